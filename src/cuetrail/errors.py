@@ -1,0 +1,65 @@
+"""Every error cuetrail raises. Each message says what happened and what to do next.
+
+CuetrailError
+├── InputError            the caller's argument is not usable
+│   ├── NotFound          an id or name that is not there (or not visible in this scope)
+│   └── Forgotten         the memory was forgotten; allow_again=True lifts it
+├── MemoryError_          the memory directory cannot be used
+│   ├── CorruptMemory     memory.db is damaged; restore a backup
+│   ├── WrongVersion      written by a newer cuetrail
+│   └── Busy              another process held the write lock for too long
+├── EmbedderError         an embedder could not be loaded or failed
+│   └── EmbedderMismatch  the memory holds another model's vectors; reembed
+├── ReadError             a file could not be read as its format
+└── GhostWrite            what was read back is not what was written
+"""
+
+from __future__ import annotations
+
+
+class CuetrailError(Exception):
+    """Root of all errors raised on purpose by cuetrail."""
+
+
+class InputError(CuetrailError, ValueError):
+    """The caller's argument is not usable."""
+
+
+class NotFound(InputError):
+    """An id or name that is not in the memory, or not visible in this scope."""
+
+
+class Forgotten(InputError):
+    """The memory was forgotten and its tombstone still stands."""
+
+
+class MemoryError_(CuetrailError):
+    """The memory directory cannot be used."""
+
+
+class CorruptMemory(MemoryError_):
+    """`memory.db` is damaged."""
+
+
+class WrongVersion(MemoryError_):
+    """The memory was written by a newer cuetrail."""
+
+
+class Busy(MemoryError_):
+    """Another process held a lock for too long."""
+
+
+class EmbedderError(CuetrailError):
+    """An embedder could not be loaded or failed."""
+
+
+class EmbedderMismatch(EmbedderError):
+    """The memory holds vectors of another model."""
+
+
+class ReadError(CuetrailError):
+    """A file could not be read as its format."""
+
+
+class GhostWrite(CuetrailError):
+    """What was read back after a write is not what was written."""

@@ -1,0 +1,347 @@
+"""The nouns of cuetrail: frozen dataclasses, no behaviour beyond small derived values.
+
+Times are UTC integer milliseconds. Ids are strings chosen by the caller or derived from content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Provenance = Literal["internal", "external", "quarantine"]
+Origin = Literal["user", "auto", "temporal", "infected"]
+State = Literal["candidate", "active", "core", "archived"]
+Retention = Literal["decay", "ephemeral", "keep_forever"]
+FactStatus = Literal["staged", "confirmed", "superseded", "retracted"]
+LinkKind = Literal["wikilink", "name"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Who is asking. A row is visible iff it has the same tenant and is mine or belongs to one of my teams.
+
+    `share` names the team new rows are written for; None keeps them private.
+    """
+
+    tenant: str = "default"
+    user: str = "me"
+    teams: tuple[str, ...] = ()
+    share: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """One tag on a node: the normalised name, what the user typed, and who put it there."""
+
+    name: str
+    display: str
+    origin: Origin = "user"
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """How alive a memory is: importance, use, and how fast it fades."""
+
+    salience: float = 0.5
+    state: State = "candidate"
+    confidence: float = 1.0
+    accesses: int = 0
+    last_access: int | None = None
+    last_decay: int | None = None
+    interval: int | None = None
+    gradient: float = 1.0
+    retention: Retention = "decay"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """Anything that can be remembered: an atom of text, a person, a concept, a source, a storyline.
+
+    `tags` are normalised names; `tag_details` adds display form and origin. The first bucket is the primary one.
+    """
+
+    id: str
+    kind: str = "atom"
+    name: str | None = None
+    text: str = ""
+    aliases: tuple[str, ...] = ()
+    tag_details: tuple[Tag, ...] = ()
+    buckets: tuple[str, ...] = ()
+    source: str | None = None
+    seq: int = 0
+    at: int = 0
+    provenance: Provenance = "internal"
+    simhash: int | None = None
+    props: Mapping[str, Any] = field(default_factory=dict)
+    life: Life = Life()
+    created: int = 0
+    updated: int = 0
+    valid_from: int | None = None
+    valid_until: int | None = None
+    owner: str = "me"
+    team: str | None = None
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The normalised tag names, in the order they were given."""
+        return tuple(tag.name for tag in self.tag_details)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A link between two nodes, walked both ways. `weight` None means unknown (walked as .01).
+
+    `via` is the name through which a rule made the edge; None for edges a caller made.
+    """
+
+    id: str
+    src: str
+    dst: str
+    kind: str = "relates"
+    weight: float | None = None
+    tags: tuple[str, ...] = ()
+    text: str = ""
+    type: str | None = None
+    attitude: int | None = None
+    proximity: int | None = None
+    confidence: float = 1.0
+    via: str | None = None
+    props: Mapping[str, Any] = field(default_factory=dict)
+    created: int = 0
+    updated: int = 0
+    valid_from: int | None = None
+    valid_until: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Subject, predicate, and either an object node or a literal value."""
+
+    id: str
+    subject: str
+    predicate: str
+    object: str | None = None
+    value: str | None = None
+    confidence: float = 1.0
+    status: FactStatus = "staged"
+    source: str = "user_edit"
+    source_ref: str | None = None
+    provenance: str = "explicit"
+    tags: tuple[str, ...] = ()
+    access_count: int = 0
+    last_accessed: int | None = None
+    created: int = 0
+    valid_from: int | None = None
+    valid_until: int | None = None
+    superseded_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A remark on a node or an edge that may expire."""
+
+    id: str
+    target: str
+    text: str
+    on: Literal["node", "edge"] = "node"
+    created: int = 0
+    expires: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A source names a node, at the source's own time. One per (source, node)."""
+
+    source: str
+    node: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An atom's reference to a name: a `[[wikilink]]` or a proper name found in its text.
+
+    It becomes an edge while the name resolves to a node, and waits while it does not.
+    """
+
+    src: str
+    norm: str
+    display: str
+    kind: LinkKind
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """What is known of an ingested file, so that an unchanged one is skipped without reading it."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    hash: str
+    ingested: int
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Filters that hold in every phase of a recall. Empty means no restriction."""
+
+    tags: tuple[str, ...] = ()
+    buckets: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    since: int | None = None
+    until: int | None = None
+    quarantined: bool = False
+    archived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TextQuery:
+    """A text search: words are OR-ed, phrases must match; `prefix` completes the last word, `fuzzy` forgives typos."""
+
+    words: str
+    phrases: tuple[str, ...] = ()
+    prefix: bool = False
+    fuzzy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One row of a text or vector search."""
+
+    id: str
+    score: float
+    boosted: bool = False
+    all_terms: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """One step along an edge, seen from the node it was asked for."""
+
+    id: str
+    edge: str
+    kind: str
+    weight: float | None
+    tags: tuple[str, ...]
+    outgoing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """The strongest edges of a node and its degree (all incident edges; a self-loop counts once)."""
+
+    degree: int
+    neighbours: tuple[Neighbour, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much may be rendered, in characters or in tokens. Give one."""
+
+    chars: int | None = None
+    tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A remembered node, its score, and why it is here (data, not prose)."""
+
+    node: Node
+    score: float
+    why: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Recollection:
+    """The answer to a cue: text within the budget, the hits it was made of, and what to know about it."""
+
+    cue: str
+    text: str
+    hits: tuple[Hit, ...]
+    answerable: bool
+    looked_for: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON, the same in the CLI, REST and MCP."""
+        return {
+            "cue": self.cue,
+            "text": self.text,
+            "answerable": self.answerable,
+            "looked_for": list(self.looked_for),
+            "notices": list(self.notices),
+            "hits": [{"node": node_dict(h.node), "score": h.score, "why": dict(h.why)} for h in self.hits],
+        }
+
+
+def node_dict(node: Node) -> dict[str, Any]:
+    """A node as plain data for people and programs."""
+    return {
+        "id": node.id,
+        "kind": node.kind,
+        "name": node.name,
+        "text": node.text,
+        "aliases": list(node.aliases),
+        "tags": list(node.tags),
+        "buckets": list(node.buckets),
+        "source": node.source,
+        "seq": node.seq,
+        "at": node.at,
+        "provenance": node.provenance,
+        "props": dict(node.props),
+        "state": node.life.state,
+        "salience": node.life.salience,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class FileError:
+    """A file that could not be taken in, and why."""
+
+    path: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """What an ingest did. `added + kept` atoms are now there; `forgotten` ones stayed away."""
+
+    files: int = 0
+    unchanged_files: int = 0
+    removed_files: int = 0
+    added: int = 0
+    kept: int = 0
+    removed: int = 0
+    merged: int = 0
+    forgotten: int = 0
+    edges: int = 0
+    errors: tuple[FileError, ...] = ()
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """Counts of what this scope can see."""
+
+    nodes: int
+    edges: int
+    facts: int
+    notes: int
+    mentions: int
+    vectors: int
+    tombstones: int
+    kinds: Mapping[str, int]
+    tags: int
+    buckets: Mapping[str, int]
+    embedder: str | None
+    schema: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing `doctor` found. `fix` says what to do or what was done."""
+
+    check: str
+    problem: str
+    fix: str

@@ -1,0 +1,1 @@
+"""Engines. `base` is the protocol; `local` is the embedded one."""

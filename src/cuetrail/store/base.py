@@ -1,0 +1,118 @@
+"""The engine protocol: few, batched methods. Every engine passes the same contract suite (tests/contract).
+
+Rules all engines keep:
+- Every method takes a scope; rows outside it are neither read, changed nor counted.
+- `write` is one transaction: after it returns everything is there, if it raises nothing is.
+- Reads see every write that was acknowledged before them, in any process.
+- Orders are total: score descending, then newer, then id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from cuetrail.model import (
+    Edge,
+    Fact,
+    Finding,
+    Found,
+    Link,
+    Mention,
+    Neighbourhood,
+    Node,
+    Note,
+    Scope,
+    SourceFile,
+    Stats,
+    TextQuery,
+    Where,
+)
+
+Progress = Callable[[str, int, int], None]
+"""(what, done, total); total 0 means unknown."""
+
+Record = Node | Edge | Fact | Note | Mention | Link | SourceFile
+
+
+@dataclass(slots=True)
+class Batch:
+    """Everything one transaction changes. Removals happen first, then nodes, then what refers to them.
+
+    `nodes` are inserted, or replaced where the id exists. `vectors` maps node ids to unit vectors as little-endian
+    float16 bytes. `links` are replaced per source node named in `relink`. `drop_edges_via` removes rule-made edges by name.
+    """
+
+    nodes: list[Node] = field(default_factory=list)
+    edges: list[Edge] = field(default_factory=list)
+    facts: list[Fact] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    mentions: list[Mention] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+    vectors: dict[str, bytes] = field(default_factory=dict)
+    sources: list[SourceFile] = field(default_factory=list)
+    remove_nodes: list[str] = field(default_factory=list)
+    remove_edges: list[str] = field(default_factory=list)
+    remove_sources: list[str] = field(default_factory=list)
+    allow_again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a write did. `forgotten` are node ids a tombstone kept out."""
+
+    added: int = 0
+    replaced: int = 0
+    removed: int = 0
+    edges: int = 0
+    forgotten: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSpace:
+    """The model whose vectors a memory holds."""
+
+    model: str
+    dim: int
+
+
+class Store(Protocol):
+    """One engine, opened on one memory."""
+
+    def close(self) -> None: ...
+
+    # writing
+    def write(self, scope: Scope, batch: Batch) -> Written: ...
+    def forget(self, scope: Scope, ids: Sequence[str], now: int) -> list[str]: ...
+    def lift_tombstones(self, scope: Scope, nodes: Sequence[Node]) -> int: ...
+    def touch(self, scope: Scope, ids: Sequence[str], now: int) -> None: ...
+
+    # reading
+    def get(self, scope: Scope, ids: Sequence[str]) -> dict[str, Node]: ...
+    def edges(self, scope: Scope, ids: Sequence[str]) -> dict[str, Edge]: ...
+    def facts(self, scope: Scope, subjects: Sequence[str]) -> dict[str, list[Fact]]: ...
+    def named(self, scope: Scope, norms: Sequence[str]) -> dict[str, list[str]]: ...
+    def text(self, scope: Scope, query: TextQuery, limit: int, where: Where) -> list[Found]: ...
+    def vector(self, scope: Scope, vector: bytes, limit: int, where: Where) -> list[Found]: ...
+    def neighbours(self, scope: Scope, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]: ...
+    def scan(self, scope: Scope) -> Iterator[Record]: ...
+    def stats(self, scope: Scope) -> Stats: ...
+
+    # what ingest asks
+    def source_files(self, scope: Scope, under: str) -> dict[str, SourceFile]: ...
+    def atoms_of(self, scope: Scope, sources: Sequence[str]) -> dict[str, list[Node]]: ...
+    def links_to(self, scope: Scope, norms: Sequence[str]) -> dict[str, list[Link]]: ...
+    def edges_via(self, scope: Scope, norms: Sequence[str]) -> dict[str, list[Edge]]: ...
+    def simhash_near(self, scope: Scope, hashes: Mapping[str, int]) -> dict[str, str]: ...
+    def is_forgotten(self, scope: Scope, nodes: Sequence[Node]) -> set[str]: ...
+
+    # vectors and upkeep
+    def vector_space(self) -> VectorSpace | None: ...
+    def start_vector_space(self, space: VectorSpace) -> None: ...
+    def without_vector(self, scope: Scope, limit: int) -> list[Node]: ...
+    def put_vectors(self, scope: Scope, vectors: Mapping[str, bytes]) -> int: ...
+    def tombstones(self, scope: Scope) -> Iterable[tuple[str, int]]: ...
+    def put_tombstones(self, scope: Scope, stones: Iterable[tuple[str, int]]) -> None: ...
+    def doctor(self, repair: bool, progress: Progress | None) -> list[Finding]: ...
+    def refresh(self, progress: Progress | None) -> None: ...

@@ -1,0 +1,104 @@
+"""Text rules used everywhere: one way to normalise names and tags, one analyser input, one query sanitiser."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from cuetrail.model import Origin, Tag
+
+_SPACE = re.compile(r"\s+")
+_ASCII_JUNK = re.compile(r"[^A-Za-z0-9\s]+")
+# Scripts written without spaces: each character is a word of its own, so that any part of a sentence can be found.
+_UNSPACED = re.compile(
+    "([\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f])"
+)
+
+
+def clean(text: str) -> str:
+    """The text as it is stored: no BOM, no NUL, LF line ends, NFC, no lone surrogates."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if text.isascii():
+        return text.replace("\x00", "") if "\x00" in text else text
+    text = text.replace("\ufeff", "").replace("\x00", "")
+    return unicodedata.normalize("NFC", text.encode("utf-8", "ignore").decode("utf-8"))
+
+
+def sanitize_query(query: str, ascii: bool = False) -> str:
+    """Letters, digits and single spaces only, lowercased. Never raises; may be empty.
+
+    >>> sanitize_query("arXiv.org"), sanitize_query("C++ (2025)"), sanitize_query("#tag @b snake_case")
+    ('arxiv org', 'c 2025', 'tag b snake case')
+    """
+    query = clean(query)
+    if ascii:
+        query = _ASCII_JUNK.sub(" ", query)
+    else:
+        query = "".join(c if c.isalnum() or unicodedata.category(c)[0] == "M" else " " for c in query)
+    return _SPACE.sub(" ", query).strip().lower()
+
+
+def analysable(text: str) -> str:
+    """The text as the analyser of index and query gets it: unspaced scripts are cut into characters."""
+    return text if text.isascii() else _UNSPACED.sub(r" \1 ", unicodedata.normalize("NFC", text))
+
+
+def norm_tag(tag: str) -> str:
+    """A tag's one true form: NFC, casefold, trimmed, no leading # or @, inner spaces as _.
+
+    >>> norm_tag(" #Machine  Learning "), norm_tag("@Work")
+    ('machine_learning', 'work')
+    """
+    folded = unicodedata.normalize("NFC", clean(tag)).casefold().strip().lstrip("#@").strip()
+    return _SPACE.sub("_", folded)
+
+
+def make_tags(tags: Iterable[str], origin: Origin = "user") -> tuple[Tag, ...]:
+    """Tags in the order given, each once; empty ones are dropped."""
+    seen: dict[str, Tag] = {}
+    for raw in tags:
+        name = norm_tag(raw)
+        if name and name not in seen:
+            seen[name] = Tag(name, clean(raw).strip().lstrip("#@").strip(), origin)
+    return tuple(seen.values())
+
+
+def norm_buckets(buckets: Iterable[str]) -> tuple[str, ...]:
+    """Buckets are normalised like tags; the first stays first."""
+    return tuple(dict.fromkeys(b for b in map(norm_tag, buckets) if b))
+
+
+def norm_name(name: str) -> str:
+    """The key a name is looked up by: NFC, casefold, single spaces.
+
+    >>> norm_name("  Project  JACQ "), norm_name("Straße")
+    ('project jacq', 'strasse')
+    """
+    return _SPACE.sub(" ", unicodedata.normalize("NFC", clean(name)).casefold()).strip()
+
+
+def fingerprint(text: str) -> str:
+    """Hash of a text that ignores case and spacing, 32 hex digits; what a tombstone keeps."""
+    return hashlib.blake2b(norm_name(text).encode(), digest_size=16, person=b"cuetrail.text").hexdigest()
+
+
+def digest(*parts: str) -> str:
+    """Stable id from parts, 32 hex digits; parts are length-prefixed so they cannot run together."""
+    h = hashlib.blake2b(digest_size=16, person=b"cuetrail.id")
+    for part in parts:
+        raw = part.encode("utf-8", "surrogatepass")
+        h.update(len(raw).to_bytes(8, "little"))
+        h.update(raw)
+    return h.hexdigest()
+
+
+def snippet(text: str, width: int = 80) -> str:
+    """The first line of a text, cut at a word to at most `width` characters."""
+    line = _SPACE.sub(" ", text).strip()
+    if len(line) <= width:
+        return line
+    cut = line[: width - 1]
+    return (cut.rsplit(" ", 1)[0] if " " in cut[width // 2 :] else cut) + "…"

@@ -1,0 +1,66 @@
+"""An associative memory for agents and people.
+
+Names are loaded when first used, so `import cuetrail` costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cuetrail.embed import Embedder
+    from cuetrail.errors import CuetrailError
+    from cuetrail.memory import Memory
+    from cuetrail.model import Budget, Edge, Fact, Hit, IngestReport, Node, Recollection, Scope
+
+    __version__: str
+
+__all__ = [
+    "Budget",
+    "CuetrailError",
+    "Edge",
+    "Embedder",
+    "Fact",
+    "Hit",
+    "IngestReport",
+    "Memory",
+    "Node",
+    "Recollection",
+    "Scope",
+    "__version__",
+]
+
+_HOMES = {
+    "Budget": "cuetrail.model",
+    "CuetrailError": "cuetrail.errors",
+    "Edge": "cuetrail.model",
+    "Embedder": "cuetrail.embed",
+    "Fact": "cuetrail.model",
+    "Hit": "cuetrail.model",
+    "IngestReport": "cuetrail.model",
+    "Memory": "cuetrail.memory",
+    "Node": "cuetrail.model",
+    "Recollection": "cuetrail.model",
+    "Scope": "cuetrail.model",
+}
+
+
+def __getattr__(name: str) -> object:
+    value: object
+    if name == "__version__":
+        from importlib.metadata import version
+
+        value = version("cuetrail")
+    elif name in _HOMES:
+        from importlib import import_module
+
+        value = getattr(import_module(_HOMES[name]), name)
+    else:
+        raise AttributeError(f"module 'cuetrail' has no attribute {name!r}")
+    # Kept as a real attribute, so that the next use does not come here.
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

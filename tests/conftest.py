@@ -1,0 +1,43 @@
+"""What every test gets: the same examples each run, no settings of the machine, no network."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+# The same examples on every machine; how long one takes is not what a test is about.
+settings.register_profile("cuetrail", derandomize=True, deadline=None, database=None)
+settings.load_profile("cuetrail")
+
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+@pytest.fixture(autouse=True)
+def own_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Hides the developer's own cuetrail settings and home directory."""
+    for name in list(os.environ):
+        if name.startswith(("CUETRAIL_", "XDG_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path_factory.getbasetemp()))
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Fails a test that leaves this machine: cuetrail fetches nothing that the user did not configure."""
+    attempts: list[object] = []
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        if self.family != getattr(socket, "AF_UNIX", None) and address[0] not in _LOOPBACK:
+            attempts.append(address)
+            raise OSError(f"the tests may not connect to {address}")
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+    yield
+    assert not attempts, f"this test tried to reach the network: {attempts}"

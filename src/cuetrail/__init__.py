@@ -44,22 +44,24 @@ _HOMES = {
     "Scope": "cuetrail.model",
 }
 
+# Hidden from type checkers: they would take any misspelt name for one that this function knows.
+if not TYPE_CHECKING:
 
-def __getattr__(name: str) -> object:
-    value: object
-    if name == "__version__":
-        from importlib.metadata import version
+    def __getattr__(name: str) -> object:
+        value: object
+        if name == "__version__":
+            from importlib.metadata import version
 
-        value = version("cuetrail")
-    elif name in _HOMES:
-        from importlib import import_module
+            value = version("cuetrail")
+        elif name in _HOMES:
+            from importlib import import_module
 
-        value = getattr(import_module(_HOMES[name]), name)
-    else:
-        raise AttributeError(f"module 'cuetrail' has no attribute {name!r}")
-    # Kept as a real attribute, so that the next use does not come here.
-    globals()[name] = value
-    return value
+            value = getattr(import_module(_HOMES[name]), name)
+        else:
+            raise AttributeError(f"module 'cuetrail' has no attribute {name!r}")
+        # Kept as a real attribute, so that the next use does not come here.
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -1,0 +1,132 @@
+"""Dates stated in content, frontmatter and file names, as UTC milliseconds. A time without a zone is read as UTC.
+
+>>> find("Met on 2024-03-12, again on March 13, 2024.")
+(1710201600000, 1710288000000)
+>>> from_name("2024-03-12 standup"), find("31 February 2024")
+(1710201600000, ())
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta, timezone
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "january jan",
+            "february feb",
+            "march mar",
+            "april apr",
+            "may",
+            "june jun",
+            "july jul",
+            "august aug",
+            "september sept sep",
+            "october oct",
+            "november nov",
+            "december dec",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}
+_MONTH = "(" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
+_DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
+_TIME = r"(?:T|t|[ ]{1,2})(\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:[ ]?(Z|z|UTC|[+-]\d{2}:?\d{2}))?"
+_ISO = re.compile(rf"(?<![\w.\-/])(\d{{4}})-(\d{{2}})-(\d{{2}})(?:{_TIME})?(?![\w\-])")
+_DAY_FIRST = re.compile(rf"(?<![\w.\-/]){_DAY}[ \n]{{1,2}}(?:of )?{_MONTH},?[ \n]{{1,2}}(\d{{4}})(?!\w)", re.IGNORECASE)
+_MONTH_FIRST = re.compile(rf"(?<![\w\-/]){_MONTH}[ \n]{{1,2}}{_DAY},?[ \n]{{1,2}}(\d{{4}})(?!\w)", re.IGNORECASE)
+_YEAR = re.compile(r"\d{4}")
+_NAME = re.compile(r"(?<!\d)(\d{4})([-_.]?)(\d{2})\2(\d{2})(?!\d)")
+_NUMBER = re.compile(r"-?\d{9,16}(?:\.\d+)?")
+
+
+def find(text: str) -> tuple[int, ...]:
+    """Every date stated in the text, in order. Dates that do not exist are ignored."""
+    # Every form holds a year: looking for four digits first makes the common case, no date, four times as fast.
+    if not _YEAR.search(text):
+        return ()
+    found: list[tuple[int, int | None]] = []
+    for m in _ISO.finditer(text):
+        found.append((m.start(), _iso(m)))
+    for m in _DAY_FIRST.finditer(text):
+        found.append((m.start(), _ms(int(m[3]), _MONTHS[m[2].lower()], int(m[1]))))
+    for m in _MONTH_FIRST.finditer(text):
+        found.append((m.start(), _ms(int(m[3]), _MONTHS[m[1].lower()], int(m[2]))))
+    return tuple(ms for _, ms in sorted(found, key=lambda pair: pair[0]) if ms is not None)
+
+
+def first(text: str) -> int | None:
+    """The first date stated in the text."""
+    dates = find(text)
+    return dates[0] if dates else None
+
+
+def from_name(stem: str) -> int | None:
+    """The date in a file's name: 2024-03-12, 2024_03_12, 2024.03.12 or 20240312."""
+    for match in _NAME.finditer(stem):
+        year = int(match[1])
+        # Eight digits may be any number; only a plausible year makes them a date.
+        if match[2] or 1900 <= year <= 2100:
+            ms = _ms(year, int(match[3]), int(match[4]))
+            if ms is not None:
+                return ms
+    return None
+
+
+def parse(value: object) -> int | None:
+    """The time a field holds: ISO text, a written date, or seconds or milliseconds since 1970."""
+    if isinstance(value, datetime):
+        return _since_epoch(value if value.tzinfo else value.replace(tzinfo=UTC))
+    if isinstance(value, str):
+        value = value.strip()
+        if not _NUMBER.fullmatch(value):
+            stated = first(value)
+            return stated if stated is not None else from_name(value[:10])
+        value = float(value)
+    # Small numbers are counters or offsets into a recording, not moments.
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 1e8 <= abs(value) <= 1e17:
+        return None
+    # 1e11 seconds is the year 5138 and 1e11 ms is 1973: exports use either unit, nothing in between.
+    for unit in (1000, 1, 1 / 1000):
+        if abs(value * unit) < 1e14:
+            return round(value * unit)
+    return None
+
+
+def _iso(match: re.Match[str]) -> int | None:
+    year, month, day, hour, minute, second = (int(match[i] or 0) for i in range(1, 7))
+    micros = int((match[7] or "0")[:6].ljust(6, "0"))
+    return _ms(year, month, day, hour, minute, second, micros, _zone(match[8]))
+
+
+def _zone(text: str | None) -> timezone:
+    if not text or text in ("Z", "z", "UTC"):
+        return UTC
+    digits = text[1:].replace(":", "")
+    offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
+    # An impossible offset is no reason to lose the date.
+    return UTC if offset >= timedelta(hours=24) else timezone(-offset if text[0] == "-" else offset)
+
+
+def _ms(
+    year: int,
+    month: int,
+    day: int,
+    hour: int = 0,
+    minute: int = 0,
+    second: int = 0,
+    micros: int = 0,
+    zone: timezone = UTC,
+) -> int | None:
+    try:
+        return _since_epoch(datetime(year, month, day, hour, minute, second, micros, tzinfo=zone))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _since_epoch(moment: datetime) -> int:
+    return (moment - _EPOCH) // timedelta(milliseconds=1)

@@ -1,0 +1,61 @@
+"""Links from one note to another: `[[wikilinks]]` and relative Markdown links.
+
+>>> find("See [[people/Ada Lovelace#Work|Ada]], ![[plan]] and [why](../notes/radio%20log.md).")
+('Ada Lovelace', 'plan', 'radio log')
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote
+
+from cuetrail.extract.markup import without_code
+
+_WIKI = re.compile(r"\[\[([^\[\]\n]{1,500})\]\]")
+_MARKDOWN = re.compile(
+    r"\]\([ \t]{0,8}(?:<([^<>\n]{1,500})>|((?:[^\s()<>]|\([^\s()]{0,100}\)){1,500}))[^()\n]{0,300}\)"
+)
+_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.\-]{0,20}:")
+_DOCUMENT = re.compile(r"\.(?:md|markdown|txt|rst|org|html?|pdf|json|jsonl|ndjson)$", re.IGNORECASE)
+_MEDIA = re.compile(
+    r"\.(?:png|jpe?g|gif|svg|webp|bmp|tiff?|ico|heic|avif|mp[34]|m4[av]|wav|ogg|flac|webm|mov|mkv|avi|zip|gz|canvas|excalidraw)$",
+    re.IGNORECASE,
+)
+
+
+def find(text: str) -> tuple[str, ...]:
+    """The names linked to, in order, each once. Code is skipped; media files and web addresses are not names."""
+    if "[[" not in text and "](" not in text:
+        return ()
+    text = without_code(text)
+    found = [(m.start(), _wiki_name(m[1])) for m in _WIKI.finditer(text)]
+    found += [(m.start(), target(m[1] or m[2])) for m in _MARKDOWN.finditer(text)]
+    unique: dict[str, str] = {}
+    for _, name in sorted(found, key=lambda pair: pair[0]):
+        if name:
+            unique.setdefault(name.casefold(), name)
+    return tuple(unique.values())
+
+
+def target(href: str) -> str:
+    """The stem of the document a relative link leads to; empty for web addresses, anchors and media."""
+    href = href.strip()
+    if _SCHEME.match(href) or href.startswith(("//", "#", "?")):
+        return ""
+    return _stem(unquote(href.split("#", 1)[0].split("?", 1)[0]), any_suffix=True)
+
+
+def _wiki_name(inner: str) -> str:
+    # In tables the bar before an alias is escaped: [[note\|alias]].
+    name = inner.split("|", 1)[0].rstrip("\\").split("#", 1)[0].split("^", 1)[0]
+    return "" if _SCHEME.match(name) and "/" in name else _stem(name, any_suffix=False)
+
+
+def _stem(path: str, any_suffix: bool) -> str:
+    """The last part of a path without its suffix. A wikilink may hold dots ("v1.2"), so only known suffixes go."""
+    name = path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1].strip()
+    if _MEDIA.search(name) or name in ("", ".", ".."):
+        return ""
+    if any_suffix and not _DOCUMENT.search(name) and "." in name[1:]:
+        return name.rsplit(".", 1)[0].strip()
+    return _DOCUMENT.sub("", name).strip()

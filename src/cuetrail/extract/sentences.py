@@ -1,0 +1,77 @@
+"""Where sentences end, in any script.
+
+>>> split("Ask Dr. Ray, e.g. today. Is it 3.5 dB? Yes!")
+['Ask Dr. Ray, e.g. today. ', 'Is it 3.5 dB? ', 'Yes!']
+>>> split("雨だった。鳥は来た！")
+['雨だった。', '鳥は来た！']
+"""
+
+from __future__ import annotations
+
+import re
+
+# Spaced scripts need white space after the mark, unspaced ones do not. The lookbehind lets a run of marks be tried
+# once, from its start, which keeps garbage like a million dots linear.
+_SPACED = r"(?<![.!?…؟۔։።।॥])[.!?…؟۔։።।॥]++[\"'”’»)\]}*_]*+(?=\s|\Z)"
+_UNSPACED = r"[。！？｡．]++[」』”’）》】]*+"
+_END = re.compile(f"(?:{_SPACED}|{_UNSPACED})\\s*+")
+
+_ABBREVIATIONS = frozenset(
+    """dr mr mrs ms prof st sr jr rev gen col sgt capt lt hon pres gov sen rep vs etc eg ie cf al ca approx resp incl
+    excl fig figs eq eqs sec ch vol nos pp ed eds trans inc ltd co corp dept univ assn bros est min max avg tel ext
+    jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun
+    bzw usw vgl evtl ggf inkl zb nr str hr fr mme mlle sra dra av apt""".split()
+)
+# These end a sentence unless a number follows: "No. 5", "p. 12".
+_BEFORE_NUMBER = frozenset({"no", "p", "art", "para"})
+_LOOK_BACK = 24
+
+
+def ends(text: str) -> list[int]:
+    """Offsets just behind each sentence and its trailing white space, ascending; the end of the text is not listed."""
+    found = []
+    for match in _END.finditer(text):
+        if match.end() < len(text) and _is_end(text, match.start(), match.end()):
+            found.append(match.end())
+    return found
+
+
+def has_end(text: str) -> bool:
+    """Whether any sentence ends in the text, its very end included."""
+    return any(_is_end(text, match.start(), match.end()) for match in _END.finditer(text))
+
+
+def split(text: str) -> list[str]:
+    """The sentences with the white space behind them, so that joining them gives the text back."""
+    cuts = [0, *ends(text), len(text)]
+    return [text[a:b] for a, b in zip(cuts, cuts[1:], strict=False) if a < b]
+
+
+def _is_end(text: str, start: int, end: int) -> bool:
+    """Whether the mark at `start` ends a sentence; only full stops and ellipses are in doubt."""
+    following = text[end : end + 1]
+    if text[start] == "…" or text[start : start + 2] == "..":
+        return not following.islower()
+    if text[start] != "." or text[start + 1 : start + 2] in ("!", "?"):
+        return not (following.islower() and text[start + 1 : start + 2] in ('"', "'", "”", "’", "»"))
+    before = text[max(0, start - _LOOK_BACK) : start]
+    word = before.split()[-1].lstrip("([{\"'“‘«*_-") if before.strip() and not before[-1].isspace() else ""
+    if not word:
+        return not following.islower()
+    if len(word) == 1 and word.isalpha() and word.isupper():
+        return False  # an initial: "J. Smith"
+    if word.isdigit() and _starts_line(text, start - len(word)):
+        return False  # a list number: "1. first"
+    bare = word.replace(".", "").casefold()
+    if "." in word and len(bare) <= 4 and bare.isalpha() and all(len(part) == 1 for part in word.split(".")):
+        return False  # "e.g", "U.S", "a.m"
+    if bare in _BEFORE_NUMBER:
+        return not following.isdigit()
+    return bare not in _ABBREVIATIONS
+
+
+def _starts_line(text: str, at: int) -> bool:
+    line_start = text.rfind("\n", max(0, at - _LOOK_BACK), at)
+    if line_start < 0 and at > _LOOK_BACK:
+        return False
+    return not text[line_start + 1 : at].strip(" \t>")

@@ -1,0 +1,31 @@
+"""Tags written in prose, by Obsidian's rules.
+
+>>> find("#radio and #field/notes, not issue #12, C# or https://x.org/#top")
+('radio', 'field/notes')
+"""
+
+from __future__ import annotations
+
+import re
+
+from cuetrail.extract.markup import prose_only
+
+# A tag may hold letters of any script and emoji, so what ends it is listed instead: spaces and punctuation.
+_TAG = re.compile(
+    r"(?:(?<=[\s(*_,;>|])|\A)#([^\u2000-\u200c\u200e-\u206f\u2e00-\u2e7f\u3000-\u303f'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\\s]{1,200})"
+)
+_MEANING = re.compile(r"[^\d\-/_]")
+_WIKILINK = re.compile(r"\[\[[^\[\]\n]{1,500}\]\]")
+
+
+def find(text: str) -> tuple[str, ...]:
+    """The tags without `#`, as typed, in order, each once whatever its case."""
+    if "#" not in text:
+        return ()
+    text = _WIKILINK.sub(" ", prose_only(text))
+    unique: dict[str, str] = {}
+    for match in _TAG.finditer(text):
+        tag = match[1].strip("/-") if match[1][-1] in "/-" else match[1]
+        if _MEANING.search(tag):
+            unique.setdefault(tag.casefold(), tag)
+    return tuple(unique.values())

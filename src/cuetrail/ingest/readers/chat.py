@@ -1,0 +1,218 @@
+"""Chats in JSON and JSONL: role/content lists, `messages` objects, and the exports of ChatGPT and Claude.
+
+Each shape is brought to the same plain `Turn`s first; one function then makes documents of them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cuetrail.errors import ReadError
+from cuetrail.extract import dates
+from cuetrail.ingest import split
+from cuetrail.ingest.document import Document
+from cuetrail.ingest.readers import plain
+from cuetrail.ingest.readers.common import Part, aliases, make_pieces, stem
+from cuetrail.text import clean
+
+_SPEAKER_KEYS = ("role", "speaker", "sender", "author", "from", "name", "user")
+_CONTENT_KEYS = ("content", "text", "message", "value", "parts")
+_TIME_KEYS = ("created_at", "create_time", "timestamp", "time", "date", "ts", "at")
+_TITLE_KEYS = ("title", "name", "subject")
+_ID_KEYS = ("id", "uuid", "conversation_id", "session_id")
+_LIST_KEYS = ("messages", "chat_messages", "conversations", "conversation", "turns")
+# What a model keeps for itself; a person never saw it in the chat.
+_HIDDEN = frozenset({"thoughts", "reasoning_recap", "user_editable_context", "model_editable_context", "thinking"})
+_SPACE = re.compile(r"\s+")
+_MIN_ROOM = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message: who said what, and when if that is known."""
+
+    speaker: str
+    text: str
+    at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """One conversation in reading order."""
+
+    id: str
+    title: str
+    at: int | None
+    turns: tuple[Turn, ...]
+
+
+def read(text: str, source: str) -> list[Document]:
+    """One document of kind `chat` for each conversation; JSON of any other shape becomes one document of text blobs.
+
+    Raises ReadError when there is nothing in it.
+    """
+    value, skipped = _load(text)
+    if value is None and not text.strip() or value in ([], {}, ""):
+        raise ReadError(f"{source} is empty JSON. Export the chat again, or leave the file out.")
+    chats = _chats(value)
+    if not chats:
+        return [plain.read_data(text, source)]
+    return _documents(chats, source, {"skipped_lines": skipped} if skipped else {})
+
+
+def _load(text: str) -> tuple[Any, int]:
+    """The value, and how many lines of JSON Lines were broken (a log may end in half a line). None if it is no JSON."""
+    try:
+        return json.loads(text), 0
+    except (ValueError, RecursionError):
+        pass
+    values: list[Any] = []
+    broken = 0
+    # Only "\n" ends a line of JSON Lines: strings may hold U+2028, which splitlines() would cut.
+    for line in filter(str.strip, text.split("\n")):
+        try:
+            values.append(json.loads(line))
+        except (ValueError, RecursionError):
+            broken += 1
+            if broken > len(values) + 1:
+                return None, 0
+    return (values, broken) if values and broken <= len(values) else (None, 0)
+
+
+def _chats(value: Any) -> list[Chat]:
+    """The conversations in a value, empty when it holds none."""
+    if isinstance(value, dict):
+        chat = _conversation(value)
+        return [chat] if chat else []
+    if not isinstance(value, list):
+        return []
+    turns = [_turn(item) for item in value]
+    if any(turns) and all(turn or _is_silent(item) for turn, item in zip(turns, value, strict=True)):
+        return [Chat("", "", None, tuple(turn for turn in turns if turn))]
+    found = [_conversation(item) for item in value if isinstance(item, dict)]
+    return [chat for chat in found if chat]
+
+
+def _conversation(item: Mapping[str, Any]) -> Chat | None:
+    mapping = item.get("mapping")
+    if isinstance(mapping, dict):
+        messages: Iterable[Any] = _branch(mapping, item.get("current_node"))
+    else:
+        messages = next((item[key] for key in _LIST_KEYS if isinstance(item.get(key), list)), ())
+    turns = tuple(turn for message in messages if (turn := _turn(message)))
+    return Chat(_word(item, _ID_KEYS), _word(item, _TITLE_KEYS), _time(item), turns) if turns else None
+
+
+def _branch(mapping: Mapping[str, Any], current: Any) -> Iterator[Any]:
+    """The messages from the root to the current node of a ChatGPT tree; other branches were edited away."""
+    if not isinstance(current, str) or current not in mapping:
+        leaves = [k for k, node in mapping.items() if isinstance(node, dict) and not node.get("children")]
+        current = max(leaves, key=lambda k: _node_time(mapping[k]), default=None)
+    chain: list[Any] = []
+    seen: set[str] = set()
+    while isinstance(current, str) and current not in seen and isinstance(mapping.get(current), dict):
+        seen.add(current)
+        chain.append(mapping[current].get("message"))
+        current = mapping[current].get("parent")
+    return reversed(chain)
+
+
+def _node_time(node: Mapping[str, Any]) -> int:
+    message = node.get("message")
+    return (_time(message) or 0) if isinstance(message, dict) else 0
+
+
+def _turn(message: Any) -> Turn | None:
+    """The turn a message is, None when it is none or says nothing."""
+    if not isinstance(message, dict) or _is_hidden(message):
+        return None
+    speaker = next((name for key in _SPEAKER_KEYS if (name := _name(message.get(key)))), "")
+    text = next((text for key in _CONTENT_KEYS if (text := _content(message.get(key)))), "")
+    return Turn(speaker, text, _time(message)) if speaker and text else None
+
+
+def _is_silent(message: Any) -> bool:
+    """Whether this is a turn without words, such as a call of a tool."""
+    return isinstance(message, dict) and any(_name(message.get(key)) for key in ("role", "sender", "speaker", "author"))
+
+
+def _is_hidden(message: Mapping[str, Any]) -> bool:
+    metadata = message.get("metadata")
+    return isinstance(metadata, dict) and metadata.get("is_visually_hidden_from_conversation") is True
+
+
+def _name(value: Any) -> str:
+    if isinstance(value, dict):
+        value = value.get("name") or value.get("role")
+    return _SPACE.sub(" ", clean(value)).strip()[:80] if isinstance(value, str) else ""
+
+
+def _content(value: Any) -> str:
+    """The words of a content field: a string, a list of blocks, or an object that holds either."""
+    if isinstance(value, str):
+        return clean(value).strip()
+    if isinstance(value, list):
+        return "\n\n".join(
+            text for block in value[:10_000] if not isinstance(block, list) and (text := _content(block))
+        )
+    if not isinstance(value, dict) or value.get("content_type") in _HIDDEN or value.get("type") in _HIDDEN:
+        return ""
+    inner = value.get("parts") or value.get("text") or value.get("result")
+    return _content(inner) if isinstance(inner, (str, list)) else ""
+
+
+def _time(item: Mapping[str, Any]) -> int | None:
+    return next((at for key in _TIME_KEYS if (at := dates.parse(item.get(key))) is not None), None)
+
+
+def _word(item: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+    """The first of the fields that is a string with something in it, or a number."""
+    for key in keys:
+        value = item.get(key)
+        if isinstance(value, (str, int)) and not isinstance(value, bool) and str(value).strip():
+            return _SPACE.sub(" ", clean(str(value))).strip()
+    return ""
+
+
+def _documents(chats: list[Chat], source: str, props: Mapping[str, Any]) -> list[Document]:
+    documents: list[Document] = []
+    used: set[str] = set()
+    for number, chat in enumerate(chats, start=1):
+        key = chat.id or str(number)
+        # Merged exports repeat conversations; each still needs a path of its own.
+        key = key if key not in used else f"{key}-{number}"
+        used.add(key)
+        alone = len(chats) == 1
+        title = chat.title or (stem(source) if alone else f"{stem(source)} {number}")
+        documents.append(
+            Document(
+                path=f"{source}#{key}",
+                title=title,
+                kind="chat",
+                pieces=make_pieces([part for n, turn in enumerate(chat.turns, 1) for part in _parts(turn, n)]),
+                aliases=aliases(source, title) if alone else (),
+                at=dates.from_name(stem(source)) if chat.at is None else chat.at,
+                props=props,
+            )
+        )
+    return documents
+
+
+def _parts(turn: Turn, number: int) -> list[Part]:
+    """A turn as it is if short, else its paragraphs; each says who speaks, so that each can be understood alone."""
+    label = f"{turn.speaker}: "
+    props = {"turn": number}
+    if len(label) + len(turn.text) <= split.PROSE:
+        return [Part(label + turn.text, at=turn.at, speaker=turn.speaker, props=props)]
+    parts: list[Part] = []
+    for block in split.markdown(turn.text):
+        code = block.kind == "code"
+        room = max(_MIN_ROOM, (split.CODE if code else split.PROSE) - len(label))
+        pieces = split.lines(block.text, room) if code else split.prose(block.text, room)
+        if block.kind != "rule":
+            parts += [Part(label + p, prose=not code, at=turn.at, speaker=turn.speaker, props=props) for p in pieces]
+    return parts

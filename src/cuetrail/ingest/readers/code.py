@@ -1,0 +1,73 @@
+"""Source code: one piece a top-level construct."""
+
+from __future__ import annotations
+
+from cuetrail.ingest import split
+from cuetrail.ingest.document import Document
+from cuetrail.ingest.readers.common import Part, make_pieces, stem
+
+LANGUAGES = {
+    **dict.fromkeys(("py", "pyi", "pyw"), "python"),
+    **dict.fromkeys(("js", "mjs", "cjs", "jsx"), "javascript"),
+    **dict.fromkeys(("ts", "tsx", "mts"), "typescript"),
+    **dict.fromkeys(("c", "h"), "c"),
+    **dict.fromkeys(("cc", "cpp", "cxx", "hh", "hpp"), "c++"),
+    **dict.fromkeys(("sh", "bash", "zsh"), "shell"),
+    **dict.fromkeys(("kt", "kts"), "kotlin"),
+    **dict.fromkeys(("ex", "exs"), "elixir"),
+    **dict.fromkeys(("ml", "mli"), "ocaml"),
+    **dict.fromkeys(("clj", "cljs"), "clojure"),
+    **dict.fromkeys(("yaml", "yml"), "yaml"),
+    **dict.fromkeys(("css", "scss"), "css"),
+    **dict.fromkeys(("vue", "svelte"), "javascript"),
+    **{
+        name: name
+        for name in ("go", "java", "scala", "swift", "php", "lua", "dart", "sql", "toml", "zig", "nim", "proto")
+    },
+    "rs": "rust",
+    "rb": "ruby",
+    "cs": "c#",
+    "hs": "haskell",
+    "pl": "perl",
+    "r": "r",
+    "jl": "julia",
+    "erl": "erlang",
+    "fs": "f#",
+    "ps1": "powershell",
+    "tf": "terraform",
+    "ini": "ini",
+    "cfg": "ini",
+    "m": "objective-c",
+    "vim": "vim",
+}
+
+
+def read(text: str, source: str) -> Document:
+    """One document of kind `code`. Each piece knows its language and the first line of the construct it is from."""
+    suffix = source.rpartition(".")[2].lower()
+    language = LANGUAGES.get(suffix) or _from_shebang(text)
+    parts = [
+        Part(piece, prose=False, tags=("code",), props={"language": language, "context": _first_line(construct)})
+        for construct in split.constructs(text)
+        for piece in split.lines(construct, split.CODE)
+    ]
+    title = stem(source)
+    return Document(path=source, title=title, kind="code", pieces=make_pieces(parts), props={"language": language})
+
+
+def _first_line(construct: str) -> str:
+    return construct.lstrip("\n").split("\n", 1)[0].strip()[:200]
+
+
+def _from_shebang(text: str) -> str:
+    first = text.split("\n", 1)[0]
+    for word, language in (
+        ("python", "python"),
+        ("node", "javascript"),
+        ("ruby", "ruby"),
+        ("perl", "perl"),
+        ("sh", "shell"),
+    ):
+        if first.startswith("#!") and word in first:
+            return language
+    return "text"

@@ -1,0 +1,74 @@
+"""PDF files: the text of each page, as paragraphs."""
+
+from __future__ import annotations
+
+import io
+import logging
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from cuetrail.errors import ReadError
+from cuetrail.extract import dates
+from cuetrail.ingest import split
+from cuetrail.ingest.document import Document
+from cuetrail.ingest.readers.common import Part, aliases, make_pieces, stem
+from cuetrail.text import clean
+
+if TYPE_CHECKING:
+    from pypdf import PdfReader
+
+
+def read(data: bytes, source: str) -> Document:
+    """One document of kind `pdf`; each piece knows its page. Raises ReadError for locked, broken and scanned files."""
+    # Imported here: pypdf takes 130 ms to load, and most folders hold no PDF.
+    from pypdf import PdfReader
+    from pypdf.errors import DependencyError, PyPdfError
+
+    # pypdf logs each oddity of a file; the user can do nothing about them and would see one line for each.
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+    try:
+        reader = PdfReader(io.BytesIO(data))
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise ReadError(f"{source} is encrypted. Save a copy without a password and read that.")
+        parts = _parts(reader)
+    except DependencyError as e:
+        raise ReadError(
+            f"{source} is encrypted in a way this cannot open. Save a copy without a password and read that."
+        ) from e
+    except (PyPdfError, OSError) as e:
+        raise ReadError(f"{source} is a broken PDF ({e}). Open it in a PDF viewer and save it again.") from e
+    if not parts:
+        raise ReadError(
+            f"{source} holds no text, it may be a scan. Run OCR on it (for example ocrmypdf) and read the result."
+        )
+    title, at = _metadata(reader)
+    title = title or stem(source)
+    return Document(
+        path=source,
+        title=title,
+        kind="pdf",
+        pieces=make_pieces(parts),
+        aliases=aliases(source, title),
+        at=dates.from_name(stem(source)) if at is None else at,
+        props={"pages": len(reader.pages)},
+    )
+
+
+def _parts(reader: PdfReader) -> list[Part]:
+    parts: list[Part] = []
+    for number, page in enumerate(reader.pages, start=1):
+        parts += [Part(piece, props={"page": number}) for piece in split.prose(clean(page.extract_text() or ""))]
+    return parts
+
+
+def _metadata(reader: PdfReader) -> tuple[str, int | None]:
+    """The stated title and creation date; either may be missing or nonsense, which is no reason to lose the text."""
+    info = reader.metadata
+    if info is None:
+        return "", None
+    title = clean(str(info.title or "")).strip()
+    try:
+        created: datetime | None = info.creation_date
+    except (ValueError, TypeError):
+        created = None
+    return title, dates.parse(created)

@@ -1,0 +1,227 @@
+"""Reads of the truth. Each takes an open connection and a scope, and never leaves the scope."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cuetrail.model import Edge, Fact, Link, Neighbour, Neighbourhood, Node, Scope, SourceFile, Stats
+from cuetrail.store.base import Record
+from cuetrail.store.local import rows
+from cuetrail.store.local.db import chunks, damaged, marks, meta, my_parts, visible_parts
+from cuetrail.store.local.schema import VERSION
+
+
+def checked_node(path: Path, row: tuple[Any, ...]) -> Node:
+    """A node whose text still has the checksum it was written with; else the truth is damaged."""
+    if rows.check_sum(row[5]) != row[6]:
+        raise damaged(path, f"the text of {row[2]!r} changed on disk")
+    return rows.to_node(row)
+
+
+class Reader:
+    """One consistent view of the truth for one scope."""
+
+    def __init__(self, db: sqlite3.Connection, scope: Scope, path: Path) -> None:
+        self.db = db
+        self.path = path
+        self.scope = scope
+        self.parts, self.all = visible_parts(db, scope)
+        self._rank = {part: n for n, part in enumerate(self.parts)}
+
+    def among(self, column: str = "part") -> str:
+        """A SQL condition that keeps rows inside the scope."""
+        return "1" if self.all else f"{column} IN ({','.join(map(str, self.parts)) or 'NULL'})"
+
+    def keys(self, ids: Iterable[str], table: str = "nodes") -> dict[str, int]:
+        """Ids to keys, own rows before shared ones."""
+        best: dict[str, tuple[int, int]] = {}
+        for some in chunks(list(dict.fromkeys(ids))):
+            query = f"SELECT id, key, part FROM {table} WHERE id IN ({marks(len(some))})"
+            for id_, key, part in self.db.execute(query, some):
+                rank = self._rank.get(part)
+                if rank is not None and (id_ not in best or rank < best[id_][0]):
+                    best[id_] = (rank, key)
+        return {id_: key for id_, (_, key) in best.items()}
+
+    def nodes(self, ids: Sequence[str]) -> dict[str, Node]:
+        """Nodes by id, in the order asked; missing ones are absent."""
+        by_key = self.nodes_by_key(list(self.keys(ids).values()))
+        by_id = {node.id: node for node in by_key.values()}
+        return {id_: by_id[id_] for id_ in dict.fromkeys(ids) if id_ in by_id}
+
+    def nodes_by_key(self, keys: Sequence[int]) -> dict[int, Node]:
+        """Nodes by key."""
+        found = {}
+        for some in chunks(keys):
+            for row in self.db.execute(f"{rows.NODE} WHERE n.key IN ({marks(len(some))})", some):
+                found[row[0]] = checked_node(self.path, row)
+        return found
+
+    def edges(self, ids: Sequence[str]) -> dict[str, Edge]:
+        """Edges by id."""
+        found = {}
+        for some in chunks(list(self.keys(ids, "edges").values())):
+            for row in self.db.execute(f"{rows.EDGE} WHERE e.key IN ({marks(len(some))})", some):
+                found[row[2]] = rows.to_edge(row)
+        return found
+
+    def facts(self, subjects: Sequence[str]) -> dict[str, list[Fact]]:
+        """Facts per subject, the most certain first, then newer, then by id."""
+        found: dict[str, list[Fact]] = {}
+        for some in chunks(list(self.keys(subjects).values())):
+            query = (
+                f"{rows.FACT} WHERE f.subject IN ({marks(len(some))}) AND {self.among('f.part')}"
+                " ORDER BY f.confidence DESC, f.created DESC, f.id"
+            )
+            for row in self.db.execute(query, some):
+                found.setdefault(row[3], []).append(rows.to_fact(row))
+        return found
+
+    def named(self, norms: Sequence[str]) -> dict[str, list[str]]:
+        """Ids of the nodes that carry each name or alias, by id."""
+        found: dict[str, list[str]] = {}
+        for some in chunks(list(dict.fromkeys(norms))):
+            query = (
+                "SELECT m.norm, n.id FROM names m JOIN nodes n ON n.key = m.key"
+                f" WHERE m.norm IN ({marks(len(some))}) AND {self.among('n.part')} ORDER BY m.norm, n.id"
+            )
+            for norm, id_ in self.db.execute(query, some):
+                found.setdefault(norm, []).append(id_)
+        return found
+
+    def neighbours(self, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]:
+        """The `limit` strongest edges of each node; reading stops there, however many more there are."""
+        found = {}
+        query = (
+            "SELECT a.other_id, e.id, e.kind, e.weight, e.tags, a.outgoing FROM adjacency a JOIN edges e ON e.key = a.edge"
+            f" JOIN nodes n ON n.key = a.other WHERE a.node = ? AND {self.among('a.part')} AND {self.among('n.part')}"
+            " ORDER BY a.rank, a.other_id, a.edge LIMIT ?"
+        )
+        degree = f"SELECT sum(degree) FROM degrees WHERE node = ? AND {self.among()}"
+        for id_, key in self.keys(ids).items():
+            steps = tuple(
+                Neighbour(other, edge, kind, weight, tuple(json.loads(tags)) if tags else (), bool(out))
+                for other, edge, kind, weight, tags, out in self.db.execute(query, (key, limit))
+            )
+            found[id_] = Neighbourhood(self.db.execute(degree, (key,)).fetchone()[0] or 0, steps)
+        return found
+
+    def scan(self) -> Iterator[Record]:
+        """Everything this user owns, in a fixed order: what export writes."""
+        mine = ",".join(map(str, my_parts(self.db, self.scope))) or "NULL"
+        for row in self.db.execute(f"{rows.SOURCE} WHERE part IN ({mine}) AND hash IS NOT NULL ORDER BY path"):
+            yield rows.to_source(row)
+        for row in self.db.execute(f"{rows.NODE} WHERE n.part IN ({mine}) ORDER BY n.id, p.team"):
+            yield checked_node(self.path, row)
+        for row in self.db.execute(f"{rows.EDGE} WHERE e.part IN ({mine}) ORDER BY e.id"):
+            yield rows.to_edge(row)
+        for row in self.db.execute(f"{rows.FACT} WHERE f.part IN ({mine}) ORDER BY f.id"):
+            yield rows.to_fact(row)
+        for row in self.db.execute(f"{rows.NOTE} WHERE o.part IN ({mine}) ORDER BY o.id"):
+            yield rows.to_note(row)
+        for row in self.db.execute(f"{rows.MENTION} WHERE m.part IN ({mine}) ORDER BY a.id, b.id"):
+            yield rows.to_mention(row)
+        for row in self.db.execute(f"{rows.LINK} WHERE l.part IN ({mine}) ORDER BY n.id, l.norm, l.kind"):
+            yield rows.to_link(row)
+
+    def stats(self) -> Stats:
+        """Counts of what the scope can see."""
+
+        def count(table: str) -> int:
+            return int(self.db.execute(f"SELECT count(*) FROM {table} WHERE {self.among()}").fetchone()[0])
+
+        def groups(query: str) -> dict[str, int]:
+            return dict(self.db.execute(query).fetchall())
+
+        seen = self.among("n.part")
+        space = meta(self.db, "vector_space")
+        labels = "FROM labels l JOIN node_labels x ON x.label = l.label JOIN nodes n ON n.key = x.key"
+        vectors = f"SELECT count(*) FROM vectors v JOIN nodes n ON n.key = v.key WHERE {seen}"
+        tags = f"SELECT count(DISTINCT l.label) {labels} WHERE l.what = 't' AND {seen}"
+        return Stats(
+            nodes=count("nodes"),
+            edges=count("edges"),
+            facts=count("facts"),
+            notes=count("notes"),
+            mentions=count("mentions"),
+            vectors=self.db.execute(vectors).fetchone()[0],
+            tombstones=count("tombstones"),
+            kinds=groups(f"SELECT kind, count(*) FROM nodes WHERE {self.among()} GROUP BY kind ORDER BY kind"),
+            tags=self.db.execute(tags).fetchone()[0],
+            buckets=groups(
+                f"SELECT l.name, count(*) {labels} WHERE l.what = 'b' AND {seen} GROUP BY l.name ORDER BY l.name"
+            ),
+            embedder=json.loads(space)["model"] if space else None,
+            schema=VERSION,
+        )
+
+    def source_files(self, under: str) -> dict[str, SourceFile]:
+        """Ingested files whose path is `under` or lies below it."""
+        mine = ",".join(map(str, my_parts(self.db, self.scope))) or "NULL"
+        query = (
+            f"{rows.SOURCE} WHERE part IN ({mine}) AND hash IS NOT NULL AND (path = ?1 OR substr(path, 1, length(?2)) = ?2)"
+            " ORDER BY path"
+        )
+        below = under if not under or under.endswith("/") else under + "/"
+        return {row[0]: rows.to_source(row) for row in self.db.execute(query, (under, below))}
+
+    def atoms_of(self, sources: Sequence[str]) -> dict[str, list[Node]]:
+        """The user's own nodes per source path, in sequence."""
+        found: dict[str, list[Node]] = {path: [] for path in sources}
+        mine = ",".join(map(str, my_parts(self.db, self.scope))) or "NULL"
+        for some in chunks(sources):
+            keys = [
+                row[0]
+                for row in self.db.execute(
+                    f"SELECT source FROM sources WHERE part IN ({mine}) AND path IN ({marks(len(some))})", some
+                )
+            ]
+            for few in chunks(keys):
+                query = f"{rows.NODE} WHERE n.source IN ({marks(len(few))}) ORDER BY n.seq, n.id"
+                for row in self.db.execute(query, few):
+                    found[row[9]].append(checked_node(self.path, row))
+        return found
+
+    def links_to(self, norms: Sequence[str]) -> dict[str, list[Link]]:
+        """Links of the user's own atoms to each name, by source id."""
+        mine = ",".join(map(str, my_parts(self.db, self.scope))) or "NULL"
+        found: dict[str, list[Link]] = {}
+        for some in chunks(norms):
+            query = f"{rows.LINK} WHERE l.norm IN ({marks(len(some))}) AND l.part IN ({mine}) ORDER BY n.id, l.kind"
+            for row in self.db.execute(query, some):
+                found.setdefault(row[1], []).append(rows.to_link(row))
+        return found
+
+    def edges_via(self, norms: Sequence[str]) -> dict[str, list[Edge]]:
+        """Rule-made edges per name they were made through."""
+        mine = ",".join(map(str, my_parts(self.db, self.scope))) or "NULL"
+        found: dict[str, list[Edge]] = {}
+        for some in chunks(norms):
+            query = f"{rows.EDGE} WHERE e.via IN ({marks(len(some))}) AND e.part IN ({mine}) ORDER BY e.id"
+            for row in self.db.execute(query, some):
+                found.setdefault(row[13], []).append(rows.to_edge(row))
+        return found
+
+    def simhash_near(self, hashes: Mapping[str, int], distance: int = 2) -> dict[str, str]:
+        """For each id the nearest other node of the user's own within `distance` bits, ties by id."""
+        mine = set(my_parts(self.db, self.scope))
+        found: dict[str, str] = {}
+        for id_, value in hashes.items():
+            bands = (value & 0x1FFFFF, (value >> 21) & 0x1FFFFF, (value >> 42) & 0x3FFFFF)
+            near: list[tuple[int, str]] = []
+            for expression, wanted in zip(_BANDS, bands, strict=True):
+                query = f"SELECT id, simhash, part FROM nodes WHERE {expression} = ? AND simhash IS NOT NULL LIMIT 200"
+                for other, simhash, part in self.db.execute(query, (wanted,)):
+                    bits = (rows.unsigned(simhash) ^ value).bit_count()
+                    if other != id_ and bits <= distance and part in mine:
+                        near.append((bits, other))
+            if near:
+                found[id_] = min(near)[1]
+        return found
+
+
+_BANDS = ("simhash & 2097151", "(simhash >> 21) & 2097151", "(simhash >> 42) & 4194303")

@@ -1,0 +1,225 @@
+"""Between rows and dataclasses: how each record is laid out in its table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import xxhash
+
+from cuetrail.model import Edge, Fact, Life, Link, Mention, Node, Note, SourceFile, Tag
+
+NEWBORN = Life()
+_TWO64 = 1 << 64
+
+NODE = """SELECT n.key, n.part, n.id, n.kind, n.name, n.text, n.check_sum, n.aliases, n.labels, s.path, n.seq, n.at,
+  n.provenance, n.simhash, n.props, n.created, n.updated, n.valid_from, n.valid_until, p.owner, p.team,
+  l.salience, l.state, l.confidence, l.accesses, l.last_access, l.last_decay, l.interval, l.gradient, l.retention
+  FROM nodes n JOIN parts p ON p.part = n.part LEFT JOIN sources s ON s.source = n.source LEFT JOIN life l ON l.key = n.key"""
+INSERT_NODE = "INSERT OR REPLACE INTO nodes VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+
+EDGE = """SELECT e.key, e.part, e.id, a.id, b.id, e.kind, e.weight, e.tags, e.text, e.type, e.attitude, e.proximity,
+  e.confidence, e.via, e.props, e.created, e.updated, e.valid_from, e.valid_until
+  FROM edges e JOIN nodes a ON a.key = e.src JOIN nodes b ON b.key = e.dst"""
+INSERT_EDGE = "INSERT OR REPLACE INTO edges VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+
+FACT = """SELECT f.key, f.part, f.id, a.id, f.predicate, b.id, f.value, f.confidence, f.status, f.source, f.source_ref,
+  f.provenance, f.tags, f.access_count, f.last_accessed, f.created, f.valid_from, f.valid_until, f.superseded_by
+  FROM facts f JOIN nodes a ON a.key = f.subject LEFT JOIN nodes b ON b.key = f.object"""
+INSERT_FACT = "INSERT OR REPLACE INTO facts VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+
+
+def check_sum(text: str) -> int:
+    """A 64-bit hash of a stored text, signed as SQLite wants it; a bit that flips on disk is noticed by it."""
+    return signed(xxhash.xxh3_64_intdigest(text.encode()))
+
+
+def signed(value: int) -> int:
+    """An unsigned 64-bit number as SQLite's signed one."""
+    return value - _TWO64 if value >= _TWO64 >> 1 else value
+
+
+def unsigned(value: int) -> int:
+    """The reverse of `signed`."""
+    return value + _TWO64 if value < 0 else value
+
+
+def pack(value: Mapping[str, Any] | tuple[Any, ...] | list[Any]) -> str | None:
+    """JSON, or None for nothing."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")) if value else None
+
+
+def pack_labels(tags: tuple[Tag, ...], buckets: tuple[str, ...]) -> str | None:
+    """Tags and buckets as JSON; a tag its user typed in its normal form is just its name."""
+    if not tags and not buckets:
+        return None
+    short = [t.name if t.display == t.name and t.origin == "user" else [t.name, t.display, t.origin] for t in tags]
+    return json.dumps([short, buckets], ensure_ascii=False, separators=(",", ":"))
+
+
+def unpack_labels(packed: str | None) -> tuple[tuple[Tag, ...], tuple[str, ...]]:
+    """The reverse of `pack_labels`."""
+    if packed is None:
+        return (), ()
+    tags, buckets = json.loads(packed)
+    return tuple(Tag(t, t) if isinstance(t, str) else Tag(*t) for t in tags), tuple(buckets)
+
+
+def node_row(node: Node, key: int, part: int, source: int | None) -> tuple[Any, ...]:
+    """A node as a row of `nodes`."""
+    return (
+        key,
+        part,
+        node.id,
+        node.kind,
+        node.name,
+        node.text,
+        check_sum(node.text),
+        pack(node.aliases),
+        pack_labels(node.tag_details, node.buckets),
+        source,
+        node.seq,
+        node.at,
+        node.provenance,
+        None if node.simhash is None else signed(node.simhash),
+        pack(node.props),
+        node.created,
+        node.updated,
+        node.valid_from,
+        node.valid_until,
+    )
+
+
+def to_node(row: tuple[Any, ...]) -> Node:
+    """A row of the NODE query as a node."""
+    tags, buckets = unpack_labels(row[8])
+    return Node(
+        id=row[2],
+        kind=row[3],
+        name=row[4],
+        text=row[5],
+        aliases=tuple(json.loads(row[7])) if row[7] else (),
+        tag_details=tags,
+        buckets=buckets,
+        source=row[9],
+        seq=row[10],
+        at=row[11],
+        provenance=row[12],
+        simhash=None if row[13] is None else unsigned(row[13]),
+        props=json.loads(row[14]) if row[14] else {},
+        created=row[15],
+        updated=row[16],
+        valid_from=row[17],
+        valid_until=row[18],
+        owner=row[19],
+        team=row[20] or None,
+        life=NEWBORN if row[22] is None else Life(*row[21:30]),
+    )
+
+
+def life_row(key: int, life: Life) -> tuple[Any, ...]:
+    """A life as a row of `life`."""
+    return (
+        key,
+        life.salience,
+        life.state,
+        life.confidence,
+        life.accesses,
+        life.last_access,
+        life.last_decay,
+        life.interval,
+        life.gradient,
+        life.retention,
+    )
+
+
+def edge_row(edge: Edge, key: int, part: int, src: int, dst: int) -> tuple[Any, ...]:
+    """An edge as a row of `edges`."""
+    return (
+        key,
+        part,
+        edge.id,
+        src,
+        dst,
+        edge.kind,
+        edge.weight,
+        pack(edge.tags),
+        edge.text,
+        edge.type,
+        edge.attitude,
+        edge.proximity,
+        edge.confidence,
+        edge.via,
+        pack(edge.props),
+        edge.created,
+        edge.updated,
+        edge.valid_from,
+        edge.valid_until,
+    )
+
+
+def to_edge(row: tuple[Any, ...]) -> Edge:
+    """A row of the EDGE query as an edge."""
+    tags = tuple(json.loads(row[7])) if row[7] else ()
+    props = json.loads(row[14]) if row[14] else {}
+    return Edge(row[2], row[3], row[4], row[5], row[6], tags, *row[8:14], props, *row[15:19])
+
+
+def fact_row(fact: Fact, key: int, part: int, subject: int, object_: int | None) -> tuple[Any, ...]:
+    """A fact as a row of `facts`."""
+    return (
+        key,
+        part,
+        fact.id,
+        subject,
+        fact.predicate,
+        object_,
+        fact.value,
+        fact.confidence,
+        fact.status,
+        fact.source,
+        fact.source_ref,
+        fact.provenance,
+        pack(fact.tags),
+        fact.access_count,
+        fact.last_accessed,
+        fact.created,
+        fact.valid_from,
+        fact.valid_until,
+        fact.superseded_by,
+    )
+
+
+def to_fact(row: tuple[Any, ...]) -> Fact:
+    """A row of the FACT query as a fact."""
+    tags = tuple(json.loads(row[12])) if row[12] else ()
+    return Fact(*row[2:12], tags, *row[13:19])
+
+
+NOTE = """SELECT o.id, coalesce(n.id, e.id), o.text, o.target_on, o.created, o.expires FROM notes o
+  LEFT JOIN nodes n ON o.target_on = 'node' AND n.key = o.target
+  LEFT JOIN edges e ON o.target_on = 'edge' AND e.key = o.target"""
+MENTION = """SELECT a.id, b.id, m.at FROM mentions m JOIN nodes a ON a.key = m.source JOIN nodes b ON b.key = m.node"""
+LINK = "SELECT n.id, l.norm, l.display, l.kind FROM links l JOIN nodes n ON n.key = l.src"
+SOURCE = "SELECT path, size, mtime_ns, hash, ingested FROM sources s"
+
+
+def to_note(row: tuple[Any, ...]) -> Note:
+    """A row of the NOTE query as a note."""
+    return Note(*row)
+
+
+def to_mention(row: tuple[Any, ...]) -> Mention:
+    """A row of the MENTION query as a mention."""
+    return Mention(*row)
+
+
+def to_link(row: tuple[Any, ...]) -> Link:
+    """A row of the LINK query as a link."""
+    return Link(*row)
+
+
+def to_source(row: tuple[Any, ...]) -> SourceFile:
+    """A row of the SOURCE query as a source file."""
+    return SourceFile(*row)

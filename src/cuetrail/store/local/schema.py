@@ -1,0 +1,127 @@
+"""The tables of `memory.db` and the ordered list of migrations. Each migration runs in its own transaction.
+
+Rows point at nodes and edges by integer key; ids are what callers see. `part` says whose row it is: one row of
+`parts` per (tenant, owner, team). Keys are handed out from `meta` and never used twice.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+
+from cuetrail.errors import WrongVersion
+
+FIRST = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE parts (
+  part INTEGER PRIMARY KEY, tenant TEXT NOT NULL, owner TEXT NOT NULL, team TEXT NOT NULL DEFAULT '',
+  UNIQUE (tenant, owner, team));
+CREATE TABLE sources (
+  source INTEGER PRIMARY KEY, part INTEGER NOT NULL, path TEXT NOT NULL,
+  size INTEGER, mtime_ns INTEGER, hash TEXT, ingested INTEGER,
+  UNIQUE (part, path));
+
+-- labels holds a node's tags and buckets as JSON, for reading. node_labels is their inverted form, for finding.
+CREATE TABLE nodes (
+  key INTEGER PRIMARY KEY, part INTEGER NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL, name TEXT, text TEXT NOT NULL,
+  check_sum INTEGER NOT NULL, aliases TEXT, labels TEXT, source INTEGER, seq INTEGER NOT NULL, at INTEGER NOT NULL,
+  provenance TEXT NOT NULL, simhash INTEGER, props TEXT, created INTEGER NOT NULL, updated INTEGER NOT NULL,
+  valid_from INTEGER, valid_until INTEGER);
+CREATE UNIQUE INDEX nodes_by_id ON nodes (id, part);
+CREATE INDEX nodes_by_source ON nodes (source, seq) WHERE source IS NOT NULL;
+-- Two hashes that differ in at most two of 64 bits agree in one of these three bands.
+CREATE INDEX nodes_by_band0 ON nodes (simhash & 2097151) WHERE simhash IS NOT NULL;
+CREATE INDEX nodes_by_band1 ON nodes ((simhash >> 21) & 2097151) WHERE simhash IS NOT NULL;
+CREATE INDEX nodes_by_band2 ON nodes ((simhash >> 42) & 4194303) WHERE simhash IS NOT NULL;
+-- Only nodes whose life differs from a newborn's have a row.
+CREATE TABLE life (
+  key INTEGER PRIMARY KEY, salience REAL NOT NULL, state TEXT NOT NULL, confidence REAL NOT NULL,
+  accesses INTEGER NOT NULL, last_access INTEGER, last_decay INTEGER, interval INTEGER,
+  gradient REAL NOT NULL, retention TEXT NOT NULL);
+CREATE TABLE labels (label INTEGER PRIMARY KEY, what TEXT NOT NULL, name TEXT NOT NULL, UNIQUE (what, name));
+CREATE TABLE node_labels (label INTEGER NOT NULL, key INTEGER NOT NULL, PRIMARY KEY (label, key)) WITHOUT ROWID;
+CREATE TABLE names (norm TEXT NOT NULL, key INTEGER NOT NULL, PRIMARY KEY (norm, key)) WITHOUT ROWID;
+
+CREATE TABLE edges (
+  key INTEGER PRIMARY KEY, part INTEGER NOT NULL, id TEXT NOT NULL, src INTEGER NOT NULL, dst INTEGER NOT NULL,
+  kind TEXT NOT NULL, weight REAL, tags TEXT, text TEXT NOT NULL, type TEXT, attitude INTEGER, proximity INTEGER,
+  confidence REAL NOT NULL, via TEXT, props TEXT, created INTEGER NOT NULL, updated INTEGER NOT NULL,
+  valid_from INTEGER, valid_until INTEGER);
+CREATE UNIQUE INDEX edges_by_id ON edges (id, part);
+CREATE INDEX edges_by_via ON edges (via, part) WHERE via IS NOT NULL;
+-- Both ends of every edge, the strongest first, so an expansion reads no more than it needs. A self-loop has one row.
+CREATE TABLE adjacency (
+  node INTEGER NOT NULL, rank REAL NOT NULL, other_id TEXT NOT NULL, edge INTEGER NOT NULL, other INTEGER NOT NULL,
+  outgoing INTEGER NOT NULL, part INTEGER NOT NULL, PRIMARY KEY (node, rank, other_id, edge)) WITHOUT ROWID;
+CREATE TABLE adjacency_tags (
+  label INTEGER NOT NULL, node INTEGER NOT NULL, rank REAL NOT NULL, other_id TEXT NOT NULL, edge INTEGER NOT NULL,
+  PRIMARY KEY (label, node, rank, other_id, edge)) WITHOUT ROWID;
+CREATE TABLE degrees (node INTEGER NOT NULL, part INTEGER NOT NULL, degree INTEGER NOT NULL, PRIMARY KEY (node, part))
+  WITHOUT ROWID;
+
+CREATE TABLE facts (
+  key INTEGER PRIMARY KEY, part INTEGER NOT NULL, id TEXT NOT NULL, subject INTEGER NOT NULL, predicate TEXT NOT NULL,
+  object INTEGER, value TEXT, confidence REAL NOT NULL, status TEXT NOT NULL, source TEXT NOT NULL, source_ref TEXT,
+  provenance TEXT NOT NULL, tags TEXT, access_count INTEGER NOT NULL, last_accessed INTEGER, created INTEGER NOT NULL,
+  valid_from INTEGER, valid_until INTEGER, superseded_by TEXT,
+  CHECK ((object IS NULL) <> (value IS NULL)));
+CREATE UNIQUE INDEX facts_by_id ON facts (id, part);
+CREATE INDEX facts_by_subject ON facts (subject, predicate);
+CREATE INDEX facts_by_object ON facts (object) WHERE object IS NOT NULL;
+CREATE TABLE notes (
+  key INTEGER PRIMARY KEY, part INTEGER NOT NULL, id TEXT NOT NULL, target_on TEXT NOT NULL, target INTEGER NOT NULL,
+  text TEXT NOT NULL, created INTEGER NOT NULL, expires INTEGER);
+CREATE UNIQUE INDEX notes_by_id ON notes (id, part);
+CREATE INDEX notes_by_target ON notes (target_on, target, created);
+CREATE TABLE mentions (
+  source INTEGER NOT NULL, node INTEGER NOT NULL, at INTEGER NOT NULL, part INTEGER NOT NULL,
+  PRIMARY KEY (source, node)) WITHOUT ROWID;
+CREATE INDEX mentions_by_node ON mentions (node, at);
+CREATE TABLE links (
+  src INTEGER NOT NULL, norm TEXT NOT NULL, kind TEXT NOT NULL, display TEXT NOT NULL, part INTEGER NOT NULL,
+  PRIMARY KEY (src, norm, kind)) WITHOUT ROWID;
+CREATE INDEX links_by_norm ON links (norm, part);
+
+CREATE TABLE vectors (key INTEGER PRIMARY KEY, vector BLOB NOT NULL);
+CREATE TABLE edge_vectors (key INTEGER PRIMARY KEY, vector BLOB NOT NULL);
+CREATE TABLE tombstones (part INTEGER NOT NULL, hash TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (part, hash))
+  WITHOUT ROWID;
+CREATE TABLE history (
+  part INTEGER NOT NULL, id TEXT NOT NULL, at INTEGER NOT NULL, record TEXT NOT NULL, PRIMARY KEY (part, id, at))
+  WITHOUT ROWID;
+-- One row per run of consecutive keys that a transaction changed. Indexes catch up from here.
+CREATE TABLE changes (seq INTEGER PRIMARY KEY AUTOINCREMENT, low INTEGER NOT NULL, high INTEGER NOT NULL);
+"""
+
+
+def _first(db: sqlite3.Connection) -> None:
+    for statement in FIRST.split(";"):
+        if statement.strip():
+            db.execute(statement)
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first,)
+VERSION = len(MIGRATIONS)
+
+
+def migrate(db: sqlite3.Connection) -> None:
+    """Bring `memory.db` to VERSION. Raises WrongVersion for one written by a newer cuetrail."""
+    while True:
+        found = int(db.execute("PRAGMA user_version").fetchone()[0])
+        if found > VERSION:
+            raise WrongVersion(
+                f"this memory has schema {found}, this cuetrail knows up to {VERSION}: upgrade with "
+                "`pip install --upgrade cuetrail`"
+            )
+        if found == VERSION:
+            return
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            # Another process may have migrated while this one waited for the lock.
+            if int(db.execute("PRAGMA user_version").fetchone()[0]) == found:
+                MIGRATIONS[found](db)
+                db.execute(f"PRAGMA user_version = {found + 1}")
+            db.execute("COMMIT")
+        except BaseException:
+            db.execute("ROLLBACK")
+            raise

@@ -1,0 +1,232 @@
+"""Exact top-k text search on the index: BM25, OR over the query's terms, x2 where a tag or bucket has a query's word.
+
+Two ideas keep it exact and fast.
+
+Common words are optional. A document that holds none of the rarer words can score at most the sum of what the common
+ones can give. If the k-th best document that holds a rarer word scores more, no other document can enter the top k, so
+the long posting lists of common words are only looked into, never walked. If not, the search runs again over all words.
+
+The x2 rule needs two lists, not a scan. Any document of the true top k is in the top k by plain BM25, or in the top k
+of those with a matching label.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import tantivy
+from tantivy import Occur, Query
+
+from cuetrail.model import TextQuery, Where
+from cuetrail.store.local.textindex import View
+from cuetrail.text import analysable, sanitize_query
+
+K1 = 1.2
+MOST_TERMS = 1024
+LABEL_BOOST = 2.0
+SPARE = 16
+# Scores are single precision sums in an order tantivy chooses: equal documents may differ in the seventh digit.
+DIGITS = 5
+PREFIX_TERMS = 50
+FUZZY_SHARE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A found document: its node key, score, and what made it."""
+
+    key: int
+    score: float
+    boosted: bool
+    all_terms: bool
+    at: int
+
+
+class TextSearch:
+    """One query against one view of the index, for a set of visible parts (None: all there are)."""
+
+    def __init__(self, view: View, analyser: tantivy.TextAnalyzer, parts: Sequence[int] | None, where: Where) -> None:
+        self.view = view
+        self.searcher = view.searcher
+        self.schema = view.schema
+        self.analyser = analyser
+        self.filters = self._filters(parts, where)
+
+    def words(self, text: str) -> list[str]:
+        """The terms of a text, in order, repeats kept."""
+        return self.analyser.analyze(analysable(text))
+
+    def run(self, query: TextQuery, limit: int) -> list[Match]:
+        """The best `limit` matches: score, then all terms held, then newer. Keys tied in all three come unsorted."""
+        phrases = [words for words in map(self.words, query.phrases) if words]
+        terms = list(dict.fromkeys(self.words(sanitize_query(query.words)) + [w for p in phrases for w in p]))
+        filters = self.filters + [(Occur.Must, _silent(self._phrase(p))) for p in phrases]
+        if query.prefix:
+            terms = self._with_completions(query.words, terms)
+        if limit <= 0 or not terms:
+            return []
+        if query.fuzzy:
+            return self._fuzzy(terms, filters, limit)
+        weights = self._weights(terms)
+        if not weights:
+            return []
+        plain = self._top(weights, filters, limit)
+        labelled = self._labelled(terms)
+        if labelled is None:
+            boosted = []
+        else:
+            boosted = self._top(weights, [*filters, (Occur.Must, _silent(labelled))], limit)
+        return self._merge(plain, boosted, list(weights), len(terms), limit)
+
+    def _filters(self, parts: Sequence[int] | None, where: Where) -> list[tuple[Occur, Query]]:
+        schema = self.schema
+        found: list[tuple[Occur, Query]] = []
+        if parts is not None:
+            found.append((Occur.Must, _silent(Query.term_set_query(schema, "part", list(parts)))))
+        for tag in where.tags:
+            found.append((Occur.Must, _silent(Query.term_query(schema, "tag", tag))))
+        for field, names in (("bucket", where.buckets), ("kind", where.kinds)):
+            if names:
+                found.append((Occur.Must, _silent(Query.term_set_query(schema, field, list(names)))))
+        if where.since is not None or where.until is not None:
+            at = Query.range_query(schema, "at", tantivy.FieldType.Integer, where.since, where.until)
+            found.append((Occur.Must, _silent(at)))
+        for flag, wanted in (("quarantine", where.quarantined), ("archived", where.archived)):
+            if not wanted and self.searcher.doc_freq("flag", flag):
+                found.append((Occur.MustNot, Query.term_query(schema, "flag", flag)))
+        return found
+
+    def _term(self, term: str) -> Query:
+        return Query.term_query(self.schema, "body", term, "freq")
+
+    def _phrase(self, words: list[str]) -> Query:
+        return self._term(words[0]) if len(words) == 1 else Query.phrase_query(self.schema, "body", list(words))
+
+    def _with_completions(self, text: str, terms: list[str]) -> list[str]:
+        last = sanitize_query(text).split(" ")[-1]
+        if not last:
+            return terms
+        more = [term for term, _ in self.searcher.terms_with_prefix("body", last, limit=PREFIX_TERMS)]
+        return list(dict.fromkeys(terms + more))
+
+    def _weights(self, terms: Sequence[str]) -> dict[str, float]:
+        """The idf of every term that occurs, the rarest first; a query beyond MOST_TERMS keeps its rarest."""
+        total = sum(self.view.state.extra[name] for name in ("living", "dead"))
+        counts = ((self.searcher.doc_freq("body", term), term) for term in terms)
+        known = sorted((count, term) for count, term in counts if count)
+        return {t: math.log(1 + (total - n + 0.5) / (n + 0.5)) for n, t in known[:MOST_TERMS]}
+
+    def _labelled(self, terms: Sequence[str]) -> Query | None:
+        """Documents with a query's word in a tag or bucket, None when no label has one."""
+        known = [term for term in terms if self.searcher.doc_freq("labels", term)]
+        return Query.term_set_query(self.schema, "labels", known) if known else None
+
+    def _top(
+        self, weights: dict[str, float], filters: list[tuple[Occur, Query]], limit: int
+    ) -> list[tuple[float, tantivy.DocAddress]]:
+        """At least the `limit` best by BM25, and all that tie with the last of them."""
+        terms = list(weights)
+        cut = _essential(weights)
+        if cut < len(terms):
+            ceiling = sum(weights[t] for t in terms[cut:]) * (K1 + 1)
+            rare = _any([self._term(t) for t in terms[:cut]])
+            common = [(Occur.Should, self._term(t)) for t in terms[cut:]]
+            hits = self._collect([(Occur.Must, rare), *common, *filters], limit)
+            if len(hits) >= limit and hits[limit - 1][0] > ceiling * (1 + 1e-5):
+                return hits
+        every = _any([self._term(t) for t in terms])
+        return self._collect([(Occur.Must, every), *filters], limit)
+
+    def _collect(
+        self, clauses: list[tuple[Occur, Query]], limit: int
+    ) -> list[tuple[float, tantivy.DocAddress]]:
+        query = clauses[0][1] if len(clauses) == 1 else Query.boolean_query(clauses)
+        size = limit + SPARE
+        while True:
+            hits = self.searcher.search(query, size, count=False).hits
+            if len(hits) < size or _rounded(hits[-1][0]) < _rounded(hits[limit - 1][0]):
+                return hits
+            size *= 8
+
+    def _merge(
+        self,
+        plain: list[tuple[float, tantivy.DocAddress]],
+        boosted: list[tuple[float, tantivy.DocAddress]],
+        known: list[str],
+        asked: int,
+        limit: int,
+    ) -> list[Match]:
+        scores = {key: (score, False, at) for key, score, at in self._read(plain)}
+        scores.update({key: (score * LABEL_BOOST, True, at) for key, score, at in self._read(boosted)})
+        ranked = sorted(((_rounded(s), key) for key, (s, _, _) in scores.items()), reverse=True)
+        last = ranked[min(limit, len(ranked)) - 1][0] if ranked else 0.0
+        kept = [(score, key) for score, key in ranked if score >= last]
+        full = self._holding_all(known, asked, [key for _, key in kept])
+        found = [Match(key, score, scores[key][1], key in full, scores[key][2]) for score, key in kept]
+        return sorted(found, key=lambda m: (-m.score, not m.all_terms, -m.at))
+
+    def _read(self, hits: list[tuple[float, tantivy.DocAddress]]) -> list[tuple[int, float, int]]:
+        addresses = [address for _, address in hits]
+        if not addresses:
+            return []
+        keys = self.searcher.fast_field_values("key", addresses)
+        times = self.searcher.fast_field_values("at", addresses)
+        return [
+            (int(key or 0), score, int(at or 0)) for (score, _), key, at in zip(hits, keys, times, strict=True)
+        ]
+
+    def _holding_all(self, known: list[str], asked: int, keys: list[int]) -> set[int]:
+        """Which of these documents hold every term that was asked for."""
+        if len(known) < asked or not keys:
+            return set()
+        if len(known) == 1:
+            return set(keys)
+        clauses = [(Occur.Must, _silent(self._term(term))) for term in known]
+        clauses.append((Occur.Must, _silent(Query.term_set_query(self.schema, "key", keys))))
+        hits = self.searcher.search(Query.boolean_query(clauses), len(keys), count=False).hits
+        return {key for key, _, _ in self._read(hits)}
+
+    def _fuzzy(self, terms: Sequence[str], filters: list[tuple[Occur, Query]], limit: int) -> list[Match]:
+        """Typo-tolerant: an exact word counts by BM25, one a letter or two away by a fixed share of a rare word."""
+        options = []
+        for term in terms[:MOST_TERMS]:
+            options.append(self._term(term))
+            if len(term) > 3:
+                near = Query.fuzzy_term_query(self.schema, "body", term, distance=1 if len(term) < 8 else 2)
+                options.append(Query.const_score_query(near, FUZZY_SHARE))
+        hits = self._collect([(Occur.Must, _any(options)), *filters], limit)
+        found = [Match(key, _rounded(score), False, False, at) for key, score, at in self._read(hits)]
+        return sorted(found, key=lambda m: (-m.score, -m.at))
+
+
+def _any(queries: list[Query]) -> Query:
+    return queries[0] if len(queries) == 1 else Query.boolean_query([(Occur.Should, q) for q in queries])
+
+
+def _silent(query: Query) -> Query:
+    """The query as a condition that adds nothing to the score."""
+    return Query.const_score_query(query, 0.0)
+
+
+def _essential(weights: dict[str, float]) -> int:
+    """How many of the rarest terms a document must hold one of. `weights` is ordered, the rarest first.
+
+    The rest may together give at most about what one occurrence of each essential term gives; the caller checks that
+    this was enough.
+    """
+    idfs = list(weights.values())
+    ceiling, floor = 0.0, sum(idfs)
+    cut = len(idfs)
+    while cut > 1:
+        ceiling += idfs[cut - 1] * (K1 + 1)
+        floor -= idfs[cut - 1]
+        if ceiling >= floor:
+            break
+        cut -= 1
+    return cut
+
+
+def _rounded(score: float) -> float:
+    return float(f"{score:.{DIGITS}g}")

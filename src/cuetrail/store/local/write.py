@@ -1,0 +1,413 @@
+"""One write transaction: remove, put nodes, put what refers to them, log the changes, read back."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from cuetrail.errors import GhostWrite, InputError, NotFound
+from cuetrail.model import Edge, Node, Scope, SourceFile
+from cuetrail.store.base import Batch, Written
+from cuetrail.store.local import rows
+from cuetrail.store.local.db import chunks, log_changes, marks, my_parts, own_part, take_keys, visible_parts
+from cuetrail.text import fingerprint, norm_name
+
+UNKNOWN_WEIGHT = 0.01
+
+
+class Write:
+    """The state of one transaction: whose it is, what it changed."""
+
+    def __init__(self, db: sqlite3.Connection, scope: Scope) -> None:
+        self.db = db
+        self.part = own_part(db, scope)
+        self.mine = set(my_parts(db, scope))
+        self.visible, _ = visible_parts(db, scope)
+        self.changed: set[int] = set()
+
+    def keys_of(self, ids: Iterable[str], table: str = "nodes", parts: Sequence[int] | None = None) -> dict[str, int]:
+        """Ids to keys, among the given parts; where several have the id, the first part wins."""
+        order = {part: n for n, part in enumerate(self.visible if parts is None else parts)}
+        best: dict[str, tuple[int, int]] = {}
+        for some in chunks(list(dict.fromkeys(ids))):
+            for id_, key, part in self.db.execute(
+                f"SELECT id, key, part FROM {table} WHERE id IN ({marks(len(some))})", some
+            ):
+                rank = order.get(part)
+                if rank is not None and (id_ not in best or rank < best[id_][0]):
+                    best[id_] = (rank, key)
+        return {id_: key for id_, (_, key) in best.items()}
+
+
+def write_batch(db: sqlite3.Connection, scope: Scope, batch: Batch) -> Written:
+    """Carry out a batch inside the caller's transaction."""
+    w = Write(db, scope)
+    removed = _remove(w, batch)
+    nodes, forgotten = _without_forgotten(w, batch)
+    keys, added = _put_nodes(w, nodes)
+    edges = [e for e in batch.edges if e.src not in forgotten and e.dst not in forgotten]
+    _put_edges(w, edges)
+    _put_facts(w, batch, forgotten)
+    _put_notes(w, batch, forgotten)
+    _put_mentions(w, batch, forgotten)
+    _put_links(w, batch, forgotten)
+    put_vectors(w, {i: v for i, v in batch.vectors.items() if i not in forgotten})
+    _put_sources(w, batch.sources)
+    log_changes(db, w.changed)
+    _read_back(w, nodes, keys)
+    return Written(added, len(nodes) - added, removed, len(edges), tuple(sorted(forgotten)))
+
+
+def _remove(w: Write, batch: Batch) -> int:
+    mine = sorted(w.mine)
+    doomed = w.keys_of(batch.remove_nodes, parts=mine)
+    remove_nodes(w, list(doomed.values()))
+    remove_edges(w, list(w.keys_of(batch.remove_edges, "edges", mine).values()))
+    for some in chunks(batch.remove_sources):
+        w.db.execute(
+            f"DELETE FROM sources WHERE part = ? AND path IN ({marks(len(some))}) AND NOT EXISTS "
+            "(SELECT 1 FROM nodes n WHERE n.source = sources.source)",
+            (w.part, *some),
+        )
+    return len(doomed)
+
+
+def remove_nodes(w: Write, keys: Sequence[int]) -> None:
+    """Delete nodes and everything that refers to them."""
+    for some in chunks(keys):
+        among = f"IN ({marks(len(some))})"
+        incident = w.db.execute(f"SELECT DISTINCT edge FROM adjacency WHERE node {among}", some).fetchall()
+        remove_edges(w, [row[0] for row in incident])
+        _drop_labels(w, some)
+        for table, column in (
+            ("links", "src"),
+            ("mentions", "source"),
+            ("mentions", "node"),
+            ("facts", "subject"),
+            ("facts", "object"),
+            ("vectors", "key"),
+            ("life", "key"),
+        ):
+            w.db.execute(f"DELETE FROM {table} WHERE {column} {among}", some)
+        w.db.execute(f"DELETE FROM notes WHERE target_on = 'node' AND target {among}", some)
+        w.db.execute(f"DELETE FROM nodes WHERE key {among}", some)
+        w.changed.update(some)
+
+
+def _drop_labels(w: Write, keys: Sequence[int]) -> None:
+    """Take nodes out of the inverted tables; a label nobody carries any more is deleted."""
+    loose: set[tuple[str, str]] = set()
+    for key, labels, name, aliases in w.db.execute(
+        f"SELECT key, labels, name, aliases FROM nodes WHERE key IN ({marks(len(keys))})", keys
+    ).fetchall():
+        tags, buckets = rows.unpack_labels(labels)
+        loose |= {("t", t.name) for t in tags} | {("b", b) for b in buckets}
+        for norm in _norms(name, json.loads(aliases) if aliases else ()):
+            w.db.execute("DELETE FROM names WHERE norm = ? AND key = ?", (norm, key))
+    ids = _label_ids(w, loose)
+    w.db.executemany(
+        "DELETE FROM node_labels WHERE label = ? AND key = ?", [(label, key) for label in ids.values() for key in keys]
+    )
+    _collect_labels(w, ids.values())
+
+
+def _collect_labels(w: Write, labels: Iterable[int]) -> None:
+    w.db.executemany(
+        "DELETE FROM labels WHERE label = ?1 AND NOT EXISTS (SELECT 1 FROM node_labels WHERE label = ?1)"
+        " AND NOT EXISTS (SELECT 1 FROM adjacency_tags WHERE label = ?1)",
+        [(label,) for label in labels],
+    )
+
+
+def _label_ids(w: Write, labels: Collection[tuple[str, str]], create: bool = False) -> dict[tuple[str, str], int]:
+    """Keys of (what, name) labels: 't' tags of nodes and edges, 'b' buckets."""
+    if create:
+        w.db.executemany("INSERT OR IGNORE INTO labels (what, name) VALUES (?, ?)", sorted(labels))
+    found = {}
+    for what in ("t", "b"):
+        for some in chunks([name for kind, name in labels if kind == what]):
+            for label, name in w.db.execute(
+                f"SELECT label, name FROM labels WHERE what = ? AND name IN ({marks(len(some))})", (what, *some)
+            ):
+                found[what, name] = label
+    return found
+
+
+def stones(node: Node) -> list[str]:
+    """The hashes that a forgotten node leaves: of its id, and of its text or, without text, its name."""
+    content = node.text or node.name
+    hashes = [fingerprint("id\n" + node.id)]
+    return [*hashes, fingerprint("text\n" + content)] if content else hashes
+
+
+def _without_forgotten(w: Write, batch: Batch) -> tuple[list[Node], set[str]]:
+    if not batch.nodes:
+        return [], set()
+    forgotten = forgotten_among(w, batch.nodes)
+    if batch.allow_again:
+        lift(w, [n for n in batch.nodes if n.id in forgotten])
+        forgotten = set()
+    unique = {n.id: n for n in batch.nodes if n.id not in forgotten}
+    return list(unique.values()), forgotten
+
+
+def forgotten_among(w: Write, nodes: Sequence[Node]) -> set[str]:
+    """Ids of the nodes that a tombstone of this part keeps out."""
+    if not w.db.execute("SELECT 1 FROM tombstones WHERE part = ? LIMIT 1", (w.part,)).fetchone():
+        return set()
+    by_hash: dict[str, list[str]] = {}
+    for node in nodes:
+        for stone in stones(node):
+            by_hash.setdefault(stone, []).append(node.id)
+    found: set[str] = set()
+    for some in chunks(list(by_hash)):
+        for (stone,) in w.db.execute(
+            f"SELECT hash FROM tombstones WHERE part = ? AND hash IN ({marks(len(some))})", (w.part, *some)
+        ):
+            found.update(by_hash[stone])
+    return found
+
+
+def lift(w: Write, nodes: Sequence[Node]) -> int:
+    """Remove the tombstones of these nodes; how many were there."""
+    hashes = [(w.part, stone) for node in nodes for stone in stones(node)]
+    before = w.db.total_changes
+    w.db.executemany("DELETE FROM tombstones WHERE part = ? AND hash = ?", hashes)
+    return w.db.total_changes - before
+
+
+def _put_nodes(w: Write, nodes: Sequence[Node]) -> tuple[dict[str, int], int]:
+    """Insert or replace nodes; their keys by id, and how many are new."""
+    if not nodes:
+        return {}, 0
+    old = w.keys_of((n.id for n in nodes), parts=[w.part])
+    nodes = _settle_replaced(w, nodes, old) if old else nodes
+    fresh = [n.id for n in nodes if n.id not in old]
+    first = take_keys(w.db, len(fresh))
+    keys = {**old, **{id_: first + n for n, id_ in enumerate(fresh)}}
+    sources = _source_keys(w, {n.source for n in nodes if n.source is not None})
+    w.db.executemany(
+        rows.INSERT_NODE,
+        [rows.node_row(n, keys[n.id], w.part, sources[n.source] if n.source is not None else None) for n in nodes],
+    )
+    labels = {("t", t.name) for n in nodes for t in n.tag_details} | {("b", b) for n in nodes for b in n.buckets}
+    ids = _label_ids(w, labels, create=True)
+    pairs = [(ids["t", t.name], keys[n.id]) for n in nodes for t in n.tag_details]
+    pairs += [(ids["b", b], keys[n.id]) for n in nodes for b in n.buckets]
+    w.db.executemany("INSERT OR IGNORE INTO node_labels VALUES (?, ?)", sorted(pairs))
+    named = [(norm, keys[n.id]) for n in nodes if n.name or n.aliases for norm in _norms(n.name, n.aliases)]
+    w.db.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", named)
+    lives = [rows.life_row(keys[n.id], n.life) for n in nodes if n.life != rows.NEWBORN]
+    w.db.executemany(f"INSERT OR REPLACE INTO life VALUES ({marks(10)})", lives)
+    w.changed.update(keys.values())
+    return keys, len(fresh)
+
+
+def _settle_replaced(w: Write, nodes: Sequence[Node], old: dict[str, int]) -> list[Node]:
+    """Clear what the old versions left in other tables; keep their birth, their life and their history."""
+    before: dict[str, tuple[Any, ...]] = {}
+    for some in chunks(list(old.values())):
+        for row in w.db.execute(f"{rows.NODE} WHERE n.key IN ({marks(len(some))})", some):
+            before[row[2]] = row
+        _drop_labels(w, some)
+    settled = []
+    for node in nodes:
+        row = before.get(node.id)
+        if row is None:
+            settled.append(node)
+            continue
+        was = rows.to_node(row)
+        if (was.text, was.name) != (node.text, node.name):
+            w.db.execute("DELETE FROM vectors WHERE key = ?", (row[0],))
+            record = json.dumps({"name": was.name, "text": was.text, "at": was.at}, ensure_ascii=False)
+            w.db.execute(
+                "INSERT OR REPLACE INTO history VALUES (?, ?, ?, ?)", (w.part, node.id, node.updated, record)
+            )
+        life = node.life if node.life != rows.NEWBORN else was.life
+        settled.append(replace(node, created=was.created, life=life))
+    return settled
+
+
+def _norms(name: str | None, aliases: Iterable[str]) -> set[str]:
+    return {norm for norm in (norm_name(n) for n in (name or "", *aliases)) if norm}
+
+
+def _source_keys(w: Write, paths: Collection[str]) -> dict[str, int]:
+    w.db.executemany("INSERT OR IGNORE INTO sources (part, path) VALUES (?, ?)", [(w.part, p) for p in sorted(paths)])
+    found: dict[str, int] = {}
+    for some in chunks(list(paths)):
+        found.update(
+            w.db.execute(
+                f"SELECT path, source FROM sources WHERE part = ? AND path IN ({marks(len(some))})", (w.part, *some)
+            ).fetchall()
+        )
+    return found
+
+
+def _put_sources(w: Write, files: Sequence[SourceFile]) -> None:
+    w.db.executemany(
+        "INSERT INTO sources (part, path, size, mtime_ns, hash, ingested) VALUES (?,?,?,?,?,?) ON CONFLICT (part, path)"
+        " DO UPDATE SET size = excluded.size, mtime_ns = excluded.mtime_ns, hash = excluded.hash,"
+        " ingested = excluded.ingested",
+        [(w.part, f.path, f.size, f.mtime_ns, f.hash, f.ingested) for f in files],
+    )
+
+
+def _need(keys: dict[str, int], id_: str, what: str) -> int:
+    try:
+        return keys[id_]
+    except KeyError:
+        raise NotFound(f"there is no {what} {id_!r} in this scope: add it first") from None
+
+
+def _put_edges(w: Write, edges: Sequence[Edge]) -> None:
+    if not edges:
+        return
+    edges = list({e.id: e for e in edges}.values())
+    ends = w.keys_of(end for e in edges for end in (e.src, e.dst))
+    old = w.keys_of((e.id for e in edges), "edges", [w.part])
+    born = _births(w, "edges", old)
+    remove_edges(w, list(old.values()))
+    first = take_keys(w.db, len(edges))
+    table, adjacency, tagged, degrees = [], [], [], Counter[int]()
+    labels = _label_ids(w, {("t", t) for e in edges for t in e.tags}, create=True)
+    for number, edge in enumerate(edges):
+        key = old.get(edge.id, first + number)
+        edge = replace(edge, created=born.get(edge.id, edge.created))
+        src, dst = _need(ends, edge.src, "node"), _need(ends, edge.dst, "node")
+        table.append(rows.edge_row(edge, key, w.part, src, dst))
+        rank = -(UNKNOWN_WEIGHT if edge.weight is None else edge.weight)
+        sides = [(src, edge.dst, dst, 1)] if src == dst else [(src, edge.dst, dst, 1), (dst, edge.src, src, 0)]
+        for node, other_id, other, outgoing in sides:
+            adjacency.append((node, rank, other_id, key, other, outgoing, w.part))
+            tagged += [(labels["t", t], node, rank, other_id, key) for t in edge.tags]
+            degrees[node] += 1
+    w.db.executemany(rows.INSERT_EDGE, table)
+    w.db.executemany("INSERT OR REPLACE INTO adjacency VALUES (?,?,?,?,?,?,?)", sorted(adjacency))
+    w.db.executemany("INSERT OR REPLACE INTO adjacency_tags VALUES (?,?,?,?,?)", tagged)
+    _add_degrees(w, {(node, w.part): n for node, n in degrees.items()})
+
+
+def _births(w: Write, table: str, keys: dict[str, int]) -> dict[str, int]:
+    born: dict[str, int] = {}
+    for some in chunks(list(keys.values())):
+        born.update(w.db.execute(f"SELECT id, created FROM {table} WHERE key IN ({marks(len(some))})", some).fetchall())
+    return born
+
+
+def _add_degrees(w: Write, degrees: dict[tuple[int, int], int]) -> None:
+    w.db.executemany(
+        "INSERT INTO degrees VALUES (?, ?, ?) ON CONFLICT (node, part) DO UPDATE SET degree = degree + excluded.degree",
+        [(node, part, n) for (node, part), n in degrees.items()],
+    )
+
+
+def remove_edges(w: Write, keys: Sequence[int]) -> None:
+    """Delete edges with their adjacency, degrees, notes and vectors."""
+    for some in chunks(keys):
+        among = f"IN ({marks(len(some))})"
+        degrees = Counter[tuple[int, int]]()
+        loose: set[tuple[str, str]] = set()
+        found = w.db.execute(
+            "SELECT e.key, e.src, e.dst, e.weight, e.part, e.tags, a.id, b.id FROM edges e JOIN nodes a ON a.key = e.src"
+            f" JOIN nodes b ON b.key = e.dst WHERE e.key {among}",
+            some,
+        ).fetchall()
+        for key, src, dst, weight, part, packed, src_id, dst_id in found:
+            rank = -(UNKNOWN_WEIGHT if weight is None else weight)
+            tags = {("t", t) for t in json.loads(packed)} if packed else set()
+            loose |= tags
+            for node, other_id in {(src, dst_id), (dst, src_id)}:
+                w.db.execute(
+                    "DELETE FROM adjacency WHERE node = ? AND rank = ? AND other_id = ? AND edge = ?",
+                    (node, rank, other_id, key),
+                )
+                w.db.executemany(
+                    "DELETE FROM adjacency_tags WHERE label = ? AND node = ? AND rank = ? AND other_id = ? AND edge = ?",
+                    [(label, node, rank, other_id, key) for label in _label_ids(w, tags).values()],
+                )
+                degrees[node, part] -= 1
+        _add_degrees(w, degrees)
+        w.db.executemany("DELETE FROM degrees WHERE node = ? AND part = ? AND degree <= 0", list(degrees))
+        w.db.execute(f"DELETE FROM notes WHERE target_on = 'edge' AND target {among}", some)
+        w.db.execute(f"DELETE FROM edge_vectors WHERE key {among}", some)
+        w.db.execute(f"DELETE FROM edges WHERE key {among}", some)
+        _collect_labels(w, _label_ids(w, loose).values())
+
+
+def _put_facts(w: Write, batch: Batch, forgotten: Collection[str]) -> None:
+    facts = [f for f in batch.facts if f.subject not in forgotten and f.object not in forgotten]
+    if not facts:
+        return
+    ends = w.keys_of(e for f in facts for e in (f.subject, f.object) if e is not None)
+    old = w.keys_of((f.id for f in facts), "facts", [w.part])
+    first = take_keys(w.db, len(facts))
+    table = []
+    for number, fact in enumerate(facts):
+        if (fact.object is None) == (fact.value is None):
+            raise InputError(f"fact {fact.id!r} needs either an object or a value, not both and not neither")
+        subject = _need(ends, fact.subject, "node")
+        object_ = None if fact.object is None else _need(ends, fact.object, "node")
+        table.append(rows.fact_row(fact, old.get(fact.id, first + number), w.part, subject, object_))
+    w.db.executemany(rows.INSERT_FACT, table)
+
+
+def _put_notes(w: Write, batch: Batch, forgotten: Collection[str]) -> None:
+    for on, table in (("node", "nodes"), ("edge", "edges")):
+        notes = [n for n in batch.notes if n.on == on and n.target not in forgotten]
+        if not notes:
+            continue
+        targets = w.keys_of((n.target for n in notes), table)
+        old = w.keys_of((n.id for n in notes), "notes", [w.part])
+        first = take_keys(w.db, len(notes))
+        w.db.executemany(
+            f"INSERT OR REPLACE INTO notes VALUES ({marks(8)})",
+            [
+                (old.get(n.id, first + i), w.part, n.id, on, _need(targets, n.target, on), n.text, n.created, n.expires)
+                for i, n in enumerate(notes)
+            ],
+        )
+
+
+def _put_mentions(w: Write, batch: Batch, forgotten: Collection[str]) -> None:
+    mentions = [m for m in batch.mentions if m.source not in forgotten and m.node not in forgotten]
+    if mentions:
+        keys = w.keys_of(end for m in mentions for end in (m.source, m.node))
+        w.db.executemany(
+            "INSERT OR REPLACE INTO mentions VALUES (?,?,?,?)",
+            [(_need(keys, m.source, "node"), _need(keys, m.node, "node"), m.at, w.part) for m in mentions],
+        )
+
+
+def _put_links(w: Write, batch: Batch, forgotten: Collection[str]) -> None:
+    links = [link for link in batch.links if link.src not in forgotten]
+    if links:
+        keys = w.keys_of((link.src for link in links), parts=[w.part])
+        w.db.executemany(
+            "INSERT OR REPLACE INTO links VALUES (?,?,?,?,?)",
+            sorted((_need(keys, k.src, "node"), k.norm, k.kind, k.display, w.part) for k in links),
+        )
+
+
+def put_vectors(w: Write, vectors: dict[str, bytes]) -> int:
+    """Store vectors of nodes this user owns; how many were stored. Unknown ids are left out."""
+    if not vectors:
+        return 0
+    keys = w.keys_of(vectors, parts=sorted(w.mine, key=lambda part: part != w.part))
+    w.db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", [(key, vectors[i]) for i, key in keys.items()])
+    w.changed.update(keys.values())
+    return len(keys)
+
+
+def _read_back(w: Write, nodes: Sequence[Node], keys: dict[str, int]) -> None:
+    """Compare what the database now holds with what was given; a difference undoes the transaction."""
+    texts = {keys[n.id]: n.text for n in nodes}
+    for some in chunks(list(texts)):
+        query = f"SELECT key, text FROM nodes WHERE key IN ({marks(len(some))})"
+        stored: dict[int, str] = dict(w.db.execute(query, some).fetchall())
+        if any(stored.get(key) != texts[key] for key in some):
+            raise GhostWrite("a written memory could not be read back; nothing was changed. Run `cuetrail doctor`")

@@ -5,8 +5,8 @@
     cue = embedder.embed_query("which note?")                # (256,)
     scores = vectors @ cue
 
-Every embedder loads at its first use, may be shared by threads and gives a zero row for a blank text. Those that run here
-give a text the same vector whichever texts it is embedded with; a server may not.
+Every embedder loads at its first use, may be shared by threads and gives a zero row for a blank text. Those that run
+here give a text the same vector whichever texts it is embedded with; a server may not.
 """
 
 from __future__ import annotations

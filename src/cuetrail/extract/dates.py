@@ -49,13 +49,9 @@ def find(text: str) -> tuple[int, ...]:
     # Every form holds a year: looking for four digits first makes the common case, no date, four times as fast.
     if not _YEAR.search(text):
         return ()
-    found: list[tuple[int, int | None]] = []
-    for m in _ISO.finditer(text):
-        found.append((m.start(), _iso(m)))
-    for m in _DAY_FIRST.finditer(text):
-        found.append((m.start(), _ms(int(m[3]), _MONTHS[m[2].lower()], int(m[1]))))
-    for m in _MONTH_FIRST.finditer(text):
-        found.append((m.start(), _ms(int(m[3]), _MONTHS[m[1].lower()], int(m[2]))))
+    found = [(m.start(), _iso(m)) for m in _ISO.finditer(text)]
+    found += [(m.start(), _ms(int(m[3]), _MONTHS[m[2].lower()], int(m[1]))) for m in _DAY_FIRST.finditer(text)]
+    found += [(m.start(), _ms(int(m[3]), _MONTHS[m[1].lower()], int(m[2]))) for m in _MONTH_FIRST.finditer(text)]
     return tuple(ms for _, ms in sorted(found, key=lambda pair: pair[0]) if ms is not None)
 
 

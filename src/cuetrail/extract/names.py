@@ -11,22 +11,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import Enum
 
 from cuetrail.extract import sentences
 from cuetrail.extract.markup import prose_only
 
 MAX_NAMES = 20
 _MAX_WORDS = 5
+_MAX_SHOUTED = 3
 
-_WORD = re.compile(r"[^\W\d_]\w*+(?:[-'’&][^\W_]\w*+)*+")
+# `re` has no class for capitals, so one is made of the blocks that have them.
+_CASED = (*range(0x2E80), *range(0xA640, 0xA800), *range(0xFF21, 0xFF3B), *range(0x10400, 0x10428))
+_CAPITALS = "".join(chr(c) for c in _CASED if chr(c).isupper() or chr(c).istitle())
+# Only words with a capital are visited, iPhone included; all others stay in the regular expression, which is fast.
+_WORD = re.compile(rf"(?<!\w)(?:[{_CAPITALS}]|[a-z]++[A-Z])\w*+(?:[-'’&][^\W_]\w*+)*+")
+_ANY_WORD = re.compile(r"\w+")
 # A line that starts a list item, quote, heading or table row starts a sentence; a wrapped line does not.
-_LINE_START = re.compile(r"^[ \t]*+(?:[-*+>|#]|\d{1,3}[.)])|^[ \t]*+$|(?<=\n)(?<!\S\n)", re.MULTILINE)
+_LINE_START = re.compile(r"^[ \t]*+(?:[-*+>|#]|\d{1,3}[.)]|$)|\n[ \t]*+\n", re.MULTILINE)
 _HASHTAG = re.compile(r"#[\w/\-]+")
+_JOINT = re.compile(
+    r" (?:& |(?:of|de|van|von|da|di|du|del|della|la|le|bin|ibn|al|zu|y|e) (?:(?:the|la|le|los|las|der|den) )?"
+    r"|(?:der|den) )?"
+)
+_AFTER_COLON = re.compile(r":[*_]{0,3}[ \[(\"“*_]{1,4}\Z")
 
-_CONNECTORS = frozenset("of de van von der den da di du del della la le bin ibn al zu y e".split())
-_STOP = frozenset(
-    """a an the this that these those it its he she we you they i me my mine our ours your yours his her hers their
+_STOP_WORDS = """
+    a an the this that these those it its he she we you they i me my mine our ours your yours his her hers their
     theirs him them us who whom whose which what when where why how there here and or but nor so yet for if then else
     than as at by in into of off on onto out over per to toward towards under up upon via with within without about
     above across after against along among around before behind below beneath beside between beyond despite down
@@ -42,68 +53,77 @@ _STOP = frozenset(
     ten mr mrs ms dr prof sir st re fw vs etc am pm new old der die das und oder ein eine ist nicht wir sie ich le la
     les un une et est el los las una y es
     monday tuesday wednesday thursday friday saturday sunday january february march april june july august september
-    october november december jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun""".split()
-)
+    october november december jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun
+"""
+_STOP = frozenset(_STOP_WORDS.split())
 # Function words that do begin names; they stand when another capital follows: "New York", "La Paz", "El Niño".
 _OPENERS = frozenset({"new", "la", "le", "les", "el", "los", "las", "der", "die", "second", "first"})
 
 
+class _Start(Enum):
+    """Where a word stands: a capital says nothing at the start of a sentence, and little behind a colon."""
+
+    INSIDE = 0
+    COLON = 1
+    SENTENCE = 2
+
+
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """A run of capitalised words; `initial` when it starts a sentence."""
+    """A run of capitalised words with the small words between them."""
 
     words: tuple[str, ...]
     text: str
-    initial: bool
+    start: _Start
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Casing:
-    """How one document writes its words: those capitalised inside a sentence, and those in lower case."""
+    """How one document writes its words: those capitalised inside a sentence, and all as they are."""
 
-    names: set[str]
-    ordinary: set[str]
+    names: set[str] = field(default_factory=set)
+    words: set[str] = field(default_factory=set)
 
 
 def find(texts: Sequence[str]) -> list[tuple[str, ...]]:
     """The names in each text of one document, in order, each once, at most 20 a text."""
-    casing = _Casing(set(), set())
+    casing = _Casing()
     spans = [_spans(text, casing) for text in texts]
     return [_names(found, casing) for found in spans]
 
 
 def _spans(text: str, casing: _Casing) -> list[_Span]:
     """The capitalised spans of a text; notes in `casing` how its words are written."""
+    if not text:
+        return []
     text = prose_only(text)
     if "#" in text:
         text = _HASHTAG.sub(lambda m: " " * len(m[0]), text)
+    casing.words.update(_ANY_WORD.findall(text))
     starts = sorted([0, *sentences.ends(text), *(m.end() for m in _LINE_START.finditer(text))])
     spans: list[_Span] = []
     run: list[re.Match[str]] = []
-    run_initial = False
+    run_start = _Start.INSIDE
     cursor = 0
     for match in _WORD.finditer(text):
-        word, at = match[0], match.start()
-        initial = cursor < len(starts) and starts[cursor] <= at
-        while cursor < len(starts) and starts[cursor] <= at:
+        while cursor + 1 < len(starts) and starts[cursor + 1] <= match.start():
             cursor += 1
-        capital = _is_capitalised(word)
-        if not capital:
-            casing.ordinary.add(word)
-        elif not initial:
-            casing.names.add(_bare(word))
-        if run and not initial and _joins(text, run[-1], match) and (capital or word in _CONNECTORS or word == "the"):
+        start = _start(text, starts[cursor], match.start())
+        if start is _Start.INSIDE:
+            casing.names.add(_bare(match[0]))
+        if run and start is not _Start.SENTENCE and _joins(text, run[-1], match):
             run.append(match)
             continue
-        _close(text, run, run_initial, spans)
-        run, run_initial = ([match], initial) if capital else ([], False)
-    _close(text, run, run_initial, spans)
+        _close(text, run, run_start, spans)
+        run, run_start = [match], start
+    _close(text, run, run_start, spans)
     return spans
 
 
-def _is_capitalised(word: str) -> bool:
-    """True for Ada, JACQ and iPhone; no digit or underscore starts a word here."""
-    return word[0].isupper() or word[0].istitle() or (not word.islower() and any(c.isupper() for c in word[1:]))
+def _start(text: str, sentence: int, at: int) -> _Start:
+    if _ANY_WORD.search(text, sentence, at) is None:
+        return _Start.SENTENCE
+    return _Start.COLON if _AFTER_COLON.search(text, max(0, at - 8), at) else _Start.INSIDE
 
 
 def _is_strong(word: str) -> bool:
@@ -117,35 +137,39 @@ def _bare(word: str) -> str:
 
 
 def _joins(text: str, left: re.Match[str], right: re.Match[str]) -> bool:
-    """Whether two words stand together: one space, `&`, or the full stop of an initial. A possessive ends a name."""
-    gap = text[left.end() : right.start()]
+    """Whether two words are one name: a space, a small word or an initial's dot between, no possessive before."""
     if _bare(left[0]) != left[0]:
         return False
-    return gap == " " or gap == " & " or (gap in (". ", ".") and len(left[0]) == 1)
+    gap = text[left.end() : min(right.start(), left.end() + 20)]
+    return _JOINT.fullmatch(gap) is not None or (gap in (". ", ".") and len(left[0]) == 1)
 
 
-def _close(text: str, run: list[re.Match[str]], initial: bool, spans: list[_Span]) -> None:
+def _close(text: str, run: list[re.Match[str]], start: _Start, spans: list[_Span]) -> None:
     """Cuts a run of capitals at function words and adds what is left as spans."""
+    if len(run) > _MAX_SHOUTED and all(match[0].isupper() for match in run):
+        return
     part: list[re.Match[str]] = []
     for i, match in enumerate(run):
-        word = _bare(match[0]).casefold()
-        connector = bool(part) and match[0] in _CONNECTORS or match[0] == "the"
         following = run[i + 1][0] if i + 1 < len(run) else ""
-        opener = word in _OPENERS and following[:1].isupper() and following.casefold() not in _STOP
-        if (word in _STOP or word.split("'")[0].split("’")[0] in _STOP) and not connector and not opener:
-            _emit(text, part, initial and part[:1] == run[:1], spans)
+        if _is_function_word(match[0], following):
+            _emit(text, part, start if part[:1] == run[:1] else _Start.INSIDE, spans)
             part = []
-        elif part or not connector:
+        else:
             part.append(match)
-    _emit(text, part, initial and part[:1] == run[:1], spans)
+    _emit(text, part, start if part[:1] == run[:1] else _Start.INSIDE, spans)
 
 
-def _emit(text: str, part: list[re.Match[str]], initial: bool, spans: list[_Span]) -> None:
-    while part and (part[-1][0] in _CONNECTORS or part[-1][0] == "the"):
-        part = part[:-1]
+def _is_function_word(word: str, following: str) -> bool:
+    folded = _bare(word).casefold().replace("’", "'")
+    if folded in _OPENERS and following and following.casefold() not in _STOP:
+        return False
+    return folded in _STOP or folded.split("'", 1)[0] in _STOP
+
+
+def _emit(text: str, part: list[re.Match[str]], start: _Start, spans: list[_Span]) -> None:
     if part:
         words = tuple(match[0] for match in part)
-        spans.append(_Span(words, _bare(text[part[0].start() : part[-1].end()]), initial))
+        spans.append(_Span(words, _bare(text[part[0].start() : part[-1].end()]), start))
 
 
 def _names(spans: list[_Span], casing: _Casing) -> tuple[str, ...]:
@@ -161,16 +185,15 @@ def _names(spans: list[_Span], casing: _Casing) -> tuple[str, ...]:
 def _judge(span: _Span, casing: _Casing) -> list[str]:
     """The names a span stands for: itself, its rest without an ordinary first word, or nothing."""
     words = span.words
-    if len(words) > _MAX_WORDS or (len(words) > 2 and span.text.isupper()):
-        # Title Case or shouting: only a word whose shape tells is surely a name.
-        return [] if span.text.isupper() else [_bare(w) for w in words if _is_strong(w)]
+    if len(words) > _MAX_WORDS:
+        # Title Case: only a word whose shape tells is surely a name.
+        return [_bare(word) for word in words if _is_strong(word)]
     first = _bare(words[0])
-    known = not span.initial or _is_strong(first) or first in casing.names
+    ordinary = first.lower() in casing.words
+    known = span.start is _Start.INSIDE or _is_strong(first) or first in casing.names
     if len(words) == 1:
-        return [span.text] if known and len(span.text) > 1 else []
-    if not known and first.lower() in casing.ordinary:
-        rest = span.text[len(words[0]) :].lstrip()
-        while rest.split(" ", 1)[0] in _CONNECTORS and " " in rest:
-            rest = rest.split(" ", 1)[1]
-        return [rest] if len(rest) > 1 else []
-    return [span.text]
+        return [span.text] if len(first) > 1 and (known or (span.start is _Start.COLON and not ordinary)) else []
+    if known or not ordinary:
+        return [span.text]
+    rest = span.text[span.text.index(_bare(words[1]), len(words[0])) :]
+    return [rest] if len(rest) > 1 else []

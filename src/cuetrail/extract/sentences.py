@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 # Spaced scripts need white space after the mark, unspaced ones do not. The lookbehind lets a run of marks be tried
 # once, from its start, which keeps garbage like a million dots linear.
@@ -16,12 +17,13 @@ _SPACED = r"(?<![.!?…؟۔։።।॥])[.!?…؟۔։።।॥]++[\"'”’»)\]
 _UNSPACED = r"[。！？｡．]++[」』”’）》】]*+"
 _END = re.compile(f"(?:{_SPACED}|{_UNSPACED})\\s*+")
 
-_ABBREVIATIONS = frozenset(
-    """dr mr mrs ms prof st sr jr rev gen col sgt capt lt hon pres gov sen rep vs etc eg ie cf al ca approx resp incl
+_ABBREVIATED = """
+    dr mr mrs ms prof st sr jr rev gen col sgt capt lt hon pres gov sen rep vs etc eg ie cf al ca approx resp incl
     excl fig figs eq eqs sec ch vol nos pp ed eds trans inc ltd co corp dept univ assn bros est min max avg tel ext
     jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun
-    bzw usw vgl evtl ggf inkl zb nr str hr fr mme mlle sra dra av apt""".split()
-)
+    bzw usw vgl evtl ggf inkl zb nr str hr fr mme mlle sra dra av apt
+"""
+_ABBREVIATIONS = frozenset(_ABBREVIATED.split())
 # These end a sentence unless a number follows: "No. 5", "p. 12".
 _BEFORE_NUMBER = frozenset({"no", "p", "art", "para"})
 _LOOK_BACK = 24
@@ -29,11 +31,8 @@ _LOOK_BACK = 24
 
 def ends(text: str) -> list[int]:
     """Offsets just behind each sentence and its trailing white space, ascending; the end of the text is not listed."""
-    found = []
-    for match in _END.finditer(text):
-        if match.end() < len(text) and _is_end(text, match.start(), match.end()):
-            found.append(match.end())
-    return found
+    found = (m for m in _END.finditer(text) if m.end() < len(text))
+    return [m.end() for m in found if _is_end(text, m.start(), m.end())]
 
 
 def has_end(text: str) -> bool:
@@ -44,7 +43,7 @@ def has_end(text: str) -> bool:
 def split(text: str) -> list[str]:
     """The sentences with the white space behind them, so that joining them gives the text back."""
     cuts = [0, *ends(text), len(text)]
-    return [text[a:b] for a, b in zip(cuts, cuts[1:], strict=False) if a < b]
+    return [text[a:b] for a, b in pairwise(cuts) if a < b]
 
 
 def _is_end(text: str, start: int, end: int) -> bool:

@@ -44,7 +44,7 @@ def supported(path: PurePath) -> bool:
 
 
 def read(path: Path, source: str, max_bytes: int = MAX_BYTES) -> list[Document]:
-    """The documents in a file: one, or one for each chat. Raises ReadError, and nothing else, when it cannot be read."""
+    """The documents in a file: one, or one for each chat. Raises ReadError when it cannot be read, and nothing else."""
     data = _bytes(path, source, max_bytes)
     if data.startswith(b"%PDF-") or _suffix(source) == "pdf":
         return _guarded("pdf", data, "", source)
@@ -81,7 +81,7 @@ def _guarded(kind: str, data: bytes, text: str, source: str) -> list[Document]:
                 return [plain.read(text, source)]
     except ReadError:
         raise
-    except Exception as e:  # noqa: BLE001 - parsers of malformed files raise anything; the user needs the file's name
+    except Exception as e:  # parsers of malformed files raise anything; the user needs the file's name
         detail = f"{type(e).__name__}: {e}" if str(e) else type(e).__name__
         raise ReadError(f"{source} could not be read as {kind} ({detail}). Save it again or convert it to text.") from e
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,7 +56,7 @@ def read(text: str, source: str) -> list[Document]:
     Raises ReadError when there is nothing in it.
     """
     value, skipped = _load(text)
-    if value is None and not text.strip() or value in ([], {}, ""):
+    if (value is None and not text.strip()) or value in ([], {}, ""):
         raise ReadError(f"{source} is empty JSON. Export the chat again, or leave the file out.")
     chats = _chats(value)
     if not chats:
@@ -107,7 +107,7 @@ def _conversation(item: Mapping[str, Any]) -> Chat | None:
     return Chat(_word(item, _ID_KEYS), _word(item, _TITLE_KEYS), _time(item), turns) if turns else None
 
 
-def _branch(mapping: Mapping[str, Any], current: Any) -> Iterator[Any]:
+def _branch(mapping: Mapping[str, Any], current: Any) -> list[Any]:
     """The messages from the root to the current node of a ChatGPT tree; other branches were edited away."""
     if not isinstance(current, str) or current not in mapping:
         leaves = [k for k, node in mapping.items() if isinstance(node, dict) and not node.get("children")]
@@ -118,7 +118,8 @@ def _branch(mapping: Mapping[str, Any], current: Any) -> Iterator[Any]:
         seen.add(current)
         chain.append(mapping[current].get("message"))
         current = mapping[current].get("parent")
-    return reversed(chain)
+    chain.reverse()
+    return chain
 
 
 def _node_time(node: Mapping[str, Any]) -> int:

@@ -88,7 +88,9 @@ def _piece(part: Part, found: tuple[str, ...]) -> Piece:
     if part.prose:
         linked = tuple(dict.fromkeys((*part.links, *links.find(part.text))))
         tagged = tuple(dict.fromkeys((*part.tags, *tags.find(part.text))))
-        at = dates.first(markup.prose_only(part.text)) if at is None else at
+        if at is None and dates.first(part.text) is not None:
+            # A date in code or an address is not stated by the writer; masking is costly, so only where it may matter.
+            at = dates.first(markup.prose_only(part.text))
     # A link says more than the bare name, so the same name is not reported twice.
     known = {norm_name(link) for link in linked}
     return Piece(

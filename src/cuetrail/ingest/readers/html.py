@@ -15,16 +15,20 @@ from cuetrail.text import clean
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-_DROPPED = frozenset("script style nav template noscript iframe svg canvas object button select textarea head".split())
-_BLOCKS = frozenset(
-    """p div section article main header footer aside figure figcaption address details summary form fieldset
-    hr body dl dt dd ul ol li table tr blockquote pre h1 h2 h3 h4 h5 h6 caption""".split()
-)
+_UNREAD = "script style nav template noscript iframe svg canvas object button select textarea head"
+_DROPPED = frozenset(_UNREAD.split())
+_PARAGRAPHS = """
+    p div section article main header footer aside figure figcaption address details summary form fieldset
+    hr body dl dt dd ul ol li table tr blockquote pre h1 h2 h3 h4 h5 h6 caption
+"""
+_BLOCKS = frozenset(_PARAGRAPHS.split())
 # Their content is one paragraph with a line for each item, as a list in Markdown is.
 _GROUPS = frozenset({"ul", "ol", "dl", "table", "blockquote"})
 _LINE_MARKS = {"li": "- ", "dd": "  "}
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _SPACE = re.compile(r"\s+")
+# A paragraph inside a list item would leave the item's mark on a line of its own.
+_LONE_MARK = re.compile(r"\n- [ \t\n]*+(?<=\n)(?!- )")
 _DATES = (
     "meta[property='article:published_time']",
     "meta[name='date']",
@@ -52,7 +56,7 @@ class _Page:
         if verbatim:
             self.parts += [Part(piece, prose=False) for piece in split.lines(raw.strip("\n").rstrip(), split.CODE)]
         else:
-            lines = (_SPACE.sub(" ", line).strip(" |") for line in raw.split("\n"))
+            lines = (_SPACE.sub(" ", line).strip(" |") for line in _LONE_MARK.sub("\n- ", raw).split("\n"))
             pieces = split.prose("\n".join(line for line in lines if line and line != "-"))
             for i, piece in enumerate(pieces):
                 props = {"heading": piece} if level and i == 0 else {}

@@ -55,7 +55,7 @@ def _front(text: str) -> tuple[str, dict[str, Any], str]:
     # BaseLoader leaves every value a string: no dates that raise, no `no` that becomes False, no objects.
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:
-        matter = yaml.load(match[1], Loader=loader)  # noqa: S506 - BaseLoader builds strings, lists and dicts only
+        matter = yaml.load(match[1], Loader=loader)
     except (yaml.YAMLError, ValueError, RecursionError):
         return "", {}, text
     if not isinstance(matter, dict):

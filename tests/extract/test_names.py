@@ -1,0 +1,112 @@
+"""Proper names by rules."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cuetrail.extract import dates, links, markup, names, sentences, tags
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("We met Ada Lovelace in New York.", ("Ada Lovelace", "New York")),
+        ("JACQ uses DuckDB, NV-Embed and an iPhone.", ("JACQ", "DuckDB", "NV-Embed", "iPhone")),
+        ("The receiver broke. However, nobody cared. When it rains.", ()),
+        ("Receivers break.", ()),
+        ("Ada's radio and the Fjord’s edge", ("Fjord",)),
+        ("Ask Ada about it", ("Ada",)),
+        ("at the University of Oxford, with Ludwig van Beethoven", ("University of Oxford", "Ludwig van Beethoven")),
+        ("by J. R. R. Tolkien", ("J. R. R. Tolkien",)),
+        ("Émile Zola met Łukasz Ørsted and Владимир Набоков", ("Émile Zola", "Łukasz Ørsted", "Владимир Набоков")),
+        ("I'm sure we don't. It's fine on Monday in March.", ()),
+        ("Owner: Ada", ("Ada",)),
+        ("see `DuckDB` at https://Example.org/Path and #Tag", ()),
+        ("- Attach it\n- Listen\n\n1. Wait", ()),
+        ("THIS IS ALL VERY LOUD AND SHOUTED", ()),
+        ("TODO: check the S3 bucket", ("S3",)),
+        ("we saw X and Y", ()),
+    ],
+)
+def test_names_are_told_from_ordinary_words(text: str, expected: tuple[str, ...]) -> None:
+    assert names.find([text]) == [expected]
+
+
+def test_a_first_word_is_a_name_if_the_document_says_so_elsewhere() -> None:
+    assert names.find(["Ines left.", "We asked Ines."]) == [("Ines",), ("Ines",)]
+    assert names.find(["Ines left.", "We asked her."]) == [(), ()]
+
+
+def test_an_ordinary_first_word_is_not_part_of_the_name_behind_it() -> None:
+    assert names.find(["Carefully Ines Okafor opened it. She did it carefully."]) == [("Ines Okafor",)]
+
+
+def test_a_piece_has_at_most_twenty_names_each_once() -> None:
+    text = "we met " + ", ".join(f"Ann{c}{d} Bo" for c in "abcdefgh" for d in "xyz") + ", Annax Bo"
+    [found] = names.find([text])
+    assert len(found) == len(set(found)) == 20
+
+
+@given(st.lists(st.text(max_size=120), max_size=4))
+def test_any_texts_give_one_tuple_each(texts: list[str]) -> None:
+    found = names.find(texts)
+    assert len(found) == len(texts)
+    assert all(name.strip() for tuple_ in found for name in tuple_)
+
+
+@given(st.text(alphabet="aB `~\n[](#):/.é", max_size=200))
+def test_masking_keeps_every_offset(text: str) -> None:
+    masked = markup.prose_only(text)
+    assert len(masked) == len(text)
+    assert all(m == t or m == " " for m, t in zip(masked, text, strict=True))
+
+
+@given(st.text(max_size=300))
+def test_sentences_join_to_the_text(text: str) -> None:
+    assert "".join(sentences.split(text)) == text
+
+
+def _noise() -> str:
+    chance = random.Random(7)
+    return "".join(chance.choice("aA .!?`[]()#-_/\n1'é。>|*~&:@") for _ in range(10**6))
+
+
+GARBAGE = [
+    "!" * 10**6,
+    "`" * 10**6,
+    "` `` " * 200_000,
+    "[[" * 500_000,
+    "](" * 500_000,
+    "#" * 10**6,
+    "Aa of the " * 100_000,
+]
+GARBAGE += [
+    "a-" * 500_000,
+    "2024-" * 200_000,
+    "http://" * 150_000,
+    "March 1" * 150_000,
+    "\n \n`" * 200_000,
+    " " * 10**6,
+]
+RULES: list[Callable[[str], object]] = [
+    links.find,
+    tags.find,
+    dates.find,
+    sentences.split,
+    lambda text: names.find([text]),
+]
+
+
+@pytest.mark.parametrize("junk", [*GARBAGE, _noise()], ids=lambda junk: repr(junk[:6]))
+def test_a_megabyte_of_garbage_is_read_in_linear_time(junk: str) -> None:
+    began = time.perf_counter()
+    for rule in RULES:
+        rule(junk)
+    # Linear work takes about two seconds; quadratic work on a megabyte would take hours.
+    assert time.perf_counter() - began < 20

@@ -183,6 +183,24 @@ class SourceFile:
 
 
 @dataclass(frozen=True, slots=True)
+class Tombstone:
+    """What a forgotten memory leaves: a hash, no content."""
+
+    hash: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """What a node said before it was corrected at `at`: history, never an answer."""
+
+    id: str
+    at: int
+    name: str | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Where:
     """Filters that hold in every phase of a recall. Empty means no restriction."""
 

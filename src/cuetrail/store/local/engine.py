@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,11 +20,12 @@ from cuetrail.model import (
     SourceFile,
     Stats,
     TextQuery,
+    Version,
     Where,
 )
 from cuetrail.store.base import Batch, Progress, Record, VectorSpace, Written
-from cuetrail.store.local import doctor, write
-from cuetrail.store.local.db import Database, chunks, head, log_changes, marks, meta, my_parts
+from cuetrail.store.local import backup, doctor, write
+from cuetrail.store.local.db import Database, chunks, head, log_changes, marks, my_parts
 from cuetrail.store.local.read import Reader
 from cuetrail.store.local.textindex import TextIndex
 from cuetrail.store.local.textsearch import TextSearch
@@ -114,12 +114,9 @@ class LocalStore:
         with self.db.reading() as db:
             return Reader(db, scope, self.db.path).named(norms)
 
-    def history(self, scope: Scope, id_: str) -> list[dict[str, object]]:
-        """Earlier versions of a node the user owns, the oldest first."""
+    def history(self, scope: Scope, id_: str) -> list[Version]:
         with self.db.reading() as db:
-            parts = my_parts(db, scope)
-            query = f"SELECT at, record FROM history WHERE part IN ({marks(len(parts))}) AND id = ? ORDER BY at"
-            return [{"replaced": at, **json.loads(record)} for at, record in db.execute(query, (*parts, id_))]
+            return Reader(db, scope, self.db.path).history(id_)
 
     def text(self, scope: Scope, query: TextQuery, limit: int, where: Where) -> list[Found]:
         view = self.text_index.view()
@@ -158,7 +155,7 @@ class LocalStore:
         with self.db.reading() as db:
             return Reader(db, scope, self.db.path).neighbours(ids, limit)
 
-    def scan(self, scope: Scope) -> Iterator[Record]:
+    def scan(self, scope: Scope) -> Iterator[tuple[str | None, Record]]:
         """One consistent view from the first record to the last."""
         with self.db.reading() as db:
             yield from Reader(db, scope, self.db.path).scan()
@@ -169,6 +166,10 @@ class LocalStore:
 
     # --- what ingest asks
 
+    def roots(self, scope: Scope) -> dict[str, str]:
+        with self.db.reading() as db:
+            return Reader(db, scope, self.db.path).roots()
+
     def source_files(self, scope: Scope, under: str) -> dict[str, SourceFile]:
         with self.db.reading() as db:
             return Reader(db, scope, self.db.path).source_files(under)
@@ -176,6 +177,10 @@ class LocalStore:
     def atoms_of(self, scope: Scope, sources: Sequence[str]) -> dict[str, list[Node]]:
         with self.db.reading() as db:
             return Reader(db, scope, self.db.path).atoms_of(sources)
+
+    def links_of(self, scope: Scope, ids: Sequence[str]) -> dict[str, list[Link]]:
+        with self.db.reading() as db:
+            return Reader(db, scope, self.db.path).links_of(ids)
 
     def links_to(self, scope: Scope, norms: Sequence[str]) -> dict[str, list[Link]]:
         with self.db.reading() as db:
@@ -218,6 +223,15 @@ class LocalStore:
             keys = [row[0] for row in db.execute(query, (*parts, limit))]
             return list(Reader(db, scope, self.db.path).nodes_by_key(keys).values())
 
+    def vectors(self, scope: Scope, ids: Sequence[str]) -> dict[str, bytes]:
+        with self.db.reading() as db:
+            by_key = {key: id_ for id_, key in Reader(db, scope, self.db.path).keys(ids).items()}
+            found: dict[str, bytes] = {}
+            for some in chunks(list(by_key)):
+                query = f"SELECT key, vector FROM vectors WHERE key IN ({marks(len(some))})"
+                found.update((by_key[key], vector) for key, vector in db.execute(query, some))
+            return found
+
     def put_vectors(self, scope: Scope, vectors: Mapping[str, bytes]) -> int:
         with self.db.writing() as db:
             w = write.Write(db, scope)
@@ -225,19 +239,8 @@ class LocalStore:
             log_changes(db, w.changed)
             return stored
 
-    def tombstones(self, scope: Scope) -> Iterable[tuple[str, int]]:
-        with self.db.reading() as db:
-            parts = my_parts(db, scope)
-            query = (
-                f"SELECT hash, min(at) FROM tombstones WHERE part IN ({marks(len(parts))}) GROUP BY hash ORDER BY hash"
-            )
-            return db.execute(query, parts).fetchall()
-
-    def put_tombstones(self, scope: Scope, stones: Iterable[tuple[str, int]]) -> None:
-        with self.db.writing() as db:
-            part = write.Write(db, scope).part
-            rows = [(part, stone, at) for stone, at in stones]
-            db.executemany("INSERT OR IGNORE INTO tombstones VALUES (?, ?, ?)", rows)
+    def backup(self, path: Path) -> None:
+        backup.save(self.db, path)
 
     def doctor(self, repair: bool, progress: Progress | None) -> list[Finding]:
         return doctor.examine(self.db, self.text_index, self.vector_index, repair, progress)
@@ -254,15 +257,6 @@ class LocalStore:
         if long:
             with self.db.writing() as db:
                 db.execute("DELETE FROM changes WHERE seq <= ?", (min(applied),))
-
-    def renew(self) -> None:
-        """Give the memory a new epoch: whatever index lies in the directory belongs to another truth."""
-        with self.db.writing() as db:
-            db.execute("UPDATE meta SET value = ? WHERE name = 'epoch'", (uuid.uuid4().hex,))
-
-    def epoch(self) -> str:
-        with self.db.reading() as db:
-            return str(meta(db, "epoch"))
 
 
 def _ids(reader: Reader, keys: Sequence[int]) -> dict[int, str]:

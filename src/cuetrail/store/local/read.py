@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cuetrail.model import Edge, Fact, Link, Neighbour, Neighbourhood, Node, Scope, SourceFile, Stats
+from cuetrail.model import (
+    Edge,
+    Fact,
+    Link,
+    Mention,
+    Neighbour,
+    Neighbourhood,
+    Node,
+    Note,
+    Scope,
+    SourceFile,
+    Stats,
+    Tombstone,
+    Version,
+)
 from cuetrail.store.base import Record
 from cuetrail.store.local import rows
 from cuetrail.store.local.db import chunks, damaged, marks, meta, my_parts, visible_parts
@@ -110,23 +124,15 @@ class Reader:
             found[id_] = Neighbourhood(self.db.execute(degree, (key,)).fetchone()[0] or 0, steps)
         return found
 
-    def scan(self) -> Iterator[Record]:
-        """Everything this user owns, in a fixed order: what export writes."""
-        mine = ",".join(map(str, my_parts(self.db, self.scope))) or "NULL"
-        for row in self.db.execute(f"{rows.SOURCE} WHERE part IN ({mine}) AND hash IS NOT NULL ORDER BY path"):
-            yield rows.to_source(row)
-        for row in self.db.execute(f"{rows.NODE} WHERE n.part IN ({mine}) ORDER BY n.id, p.team"):
-            yield checked_node(self.path, row)
-        for row in self.db.execute(f"{rows.EDGE} WHERE e.part IN ({mine}) ORDER BY e.id"):
-            yield rows.to_edge(row)
-        for row in self.db.execute(f"{rows.FACT} WHERE f.part IN ({mine}) ORDER BY f.id"):
-            yield rows.to_fact(row)
-        for row in self.db.execute(f"{rows.NOTE} WHERE o.part IN ({mine}) ORDER BY o.id"):
-            yield rows.to_note(row)
-        for row in self.db.execute(f"{rows.MENTION} WHERE m.part IN ({mine}) ORDER BY a.id, b.id"):
-            yield rows.to_mention(row)
-        for row in self.db.execute(f"{rows.LINK} WHERE l.part IN ({mine}) ORDER BY n.id, l.norm, l.kind"):
-            yield rows.to_link(row)
+    def scan(self) -> Iterator[tuple[str | None, Record]]:
+        """Everything this user owns with the team it is shared with, in a fixed order: what export writes."""
+        parts = self.db.execute(
+            "SELECT part, team FROM parts WHERE tenant = ? AND owner = ? ORDER BY team", (self.scope.tenant, self.scope.user)
+        ).fetchall()
+        for query, order, make in _SCANS:
+            for part, team in parts:
+                for row in self.db.execute(f"{query} = ? ORDER BY {order}", (part,)):
+                    yield team or None, checked_node(self.path, row) if make is rows.to_node else make(row)
 
     def stats(self) -> Stats:
         """Counts of what the scope can see."""
@@ -167,23 +173,39 @@ class Reader:
             " ORDER BY path"
         )
         below = under if not under or under.endswith("/") else under + "/"
-        return {row[0]: rows.to_source(row) for row in self.db.execute(query, (under, below))}
+        return {row[0]: SourceFile(*row) for row in self.db.execute(query, (under, below))}
+
+    def roots(self) -> dict[str, str]:
+        """Ingested folders by their short names."""
+        mine = ",".join(map(str, my_parts(self.db, self.scope))) or "NULL"
+        return dict(self.db.execute(f"SELECT name, path FROM roots WHERE part IN ({mine}) ORDER BY name").fetchall())
+
+    def history(self, id_: str) -> list[Version]:
+        """Earlier versions of a node the user owns, the oldest first."""
+        mine = ",".join(map(str, my_parts(self.db, self.scope))) or "NULL"
+        query = f"SELECT id, at, name, text FROM history WHERE part IN ({mine}) AND id = ? ORDER BY at"
+        return [Version(*row) for row in self.db.execute(query, (id_,))]
 
     def atoms_of(self, sources: Sequence[str]) -> dict[str, list[Node]]:
-        """The user's own nodes per source path, in sequence."""
+        """The user's own nodes per file, in sequence; a file's chats (`file#id`) count as the file."""
         found: dict[str, list[Node]] = {path: [] for path in sources}
         mine = ",".join(map(str, my_parts(self.db, self.scope))) or "NULL"
-        for some in chunks(sources):
-            keys = [
-                row[0]
-                for row in self.db.execute(
-                    f"SELECT source FROM sources WHERE part IN ({mine}) AND path IN ({marks(len(some))})", some
-                )
-            ]
-            for few in chunks(keys):
-                query = f"{rows.NODE} WHERE n.source IN ({marks(len(few))}) ORDER BY n.seq, n.id"
-                for row in self.db.execute(query, few):
-                    found[row[9]].append(checked_node(self.path, row))
+        query = f"SELECT source FROM sources WHERE part IN ({mine}) AND (path = ?1 OR (path > ?1 || '#' AND path < ?1 || '$'))"
+        owner = {key: path for path in sources for (key,) in self.db.execute(query, (path,))}
+        for some in chunks(list(owner)):
+            nodes = f"SELECT n.source, n.key FROM nodes n WHERE n.source IN ({marks(len(some))}) ORDER BY n.source, n.seq, n.id"
+            keys = {key: owner[source] for source, key in self.db.execute(nodes, some)}
+            by_key = self.nodes_by_key(list(keys))
+            for key, path in keys.items():
+                found[path].append(by_key[key])
+        return found
+
+    def links_of(self, ids: Sequence[str]) -> dict[str, list[Link]]:
+        """Links of the given atoms."""
+        found: dict[str, list[Link]] = {}
+        for some in chunks(list(self.keys(ids).values())):
+            for row in self.db.execute(f"{rows.LINK} WHERE l.src IN ({marks(len(some))}) ORDER BY l.norm, l.kind", some):
+                found.setdefault(row[0], []).append(Link(*row))
         return found
 
     def links_to(self, norms: Sequence[str]) -> dict[str, list[Link]]:
@@ -193,7 +215,7 @@ class Reader:
         for some in chunks(norms):
             query = f"{rows.LINK} WHERE l.norm IN ({marks(len(some))}) AND l.part IN ({mine}) ORDER BY n.id, l.kind"
             for row in self.db.execute(query, some):
-                found.setdefault(row[1], []).append(rows.to_link(row))
+                found.setdefault(row[1], []).append(Link(*row))
         return found
 
     def edges_via(self, norms: Sequence[str]) -> dict[str, list[Edge]]:
@@ -225,3 +247,14 @@ class Reader:
 
 
 _BANDS = ("simhash & 2097151", "(simhash >> 21) & 2097151", "(simhash >> 42) & 4194303")
+_SCANS: tuple[tuple[str, str, Callable[[tuple[Any, ...]], Record]], ...] = (
+    (f"{rows.SOURCE} WHERE hash IS NOT NULL AND part", "path", lambda row: SourceFile(*row)),
+    ("SELECT hash, at FROM tombstones WHERE part", "hash", lambda row: Tombstone(*row)),
+    (f"{rows.NODE} WHERE n.part", "n.id", rows.to_node),
+    ("SELECT id, at, name, text FROM history WHERE part", "id, at", lambda row: Version(*row)),
+    (f"{rows.EDGE} WHERE e.part", "e.id", rows.to_edge),
+    (f"{rows.FACT} WHERE f.part", "f.id", rows.to_fact),
+    (f"{rows.NOTE} WHERE o.part", "o.id", lambda row: Note(*row)),
+    (f"{rows.MENTION} WHERE m.part", "a.id, b.id", lambda row: Mention(*row)),
+    (f"{rows.LINK} WHERE l.part", "n.id, l.norm, l.kind", lambda row: Link(*row)),
+)

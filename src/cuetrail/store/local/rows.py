@@ -8,7 +8,7 @@ from typing import Any
 
 import xxhash
 
-from cuetrail.model import Edge, Fact, Life, Link, Mention, Node, Note, SourceFile, Tag
+from cuetrail.model import Edge, Fact, Life, Node, Tag
 
 NEWBORN = Life()
 _TWO64 = 1 << 64
@@ -204,22 +204,3 @@ MENTION = """SELECT a.id, b.id, m.at FROM mentions m JOIN nodes a ON a.key = m.s
 LINK = "SELECT n.id, l.norm, l.display, l.kind FROM links l JOIN nodes n ON n.key = l.src"
 SOURCE = "SELECT path, size, mtime_ns, hash, ingested FROM sources s"
 
-
-def to_note(row: tuple[Any, ...]) -> Note:
-    """A row of the NOTE query as a note."""
-    return Note(*row)
-
-
-def to_mention(row: tuple[Any, ...]) -> Mention:
-    """A row of the MENTION query as a mention."""
-    return Mention(*row)
-
-
-def to_link(row: tuple[Any, ...]) -> Link:
-    """A row of the LINK query as a link."""
-    return Link(*row)
-
-
-def to_source(row: tuple[Any, ...]) -> SourceFile:
-    """A row of the SOURCE query as a source file."""
-    return SourceFile(*row)

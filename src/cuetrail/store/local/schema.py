@@ -87,7 +87,9 @@ CREATE TABLE edge_vectors (key INTEGER PRIMARY KEY, vector BLOB NOT NULL);
 CREATE TABLE tombstones (part INTEGER NOT NULL, hash TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (part, hash))
   WITHOUT ROWID;
 CREATE TABLE history (
-  part INTEGER NOT NULL, id TEXT NOT NULL, at INTEGER NOT NULL, record TEXT NOT NULL, PRIMARY KEY (part, id, at))
+  part INTEGER NOT NULL, id TEXT NOT NULL, at INTEGER NOT NULL, name TEXT, text TEXT NOT NULL,
+  PRIMARY KEY (part, id, at)) WITHOUT ROWID;
+CREATE TABLE roots (part INTEGER NOT NULL, name TEXT NOT NULL, path TEXT NOT NULL, PRIMARY KEY (part, name))
   WITHOUT ROWID;
 -- One row per run of consecutive keys that a transaction changed. Indexes catch up from here.
 CREATE TABLE changes (seq INTEGER PRIMARY KEY AUTOINCREMENT, low INTEGER NOT NULL, high INTEGER NOT NULL);

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from cuetrail.errors import GhostWrite, InputError, NotFound
-from cuetrail.model import Edge, Node, Scope, SourceFile
+from cuetrail.model import Edge, Node, Scope
 from cuetrail.store.base import Batch, Written
 from cuetrail.store.local import rows
 from cuetrail.store.local.db import chunks, log_changes, marks, my_parts, own_part, take_keys, visible_parts
@@ -56,7 +56,7 @@ def write_batch(db: sqlite3.Connection, scope: Scope, batch: Batch) -> Written:
     _put_mentions(w, batch, forgotten)
     _put_links(w, batch, forgotten)
     put_vectors(w, {i: v for i, v in batch.vectors.items() if i not in forgotten})
-    _put_sources(w, batch.sources)
+    _put_sources(w, batch)
     log_changes(db, w.changed)
     _read_back(w, nodes, keys)
     return Written(added, len(nodes) - added, removed, len(edges), tuple(sorted(forgotten)))
@@ -223,10 +223,8 @@ def _settle_replaced(w: Write, nodes: Sequence[Node], old: dict[str, int]) -> li
         was = rows.to_node(row)
         if (was.text, was.name) != (node.text, node.name):
             w.db.execute("DELETE FROM vectors WHERE key = ?", (row[0],))
-            record = json.dumps({"name": was.name, "text": was.text, "at": was.at}, ensure_ascii=False)
-            w.db.execute(
-                "INSERT OR REPLACE INTO history VALUES (?, ?, ?, ?)", (w.part, node.id, node.updated, record)
-            )
+            old_version = (w.part, node.id, node.updated, was.name, was.text)
+            w.db.execute("INSERT OR REPLACE INTO history VALUES (?, ?, ?, ?, ?)", old_version)
         life = node.life if node.life != rows.NEWBORN else was.life
         settled.append(replace(node, created=was.created, life=life))
     return settled
@@ -248,12 +246,21 @@ def _source_keys(w: Write, paths: Collection[str]) -> dict[str, int]:
     return found
 
 
-def _put_sources(w: Write, files: Sequence[SourceFile]) -> None:
+def _put_sources(w: Write, batch: Batch) -> None:
+    """Source files, folder names, history and tombstones: what is known besides the memories themselves."""
     w.db.executemany(
         "INSERT INTO sources (part, path, size, mtime_ns, hash, ingested) VALUES (?,?,?,?,?,?) ON CONFLICT (part, path)"
         " DO UPDATE SET size = excluded.size, mtime_ns = excluded.mtime_ns, hash = excluded.hash,"
         " ingested = excluded.ingested",
-        [(w.part, f.path, f.size, f.mtime_ns, f.hash, f.ingested) for f in files],
+        [(w.part, f.path, f.size, f.mtime_ns, f.hash, f.ingested) for f in batch.sources],
+    )
+    w.db.executemany("INSERT OR REPLACE INTO roots VALUES (?, ?, ?)", [(w.part, n, p) for n, p in batch.roots.items()])
+    w.db.executemany("DELETE FROM roots WHERE part = ? AND name = ?", [(w.part, name) for name in batch.remove_roots])
+    w.db.executemany(
+        "INSERT OR IGNORE INTO tombstones VALUES (?, ?, ?)", [(w.part, t.hash, t.at) for t in batch.tombstones]
+    )
+    w.db.executemany(
+        "INSERT OR IGNORE INTO history VALUES (?, ?, ?, ?, ?)", [(w.part, v.id, v.at, v.name, v.text) for v in batch.versions]
     )
 
 

@@ -1,0 +1,67 @@
+"""The first stage: a cue finds anchors, by text and by vector."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from cuetrail.model import Found, Scope, TextQuery, Where
+from cuetrail.store.base import Store
+from cuetrail.text import clean, norm_tag
+
+_PHRASE = re.compile(r'"([^"]*)"')
+_TAG = re.compile(r"(?<!\S)#([^\s#@\"]+)")
+_BUCKET = re.compile(r"(?<!\S)(?:@|bucket:)([^\s#@\"]+)")
+# Nobody types a longer cue; what lies beyond is not read.
+LONGEST_CUE = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """A query, taken apart: words, quoted phrases, and the filters written as #tag, @bucket or bucket:x."""
+
+    raw: str
+    query: TextQuery
+    where: Where
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A node the cue found, with what each list said of it (None: that list did not have it)."""
+
+    id: str
+    bm25: float | None
+    cosine: float | None
+    boosted: bool
+    all_terms: bool
+
+
+def parse_cue(raw: str, where: Where) -> Cue:
+    """Never raises; an empty cue has no words."""
+    rest = clean(raw)[:LONGEST_CUE]
+    phrases = tuple(p for p in (p.strip() for p in _PHRASE.findall(rest)) if p)
+    rest = _PHRASE.sub(" ", rest)
+    tags = tuple(filter(None, map(norm_tag, _TAG.findall(rest))))
+    rest = _TAG.sub(" ", rest)
+    buckets = tuple(filter(None, map(norm_tag, _BUCKET.findall(rest))))
+    rest = _BUCKET.sub(" ", rest)
+    where = replace(where, tags=where.tags + tags, buckets=where.buckets + buckets)
+    return Cue(raw, TextQuery(rest.strip(), phrases), where)
+
+
+def find_anchors(
+    store: Store, scope: Scope, cue: Cue, limit: int, embed: Callable[[str], bytes] | None
+) -> list[Anchor]:
+    """What text and vectors find, each node once, unranked. Without `embed`, text alone."""
+    by_text = store.text(scope, cue.query, limit, cue.where)
+    words = " ".join((cue.query.words, *cue.query.phrases)).strip()
+    by_vector: list[Found] = []
+    # A phrase is a condition on the text; vectors cannot check it.
+    if embed is not None and words and not cue.query.phrases:
+        by_vector = store.vector(scope, embed(words), limit, cue.where)
+    cosines = {found.id: found.score for found in by_vector}
+    anchors = {f.id: Anchor(f.id, f.score, cosines.get(f.id), f.boosted, f.all_terms) for f in by_text}
+    for id_, cosine in cosines.items():
+        anchors.setdefault(id_, Anchor(id_, None, cosine, False, False))
+    return list(anchors.values())

@@ -1,0 +1,65 @@
+"""The one door for settings: environment variables and `cuetrail.toml` in the memory's directory."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from cuetrail.errors import InputError
+from cuetrail.model import Scope
+
+FILE = "cuetrail.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a program run starts with. Command line beats environment beats file beats default."""
+
+    memory: str
+    embedder: str = "static"
+    api_key: str | None = None
+    scope: Scope = Scope()
+
+    def __repr__(self) -> str:
+        # The key must not end up in a log.
+        return f"Settings(memory={self.memory!r}, embedder={self.embedder!r}, scope={self.scope!r})"
+
+
+def default_memory(env: Mapping[str, str]) -> str:
+    """Where the memory lives unless told otherwise: the XDG data directory."""
+    base = env.get("XDG_DATA_HOME") or str(Path(env.get("HOME", "~")).expanduser() / ".local" / "share")
+    return str(Path(base) / "cuetrail")
+
+
+def load_settings(memory: str | None = None, embedder: str | None = None) -> Settings:
+    """Settings from arguments, environment (CUETRAIL_MEMORY, _EMBEDDER, _API_KEY, _TENANT, _USER, _TEAMS) and file."""
+    env = os.environ
+    place = memory or env.get("CUETRAIL_MEMORY") or default_memory(env)
+    filed = _file(Path(place).expanduser() / FILE)
+    scope = Scope(
+        tenant=env.get("CUETRAIL_TENANT") or filed.get("tenant", "default"),
+        user=env.get("CUETRAIL_USER") or filed.get("user", "me"),
+        teams=tuple(t.strip() for t in (env.get("CUETRAIL_TEAMS") or filed.get("teams", "")).split(",") if t.strip()),
+    )
+    return Settings(
+        memory=place,
+        embedder=embedder or env.get("CUETRAIL_EMBEDDER") or filed.get("embedder", "static"),
+        api_key=env.get("CUETRAIL_API_KEY") or filed.get("api_key"),
+        scope=scope,
+    )
+
+
+def _file(path: Path) -> dict[str, str]:
+    try:
+        raw = tomllib.loads(path.read_text("utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be read: {error}. Mend it or delete it") from error
+    strange = [name for name, value in raw.items() if not isinstance(value, str)]
+    if strange:
+        raise InputError(f"{path}: {', '.join(sorted(strange))} must be text in quotes (teams: \"a, b\")")
+    return raw

@@ -1,0 +1,159 @@
+"""From a document to nodes, edges and links: pure, so that the same document always gives the same ids."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from cuetrail.ingest.document import Document, Piece
+from cuetrail.ingest.simhash import simhash
+from cuetrail.model import Edge, Link, Node, Provenance, Tag
+from cuetrail.text import clean, digest, make_tags, norm_buckets, norm_name
+
+# Topical band: structure says that two atoms stand together, not that one causes the other.
+NEXT_WEIGHT = 0.35
+UNDER_WEIGHT = 0.45
+_KIND_TAGS = {"code": "code", "chat": "chat"}
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the file tells beyond its content."""
+
+    bucket: str | None
+    provenance: Provenance
+    mtime: int
+    now: int
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A document as records. The first node stands for the document itself."""
+
+    nodes: list[Node]
+    edges: list[Edge]
+    links: list[Link]
+    dated: frozenset[str]
+
+
+def source_id(path: str) -> str:
+    """The id of the node that stands for a file."""
+    return digest("source", path)
+
+
+def structure(path: str) -> str:
+    """The mark of the edges that follow a file's structure."""
+    return f"file:{path}"
+
+
+def build(document: Document, context: Context) -> Built:
+    """Nodes in reading order, edges along headings and sequence, links by name."""
+    tags = make_tags(document.tags) + _path_tags(document)
+    buckets = norm_buckets((context.bucket,) if context.bucket else document.buckets or _first_folder(document.path))
+    at = context.mtime if document.at is None else document.at
+    top = Node(
+        id=source_id(document.path),
+        kind="source",
+        name=clean(document.title).strip() or PurePosixPath(document.path).name,
+        aliases=tuple(document.aliases),
+        tag_details=_unique(tags),
+        buckets=buckets,
+        source=document.path,
+        seq=-1,
+        at=at,
+        provenance=context.provenance,
+        props={"format": document.kind, **document.props},
+        created=context.now,
+        updated=context.now,
+    )
+    repeats = Counter[str]()
+    atoms = []
+    for seq, piece in enumerate(document.pieces):
+        nth = repeats[piece.text]
+        repeats[piece.text] += 1
+        atoms.append(_atom(document, piece, seq, nth, tags, buckets, at, context))
+    links = [link for atom, piece in zip(atoms, document.pieces, strict=True) for link in _links(atom.id, piece)]
+    dated = {a.id for a, p in zip(atoms, document.pieces, strict=True) if p.at is not None or document.at is not None}
+    if document.at is not None:
+        dated.add(top.id)
+    return Built([top, *atoms], _edges(document, top, atoms, context.now), links, frozenset(dated))
+
+
+def _atom(
+    document: Document,
+    piece: Piece,
+    seq: int,
+    nth: int,
+    tags: tuple[Tag, ...],
+    buckets: tuple[str, ...],
+    at: int,
+    context: Context,
+) -> Node:
+    props = dict(piece.props)
+    if piece.level:
+        props["level"] = piece.level
+    if piece.speaker:
+        props["speaker"] = piece.speaker
+    return Node(
+        id=digest(document.path, piece.text, str(nth)),
+        text=piece.text,
+        tag_details=_unique(make_tags(piece.tags) + tags) if piece.tags else _unique(tags),
+        buckets=buckets,
+        source=document.path,
+        seq=seq,
+        at=at if piece.at is None else piece.at,
+        provenance=context.provenance,
+        simhash=simhash(piece.text),
+        props=props,
+        created=context.now,
+        updated=context.now,
+    )
+
+
+def _unique(tags: tuple[Tag, ...]) -> tuple[Tag, ...]:
+    return tuple({tag.name: tag for tag in reversed(tags)}.values())[::-1]
+
+
+def _path_tags(document: Document) -> tuple[Tag, ...]:
+    """Tags the path tells: the project (its outermost folder) and what kind of thing it is."""
+    folders = PurePosixPath(document.path).parts[:-1]
+    names = ["project:" + folders[0]] if folders else []
+    return make_tags([*names, _KIND_TAGS.get(document.kind, "doc")], "auto")
+
+
+def _first_folder(path: str) -> tuple[str, ...]:
+    """The first folder below the ingested one."""
+    return PurePosixPath(path).parts[1:2] if len(PurePosixPath(path).parts) > 2 else ()
+
+
+def _links(id_: str, piece: Piece) -> list[Link]:
+    found: dict[tuple[str, str], Link] = {}
+    for target in piece.links:
+        norm = norm_name(target)
+        if norm:
+            found["wikilink", norm] = Link(id_, norm, target, "wikilink")
+    for name in piece.names:
+        norm = norm_name(name)
+        if norm:
+            found["name", norm] = Link(id_, norm, name, "name")
+    return list(found.values())
+
+
+def _edges(document: Document, top: Node, atoms: list[Node], now: int) -> list[Edge]:
+    via = structure(document.path)
+    edges: list[Edge] = []
+    above: list[tuple[int, str]] = [(0, top.id)]
+    for number, (atom, piece) in enumerate(zip(atoms, document.pieces, strict=True)):
+        while piece.level and above[-1][0] >= piece.level:
+            above.pop()
+        edges.append(_edge(atom.id, above[-1][1], "under", UNDER_WEIGHT, via, now))
+        if piece.level:
+            above.append((piece.level, atom.id))
+        if number:
+            edges.append(_edge(atoms[number - 1].id, atom.id, "next", NEXT_WEIGHT, via, now))
+    return edges
+
+
+def _edge(src: str, dst: str, kind: str, weight: float, via: str, now: int) -> Edge:
+    return Edge(digest("edge", src, dst, kind), src, dst, kind, weight, via=via, created=now, updated=now)

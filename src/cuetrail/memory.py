@@ -1,0 +1,567 @@
+"""The façade: opens a memory, wires engine and embedder, and is the only place with side effects."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from cuetrail import recipes
+from cuetrail.embed import Embedder, open_embedder, to_blob
+from cuetrail.errors import EmbedderError, EmbedderMismatch, Forgotten, InputError, NotFound
+from cuetrail.ingest.pipeline import Options, ingest_documents, ingest_path, watch_path
+from cuetrail.ingest.readers import read_string
+from cuetrail.model import (
+    Budget,
+    Edge,
+    Fact,
+    Finding,
+    IngestReport,
+    Neighbourhood,
+    Node,
+    Note,
+    Provenance,
+    Recollection,
+    Scope,
+    Stats,
+    Version,
+    Where,
+)
+from cuetrail.recall import recall
+from cuetrail.recipes import Recipe
+from cuetrail.render import Measure
+from cuetrail.store.base import Batch, Progress, Store, VectorSpace, Written
+from cuetrail.text import clean, digest, make_tags, norm_buckets, norm_name, norm_tag
+from cuetrail.transfer import ImportReport, export_file, import_file
+
+log = logging.getLogger("cuetrail")
+
+BATCH = 2_000
+WEIGHTS = (0.25, 1.0)
+DEFAULT_BUDGET = Budget(tokens=2000)
+
+
+def now_ms() -> int:
+    """The current time as every record keeps it."""
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Embedding:
+    """An embedder and the way its vectors are made."""
+
+    embedder: Embedder
+
+    def of_nodes(self, nodes: Sequence[Node]) -> dict[str, bytes]:
+        """Vectors of the nodes that say something."""
+        spoken = [n for n in nodes if n.text or n.name]
+        vectors = to_blob(self.embedder.embed([f"{n.name}\n{n.text}" if n.name else n.text for n in spoken]))
+        return {node.id: vector for node, vector in zip(spoken, vectors, strict=True)}
+
+    def of_query(self, text: str) -> bytes:
+        return to_blob(self.embedder.embed_query(text)[None, :])[0]
+
+
+class Memory:
+    """A memory, opened. Use it as a context manager or call `close`.
+
+    `address` is a directory (made if missing). `embedder` is an Embedder, a spec such as "static", "none",
+    "onnx:FOLDER", "openai:URL#MODEL", or None for text alone.
+    """
+
+    def __init__(
+        self,
+        address: str | Path,
+        *,
+        scope: Scope | None = None,
+        embedder: Embedder | str | None = "static",
+        api_key: str | None = None,
+    ) -> None:
+        self.scope = scope or Scope()
+        _check_scope(self.scope)
+        self.address = str(address)
+        self.store: Store = _open_store(self.address)
+        try:
+            chosen = open_embedder(embedder, api_key=api_key) if isinstance(embedder, str) else embedder
+            self._embedding = _Embedding(chosen) if chosen is not None else None
+            self._check_space()
+        except BaseException:
+            self.store.close()
+            raise
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release files and connections. Everything acknowledged is on disk already."""
+        self.store.close()
+
+    def _check_space(self) -> None:
+        space = self.store.vector_space()
+        if space is None or self._embedding is None:
+            return
+        embedder = self._embedding.embedder
+        if space.model != embedder.model:
+            raise EmbedderMismatch(
+                f"this memory holds vectors of {space.model!r} ({space.dim}-d), not of {embedder.model!r}: open it with "
+                "that embedder, or change over with `cuetrail reembed --embedder ...`"
+            )
+
+    # --- putting in
+
+    def add(
+        self,
+        text: str = "",
+        *,
+        id: str | None = None,
+        kind: str = "atom",
+        name: str | None = None,
+        aliases: Iterable[str] = (),
+        tags: Iterable[str] = (),
+        buckets: Iterable[str] = (),
+        source: str | None = None,
+        at: int | None = None,
+        provenance: Provenance = "internal",
+        props: Mapping[str, Any] | None = None,
+        allow_again: bool = False,
+        now: int | None = None,
+    ) -> Node:
+        """Remember one thing; the node comes back. The same id again corrects it and keeps the old text as history.
+
+        Raises Forgotten when it was forgotten before, unless `allow_again`.
+        """
+        item = {
+            "text": text, "id": id, "kind": kind, "name": name, "aliases": aliases, "tags": tags, "buckets": buckets,
+            "source": source, "at": at, "provenance": provenance, "props": props,
+        }  # fmt: skip
+        node = make_node(item, now_ms() if now is None else now)
+        written = self._write(Batch(nodes=[node], allow_again=allow_again))
+        if written.forgotten:
+            raise Forgotten("this was forgotten and stays so: pass allow_again=True (--allow-again) to remember it anew")
+        return self.store.get(self.scope, [node.id])[node.id]
+
+    def add_many(
+        self,
+        items: Iterable[str | Mapping[str, Any] | Node],
+        *,
+        allow_again: bool = False,
+        now: int | None = None,
+        progress: Progress | None = None,
+    ) -> Written:
+        """Remember many things, in transactions of BATCH: texts, nodes, or mappings with the arguments of `add`."""
+        moment = now_ms() if now is None else now
+        nodes = (item if isinstance(item, Node) else make_node(item, moment) for item in items)
+        total = Written()
+        done = 0
+        while some := list(islice(nodes, BATCH)):
+            written = self._write(Batch(nodes=some, allow_again=allow_again))
+            total = _plus(total, written)
+            done += len(some)
+            if progress:
+                progress("adding", done, 0)
+        return total
+
+    def link(
+        self,
+        src: str,
+        dst: str,
+        *,
+        weight: float | None = None,
+        tags: Iterable[str] = (),
+        kind: str = "relates",
+        text: str = "",
+        type: str | None = None,
+        attitude: int | None = None,
+        proximity: int | None = None,
+        confidence: float = 1.0,
+        valid_from: int | None = None,
+        valid_until: int | None = None,
+        id: str | None = None,
+        now: int | None = None,
+    ) -> Edge:
+        """Join two nodes, given by id or name; the edge comes back. The same ends and kind again replace it."""
+        if weight is not None and not WEIGHTS[0] <= weight <= WEIGHTS[1]:
+            raise InputError(f"weight must be from {WEIGHTS[0]} to {WEIGHTS[1]}, not {weight}")
+        for label, value in (("attitude", attitude), ("proximity", proximity)):
+            if value is not None and not 1 <= value <= 5:
+                raise InputError(f"{label} must be from 1 to 5, not {value}")
+        _check_share("confidence", confidence)
+        moment = now_ms() if now is None else now
+        a, b = self._need(src), self._need(dst)
+        names = tuple(tag.name for tag in make_tags(tags))
+        edge = Edge(
+            id or digest("edge", a, b, kind), a, b, kind, weight, names, clean(text), type, attitude, proximity,
+            confidence, None, {}, moment, moment, valid_from, valid_until,
+        )  # fmt: skip
+        self._write(Batch(edges=[edge]))
+        return self.store.edges(self.scope, [edge.id])[edge.id]
+
+    def fact(
+        self,
+        subject: str,
+        predicate: str,
+        object: str,
+        *,
+        confidence: float = 0.9,
+        source: str = "user_edit",
+        source_ref: str | None = None,
+        tags: Iterable[str] = (),
+        valid_from: int | None = None,
+        valid_until: int | None = None,
+        now: int | None = None,
+    ) -> Fact:
+        """State that subject - predicate - object; the fact comes back.
+
+        Subject and object are ids or names. An unknown subject becomes an entity; an unknown object is a literal value.
+        """
+        _check_share("confidence", confidence)
+        if not norm_name(subject) or not norm_tag(predicate):
+            raise InputError("a fact needs a subject and a predicate")
+        moment = now_ms() if now is None else now
+        batch = Batch()
+        subject_id = self._find(subject)
+        if subject_id is None:
+            entity = make_node({"name": subject, "kind": "entity"}, moment)
+            batch.nodes.append(entity)
+            subject_id = entity.id
+        object_id = self._find(object)
+        said = object_id if object_id is not None else "=" + clean(object)
+        fact = Fact(
+            id=digest("fact", subject_id, norm_tag(predicate), said),
+            subject=subject_id,
+            predicate=norm_tag(predicate),
+            object=object_id,
+            value=None if object_id is not None else clean(object),
+            confidence=confidence,
+            status="confirmed" if source == "user_edit" else "staged",
+            source=source,
+            source_ref=source_ref,
+            tags=tuple(tag.name for tag in make_tags(tags)),
+            created=moment,
+            valid_from=valid_from,
+            valid_until=valid_until,
+        )
+        batch.facts.append(fact)
+        written = self._write(batch)
+        if written.forgotten:
+            raise Forgotten(f"{subject!r} was forgotten and stays so: `add` it with allow_again=True first")
+        return fact
+
+    def note(self, target: str, text: str, *, expires: int | None = None, now: int | None = None) -> Note:
+        """Put a remark on a node; it comes back."""
+        moment = now_ms() if now is None else now
+        on = self._need(target)
+        note = Note(digest("note", on, text, str(moment)), on, clean(text), "node", moment, expires)
+        self._write(Batch(notes=[note]))
+        return note
+
+    def _write(self, batch: Batch, scope: Scope | None = None) -> Written:
+        """Write a batch with the vectors of its nodes. An embedder that fails costs the vectors, not the write."""
+        if batch.nodes and self._embedding is not None:
+            self._start_space()
+            try:
+                batch.vectors.update(self._embedding.of_nodes([n for n in batch.nodes if n.id not in batch.vectors]))
+            except EmbedderError as error:
+                log.warning("stored without vectors, text search covers them (later: cuetrail reembed): %s", error)
+        return self.store.write(scope or self.scope, batch)
+
+    def _start_space(self) -> None:
+        if self._embedding is not None and self.store.vector_space() is None:
+            embedder = self._embedding.embedder
+            try:
+                self.store.start_vector_space(VectorSpace(embedder.model, embedder.dim))
+            except EmbedderError as error:
+                log.warning("the embedder cannot be used yet: %s", error)
+
+    # --- ingest
+
+    def ingest(
+        self,
+        path: str | Path,
+        *,
+        bucket: str | None = None,
+        watch: bool = False,
+        max_bytes: int | None = None,
+        provenance: Provenance = "internal",
+        progress: Progress | None = None,
+        on_report: Callable[[IngestReport], None] | None = None,
+        stop: threading.Event | None = None,
+        now: int | None = None,
+    ) -> IngestReport:
+        """Take in a file or folder and follow it: what is unchanged is skipped, what is gone is removed.
+
+        With `watch`, goes on until `stop` is set or Ctrl-C, reporting each round to `on_report`.
+        """
+        options = Options(bucket, provenance, max_bytes, now_ms() if now is None else now, self._own_places())
+        place = Path(path).expanduser()
+        report = ingest_path(self.store, self.scope, place, options, self._write, progress)
+        self.store.refresh(progress)
+        if watch:
+            if on_report:
+                on_report(report)
+            for report in watch_path(self.store, self.scope, place, options, self._write, stop, now_ms):
+                self.store.refresh(None)
+                if on_report:
+                    on_report(report)
+        return report
+
+    def ingest_text(
+        self,
+        text: str,
+        *,
+        source: str = "stdin",
+        format: str | None = None,
+        bucket: str | None = None,
+        provenance: Provenance = "internal",
+        now: int | None = None,
+    ) -> IngestReport:
+        """Take in a text as if it were the file `source`, replacing what that source held."""
+        options = Options(bucket, provenance, None, now_ms() if now is None else now, ())
+        documents = read_string(text, source, format)
+        report = ingest_documents(self.store, self.scope, source, documents, options, self._write)
+        self.store.refresh(None)
+        return report
+
+    def _own_places(self) -> tuple[Path, ...]:
+        return (Path(self.address).expanduser().resolve(),)
+
+    # --- getting out
+
+    def get(self, id: str) -> Node | None:
+        """The node with this id (or, failing that, this name), None if there is none in this scope."""
+        found = self._find(id)
+        return self.store.get(self.scope, [found]).get(found) if found is not None else None
+
+    def edge(self, id: str) -> Edge | None:
+        """The edge with this id."""
+        return self.store.edges(self.scope, [id]).get(id)
+
+    def facts(self, subject: str) -> list[Fact]:
+        """What is stated of a subject, given by id or name; the most certain first."""
+        found = self._find(subject)
+        return self.store.facts(self.scope, [found]).get(found, []) if found is not None else []
+
+    def neighbours(self, id: str, limit: int = 10) -> Neighbourhood:
+        """The strongest edges of a node."""
+        found = self._need(id)
+        return self.store.neighbours(self.scope, [found], limit)[found]
+
+    def history(self, id: str) -> list[Version]:
+        """What a node said before it was corrected, the oldest first."""
+        return self.store.history(self.scope, id)
+
+    def recall(
+        self,
+        cue: str,
+        *,
+        budget: Budget = DEFAULT_BUDGET,
+        limit: int = 10,
+        recipe: Recipe = recipes.TRAIL,
+        tags: Iterable[str] = (),
+        buckets: Iterable[str] = (),
+        kinds: Iterable[str] = (),
+        since: int | None = None,
+        until: int | None = None,
+        include_quarantined: bool = False,
+        include_archived: bool = False,
+        record_access: bool = True,
+        count_tokens: Measure | None = None,
+        now: int | None = None,
+    ) -> Recollection:
+        """What the memory holds on a cue: text within the budget, hits, and why each is there."""
+        where = Where(
+            tuple(norm_tag(t) for t in tags), norm_buckets(buckets), tuple(kinds), since, until,
+            include_quarantined, include_archived,
+        )  # fmt: skip
+        found = recall(
+            self.store, self.scope, cue, recipe=recipe, budget=budget, limit=limit, where=where,
+            embed=self._embedding.of_query if self._embedding else None, count_tokens=count_tokens,
+        )  # fmt: skip
+        if record_access and found.hits:
+            moment = now_ms() if now is None else now
+            self.store.touch(self.scope, [hit.node.id for hit in found.hits], moment)
+        return found
+
+    def _find(self, id_or_name: str) -> str | None:
+        if self.store.get(self.scope, [id_or_name]):
+            return id_or_name
+        norm = norm_name(id_or_name)
+        found = self.store.named(self.scope, [norm]).get(norm)
+        return found[0] if found else None
+
+    def _need(self, id_or_name: str) -> str:
+        found = self._find(id_or_name)
+        if found is None:
+            raise NotFound(f"there is no node with the id or name {id_or_name!r} in this scope: add it first")
+        return found
+
+    # --- forgetting
+
+    def forget(self, *ids: str, source: str | None = None, now: int | None = None) -> list[str]:
+        """Remove nodes for good and keep them from coming back; the forgotten ids come back. All of them or none.
+
+        `source` forgets everything that came from a file.
+        """
+        doomed = [self._need(id_) for id_ in ids]
+        if source is not None:
+            atoms = self.store.atoms_of(self.scope, [source])[source]
+            if not atoms:
+                raise NotFound(f"nothing in this scope came from {source!r}")
+            doomed += [node.id for node in atoms]
+        own = [n for n in self.store.get(self.scope, doomed).values() if n.owner != self.scope.user]
+        if own:
+            raise NotFound(f"{own[0].id!r} belongs to {own[0].owner!r}: only its owner can forget it")
+        return self.store.forget(self.scope, list(dict.fromkeys(doomed)), now_ms() if now is None else now)
+
+    # --- upkeep
+
+    def stats(self) -> Stats:
+        """Counts of what this scope can see."""
+        return self.store.stats(self.scope)
+
+    def export(self, path: str | Path, *, format: str = "cuetrail", vectors: bool = False) -> int:
+        """Write everything this user owns to a file, or in another system's format; how many records."""
+        return export_file(self.store, self.scope, Path(path).expanduser(), format, vectors)
+
+    def import_(
+        self, path: str | Path, *, format: str | None = None, progress: Progress | None = None, now: int | None = None
+    ) -> ImportReport:
+        """Take in an export of cuetrail or of another system. What was forgotten here stays forgotten."""
+        place = Path(path).expanduser()
+        options = Options(None, "internal", None, now_ms() if now is None else now, self._own_places())
+        report = import_file(self.store, self.scope, place, format, options, self._write, progress)
+        self.store.refresh(progress)
+        return report
+
+    def backup(self, path: str | Path) -> None:
+        """Write one consistent copy of the memory to a tar file, while others go on writing."""
+        self.store.backup(Path(path).expanduser())
+
+    def reembed(self, embedder: Embedder | str | None = None, *, progress: Progress | None = None) -> int:
+        """Make vectors anew with another embedder, or the missing ones with the same; how many were made.
+
+        Recalls go on meanwhile; text search covers what has no vector yet.
+        """
+        if embedder is not None:
+            chosen = open_embedder(embedder) if isinstance(embedder, str) else embedder
+            self._embedding = _Embedding(chosen) if chosen is not None else None
+        if self._embedding is None:
+            raise InputError("name an embedder to make vectors with, such as --embedder static")
+        space = VectorSpace(self._embedding.embedder.model, self._embedding.embedder.dim)
+        if self.store.vector_space() != space:
+            self.store.start_vector_space(space)
+        made = 0
+        for vectors in self._missing_vectors():
+            made += self.store.put_vectors(self.scope, vectors)
+            if progress:
+                progress("embedding", made, 0)
+        self.store.refresh(progress)
+        return made
+
+    def _missing_vectors(self) -> Iterator[dict[str, bytes]]:
+        assert self._embedding is not None
+        silent: set[str] = set()
+        while nodes := self.store.without_vector(self.scope, BATCH + len(silent)):
+            vectors = self._embedding.of_nodes([n for n in nodes if n.id not in silent])
+            silent.update(n.id for n in nodes if n.id not in vectors)
+            if not vectors:
+                return
+            yield vectors
+
+    def doctor(self, *, repair: bool = False, progress: Progress | None = None) -> list[Finding]:
+        """What is wrong with this memory; empty when nothing is."""
+        return self.store.doctor(repair, progress)
+
+    def refresh(self, progress: Progress | None = None) -> None:
+        """Bring the indexes up to date now instead of at the next recall."""
+        self.store.refresh(progress)
+
+
+def restore(backup: str | Path, address: str | Path, *, force: bool = False) -> Path | None:
+    """Put a backup in place of the memory at `address`; where a damaged one was kept, if there was one."""
+    from cuetrail.store.local.backup import restore as put_back
+
+    return put_back(Path(backup).expanduser(), Path(address).expanduser(), force)
+
+
+def make_node(item: str | Mapping[str, Any], now: int) -> Node:
+    """A node from a text or from the arguments of `add`. Raises InputError for what cannot be one."""
+    if isinstance(item, str):
+        item = {"text": item}
+    text, name = clean(item.get("text") or ""), item.get("name")
+    name = clean(name).strip() or None if name is not None else None
+    kind, source = item.get("kind", "atom"), item.get("source")
+    if not text.strip() and name is None:
+        raise InputError("there is nothing to remember: give a text or a name")
+    provenance = item.get("provenance", "internal")
+    if provenance not in ("internal", "external", "quarantine"):
+        raise InputError(f"provenance is internal, external or quarantine, not {provenance!r}")
+    at = item.get("at")
+    if at is not None and (not isinstance(at, int) or not -(2**62) < at < 2**62):
+        raise InputError(f"at is a time in UTC milliseconds, not {at!r}")
+    identity = item.get("id")
+    if identity is not None and not clean(str(identity)).strip():
+        raise InputError("an id cannot be empty")
+    return Node(
+        id=clean(str(identity)) if identity is not None else _derived_id(kind, name, text, source),
+        kind=norm_tag(kind) or "atom",
+        name=name,
+        text=text,
+        aliases=tuple(dict.fromkeys(a for a in (clean(x).strip() for x in item.get("aliases") or ()) if a)),
+        tag_details=make_tags(item.get("tags") or ()),
+        buckets=norm_buckets(item.get("buckets") or ()),
+        source=source,
+        at=now if at is None else at,
+        provenance=provenance,
+        props=dict(item.get("props") or {}),
+        created=now,
+        updated=now,
+    )
+
+
+def _derived_id(kind: str, name: str | None, text: str, source: str | None) -> str:
+    """Things with a name are identified by it, texts by what they say and where."""
+    return digest(kind, norm_name(name)) if name is not None else digest(source or "", text, "0")
+
+
+def _plus(a: Written, b: Written) -> Written:
+    return replace(
+        a,
+        added=a.added + b.added,
+        replaced=a.replaced + b.replaced,
+        removed=a.removed + b.removed,
+        edges=a.edges + b.edges,
+        forgotten=a.forgotten + b.forgotten,
+    )
+
+
+def _check_share(name: str, value: float) -> None:
+    if not 0 <= value <= 1:
+        raise InputError(f"{name} must be from 0 to 1, not {value}")
+
+
+def _check_scope(scope: Scope) -> None:
+    if not scope.tenant or not scope.user:
+        raise InputError("a scope needs a tenant and a user")
+    if scope.share is not None and scope.share not in scope.teams:
+        raise InputError(f"cannot share with team {scope.share!r}: it is not among this scope's teams")
+
+
+def _open_store(address: str) -> Store:
+    if "://" in address:
+        raise InputError(f"{address!r} is not a directory: this cuetrail keeps memories in directories")
+    # Imported here because tantivy and numpy take longer to load than most commands need.
+    from cuetrail.store.local import LocalStore
+
+    return LocalStore(Path(address).expanduser())

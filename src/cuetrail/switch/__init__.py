@@ -1,0 +1,158 @@
+"""Switching to cuetrail and back: other systems' files as records, and records as their files.
+
+    for record in load(Path("memory.jsonl"), "mcp-memory", errors=problems): ...
+
+`load` gives all nodes before all edges, with ids made from content, so that importing a file twice changes nothing.
+A node with `props["placeholder"]` stands for something only named; do not let it replace a node that is there.
+A time of 0 means the file states none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from cuetrail.errors import InputError, ReadError
+from cuetrail.model import FileError
+from cuetrail.store.base import Record
+from cuetrail.switch import basic_memory, mcp_memory, mem0
+from cuetrail.switch.notes import parse_note
+from cuetrail.switch.shared import decode, parse_json
+
+__all__ = ["FORMATS", "detect", "dump", "load"]
+
+FORMATS = (mcp_memory.FORMAT, mem0.FORMAT, basic_memory.FORMAT)
+"""What `load` reads and `dump` writes."""
+
+_LOADERS = {mcp_memory.FORMAT: mcp_memory.load, mem0.FORMAT: mem0.load, basic_memory.FORMAT: basic_memory.load}
+_DUMPERS = {mcp_memory.FORMAT: mcp_memory.dump, mem0.FORMAT: mem0.dump, basic_memory.FORMAT: basic_memory.dump}
+
+_OTHER_ROADS = {
+    "obsidian": "An Obsidian vault is read by ingest: `cuetrail ingest {path}` or memory.ingest().",
+    "chatgpt": "A ChatGPT export is read by ingest: `cuetrail ingest {path}` or memory.ingest().",
+    "claude": "A Claude export is read by ingest: `cuetrail ingest {path}` or memory.ingest().",
+    "cuetrail": "A cuetrail export is read by import: `cuetrail import {path}` or memory.import_().",
+}
+
+_T = TypeVar("_T")
+
+_HEAD_BYTES = 1 << 16
+_SAMPLE = 40
+_KEY = re.compile(r'(?<!\\)"((?:[^"\\\n]){1,40})"\s*:')
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What is looked at to tell a format: the first JSON line, the JSON keys near the start, notes and folders."""
+
+    line: dict[str, Any]
+    keys: frozenset[str]
+    notes: tuple[str, ...]
+    mostly_notes: bool
+    vault: bool
+
+
+_RULES: tuple[tuple[str, Callable[[_Look], bool]], ...] = (
+    ("cuetrail", lambda look: "cuetrail" in look.line),
+    ("mcp-memory", lambda look: look.line.get("type") == "entity" and "name" in look.line),
+    ("mcp-memory", lambda look: look.line.get("type") == "relation" and {"from", "to"} <= look.line.keys()),
+    ("mcp-memory", lambda look: {"entities", "entityType"} <= look.keys),
+    ("chatgpt", lambda look: {"mapping", "create_time"} <= look.keys),
+    ("claude", lambda look: "chat_messages" in look.keys),
+    ("mem0", lambda look: "memory" in look.keys or "results" in look.line),
+    ("mem0", lambda look: {"memories", "content"} <= look.keys),
+    ("basic-memory", lambda look: 2 * sum(map(_is_basic_note, look.notes)) >= len(look.notes) > 0),
+    ("obsidian", lambda look: look.vault or look.mostly_notes),
+)
+"""The first rule that holds names the format."""
+
+
+def detect(path: Path) -> str | None:
+    """The name of the format, told by content; None when it is none we know. Raises InputError when nothing is there.
+
+    An unpacked ChatGPT or Claude export is known by the `conversations.json` in it.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise InputError(f"There is no {path}. Check the path.")
+    chats = path / "conversations.json"
+    look = _look_at_file(chats) if chats.is_file() else _look_at_folder(path) if path.is_dir() else _look_at_file(path)
+    return next((name for name, holds in _RULES if holds(look)), None)
+
+
+def load(path: Path, format: str, errors: list[FileError] | None = None) -> Iterator[Record]:
+    """The records of a file or folder in one of FORMATS, nodes first. An empty file gives none.
+
+    Bad parts are left out and added to `errors`. Raises InputError for a path that is not there or a format that is
+    read elsewhere (the message says where), ReadError for a file that is not in this format at all.
+    """
+    if format in _OTHER_ROADS:
+        raise InputError(_OTHER_ROADS[format].format(path=path))
+    return _known(_LOADERS, format)(Path(path), errors)
+
+
+def dump(records: Iterable[Record], path: Path, format: str) -> int:
+    """Write records to a file (a folder for basic-memory) in one of FORMATS; the number of things written comes back.
+
+    Files of the same name are replaced. Raises InputError for an unknown format or a place that cannot be written.
+    """
+    return _known(_DUMPERS, format)(records, Path(path))
+
+
+def _known(table: Mapping[str, _T], format: str) -> _T:
+    if format not in table:
+        raise InputError(f"Unknown format {format!r}. Use one of: {', '.join(FORMATS)}.")
+    return table[format]
+
+
+def _look_at_file(path: Path) -> _Look:
+    text = _head(path)
+    if path.suffix.lower() == ".md":
+        return _Look({}, frozenset(), (text,) if text.strip() else (), mostly_notes=False, vault=False)
+    keys = frozenset(_KEY.findall(text)) if text.lstrip()[:1] in ("{", "[") else frozenset()
+    return _Look(_first_object(text), keys, (), mostly_notes=False, vault=False)
+
+
+def _look_at_folder(path: Path) -> _Look:
+    notes = basic_memory.note_files(path)
+    files = (file for file in path.rglob("*") if file.is_file() and not _hidden(file, path))
+    others = sum(1 for file in files if file.suffix.lower() != ".md")
+    step = max(1, len(notes) // _SAMPLE)
+    texts = tuple(_head(file) for file in notes[::step])
+    return _Look({}, frozenset(), texts, mostly_notes=len(notes) > others, vault=(path / ".obsidian").is_dir())
+
+
+def _hidden(file: Path, base: Path) -> bool:
+    return any(part.startswith(".") for part in file.relative_to(base).parts)
+
+
+def _head(path: Path) -> str:
+    """The start of a file as text; what is cut off or not UTF-8 does not matter here."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(_HEAD_BYTES)
+    except OSError as e:
+        raise ReadError(f"{path} cannot be read ({e.strerror or e}). Check its permissions.") from e
+    return decode(data) if data[:2] in (b"\xff\xfe", b"\xfe\xff") else data.decode("utf-8-sig", "replace")
+
+
+def _first_object(text: str) -> dict[str, Any]:
+    """The whole text as an object, or the first line that is one; empty when there is none near the start."""
+    for candidate in (text, *text.split("\n")[:_SAMPLE]):
+        try:
+            value = parse_json(candidate)
+        except ValueError:
+            continue
+        if isinstance(value, dict):
+            return value
+    return {}
+
+
+def _is_basic_note(text: str) -> bool:
+    """Whether a note has the frontmatter basic-memory gives, or an observation beside a relation."""
+    meta, items, _ = parse_note(text)
+    kinds = {item.kind for item in items}
+    return {"title", "permalink"} <= meta.keys() or {"observation", "relation"} <= kinds

@@ -275,7 +275,7 @@ def _items(node: Node, seen: View) -> list[_Placed]:
             continue
         own = "prose" in part.props or "category" in part.props
         placed.append(((0, part.seq) if own else (1, n), _part_item(part)))
-    for n, fact in enumerate(f for f in seen.values if f.subject == node.id):
+    for n, fact in enumerate(seen.values.get(node.id, [])):
         if fact.value and fact.value.strip():
             placed.append(((1, len(seen.parts.get(node.id, [])) + n), _observation(fact.predicate, fact.value)))
     return placed

@@ -193,11 +193,9 @@ def dump(records: Iterable[Record], path: Path) -> int:
 def _entity_rows(seen: View) -> Iterator[dict[str, Any]]:
     rows: dict[str, dict[str, Any]] = {}
     spellings: dict[str, list[str]] = {}
-    said: dict[str, list[str]] = {}
-    for fact in seen.values:
-        said.setdefault(fact.subject, []).append(f"{fact.predicate}: {fact.value}")
     for node in seen.owners:
-        texts = [node.text, *(part.text for part in seen.parts.get(node.id, [])), *said.get(node.id, [])]
+        texts = [node.text, *(part.text for part in seen.parts.get(node.id, []))]
+        texts += [f"{fact.predicate}: {fact.value}" for fact in seen.values.get(node.id, [])]
         texts = [text for text in map(clean, texts) if text.strip()]
         if is_placeholder(node) and not texts:
             continue

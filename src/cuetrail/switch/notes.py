@@ -31,7 +31,6 @@ LONG = 800
 _BULLET = re.compile(r"^([ \t]*)[-*+][ \t]+(.*)$")
 _CATEGORY = re.compile(r"^\[([^\[\]()]+)\][ \t]+(.+)$")
 _CLOCK = re.compile(r"\d{1,3}:\d{2}(:\d{2})?([.,]\d{1,3})?([ \t]+-[ \t]+[\d:.,]+)?")
-_RELATION = re.compile(r"^(.*?)[ \t]*\[\[(.+?)\]\][ \t]*(.*)$")
 _HEADING = re.compile(r"^#{1,6}[ \t]+\S")
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})")
 _CONTEXT = re.compile(r"\(([^()]+)\)$")
@@ -84,7 +83,7 @@ def parse_note(text: str) -> tuple[dict[str, Any], list[Item], str | None]:
 def _frontmatter(text: str) -> dict[str, Any]:
     # BaseLoader makes texts, lists and mappings only.
     # An alias can make a few lines stand for gigabytes; notes have no use for one.
-    if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.BaseLoader)):
+    if "*" in text and any(isinstance(e, yaml.AliasEvent) for e in yaml.parse(text, Loader=yaml.BaseLoader)):
         raise ValueError("it uses YAML aliases")
     value = yaml.load(text, Loader=yaml.BaseLoader)
     if not isinstance(value, dict):
@@ -192,10 +191,11 @@ def _list_item(line: str, loose: bool) -> Item | None:
     observed = _CATEGORY.match(content)
     if observed and is_category(observed[1]) and observed[2].strip():
         return Item("observation", observed[2], category=observed[1].strip())
-    related = _RELATION.match(content)
-    kind = _relation_type(related[1].strip(), loose) if related else ""
-    if related and kind and related[2].strip() and (not related[3] or one_group(related[3])):
-        return Item("relation", type=kind, target=related[2].strip(), context=related[3][1:-1].strip())
+    before, _, rest = content.partition("[[")
+    target, closed, after = (part.strip() for part in rest.partition("]]"))
+    kind = _relation_type(before.strip(), loose)
+    if kind and target and closed and (not after or one_group(after)):
+        return Item("relation", type=kind, target=target, context=after[1:-1].strip())
     return None
 
 
@@ -225,10 +225,10 @@ def one_group(text: str) -> bool:
 
 
 def _continuation(lines: Sequence[str], at: int) -> list[str]:
-    """The further lines of the point that starts at `at`: all indented ones up to the next point, blank ones between."""
+    """The further lines of the point that starts at `at`: all indented ones up to the next point, blank ones too."""
     indent = _width(lines[at])
     more: list[str] = []
-    for line in lines[at + 1 :]:
+    for line in map(lines.__getitem__, range(at + 1, len(lines))):
         if line and (line[0] not in " \t" or _BULLET.match(line)):
             break
         more.append(_ESCAPED.sub(r"\1\2", _dedent(line, indent + 2)))

@@ -148,13 +148,14 @@ class Relation:
 class View:
     """Records as the other systems see them: owners, what belongs to each, and relations between owners.
 
-    `owners` are all nodes that belong to no other, in order. `parts` maps an owner's id to its atoms, in order.
+    `owners` are all nodes that belong to no other, in order. `parts` maps an owner's id to its atoms, in order;
+    `values` maps it to its facts with a literal value.
     """
 
     owners: tuple[Node, ...]
     parts: dict[str, list[Node]]
     relations: tuple[Relation, ...]
-    values: tuple[Fact, ...]
+    values: dict[str, list[Fact]]
 
 
 def view(records: Iterable[Record]) -> View:
@@ -181,7 +182,10 @@ def view(records: Iterable[Record]) -> View:
         for f in facts
         if f.subject in owners and f.object is not None and f.object in owners
     ]
-    values = tuple(f for f in facts if f.subject in owners and f.object is None and f.value is not None)
+    values: dict[str, list[Fact]] = {}
+    for fact in facts:
+        if fact.subject in owners and fact.object is None and fact.value is not None:
+            values.setdefault(fact.subject, []).append(fact)
     return View(tuple(owners.values()), parts, tuple(relations), values)
 
 

@@ -13,7 +13,7 @@ def idf(documents: int, holding: int) -> float:
     """How much a term tells, by the number of documents and of those that hold it (Robertson and Zaragoza 2009).
 
     >>> round(idf(1000, 10), 4), round(idf(10, 10), 4)
-    (4.5577, 0.0465)
+    (4.5574, 0.0465)
     """
     return math.log(1 + (documents - holding + 0.5) / (holding + 0.5))
 

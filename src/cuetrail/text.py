@@ -6,6 +6,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
 from cuetrail.model import Origin, Tag
 
@@ -46,38 +47,45 @@ def analysable(text: str) -> str:
     return text if text.isascii() else _UNSPACED.sub(r" \1 ", unicodedata.normalize("NFC", text))
 
 
-def norm_tag(tag: str) -> str:
-    """A tag's one true form: NFC, casefold, trimmed, no leading # or @, inner spaces as _.
-
-    >>> norm_tag(" #Machine  Learning "), norm_tag("@Work")
-    ('machine_learning', 'work')
-    """
-    folded = unicodedata.normalize("NFC", clean(tag)).casefold().strip().lstrip("#@").strip()
-    return _SPACE.sub("_", folded)
-
-
-def make_tags(tags: Iterable[str], origin: Origin = "user") -> tuple[Tag, ...]:
-    """Tags in the order given, each once; empty ones are dropped."""
-    seen: dict[str, Tag] = {}
-    for raw in tags:
-        name = norm_tag(raw)
-        if name and name not in seen:
-            seen[name] = Tag(name, clean(raw).strip().lstrip("#@").strip(), origin)
-    return tuple(seen.values())
-
-
-def norm_buckets(buckets: Iterable[str]) -> tuple[str, ...]:
-    """Buckets are normalised like tags; the first stays first."""
-    return tuple(dict.fromkeys(b for b in map(norm_tag, buckets) if b))
-
-
 def norm_name(name: str) -> str:
     """The key a name is looked up by: NFC, casefold, single spaces.
 
     >>> norm_name("  Project  JACQ "), norm_name("Straße")
     ('project jacq', 'strasse')
     """
-    return _SPACE.sub(" ", unicodedata.normalize("NFC", clean(name)).casefold()).strip()
+    folded = name.casefold() if name.isascii() else unicodedata.normalize("NFC", clean(name).casefold())
+    return " ".join(folded.replace("\x00", "").split())
+
+
+# Tags repeat: most of the work of writing many memories is done once per different tag.
+@lru_cache(maxsize=65536)
+def norm_tag(tag: str) -> str:
+    """A tag's one true form: NFC, casefold, trimmed, no leading # or @, inner spaces as _.
+
+    >>> norm_tag(" #Machine  Learning "), norm_tag("@Work")
+    ('machine_learning', 'work')
+    """
+    return norm_name(norm_name(tag).lstrip("#@")).replace(" ", "_")
+
+
+@lru_cache(maxsize=65536)
+def _tag(raw: str, origin: Origin) -> Tag:
+    return Tag(norm_tag(raw), clean(raw).strip().lstrip("#@").strip(), origin)
+
+
+def make_tags(tags: Iterable[str], origin: Origin = "user") -> tuple[Tag, ...]:
+    """Tags in the order given, each once; empty ones are dropped."""
+    seen: dict[str, Tag] = {}
+    for raw in tags:
+        tag = _tag(raw, origin)
+        if tag.name:
+            seen.setdefault(tag.name, tag)
+    return tuple(seen.values())
+
+
+def norm_buckets(buckets: Iterable[str]) -> tuple[str, ...]:
+    """Buckets are normalised like tags; the first stays first."""
+    return tuple(dict.fromkeys(b for b in map(norm_tag, buckets) if b))
 
 
 def fingerprint(text: str) -> str:

@@ -53,16 +53,26 @@ def resolve(store: Store, scope: Scope, change: Change, batch: Batch, now: int) 
         return
     before = store.named(scope, norms)
     kinds = _kinds(store, scope, before, change.arriving)
+    arriving: dict[str, list[str]] = {}
+    for node in change.arriving:
+        for norm in norms_of(node):
+            arriving.setdefault(norm, []).append(node.id)
+    redo: dict[str, str | None] = {}
     for norm in norms:
         was = _meant(norm, before.get(norm, ()), kinds)
-        arriving = [n.id for n in change.arriving if norm in norms_of(n)] if norm in unsettled else []
-        after = _meant(norm, [i for i in [*before.get(norm, ()), *arriving] if i not in gone], kinds)
-        has_entity = entity_id(norm) in before.get(norm, ())
-        settled = norm not in unsettled and (after is not None or has_entity)
-        if settled and was == after:
-            _add(batch, norm, fresh.get(norm, ()), after or entity_id(norm), now)
+        after = _meant(norm, [i for i in [*before.get(norm, ()), *arriving.get(norm, ())] if i not in gone], kinds)
+        known = after is not None or entity_id(norm) in before.get(norm, ())
+        if known and was == after and norm not in unsettled:
+            batch.edges += _edges(norm, fresh[norm], after or entity_id(norm), now)
         else:
-            _redo(store, scope, batch, norm, _links(store, scope, norm, gone, fresh), after, has_entity, now)
+            redo[norm] = after
+    links = store.links_to(scope, list(redo))
+    edges = store.edges_via(scope, [via(norm) for norm in redo])
+    for norm, target in redo.items():
+        kept = [link for link in links.get(norm, ()) if link.src not in gone]
+        every = list({(link.src, link.kind): link for link in [*kept, *fresh.get(norm, ())]}.values())
+        has_entity = entity_id(norm) in before.get(norm, ())
+        _redo(batch, norm, every, target, has_entity, {edge.id for edge in edges.get(via(norm), ())}, now)
 
 
 def norms_of(node: Node) -> set[str]:
@@ -83,33 +93,17 @@ def _meant(norm: str, ids: Iterable[str], kinds: Mapping[str, str]) -> str | Non
     return min(candidates)[1] if candidates else None
 
 
-def _links(
-    store: Store, scope: Scope, norm: str, gone: Collection[str], fresh: Mapping[str, Sequence[Link]]
-) -> list[Link]:
-    kept = [link for link in store.links_to(scope, [norm]).get(norm, ()) if link.src not in gone]
-    return list({(link.src, link.kind): link for link in [*kept, *fresh.get(norm, ())]}.values())
-
-
 def _redo(
-    store: Store,
-    scope: Scope,
-    batch: Batch,
-    norm: str,
-    links: Sequence[Link],
-    target: str | None,
-    has_entity: bool,
-    now: int,
+    batch: Batch, norm: str, links: Sequence[Link], target: str | None, has_entity: bool, present: set[str], now: int
 ) -> None:
     """Make the edges of a name anew: its meaning changed, or the number of those who share it did."""
-    shared = len({link.src for link in links}) >= FEWEST_SHARING
-    if target is None and shared:
+    if target is None and len({link.src for link in links}) >= FEWEST_SHARING:
         target = entity_id(norm)
         if not has_entity:
             batch.nodes.append(_entity(norm, links, now))
     elif has_entity:
         batch.remove_nodes.append(entity_id(norm))
     wanted = {edge.id: edge for edge in _edges(norm, links, target, now)} if target is not None else {}
-    present = {edge.id for edge in store.edges_via(scope, [via(norm)]).get(via(norm), ())}
     batch.remove_edges += sorted(present - wanted.keys())
     batch.edges += [edge for id_, edge in wanted.items() if id_ not in present]
 
@@ -119,10 +113,6 @@ def _entity(norm: str, links: Sequence[Link], now: int) -> Node:
     return Node(
         entity_id(norm), "entity", display, at=now, props={"found": "shared name"}, created=now, updated=now
     )
-
-
-def _add(batch: Batch, norm: str, links: Sequence[Link], target: str, now: int) -> None:
-    batch.edges += _edges(norm, links, target, now)
 
 
 def _edges(norm: str, links: Sequence[Link], target: str, now: int) -> list[Edge]:

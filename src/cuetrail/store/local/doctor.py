@@ -64,8 +64,8 @@ def _labels(db: sqlite3.Connection) -> Iterator[Finding]:
 
 def _true_labels(db: sqlite3.Connection) -> Iterator[tuple[str, str, int]]:
     for key, packed in db.execute("SELECT key, labels FROM nodes WHERE labels IS NOT NULL"):
-        tags, buckets = rows.unpack_labels(packed)
-        yield from (("t", tag.name, key) for tag in tags)
+        tags, buckets = rows.label_names(packed)
+        yield from (("t", tag, key) for tag in tags)
         yield from (("b", bucket, key) for bucket in buckets)
 
 

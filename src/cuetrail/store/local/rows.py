@@ -66,6 +66,14 @@ def unpack_labels(packed: str | None) -> tuple[tuple[Tag, ...], tuple[str, ...]]
     return tuple(Tag(t, t) if isinstance(t, str) else Tag(*t) for t in tags), tuple(buckets)
 
 
+def label_names(packed: str | None) -> tuple[list[str], list[str]]:
+    """The names of the tags and of the buckets in `pack_labels`' form."""
+    if packed is None:
+        return [], []
+    tags, buckets = json.loads(packed)
+    return [t if isinstance(t, str) else t[0] for t in tags], buckets
+
+
 def node_row(node: Node, key: int, part: int, source: int | None) -> tuple[Any, ...]:
     """A node as a row of `nodes`."""
     return (

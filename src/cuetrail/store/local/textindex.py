@@ -19,7 +19,7 @@ import tantivy
 from cuetrail.store.base import Progress
 from cuetrail.store.local.db import Database, head, meta
 from cuetrail.store.local.indexdir import IndexDir, State
-from cuetrail.store.local.rows import unpack_labels
+from cuetrail.store.local.rows import label_names
 from cuetrail.text import analysable
 
 LAYOUT = "text-1"
@@ -251,13 +251,13 @@ def _document(row: tuple[Any, ...]) -> tantivy.Document:
     key, part, kind, name, aliases, text, packed, at, provenance, state = row
     document = tantivy.Document()
     document.add_text("body", analysable(body_of(name, aliases, text)))
-    tags, buckets = unpack_labels(packed)
+    tags, buckets = label_names(packed)
     for tag in tags:
-        document.add_text("tag", tag.name)
-        document.add_text("labels", analysable(tag.name))
+        document.add_text("tag", tag)
     for bucket in buckets:
         document.add_text("bucket", bucket)
-        document.add_text("labels", analysable(bucket))
+    if tags or buckets:
+        document.add_text("labels", analysable(" ".join((*tags, *buckets))))
     document.add_text("kind", kind)
     if provenance == "quarantine":
         document.add_text("flag", "quarantine")

@@ -1,0 +1,46 @@
+"""The command line. Each verb is one small function; what they share is in `base`.
+
+Nothing heavy is imported before a verb runs, so that `--help` and shell completion answer at once.
+"""
+
+from __future__ import annotations
+
+import click
+
+from cuetrail.cli.base import Root, examples, shared
+from cuetrail.cli.keeping import backup, completion, doctor, export, import_, reembed, restore
+from cuetrail.cli.reading import get, recall, stats
+from cuetrail.cli.writing import add, fact, forget, ingest, link
+
+VERBS = (
+    add, ingest, recall, get, link, fact, forget, stats, export, import_, backup, restore, reembed, doctor, completion,
+)  # fmt: skip
+"""In the order people need them; the help keeps it."""
+
+
+@shared
+@click.group(
+    "cuetrail",
+    cls=Root,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=examples(
+        "cuetrail ingest ~/notes",
+        "cuetrail recall what did we decide about the antenna",
+        "cuetrail add 'The antenna stands on the lee side' --tag radio",
+    ),
+)
+def root() -> None:
+    """Remember things and find them again by association.
+
+    A memory is a directory. Put texts in with add and ingest, ask with recall. The options below may stand before or
+    after a command's name.
+    """
+
+
+for verb in VERBS:
+    root.add_command(verb)
+
+
+def main() -> None:
+    """Run the command line on this process's arguments and exit."""
+    root.main(prog_name="cuetrail")

@@ -1,0 +1,129 @@
+"""The verbs that ask: recall, get, stats."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cuetrail.cli import output, show, types
+from cuetrail.cli.base import Run, pass_run, verb
+from cuetrail.errors import NotFound
+
+if TYPE_CHECKING:
+    from cuetrail.memory import Memory
+    from cuetrail.model import Node, Recollection
+
+LINKS_SHOWN = 10
+
+
+@verb(
+    "recall",
+    "cuetrail recall why does the receiver go silent in frost",
+    "cuetrail recall '#decision battery' --since 2025-01-01 --explain",
+    "cuetrail recall antenna --budget-chars 4000 --json",
+)
+@click.argument("cue", metavar="CUE...", nargs=-1, required=True)
+@click.option("--budget-chars", metavar="N", type=click.IntRange(0), help="Print at most this many characters.")
+@click.option(
+    "--budget-tokens", metavar="N", type=click.IntRange(0), help="Print at most this many tokens. [default: 2000]"
+)
+@click.option(
+    "--limit", metavar="N", type=click.IntRange(1), default=10, show_default=True, help="At most this many hits."
+)
+@click.option(
+    "--tag", "tags", metavar="TAG", multiple=True, help="Only what has this tag; repeatable, all must be there."
+)
+@click.option("--bucket", "buckets", metavar="BUCKET", multiple=True, help="Only what is in this bucket; repeatable.")
+@click.option("--kind", "kinds", metavar="KIND", multiple=True, help="Only nodes of this kind; repeatable.")
+@click.option(
+    "--since", metavar="WHEN", callback=types.start, help="Only from this time on: an ISO date or time, or ms."
+)
+@click.option("--until", metavar="WHEN", callback=types.end, help="Only up to this time; a date includes its day.")
+@click.option("--explain", is_flag=True, help="Draw why each hit is there.")
+@click.option("--no-touch", is_flag=True, help="Do not count this as a use of what is found.")
+@pass_run
+def recall(run: Run, /, cue: tuple[str, ...], explain: bool, no_touch: bool, **options: Any) -> None:
+    """Ask what is remembered on a cue.
+
+    All words of the CUE belong to one question; "quoted words" must stand together, #tag and @bucket narrow it down.
+    Where nothing is found, it says so and what it looked for.
+    """
+    from cuetrail.memory import DEFAULT_BUDGET
+    from cuetrail.model import Budget
+
+    chars, tokens = options.pop("budget_chars"), options.pop("budget_tokens")
+    if chars is not None and tokens is not None:
+        raise click.UsageError("give --budget-chars or --budget-tokens, not both")
+    budget = DEFAULT_BUDGET if chars is None and tokens is None else Budget(chars, tokens)
+    with run.open(vectors=True, new=True) as memory:
+        found = memory.recall(" ".join(cue), budget=budget, record_access=not no_touch, **options)
+    for line in found.notices:
+        run.notice(line)
+    run.result(found.to_dict(), _answer(found, explain))
+
+
+def _answer(found: Recollection, explain: bool) -> str:
+    if not found.answerable:
+        return show.unanswered(found)
+    if not found.hits:
+        return "Something is remembered on this, but the budget is too small to show it."
+    return show.explained(found) if explain else found.text
+
+
+@verb("get", "cuetrail get 'Cold connector'", "cuetrail get A0 --history --json")
+@click.argument("id")
+@click.option("--history", is_flag=True, help="Show what it said before it was corrected.")
+@pass_run
+def get(run: Run, id: str, history: bool) -> None:
+    """Show one node.
+
+    It is given by id or name; its text, tags, strongest links and facts are printed.
+    """
+    with run.open(new=True) as memory:
+        node = memory.get(id)
+        if node is None:
+            raise NotFound(f"there is no node with the id or name {id!r} in this scope: `cuetrail recall` finds it")
+        data, text = _described(memory, node, history)
+    run.result(data, text)
+
+
+def _described(memory: Memory, node: Node, with_history: bool) -> tuple[dict[str, Any], str]:
+    """The node and what is around it, as data and as text."""
+    from dataclasses import asdict
+
+    from cuetrail.model import node_dict
+
+    around = memory.neighbours(node.id, LINKS_SHOWN)
+    steps = [(step, other) for step in around.neighbours if (other := memory.get(step.id)) is not None]
+    facts = memory.facts(node.id)
+    objects = {fact.object: memory.get(fact.object) for fact in facts if fact.object is not None}
+    names = {id_: show.title(other) for id_, other in objects.items() if other is not None}
+    data: dict[str, Any] = {
+        "node": node_dict(node),
+        "degree": around.degree,
+        "neighbours": [{**asdict(step), "name": show.title(other)} for step, other in steps],
+        "facts": [asdict(fact) for fact in facts],
+    }
+    parts = [show.node(node)]
+    parts += [show.neighbours(around.degree, steps)] if steps else []
+    parts += [show.facts(facts, names)] if facts else []
+    if with_history:
+        versions = memory.history(node.id)
+        data["history"] = [asdict(version) for version in versions]
+        parts.append(show.history(versions))
+    return data, "\n\n".join(parts)
+
+
+@verb("stats", "cuetrail stats", "cuetrail stats --json --user anna --team birds")
+@pass_run
+def stats(run: Run) -> None:
+    """Count what is remembered.
+
+    Nodes, edges, facts, tags, vectors, and how much was forgotten.
+    """
+    from dataclasses import asdict
+
+    with run.open(new=True) as memory, output.progress(run.quiet):
+        found = memory.stats()
+        run.result({"memory": memory.address, **asdict(found)}, show.stats(found, memory.address))

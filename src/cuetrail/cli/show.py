@@ -1,0 +1,229 @@
+"""Results as text for people. Pure: each function gives back what to print."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from cuetrail.model import Fact, FileError, Hit, IngestReport, Neighbour, Node, Recollection, Stats, Version
+    from cuetrail.transfer import ImportReport
+
+ERRORS_SHOWN = 20
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FOUND_BY = {"text": "words", "vector": "meaning"}
+_PARTS = {"bm25": "words", "cosine": "meaning"}
+
+
+def count(number: int, one: str, many: str | None = None) -> str:
+    """A number with its noun.
+
+    >>> count(1, "file"), count(2000, "memory", "memories")
+    ('1 file', '2,000 memories')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def when(ms: int) -> str:
+    """A time in UTC as short as it can be; the number itself where no calendar has it."""
+    try:
+        time = _EPOCH + timedelta(milliseconds=ms)
+    except OverflowError:
+        return str(ms)
+    return f"{time:%Y-%m-%d}" if (time.hour, time.minute, time.second) == (0, 0, 0) else f"{time:%Y-%m-%d %H:%M}"
+
+
+def title(node: Node, width: int = 70) -> str:
+    """What to call a node: its name, else the start of its text, else its id."""
+    from cuetrail.text import snippet
+
+    return node.name or snippet(node.text, width) or node.id
+
+
+def tags(names: Iterable[str]) -> str:
+    """Tags as people write them."""
+    return " ".join(f"#{name}" for name in names)
+
+
+# --- recall
+
+
+def unanswered(found: Recollection) -> str:
+    """What to say when nothing was found."""
+    words = ", ".join(found.looked_for)
+    return f"Nothing remembered on this. Looked for: {words}." if words else "Nothing to look for: give a word or two."
+
+
+def explained(found: Recollection) -> str:
+    """Every hit with a drawing of why it is there."""
+    width = min(shutil.get_terminal_size().columns, 100)
+    return "\n\n".join(_hit(number, hit, found.looked_for, width) for number, hit in enumerate(found.hits, 1))
+
+
+def _hit(number: int, hit: Hit, looked_for: Sequence[str], width: int) -> str:
+    from cuetrail.text import snippet
+
+    head = f"{number:>2}  {click.style(title(hit.node, width - 20), bold=True)}  ({hit.score:.3f})"
+    body = snippet(hit.node.text, 3 * (width - 4)) if hit.node.name or len(hit.node.text) > width - 20 else ""
+    lines = textwrap.wrap(body, width - 4)
+    reasons = list(_reasons(hit, looked_for))
+    drawn = [
+        click.style(f"{'└' if at == len(reasons) else '├'}─ {label:<10} {reason}", dim=True)
+        for at, (label, reason) in enumerate(reasons, 1)
+    ]
+    return "\n".join([head, *(f"    {line}" for line in (*lines, *drawn))])
+
+
+def _reasons(hit: Hit, looked_for: Sequence[str]) -> Iterable[tuple[str, str]]:
+    why = hit.why
+    yield "found by", " and ".join(_FOUND_BY.get(way, way) for way in why.get("found_by", ())) or "association"
+    for name, part in why.get("parts", {}).items():
+        if part is not None:
+            every = ", every word of the cue" if name == "bm25" and why.get("all_terms") else ""
+            yield _PARTS.get(name, name), f"{name} {part:.3f}{every}"
+    if why.get("tag_boost"):
+        yield "tags", f"{tags(matched(hit.node.tags, looked_for) or hit.node.tags)} matched"
+    if path := why.get("path"):
+        yield "path", " → ".join(_hop(hop) for hop in path)
+    if hit.node.source:
+        yield "from", f"{hit.node.source}, {when(hit.node.at)}"
+    else:
+        yield "from", f"{hit.node.id}, {when(hit.node.at)}"
+
+
+def matched(names: Iterable[str], looked_for: Sequence[str]) -> list[str]:
+    """The tags that a word of the cue names, whole or in part.
+
+    >>> matched(["data/quality", "field"], ["Quality?", "checks"])
+    ['data/quality']
+    """
+    from cuetrail.text import sanitize_query
+
+    asked = set(sanitize_query(" ".join(looked_for)).split())
+    return [name for name in names if asked & set(sanitize_query(name).split())]
+
+
+def _hop(hop: Any) -> str:
+    if not isinstance(hop, Mapping):
+        return str(hop)
+    energy = hop.get("energy")
+    return f"{hop.get('dst', '?')}" + (f" ({energy:.3f})" if isinstance(energy, float) else "")
+
+
+# --- get
+
+
+def node(found: Node) -> str:
+    """A node with everything it says of itself."""
+    rows = [
+        ("id", found.id),
+        ("kind", found.kind),
+        ("name", found.name or ""),
+        ("aliases", ", ".join(found.aliases)),
+        ("tags", tags(found.tags)),
+        ("buckets", ", ".join(found.buckets)),
+        ("from", found.source or ""),
+        ("time", when(found.at)),
+        ("state", f"{found.life.state}, salience {found.life.salience:.2f}, {found.provenance}"),
+        *((f"  {name}", str(value)) for name, value in found.props.items()),
+    ]
+    head = "\n".join(f"{label:<10} {value}" for label, value in rows if value)
+    return f"{head}\n\n{found.text}" if found.text else head
+
+
+def neighbours(degree: int, found: Sequence[tuple[Neighbour, Node]]) -> str:
+    """The strongest links of a node."""
+    lines = [f"Links ({len(found)} of {degree}, the strongest first)"]
+    for step, other in found:
+        weight = "  ?  " if step.weight is None else f"{step.weight:.3f}"
+        arrow = "→" if step.outgoing else "←"
+        lines.append(f"  {arrow} {weight} {step.kind:<10} {title(other)}  {tags(step.tags)}".rstrip())
+    return "\n".join(lines)
+
+
+def facts(found: Sequence[Fact], names: Mapping[str, str]) -> str:
+    """What is stated of a node; `names` are the titles of object nodes."""
+    lines = ["Facts"]
+    for fact in found:
+        said = names.get(fact.object, fact.object) if fact.object is not None else fact.value
+        lines.append(f"  {fact.predicate} {said}  ({fact.confidence:.2f}, {fact.status})")
+    return "\n".join(lines)
+
+
+def history(found: Sequence[Version]) -> str:
+    """What a node said before, the oldest first."""
+    lines = ["Before" if found else "Never corrected"]
+    for version in found:
+        said = f"{version.name}: {version.text}" if version.name else version.text
+        lines.append(f"  until {when(version.at)}: {said}")
+    return "\n".join(lines)
+
+
+# --- reports
+
+
+def ingested(report: IngestReport) -> str:
+    """One line on what an ingest did."""
+    taken = report.files - report.unchanged_files - len(report.errors)
+    parts = [f"{count(taken, 'file')} read"]
+    parts += _some("file", "files", (("unchanged", report.unchanged_files), ("gone", report.removed_files)))
+    counts = [("added", report.added), ("kept", report.kept), ("removed", report.removed)]
+    counts += [("near duplicates of others", report.merged), ("forgotten earlier and left out", report.forgotten)]
+    memories = _some("memory", "memories", counts) or ["no memories changed"]
+    if report.edges:
+        memories.append(count(report.edges, "link"))
+    parts += [f"{count(len(report.errors), 'file')} failed"] if report.errors else []
+    return f"{', '.join(parts)}: {', '.join(memories)}"
+
+
+def _some(one: str, many: str, counts: Iterable[tuple[str, int]]) -> list[str]:
+    """The counts that are not 0; the noun stands with the first."""
+    said = [(label, number) for label, number in counts if number]
+    return [
+        f"{count(number, one, many)} {label}" if at == 0 else f"{number:,} {label}"
+        for at, (label, number) in enumerate(said)
+    ]
+
+
+def imported(report: ImportReport) -> str:
+    """One line on what an import did."""
+    parts = [count(report.records, "record") + " taken in"]
+    parts += [count(report.nodes, "node"), count(report.edges, "edge"), count(report.facts, "fact")]
+    parts += [f"{report.forgotten:,} forgotten earlier and left out"] if report.forgotten else []
+    parts += [f"{len(report.errors):,} failed"] if report.errors else []
+    return f"{parts[0]}: {', '.join(parts[1:])}"
+
+
+def failures(errors: Sequence[FileError]) -> list[str]:
+    """The first failed files, one line each, and how many more there are."""
+    lines = [
+        error.error if error.error.startswith(error.path) else f"{error.path}: {error.error}"
+        for error in errors[:ERRORS_SHOWN]
+    ]
+    left = len(errors) - ERRORS_SHOWN
+    return [*lines, f"... and {count(left, 'more', 'more')} (--json lists all)"] if left > 0 else lines
+
+
+def stats(found: Stats, place: str) -> str:
+    """Counts as a table."""
+    kinds = ", ".join(f"{name} {number:,}" for name, number in found.kinds.items())
+    buckets = ", ".join(f"{name} {number:,}" for name, number in found.buckets.items())
+    rows = [
+        ("memory", place),
+        ("nodes", f"{found.nodes:,}" + (f"  ({kinds})" if kinds else "")),
+        ("edges", f"{found.edges:,}"),
+        ("facts", f"{found.facts:,}"),
+        ("notes", f"{found.notes:,}"),
+        ("mentions", f"{found.mentions:,}"),
+        ("tags", f"{found.tags:,}"),
+        ("buckets", buckets or "none"),
+        ("vectors", f"{found.vectors:,}" + (f"  ({found.embedder})" if found.embedder else "")),
+        ("forgotten", f"{found.tombstones:,}"),
+        ("schema", str(found.schema)),
+    ]
+    return "\n".join(f"{label:<10} {value}" for label, value in rows)

@@ -1,0 +1,67 @@
+"""What people type for times, sizes and properties, as values: option callbacks that fail as usage errors."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import click
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MS = timedelta(milliseconds=1)
+_DAY = timedelta(days=1) // _MS
+_NUMBER = re.compile(r"-?\d{1,18}")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", re.IGNORECASE)
+_UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+
+
+def start(_ctx: click.Context, _param: click.Parameter, value: str | None) -> int | None:
+    """An ISO date or time, or a number, as UTC milliseconds; a date is its first moment."""
+    return None if value is None else milliseconds(value)
+
+
+def end(_ctx: click.Context, _param: click.Parameter, value: str | None) -> int | None:
+    """The same, but a date is its last moment: `--until 2025-03-04` includes that day."""
+    if value is None:
+        return None
+    return milliseconds(value) + (_DAY - 1 if _DATE.fullmatch(value.strip()) else 0)
+
+
+def milliseconds(text: str) -> int:
+    """UTC milliseconds of a time; one without a zone is UTC.
+
+    >>> milliseconds("2025-03-04"), milliseconds("2025-03-04T01:00+01:00"), milliseconds("1741046400000")
+    (1741046400000, 1741046400000, 1741046400000)
+    """
+    text = text.strip()
+    if _NUMBER.fullmatch(text):
+        return int(text)
+    try:
+        time = datetime.fromisoformat(text)
+        return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - _EPOCH) // _MS
+    except (ValueError, OverflowError):
+        raise click.BadParameter(
+            f"{text!r} is no time: write 2025-03-04, 2025-03-04T10:30 or UTC milliseconds"
+        ) from None
+
+
+def size(_ctx: click.Context, _param: click.Parameter, value: str | None) -> int | None:
+    """A number of bytes, from 200MB, 1.5G or a plain number."""
+    if value is None:
+        return None
+    found = _SIZE.fullmatch(value.strip())
+    if not found:
+        raise click.BadParameter(f"{value!r} is no size: write 200MB, 1.5G or a number of bytes")
+    return int(float(found[1]) * _UNITS[found[2].lower()])
+
+
+def properties(_ctx: click.Context, _param: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
+    """Names and texts, from name=text."""
+    found = {}
+    for pair in value:
+        name, equals, text = pair.partition("=")
+        if not equals or not name.strip():
+            raise click.BadParameter(f"{pair!r} is no property: write name=text")
+        found[name.strip()] = text
+    return found

@@ -1,0 +1,267 @@
+"""The verbs that change what is remembered: add, ingest, link, fact, forget."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cuetrail.cli import output, show, types
+from cuetrail.cli.base import INTERRUPTED, Run, pass_run, verb
+from cuetrail.errors import InputError, NotFound, ReadError
+
+if TYPE_CHECKING:
+    from cuetrail.memory import Memory
+    from cuetrail.model import IngestReport
+
+SAFE = "everything up to here is stored; run the same command again to go on"
+
+
+def standard_input(limit: int | None = None) -> str:
+    """The text on stdin. Raises ReadError when it is binary, InputError when it is longer than `limit` bytes."""
+    from cuetrail.ingest.readers import MAX_BYTES
+    from cuetrail.ingest.readers.common import decode
+
+    limit = MAX_BYTES if limit is None else limit
+    data = sys.stdin.buffer.read(limit + 1)
+    if len(data) > limit:
+        raise InputError(f"the standard input is longer than {limit:,} bytes: raise --max-size, or split it")
+    return decode(data, "the standard input")
+
+
+@verb(
+    "add",
+    "cuetrail add 'Ines traced the outages to a cold connector' --tag radio --at 2025-02-20",
+    "cuetrail add --name 'Ines Okafor' --kind person --alias Ines",
+    "pbpaste | cuetrail add - --source clipboard",
+)
+@click.argument("text", default="")
+@click.option("--id", metavar="ID", help="Its id; the same id again corrects it. Else made from the content.")
+@click.option(
+    "--kind", metavar="KIND", default="atom", show_default=True, help="What it is: atom, person, concept, ..."
+)
+@click.option("--name", metavar="NAME", help="What it is called; links and facts find it by name.")
+@click.option("--alias", "aliases", metavar="NAME", multiple=True, help="Another name; repeatable.")
+@click.option("--tag", "tags", metavar="TAG", multiple=True, help="A tag; repeatable.")
+@click.option(
+    "--bucket", "buckets", metavar="BUCKET", multiple=True, help="A bucket; repeatable, the first is primary."
+)
+@click.option("--source", metavar="PATH", help="Where it comes from.")
+@click.option(
+    "--at", metavar="WHEN", callback=types.start, help="When it was: an ISO date or time, or UTC milliseconds."
+)
+@click.option(
+    "--prop", "props", metavar="NAME=TEXT", multiple=True, callback=types.properties, help="A property; repeatable."
+)
+@click.option("--allow-again", is_flag=True, help="Remember it anew although it was forgotten.")
+@pass_run
+def add(run: Run, /, text: str, **options: Any) -> None:
+    """Remember one thing: a TEXT, a name, or both.
+
+    A TEXT of - is read from standard input. Its id is printed.
+    """
+    from cuetrail.model import node_dict
+
+    if text == "-":
+        text = standard_input()
+    with run.open(vectors=True, new=True) as memory:
+        node = memory.add(text, **options)
+    run.result(node_dict(node), node.id if run.quiet else f"remembered {node.id}")
+
+
+@verb(
+    "ingest",
+    "cuetrail ingest ~/notes --bucket work",
+    "cuetrail ingest ~/notes --watch",
+    "curl -s https://example.org | cuetrail ingest - --format html --source example.org",
+)
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@click.option("--bucket", metavar="BUCKET", help="Put everything into this bucket. Else notes choose, or their folder.")
+@click.option("--watch", is_flag=True, help="Go on and follow changes until Ctrl-C (one path only).")
+@click.option("--max-size", metavar="SIZE", callback=types.size, help="Leave out larger files. [default: 64MB]")
+@click.option(
+    "--provenance",
+    type=click.Choice(["internal", "external", "quarantine"]),
+    default="internal",
+    show_default=True,
+    help="How far it is trusted; what is in quarantine is not recalled.",
+)
+@click.option(
+    "--format", metavar="FORMAT", help="For - only: code, html, json, markdown or text. Else told by content."
+)
+@click.option("--source", metavar="NAME", help="For - only: what to call it; the same name again replaces it.")
+@pass_run
+@click.pass_context
+def ingest(
+    ctx: click.Context,
+    run: Run,
+    /,
+    paths: tuple[str, ...],
+    watch: bool,
+    format: str | None,
+    source: str | None,
+    **options: Any,
+) -> None:
+    """Take in files and folders, or standard input as -.
+
+    Markdown, text, HTML, PDF, code and chat exports are read. What is unchanged is skipped, what changed is replaced,
+    what is gone is removed, so the same command can run as often as you like. Files that cannot be read are listed at
+    the end, and the exit code is then 1.
+    """
+    if watch and (len(paths) > 1 or "-" in paths):
+        raise click.UsageError("--watch follows one file or folder")
+    if (format or source) and "-" not in paths:
+        raise click.UsageError("--format and --source go with - (standard input)")
+    try:
+        with run.open(vectors=True, new=True) as memory:
+            if watch:
+                _watch(run, memory, paths[0], options)
+                ctx.exit(INTERRUPTED)
+            report = _ingest_all(run, memory, paths, format, source, options)
+    except KeyboardInterrupt:
+        output.warn(f"stopped: {SAFE}")
+        ctx.exit(INTERRUPTED)
+    _report(run, report)
+    ctx.exit(1 if report.errors else 0)
+
+
+def _watch(run: Run, memory: Memory, path: str, options: dict[str, Any]) -> None:
+    max_bytes = options.pop("max_size")
+    with output.progress(run.quiet) as step:
+        memory.ingest(
+            path, watch=True, max_bytes=max_bytes, progress=step, on_report=lambda r: _report(run, r), **options
+        )
+    output.warn(f"stopped watching: {SAFE}")
+
+
+def _ingest_all(
+    run: Run, memory: Memory, paths: Sequence[str], format: str | None, source: str | None, options: dict[str, Any]
+) -> IngestReport:
+    """One report on all paths. A path that cannot be used is an error in it, unless all of them are: then it raises."""
+    from cuetrail.model import FileError, IngestReport
+
+    max_bytes = options.pop("max_size")
+    total, refused = IngestReport(), list[tuple[str, InputError | ReadError]]()
+    with output.progress(run.quiet) as step:
+        for path in paths:
+            try:
+                if path == "-":
+                    text = standard_input(max_bytes)
+                    report = memory.ingest_text(text, source=source or "stdin", format=format, **options)
+                else:
+                    report = memory.ingest(path, max_bytes=max_bytes, progress=step, **options)
+                total = _plus(total, report)
+            except (InputError, ReadError) as error:
+                refused.append((path, error))
+    if len(refused) == len(paths):
+        raise refused[0][1]
+    return _plus(
+        total, IngestReport(files=len(refused), errors=tuple(FileError(path, str(error)) for path, error in refused))
+    )
+
+
+def _plus(a: IngestReport, b: IngestReport) -> IngestReport:
+    from dataclasses import fields, replace
+
+    return replace(a, **{field.name: getattr(a, field.name) + getattr(b, field.name) for field in fields(a)})
+
+
+def _report(run: Run, report: IngestReport) -> None:
+    from dataclasses import asdict
+
+    run.summary(asdict(report), show.ingested(report))
+    for line in (*report.notices, *([] if run.json else show.failures(report.errors))):
+        output.warn(line)
+
+
+@verb(
+    "link",
+    "cuetrail link 'Cold connector' 'Ines Okafor' --weight .9 --text 'she found it'",
+    "cuetrail link A0 A1 --tag camp --kind causes",
+)
+@click.argument("src")
+@click.argument("dst")
+@click.option("--weight", metavar="NUMBER", type=float, help="How strong it is, from 0.25 to 1. Else unknown.")
+@click.option("--tag", "tags", metavar="TAG", multiple=True, help="A tag on the link; repeatable.")
+@click.option("--kind", metavar="KIND", default="relates", show_default=True, help="What joins them.")
+@click.option("--text", metavar="TEXT", default="", help="Why they belong together.")
+@click.option("--type", metavar="TYPE", help="What sort of relation it is, in your own words.")
+@click.option("--attitude", metavar="1-5", type=int, help="How SRC stands to DST, from 1 (hostile) to 5 (devoted).")
+@click.option("--proximity", metavar="1-5", type=int, help="How close they are, from 1 (far) to 5 (inseparable).")
+@pass_run
+def link(run: Run, /, src: str, dst: str, **options: Any) -> None:
+    """Join two nodes, SRC and DST.
+
+    Each is given by id or name. The same two with the same kind again replace the link.
+    """
+    from dataclasses import asdict
+
+    with run.open(new=True) as memory:
+        edge = memory.link(src, dst, **options)
+    run.result(asdict(edge), edge.id if run.quiet else f"linked {edge.src} → {edge.dst}: {edge.id}")
+
+
+@verb(
+    "fact",
+    "cuetrail fact 'Ines Okafor' repairs 'ship radios'",
+    "cuetrail fact Skarholm 'looked after by' 'Marek Dvorak' --confidence .8",
+)
+@click.argument("subject")
+@click.argument("predicate")
+@click.argument("object")
+@click.option("--confidence", metavar="0-1", type=float, default=0.9, show_default=True, help="How sure it is.")
+@click.option("--source", metavar="NAME", default="user_edit", show_default=True, help="Who says so.")
+@pass_run
+def fact(run: Run, /, subject: str, predicate: str, object: str, **options: Any) -> None:
+    """State that SUBJECT - PREDICATE - OBJECT.
+
+    Subject and object are ids or names; an unknown subject becomes a node, an unknown object is kept as a text.
+    """
+    from dataclasses import asdict
+
+    with run.open(vectors=True, new=True) as memory:
+        stated = memory.fact(subject, predicate, object, **options)
+    run.result(asdict(stated), stated.id if run.quiet else f"stated {stated.id}")
+
+
+@verb(
+    "forget",
+    "cuetrail forget 5f0c1d2e",
+    "cuetrail forget --source notes/diary.md --yes",
+    "cuetrail add 'The text after all' --allow-again",
+)
+@click.argument("ids", metavar="[ID]...", nargs=-1)
+@click.option("--source", metavar="PATH", help="Forget everything that came from this file.")
+@click.option("--yes", is_flag=True, help="Do not ask. Needed where there is no terminal to ask on.")
+@pass_run
+def forget(run: Run, ids: tuple[str, ...], source: str | None, yes: bool) -> None:
+    """Remove nodes for good.
+
+    They are named by id or name, and do not come back with the next ingest or import. To remember one anew, put it in
+    with `cuetrail add --allow-again`.
+    """
+    if not ids and source is None:
+        raise click.UsageError("name what to forget: ids, or --source PATH")
+    with run.open() as memory:
+        if not yes:
+            _confirm(memory, ids, source)
+        gone = memory.forget(*ids, source=source)
+    run.summary({"forgotten": gone}, f"forgot {show.count(len(gone), 'memory', 'memories')}")
+
+
+def _confirm(memory: Memory, ids: Sequence[str], source: str | None) -> None:
+    """Ask on the terminal, showing what would go. Raises Abort when the answer is no."""
+    if not sys.stdin.isatty():
+        raise click.UsageError("forgetting cannot be undone and there is no terminal to ask on: add --yes")
+    doomed = []
+    for id_ in ids:
+        node = memory.get(id_)
+        if node is None:
+            raise NotFound(f"there is no node with the id or name {id_!r} in this scope")
+        doomed.append(f"  {show.title(node)}")
+    if source is not None:
+        doomed.append(f"  everything from {source}")
+    output.warn("this will be forgotten for good:\n" + "\n".join(doomed))
+    click.confirm("Forget it?", abort=True, err=True)

@@ -43,6 +43,13 @@ def test_a_first_word_is_a_name_if_the_document_says_so_elsewhere() -> None:
     assert names.find(["Ines left.", "We asked her."]) == [(), ()]
 
 
+def test_a_link_is_no_name_but_shows_how_a_name_is_written() -> None:
+    assert names.find(["See [[Antenna placement]] and [[Ines Okafor|Ines]].", "Ines left. Antenna too."]) == [
+        (),
+        ("Ines",),
+    ]
+
+
 def test_an_ordinary_first_word_is_not_part_of_the_name_behind_it() -> None:
     assert names.find(["Carefully Ines Okafor opened it. She did it carefully."]) == [("Ines Okafor",)]
 

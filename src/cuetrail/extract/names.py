@@ -4,7 +4,7 @@
 [('Ada Lovelace', 'New York', 'DuckDB'), ('Lovelace',)]
 
 A capital at the start of a sentence says nothing, so a single word there is a name only if the same document also
-capitalises it inside a sentence, or if its shape alone tells (JACQ, DuckDB, NV-Embed).
+capitalises it inside a sentence or a link, or if its shape alone tells (JACQ, DuckDB, NV-Embed).
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ _ANY_WORD = re.compile(r"\w+")
 # A line that starts a list item, quote, heading or table row starts a sentence; a wrapped line does not.
 _LINE_START = re.compile(r"^[ \t]*+(?:[-*+>|#]|\d{1,3}[.)]|$)|\n[ \t]*+\n", re.MULTILINE)
 _HASHTAG = re.compile(r"#[\w/\-]+")
+_WIKILINK = re.compile(r"\[\[([^\[\]\n]{1,500})\]\]")
 _JOINT = re.compile(
     r" (?:& |(?:of|de|van|von|da|di|du|del|della|la|le|bin|ibn|al|zu|y|e) (?:(?:the|la|le|los|las|der|den) )?"
     r"|(?:der|den) )?"
@@ -99,6 +100,8 @@ def _spans(text: str, casing: _Casing) -> list[_Span]:
     text = prose_only(text)
     if "#" in text:
         text = _HASHTAG.sub(lambda m: " " * len(m[0]), text)
+    if "[[" in text:
+        text = _WIKILINK.sub(lambda m: _learn_link(m, casing), text)
     casing.words.update(_ANY_WORD.findall(text))
     starts = sorted([0, *sentences.ends(text), *(m.end() for m in _LINE_START.finditer(text))])
     spans: list[_Span] = []
@@ -118,6 +121,15 @@ def _spans(text: str, casing: _Casing) -> list[_Span]:
         run, run_start = [match], start
     _close(text, run, run_start, spans)
     return spans
+
+
+def _learn_link(match: re.Match[str], casing: _Casing) -> str:
+    """Blanks a wikilink, which is reported as a link. One with capitals throughout shows how a name is written."""
+    for part in match[1].split("|"):
+        words = _ANY_WORD.findall(part)
+        if all(word[0].isupper() for word in words):
+            casing.names.update(words)
+    return " " * len(match[0])
 
 
 def _start(text: str, sentence: int, at: int) -> _Start:

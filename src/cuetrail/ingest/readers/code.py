@@ -46,11 +46,10 @@ def read(text: str, source: str) -> Document:
     """One document of kind `code`. Each piece knows its language and the first line of the construct it is from."""
     suffix = source.rpartition(".")[2].lower()
     language = LANGUAGES.get(suffix) or _from_shebang(text)
-    parts = [
-        Part(piece, prose=False, tags=("code",), props={"language": language, "context": _first_line(construct)})
-        for construct in split.constructs(text)
-        for piece in split.lines(construct, split.CODE)
-    ]
+    parts: list[Part] = []
+    for construct in split.constructs(text):
+        props = {"language": language, "context": _first_line(construct)}
+        parts += [Part(p, prose=False, tags=("code",), props=props) for p in split.lines(construct, split.CODE)]
     title = stem(source)
     return Document(path=source, title=title, kind="code", pieces=make_pieces(parts), props={"language": language})
 

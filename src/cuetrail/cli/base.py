@@ -6,19 +6,20 @@ import contextlib
 import errno
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from cuetrail.cli import output
+from cuetrail.cli import output, show
 from cuetrail.errors import CuetrailError, InputError, MemoryError_
 
 if TYPE_CHECKING:
     from cuetrail.config import Settings
     from cuetrail.memory import Memory
+    from cuetrail.model import FileError
 
 INTERRUPTED = 130
 
@@ -92,6 +93,13 @@ class Run:
         """A result that is only a report of what was done: with --quiet, people do not see it."""
         if self.json or not self.quiet:
             self.result(data, text)
+
+    def remarks(self, notices: Iterable[str], errors: Sequence[FileError]) -> None:
+        """What a report says beside its summary; in JSON it is there already. Errors are told even when quiet."""
+        for line in notices:
+            self.notice(line)
+        for line in () if self.json else show.failures(errors):
+            output.warn(line)
 
 
 pass_run = click.make_pass_decorator(Run, ensure=True)
@@ -190,9 +198,12 @@ class Root(click.Group):
         """Run and exit: 0 done, 1 partly or failed, 2 wrong use, 3 the memory cannot be used, 130 interrupted."""
         run = Run()
         options = {**options, "standalone_mode": False, "obj": run}
-        given = options.get("args") or (arguments[0] if arguments else None) or sys.argv[1:]
+        asked = arguments[0] if arguments else options.get("args")
+        given = sys.argv[1:] if asked is None else asked
         try:
             code = super().main(*arguments, **options)
+        except KeyboardInterrupt:
+            code = report(click.Abort(), as_json=run.json, debug=False)
         except (click.ClickException, click.Abort, CuetrailError, OSError, UnicodeError) as error:
             code = report(error, as_json=run.json or "--json" in given, debug=run.debug or "--debug" in given)
         sys.exit(code if isinstance(code, int) else 0)

@@ -57,6 +57,7 @@ def _to_stdout(memory: Memory, format: str, vectors: bool) -> None:
         memory.export(whole, format=format, vectors=vectors)
         with whole.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
 
 
 @verb("import", "cuetrail import memory.jsonl", "cuetrail import memories.json --format mem0")
@@ -81,8 +82,7 @@ def import_(ctx: click.Context, run: Run, path: str, format: str | None) -> None
         output.warn(f"stopped: {SAFE}")
         ctx.exit(INTERRUPTED)
     run.summary(asdict(report), show.imported(report))
-    for line in (*report.notices, *([] if run.json else show.failures(report.errors))):
-        output.warn(line)
+    run.remarks(report.notices, report.errors)
     ctx.exit(1 if report.errors else 0)
 
 

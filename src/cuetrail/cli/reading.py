@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cuetrail.cli import output, show, types
+from cuetrail.cli import show, types
 from cuetrail.cli.base import Run, pass_run, verb
 from cuetrail.errors import NotFound
 
@@ -80,7 +80,7 @@ def get(run: Run, id: str, history: bool) -> None:
 
     It is given by id or name; its text, tags, strongest links and facts are printed.
     """
-    with run.open(new=True) as memory:
+    with run.open() as memory:
         node = memory.get(id)
         if node is None:
             raise NotFound(f"there is no node with the id or name {id!r} in this scope: `cuetrail recall` finds it")
@@ -124,6 +124,6 @@ def stats(run: Run) -> None:
     """
     from dataclasses import asdict
 
-    with run.open(new=True) as memory, output.progress(run.quiet):
+    with run.open(new=True) as memory:
         found = memory.stats()
         run.result({"memory": memory.address, **asdict(found)}, show.stats(found, memory.address))

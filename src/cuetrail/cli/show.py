@@ -6,6 +6,7 @@ import shutil
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -68,9 +69,9 @@ def explained(found: Recollection) -> str:
 def _hit(number: int, hit: Hit, looked_for: Sequence[str], width: int) -> str:
     from cuetrail.text import snippet
 
-    head = f"{number:>2}  {click.style(title(hit.node, width - 20), bold=True)}  ({hit.score:.3f})"
-    body = snippet(hit.node.text, 3 * (width - 4)) if hit.node.name or len(hit.node.text) > width - 20 else ""
-    lines = textwrap.wrap(body, width - 4)
+    node = hit.node
+    head = f"{number:>2}  {click.style(node.name or PurePath(node.source or node.id).name, bold=True)}  {hit.score:.3f}"
+    lines = textwrap.wrap(snippet(node.text, 3 * (width - 4)), width - 4)
     reasons = list(_reasons(hit, looked_for))
     drawn = [
         click.style(f"{'└' if at == len(reasons) else '├'}─ {label:<10} {reason}", dim=True)
@@ -90,10 +91,7 @@ def _reasons(hit: Hit, looked_for: Sequence[str]) -> Iterable[tuple[str, str]]:
         yield "tags", f"{tags(matched(hit.node.tags, looked_for) or hit.node.tags)} matched"
     if path := why.get("path"):
         yield "path", " → ".join(_hop(hop) for hop in path)
-    if hit.node.source:
-        yield "from", f"{hit.node.source}, {when(hit.node.at)}"
-    else:
-        yield "from", f"{hit.node.id}, {when(hit.node.at)}"
+    yield "from", f"{hit.node.source or hit.node.id}, {when(hit.node.at)}"
 
 
 def matched(names: Iterable[str], looked_for: Sequence[str]) -> list[str]:

@@ -128,11 +128,21 @@ def ingest(
 
 
 def _watch(run: Run, memory: Memory, path: str, options: dict[str, Any]) -> None:
+    """Follow a path until Ctrl-C, with a line for each round that changed something."""
+    import contextlib
+    import logging
+
+    # It would say on its own that it was stopped.
+    logging.getLogger("watchfiles").setLevel(logging.ERROR)
     max_bytes = options.pop("max_size")
-    with output.progress(run.quiet) as step:
-        memory.ingest(
-            path, watch=True, max_bytes=max_bytes, progress=step, on_report=lambda r: _report(run, r), **options
-        )
+    with contextlib.ExitStack() as bar:
+        step = bar.enter_context(output.progress(run.quiet))
+
+        def tell(report: IngestReport) -> None:
+            bar.close()
+            _report(run, report)
+
+        memory.ingest(path, watch=True, max_bytes=max_bytes, progress=step, on_report=tell, **options)
     output.warn(f"stopped watching: {SAFE}")
 
 
@@ -172,8 +182,7 @@ def _report(run: Run, report: IngestReport) -> None:
     from dataclasses import asdict
 
     run.summary(asdict(report), show.ingested(report))
-    for line in (*report.notices, *([] if run.json else show.failures(report.errors))):
-        output.warn(line)
+    run.remarks(report.notices, report.errors)
 
 
 @verb(
@@ -198,7 +207,7 @@ def link(run: Run, /, src: str, dst: str, **options: Any) -> None:
     """
     from dataclasses import asdict
 
-    with run.open(new=True) as memory:
+    with run.open() as memory:
         edge = memory.link(src, dst, **options)
     run.result(asdict(edge), edge.id if run.quiet else f"linked {edge.src} → {edge.dst}: {edge.id}")
 
@@ -252,7 +261,7 @@ def forget(run: Run, ids: tuple[str, ...], source: str | None, yes: bool) -> Non
 
 
 def _confirm(memory: Memory, ids: Sequence[str], source: str | None) -> None:
-    """Ask on the terminal, showing what would go. Raises Abort when the answer is no."""
+    """Ask on the terminal, showing what would go. Raises ClickException when the answer is no."""
     if not sys.stdin.isatty():
         raise click.UsageError("forgetting cannot be undone and there is no terminal to ask on: add --yes")
     doomed = []
@@ -264,4 +273,5 @@ def _confirm(memory: Memory, ids: Sequence[str], source: str | None) -> None:
     if source is not None:
         doomed.append(f"  everything from {source}")
     output.warn("this will be forgotten for good:\n" + "\n".join(doomed))
-    click.confirm("Forget it?", abort=True, err=True)
+    if not click.confirm("Forget it?", err=True):
+        raise click.ClickException("nothing was forgotten")

@@ -165,12 +165,12 @@ def test_bytes_no_encoding_knows_are_still_read(tmp_path: Path) -> None:
     assert "caf" in one(tmp_path, "a.txt", b"caf\xe9 \x81\x8d broken").pieces[0].text
 
 
-def test_code_pieces_know_their_language_and_construct(tmp_path: Path) -> None:
+def test_code_pieces_know_their_language_and_carry_no_text_of_each_other(tmp_path: Path) -> None:
     body = "\n".join(f"    line_{n} = {n}" for n in range(300))
     document = one(tmp_path, "tool.py", f"import os\n\n\ndef long():\n{body}\n")
     assert (document.kind, document.title) == ("code", "tool")
     assert all(piece.props["language"] == "python" and piece.tags == ("code",) for piece in document.pieces)
-    assert {piece.props["context"] for piece in document.pieces[1:]} == {"def long():"}
+    assert all(set(piece.props) == {"language"} for piece in document.pieces)
     assert len(document.pieces) > 2
 
 

@@ -43,19 +43,16 @@ LANGUAGES = {
 
 
 def read(text: str, source: str) -> Document:
-    """One document of kind `code`. Each piece knows its language and the first line of the construct it is from."""
+    """One document of kind `code`, a piece per top-level construct.
+
+    No piece carries text of another in its props: forgetting one must not leave its words behind.
+    """
     suffix = source.rpartition(".")[2].lower()
     language = LANGUAGES.get(suffix) or _from_shebang(text)
-    parts: list[Part] = []
-    for construct in split.constructs(text):
-        props = {"language": language, "context": _first_line(construct)}
-        parts += [Part(p, prose=False, tags=("code",), props=props) for p in split.lines(construct, split.CODE)]
+    props = {"language": language}
+    parts = [Part(piece, prose=False, tags=("code",), props=props) for piece in split.code(text)]
     title = stem(source)
     return Document(path=source, title=title, kind="code", pieces=make_pieces(parts), props={"language": language})
-
-
-def _first_line(construct: str) -> str:
-    return construct.lstrip("\n").split("\n", 1)[0].strip()[:200]
 
 
 def _from_shebang(text: str) -> str:

@@ -1,0 +1,48 @@
+"""Documents cannot drift: every example in them runs, every link in them leads somewhere."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return [body for kind, body in BLOCK.findall(page.read_text("utf-8")) if kind == language]
+
+
+@every_page
+def test_python_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for body in blocks(page, "python"):
+        exec(compile(body, str(page), "exec"), {})
+
+
+def test_the_readme_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from cuetrail.cli import main
+
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("CUETRAIL_MEMORY", str(tmp_path / "memory"))
+    commands = [line[2:] for body in blocks(ROOT / "README.md", "console") for line in body.splitlines()]
+    assert commands
+    for command in commands:
+        program, *arguments = shlex.split(command)
+        assert program == "cuetrail"
+        result = CliRunner().invoke(main, arguments)
+        assert result.exit_code == 0, f"{command}\n{result.output}"
+
+
+@every_page
+def test_links_lead_somewhere(page: Path) -> None:
+    broken = [link for link in LINK.findall(page.read_text("utf-8")) if not (page.parent / link).exists()]
+    assert not broken

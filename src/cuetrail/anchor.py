@@ -34,7 +34,6 @@ class Anchor:
     bm25: float | None
     cosine: float | None
     boosted: bool
-    all_terms: bool
 
 
 def parse_cue(raw: str, where: Where) -> Cue:
@@ -61,7 +60,7 @@ def find_anchors(
     if embed is not None and words and not cue.query.phrases:
         by_vector = store.vector(scope, embed(words), limit, cue.where)
     cosines = {found.id: found.score for found in by_vector}
-    anchors = {f.id: Anchor(f.id, f.score, cosines.get(f.id), f.boosted, f.all_terms) for f in by_text}
+    anchors = {f.id: Anchor(f.id, f.score, cosines.get(f.id), f.boosted) for f in by_text}
     for id_, cosine in cosines.items():
-        anchors.setdefault(id_, Anchor(id_, None, cosine, False, False))
+        anchors.setdefault(id_, Anchor(id_, None, cosine, False))
     return list(anchors.values())

@@ -230,7 +230,6 @@ class Found:
     id: str
     score: float
     boosted: bool = False
-    all_terms: bool = False
 
 
 @dataclass(frozen=True, slots=True)

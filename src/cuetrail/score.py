@@ -34,6 +34,5 @@ def _why(anchor: Anchor) -> dict[str, Any]:
         "found_by": found_by,
         "parts": {"bm25": anchor.bm25, "cosine": anchor.cosine},
         "tag_boost": anchor.boosted,
-        "all_terms": anchor.all_terms,
         "path": [],
     }

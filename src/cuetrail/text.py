@@ -35,7 +35,7 @@ def sanitize_query(query: str, ascii: bool = False) -> str:
     ('arxiv org', 'c 2025', 'tag b snake case')
     """
     query = clean(query)
-    if ascii:
+    if ascii or query.isascii():
         query = _ASCII_JUNK.sub(" ", query)
     else:
         query = "".join(c if c.isalnum() or unicodedata.category(c)[0] == "M" else " " for c in query)

@@ -157,6 +157,14 @@ def head(db: sqlite3.Connection) -> int:
     return int(row[0]) if row else 0
 
 
+def moment(db: sqlite3.Connection) -> tuple[str, int]:
+    """The memory's epoch and the number of the last change: what an index must have seen."""
+    row = db.execute(
+        "SELECT value, (SELECT seq FROM sqlite_sequence WHERE name = 'changes') FROM meta WHERE name = 'epoch'"
+    ).fetchone()
+    return str(row[0]), int(row[1] or 0)
+
+
 def take_keys(db: sqlite3.Connection, count: int) -> int:
     """Reserve `count` keys; the first of them comes back."""
     first = int(meta(db, "next_key"))
@@ -183,6 +191,16 @@ def own_part(db: sqlite3.Connection, scope: Scope) -> int:
     return int(found[0])
 
 
+def _mine_of_all(db: sqlite3.Connection, scope: Scope) -> tuple[list[int], int]:
+    """The parts this user owns, and how many parts there are, in one look."""
+    rows = db.execute(
+        "SELECT part, (SELECT count(*) FROM parts) FROM parts WHERE tenant = ? AND owner = ?", (scope.tenant, scope.user)
+    ).fetchall()
+    if rows:
+        return [row[0] for row in rows], rows[0][1]
+    return [], db.execute("SELECT count(*) FROM parts").fetchone()[0]
+
+
 def my_parts(db: sqlite3.Connection, scope: Scope) -> list[int]:
     """The parts this user owns: the only ones it may change."""
     rows = db.execute("SELECT part FROM parts WHERE tenant = ? AND owner = ?", (scope.tenant, scope.user))
@@ -191,7 +209,7 @@ def my_parts(db: sqlite3.Connection, scope: Scope) -> list[int]:
 
 def visible_parts(db: sqlite3.Connection, scope: Scope) -> tuple[list[int], bool]:
     """The parts this scope may read, own ones first, and whether they are all there are."""
-    mine = my_parts(db, scope)
+    mine, total = _mine_of_all(db, scope)
     shared: list[int] = []
     if scope.teams:
         rows = db.execute(
@@ -199,7 +217,6 @@ def visible_parts(db: sqlite3.Connection, scope: Scope) -> tuple[list[int], bool
             (scope.tenant, scope.user, *scope.teams),
         )
         shared = [row[0] for row in rows]
-    total = db.execute("SELECT count(*) FROM parts").fetchone()[0]
     return mine + shared, len(mine) + len(shared) == total
 
 

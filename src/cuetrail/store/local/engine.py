@@ -126,8 +126,8 @@ class LocalStore:
             matches = search.run(query, limit)
             ids = _ids(reader, [m.key for m in matches])
         found = [(m, ids[m.key]) for m in matches if m.key in ids]
-        found.sort(key=lambda pair: (-pair[0].score, not pair[0].all_terms, -pair[0].at, pair[1]))
-        return [Found(id_, m.score, m.boosted, m.all_terms) for m, id_ in found[:limit]]
+        found.sort(key=lambda pair: (-pair[0].score, not pair[0].holds_all, -pair[0].at, pair[1]))
+        return [Found(id_, m.score, m.boosted) for m, id_ in found[:limit]]
 
     def vector(self, scope: Scope, vector: bytes, limit: int, where: Where) -> list[Found]:
         query = np.frombuffer(vector, dtype="<f2").astype(np.float32)

@@ -45,6 +45,7 @@ class IndexDir:
         path.mkdir(parents=True, exist_ok=True)
         self._lock = FileLock(path / "lock", timeout=LOCK_SECONDS)
         self._threads = threading.RLock()
+        self._state_file = path / "state.json"
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
@@ -57,14 +58,10 @@ class IndexDir:
             except Timeout:
                 raise Busy(f"another process has been rebuilding {self.path} for {LOCK_SECONDS} s: try again later") from None
 
-    @property
-    def _state_file(self) -> Path:
-        return self.path / "state.json"
-
     def stamp(self) -> tuple[int, int]:
         """Changes whenever the state changes; (0, 0) when there is none."""
         try:
-            found = self._state_file.stat()
+            found = os.stat(self._state_file)  # noqa: PTH116  # half the time of Path.stat, on every search
         except OSError:
             return (0, 0)
         return (found.st_mtime_ns, found.st_ino)

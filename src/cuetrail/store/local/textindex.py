@@ -17,7 +17,7 @@ from typing import Any
 import tantivy
 
 from cuetrail.store.base import Progress
-from cuetrail.store.local.db import Database, head, meta
+from cuetrail.store.local.db import Database, explained, head, meta, moment
 from cuetrail.store.local.indexdir import IndexDir, State
 from cuetrail.store.local.rows import label_names
 from cuetrail.text import analysable
@@ -83,8 +83,8 @@ class TextIndex:
 
     def view(self, progress: Progress | None = None) -> View:
         """A searcher that has seen every acknowledged write."""
-        with self.db.reading() as db:
-            epoch, target = meta(db, "epoch"), head(db)
+        with explained(self.db.path):
+            epoch, target = moment(self.db.reader)
         for _ in range(3):
             view = self._current(epoch)
             if view is not None and view.state.seq >= target:

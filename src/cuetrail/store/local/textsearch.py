@@ -26,9 +26,10 @@ from cuetrail.text import analysable, sanitize_query
 K1 = 1.2
 MOST_TERMS = 1024
 LABEL_BOOST = 2.0
-SPARE = 16
-# Scores are single precision sums in an order tantivy chooses: equal documents may differ in the seventh digit.
-DIGITS = 5
+SPARE = 6
+# Scores are single precision sums in an order tantivy chooses: equal documents may differ in the last of 24 bits.
+# Those that agree in 17 bits, five digits, count as equal.
+SCORE_BITS = 17
 PREFIX_TERMS = 50
 FUZZY_SHARE = 0.5
 
@@ -40,8 +41,8 @@ class Match:
     key: int
     score: float
     boosted: bool
-    all_terms: bool
     at: int
+    holds_all: bool = False
 
 
 class TextSearch:
@@ -59,7 +60,7 @@ class TextSearch:
         return self.analyser.analyze(analysable(text))
 
     def run(self, query: TextQuery, limit: int) -> list[Match]:
-        """The best `limit` matches: score, then all terms held, then newer. Keys tied in all three come unsorted."""
+        """The best `limit` matches and all that tie with the last; `holds_all` is told apart only among equals."""
         phrases = [words for words in map(self.words, query.phrases) if words]
         terms = list(dict.fromkeys(self.words(sanitize_query(query.words)) + [w for p in phrases for w in p]))
         filters = self.filters + [(Occur.Must, _silent(self._phrase(p))) for p in phrases]
@@ -74,11 +75,15 @@ class TextSearch:
             return []
         plain = self._top(weights, filters, limit)
         labelled = self._labelled(terms)
-        if labelled is None:
-            boosted = []
-        else:
-            boosted = self._top(weights, [*filters, (Occur.Must, _silent(labelled))], limit)
-        return self._merge(plain, boosted, list(weights), len(terms), limit)
+        narrowed = [] if labelled is None else [*filters, (Occur.Must, _silent(labelled))]
+        boosted = self._top(weights, narrowed, limit) if narrowed else []
+        kept = self._best(plain, boosted, limit)
+        if len(weights) == len(terms) > 1 and len({m.score for m in kept}) < len(kept):
+            full = self._holding_all(list(weights), filters, len(plain))
+            if narrowed:
+                full |= self._holding_all(list(weights), narrowed, len(boosted))
+            kept = [Match(m.key, m.score, m.boosted, m.at, m.key in full) for m in kept]
+        return kept
 
     def _filters(self, parts: Sequence[int] | None, where: Where) -> list[tuple[Occur, Query]]:
         schema = self.schema
@@ -150,22 +155,18 @@ class TextSearch:
                 return hits
             size *= 8
 
-    def _merge(
-        self,
-        plain: list[tuple[float, tantivy.DocAddress]],
-        boosted: list[tuple[float, tantivy.DocAddress]],
-        known: list[str],
-        asked: int,
-        limit: int,
+    def _best(
+        self, plain: list[tuple[float, tantivy.DocAddress]], boosted: list[tuple[float, tantivy.DocAddress]], limit: int
     ) -> list[Match]:
-        scores = {key: (score, False, at) for key, score, at in self._read(plain)}
-        scores.update({key: (score * LABEL_BOOST, True, at) for key, score, at in self._read(boosted)})
-        ranked = sorted(((_rounded(s), key) for key, (s, _, _) in scores.items()), reverse=True)
-        last = ranked[min(limit, len(ranked)) - 1][0] if ranked else 0.0
-        kept = [(score, key) for score, key in ranked if score >= last]
-        full = self._holding_all(known, asked, [key for _, key in kept])
-        found = [Match(key, score, scores[key][1], key in full, scores[key][2]) for score, key in kept]
-        return sorted(found, key=lambda m: (-m.score, not m.all_terms, -m.at))
+        """Both lists as one: the `limit` best and all that tie with the last of them."""
+        found = {key: Match(key, _rounded(score), False, at) for key, score, at in self._read(plain)}
+        for key, score, at in self._read(boosted):
+            found[key] = Match(key, _rounded(score) * LABEL_BOOST, True, at)
+        ranked = sorted(found.values(), key=lambda m: -m.score)
+        if len(ranked) <= limit:
+            return ranked
+        last = ranked[limit - 1].score
+        return [match for match in ranked if match.score >= last]
 
     def _read(self, hits: list[tuple[float, tantivy.DocAddress]]) -> list[tuple[int, float, int]]:
         addresses = [address for _, address in hits]
@@ -177,15 +178,10 @@ class TextSearch:
             (int(key or 0), score, int(at or 0)) for (score, _), key, at in zip(hits, keys, times, strict=True)
         ]
 
-    def _holding_all(self, known: list[str], asked: int, keys: list[int]) -> set[int]:
-        """Which of these documents hold every term that was asked for."""
-        if len(known) < asked or not keys:
-            return set()
-        if len(known) == 1:
-            return set(keys)
-        clauses = [(Occur.Must, _silent(self._term(term))) for term in known]
-        clauses.append((Occur.Must, _silent(Query.term_set_query(self.schema, "key", keys))))
-        hits = self.searcher.search(Query.boolean_query(clauses), len(keys), count=False).hits
+    def _holding_all(self, terms: list[str], filters: list[tuple[Occur, Query]], size: int) -> set[int]:
+        """Keys of the documents that hold every term: all of those that are among the `size` best of a list."""
+        clauses = [*((Occur.Must, self._term(term)) for term in terms), *filters]
+        hits = self.searcher.search(Query.boolean_query(clauses), size, count=False).hits
         return {key for key, _, _ in self._read(hits)}
 
     def _fuzzy(self, terms: Sequence[str], filters: list[tuple[Occur, Query]], limit: int) -> list[Match]:
@@ -197,8 +193,8 @@ class TextSearch:
                 near = Query.fuzzy_term_query(self.schema, "body", term, distance=1 if len(term) < 8 else 2)
                 options.append(Query.const_score_query(near, FUZZY_SHARE))
         hits = self._collect([(Occur.Must, _any(options)), *filters], limit)
-        found = [Match(key, _rounded(score), False, False, at) for key, score, at in self._read(hits)]
-        return sorted(found, key=lambda m: (-m.score, -m.at))
+        found = [Match(key, _rounded(score), False, at) for key, score, at in self._read(hits)]
+        return found
 
 
 def _any(queries: list[Query]) -> Query:
@@ -229,4 +225,5 @@ def _essential(weights: dict[str, float]) -> int:
 
 
 def _rounded(score: float) -> float:
-    return float(f"{score:.{DIGITS}g}")
+    fraction, exponent = math.frexp(score)
+    return math.ldexp(round(math.ldexp(fraction, SCORE_BITS)), exponent - SCORE_BITS)

@@ -4,20 +4,24 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 PATH="$PWD/.venv/bin:$PATH"
-CUETRAIL_MEMORY="$(mktemp -d)"
+PLACE="$(mktemp -d)"
+CUETRAIL_MEMORY="$PLACE/memory"
 export PATH CUETRAIL_MEMORY
-trap 'rm -rf "$CUETRAIL_MEMORY"' EXIT
+trap 'rm -rf "$PLACE"' EXIT
 
 show() {
     printf '\n$'
-    printf ' %q' "$@"
+    for word in "$@"; do
+        if [[ $word == *[[:space:]]* ]]; then printf ' "%s"' "$word"; else printf ' %s' "$word"; fi
+    done
     printf '\n'
     "$@"
 }
 
-show cuetrail ingest examples/vault
 show cuetrail ingest examples/chat.json
-show cuetrail recall "what did we decide about the database?" --explain
-show cuetrail recall "who knows about backups?" --explain
-show cuetrail recall "what is planned for spring?" --explain
+show cuetrail ingest examples/vault
+show cuetrail recall "what hardware decision did the frost lead to?" --explain --limit 3
+show cuetrail recall "who traced the outages to the cold connector?" --explain --limit 3
+show cuetrail recall "what depends on the pulse interval?" --explain --limit 5
+show cuetrail get "Choose the pulse interval"
 show cuetrail stats

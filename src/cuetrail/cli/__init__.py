@@ -29,7 +29,7 @@ VERBS = (
         "cuetrail add 'The antenna stands on the lee side' --tag radio",
     ),
 )
-def root() -> None:
+def main() -> None:
     """Remember things and find them again by association.
 
     A memory is a directory. Put texts in with add and ingest, ask with recall. The options below may stand before or
@@ -38,9 +38,4 @@ def root() -> None:
 
 
 for verb in VERBS:
-    root.add_command(verb)
-
-
-def main() -> None:
-    """Run the command line on this process's arguments and exit."""
-    root.main(prog_name="cuetrail")
+    main.add_command(verb)

@@ -197,7 +197,7 @@ class Root(click.Group):
     def main(self, *arguments: Any, **options: Any) -> Any:
         """Run and exit: 0 done, 1 partly or failed, 2 wrong use, 3 the memory cannot be used, 130 interrupted."""
         run = Run()
-        options = {**options, "standalone_mode": False, "obj": run}
+        options = {"prog_name": "cuetrail", **options, "standalone_mode": False, "obj": run}
         asked = arguments[0] if arguments else options.get("args")
         given = sys.argv[1:] if asked is None else asked
         try:

@@ -1,0 +1,191 @@
+"""Asking: recall, get, stats, and what every verb has in common."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+import cuetrail
+from cuetrail.memory import Memory
+
+Run = Callable[..., Result]
+Ask = Callable[..., Any]
+
+
+def test_recall_says_what_it_looked_for_when_nothing_is_there(run: Run, ask: Ask) -> None:
+    run("add", "The antenna stands on the lee side")
+    assert run("recall", "quantum", "chess").stdout == "Nothing remembered on this. Looked for: quantum, chess.\n"
+    answer = ask("recall", "quantum", "chess")
+    assert (answer["answerable"], answer["looked_for"], answer["hits"]) == (False, ["quantum", "chess"], [])
+
+
+def test_recall_works_before_anything_is_remembered(ask: Ask) -> None:
+    assert ask("recall", "anything")["answerable"] is False
+
+
+def test_recall_keeps_to_its_budget(run: Run, ask: Ask) -> None:
+    for number in range(20):
+        run("add", f"Antenna number {number} hears the birds that fly along the coast")
+    assert len(ask("recall", "antenna", "--budget-chars", "150")["text"]) <= 150
+    assert len(ask("recall", "antenna", "--budget-tokens", "30")["text"]) <= 120
+    assert len(ask("recall", "antenna", "--limit", "3")["hits"]) == 3
+    assert "budget is too small" in run("recall", "antenna", "--budget-chars", "5").stdout
+    assert "not both" in run("recall", "x", "--budget-chars", "5", "--budget-tokens", "5", code=2).stderr
+
+
+def test_recall_narrows_down_by_tag_bucket_kind_and_time(run: Run, ask: Ask) -> None:
+    run("add", "antenna one", "--id", "1", "--tag", "radio", "--bucket", "work", "--at", "2025-03-04T23:30")
+    run("add", "antenna two", "--id", "2", "--kind", "idea", "--at", "2025-03-05")
+
+    def found(*options: str) -> set[str]:
+        return {hit["node"]["id"] for hit in ask("recall", "antenna", *options)["hits"]}
+
+    assert found() == {"1", "2"}
+    assert found("--tag", "Radio") == found("--bucket", "work") == found("--kind", "atom") == {"1"}
+    assert found("--until", "2025-03-04") == {"1"}
+    assert found("--since", "2025-03-05") == found("--kind", "idea") == {"2"}
+
+
+def test_explain_draws_why_each_hit_is_there(run: Run) -> None:
+    run("add", "The receiver falls silent in frost", "--tag", "fault", "--source", "notes/Receiver.md")
+    drawn = run("recall", "receiver", "fault", "frost", "--explain").stdout
+    assert drawn.startswith(" 1  Receiver.md  ")
+    for part in ("found by   words", "words      bm25 ", "#fault matched", "└─ from       notes/Receiver.md"):
+        assert part in drawn
+
+
+def test_explain_shows_words_and_meaning_with_an_embedder(run: Run) -> None:
+    run("add", "A kitten sleeps on the sofa", "--embedder", "static")
+    drawn = run("recall", "the kitten", "--explain", "--embedder", "static").stdout
+    assert "found by   words and meaning" in drawn
+    assert "meaning    cosine 0." in drawn
+
+
+def test_a_recall_counts_as_a_use_unless_told_otherwise(run: Run, memory: Path) -> None:
+    def uses() -> int:
+        with Memory(memory, embedder=None) as opened:
+            node = opened.get("A")
+            assert node is not None
+            return node.life.accesses
+
+    run("add", "antenna", "--id", "A")
+    run("recall", "antenna", "--no-touch")
+    assert uses() == 0
+    run("recall", "antenna")
+    assert uses() == 1
+
+
+def test_get_shows_links_facts_and_history(run: Run, ask: Ask) -> None:
+    run("add", "It stands on the roof", "--id", "A", "--name", "Antenna", "--tag", "radio")
+    run("add", "It stands on the mast", "--id", "A", "--name", "Antenna", "--tag", "radio")
+    run("add", "--name", "Mast", "--id", "M")
+    run("link", "A", "M", "--weight", ".5")
+    run("fact", "A", "stands on", "Mast")
+    text = run("get", "antenna", "--history").stdout
+    for part in ("#radio", "It stands on the mast", "→ 0.500 relates    Mast", "stands_on Mast", "on the roof"):
+        assert part in text
+    data = ask("get", "A", "--history")
+    assert (data["node"]["text"], data["degree"]) == ("It stands on the mast", 1)
+    assert (data["neighbours"][0]["name"], data["facts"][0]["object"]) == ("Mast", "M")
+    assert [version["text"] for version in data["history"]] == ["It stands on the roof"]
+    assert "history" not in ask("get", "A")
+
+
+def test_stats_counts(run: Run, ask: Ask, memory: Path) -> None:
+    run("add", "one", "--bucket", "work")
+    run("add", "--name", "Two", "--kind", "person")
+    found = ask("stats")
+    assert (found["nodes"], found["kinds"], found["memory"]) == (2, {"atom": 1, "person": 1}, str(memory))
+    assert "nodes      2  (" in run("stats").stdout
+
+
+# --- options everywhere
+
+
+def test_shared_options_stand_before_and_after_the_verb(run: Run, tmp_path: Path) -> None:
+    place = str(tmp_path / "other")
+    run("--memory", place, "--json", "add", "one", "--id", "A")
+    run("add", "two", "--id", "B", "--memory", place)
+    assert json.loads(run("--json", "--memory", place, "stats").stdout)["nodes"] == 2
+    assert json.loads(run("stats", "--memory", place, "--json").stdout)["nodes"] == 2
+
+
+def test_the_verb_wins_where_an_option_is_given_twice(ask: Ask, run: Run) -> None:
+    run("--user", "anna", "add", "one", "--user", "ben")
+    assert (ask("stats", "--user", "anna")["nodes"], ask("stats", "--user", "ben")["nodes"]) == (0, 1)
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["recall", "--version"]])
+def test_version_is_told_anywhere(run: Run, arguments: list[str]) -> None:
+    assert run(*arguments).stdout == f"cuetrail {cuetrail.__version__}\n"
+
+
+def test_a_note_cannot_drive_the_terminal(run: Run, ask: Ask) -> None:
+    run("add", "antenna \x1b]0;owned\x07 \x1b[2J end", "--id", "A")
+    assert "\x1b" not in run("get", "A").stdout
+    assert "\x07" not in run("recall", "antenna").stdout
+    assert "\x1b[2J" in ask("get", "A")["node"]["text"]
+
+
+# --- errors
+
+
+def test_an_unknown_verb_is_wrong_use(run: Run) -> None:
+    assert "recal" in run("recal", "x", code=2).stderr
+
+
+def test_an_unknown_id_is_one_line_and_json_for_programs(run: Run) -> None:
+    run("add", "one")
+    lines = run("get", "nope", code=2).stderr.splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("cuetrail: there is no node with the id or name 'nope'")
+    for arguments in (["--json", "get", "nope"], ["get", "nope", "--json"]):
+        done = run(*arguments, code=2)
+        assert done.stdout == ""
+        assert json.loads(done.stderr)["kind"] == "NotFound"
+
+
+def test_wrong_use_is_json_for_programs_too(run: Run) -> None:
+    problem = json.loads(run("recall", "x", "--limit", "many", "--json", code=2).stderr)
+    assert "--limit" in problem["error"]
+
+
+def test_debug_shows_where_an_error_comes_from(run: Run) -> None:
+    run("add", "one")
+    assert "Traceback" in run("get", "nope", "--debug", code=2).stderr
+    assert "Traceback" not in run("get", "nope", code=2).stderr
+
+
+def test_an_unknown_embedder_is_named_with_those_there_are(run: Run) -> None:
+    assert "static, none, onnx:" in run("recall", "x", "--embedder", "gpt", code=1).stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [["get", "x"], ["forget", "x", "--yes"], ["doctor"], ["reembed"], ["backup", "b.tar"], ["export", "-"]]
+)
+def test_verbs_that_need_a_memory_say_that_there_is_none(run: Run, memory: Path, arguments: list[str]) -> None:
+    assert f"there is no memory in {memory}" in run(*arguments, code=2).stderr
+    assert not memory.exists()
+
+
+def test_a_file_in_place_of_the_memory_is_a_clear_line(run: Run, memory: Path) -> None:
+    memory.write_text("not a folder")
+    (line,) = run("stats", code=1).stderr.splitlines()
+    assert line.startswith(f"cuetrail: {memory}: ")
+
+
+def test_a_damaged_memory_is_exit_code_3_and_names_restore(run: Run, memory: Path) -> None:
+    run("add", "one")
+    (memory / "memory.db").write_bytes(b"garbage" * 1000)
+    assert "cuetrail restore" in run("stats", code=3).stderr
+
+
+def test_settings_that_cannot_be_read_are_wrong_use(run: Run, memory: Path) -> None:
+    memory.mkdir()
+    (memory / "cuetrail.toml").write_text("embedder = [")
+    assert "cuetrail.toml" in run("stats", code=2).stderr

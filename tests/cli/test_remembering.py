@@ -1,0 +1,210 @@
+"""Putting things in and taking them out: add, ingest, link, fact, forget."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+Run = Callable[..., Result]
+Ask = Callable[..., Any]
+
+
+def test_an_added_text_is_recalled(run: Run) -> None:
+    assert run("add", "The antenna stands on the lee side").stdout.startswith("remembered ")
+    assert "lee side" in run("recall", "where", "is", "the", "antenna").stdout
+
+
+def test_add_keeps_everything_it_is_given(ask: Ask) -> None:
+    node = ask(
+        "add", "She repairs radios", "--id", "I", "--kind", "person", "--name", "Ines Okafor", "--alias", "Ines",
+        "--tag", "#Radio", "--tag", "team", "--bucket", "work", "--source", "people.md", "--at", "2025-02-20",
+        "--prop", "role=hardware", "--prop", "formula=a=b",
+    )  # fmt: skip
+    assert (node["id"], node["kind"], node["name"], node["aliases"]) == ("I", "person", "Ines Okafor", ["Ines"])
+    assert (node["tags"], node["buckets"], node["source"]) == (["radio", "team"], ["work"], "people.md")
+    assert (node["at"], node["props"]) == (1740009600000, {"role": "hardware", "formula": "a=b"})
+
+
+def test_add_reads_standard_input(ask: Ask) -> None:
+    assert ask("add", "-", input="Grüße aus Tromsø\r\n")["text"] == "Grüße aus Tromsø\n"
+
+
+def test_quiet_add_prints_the_id_and_nothing_else(run: Run) -> None:
+    done = run("add", "a text", "--id", "A", "--quiet")
+    assert (done.stdout, done.stderr) == ("A\n", "")
+
+
+def test_the_first_thing_added_says_that_a_memory_was_made(run: Run, memory: Path) -> None:
+    assert run("add", "one").stderr == f"cuetrail: made a new memory in {memory}\n"
+    assert run("add", "two").stderr == ""
+
+
+def test_nothing_to_add_is_wrong_use(run: Run) -> None:
+    assert "give a text or a name" in run("add", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "hint"),
+    [("--at", "yesterday", "2025-03-04"), ("--at", "2025-02-30", "2025-03-04"), ("--prop", "role", "name=text")],
+)
+def test_a_value_that_cannot_be_read_is_wrong_use_and_says_what_to_write(
+    run: Run, option: str, value: str, hint: str
+) -> None:
+    assert hint in run("add", "a text", option, value, code=2).stderr
+
+
+@pytest.mark.parametrize("at", ["2025-03-04T01:30+01:30", "2025-03-04 00:00", "1741046400000"])
+def test_a_time_is_an_iso_time_or_milliseconds(ask: Ask, at: str) -> None:
+    assert ask("add", "a text", "--at", at)["at"] == 1741046400000
+
+
+# --- ingest
+
+
+def test_ingest_takes_a_folder_and_skips_what_is_unchanged(run: Run, ask: Ask, vault: Path) -> None:
+    assert run("ingest", vault).stdout.startswith("2 files read: ")
+    assert ask("ingest", vault)["unchanged_files"] == 2
+    assert "shrinks" in run("recall", "connector").stdout
+
+
+def test_ingest_sums_up_several_paths(ask: Ask, vault: Path, tmp_path: Path) -> None:
+    other = tmp_path / "elsewhere" / "note.txt"
+    other.parent.mkdir()
+    other.write_text("A note from elsewhere.")
+    report = ask("ingest", vault, other)
+    assert (report["files"], report["errors"]) == (3, [])
+
+
+def test_ingest_reads_standard_input_in_a_given_format(ask: Ask) -> None:
+    page = "<html><body><p>Birds fly south.</p></body></html>"
+    assert ask("ingest", "-", "--format", "html", "--source", "birds.html", input=page)["added"] == 1
+    (hit,) = ask("recall", "birds", "--kind", "atom")["hits"]
+    assert (hit["node"]["text"], hit["node"]["source"]) == ("Birds fly south.", "birds.html")
+
+
+def test_ingest_puts_things_into_a_bucket_and_marks_where_they_come_from(ask: Ask, vault: Path) -> None:
+    ask("ingest", vault, "--bucket", "birds", "--provenance", "external")
+    node = ask("get", "Connector")["node"]
+    assert (node["buckets"], node["provenance"]) == (["birds"], "external")
+
+
+def test_a_file_that_cannot_be_read_is_named_and_the_others_are_taken(run: Run, vault: Path) -> None:
+    (vault / "broken.txt").write_bytes(bytes(range(32)) * 9)
+    done = run("ingest", vault, code=1)
+    assert "2 files read, 1 file failed" in done.stdout
+    assert "cuetrail: vault/broken.txt" in done.stderr
+
+
+def test_the_first_twenty_failures_are_listed_and_json_lists_all(run: Run, vault: Path) -> None:
+    for number in range(23):
+        (vault / f"broken{number:02}.txt").write_bytes(bytes(range(32)) * 9)
+    lines = run("ingest", vault, "--quiet", code=1).stderr.splitlines()
+    assert len(lines) == 21
+    assert "and 3 more" in lines[-1]
+    assert len(json.loads(run("ingest", vault, "--json", code=1).stdout)["errors"]) == 23
+
+
+def test_a_path_that_is_not_there_is_wrong_use_but_does_not_stop_the_others(run: Run, vault: Path) -> None:
+    assert run("ingest", "nowhere", code=2).stderr.splitlines()[-1].startswith("cuetrail: there is no file")
+    done = run("ingest", "nowhere", vault, code=1)
+    assert "2 files read, 1 file failed" in done.stdout
+    assert "nowhere" in done.stderr
+
+
+def test_files_above_the_size_limit_are_left_out(run: Run, vault: Path) -> None:
+    (vault / "big.txt").write_text("word " * 1000)
+    assert "--max-size" in run("ingest", vault, "--max-size", "1.5kB", code=1).stderr
+    run("ingest", vault, "--max-size", "1 MB")
+    assert "200MB" in run("ingest", vault, "--max-size", "large", code=2).stderr
+    assert "--max-size" in run("ingest", "-", "--max-size", "3", input="four", code=2).stderr
+
+
+def test_binary_standard_input_is_refused(run: Run) -> None:
+    assert "binary" in run("ingest", "-", input=bytes(range(32)) * 100, code=1).stderr
+
+
+@pytest.mark.parametrize("wrong", [["a", "b", "--watch"], ["-", "--watch"], ["a", "--source", "x"], []])
+def test_options_of_ingest_that_do_not_go_together_are_wrong_use(run: Run, wrong: list[str], memory: Path) -> None:
+    run("ingest", *wrong, code=2)
+    assert not memory.exists()
+
+
+# --- link and fact
+
+
+def test_link_joins_two_nodes_by_name(run: Run, ask: Ask) -> None:
+    run("add", "--name", "Ines", "--kind", "person")
+    run("add", "--name", "Cold connector")
+    edge = ask(
+        "link", "ines", "cold connector", "--weight", ".9", "--tag", "Radio", "--kind", "found", "--text", "she did",
+        "--type", "work", "--attitude", "4", "--proximity", "2",
+    )  # fmt: skip
+    assert (edge["weight"], edge["tags"], edge["kind"], edge["text"]) == (0.9, ["radio"], "found", "she did")
+    assert (edge["type"], edge["attitude"], edge["proximity"]) == ("work", 4, 2)
+    assert "0.900 found" in run("get", "Ines").stdout
+
+
+@pytest.mark.parametrize("wrong", [["a", "nobody"], ["a", "a", "--weight", "2"], ["a", "a", "--attitude", "6"]])
+def test_a_link_that_cannot_be_is_wrong_use(run: Run, wrong: list[str]) -> None:
+    run("add", "a text", "--id", "a")
+    assert run("link", *wrong, code=2).stderr.startswith("cuetrail: ")
+
+
+def test_fact_states_something_of_a_new_subject(run: Run, ask: Ask) -> None:
+    fact = ask("fact", "Ines", "repairs", "ship radios", "--confidence", ".8", "--source", "chat")
+    assert (fact["predicate"], fact["value"], fact["confidence"], fact["source"]) == (
+        "repairs",
+        "ship radios",
+        0.8,
+        "chat",
+    )
+    assert "repairs ship radios  (0.80, staged)" in run("get", "Ines").stdout
+
+
+# --- forget
+
+
+def test_forgetting_needs_a_yes_where_nobody_can_be_asked(run: Run) -> None:
+    run("add", "a secret", "--id", "A")
+    assert "add --yes" in run("forget", "A", code=2).stderr
+    assert run("forget", "A", "--yes").stdout == "forgot 1 memory\n"
+    assert "there is no node" in run("get", "A", code=2).stderr
+
+
+def test_what_was_forgotten_comes_back_only_when_allowed(run: Run) -> None:
+    run("add", "a secret", "--id", "A")
+    run("forget", "A", "--yes")
+    assert "--allow-again" in run("add", "a secret", "--id", "A", code=2).stderr
+    run("add", "a secret", "--id", "A", "--allow-again")
+    assert "a secret" in run("get", "A").stdout
+
+
+def test_a_whole_file_can_be_forgotten(ask: Ask, run: Run, vault: Path) -> None:
+    run("ingest", vault)
+    assert len(ask("forget", "--source", "vault/Receiver.md", "--yes")["forgotten"]) >= 1
+    assert not ask("recall", "frost")["answerable"]
+    assert "nothing in this scope" in run("forget", "--source", "other.md", "--yes", code=2).stderr
+
+
+def test_forgetting_nothing_is_wrong_use(run: Run) -> None:
+    assert "--source" in run("forget", "--yes", code=2).stderr
+
+
+# --- scope
+
+
+def test_private_memories_are_seen_by_their_user_and_shared_ones_by_the_team(run: Run) -> None:
+    run("add", "private", "--id", "P", "--user", "anna")
+    run("add", "shared", "--id", "S", "--user", "anna", "--team", "birds", "--share", "birds")
+    run("get", "P", "--user", "ben", code=2)
+    assert "shared" in run("get", "S", "--user", "ben", "--team", "cats", "--team", "birds").stdout
+    run("get", "S", "--user", "ben", "--team", "birds", "--tenant", "other", code=2)
+
+
+def test_sharing_with_a_team_one_is_not_in_is_wrong_use(run: Run) -> None:
+    assert "birds" in run("add", "a text", "--share", "birds", code=2).stderr

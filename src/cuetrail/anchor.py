@@ -13,6 +13,7 @@ from cuetrail.text import clean, norm_tag
 _PHRASE = re.compile(r'"([^"]*)"')
 _TAG = re.compile(r"(?<!\S)#([^\s#@\"]+)")
 _BUCKET = re.compile(r"(?<!\S)(?:@|bucket:)([^\s#@\"]+)")
+_STOPS = ".,;:!?)]}'…。！？"
 # Nobody types a longer cue; what lies beyond is not read.
 LONGEST_CUE = 20_000
 
@@ -41,12 +42,23 @@ def parse_cue(raw: str, where: Where) -> Cue:
     rest = clean(raw)[:LONGEST_CUE]
     phrases = tuple(p for p in (p.strip() for p in _PHRASE.findall(rest)) if p)
     rest = _PHRASE.sub(" ", rest)
-    tags = tuple(filter(None, map(norm_tag, _TAG.findall(rest))))
+    tags = _names(_TAG.findall(rest))
     rest = _TAG.sub(" ", rest)
-    buckets = tuple(filter(None, map(norm_tag, _BUCKET.findall(rest))))
+    buckets = _names(_BUCKET.findall(rest))
     rest = _BUCKET.sub(" ", rest)
     where = replace(where, tags=where.tags + tags, buckets=where.buckets + buckets)
     return Cue(raw, TextQuery(rest.strip(), phrases), where)
+
+
+def looked_for(cue: Cue) -> tuple[str, ...]:
+    """What a cue asks for, each once: phrases, words, and the filters that hold, as they are written in a cue."""
+    filters = (*(f"#{tag}" for tag in cue.where.tags), *(f"@{bucket}" for bucket in cue.where.buckets))
+    return tuple(dict.fromkeys((*cue.query.phrases, *cue.query.words.split(), *filters)))
+
+
+def _names(found: list[str]) -> tuple[str, ...]:
+    """Tags or buckets as they are stored; what ends the sentence is not part of the name."""
+    return tuple(filter(None, (norm_tag(name.rstrip(_STOPS)) for name in found)))
 
 
 def find_anchors(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cuetrail.anchor import find_anchors, parse_cue
+from cuetrail.anchor import find_anchors, looked_for, parse_cue
 from cuetrail.errors import EmbedderError
 from cuetrail.model import Budget, Recollection, Scope, Where
 from cuetrail.recipes import Recipe
@@ -41,5 +41,4 @@ def recall(
     nodes = store.get(scope, [a.id for a in anchors])
     hits = score_anchors(anchors, nodes, recipe.text_share, recipe.vector_floor)[: max(limit, 0)]
     text, shown = render(hits, size, measure)
-    looked_for = tuple(dict.fromkeys((*cue.query.phrases, *cue.query.words.split())))
-    return Recollection(raw, text, tuple(shown), bool(hits), looked_for, notices)
+    return Recollection(raw, text, tuple(shown), bool(hits), looked_for(cue), notices)

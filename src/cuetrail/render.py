@@ -65,4 +65,6 @@ def _cut(before: str, last: str, size: int, measure: Measure) -> str | None:
     if low <= SMALLEST_CUT:
         return None
     end = max(last.rfind(mark, low // 2, low) + len(mark.rstrip()) for mark in _SENTENCE_ENDS)
-    return before + last[: end if end > low // 2 else low].rstrip() + CUT_MARK
+    cut = before + last[: end if end > low // 2 else low].rstrip() + CUT_MARK
+    # Some tokenizers count more tokens for less text; the cut that was measured fits in any case.
+    return cut if measure(cut) <= size else before + last[:low] + CUT_MARK

@@ -22,7 +22,8 @@ def score_anchors(
         node = nodes.get(anchor.id)
         if node is None or (anchor.bm25 is None and (anchor.cosine or 0.0) < vector_floor):
             continue
-        total = blend(anchor.bm25 or 0.0, best, anchor.cosine or 0.0, cosines if anchor.cosine is not None else [], share)
+        near = cosines if anchor.cosine is not None else []
+        total = blend(anchor.bm25 or 0.0, best, anchor.cosine or 0.0, near, share)
         hits.append(Hit(node, total, _why(anchor)))
     return sorted(hits, key=lambda hit: (-hit.score, -hit.node.at, hit.node.id))
 

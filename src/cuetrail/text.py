@@ -28,6 +28,21 @@ def clean(text: str) -> str:
     return unicodedata.normalize("NFC", text.encode("utf-8", "ignore").decode("utf-8"))
 
 
+def storable(text: str) -> bool:
+    """Whether a text can be written at all; one with half a surrogate pair cannot, so nothing has it as an id.
+
+    >>> storable("é"), storable("\\ud800")
+    (True, False)
+    """
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def sanitize_query(query: str, ascii: bool = False) -> str:
     """Letters, digits and single spaces only, lowercased. Never raises; may be empty.
 

@@ -34,7 +34,6 @@ from cuetrail.store.local.vectorindex import VectorIndex, space_of
 # A text index of up to this many nodes is rewritten at once when something is forgotten; that takes about a second.
 PURGE_AT_ONCE = 50_000
 KEEP_CHANGES = 10_000
-_NO_FILTER = Where(archived=True, quarantined=True)
 
 
 class LocalStore:
@@ -60,19 +59,11 @@ class LocalStore:
         """Remove the user's own nodes for good; their ids come back. Ids of others are left alone."""
         with self.db.writing() as db:
             w = write.Write(db, scope)
-            keys = w.keys_of(ids, parts=sorted(w.mine, key=lambda part: part != w.part))
-            reader = Reader(db, scope, self.db.path)
-            nodes = list(reader.nodes_by_key(list(keys.values())).values())
-            for node in nodes:
-                stones = [(part, stone, now) for part in w.mine for stone in write.stones(node)]
-                db.executemany("INSERT OR IGNORE INTO tombstones VALUES (?, ?, ?)", stones)
-                db.executemany("DELETE FROM history WHERE part = ? AND id = ?", [(part, node.id) for part in w.mine])
-            write.remove_nodes(w, list(keys.values()))
-            db.execute("DELETE FROM sources WHERE NOT EXISTS (SELECT 1 FROM nodes n WHERE n.source = sources.source)")
+            forgotten = write.forget(w, ids, now, Reader(db, scope, self.db.path))
             log_changes(db, w.changed)
-        if nodes:
+        if forgotten:
             self._erase_traces()
-        return [node.id for node in nodes]
+        return forgotten
 
     def _erase_traces(self) -> None:
         """Empty the write-ahead log and rewrite what the indexes held of the forgotten."""
@@ -86,11 +77,12 @@ class LocalStore:
             return write.lift(write.Write(db, scope), nodes)
 
     def touch(self, scope: Scope, ids: Sequence[str], now: int) -> None:
-        """Count one access of each node."""
+        """Count one access of each node. A teammate's counts too: what a team shares is kept alive by its use."""
         with self.db.writing() as db:
             keys = write.Write(db, scope).keys_of(ids)
             db.executemany(
-                "INSERT INTO life VALUES (?, .5, 'candidate', 1, 1, ?, NULL, NULL, 1, 'decay') ON CONFLICT (key) DO UPDATE"
+                "INSERT INTO life VALUES (?, .5, 'candidate', 1, 1, ?, NULL, NULL, 1, 'decay')"
+                " ON CONFLICT (key) DO UPDATE"
                 " SET accesses = accesses + 1, interval = excluded.last_access - last_access,"
                 " last_access = excluded.last_access",
                 [(key, now) for key in keys.values()],
@@ -123,33 +115,37 @@ class LocalStore:
         with self.db.reading() as db:
             reader = Reader(db, scope, self.db.path)
             search = TextSearch(view, self.text_index.analyser, None if reader.all else reader.parts, where)
-            matches = search.run(query, limit)
-            ids = _ids(reader, [m.key for m in matches])
+            wanted = limit
+            while True:
+                matches = search.run(query, wanted)
+                ids = reader.shown([m.key for m in matches])
+                # Of nodes with one id only the closest is shown, so more may have to be asked for.
+                if len(ids) >= limit or len(matches) < wanted:
+                    break
+                wanted *= 4
         found = [(m, ids[m.key]) for m in matches if m.key in ids]
         found.sort(key=lambda pair: (-pair[0].score, not pair[0].holds_all, -pair[0].at, pair[1]))
         return [Found(id_, m.score, m.boosted) for m, id_ in found[:limit]]
 
     def vector(self, scope: Scope, vector: bytes, limit: int, where: Where) -> list[Found]:
         query = np.frombuffer(vector, dtype="<f2").astype(np.float32)
-        self.vector_index.view()
         with self.db.reading() as db:
             reader = Reader(db, scope, self.db.path)
         wanted = limit
-        while True:
+        while limit > 0:
             near = self.vector_index.search(query, wanted, None if reader.all else reader.parts)
-            with self.db.reading():
-                nodes = reader.nodes_by_key([key for key, _ in near]) if where != _NO_FILTER else {}
-                ids = _ids(reader, [key for key, _ in near])
-            kept = [
-                (key, cosine)
-                for key, cosine in near
-                if key in ids and (where == _NO_FILTER or _passes(nodes[key], where))
-            ]
-            if len(kept) >= limit or len(near) < wanted:
-                break
+            with self.db.reading() as db:
+                # A new look: the index may have rows of parts that were made since the first one.
+                reader = Reader(db, scope, self.db.path)
+                ids = reader.shown([key for key, _ in near])
+                nodes = reader.nodes_by_key(list(ids))
+            kept = [(cosine, nodes[key]) for key, cosine in near if key in nodes and _passes(nodes[key], where)]
+            # Enough only when the last one read is farther than the last one wanted: ties are told apart below.
+            if len(near) < wanted or (len(kept) >= limit and near[-1][1] < kept[limit - 1][0]):
+                kept.sort(key=lambda pair: (-pair[0], -pair[1].at, pair[1].id))
+                return [Found(node.id, cosine) for cosine, node in kept[:limit]]
             wanted *= 4
-        kept.sort(key=lambda pair: (-pair[1], ids[pair[0]]))
-        return [Found(ids[key], cosine) for key, cosine in kept[:limit]]
+        return []
 
     def neighbours(self, scope: Scope, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]:
         with self.db.reading() as db:
@@ -195,8 +191,8 @@ class LocalStore:
             return Reader(db, scope, self.db.path).simhash_near(hashes)
 
     def is_forgotten(self, scope: Scope, nodes: Sequence[Node]) -> set[str]:
-        with self.db.writing() as db:
-            return write.forgotten_among(write.Write(db, scope), nodes)
+        with self.db.reading() as db:
+            return write.forgotten_among(db, my_parts(db, scope), nodes)
 
     # --- vectors and upkeep
 
@@ -209,6 +205,7 @@ class LocalStore:
         with self.db.writing() as db:
             packed = json.dumps({"model": space.model, "dim": space.dim})
             db.execute("INSERT OR REPLACE INTO meta VALUES ('vector_space', ?)", (packed,))
+            log_changes(db, (row[0] for row in db.execute("SELECT key FROM vectors")))
             db.execute("DELETE FROM vectors")
             db.execute("DELETE FROM edge_vectors")
 
@@ -218,10 +215,15 @@ class LocalStore:
             parts = my_parts(db, scope)
             query = (
                 f"SELECT n.key FROM nodes n LEFT JOIN vectors v ON v.key = n.key WHERE n.part IN ({marks(len(parts))})"
-                " AND v.key IS NULL ORDER BY n.key LIMIT ?"
+                " AND v.key IS NULL ORDER BY n.key"
             )
-            keys = [row[0] for row in db.execute(query, (*parts, limit))]
-            return list(Reader(db, scope, self.db.path).nodes_by_key(keys).values())
+            reader = Reader(db, scope, self.db.path)
+            found: dict[int, Node] = {}
+            cursor = db.execute(query, parts)
+            # A node behind a closer one of its id has its turn in the scope that shows it.
+            while len(found) < limit and (some := cursor.fetchmany(limit)):
+                found.update(reader.nodes_by_key(list(reader.shown([row[0] for row in some]))))
+            return [found[key] for key in sorted(found)][:limit]
 
     def vectors(self, scope: Scope, ids: Sequence[str]) -> dict[str, bytes]:
         with self.db.reading() as db:
@@ -257,14 +259,6 @@ class LocalStore:
         if long:
             with self.db.writing() as db:
                 db.execute("DELETE FROM changes WHERE seq <= ?", (min(applied),))
-
-
-def _ids(reader: Reader, keys: Sequence[int]) -> dict[int, str]:
-    found: dict[int, str] = {}
-    for some in chunks(keys):
-        query = f"SELECT key, id FROM nodes WHERE key IN ({marks(len(some))}) AND {reader.among()}"
-        found.update(reader.db.execute(query, some).fetchall())
-    return found
 
 
 def _passes(node: Node, where: Where) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,6 +28,7 @@ from cuetrail.store.base import Record
 from cuetrail.store.local import rows
 from cuetrail.store.local.db import chunks, damaged, marks, meta, my_parts, visible_parts
 from cuetrail.store.local.schema import VERSION
+from cuetrail.text import storable
 
 
 def checked_node(path: Path, row: tuple[Any, ...]) -> Node:
@@ -36,6 +38,31 @@ def checked_node(path: Path, row: tuple[Any, ...]) -> Node:
     return rows.to_node(row)
 
 
+def closest_first(db: sqlite3.Connection, scope: Scope, parts: Sequence[int]) -> list[int]:
+    """Parts in the order in which they win where several have a row of one id.
+
+    First the part this scope writes to, so that what was written is what is read; then the user's others, then shared.
+    """
+    if len(parts) < 2:
+        return list(parts)
+    found = db.execute(f"SELECT part, owner, team FROM parts WHERE part IN ({','.join(map(str, parts))})").fetchall()
+    wanted = scope.share or ""
+    return [row[0] for row in sorted(found, key=lambda row: (row[1] != scope.user, row[2] != wanted, row[2], row[1]))]
+
+
+def find_keys(db: sqlite3.Connection, ids: Iterable[str], table: str, parts: Sequence[int]) -> dict[str, int]:
+    """Ids to keys among the given parts, in the order asked; where several parts have the id, the first one wins."""
+    order = {part: n for n, part in enumerate(parts)}
+    best: dict[str, tuple[int, int]] = {}
+    asked = [id_ for id_ in dict.fromkeys(ids) if storable(id_)]
+    for some in chunks(asked):
+        for id_, key, part in db.execute(f"SELECT id, key, part FROM {table} WHERE id IN ({marks(len(some))})", some):
+            rank = order.get(part)
+            if rank is not None and (id_ not in best or rank < best[id_][0]):
+                best[id_] = (rank, key)
+    return {id_: best[id_][1] for id_ in asked if id_ in best}
+
+
 class Reader:
     """One consistent view of the truth for one scope."""
 
@@ -43,23 +70,27 @@ class Reader:
         self.db = db
         self.path = path
         self.scope = scope
-        self.parts, self.all = visible_parts(db, scope)
-        self._rank = {part: n for n, part in enumerate(self.parts)}
+        parts, self.all = visible_parts(db, scope)
+        self.parts = closest_first(db, scope, parts)
 
     def among(self, column: str = "part") -> str:
         """A SQL condition that keeps rows inside the scope."""
         return "1" if self.all else f"{column} IN ({','.join(map(str, self.parts)) or 'NULL'})"
 
     def keys(self, ids: Iterable[str], table: str = "nodes") -> dict[str, int]:
-        """Ids to keys, own rows before shared ones."""
-        best: dict[str, tuple[int, int]] = {}
-        for some in chunks(list(dict.fromkeys(ids))):
-            query = f"SELECT id, key, part FROM {table} WHERE id IN ({marks(len(some))})"
-            for id_, key, part in self.db.execute(query, some):
-                rank = self._rank.get(part)
-                if rank is not None and (id_ not in best or rank < best[id_][0]):
-                    best[id_] = (rank, key)
-        return {id_: key for id_, (_, key) in best.items()}
+        """Ids to keys, in the order asked, own rows before shared ones."""
+        return find_keys(self.db, ids, table, self.parts)
+
+    def shown(self, keys: Sequence[int]) -> dict[int, str]:
+        """Keys to ids, of the nodes that `nodes` gives for these ids: visible, and not hidden behind a closer one."""
+        found: dict[int, str] = {}
+        for some in chunks(keys):
+            query = f"SELECT key, id FROM nodes WHERE key IN ({marks(len(some))}) AND {self.among()}"
+            found.update(self.db.execute(query, some).fetchall())
+        if len(self.parts) > 1:
+            closest = self.keys(found.values())
+            found = {key: id_ for key, id_ in found.items() if closest[id_] == key}
+        return found
 
     def nodes(self, ids: Sequence[str]) -> dict[str, Node]:
         """Nodes by id, in the order asked; missing ones are absent."""
@@ -76,59 +107,82 @@ class Reader:
         return found
 
     def edges(self, ids: Sequence[str]) -> dict[str, Edge]:
-        """Edges by id."""
+        """Edges by id, in the order asked; one that leads to a node outside the scope is not shown."""
         found = {}
-        for some in chunks(list(self.keys(ids, "edges").values())):
-            for row in self.db.execute(f"{rows.EDGE} WHERE e.key IN ({marks(len(some))})", some):
+        ends = f"{self.among('a.part')} AND {self.among('b.part')}"
+        keys = self.keys(ids, "edges")
+        for some in chunks(list(keys.values())):
+            for row in self.db.execute(f"{rows.EDGE} WHERE e.key IN ({marks(len(some))}) AND {ends}", some):
                 found[row[2]] = rows.to_edge(row)
-        return found
+        return {id_: found[id_] for id_ in keys if id_ in found}
 
     def facts(self, subjects: Sequence[str]) -> dict[str, list[Fact]]:
-        """Facts per subject, the most certain first, then newer, then by id."""
+        """Facts per subject, the most certain first, then newer, then by id. None about a node outside the scope."""
         found: dict[str, list[Fact]] = {}
-        for some in chunks(list(self.keys(subjects).values())):
+        keys = self.keys(subjects)
+        for some in chunks(list(keys.values())):
             query = (
                 f"{rows.FACT} WHERE f.subject IN ({marks(len(some))}) AND {self.among('f.part')}"
-                " ORDER BY f.confidence DESC, f.created DESC, f.id"
+                f" AND (b.key IS NULL OR {self.among('b.part')}) ORDER BY f.confidence DESC, f.created DESC, f.id"
             )
             for row in self.db.execute(query, some):
                 found.setdefault(row[3], []).append(rows.to_fact(row))
-        return found
+        return {id_: found[id_] for id_ in keys if id_ in found}
 
     def named(self, norms: Sequence[str]) -> dict[str, list[str]]:
         """Ids of the nodes that carry each name or alias, by id."""
-        found: dict[str, list[str]] = {}
-        for some in chunks(list(dict.fromkeys(norms))):
+        carriers: list[tuple[str, str, int]] = []
+        for some in chunks([norm for norm in dict.fromkeys(norms) if storable(norm)]):
             query = (
-                "SELECT m.norm, n.id FROM names m JOIN nodes n ON n.key = m.key"
+                "SELECT m.norm, n.id, n.key FROM names m JOIN nodes n ON n.key = m.key"
                 f" WHERE m.norm IN ({marks(len(some))}) AND {self.among('n.part')} ORDER BY m.norm, n.id"
             )
-            for norm, id_ in self.db.execute(query, some):
+            carriers += self.db.execute(query, some).fetchall()
+        closest = self.keys(id_ for _, id_, _ in carriers) if len(self.parts) > 1 else None
+        found: dict[str, list[str]] = {}
+        for norm, id_, key in carriers:
+            if closest is None or closest[id_] == key:
                 found.setdefault(norm, []).append(id_)
         return found
 
     def neighbours(self, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]:
-        """The `limit` strongest edges of each node; reading stops there, however many more there are."""
-        found = {}
-        query = (
-            "SELECT a.other_id, e.id, e.kind, e.weight, e.tags, a.outgoing FROM adjacency a JOIN edges e ON e.key = a.edge"
-            f" JOIN nodes n ON n.key = a.other WHERE a.node = ? AND {self.among('a.part')} AND {self.among('n.part')}"
-            " ORDER BY a.rank, a.other_id, a.edge LIMIT ?"
-        )
+        """The `limit` strongest edges of each node, by weight, neighbour and edge; reading stops there.
+
+        The degree counts every visible edge, also one that leads to a node outside the scope.
+        """
         degree = f"SELECT sum(degree) FROM degrees WHERE node = ? AND {self.among()}"
-        for id_, key in self.keys(ids).items():
-            steps = tuple(
-                Neighbour(other, edge, kind, weight, tuple(json.loads(tags)) if tags else (), bool(out))
-                for other, edge, kind, weight, tags, out in self.db.execute(query, (key, limit))
-            )
-            found[id_] = Neighbourhood(self.db.execute(degree, (key,)).fetchone()[0] or 0, steps)
-        return found
+        return {
+            id_: Neighbourhood(self.db.execute(degree, (key,)).fetchone()[0] or 0, self._strongest(key, limit))
+            for id_, key in self.keys(ids).items()
+        }
+
+    def expansion(self) -> str:
+        """The query behind `neighbours`, strongest first. It must need no sort: a hub would be read whole for it."""
+        return (
+            "SELECT a.rank, a.other_id, e.id, e.kind, e.weight, e.tags, a.outgoing FROM adjacency a"
+            " JOIN edges e ON e.key = a.edge JOIN nodes n ON n.key = a.other"
+            f" WHERE a.node = ? AND {self.among('a.part')} AND {self.among('n.part')}"
+            " ORDER BY a.rank, a.other_id, a.edge"
+        )
+
+    def _strongest(self, key: int, limit: int) -> tuple[Neighbour, ...]:
+        read: list[tuple[Any, ...]] = []
+        with contextlib.closing(self.db.execute(self.expansion(), (key,))) as cursor:
+            for row in cursor:
+                # Parallel edges of one weight are stored by age; all are read before their ids put them in order.
+                if len(read) >= limit and (limit <= 0 or row[:2] != read[-1][:2]):
+                    break
+                read.append(row)
+        read.sort(key=lambda row: row[:3])
+        return tuple(
+            Neighbour(other, edge, kind, weight, tuple(json.loads(tags)) if tags else (), bool(out))
+            for _, other, edge, kind, weight, tags, out in read[: max(limit, 0)]
+        )
 
     def scan(self) -> Iterator[tuple[str | None, Record]]:
         """Everything this user owns with the team it is shared with, in a fixed order: what export writes."""
-        parts = self.db.execute(
-            "SELECT part, team FROM parts WHERE tenant = ? AND owner = ? ORDER BY team", (self.scope.tenant, self.scope.user)
-        ).fetchall()
+        mine = "SELECT part, team FROM parts WHERE tenant = ? AND owner = ? ORDER BY team"
+        parts = self.db.execute(mine, (self.scope.tenant, self.scope.user)).fetchall()
         for query, order, make in _SCANS:
             for part, team in parts:
                 for row in self.db.execute(f"{query} = ? ORDER BY {order}", (part,)):
@@ -169,8 +223,8 @@ class Reader:
         """Ingested files whose path is `under` or lies below it."""
         mine = ",".join(map(str, my_parts(self.db, self.scope))) or "NULL"
         query = (
-            f"{rows.SOURCE} WHERE part IN ({mine}) AND hash IS NOT NULL AND (path = ?1 OR substr(path, 1, length(?2)) = ?2)"
-            " ORDER BY path"
+            f"{rows.SOURCE} WHERE part IN ({mine}) AND hash IS NOT NULL"
+            " AND (path = ?1 OR substr(path, 1, length(?2)) = ?2) ORDER BY path"
         )
         below = under if not under or under.endswith("/") else under + "/"
         return {row[0]: SourceFile(*row) for row in self.db.execute(query, (under, below))}
@@ -190,10 +244,11 @@ class Reader:
         """The user's own nodes per file, in sequence; a file's chats (`file#id`) count as the file."""
         found: dict[str, list[Node]] = {path: [] for path in sources}
         mine = ",".join(map(str, my_parts(self.db, self.scope))) or "NULL"
-        query = f"SELECT source FROM sources WHERE part IN ({mine}) AND (path = ?1 OR (path > ?1 || '#' AND path < ?1 || '$'))"
+        same = "path = ?1 OR (path > ?1 || '#' AND path < ?1 || '$')"
+        query = f"SELECT source FROM sources WHERE part IN ({mine}) AND ({same})"
         owner = {key: path for path in sources for (key,) in self.db.execute(query, (path,))}
         for some in chunks(list(owner)):
-            nodes = f"SELECT n.source, n.key FROM nodes n WHERE n.source IN ({marks(len(some))}) ORDER BY n.source, n.seq, n.id"
+            nodes = f"SELECT source, key FROM nodes WHERE source IN ({marks(len(some))}) ORDER BY source, seq, id"
             keys = {key: owner[source] for source, key in self.db.execute(nodes, some)}
             by_key = self.nodes_by_key(list(keys))
             for key, path in keys.items():
@@ -204,7 +259,8 @@ class Reader:
         """Links of the given atoms."""
         found: dict[str, list[Link]] = {}
         for some in chunks(list(self.keys(ids).values())):
-            for row in self.db.execute(f"{rows.LINK} WHERE l.src IN ({marks(len(some))}) ORDER BY l.norm, l.kind", some):
+            query = f"{rows.LINK} WHERE l.src IN ({marks(len(some))}) ORDER BY l.norm, l.kind"
+            for row in self.db.execute(query, some):
                 found.setdefault(row[0], []).append(Link(*row))
         return found
 
@@ -230,16 +286,19 @@ class Reader:
 
     def simhash_near(self, hashes: Mapping[str, int], distance: int = 2) -> dict[str, str]:
         """For each id the nearest other node of the user's own within `distance` bits, ties by id."""
-        mine = set(my_parts(self.db, self.scope))
+        mine = ",".join(map(str, my_parts(self.db, self.scope))) or "NULL"
         found: dict[str, str] = {}
         for id_, value in hashes.items():
             bands = (value & 0x1FFFFF, (value >> 21) & 0x1FFFFF, (value >> 42) & 0x3FFFFF)
             near: list[tuple[int, str]] = []
             for expression, wanted in zip(_BANDS, bands, strict=True):
-                query = f"SELECT id, simhash, part FROM nodes WHERE {expression} = ? AND simhash IS NOT NULL LIMIT 200"
-                for other, simhash, part in self.db.execute(query, (wanted,)):
+                query = (
+                    f"SELECT id, simhash FROM nodes WHERE {expression} = ? AND simhash IS NOT NULL AND part IN ({mine})"
+                    " ORDER BY key LIMIT 200"
+                )
+                for other, simhash in self.db.execute(query, (wanted,)):
                     bits = (rows.unsigned(simhash) ^ value).bit_count()
-                    if other != id_ and bits <= distance and part in mine:
+                    if other != id_ and bits <= distance:
                         near.append((bits, other))
             if near:
                 found[id_] = min(near)[1]

@@ -16,7 +16,8 @@ _TWO64 = 1 << 64
 NODE = """SELECT n.key, n.part, n.id, n.kind, n.name, n.text, n.check_sum, n.aliases, n.labels, s.path, n.seq, n.at,
   n.provenance, n.simhash, n.props, n.created, n.updated, n.valid_from, n.valid_until, p.owner, p.team,
   l.salience, l.state, l.confidence, l.accesses, l.last_access, l.last_decay, l.interval, l.gradient, l.retention
-  FROM nodes n JOIN parts p ON p.part = n.part LEFT JOIN sources s ON s.source = n.source LEFT JOIN life l ON l.key = n.key"""
+  FROM nodes n JOIN parts p ON p.part = n.part LEFT JOIN sources s ON s.source = n.source
+  LEFT JOIN life l ON l.key = n.key"""
 INSERT_NODE = "INSERT OR REPLACE INTO nodes VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 
 EDGE = """SELECT e.key, e.part, e.id, a.id, b.id, e.kind, e.weight, e.tags, e.text, e.type, e.attitude, e.proximity,
@@ -171,7 +172,8 @@ def to_edge(row: tuple[Any, ...]) -> Edge:
     """A row of the EDGE query as an edge."""
     tags = tuple(json.loads(row[7])) if row[7] else ()
     props = json.loads(row[14]) if row[14] else {}
-    return Edge(row[2], row[3], row[4], row[5], row[6], tags, *row[8:14], props, *row[15:19])
+    fields = (*row[2:7], tags, *row[8:14], props, *row[15:19])
+    return Edge(*fields)
 
 
 def fact_row(fact: Fact, key: int, part: int, subject: int, object_: int | None) -> tuple[Any, ...]:
@@ -202,7 +204,8 @@ def fact_row(fact: Fact, key: int, part: int, subject: int, object_: int | None)
 def to_fact(row: tuple[Any, ...]) -> Fact:
     """A row of the FACT query as a fact."""
     tags = tuple(json.loads(row[12])) if row[12] else ()
-    return Fact(*row[2:12], tags, *row[13:19])
+    fields = (*row[2:12], tags, *row[13:19])
+    return Fact(*fields)
 
 
 NOTE = """SELECT o.id, coalesce(n.id, e.id), o.text, o.target_on, o.created, o.expires FROM notes o
@@ -211,4 +214,3 @@ NOTE = """SELECT o.id, coalesce(n.id, e.id), o.text, o.target_on, o.created, o.e
 MENTION = """SELECT a.id, b.id, m.at FROM mentions m JOIN nodes a ON a.key = m.source JOIN nodes b ON b.key = m.node"""
 LINK = "SELECT n.id, l.norm, l.display, l.kind FROM links l JOIN nodes n ON n.key = l.src"
 SOURCE = "SELECT path, size, mtime_ns, hash, ingested FROM sources s"
-

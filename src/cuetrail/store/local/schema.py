@@ -74,8 +74,8 @@ CREATE TABLE notes (
 CREATE UNIQUE INDEX notes_by_id ON notes (id, part);
 CREATE INDEX notes_by_target ON notes (target_on, target, created);
 CREATE TABLE mentions (
-  source INTEGER NOT NULL, node INTEGER NOT NULL, at INTEGER NOT NULL, part INTEGER NOT NULL,
-  PRIMARY KEY (source, node)) WITHOUT ROWID;
+  source INTEGER NOT NULL, node INTEGER NOT NULL, part INTEGER NOT NULL, at INTEGER NOT NULL,
+  PRIMARY KEY (source, node, part)) WITHOUT ROWID;
 CREATE INDEX mentions_by_node ON mentions (node, at);
 CREATE TABLE links (
   src INTEGER NOT NULL, norm TEXT NOT NULL, kind TEXT NOT NULL, display TEXT NOT NULL, part INTEGER NOT NULL,
@@ -91,8 +91,11 @@ CREATE TABLE history (
   PRIMARY KEY (part, id, at)) WITHOUT ROWID;
 CREATE TABLE roots (part INTEGER NOT NULL, name TEXT NOT NULL, path TEXT NOT NULL, PRIMARY KEY (part, name))
   WITHOUT ROWID;
--- One row per run of consecutive keys that a transaction changed. Indexes catch up from here.
-CREATE TABLE changes (seq INTEGER PRIMARY KEY AUTOINCREMENT, low INTEGER NOT NULL, high INTEGER NOT NULL);
+-- One row per run of consecutive keys that a transaction changed. Indexes catch up from here. The mark tells two
+-- histories with the same numbers apart, as when an older copy of the file was put back and written to.
+CREATE TABLE changes (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, low INTEGER NOT NULL, high INTEGER NOT NULL,
+  mark INTEGER NOT NULL DEFAULT (random()));
 """
 
 
@@ -125,5 +128,6 @@ def migrate(db: sqlite3.Connection) -> None:
                 db.execute(f"PRAGMA user_version = {found + 1}")
             db.execute("COMMIT")
         except BaseException:
-            db.execute("ROLLBACK")
+            if db.in_transaction:
+                db.execute("ROLLBACK")
             raise

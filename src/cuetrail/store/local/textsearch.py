@@ -13,25 +13,35 @@ of those with a matching label.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import tantivy
 from tantivy import Occur, Query
 
 from cuetrail.model import TextQuery, Where
-from cuetrail.store.local.textindex import View
-from cuetrail.text import analysable, sanitize_query
+from cuetrail.store.local.textindex import LONGEST_TOKEN, View
+from cuetrail.text import analysable, clean
 
 K1 = 1.2
 MOST_TERMS = 1024
 LABEL_BOOST = 2.0
 SPARE = 6
 # Scores are single precision sums in an order tantivy chooses: equal documents may differ in the last of 24 bits.
-# Those that agree in 17 bits, five digits, count as equal.
-SCORE_BITS = 17
+# Those that agree in five digits count as equal.
+TIE = 1e-5
 PREFIX_TERMS = 50
+# The index holds stems: "runnin" begins none, so a prefix that finds nothing is tried again with up to this much less.
+ENDING = 4
+SHORTEST_STEM = 3
 FUZZY_SHARE = 0.5
+_WHOLE_WORDS = (
+    tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+    .filter(tantivy.Filter.remove_long(LONGEST_TOKEN))
+    .filter(tantivy.Filter.lowercase())
+    .filter(tantivy.Filter.ascii_fold())
+    .build()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +67,21 @@ class TextSearch:
 
     def words(self, text: str) -> list[str]:
         """The terms of a text, in order, repeats kept."""
-        return self.analyser.analyze(analysable(text))
+        return self.analyser.analyze(analysable(clean(text)))
 
     def run(self, query: TextQuery, limit: int) -> list[Match]:
         """The best `limit` matches and all that tie with the last; `holds_all` is told apart only among equals."""
         phrases = [words for words in map(self.words, query.phrases) if words]
-        terms = list(dict.fromkeys(self.words(sanitize_query(query.words)) + [w for p in phrases for w in p]))
+        terms = list(dict.fromkeys(self.words(query.words) + [w for p in phrases for w in p]))
         filters = self.filters + [(Occur.Must, _silent(self._phrase(p))) for p in phrases]
         if query.prefix:
             terms = self._with_completions(query.words, terms)
         if limit <= 0 or not terms:
             return []
+        # Tantivy makes room for as many hits as are asked for.
+        limit = min(limit, self.searcher.num_docs + 1)
         if query.fuzzy:
-            return self._fuzzy(terms, filters, limit)
+            return self._fuzzy(list(dict.fromkeys(terms + _unstemmed(query.words))), filters, limit)
         weights = self._weights(terms)
         if not weights:
             return []
@@ -80,7 +92,7 @@ class TextSearch:
         kept = self._best(plain, boosted, limit)
         if len(weights) == len(terms) > 1 and len({m.score for m in kept}) < len(kept):
             full = self._holding_all(list(weights), filters, len(plain))
-            if narrowed:
+            if boosted:
                 full |= self._holding_all(list(weights), narrowed, len(boosted))
             kept = [Match(m.key, m.score, m.boosted, m.at, m.key in full) for m in kept]
         return kept
@@ -90,14 +102,14 @@ class TextSearch:
         found: list[tuple[Occur, Query]] = []
         if parts is not None:
             found.append((Occur.Must, _silent(Query.term_set_query(schema, "part", list(parts)))))
-        for tag in where.tags:
-            found.append((Occur.Must, _silent(Query.term_query(schema, "tag", tag))))
+        tags = [Query.term_query(schema, "tag", clean(tag)) for tag in where.tags]
+        found += [(Occur.Must, _silent(tag)) for tag in tags]
         for field, names in (("bucket", where.buckets), ("kind", where.kinds)):
             if names:
-                found.append((Occur.Must, _silent(Query.term_set_query(schema, field, list(names)))))
+                found.append((Occur.Must, _silent(Query.term_set_query(schema, field, list(map(clean, names))))))
         if where.since is not None or where.until is not None:
-            at = Query.range_query(schema, "at", tantivy.FieldType.Integer, where.since, where.until)
-            found.append((Occur.Must, _silent(at)))
+            times = (_storable_time(where.since), _storable_time(where.until))
+            found.append((Occur.Must, _silent(Query.range_query(schema, "at", tantivy.FieldType.Integer, *times))))
         for flag, wanted in (("quarantine", where.quarantined), ("archived", where.archived)):
             if not wanted and self.searcher.doc_freq("flag", flag):
                 found.append((Occur.MustNot, Query.term_query(schema, "flag", flag)))
@@ -110,11 +122,13 @@ class TextSearch:
         return self._term(words[0]) if len(words) == 1 else Query.phrase_query(self.schema, "body", list(words))
 
     def _with_completions(self, text: str, terms: list[str]) -> list[str]:
-        last = sanitize_query(text).split(" ")[-1]
-        if not last:
-            return terms
-        more = [term for term, _ in self.searcher.terms_with_prefix("body", last, limit=PREFIX_TERMS)]
-        return list(dict.fromkeys(terms + more))
+        last = (_unstemmed(text) or [""])[-1]
+        for start in (last[: len(last) - less] for less in range(ENDING + 1)):
+            if not start or (start != last and len(start) < SHORTEST_STEM):
+                break
+            if more := self.searcher.terms_with_prefix("body", start, limit=PREFIX_TERMS):
+                return list(dict.fromkeys(terms + [term for term, _ in more]))
+        return terms
 
     def _weights(self, terms: Sequence[str]) -> dict[str, float]:
         """The idf of every term that occurs, the rarest first; a query beyond MOST_TERMS keeps its rarest."""
@@ -139,19 +153,17 @@ class TextSearch:
             rare = _any([self._term(t) for t in terms[:cut]])
             common = [(Occur.Should, self._term(t)) for t in terms[cut:]]
             hits = self._collect([(Occur.Must, rare), *common, *filters], limit)
-            if len(hits) >= limit and hits[limit - 1][0] > ceiling * (1 + 1e-5):
+            if len(hits) >= limit and hits[limit - 1][0] > ceiling * (1 + 2 * TIE):
                 return hits
         every = _any([self._term(t) for t in terms])
         return self._collect([(Occur.Must, every), *filters], limit)
 
-    def _collect(
-        self, clauses: list[tuple[Occur, Query]], limit: int
-    ) -> list[tuple[float, tantivy.DocAddress]]:
+    def _collect(self, clauses: list[tuple[Occur, Query]], limit: int) -> list[tuple[float, tantivy.DocAddress]]:
         query = clauses[0][1] if len(clauses) == 1 else Query.boolean_query(clauses)
         size = limit + SPARE
         while True:
             hits = self.searcher.search(query, size, count=False).hits
-            if len(hits) < size or _rounded(hits[-1][0]) < _rounded(hits[limit - 1][0]):
+            if len(hits) < size or hits[-1][0] < hits[limit - 1][0] * (1 - 2 * TIE):
                 return hits
             size *= 8
 
@@ -159,14 +171,10 @@ class TextSearch:
         self, plain: list[tuple[float, tantivy.DocAddress]], boosted: list[tuple[float, tantivy.DocAddress]], limit: int
     ) -> list[Match]:
         """Both lists as one: the `limit` best and all that tie with the last of them."""
-        found = {key: Match(key, _rounded(score), False, at) for key, score, at in self._read(plain)}
+        found = {key: Match(key, score, False, at) for key, score, at in self._read(plain)}
         for key, score, at in self._read(boosted):
-            found[key] = Match(key, _rounded(score) * LABEL_BOOST, True, at)
-        ranked = sorted(found.values(), key=lambda m: -m.score)
-        if len(ranked) <= limit:
-            return ranked
-        last = ranked[limit - 1].score
-        return [match for match in ranked if match.score >= last]
+            found[key] = Match(key, score * LABEL_BOOST, True, at)
+        return _levelled(found.values(), limit)
 
     def _read(self, hits: list[tuple[float, tantivy.DocAddress]]) -> list[tuple[int, float, int]]:
         addresses = [address for _, address in hits]
@@ -174,9 +182,7 @@ class TextSearch:
             return []
         keys = self.searcher.fast_field_values("key", addresses)
         times = self.searcher.fast_field_values("at", addresses)
-        return [
-            (int(key or 0), score, int(at or 0)) for (score, _), key, at in zip(hits, keys, times, strict=True)
-        ]
+        return [(int(key or 0), score, int(at or 0)) for (score, _), key, at in zip(hits, keys, times, strict=True)]
 
     def _holding_all(self, terms: list[str], filters: list[tuple[Occur, Query]], size: int) -> set[int]:
         """Keys of the documents that hold every term: all of those that are among the `size` best of a list."""
@@ -193,8 +199,7 @@ class TextSearch:
                 near = Query.fuzzy_term_query(self.schema, "body", term, distance=1 if len(term) < 8 else 2)
                 options.append(Query.const_score_query(near, FUZZY_SHARE))
         hits = self._collect([(Occur.Must, _any(options)), *filters], limit)
-        found = [Match(key, _rounded(score), False, at) for key, score, at in self._read(hits)]
-        return found
+        return _levelled([Match(key, score, False, at) for key, score, at in self._read(hits)], limit)
 
 
 def _any(queries: list[Query]) -> Query:
@@ -224,6 +229,26 @@ def _essential(weights: dict[str, float]) -> int:
     return cut
 
 
-def _rounded(score: float) -> float:
-    fraction, exponent = math.frexp(score)
-    return math.ldexp(round(math.ldexp(fraction, SCORE_BITS)), exponent - SCORE_BITS)
+def _levelled(matches: Iterable[Match], limit: int) -> list[Match]:
+    """The `limit` best and all that tie with the last; those that tie have one score, that of the first of them.
+
+    A tie is measured from a score, not by rounding, where two equal documents could fall on either side of a step.
+    """
+    kept: list[Match] = []
+    level = math.inf
+    for match in sorted(matches, key=lambda m: -m.score):
+        if match.score < level * (1 - TIE):
+            if len(kept) >= limit:
+                break
+            level = match.score
+        kept.append(replace(match, score=level))
+    return kept
+
+
+def _unstemmed(text: str) -> list[str]:
+    """The words of a text as the index would have them, but whole."""
+    return _WHOLE_WORDS.analyze(analysable(clean(text)))
+
+
+def _storable_time(at: int | None) -> int | None:
+    return None if at is None else max(-(2**63), min(at, 2**63 - 1))

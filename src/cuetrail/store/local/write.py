@@ -13,10 +13,12 @@ from cuetrail.errors import GhostWrite, InputError, NotFound
 from cuetrail.model import Edge, Node, Scope
 from cuetrail.store.base import Batch, Written
 from cuetrail.store.local import rows
-from cuetrail.store.local.db import chunks, log_changes, marks, my_parts, own_part, take_keys, visible_parts
+from cuetrail.store.local.db import chunks, log_changes, marks, meta, my_parts, own_part, take_keys, visible_parts
+from cuetrail.store.local.read import Reader, closest_first, find_keys
 from cuetrail.text import fingerprint, norm_name
 
 UNKNOWN_WEIGHT = 0.01
+_SOURCES_OF = "SELECT DISTINCT source FROM nodes WHERE source IS NOT NULL AND key IN ({})"
 
 
 class Write:
@@ -26,21 +28,16 @@ class Write:
         self.db = db
         self.part = own_part(db, scope)
         self.mine = set(my_parts(db, scope))
-        self.visible, _ = visible_parts(db, scope)
+        self.visible = closest_first(db, scope, visible_parts(db, scope)[0])
         self.changed: set[int] = set()
 
     def keys_of(self, ids: Iterable[str], table: str = "nodes", parts: Sequence[int] | None = None) -> dict[str, int]:
         """Ids to keys, among the given parts; where several have the id, the first part wins."""
-        order = {part: n for n, part in enumerate(self.visible if parts is None else parts)}
-        best: dict[str, tuple[int, int]] = {}
-        for some in chunks(list(dict.fromkeys(ids))):
-            for id_, key, part in self.db.execute(
-                f"SELECT id, key, part FROM {table} WHERE id IN ({marks(len(some))})", some
-            ):
-                rank = order.get(part)
-                if rank is not None and (id_ not in best or rank < best[id_][0]):
-                    best[id_] = (rank, key)
-        return {id_: key for id_, (_, key) in best.items()}
+        return find_keys(self.db, ids, table, self.visible if parts is None else parts)
+
+    def own_keys(self, ids: Iterable[str], table: str = "nodes") -> dict[str, int]:
+        """Ids to keys of rows this user may change; the part it writes to wins."""
+        return self.keys_of(ids, table, [part for part in self.visible if part in self.mine])
 
 
 def write_batch(db: sqlite3.Connection, scope: Scope, batch: Batch) -> Written:
@@ -63,10 +60,9 @@ def write_batch(db: sqlite3.Connection, scope: Scope, batch: Batch) -> Written:
 
 
 def _remove(w: Write, batch: Batch) -> int:
-    mine = sorted(w.mine)
-    doomed = w.keys_of(batch.remove_nodes, parts=mine)
+    doomed = w.own_keys(batch.remove_nodes)
     remove_nodes(w, list(doomed.values()))
-    remove_edges(w, list(w.keys_of(batch.remove_edges, "edges", mine).values()))
+    remove_edges(w, list(w.own_keys(batch.remove_edges, "edges").values()))
     for some in chunks(batch.remove_sources):
         w.db.execute(
             f"DELETE FROM sources WHERE part = ? AND path IN ({marks(len(some))}) AND NOT EXISTS "
@@ -77,7 +73,10 @@ def _remove(w: Write, batch: Batch) -> int:
 
 
 def remove_nodes(w: Write, keys: Sequence[int]) -> None:
-    """Delete nodes and everything that refers to them."""
+    """Delete nodes and everything that refers to them.
+
+    What teammates said about a shared node goes with it, because it would lead nowhere; nothing else of theirs does.
+    """
     for some in chunks(keys):
         among = f"IN ({marks(len(some))})"
         incident = w.db.execute(f"SELECT DISTINCT edge FROM adjacency WHERE node {among}", some).fetchall()
@@ -147,7 +146,7 @@ def stones(node: Node) -> list[str]:
 def _without_forgotten(w: Write, batch: Batch) -> tuple[list[Node], set[str]]:
     if not batch.nodes:
         return [], set()
-    forgotten = forgotten_among(w, batch.nodes)
+    forgotten = forgotten_among(w.db, w.mine, batch.nodes)
     if batch.allow_again:
         lift(w, [n for n in batch.nodes if n.id in forgotten])
         forgotten = set()
@@ -155,9 +154,30 @@ def _without_forgotten(w: Write, batch: Batch) -> tuple[list[Node], set[str]]:
     return list(unique.values()), forgotten
 
 
-def forgotten_among(w: Write, nodes: Sequence[Node]) -> set[str]:
-    """Ids of the nodes that a tombstone of this part keeps out."""
-    if not w.db.execute("SELECT 1 FROM tombstones WHERE part = ? LIMIT 1", (w.part,)).fetchone():
+def forget(w: Write, ids: Sequence[str], now: int, reader: Reader) -> list[str]:
+    """Remove every own node of these ids with its history and leave tombstones; the ids that were there."""
+    forgotten: dict[str, None] = {}
+    for part in w.mine:
+        keys = list(w.keys_of(ids, parts=[part]).values())
+        nodes = reader.nodes_by_key(keys)
+        sources = {row[0] for some in chunks(keys) for row in w.db.execute(_SOURCES_OF.format(marks(len(some))), some)}
+        stones_ = [(part, stone, now) for node in nodes.values() for stone in stones(node)]
+        w.db.executemany("INSERT OR IGNORE INTO tombstones VALUES (?, ?, ?)", stones_)
+        w.db.executemany("DELETE FROM history WHERE part = ? AND id = ?", [(part, n.id) for n in nodes.values()])
+        remove_nodes(w, keys)
+        # A file of which nothing is left is no longer known; others, also empty ones, still are.
+        w.db.executemany(
+            "DELETE FROM sources WHERE source = ?1 AND NOT EXISTS (SELECT 1 FROM nodes WHERE source = ?1)",
+            [(source,) for source in sources],
+        )
+        forgotten.update(dict.fromkeys(node.id for node in nodes.values()))
+    return [id_ for id_ in dict.fromkeys(ids) if id_ in forgotten]
+
+
+def forgotten_among(db: sqlite3.Connection, mine: Collection[int], nodes: Sequence[Node]) -> set[str]:
+    """Ids of the nodes that a tombstone of this user keeps out, whichever team it was forgotten for."""
+    parts = ",".join(map(str, mine)) or "NULL"
+    if not db.execute(f"SELECT 1 FROM tombstones WHERE part IN ({parts}) LIMIT 1").fetchone():
         return set()
     by_hash: dict[str, list[str]] = {}
     for node in nodes:
@@ -165,8 +185,8 @@ def forgotten_among(w: Write, nodes: Sequence[Node]) -> set[str]:
             by_hash.setdefault(stone, []).append(node.id)
     found: set[str] = set()
     for some in chunks(list(by_hash)):
-        for (stone,) in w.db.execute(
-            f"SELECT hash FROM tombstones WHERE part = ? AND hash IN ({marks(len(some))})", (w.part, *some)
+        for (stone,) in db.execute(
+            f"SELECT hash FROM tombstones WHERE part IN ({parts}) AND hash IN ({marks(len(some))})", some
         ):
             found.update(by_hash[stone])
     return found
@@ -174,7 +194,7 @@ def forgotten_among(w: Write, nodes: Sequence[Node]) -> set[str]:
 
 def lift(w: Write, nodes: Sequence[Node]) -> int:
     """Remove the tombstones of these nodes; how many were there."""
-    hashes = [(w.part, stone) for node in nodes for stone in stones(node)]
+    hashes = [(part, stone) for node in nodes for stone in stones(node) for part in w.mine]
     before = w.db.total_changes
     w.db.executemany("DELETE FROM tombstones WHERE part = ? AND hash = ?", hashes)
     return w.db.total_changes - before
@@ -223,8 +243,12 @@ def _settle_replaced(w: Write, nodes: Sequence[Node], old: dict[str, int]) -> li
         was = rows.to_node(row)
         if (was.text, was.name) != (node.text, node.name):
             w.db.execute("DELETE FROM vectors WHERE key = ?", (row[0],))
-            old_version = (w.part, node.id, node.updated, was.name, was.text)
-            w.db.execute("INSERT OR REPLACE INTO history VALUES (?, ?, ?, ?, ?)", old_version)
+            # Two corrections within one millisecond are still two, and stay in order.
+            w.db.execute(
+                "INSERT INTO history SELECT ?1, ?2, max(?3, coalesce(max(at) + 1, ?3)), ?4, ?5 FROM history"
+                " WHERE part = ?1 AND id = ?2",
+                (w.part, node.id, node.updated, was.name, was.text),
+            )
         life = node.life if node.life != rows.NEWBORN else was.life
         settled.append(replace(node, created=was.created, life=life))
     return settled
@@ -260,7 +284,8 @@ def _put_sources(w: Write, batch: Batch) -> None:
         "INSERT OR IGNORE INTO tombstones VALUES (?, ?, ?)", [(w.part, t.hash, t.at) for t in batch.tombstones]
     )
     w.db.executemany(
-        "INSERT OR IGNORE INTO history VALUES (?, ?, ?, ?, ?)", [(w.part, v.id, v.at, v.name, v.text) for v in batch.versions]
+        "INSERT OR IGNORE INTO history VALUES (?, ?, ?, ?, ?)",
+        [(w.part, v.id, v.at, v.name, v.text) for v in batch.versions],
     )
 
 
@@ -278,7 +303,7 @@ def _put_edges(w: Write, edges: Sequence[Edge]) -> None:
     ends = w.keys_of(end for e in edges for end in (e.src, e.dst))
     old = w.keys_of((e.id for e in edges), "edges", [w.part])
     born = _births(w, "edges", old)
-    remove_edges(w, list(old.values()))
+    remove_edges(w, list(old.values()), replaced=True)
     first = take_keys(w.db, len(edges))
     table, adjacency, tagged, degrees = [], [], [], Counter[int]()
     labels = _label_ids(w, {("t", t) for e in edges for t in e.tags}, create=True)
@@ -313,15 +338,15 @@ def _add_degrees(w: Write, degrees: dict[tuple[int, int], int]) -> None:
     )
 
 
-def remove_edges(w: Write, keys: Sequence[int]) -> None:
-    """Delete edges with their adjacency, degrees, notes and vectors."""
+def remove_edges(w: Write, keys: Sequence[int], replaced: bool = False) -> None:
+    """Delete edges with their adjacency, degrees, notes and vectors. One about to be replaced keeps its notes."""
     for some in chunks(keys):
         among = f"IN ({marks(len(some))})"
         degrees = Counter[tuple[int, int]]()
         loose: set[tuple[str, str]] = set()
         found = w.db.execute(
-            "SELECT e.key, e.src, e.dst, e.weight, e.part, e.tags, a.id, b.id FROM edges e JOIN nodes a ON a.key = e.src"
-            f" JOIN nodes b ON b.key = e.dst WHERE e.key {among}",
+            "SELECT e.key, e.src, e.dst, e.weight, e.part, e.tags, a.id, b.id FROM edges e"
+            f" JOIN nodes a ON a.key = e.src JOIN nodes b ON b.key = e.dst WHERE e.key {among}",
             some,
         ).fetchall()
         for key, src, dst, weight, part, packed, src_id, dst_id in found:
@@ -334,13 +359,15 @@ def remove_edges(w: Write, keys: Sequence[int]) -> None:
                     (node, rank, other_id, key),
                 )
                 w.db.executemany(
-                    "DELETE FROM adjacency_tags WHERE label = ? AND node = ? AND rank = ? AND other_id = ? AND edge = ?",
+                    "DELETE FROM adjacency_tags"
+                    " WHERE label = ? AND node = ? AND rank = ? AND other_id = ? AND edge = ?",
                     [(label, node, rank, other_id, key) for label in _label_ids(w, tags).values()],
                 )
                 degrees[node, part] -= 1
         _add_degrees(w, degrees)
         w.db.executemany("DELETE FROM degrees WHERE node = ? AND part = ? AND degree <= 0", list(degrees))
-        w.db.execute(f"DELETE FROM notes WHERE target_on = 'edge' AND target {among}", some)
+        if not replaced:
+            w.db.execute(f"DELETE FROM notes WHERE target_on = 'edge' AND target {among}", some)
         w.db.execute(f"DELETE FROM edge_vectors WHERE key {among}", some)
         w.db.execute(f"DELETE FROM edges WHERE key {among}", some)
         _collect_labels(w, _label_ids(w, loose).values())
@@ -352,6 +379,7 @@ def _put_facts(w: Write, batch: Batch, forgotten: Collection[str]) -> None:
         return
     ends = w.keys_of(e for f in facts for e in (f.subject, f.object) if e is not None)
     old = w.keys_of((f.id for f in facts), "facts", [w.part])
+    known = _known_facts(w, old)
     first = take_keys(w.db, len(facts))
     table = []
     for number, fact in enumerate(facts):
@@ -359,8 +387,22 @@ def _put_facts(w: Write, batch: Batch, forgotten: Collection[str]) -> None:
             raise InputError(f"fact {fact.id!r} needs either an object or a value, not both and not neither")
         subject = _need(ends, fact.subject, "node")
         object_ = None if fact.object is None else _need(ends, fact.object, "node")
+        if fact.id in known:
+            created, accesses, last = known[fact.id]
+            fact = replace(fact, created=created)
+            if not fact.access_count:
+                fact = replace(fact, access_count=accesses, last_accessed=last)
         table.append(rows.fact_row(fact, old.get(fact.id, first + number), w.part, subject, object_))
     w.db.executemany(rows.INSERT_FACT, table)
+
+
+def _known_facts(w: Write, keys: dict[str, int]) -> dict[str, tuple[int, int, int | None]]:
+    """When the facts that are about to be stated again were first stated, and how much they were used since."""
+    found: dict[str, tuple[int, int, int | None]] = {}
+    for some in chunks(list(keys.values())):
+        query = f"SELECT id, created, access_count, last_accessed FROM facts WHERE key IN ({marks(len(some))})"
+        found.update({row[0]: row[1:] for row in w.db.execute(query, some)})
+    return found
 
 
 def _put_notes(w: Write, batch: Batch, forgotten: Collection[str]) -> None:
@@ -386,7 +428,7 @@ def _put_mentions(w: Write, batch: Batch, forgotten: Collection[str]) -> None:
         keys = w.keys_of(end for m in mentions for end in (m.source, m.node))
         w.db.executemany(
             "INSERT OR REPLACE INTO mentions VALUES (?,?,?,?)",
-            [(_need(keys, m.source, "node"), _need(keys, m.node, "node"), m.at, w.part) for m in mentions],
+            [(_need(keys, m.source, "node"), _need(keys, m.node, "node"), w.part, m.at) for m in mentions],
         )
 
 
@@ -401,10 +443,18 @@ def _put_links(w: Write, batch: Batch, forgotten: Collection[str]) -> None:
 
 
 def put_vectors(w: Write, vectors: dict[str, bytes]) -> int:
-    """Store vectors of nodes this user owns; how many were stored. Unknown ids are left out."""
-    if not vectors:
+    """Store vectors of nodes this user owns; how many were stored. Unknown ids are left out.
+
+    Without a vector space nobody could say whose vectors they are, so none is stored.
+    """
+    packed = meta(w.db, "vector_space") if vectors else None
+    if packed is None:
         return 0
-    keys = w.keys_of(vectors, parts=sorted(w.mine, key=lambda part: part != w.part))
+    dim = json.loads(packed)["dim"]
+    for id_, vector in vectors.items():
+        if len(vector) != 2 * dim:
+            raise InputError(f"the vector of {id_!r} has {len(vector)} bytes, {2 * dim} are needed: embed it again")
+    keys = w.own_keys(vectors)
     w.db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", [(key, vectors[i]) for i, key in keys.items()])
     w.changed.update(keys.values())
     return len(keys)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import os
 import sqlite3
+import tempfile
 import threading
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,32 +20,42 @@ from cuetrail.store.local.schema import migrate
 
 T = TypeVar("T")
 
-BUSY_SECONDS = 60
+BUSY_SECONDS = 60.0
+# How long emptying the log waits for readers; it is tried again with the next one.
+ERASE_SECONDS = 2.0
 CHUNK = 500
-_DAMAGED = ("malformed", "not a database", "disk image", "disk I/O error", "corrupt")
-_HEADER = b"SQLite format 3\x00"
+# SQLite's primary result codes: IOERR, CORRUPT and NOTADB; a short read of a cut file is an IOERR.
+_DAMAGED_CODES = (10, 11, 26)
+_LOCKED_CODES = (5, 6)
+_FULL_CODE = 13
+# Errors without a telling code: text that is no longer UTF-8, a schema that lost a table.
+_DAMAGED_WORDS = ("decode to UTF-8", "no such table", "no such column", "unsupported file format", "malformed")
 
 
 @contextlib.contextmanager
-def explained(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into ones that say what to do next."""
+def explained(path: Path, seconds: float = BUSY_SECONDS) -> Iterator[None]:
+    """Turn SQLite's errors, and those of decoding what it gave, into ones that say what to do next."""
     try:
         yield
-    except sqlite3.OperationalError as error:
-        if "locked" in str(error) or "busy" in str(error):
-            raise Busy(
-                f"another process has been writing to {path.parent} for over {BUSY_SECONDS} s: try again later"
-            ) from error
-        _raise_damaged(path, error)
-        raise MemoryError_(f"{path}: {error}") from error
-    except sqlite3.DatabaseError as error:
-        _raise_damaged(path, error)
-        raise
-
-
-def _raise_damaged(path: Path, error: sqlite3.Error) -> None:
-    if any(word in str(error) for word in _DAMAGED):
+    except sqlite3.Error as error:
+        raise _in_our_words(path, seconds, error) from error
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise damaged(path, str(error)) from error
+
+
+def _in_our_words(path: Path, seconds: float, error: sqlite3.Error) -> MemoryError_:
+    code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+    if code in _LOCKED_CODES:
+        return Busy(f"another process has been writing to {path.parent} for over {seconds:g} s: try again later")
+    if not path.exists():
+        return gone(path)
+    if code in _DAMAGED_CODES or any(word in str(error) for word in _DAMAGED_WORDS):
+        return damaged(path, str(error))
+    if code == _FULL_CODE:
+        return MemoryError_(f"there is no space left for {path}: free some and try again. Nothing was changed")
+    if "closed database" in str(error):
+        return closed(path)
+    return MemoryError_(f"{path}: {error}. If it stays so, run `cuetrail doctor --memory {path.parent}`")
 
 
 def damaged(path: Path, what: str) -> CorruptMemory:
@@ -52,60 +66,134 @@ def damaged(path: Path, what: str) -> CorruptMemory:
     )
 
 
+def gone(path: Path) -> MemoryError_:
+    """The error for a memory that was deleted or replaced while it was open."""
+    return MemoryError_(f"{path} was deleted, moved or replaced while it was open: close this memory and open it again")
+
+
+def closed(path: Path) -> MemoryError_:
+    """The error for using a memory after `close`."""
+    return MemoryError_(f"the memory in {path.parent} was closed: open it again")
+
+
+class _Reader:
+    """A reading connection and how many are at work on it. It is closed when its thread has ended."""
+
+    __slots__ = ("__weakref__", "db", "users")
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self.db = db
+        self.users = 0
+        weakref.finalize(self, db.close).atexit = False
+
+
 class Database:
-    """`memory.db`, opened for one process. Threads may share it; SQLite's locks keep processes apart."""
+    """`memory.db`, opened for one process. Threads may share it; SQLite's locks keep processes apart.
 
-    def __init__(self, directory: Path) -> None:
+    Opening and reading write nothing into the file. `memory.db` is never opened but by SQLite: closing any other
+    handle would drop the locks that this process holds on it.
+    """
+
+    def __init__(self, directory: Path, busy_seconds: float | None = None) -> None:
         self.path = directory / "memory.db"
-        self._local = threading.local()
-        self._all: list[sqlite3.Connection] = []
-        self._guard = threading.Lock()
+        self.busy_seconds = BUSY_SECONDS if busy_seconds is None else busy_seconds
         self.write_lock = threading.RLock()
-        self._check_header(directory)
-        with explained(self.path):
-            self.writer = self._connect()
-            migrate(self.writer)
-            self.writer.execute("INSERT OR IGNORE INTO meta VALUES ('epoch', ?)", (uuid.uuid4().hex,))
-            self.writer.execute("INSERT OR IGNORE INTO meta VALUES ('next_key', 1)")
+        self._local = threading.local()
+        self._guard = threading.Lock()
+        self._readers: weakref.WeakSet[_Reader] = weakref.WeakSet()
+        self._closing: list[Callable[[], None]] = []
+        self._open = True
+        self._damaged = False
+        with explained(self.path, self.busy_seconds):
+            _make_if_missing(self.path)
+            self._place = self._where()
+            self._probe = self._examined()
+            try:
+                self.writer = self._connect()
+                if self.writer.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+                    self.writer.execute("PRAGMA journal_mode = WAL").fetchall()
+                migrate(self.writer)
+            except BaseException:
+                # The writer goes first: as long as another connection is open it does not write its log back.
+                if hasattr(self, "writer"):
+                    self.writer.close()
+                self._probe.close()
+                raise
 
-    def _check_header(self, directory: Path) -> None:
-        # SQLite takes an empty file for a new database; here it is one that lost its content.
-        if not self.path.exists():
-            return
-        with self.path.open("rb") as file:
-            head = file.read(16)
-        if head != _HEADER and (head or (directory / "index").exists()):
-            raise damaged(self.path, "its first bytes are not those of a memory")
+    def _examined(self) -> sqlite3.Connection:
+        """A connection that cannot write, after a first look that found nothing wrong."""
+        db = sqlite3.connect(
+            f"{self.path.absolute().as_uri()}?mode=ro", uri=True, timeout=self.busy_seconds, check_same_thread=False
+        )
+        try:
+            if not self.path.stat().st_size or not db.execute("PRAGMA user_version").fetchone()[0]:
+                raise damaged(self.path, "it has lost its content")
+            if meta(db, "epoch") is None or meta(db, "next_key") is None:
+                raise damaged(self.path, "its first table is not whole")
+        except BaseException:
+            db.close()
+            raise
+        return db
 
     def _connect(self) -> sqlite3.Connection:
-        db = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-        with self._guard:
-            self._all.append(db)
+        db = sqlite3.connect(self.path, timeout=self.busy_seconds, isolation_level=None, check_same_thread=False)
         # FULL: an acknowledged write survives a power cut. secure_delete: forgotten bytes are overwritten.
-        for pragma in (
-            "journal_mode = WAL",
-            "synchronous = FULL",
-            "secure_delete = ON",
-            "cache_size = -131072",
-            "temp_store = MEMORY",
-        ):
+        for pragma in ("synchronous = FULL", "secure_delete = ON", "cache_size = -131072", "temp_store = MEMORY"):
             db.execute(f"PRAGMA {pragma}").fetchall()
         return db
 
-    @property
-    def reader(self) -> sqlite3.Connection:
-        """This thread's reading connection."""
-        db: sqlite3.Connection | None = getattr(self._local, "db", None)
-        if db is None:
-            with explained(self.path):
-                db = self._local.db = self._connect()
-        return db
+    def _where(self) -> tuple[int, int]:
+        try:
+            found = os.stat(self.path)  # noqa: PTH116  # half the time of Path.stat, on every read
+        except FileNotFoundError:
+            return (0, 0)
+        return (found.st_dev, found.st_ino)
+
+    def _check_place(self) -> None:
+        if not self._open:
+            raise closed(self.path)
+        if self._where() != self._place:
+            raise gone(self.path)
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            with explained(self.path, self.busy_seconds):
+                yield
+        except CorruptMemory:
+            self._damaged = True
+            raise
+
+    @contextlib.contextmanager
+    def looking(self) -> Iterator[sqlite3.Connection]:
+        """This thread's reading connection, for one statement. `close` waits for no one: the last user closes it."""
+        with self._explained():
+            reader = self._taken()
+            try:
+                yield reader.db
+            finally:
+                self._given_back(reader)
+
+    def _taken(self) -> _Reader:
+        reader: _Reader | None = getattr(self._local, "reader", None)
+        with self._guard:
+            self._check_place()
+            if reader is None:
+                reader = self._local.reader = _Reader(self._connect())
+                self._readers.add(reader)
+            reader.users += 1
+        return reader
+
+    def _given_back(self, reader: _Reader) -> None:
+        with self._guard:
+            reader.users -= 1
+            if not self._open and not reader.users:
+                reader.db.close()
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """One consistent view for several statements. Nested calls share the outer view."""
-        db = self.reader
-        with explained(self.path):
+        with self.looking() as db:
             if db.in_transaction:
                 yield db
                 return
@@ -113,12 +201,34 @@ class Database:
             try:
                 yield db
             finally:
-                db.execute("COMMIT")
+                _end(db)
+
+    @contextlib.contextmanager
+    def fresh(self) -> Iterator[sqlite3.Connection]:
+        """A view as of now, also inside an older one."""
+        with self.looking() as db:
+            nested = db.in_transaction
+        if not nested:
+            with self.reading() as db:
+                yield db
+            return
+        with self.connection() as db:
+            db.execute("BEGIN")
+            yield db
+
+    @contextlib.contextmanager
+    def connection(self) -> Iterator[sqlite3.Connection]:
+        """A connection of its own, outside any view."""
+        with self._explained():
+            self._check_place()
+            with contextlib.closing(self._connect()) as db:
+                yield db
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """One transaction: committed if the block ends, rolled back if it raises."""
-        with self.write_lock, explained(self.path):
+        with self.write_lock, self._explained():
+            self._check_place()
             self.writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self.writer
@@ -131,18 +241,79 @@ class Database:
     def erase_log(self) -> bool:
         """Move the write-ahead log into `memory.db` and empty it, so that no forgotten byte stays in it.
 
-        False when a reader in another process still holds it.
+        False when a reader still needs it; it is emptied later.
         """
-        with self.write_lock, explained(self.path):
-            busy, _, _ = self.writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        with self.write_lock, self._explained():
+            self._check_place()
+            self.writer.execute(f"PRAGMA busy_timeout = {int(min(ERASE_SECONDS, self.busy_seconds) * 1000)}")
+            try:
+                busy, _, _ = self.writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            finally:
+                self.writer.execute(f"PRAGMA busy_timeout = {int(self.busy_seconds * 1000)}")
         return not busy
 
+    def on_close(self, release: Callable[[], None]) -> None:
+        """Have what was derived from this database let go of its files together with it."""
+        self._closing.append(release)
+
     def close(self) -> None:
-        with self._guard:
-            for db in self._all:
+        """Close every connection; one that another thread is reading from is closed when it has finished."""
+        with self.write_lock:
+            with self._guard:
+                if not self._open:
+                    return
+                self._open = False
+                idle = [reader for reader in self._readers if not reader.users]
+            # The last connection to go writes the log back into `memory.db`. A damaged file stays as it is: the last
+            # one is then the one that cannot write.
+            connections = [reader.db for reader in idle] + [self.writer]
+            for db in [*connections, self._probe] if self._damaged else [self._probe, *connections]:
                 with contextlib.suppress(sqlite3.Error):
                     db.close()
-            self._all.clear()
+        for release in self._closing:
+            release()
+
+
+def _end(db: sqlite3.Connection) -> None:
+    """End a reading transaction; after some errors SQLite has done so itself."""
+    if db.in_transaction:
+        db.execute("COMMIT")
+
+
+def _make_if_missing(path: Path) -> None:
+    """Make a new memory beside its place and put it there whole, so that no process ever sees half of one."""
+    log = path.with_name(path.name + "-wal")
+    # Looked at before the file itself: a log appears only after it.
+    left = log.exists() and log.stat().st_size > 0
+    if path.exists():
+        return
+    if left:
+        raise damaged(path, f"it is missing, only {log.name} is there")
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".new-") as place:
+        new = Path(place) / path.name
+        with contextlib.closing(sqlite3.connect(new, isolation_level=None)) as db:
+            db.execute("PRAGMA journal_mode = WAL").fetchall()
+            migrate(db)
+            db.execute("INSERT INTO meta VALUES ('epoch', ?), ('next_key', 1)", (uuid.uuid4().hex,))
+        try:
+            os.link(new, path)
+        except FileExistsError:
+            return
+        except OSError:
+            # This file system knows no hard links.
+            if not path.exists():
+                new.replace(path)
+    sync_folder(path.parent)
+
+
+def sync_folder(path: Path) -> None:
+    """Make new names in a folder survive a power cut, where the system can do that."""
+    with contextlib.suppress(OSError):
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def meta(db: sqlite3.Connection, name: str) -> Any:
@@ -163,6 +334,33 @@ def moment(db: sqlite3.Connection) -> tuple[str, int]:
         "SELECT value, (SELECT seq FROM sqlite_sequence WHERE name = 'changes') FROM meta WHERE name = 'epoch'"
     ).fetchone()
     return str(row[0]), int(row[1] or 0)
+
+
+def changes_since(db: sqlite3.Connection, seq: int, mark: int) -> list[tuple[int, int]] | None:
+    """Runs of keys changed after `seq`, joined and in order; None when the log no longer tells.
+
+    That is when it was shortened beyond `seq`, or when `seq` was another change then, with another mark.
+    """
+    last = head(db)
+    oldest = db.execute("SELECT min(seq) FROM changes").fetchone()[0]
+    if seq > last or (seq < last and (oldest is None or oldest > seq + 1)):
+        return None
+    if mark_of(db, seq) not in (None, mark):
+        return None
+    runs = db.execute("SELECT low, high FROM changes WHERE seq > ? ORDER BY low", (seq,))
+    joined: list[tuple[int, int]] = []
+    for low, high in runs:
+        if joined and low <= joined[-1][1] + 1:
+            joined[-1] = (joined[-1][0], max(high, joined[-1][1]))
+        else:
+            joined.append((low, high))
+    return joined
+
+
+def mark_of(db: sqlite3.Connection, seq: int) -> int | None:
+    """The random mark of a change, None when it is no longer in the log."""
+    row = db.execute("SELECT mark FROM changes WHERE seq = ?", (seq,)).fetchone()
+    return row[0] if row else None
 
 
 def take_keys(db: sqlite3.Connection, count: int) -> int:
@@ -194,7 +392,8 @@ def own_part(db: sqlite3.Connection, scope: Scope) -> int:
 def _mine_of_all(db: sqlite3.Connection, scope: Scope) -> tuple[list[int], int]:
     """The parts this user owns, and how many parts there are, in one look."""
     rows = db.execute(
-        "SELECT part, (SELECT count(*) FROM parts) FROM parts WHERE tenant = ? AND owner = ?", (scope.tenant, scope.user)
+        "SELECT part, (SELECT count(*) FROM parts) FROM parts WHERE tenant = ? AND owner = ?",
+        (scope.tenant, scope.user),
     ).fetchall()
     if rows:
         return [row[0] for row in rows], rows[0][1]
@@ -213,7 +412,8 @@ def visible_parts(db: sqlite3.Connection, scope: Scope) -> tuple[list[int], bool
     shared: list[int] = []
     if scope.teams:
         rows = db.execute(
-            f"SELECT part FROM parts WHERE tenant = ? AND owner <> ? AND team IN ({marks(len(scope.teams))}) AND team <> ''",
+            "SELECT part FROM parts WHERE tenant = ? AND owner <> ? AND team <> ''"
+            f" AND team IN ({marks(len(scope.teams))})",
             (scope.tenant, scope.user, *scope.teams),
         )
         shared = [row[0] for row in rows]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
+from cuetrail.errors import CorruptMemory
 from cuetrail.model import Finding
 from cuetrail.store.base import Progress
 from cuetrail.store.local import rows
@@ -15,58 +16,96 @@ from cuetrail.store.local.db import Database
 from cuetrail.store.local.textindex import TextIndex
 from cuetrail.store.local.vectorindex import VectorIndex
 from cuetrail.store.local.write import UNKNOWN_WEIGHT
+from cuetrail.text import norm_name
 
 RESTORE = "put back a backup with `cuetrail restore`"
 REPAIR = "run `cuetrail doctor --repair`"
+
+Check = Callable[[sqlite3.Connection], Iterator[Finding]]
 
 
 def examine(
     db: Database, text: TextIndex, vectors: VectorIndex, repair: bool, progress: Progress | None
 ) -> list[Finding]:
     """Everything that is wrong. With `repair`, derived tables and indexes are made anew and reported as mended."""
-    found: list[Finding] = []
-    for step, check in enumerate((_whole, _texts, _labels, _adjacency), 1):
+    try:
+        found = _tables(db, progress)
+        if any(f.check == "truth" for f in found):
+            return found
+        if repair and found:
+            with db.writing() as writer:
+                _mend(writer)
+            found = [Finding(f.check, f.problem, "mended") for f in found]
         if progress:
-            progress(f"checking {check.__name__.strip('_')}", step, 6)
-        with db.reading() as view:
-            found += check(view)
-    if any(f.check == "truth" for f in found):
-        return found
-    if repair and found:
-        with db.writing() as writer:
-            _mend(writer)
-        found = [Finding(f.check, f.problem, "mended") for f in found]
+            progress("checking indexes", 6, 7)
+        for name, index in (("text index", text), ("vector index", vectors)):
+            if index.differs():
+                if repair:
+                    index.rebuild()
+                found.append(Finding(name, "it differs from the memories", "mended" if repair else REPAIR))
+    except CorruptMemory as error:
+        return [Finding("truth", str(error), RESTORE)]
     if progress:
-        progress("checking indexes", 5, 6)
-    found += [*_text_index(db, text, repair), *_vector_index(db, vectors, repair)]
-    if progress:
-        progress("done", 6, 6)
+        progress("done", 7, 7)
     return found
 
 
-def _whole(db: sqlite3.Connection) -> Iterator[Finding]:
+def _tables(db: Database, progress: Progress | None) -> list[Finding]:
+    found: list[Finding] = []
+    checks: tuple[Check, ...] = (whole, _labels, _names, _adjacency, _ends)
+    for step, check in enumerate(checks, 1):
+        if progress:
+            progress(f"checking {check.__name__.strip('_')}", step, 7)
+        with db.reading() as view:
+            found += check(view)
+        if any(f.check == "truth" for f in found):
+            break
+    return found
+
+
+def whole(db: sqlite3.Connection) -> Iterator[Finding]:
+    """What is wrong with the file itself and with the texts in it; nothing can mend that."""
     for (message,) in db.execute("PRAGMA integrity_check(20)"):
         if message != "ok":
             yield Finding("truth", message, RESTORE)
-
-
-def _texts(db: sqlite3.Connection) -> Iterator[Finding]:
+            return
     for id_, text, check_sum in db.execute("SELECT id, text, check_sum FROM nodes"):
         if rows.check_sum(text) != check_sum:
             yield Finding("truth", f"the text of {id_!r} is not what was written", RESTORE)
 
 
+def _sum(table: Iterable[tuple[Any, ...]]) -> tuple[int, int]:
+    """How many rows and the sum of their hashes: equal for equal tables in any order, without holding them."""
+    count, total = 0, 0
+    for row in table:
+        count += 1
+        total = (total + hash(row)) & 0xFFFFFFFFFFFFFFFF
+    return count, total
+
+
 def _labels(db: sqlite3.Connection) -> Iterator[Finding]:
-    stored = set(db.execute("SELECT l.what, l.name, x.key FROM node_labels x JOIN labels l ON l.label = x.label"))
-    if stored != set(_true_labels(db)):
+    stored = db.execute("SELECT l.what, l.name, x.key FROM node_labels x JOIN labels l ON l.label = x.label")
+    if _sum(stored) != _sum(_true_labels(db)):
         yield Finding("labels", "the table of tags and buckets differs from the nodes", REPAIR)
 
 
 def _true_labels(db: sqlite3.Connection) -> Iterator[tuple[str, str, int]]:
     for key, packed in db.execute("SELECT key, labels FROM nodes WHERE labels IS NOT NULL"):
         tags, buckets = rows.label_names(packed)
-        yield from (("t", tag, key) for tag in tags)
-        yield from (("b", bucket, key) for bucket in buckets)
+        yield from (("t", tag, key) for tag in dict.fromkeys(tags))
+        yield from (("b", bucket, key) for bucket in dict.fromkeys(buckets))
+
+
+def _names(db: sqlite3.Connection) -> Iterator[Finding]:
+    if _sum(db.execute("SELECT norm, key FROM names")) != _sum(_true_names(db)):
+        yield Finding("names", "the table of names differs from the nodes", REPAIR)
+
+
+def _true_names(db: sqlite3.Connection) -> Iterator[tuple[str, int]]:
+    query = "SELECT key, name, aliases FROM nodes WHERE name IS NOT NULL OR aliases IS NOT NULL"
+    for key, name, aliases in db.execute(query):
+        norms = {norm_name(n) for n in (name or "", *(json.loads(aliases) if aliases else ()))}
+        yield from ((norm, key) for norm in norms if norm)
 
 
 def _true_adjacency(db: sqlite3.Connection) -> Iterator[tuple[int, float, str, int, int, int, int]]:
@@ -80,61 +119,61 @@ def _true_adjacency(db: sqlite3.Connection) -> Iterator[tuple[int, float, str, i
             yield (dst, rank, src_id, key, src, 0, part)
 
 
+def _true_edge_tags(db: sqlite3.Connection) -> Iterator[tuple[str, int, float, str, int]]:
+    tags = {key: json.loads(packed) for key, packed in db.execute("SELECT key, tags FROM edges WHERE tags IS NOT NULL")}
+    for node, rank, other_id, edge, *_ in _true_adjacency(db):
+        yield from ((tag, node, rank, other_id, edge) for tag in dict.fromkeys(tags.get(edge, ())))
+
+
 def _adjacency(db: sqlite3.Connection) -> Iterator[Finding]:
-    true = set(_true_adjacency(db))
-    lost = db.execute("SELECT count(*) FROM edges").fetchone()[0] - len({row[3] for row in true})
-    if lost:
-        yield Finding("edges", f"{lost} edges lead to nodes that are not there", REPAIR)
-    if set(db.execute("SELECT node, rank, other_id, edge, other, outgoing, part FROM adjacency")) != true:
+    stored = db.execute("SELECT node, rank, other_id, edge, other, outgoing, part FROM adjacency")
+    if _sum(stored) != _sum(_true_adjacency(db)):
         yield Finding("edges", "the adjacency table differs from the edges", REPAIR)
-    degrees = Counter((row[0], row[6]) for row in true)
+    degrees = Counter((row[0], row[6]) for row in _true_adjacency(db))
     if {(node, part): n for node, part, n in db.execute("SELECT node, part, degree FROM degrees")} != degrees:
         yield Finding("edges", "the degrees differ from the edges", REPAIR)
+    tagged = db.execute(
+        "SELECT l.name, t.node, t.rank, t.other_id, t.edge FROM adjacency_tags t JOIN labels l ON l.label = t.label"
+    )
+    if _sum(tagged) != _sum(_true_edge_tags(db)):
+        yield Finding("edges", "the table of edge tags differs from the edges", REPAIR)
+
+
+# Rows that belong to a node, and the column that says to which.
+_OF_NODES = (
+    ("edges", "src"),
+    ("edges", "dst"),
+    ("facts", "subject"),
+    ("facts", "object"),
+    ("mentions", "source"),
+    ("mentions", "node"),
+    ("links", "src"),
+    ("vectors", "key"),
+    ("life", "key"),
+)
+
+
+def _ends(db: sqlite3.Connection) -> Iterator[Finding]:
+    for table, column in _OF_NODES:
+        lost = db.execute(f"SELECT count(*) FROM {table} WHERE {column} NOT IN (SELECT key FROM nodes)").fetchone()[0]
+        if lost:
+            yield Finding(table, f"{lost} {table} belong to nodes that are not there", REPAIR)
 
 
 def _mend(db: sqlite3.Connection) -> None:
-    """Make every derived table anew from nodes and edges."""
-    db.execute("DELETE FROM edges WHERE src NOT IN (SELECT key FROM nodes) OR dst NOT IN (SELECT key FROM nodes)")
-    for table in ("adjacency", "adjacency_tags", "degrees", "node_labels"):
+    """Make every derived table anew from nodes and edges, and drop what belongs to nothing."""
+    for table, column in _OF_NODES:
+        db.execute(f"DELETE FROM {table} WHERE {column} NOT IN (SELECT key FROM nodes)")
+    for table in ("adjacency", "adjacency_tags", "degrees", "node_labels", "names"):
         db.execute(f"DELETE FROM {table}")
+    db.executemany("INSERT INTO names VALUES (?, ?)", _true_names(db))
     true = list(_true_adjacency(db))
     db.executemany("INSERT INTO adjacency VALUES (?,?,?,?,?,?,?)", true)
     degrees = Counter((row[0], row[6]) for row in true)
     db.executemany("INSERT INTO degrees VALUES (?, ?, ?)", [(*place, n) for place, n in degrees.items()])
-    labels = list(_true_labels(db))
-    tags = {key: json.loads(packed) for key, packed in db.execute("SELECT key, tags FROM edges WHERE tags IS NOT NULL")}
-    names = {(what, name) for what, name, _ in labels} | {("t", tag) for some in tags.values() for tag in some}
+    labels, tagged = list(_true_labels(db)), list(_true_edge_tags(db))
+    names = {(what, name) for what, name, _ in labels} | {("t", row[0]) for row in tagged}
     db.executemany("INSERT OR IGNORE INTO labels (what, name) VALUES (?, ?)", sorted(names))
     ids = {(what, name): label for label, what, name in db.execute("SELECT label, what, name FROM labels")}
     db.executemany("INSERT INTO node_labels VALUES (?, ?)", [(ids[what, name], key) for what, name, key in labels])
-    tagged = [
-        (ids["t", tag], node, rank, other_id, edge)
-        for node, rank, other_id, edge, *_ in true
-        for tag in tags.get(edge, ())
-    ]
-    db.executemany("INSERT INTO adjacency_tags VALUES (?,?,?,?,?)", tagged)
-
-
-def _text_index(db: Database, text: TextIndex, repair: bool) -> Iterator[Finding]:
-    state = text.view().state
-    with db.reading() as view:
-        true = {row[0] for row in view.execute("SELECT key FROM nodes")}
-    with contextlib.suppress(ValueError, OSError):
-        if text.dir.intact(state, thorough=True) and text.keys() == true:
-            return
-    if repair:
-        text.rebuild()
-    yield Finding("text index", "it differs from the memories", "mended" if repair else REPAIR)
-
-
-def _vector_index(db: Database, vectors: VectorIndex, repair: bool) -> Iterator[Finding]:
-    found = vectors.view()
-    if found is None:
-        return
-    with db.reading() as view:
-        true = {row[0] for row in view.execute("SELECT key FROM vectors")}
-    if vectors.dir.intact(found.state, thorough=True) and vectors.keys() == true:
-        return
-    if repair:
-        vectors.rebuild()
-    yield Finding("vector index", "it differs from the memories' vectors", "mended" if repair else REPAIR)
+    db.executemany("INSERT INTO adjacency_tags VALUES (?,?,?,?,?)", [(ids["t", row[0]], *row[1:]) for row in tagged])

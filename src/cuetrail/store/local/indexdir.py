@@ -18,9 +18,10 @@ from pathlib import Path
 import xxhash
 from filelock import FileLock, Timeout
 
-from cuetrail.errors import Busy
+from cuetrail.errors import Busy, MemoryError_
 
-LOCK_SECONDS = 600
+LOCK_SECONDS = 600.0
+POLL_SECONDS = 0.01
 FULL_CHECK_BYTES = 64 * 2**20
 _BLOCK = 2**22
 
@@ -32,18 +33,27 @@ class State:
     epoch: str
     layout: str
     seq: int
+    mark: int
     folder: str
     files: dict[str, tuple[int, int, str]] = field(default_factory=dict)
     extra: dict[str, int] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """How the files of a checked index looked: as long as they do, they need no second check."""
+
+    raw: bytes
+    stats: dict[str, tuple[int, int, int]]
+
+
 class IndexDir:
     """One index's place on disk. Data lives in a numbered folder; a rebuild makes the next and switches over."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, wait_seconds: float | None = None) -> None:
         self.path = path
-        path.mkdir(parents=True, exist_ok=True)
-        self._lock = FileLock(path / "lock", timeout=LOCK_SECONDS)
+        self._wait = LOCK_SECONDS if wait_seconds is None else wait_seconds
+        self._lock = FileLock(path / "lock", timeout=self._wait, poll_interval=POLL_SECONDS)
         self._threads = threading.RLock()
         self._state_file = path / "state.json"
 
@@ -51,37 +61,61 @@ class IndexDir:
     def locked(self) -> Iterator[None]:
         """Only one thread of one process changes the index at a time."""
         with self._threads:
-            self.path.mkdir(parents=True, exist_ok=True)
+            self._make_folder()
             try:
-                with self._lock:
-                    yield
+                self._lock.acquire()
             except Timeout:
-                raise Busy(f"another process has been rebuilding {self.path} for {LOCK_SECONDS} s: try again later") from None
+                raise Busy(
+                    f"another process has been indexing in {self.path} for {self._wait:g} s: try again later"
+                ) from None
+            try:
+                yield
+            finally:
+                self._lock.release()
 
-    def stamp(self) -> tuple[int, int]:
-        """Changes whenever the state changes; (0, 0) when there is none."""
+    def _make_folder(self) -> None:
+        for place in (self.path.parent, self.path):
+            if place.exists() and not place.is_dir():
+                place.unlink(missing_ok=True)
         try:
-            found = os.stat(self._state_file)  # noqa: PTH116  # half the time of Path.stat, on every search
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise unwritable(self.path, error) from error
+
+    def read(self) -> tuple[State, Seen] | None:
+        """The state, when it and the data files it names are whole."""
+        try:
+            raw = self._state_file.read_bytes()
+            state = _parsed(raw)
+            if state is None:
+                return None
+            folder = str(self.path / state.folder)
+            seen = Seen(raw, {place: _stat(place) for place in (f"{folder}{os.sep}{name}" for name in state.files)})
         except OSError:
-            return (0, 0)
-        return (found.st_mtime_ns, found.st_ino)
+            return None
+        return (state, seen) if self.intact(state) else None
+
+    def unchanged(self, seen: Seen) -> bool:
+        """Whether nothing was touched since this was seen. Asked on every search, so it is quick."""
+        try:
+            with open(self._state_file, "rb") as file:  # noqa: PTH123  # half the time of Path.read_bytes
+                if file.read() != seen.raw:
+                    return False
+            return all(_stat(place) == was for place, was in seen.stats.items())
+        except OSError:
+            return False
 
     def load(self) -> State | None:
         """The state, or None when it is missing or damaged."""
         try:
-            check, _, body = self._state_file.read_text("utf-8").partition("\n")
-            if xxhash.xxh3_64_hexdigest(body.encode()) != check:
-                return None
-            raw = json.loads(body)
-            raw["files"] = {name: tuple(entry) for name, entry in raw["files"].items()}
-            return State(**raw)
-        except (OSError, ValueError, TypeError):
+            return _parsed(self._state_file.read_bytes())
+        except OSError:
             return None
 
     def save(self, state: State) -> None:
         """Write the state so that a reader sees the old one or the new one, never half."""
-        body = json.dumps(asdict(state))
-        write_atomically(self._state_file, f"{xxhash.xxh3_64_hexdigest(body.encode())}\n{body}".encode())
+        body = json.dumps(asdict(state)).encode()
+        write_atomically(self._state_file, xxhash.xxh3_64_hexdigest(body).encode() + b"\n" + body)
 
     def dirty(self) -> bool:
         """Whether a process died between changing data files and saving the state."""
@@ -96,19 +130,33 @@ class IndexDir:
         (self.path / "dirty").unlink(missing_ok=True)
 
     def next_folder(self) -> str:
-        """A name for the folder of a rebuild, unused so far."""
-        used = [int(p.name) for p in self.path.iterdir() if p.is_dir() and p.name.isdigit()]
-        return str(max(used, default=0) + 1)
+        """A new folder for a rebuild; its name comes back."""
+        used = [int(p.name) for p in self.path.iterdir() if p.name.isdecimal()]
+        name = str(max(used, default=0) + 1)
+        (self.path / name).mkdir()
+        return name
 
     def sweep(self, keep: str) -> None:
-        """Delete the folders of earlier builds."""
+        """Delete what earlier builds and dead processes left."""
         for old in self.path.iterdir():
             if old.is_dir() and old.name != keep:
                 shutil.rmtree(old, ignore_errors=True)
+            elif old.suffix == ".tmp":
+                old.unlink(missing_ok=True)
 
-    def describe(self, folder: str, names: list[str]) -> dict[str, tuple[int, int, str]]:
-        """Size, time and hash of data files as they are now."""
-        return {name: _describe(self.path / folder / name) for name in names}
+    def wipe(self) -> None:
+        """Delete everything but the lock."""
+        for old in self.path.iterdir():
+            if old.is_dir():
+                shutil.rmtree(old, ignore_errors=True)
+            elif old.name != "lock":
+                old.unlink(missing_ok=True)
+
+    def describe(self, folder: str, name: str) -> tuple[int, int, str]:
+        """Size, time and hash of a data file as it is now."""
+        place = self.path / folder / name
+        found = place.stat()
+        return (found.st_size, found.st_mtime_ns, _hash(place))
 
     def intact(self, state: State, thorough: bool = False) -> bool:
         """Whether the data files are as the state says.
@@ -118,22 +166,52 @@ class IndexDir:
         """
         small = sum(size for size, _, _ in state.files.values()) <= FULL_CHECK_BYTES
         for name, (size, mtime_ns, digest) in state.files.items():
+            place = self.path / state.folder / name
             try:
-                found = (self.path / state.folder / name).stat()
+                found = place.stat()
                 if found.st_size != size:
                     return False
-                if (small or thorough or found.st_mtime_ns != mtime_ns) and _hash(
-                    self.path / state.folder / name
-                ) != digest:
+                if (small or thorough or found.st_mtime_ns != mtime_ns) and _hash(place) != digest:
                     return False
             except OSError:
                 return False
         return True
 
 
-def _describe(path: Path) -> tuple[int, int, str]:
-    found = path.stat()
-    return (found.st_size, found.st_mtime_ns, _hash(path))
+@contextlib.contextmanager
+def rebuilding(index: IndexDir) -> Iterator[None]:
+    """A last attempt on an empty directory; when that fails too the reason lies outside, and the error says so."""
+    try:
+        index.wipe()
+        yield
+    except json.JSONDecodeError:
+        # The truth could not be read; its own error says so.
+        raise
+    except (ValueError, OSError) as error:
+        raise unwritable(index.path, error) from error
+
+
+def unwritable(path: Path, error: Exception) -> MemoryError_:
+    """The error for an index that cannot be written; searching needs it."""
+    return MemoryError_(f"the index in {path} cannot be written ({error}): make room or make the folder writable")
+
+
+def _parsed(raw: bytes) -> State | None:
+    check, _, body = raw.partition(b"\n")
+    if xxhash.xxh3_64_hexdigest(body).encode() != check:
+        return None
+    try:
+        fields = json.loads(body)
+        fields["files"] = {name: tuple(entry) for name, entry in fields["files"].items()}
+        return State(**fields)
+    except (ValueError, TypeError, KeyError):
+        # Another version of cuetrail wrote it.
+        return None
+
+
+def _stat(place: str) -> tuple[int, int, int]:
+    found = os.stat(place)  # noqa: PTH116  # half the time of Path.stat, on every search
+    return (found.st_size, found.st_mtime_ns, found.st_ino)
 
 
 def _hash(path: Path) -> str:
@@ -151,4 +229,4 @@ def write_atomically(path: Path, data: bytes) -> None:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
-    os.replace(temporary, path)
+    temporary.replace(path)

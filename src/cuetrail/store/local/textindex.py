@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -17,16 +16,18 @@ from typing import Any
 import tantivy
 
 from cuetrail.store.base import Progress
-from cuetrail.store.local.db import Database, explained, head, meta, moment
-from cuetrail.store.local.indexdir import IndexDir, State
+from cuetrail.store.local.db import Database, changes_since, gone, head, mark_of, meta, moment
+from cuetrail.store.local.indexdir import IndexDir, Seen, State, rebuilding
 from cuetrail.store.local.rows import label_names
 from cuetrail.text import analysable
 
-LAYOUT = "text-1"
+LAYOUT = "text-2"
 LONGEST_TOKEN = 255
 WRITER_BYTES = 256_000_000
 SMALL_WRITER_BYTES = 15_000_000
 SMALL_CHANGE = 2_000
+# Tantivy's own lists of what is there; every commit writes them anew.
+LISTS = ("meta.json", ".managed.json")
 # Deleted documents stay in tantivy's statistics until their segment is rewritten. Small indexes are rewritten at once,
 # so that scores depend on nothing but the living memories; large ones when one in twenty is dead.
 REWRITE_BELOW = 1_000
@@ -69,6 +70,7 @@ class View:
     searcher: tantivy.Searcher
     schema: tantivy.Schema
     state: State
+    seen: Seen
 
 
 class TextIndex:
@@ -79,47 +81,47 @@ class TextIndex:
         self.db = db
         self.analyser = make_analyser()
         self._view: View | None = None
-        self._stamp = (-1, -1)
+        db.on_close(self.close)
+
+    def close(self) -> None:
+        """Let go of the mapped files."""
+        self._view = None
 
     def view(self, progress: Progress | None = None) -> View:
         """A searcher that has seen every acknowledged write."""
-        with explained(self.db.path):
-            epoch, target = moment(self.db.reader)
+        with self.db.looking() as db:
+            epoch, target = moment(db)
         for _ in range(3):
             view = self._current(epoch)
             if view is not None and view.state.seq >= target:
                 return view
             self.catch_up(progress)
-        # Another process keeps replacing the index under us; one that is locked out cannot.
+        # Others keep replacing the index under us; while they are locked out they cannot.
         with self.dir.locked():
             self.catch_up(progress)
             view = self._current(epoch)
-            assert view is not None, "an index that was just caught up can be opened"
-            return view
+        if view is None:
+            raise gone(self.db.path)
+        return view
 
     def _current(self, epoch: str) -> View | None:
         """The open index if it is still the one on disk, else that one, else None."""
-        stamp = self.dir.stamp()
-        if self._view is not None and stamp == self._stamp and self._view.state.epoch == epoch:
-            return self._view
-        state = self.dir.load()
-        if state is None or state.epoch != epoch or state.layout != LAYOUT or not self.dir.intact(state):
+        view = self._view
+        if view is not None and view.state.epoch == epoch and self.dir.unchanged(view.seen):
+            return view
+        self._view = None
+        found = self.dir.read()
+        if found is None or found[0].epoch != epoch or found[0].layout != LAYOUT:
             return None
-        view = self._open(state)
-        if view is not None:
-            self._view, self._stamp = view, stamp
-        return view
-
-    def _open(self, state: State) -> View | None:
         try:
-            index = self._index(self.dir.path / state.folder)
-            return View(index.searcher(), index.schema, state)
+            index = self._index(found[0].folder)
+            view = self._view = View(index.searcher(), index.schema, *found)
         except (ValueError, OSError):
             return None
+        return view
 
-    def _index(self, folder: Path) -> tantivy.Index:
-        folder.mkdir(parents=True, exist_ok=True)
-        index = tantivy.Index(make_schema(), str(folder))
+    def _index(self, folder: str) -> tantivy.Index:
+        index = tantivy.Index(make_schema(), str(self.dir.path / folder))
         index.config_reader("manual")
         index.register_tokenizer("cuetrail", self.analyser)
         index.reload()
@@ -127,51 +129,60 @@ class TextIndex:
 
     def catch_up(self, progress: Progress | None = None) -> None:
         """Apply every change since the state, or rebuild where that is not possible."""
-        with self.dir.locked(), self.db.reading() as db:
-            state = self.dir.load()
-            epoch, target = meta(db, "epoch"), head(db)
-            if state is None or not self._usable(db, state, epoch, target):
-                self._rebuild(db, epoch, target, progress)
-            elif state.seq < target or self.dir.dirty():
-                self._apply(db, state, target, progress)
+        with self.dir.locked(), self.db.fresh() as db:
+            try:
+                self._bring_up(db, progress)
+            except (ValueError, OSError):
+                # Something changed the files while they were worked on, or the checks did not see their damage.
+                with rebuilding(self.dir):
+                    self._rebuild(db, progress)
 
-    def _usable(self, db: sqlite3.Connection, state: State, epoch: str, target: int) -> bool:
-        """Whether the index on disk can be brought up to date instead of rebuilt."""
-        if state.epoch != epoch or state.layout != LAYOUT or state.seq > target:
-            return False
-        oldest = db.execute("SELECT min(seq) FROM changes").fetchone()[0]
-        if state.seq < target and (oldest is None or oldest > state.seq + 1):
-            return False
+    def _bring_up(self, db: sqlite3.Connection, progress: Progress | None) -> None:
+        state = self.dir.load()
+        runs = self._missing(db, state) if state is not None else None
+        if state is None or runs is None:
+            self._rebuild(db, progress)
+            return
+        if runs or self.dir.dirty():
+            state = self._apply(db, state, runs, progress)
+        self.dir.sweep(state.folder)
+        if _worn(state):
+            self._rebuild(db, progress)
+
+    def _missing(self, db: sqlite3.Connection, state: State) -> list[tuple[int, int]] | None:
+        """What the index on disk has yet to see; None when it must be rebuilt."""
+        if state.epoch != meta(db, "epoch") or state.layout != LAYOUT:
+            return None
+        runs = changes_since(db, state.seq, state.mark)
         if self.dir.dirty():
-            # Whoever died here had committed to tantivy or not; either way its meta.json is newer than the state.
-            state = replace(state, files={n: f for n, f in state.files.items() if n != "meta.json"})
-            state = replace(state, files={n: f for n, f in state.files.items() if self._exists(state, n)})
-        return self.dir.intact(state) and self._open(state) is not None
+            # Whoever died here had committed to tantivy or not; either way its lists are newer than the state.
+            old = {n: f for n, f in state.files.items() if n not in LISTS and self._exists(state, n)}
+            state = replace(state, files=old)
+        return runs if self.dir.intact(state) else None
 
     def _exists(self, state: State, name: str) -> bool:
         return (self.dir.path / state.folder / name).exists()
 
-    def _rebuild(self, db: sqlite3.Connection, epoch: str, target: int, progress: Progress | None) -> None:
+    def _rebuild(self, db: sqlite3.Connection, progress: Progress | None) -> None:
         folder = self.dir.next_folder()
-        index = self._index(self.dir.path / folder)
         total = db.execute("SELECT count(*) FROM nodes").fetchone()[0]
-        small = total <= SMALL_CHANGE
-        with _writer(index, small) as writer:
+        with _writer(self._index(folder), total <= SMALL_CHANGE) as writer:
             for done, row in enumerate(db.execute(f"{ROWS} ORDER BY n.key"), 1):
                 writer.add_document(_document(row))
                 if progress and (done % 5000 == 0 or done == total):
                     progress("indexing text", done, total)
-        self._save(State(epoch, LAYOUT, target, folder))
+        epoch, seq = moment(db)
+        self._save(db, State(epoch, LAYOUT, seq, mark_of(db, seq) or 0, folder))
         self.dir.mark_clean()
         self.dir.sweep(folder)
 
-    def _apply(self, db: sqlite3.Connection, state: State, target: int, progress: Progress | None) -> None:
-        runs = db.execute("SELECT low, high FROM changes WHERE seq > ? ORDER BY low", (state.seq,)).fetchall()
-        runs = _joined(runs)
+    def _apply(
+        self, db: sqlite3.Connection, state: State, runs: list[tuple[int, int]], progress: Progress | None
+    ) -> State:
         total = sum(high - low + 1 for low, high in runs)
-        index = self._index(self.dir.path / state.folder)
+        index = self._index(state.folder)
         # Keys are never used twice: one above all indexed ones needs no deletion, unless a dead process got further.
-        newest = 2**63 if self.dir.dirty() else state.extra.get("newest", 2**63)
+        newest = 2**63 if self.dir.dirty() else state.extra["newest"]
         self.dir.mark_dirty()
         done = 0
         with _writer(index, total <= SMALL_CHANGE) as writer:
@@ -183,68 +194,78 @@ class TextIndex:
                     done += 1
                     if progress and done % 5000 == 0:
                         progress("indexing text", done, total)
-        self._save(replace(state, seq=target))
+        seq = head(db)
+        state = self._save(db, replace(state, seq=seq, mark=mark_of(db, seq) or 0))
         self.dir.mark_clean()
-        if self._worn(self.dir.load()):
-            self._rebuild(db, state.epoch, target, progress)
+        return state
 
-    def _worn(self, state: State | None) -> bool:
-        """Whether so many documents are dead that scores would be off."""
-        if state is None:
-            return True
-        dead, living = state.extra["dead"], state.extra["living"]
-        return dead > 0 and (living <= REWRITE_BELOW or dead > REWRITE_SHARE * living)
-
-    def _save(self, state: State) -> None:
+    def _save(self, db: sqlite3.Connection, state: State) -> State:
         """Record the folder's files and counts as they are now."""
         folder = self.dir.path / state.folder
         segments = json.loads((folder / "meta.json").read_text("utf-8"))["segments"]
         prefixes = {segment["segment_id"].replace("-", "") for segment in segments}
-        names = ["meta.json", *sorted(n for n in os.listdir(folder) if n.split(".")[0] in prefixes)]
-        known = state.files
         files = {}
-        for name in names:
-            found = (folder / name).stat()
-            entry = known.get(name)
-            same = entry is not None and entry[:2] == (found.st_size, found.st_mtime_ns)
-            files[name] = entry if same and entry else self.dir.describe(state.folder, [name])[name]
+        for place in sorted(folder.iterdir()):
+            if place.name in LISTS or place.name.split(".")[0] in prefixes:
+                found = place.stat()
+                known = state.files.get(place.name)
+                same = known is not None and known[:2] == (found.st_size, found.st_mtime_ns)
+                files[place.name] = known if same and known else self.dir.describe(state.folder, place.name)
         documents = sum(segment["max_doc"] for segment in segments)
         dead = sum((segment.get("deletes") or {}).get("num_deleted_docs", 0) for segment in segments)
-        with self.db.reading() as db:
-            newest = db.execute("SELECT max(key) FROM nodes").fetchone()[0] or 0
+        newest = db.execute("SELECT max(key) FROM nodes").fetchone()[0] or 0
         extra = {"dead": dead, "living": documents - dead, "newest": max(newest, state.extra.get("newest", 0))}
-        self.dir.save(replace(state, files=files, extra=extra))
+        state = replace(state, files=files, extra=extra)
+        self.dir.save(state)
+        return state
 
     def rebuild(self) -> None:
         """Rewrite the index so that nothing of removed nodes is left in its files."""
-        with self.dir.locked(), self.db.reading() as db:
-            self._rebuild(db, meta(db, "epoch"), head(db), None)
+        with self.dir.locked(), self.db.fresh() as db:
+            self._rebuild(db, None)
+
+    def differs(self) -> bool:
+        """Whether the index is anything but what the truth says; for doctor. Writers wait meanwhile, not readers."""
+        with self.dir.locked(), self.db.fresh() as db:
+            try:
+                self._bring_up(db, None)
+                state = self.dir.load()
+                if state is None or not self.dir.intact(state, thorough=True):
+                    return True
+                true = {key for (key,) in db.execute("SELECT key FROM nodes")}
+                return _keys(self._index(state.folder).searcher()) != true
+            except (ValueError, OSError):
+                return True
 
     def keys(self) -> set[int]:
-        """Every key the index holds; for doctor and tests."""
-        searcher = self.view().searcher
-        hits = searcher.search(tantivy.Query.all_query(), max(searcher.num_docs, 1), count=False).hits
-        return {int(key) for key in searcher.fast_field_values("key", [address for _, address in hits]) if key is not None}
+        """Every key the index holds; for tests."""
+        return _keys(self.view().searcher)
+
+
+def _worn(state: State) -> bool:
+    """Whether so many documents are dead that scores would be off."""
+    dead, living = state.extra["dead"], state.extra["living"]
+    return dead > 0 and (living <= REWRITE_BELOW or dead > REWRITE_SHARE * living)
+
+
+def _keys(searcher: tantivy.Searcher) -> set[int]:
+    hits = searcher.search(tantivy.Query.all_query(), max(searcher.num_docs, 1), count=False).hits
+    return {int(key) for key in searcher.fast_field_values("key", [address for _, address in hits]) if key is not None}
 
 
 @contextlib.contextmanager
 def _writer(index: tantivy.Index, small: bool) -> Iterator[tantivy.IndexWriter]:
     """A writer that commits at the end and waits for its merges, or leaves the index as it was."""
     writer = index.writer(SMALL_WRITER_BYTES, 1) if small else index.writer(WRITER_BYTES, 2)
-    yield writer
-    writer.commit()
-    writer.wait_merging_threads()
-
-
-def _joined(runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Overlapping and adjacent runs as one, so that each key is applied once."""
-    joined: list[tuple[int, int]] = []
-    for low, high in runs:
-        if joined and low <= joined[-1][1] + 1:
-            joined[-1] = (joined[-1][0], max(high, joined[-1][1]))
-        else:
-            joined.append((low, high))
-    return joined
+    try:
+        yield writer
+        writer.commit()
+    except BaseException:
+        with contextlib.suppress(ValueError, OSError):
+            writer.rollback()
+        raise
+    finally:
+        writer.wait_merging_threads()
 
 
 def _document(row: tuple[Any, ...]) -> tantivy.Document:

@@ -1,7 +1,9 @@
-"""The vector index: a flat, memory-mapped file of 8-bit codes, scanned whole and rescored from the truth.
+"""The vector index: flat, memory-mapped blocks of 8-bit codes, scanned whole and rescored from the truth.
 
-A scan is exact up to rounding, filters and deletions cost nothing, adding is appending, and there is no graph to build:
-`bench/vectors` shows it beside an HNSW index. Rows are (codes, key, part); a deleted row has key 0.
+A scan is exact up to rounding, filters and deletions cost nothing, and there is no graph to build: `bench/vectors`
+shows it beside an HNSW index. A block file holds keys, parts and codes of at most BLOCK rows, by key, and is never
+changed: a change writes the blocks it touches anew and then switches over, so neither a reader nor the next process
+after a dead one meets half a block. New rows gather in a small last block, so that adding one rewrites no large one.
 """
 
 from __future__ import annotations
@@ -9,32 +11,57 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import simsimd
+import xxhash
 from numpy.typing import NDArray
 
 from cuetrail.store.base import Progress, VectorSpace
-from cuetrail.store.local.db import Database, chunks, head, marks, meta
-from cuetrail.store.local.indexdir import IndexDir, State
+from cuetrail.store.local.db import Database, changes_since, chunks, damaged, mark_of, marks, meta, moment
+from cuetrail.store.local.indexdir import IndexDir, Seen, State, rebuilding
 
-LAYOUT = "vectors-1"
+LAYOUT = "vectors-2"
 OVERFETCH = 4
-BATCH = 8192
-FILES = ("codes", "keys", "parts")
+BLOCK = 65_536
+TAIL = 4_096
+BATCH = 8_192
+# Above every key.
+END = 2**62
+
+ROWS = """SELECT v.key, n.part, v.vector FROM vectors v JOIN nodes n ON n.key = v.key
+  WHERE v.key BETWEEN ? AND ? ORDER BY v.key"""
+
+Runs = Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
-    """The mapped file as of one state."""
+class Block:
+    """Rows by key; mapped from a file, or about to become one."""
 
-    codes: NDArray[np.int8]
     keys: NDArray[np.int64]
     parts: NDArray[np.int32]
+    codes: NDArray[np.int8]
+
+    def without(self, runs: Runs) -> Block:
+        """The rows whose keys lie in none of the runs."""
+        kept = np.ones(len(self.keys), np.bool_)
+        for low, high in runs:
+            kept[np.searchsorted(self.keys, low) : np.searchsorted(self.keys, high, "right")] = False
+        return Block(self.keys[kept], self.parts[kept], self.codes[kept])
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The mapped blocks as of one state."""
+
+    blocks: tuple[Block, ...]
     state: State
+    seen: Seen
 
 
 def space_of(db: sqlite3.Connection) -> VectorSpace | None:
@@ -44,31 +71,29 @@ def space_of(db: sqlite3.Connection) -> VectorSpace | None:
 
 
 class VectorIndex:
-    """Keeps the flat file in step with the truth and searches it."""
+    """Keeps the blocks in step with the truth and searches them."""
 
     def __init__(self, directory: Path, db: Database) -> None:
         self.dir = IndexDir(directory)
         self.db = db
-        self._rows: Rows | None = None
-        self._stamp = (-1, -1)
+        self._view: View | None = None
+        db.on_close(self.close)
 
-    def search(
-        self, query: NDArray[np.float32], limit: int, parts: Sequence[int] | None
-    ) -> list[tuple[int, float]]:
+    def close(self) -> None:
+        """Let go of the mapped files."""
+        self._view = None
+
+    def search(self, query: NDArray[np.float32], limit: int, parts: Sequence[int] | None) -> list[tuple[int, float]]:
         """(key, cosine) of the nearest rows in the given parts (None: all), nearest first."""
-        rows = self.view()
-        if rows is None or limit <= 0 or not len(rows.keys) or query.shape[0] != rows.codes.shape[1]:
+        view = self.view()
+        if view is None or limit <= 0 or not view.blocks or query.shape[0] != view.blocks[0].codes.shape[1]:
             return []
-        distances = simsimd.cdist(quantised(query[None, :]), rows.codes, metric="cosine")
-        scores = 1.0 - np.asarray(distances, dtype=np.float64)[0]
-        hidden = (rows.keys == 0) | np.isnan(scores)
-        if parts is not None:
-            hidden = hidden | ~np.isin(rows.parts, np.asarray(parts, dtype=np.int32))
-        scores[hidden] = -np.inf
-        wanted = min(limit * OVERFETCH + 32, len(scores))
-        best = np.argpartition(-scores, wanted - 1)[:wanted]
-        keys = [int(rows.keys[i]) for i in best if scores[i] != -np.inf]
-        return self._rescored(query, keys)[:limit]
+        code = quantised(query[None, :])
+        wanted = limit * OVERFETCH + 32
+        near = [_nearest(block, code, wanted, parts) for block in view.blocks]
+        distances, keys = (np.concatenate(column) for column in zip(*near, strict=True))
+        best = np.argpartition(distances, wanted - 1)[:wanted] if len(distances) > wanted else slice(None)
+        return self._rescored(query, keys[best].tolist())[:limit]
 
     def _rescored(self, query: NDArray[np.float32], keys: Sequence[int]) -> list[tuple[int, float]]:
         found: list[tuple[int, float]] = []
@@ -76,157 +101,230 @@ class VectorIndex:
             for some in chunks(keys):
                 query_text = f"SELECT key, vector FROM vectors WHERE key IN ({marks(len(some))})"
                 for key, blob in db.execute(query_text, some):
-                    vector = np.frombuffer(blob, dtype="<f2").astype(np.float64)
-                    found.append((key, float(vector @ query)))
+                    if len(blob) != 2 * len(query):
+                        raise damaged(self.db.path, f"a vector has {len(blob)} bytes instead of {2 * len(query)}")
+                    found.append((key, float(np.frombuffer(blob, dtype="<f2").astype(np.float64) @ query)))
         return sorted(found, key=lambda pair: (-pair[1], pair[0]))
 
-    def view(self, progress: Progress | None = None) -> Rows | None:
-        """The rows after every acknowledged write; None when the memory has no vectors yet."""
+    def view(self, progress: Progress | None = None) -> View | None:
+        """The blocks after every acknowledged write; None when the memory has no vectors yet."""
         with self.db.reading() as db:
-            epoch, target, space = meta(db, "epoch"), head(db), space_of(db)
+            (epoch, target), space = moment(db), space_of(db)
         if space is None:
             return None
         for _ in range(3):
-            rows = self._current(epoch, space)
-            if rows is not None and rows.state.seq >= target:
-                return rows
+            view = self._current(epoch, space)
+            if view is not None and view.state.seq >= target:
+                return view
             self.catch_up(progress)
         with self.dir.locked():
             self.catch_up(progress)
             return self._current(epoch, space)
 
-    def _current(self, epoch: str, space: VectorSpace) -> Rows | None:
-        stamp = self.dir.stamp()
-        if self._rows is not None and stamp == self._stamp and self._rows.state.epoch == epoch:
-            return self._rows
-        state = self.dir.load()
-        if state is None or state.epoch != epoch or state.layout != layout_of(space):
+    def _current(self, epoch: str, space: VectorSpace) -> View | None:
+        view, wanted = self._view, (epoch, layout_of(space))
+        if view is not None and (view.state.epoch, view.state.layout) == wanted and self.dir.unchanged(view.seen):
+            return view
+        self._view = None
+        found = self.dir.read()
+        if found is None or (found[0].epoch, found[0].layout) != wanted:
             return None
-        if self.dir.dirty() or not self.dir.intact(state):
+        try:
+            view = self._view = View(tuple(b for _, b in self._blocks(found[0], space.dim)), *found)
+        except (OSError, ValueError):
             return None
-        rows = self._map(state, space.dim)
-        self._rows, self._stamp = rows, stamp
-        return rows
+        return view
 
-    def _map(self, state: State, dim: int) -> Rows:
-        folder, count = self.dir.path / state.folder, state.extra["count"]
-        if count == 0:
-            return Rows(np.zeros((0, dim), np.int8), np.zeros(0, np.int64), np.zeros(0, np.int32), state)
-        return Rows(
-            np.memmap(folder / "codes", np.int8, "r", shape=(count, dim)),
-            np.memmap(folder / "keys", np.int64, "r", shape=(count,)),
-            np.memmap(folder / "parts", np.int32, "r", shape=(count,)),
-            state,
-        )
+    def _blocks(self, state: State, dim: int) -> list[tuple[str, Block]]:
+        return [(name, _mapped(self.dir.path / state.folder / name, dim)) for name in state.files]
 
     def catch_up(self, progress: Progress | None = None) -> None:
         """Apply every change since the state, or rebuild where that is not possible."""
-        with self.dir.locked(), self.db.reading() as db:
+        with self.dir.locked(), self.db.fresh() as db:
             space = space_of(db)
             if space is None:
                 return
-            state = self.dir.load()
-            epoch, target = meta(db, "epoch"), head(db)
-            if state is None or not self._usable(db, state, epoch, target, space):
-                self._rebuild(db, epoch, target, space, progress)
-            elif state.seq < target:
-                self._apply(db, state, target, space, progress)
+            try:
+                self._bring_up(db, space, progress)
+            except (ValueError, OSError):
+                # Something changed the files while they were worked on.
+                with rebuilding(self.dir):
+                    self._rebuild(db, space, progress)
 
-    def _usable(self, db: sqlite3.Connection, state: State, epoch: str, target: int, space: VectorSpace) -> bool:
-        if state.epoch != epoch or state.layout != layout_of(space) or state.seq > target or self.dir.dirty():
-            return False
-        oldest = db.execute("SELECT min(seq) FROM changes").fetchone()[0]
-        if state.seq < target and (oldest is None or oldest > state.seq + 1):
-            return False
-        return state.extra["dead"] <= max(1000, state.extra["count"] // 2) and self.dir.intact(state)
-
-    def _rebuild(
-        self, db: sqlite3.Connection, epoch: str, target: int, space: VectorSpace, progress: Progress | None
-    ) -> None:
-        folder = self.dir.next_folder()
-        (self.dir.path / folder).mkdir(parents=True)
-        for name in FILES:
-            (self.dir.path / folder / name).touch()
-        total = db.execute("SELECT count(*) FROM vectors").fetchone()[0]
-        cursor = db.execute("SELECT v.key, n.part, v.vector FROM vectors v JOIN nodes n ON n.key = v.key ORDER BY v.key")
-        count = 0
-        while batch := cursor.fetchmany(BATCH):
-            self._append(folder, batch, space.dim)
-            count += len(batch)
-            if progress:
-                progress("indexing vectors", count, total)
-        self._save(State(epoch, layout_of(space), target, folder, extra={"count": count, "dead": 0}))
-        self.dir.mark_clean()
-        self.dir.sweep(folder)
-
-    def _apply(
-        self, db: sqlite3.Connection, state: State, target: int, space: VectorSpace, progress: Progress | None
-    ) -> None:
-        runs = db.execute("SELECT low, high FROM changes WHERE seq > ? ORDER BY seq", (state.seq,)).fetchall()
-        changed = {key for low, high in runs for key in range(low, high + 1)}
-        self.dir.mark_dirty()
-        dead = self._blank(state, space.dim, changed)
-        count = state.extra["count"]
-        for done, some in enumerate(chunks(sorted(changed), BATCH // 2), 1):
-            query = (
-                "SELECT v.key, n.part, v.vector FROM vectors v JOIN nodes n ON n.key = v.key"
-                f" WHERE v.key IN ({marks(len(some))})"
-            )
-            batch = db.execute(query, some).fetchall()
-            self._append(state.folder, batch, space.dim, at=count)
-            count += len(batch)
-            if progress:
-                progress("indexing vectors", min(done * BATCH // 2, len(changed)), len(changed))
-        self._save(replace(state, seq=target, extra={"count": count, "dead": state.extra["dead"] + dead}))
-        self.dir.mark_clean()
-
-    def _blank(self, state: State, dim: int, changed: Iterable[int]) -> int:
-        """Overwrite the rows of changed keys, so that no trace of a forgotten vector stays; how many there were."""
-        count = state.extra["count"]
-        if not count:
-            return 0
-        folder = self.dir.path / state.folder
-        keys = np.memmap(folder / "keys", np.int64, "r+", shape=(count,))
-        rows = np.flatnonzero(np.isin(keys, np.fromiter(changed, np.int64)))
-        if len(rows):
-            codes = np.memmap(folder / "codes", np.int8, "r+", shape=(count, dim))
-            codes[rows] = 0
-            keys[rows] = 0
-            codes.flush()
-            keys.flush()
-        return len(rows)
-
-    def _append(self, folder: str, batch: Sequence[tuple[int, int, bytes]], dim: int, at: int | None = None) -> None:
-        if not batch:
+    def _bring_up(self, db: sqlite3.Connection, space: VectorSpace, progress: Progress | None) -> None:
+        state = self.dir.load()
+        if state is None or (state.epoch, state.layout) != (meta(db, "epoch"), layout_of(space)):
+            self._rebuild(db, space, progress)
             return
-        vectors = np.frombuffer(b"".join(blob for _, _, blob in batch), dtype="<f2").reshape(len(batch), dim)
-        columns = (
-            quantised(vectors.astype(np.float32)).tobytes(),
-            np.array([key for key, _, _ in batch], np.int64).tobytes(),
-            np.array([part for _, part, _ in batch], np.int32).tobytes(),
-        )
-        for name, width, data in zip(FILES, (dim, 8, 4), columns, strict=True):
-            with (self.dir.path / folder / name).open("r+b") as file:
-                # What a dead process appended beyond the state is overwritten.
-                if at is not None:
-                    file.truncate(at * width)
-                file.seek(0, os.SEEK_END)
-                file.write(data)
+        runs = changes_since(db, state.seq, state.mark)
+        if runs is None or not self.dir.intact(state):
+            self._rebuild(db, space, progress)
+        elif runs:
+            self._apply(db, state, runs, space.dim, progress)
 
-    def _save(self, state: State) -> None:
-        self.dir.save(replace(state, files=self.dir.describe(state.folder, list(FILES))))
+    def _rebuild(self, db: sqlite3.Connection, space: VectorSpace, progress: Progress | None) -> None:
+        state = State(meta(db, "epoch"), layout_of(space), 0, 0, self.dir.next_folder())
+        rows = _Rows(self.db.path, db, space.dim, progress)
+        names = [self._write(state.folder, block) for block in rows.read([(0, END)])]
+        self._save(db, state, names)
+
+    def _apply(self, db: sqlite3.Connection, state: State, runs: Runs, dim: int, progress: Progress | None) -> None:
+        """Write the blocks that hold changed keys anew, and put new keys behind them."""
+        rows = _Rows(self.db.path, db, dim, progress)
+        blocks = self._blocks(state, dim)
+        names: list[str] = []
+        few = sum(high - low + 1 for low, high in runs) <= BLOCK
+        low = 0
+        for number, (name, block) in enumerate(blocks, 1):
+            last = number == len(blocks)
+            # A small last block takes the new rows; beside a larger one they start their own.
+            high = END if last and few and len(block.keys) < TAIL else int(block.keys[-1])
+            mine = _within(runs, low, high)
+            low = high + 1
+            merged = _joined([block.without(mine), *rows.read(mine)]) if mine else None
+            names += [name] if merged is None else [self._write(state.folder, piece) for piece in _split(merged)]
+        names += [self._write(state.folder, block) for block in rows.read(_within(runs, low, END))]
+        self._save(db, state, self._gathered(state.folder, names, dim))
+
+    def _gathered(self, folder: str, names: list[str], dim: int) -> list[str]:
+        """The last two blocks as one, when the last has grown and both fit."""
+        ends = [_mapped(self.dir.path / folder / name, dim) for name in names[-2:]]
+        if len(ends) < 2 or len(ends[1].keys) < TAIL or sum(len(b.keys) for b in ends) > BLOCK:
+            return names
+        return [*names[:-2], self._write(folder, _joined(ends))]
+
+    def _write(self, folder: str, block: Block) -> str:
+        """A new block file, on disk before anything refers to it; its name comes back."""
+        place = self.dir.path / folder
+        name = str(max((int(p.name) for p in place.iterdir() if p.name.isdecimal()), default=0) + 1)
+        with (place / name).open("xb") as file:
+            for column in (block.keys, block.parts, block.codes):
+                file.write(np.ascontiguousarray(column).data)
+            file.flush()
+            os.fsync(file.fileno())
+        return name
+
+    def _save(self, db: sqlite3.Connection, state: State, names: list[str]) -> None:
+        """Switch over to these blocks and delete the ones they replace."""
+        epoch, seq = moment(db)
+        files = {n: state.files.get(n) or self.dir.describe(state.folder, n) for n in names}
+        self.dir.save(replace(state, epoch=epoch, seq=seq, mark=mark_of(db, seq) or 0, files=files))
+        self.dir.sweep(state.folder)
+        for old in (self.dir.path / state.folder).iterdir():
+            if old.name not in files:
+                old.unlink(missing_ok=True)
 
     def rebuild(self) -> None:
         """Make the index anew from the truth."""
-        with self.dir.locked(), self.db.reading() as db:
+        with self.dir.locked(), self.db.fresh() as db:
             space = space_of(db)
             if space is not None:
-                self._rebuild(db, meta(db, "epoch"), head(db), space, None)
+                self._rebuild(db, space, None)
+
+    def differs(self) -> bool:
+        """Whether the index is anything but what the truth says; for doctor. Writers wait meanwhile, not readers."""
+        with self.dir.locked(), self.db.fresh() as db:
+            space = space_of(db)
+            if space is None:
+                return False
+            try:
+                self._bring_up(db, space, None)
+                state = self.dir.load()
+                if state is None or not self.dir.intact(state, thorough=True):
+                    return True
+                read = _Rows(self.db.path, db, space.dim, None).read([(0, END)])
+                return _digest(b for _, b in self._blocks(state, space.dim)) != _digest(read)
+            except (ValueError, OSError):
+                return True
 
     def keys(self) -> set[int]:
-        """Every key the index holds; for doctor and tests."""
-        rows = self.view()
-        return set() if rows is None else {int(key) for key in rows.keys if key}
+        """Every key the index holds; for tests."""
+        view = self.view()
+        return set() if view is None else {int(key) for block in view.blocks for key in block.keys}
+
+
+class _Rows:
+    """Reads vectors from the truth as blocks of at most BLOCK rows."""
+
+    def __init__(self, path: Path, db: sqlite3.Connection, dim: int, progress: Progress | None) -> None:
+        self.path, self.db, self.dim, self.progress = path, db, dim, progress
+        self.done = 0
+
+    def read(self, runs: Runs) -> Iterator[Block]:
+        rows = (row for run in runs for row in self.db.execute(ROWS, run))
+        batches: list[Block] = []
+        while some := list(islice(rows, BATCH)):
+            batches.append(self._block(some))
+            self.done += len(some)
+            if self.progress:
+                self.progress("indexing vectors", self.done, 0)
+            if len(batches) == BLOCK // BATCH:
+                yield _joined(batches)
+                batches = []
+        if batches:
+            yield _joined(batches)
+
+    def _block(self, rows: Sequence[tuple[int, int, bytes]]) -> Block:
+        if any(len(vector) != 2 * self.dim for _, _, vector in rows):
+            raise damaged(self.path, f"a vector does not have {2 * self.dim} bytes")
+        vectors = np.frombuffer(b"".join(vector for _, _, vector in rows), dtype="<f2").reshape(len(rows), self.dim)
+        keys = np.array([key for key, _, _ in rows], np.int64)
+        return Block(keys, np.array([part for _, part, _ in rows], np.int32), quantised(vectors.astype(np.float32)))
+
+
+def _mapped(place: Path, dim: int) -> Block:
+    """A block file: all keys, then all parts, then all codes."""
+    data = np.memmap(place, np.uint8, "r")
+    count = len(data) // (dim + 12)
+    return Block(
+        data[: 8 * count].view(np.int64),
+        data[8 * count : 12 * count].view(np.int32),
+        data[12 * count :].view(np.int8).reshape(count, dim),
+    )
+
+
+def _nearest(
+    block: Block, code: NDArray[np.int8], wanted: int, parts: Sequence[int] | None
+) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Distances and keys of the nearest rows of a block, unsorted."""
+    measured = simsimd.cdist(code, block.codes, metric="cosine", out_dtype="float32")
+    distances: NDArray[np.float32] = np.asarray(measured, dtype=np.float32)[0]
+    shown = ~np.isnan(distances)
+    if parts is not None:
+        shown &= np.isin(block.parts, np.asarray(parts, dtype=np.int32))
+    rows = np.flatnonzero(shown)
+    if len(rows) > wanted:
+        rows = rows[np.argpartition(distances[rows], wanted - 1)[:wanted]]
+    return distances[rows], block.keys[rows]
+
+
+def _within(runs: Runs, low: int, high: int) -> list[tuple[int, int]]:
+    """The parts of the runs that lie from `low` to `high`."""
+    return [(max(a, low), min(b, high)) for a, b in runs if a <= high and b >= low]
+
+
+def _joined(blocks: Sequence[Block]) -> Block:
+    """Blocks as one, by key."""
+    keys = np.concatenate([b.keys for b in blocks])
+    order = np.argsort(keys, kind="stable")
+    parts, codes = np.concatenate([b.parts for b in blocks]), np.concatenate([b.codes for b in blocks])
+    return Block(keys[order], parts[order], codes[order])
+
+
+def _split(block: Block) -> Iterator[Block]:
+    """Pieces that are small enough for a file; none of an empty block."""
+    for at in range(0, len(block.keys), BLOCK):
+        piece = slice(at, at + BLOCK)
+        yield Block(block.keys[piece], block.parts[piece], block.codes[piece])
+
+
+def _digest(blocks: Iterable[Block]) -> bytes:
+    """The same for the same rows, however they are cut into blocks."""
+    columns = [xxhash.xxh3_128() for _ in range(3)]
+    for block in blocks:
+        for column, data in zip(columns, (block.keys, block.parts, block.codes), strict=True):
+            column.update(np.ascontiguousarray(data).data)
+    return b"".join(column.digest() for column in columns)
 
 
 def layout_of(space: VectorSpace) -> str:
@@ -238,4 +336,5 @@ def quantised(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
     """Unit vectors as 8-bit codes, each scaled by its own largest component so that small ones are not lost."""
     peak = np.abs(vectors).max(axis=1, keepdims=True)
     peak[peak == 0] = 1
-    return np.rint(vectors / peak * 127).astype(np.int8)
+    codes: NDArray[np.int8] = np.rint(vectors / peak * 127).astype(np.int8)
+    return codes

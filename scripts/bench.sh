@@ -1,9 +1,23 @@
 #!/usr/bin/env bash
-# Measures ingest and search at each size in SIZES (atoms).
+# Measures everything at each size in SIZES (atoms) and says whether the published bounds hold.
+# INGEST_ARGS="--embed --files" also takes in vectors and files at 1,000,000. WORK=folder keeps what was built.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-for size in ${SIZES:-10000 100000}; do
-    .venv/bin/python -m bench.ingest "$size"
-    .venv/bin/python -m bench.search "$size"
-done
+read -ra sizes <<<"${SIZES:-10000 100000}"
+read -ra ingest_args <<<"${INGEST_ARGS:-}"
+python=.venv/bin/python
+if [[ -n "${WORK:-}" ]]; then
+    work=$WORK
+else
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+fi
+
+"$python" -m bench.startup
+"$python" -m bench.hub --work "$work"
+# The search uses what the ingest built.
+"$python" -m bench.ingest "${sizes[@]}" --work "$work" ${ingest_args[@]+"${ingest_args[@]}"}
+"$python" -m bench.search "${sizes[@]}" --work "$work"
+"$python" -m bench.vectors "${sizes[@]}" --work "$work"
+"$python" -m bench.bounds "${sizes[@]}"

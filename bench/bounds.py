@@ -1,0 +1,94 @@
+"""Whether the published bounds hold in the stored results. Exit code 1 if one is missed where it is promised.
+
+python -m bench.bounds 10000 100000 1000000
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from bench.common import LARGE, SMALL, Result, aligned, arguments, load_results
+
+COLUMNS = ["bound", "size", "measured", "promised", "verdict"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A published promise. `at` is the size it is made for, None for benchmarks without sizes."""
+
+    claim: str
+    bench: str
+    figure: str
+    holds: Callable[[float, float], bool]
+    limit: float
+    at: int | None
+
+    @property
+    def promised(self) -> str:
+        sign = "<=" if self.holds is operator.le else ">="
+        return f"{sign} {self.limit:g}"
+
+
+BOUNDS = (
+    Bound("text search p50 / plain tantivy's", "search", "p50, ours / tantivy", operator.le, 2.0, LARGE),
+    Bound("FTS5's p50 / text search p50", "search", "p50, FTS5 / ours", operator.ge, 50.0, LARGE),
+    Bound("text search p50 / its p50 at 10,000", "search", f"p50 / p50 at {SMALL}", operator.le, 5.0, LARGE),
+    Bound("ingest rate / sqlite + tantivy", "ingest", "share of bound, cuetrail", operator.ge, 0.4, LARGE),
+    Bound("hub of 100,000 edges / node of 100", "hub", "degree 100,000 / degree 100", operator.le, 3.0, None),
+    Bound("--help / (2 x python + 150 ms)", "startup", "help / (2 x python + 150 ms)", operator.le, 1.0, None),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A bound looked up in one result; `value` is None when that result lacks the figure."""
+
+    bound: Bound
+    size: int
+    value: float | None
+
+    @property
+    def missed(self) -> bool:
+        return self.binding and self.value is not None and not self.bound.holds(self.value, self.bound.limit)
+
+    @property
+    def binding(self) -> bool:
+        return self.bound.at in (None, self.size)
+
+    def cells(self) -> list[str]:
+        if self.value is None:
+            word = "not measured"
+        elif not self.binding:
+            word = "not promised here"
+        else:
+            word = "MISSED" if self.missed else "holds"
+        measured = "" if self.value is None else f"{self.value:.3g}"
+        return [self.bound.claim, f"{self.size:,}" if self.size else "", measured, self.bound.promised, word]
+
+
+def verdicts(results: Sequence[Result]) -> list[Verdict]:
+    """Every bound in every result it speaks of."""
+    found = [
+        Verdict(bound, result.size, result.figures.get(bound.figure))
+        for bound in BOUNDS
+        for result in results
+        if result.bench == bound.bench
+    ]
+    # Growth needs a larger size than the one it is measured from.
+    return [v for v in found if not (v.bound.figure.endswith(str(SMALL)) and v.size <= SMALL)]
+
+
+def main() -> int:
+    sizes = arguments(__doc__).parse_args().sizes
+    results = [r for r in load_results() if r.size in sizes or r.bench in ("hub", "startup")]
+    found = verdicts(results)
+    print("\nbounds")
+    print(aligned(COLUMNS, [verdict.cells() for verdict in found]))
+    return 1 if any(verdict.missed for verdict in found) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

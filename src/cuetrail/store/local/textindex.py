@@ -26,6 +26,8 @@ LONGEST_TOKEN = 255
 WRITER_BYTES = 256_000_000
 SMALL_WRITER_BYTES = 15_000_000
 SMALL_CHANGE = 2_000
+# A key is looked up; a run of this many is cheaper to find by reading the column of keys.
+LONG_RUN = 64
 # Tantivy's own lists of what is there; every commit writes them anew.
 LISTS = ("meta.json", ".managed.json")
 # Deleted documents stay in tantivy's statistics until their segment is rewritten. Small indexes are rewritten at once,
@@ -187,8 +189,7 @@ class TextIndex:
         done = 0
         with _writer(index, total <= SMALL_CHANGE) as writer:
             for low, high in runs:
-                for key in range(low, min(high, newest) + 1):
-                    writer.delete_documents_by_term("key", key)
+                _delete(writer, index.schema, low, min(high, newest))
                 for row in db.execute(f"{ROWS} WHERE n.key BETWEEN ? AND ?", (low, high)):
                     writer.add_document(_document(row))
                     done += 1
@@ -240,6 +241,16 @@ class TextIndex:
     def keys(self) -> set[int]:
         """Every key the index holds; for tests."""
         return _keys(self.view().searcher)
+
+
+def _delete(writer: tantivy.IndexWriter, schema: tantivy.Schema, low: int, high: int) -> None:
+    """Delete the documents of these keys. By query: `delete_documents_by_term` misses numbers in unsigned fields."""
+    query = tantivy.Query
+    if high - low >= LONG_RUN:
+        writer.delete_documents_by_query(query.range_query(schema, "key", tantivy.FieldType.Unsigned, low, high))
+        return
+    for key in range(low, high + 1):
+        writer.delete_documents_by_query(query.term_query(schema, "key", key))
 
 
 def _worn(state: State) -> bool:

@@ -12,9 +12,10 @@ of those with a matching label.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import tantivy
 from tantivy import Occur, Query
@@ -26,7 +27,8 @@ from cuetrail.text import analysable, clean
 K1 = 1.2
 MOST_TERMS = 1024
 LABEL_BOOST = 2.0
-SPARE = 6
+# Asking for a few more hits costs little, searching again because the last ones tie costs a search.
+SPARE = 22
 # Scores are single precision sums in an order tantivy chooses: equal documents may differ in the last of 24 bits.
 # Those that agree in five digits count as equal.
 TIE = 1e-5
@@ -46,12 +48,12 @@ _WHOLE_WORDS = (
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A found document: its node key, score, and what made it."""
+    """A found document: its node key, score, and whether a label doubled it. The rest is told only among equals."""
 
     key: int
     score: float
     boosted: bool
-    at: int
+    at: int = 0
     holds_all: bool = False
 
 
@@ -90,7 +92,7 @@ class TextSearch:
         narrowed = [] if labelled is None else [*filters, (Occur.Must, _silent(labelled))]
         boosted = self._top(weights, narrowed, limit) if narrowed else []
         kept = self._best(plain, boosted, limit)
-        if len(weights) == len(terms) > 1 and len({m.score for m in kept}) < len(kept):
+        if len(weights) == len(terms) > 1 and _has_ties(kept):
             full = self._holding_all(list(weights), filters, len(plain))
             if boosted:
                 full |= self._holding_all(list(weights), narrowed, len(boosted))
@@ -171,24 +173,30 @@ class TextSearch:
         self, plain: list[tuple[float, tantivy.DocAddress]], boosted: list[tuple[float, tantivy.DocAddress]], limit: int
     ) -> list[Match]:
         """Both lists as one: the `limit` best and all that tie with the last of them."""
-        found = {key: Match(key, score, False, at) for key, score, at in self._read(plain)}
-        for key, score, at in self._read(boosted):
-            found[key] = Match(key, score * LABEL_BOOST, True, at)
-        return _levelled(found.values(), limit)
+        found = {key: Match(key, score, False) for key, (score, _) in zip(self._keys(plain), plain, strict=True)}
+        for key, (score, _) in zip(self._keys(boosted), boosted, strict=True):
+            found[key] = Match(key, score * LABEL_BOOST, True)
+        return self._dated(_levelled(found.values(), limit), [*plain, *boosted])
 
-    def _read(self, hits: list[tuple[float, tantivy.DocAddress]]) -> list[tuple[int, float, int]]:
-        addresses = [address for _, address in hits]
-        if not addresses:
+    def _keys(self, hits: list[tuple[float, tantivy.DocAddress]]) -> list[int]:
+        if not hits:
             return []
-        keys = self.searcher.fast_field_values("key", addresses)
-        times = self.searcher.fast_field_values("at", addresses)
-        return [(int(key or 0), score, int(at or 0)) for (score, _), key, at in zip(hits, keys, times, strict=True)]
+        keys = self.searcher.fast_field_values("key", [address for _, address in hits])
+        return [int(key or 0) for key in keys]
+
+    def _dated(self, kept: list[Match], hits: list[tuple[float, tantivy.DocAddress]]) -> list[Match]:
+        """The matches with their times, which are read only where they decide."""
+        if not _has_ties(kept):
+            return kept
+        times = self.searcher.fast_field_values("at", [address for _, address in hits])
+        at = dict(zip(self._keys(hits), (int(time or 0) for time in times), strict=True))
+        return [Match(m.key, m.score, m.boosted, at[m.key]) for m in kept]
 
     def _holding_all(self, terms: list[str], filters: list[tuple[Occur, Query]], size: int) -> set[int]:
         """Keys of the documents that hold every term: all of those that are among the `size` best of a list."""
         clauses = [*((Occur.Must, self._term(term)) for term in terms), *filters]
         hits = self.searcher.search(Query.boolean_query(clauses), size, count=False).hits
-        return {key for key, _, _ in self._read(hits)}
+        return set(self._keys(hits))
 
     def _fuzzy(self, terms: Sequence[str], filters: list[tuple[Occur, Query]], limit: int) -> list[Match]:
         """Typo-tolerant: an exact word counts by BM25, one a letter or two away by a fixed share of a rare word."""
@@ -199,7 +207,8 @@ class TextSearch:
                 near = Query.fuzzy_term_query(self.schema, "body", term, distance=1 if len(term) < 8 else 2)
                 options.append(Query.const_score_query(near, FUZZY_SHARE))
         hits = self._collect([(Occur.Must, _any(options)), *filters], limit)
-        return _levelled([Match(key, score, False, at) for key, score, at in self._read(hits)], limit)
+        found = [Match(key, score, False) for key, (score, _) in zip(self._keys(hits), hits, strict=True)]
+        return self._dated(_levelled(found, limit), hits)
 
 
 def _any(queries: list[Query]) -> Query:
@@ -241,8 +250,12 @@ def _levelled(matches: Iterable[Match], limit: int) -> list[Match]:
             if len(kept) >= limit:
                 break
             level = match.score
-        kept.append(replace(match, score=level))
+        kept.append(match if match.score == level else Match(match.key, level, match.boosted))
     return kept
+
+
+def _has_ties(matches: Sequence[Match]) -> bool:
+    return any(a.score == b.score for a, b in itertools.pairwise(matches))
 
 
 def _unstemmed(text: str) -> list[str]:

@@ -157,13 +157,10 @@ class TextIndex:
             return None
         runs = changes_since(db, state.seq, state.mark)
         if self.dir.dirty():
-            # Whoever died here had committed to tantivy or not; either way its lists are newer than the state.
-            old = {n: f for n, f in state.files.items() if n not in LISTS and self._exists(state, n)}
-            state = replace(state, files=old)
+            # Whoever died here had committed to tantivy or not. Segments that are still listed are as they were.
+            listed = _prefixes(_segments(self.dir.path / state.folder))
+            state = replace(state, files={n: f for n, f in state.files.items() if _prefix(n) in listed})
         return runs if self.dir.intact(state) else None
-
-    def _exists(self, state: State, name: str) -> bool:
-        return (self.dir.path / state.folder / name).exists()
 
     def _rebuild(self, db: sqlite3.Connection, progress: Progress | None) -> None:
         folder = self.dir.next_folder()
@@ -203,11 +200,11 @@ class TextIndex:
     def _save(self, db: sqlite3.Connection, state: State) -> State:
         """Record the folder's files and counts as they are now."""
         folder = self.dir.path / state.folder
-        segments = json.loads((folder / "meta.json").read_text("utf-8"))["segments"]
-        prefixes = {segment["segment_id"].replace("-", "") for segment in segments}
+        segments = _segments(folder)
+        prefixes = _prefixes(segments)
         files = {}
         for place in sorted(folder.iterdir()):
-            if place.name in LISTS or place.name.split(".")[0] in prefixes:
+            if place.name in LISTS or _prefix(place.name) in prefixes:
                 found = place.stat()
                 known = state.files.get(place.name)
                 same = known is not None and known[:2] == (found.st_size, found.st_mtime_ns)
@@ -241,6 +238,21 @@ class TextIndex:
     def keys(self) -> set[int]:
         """Every key the index holds; for tests."""
         return _keys(self.view().searcher)
+
+
+def _segments(folder: Path) -> list[dict[str, Any]]:
+    """Tantivy's list of segments."""
+    listed: list[dict[str, Any]] = json.loads((folder / "meta.json").read_text("utf-8"))["segments"]
+    return listed
+
+
+def _prefixes(segments: list[dict[str, Any]]) -> set[str]:
+    """How the names of the segments' files start."""
+    return {segment["segment_id"].replace("-", "") for segment in segments}
+
+
+def _prefix(name: str) -> str:
+    return name.partition(".")[0]
 
 
 def _delete(writer: tantivy.IndexWriter, schema: tantivy.Schema, low: int, high: int) -> None:

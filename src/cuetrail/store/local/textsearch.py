@@ -32,6 +32,8 @@ SPARE = 22
 # Scores are single precision sums in an order tantivy chooses: equal documents may differ in the last of 24 bits.
 # Those that agree in five digits count as equal.
 TIE = 1e-5
+# What single precision may add to a term's weight.
+SINGLE = 1e-6
 PREFIX_TERMS = 50
 # The index holds stems: "runnin" begins none, so a prefix that finds nothing is tried again with up to this much less.
 ENDING = 4
@@ -155,7 +157,7 @@ class TextSearch:
             rare = _any([self._term(t) for t in terms[:cut]])
             common = [(Occur.Should, self._term(t)) for t in terms[cut:]]
             hits = self._collect([(Occur.Must, rare), *common, *filters], limit)
-            if len(hits) >= limit and hits[limit - 1][0] > ceiling * (1 + 2 * TIE):
+            if len(hits) >= limit and hits[limit - 1][0] > ceiling * (1 + 2 * TIE) + SINGLE * len(common):
                 return hits
         every = _any([self._term(t) for t in terms])
         return self._collect([(Occur.Must, every), *filters], limit)

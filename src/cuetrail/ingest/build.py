@@ -6,8 +6,10 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+import xxhash
+
 from cuetrail.ingest.document import Document, Piece
-from cuetrail.ingest.simhash import simhash
+from cuetrail.ingest.simhash import simhashes
 from cuetrail.model import Edge, Link, Node, Provenance, Tag
 from cuetrail.text import clean, digest, make_tags, norm_buckets, norm_name
 
@@ -47,9 +49,14 @@ def structure(path: str) -> str:
     return f"file:{path}"
 
 
+def edge_id(*parts: str) -> str:
+    """The id of an edge that a rule makes. A fast hash, because there are many; callers' edges have another form."""
+    return xxhash.xxh3_128_hexdigest(" ".join(parts).encode())
+
+
 def build(document: Document, context: Context) -> Built:
     """Nodes in reading order, edges along headings and sequence, links by name."""
-    tags = make_tags(document.tags) + _path_tags(document)
+    tags = _unique(make_tags(document.tags) + _path_tags(document))
     buckets = norm_buckets((context.bucket,) if context.bucket else document.buckets or _first_folder(document.path))
     at = context.mtime if document.at is None else document.at
     top = Node(
@@ -57,7 +64,7 @@ def build(document: Document, context: Context) -> Built:
         kind="source",
         name=clean(document.title).strip() or PurePosixPath(document.path).name,
         aliases=tuple(document.aliases),
-        tag_details=_unique(tags),
+        tag_details=tags,
         buckets=buckets,
         source=document.path,
         seq=-1,
@@ -67,12 +74,7 @@ def build(document: Document, context: Context) -> Built:
         created=context.now,
         updated=context.now,
     )
-    repeats = Counter[str]()
-    atoms = []
-    for seq, piece in enumerate(document.pieces):
-        nth = repeats[piece.text]
-        repeats[piece.text] += 1
-        atoms.append(_atom(document, piece, seq, nth, tags, buckets, at, context))
+    atoms = _atoms(document, _Common(tags, buckets, at, context))
     links = [link for atom, piece in zip(atoms, document.pieces, strict=True) for link in _links(atom.id, piece)]
     dated = {a.id for a, p in zip(atoms, document.pieces, strict=True) if p.at is not None or document.at is not None}
     if document.at is not None:
@@ -80,34 +82,46 @@ def build(document: Document, context: Context) -> Built:
     return Built([top, *atoms], _edges(document, top, atoms, context.now), links, frozenset(dated))
 
 
-def _atom(
-    document: Document,
-    piece: Piece,
-    seq: int,
-    nth: int,
-    tags: tuple[Tag, ...],
-    buckets: tuple[str, ...],
-    at: int,
-    context: Context,
-) -> Node:
+@dataclass(frozen=True, slots=True)
+class _Common:
+    """What the atoms of a document have in common."""
+
+    tags: tuple[Tag, ...]
+    buckets: tuple[str, ...]
+    at: int
+    context: Context
+
+
+def _atoms(document: Document, common: _Common) -> list[Node]:
+    repeats = Counter[str]()
+    atoms = []
+    hashes = simhashes([piece.text for piece in document.pieces])
+    for seq, (piece, hash_) in enumerate(zip(document.pieces, hashes, strict=True)):
+        nth = repeats[piece.text]
+        repeats[piece.text] += 1
+        atoms.append(_atom(document.path, piece, seq, digest(document.path, piece.text, str(nth)), hash_, common))
+    return atoms
+
+
+def _atom(path: str, piece: Piece, seq: int, id_: str, hash_: int | None, common: _Common) -> Node:
     props = dict(piece.props)
     if piece.level:
         props["level"] = piece.level
     if piece.speaker:
         props["speaker"] = piece.speaker
     return Node(
-        id=digest(document.path, piece.text, str(nth)),
+        id=id_,
         text=piece.text,
-        tag_details=_unique(make_tags(piece.tags) + tags) if piece.tags else _unique(tags),
-        buckets=buckets,
-        source=document.path,
+        tag_details=_unique(make_tags(piece.tags) + common.tags) if piece.tags else common.tags,
+        buckets=common.buckets,
+        source=path,
         seq=seq,
-        at=at if piece.at is None else piece.at,
-        provenance=context.provenance,
-        simhash=simhash(piece.text),
+        at=common.at if piece.at is None else piece.at,
+        provenance=common.context.provenance,
+        simhash=hash_,
         props=props,
-        created=context.now,
-        updated=context.now,
+        created=common.context.now,
+        updated=common.context.now,
     )
 
 
@@ -156,4 +170,4 @@ def _edges(document: Document, top: Node, atoms: list[Node], now: int) -> list[E
 
 
 def _edge(src: str, dst: str, kind: str, weight: float, via: str, now: int) -> Edge:
-    return Edge(digest("edge", src, dst, kind), src, dst, kind, weight, via=via, created=now, updated=now)
+    return Edge(edge_id(kind, src, dst), src, dst, kind, weight, via=via, created=now, updated=now)

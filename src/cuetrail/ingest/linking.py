@@ -1,14 +1,15 @@
 """From names to edges: a `[[wikilink]]` or a name in a text becomes an edge while the name means a node.
 
-A name means the note with that title or alias; failing that, a name two or more atoms share becomes an entity of its own.
-The outcome depends only on what is in the memory, not on the order it came in.
+A name means the note with that title or alias; failing that, a name two or more atoms share becomes an entity of its
+own. The outcome depends only on what is in the memory, not on the order it came in.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from cuetrail.ingest.build import edge_id
 from cuetrail.model import Edge, Link, Node, Scope
 from cuetrail.store.base import Batch, Store
 from cuetrail.text import digest, norm_name
@@ -17,6 +18,7 @@ from cuetrail.text import digest, norm_name
 LINK_WEIGHT = 0.65
 NAME_WEIGHT = 0.35
 FEWEST_SHARING = 2
+FOUND = {"found": "shared name"}
 
 
 def entity_id(norm: str) -> str:
@@ -31,48 +33,82 @@ def via(norm: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a batch is about to do to names and links."""
+    """What is about to happen to names and links.
 
-    links: Sequence[Link]
-    arriving: Sequence[Node]
-    leaving: Collection[str]
+    `links` and `ended` are the links atoms get and lose; `arriving` are named nodes, new or changed; `leaving` are ids.
+    """
+
+    links: Sequence[Link] = ()
+    ended: Sequence[Link] = ()
+    arriving: Sequence[Node] = ()
+    leaving: Collection[str] = ()
+
+
+def is_found(node: Node) -> bool:
+    """Whether the node is an entity made here, of a shared name, and nobody has stated anything of it yet."""
+    return node.kind == "entity" and node.props.get("found") == FOUND["found"]
+
+
+def withdrawn(link: Link) -> Link:
+    """What stays of a link whose atom no longer has it: a row without words."""
+    return replace(link, display="")
 
 
 def resolve(store: Store, scope: Scope, change: Change, batch: Batch, now: int) -> None:
     """Add to `batch` the edges and entities that the change brings, and the removal of those it ends."""
     gone = set(change.leaving)
-    lost_links = store.links_of(scope, sorted(gone))
     fresh: dict[str, list[Link]] = {}
     for link in change.links:
         fresh.setdefault(link.norm, []).append(link)
-    unsettled = {link.norm for links in lost_links.values() for link in links}
-    unsettled |= {norm for node in change.arriving for norm in norms_of(node)}
+    arriving = _renamed(store, scope, change.arriving)
+    unsettled = {norm for norms in arriving.values() for norm in norms}
+    unsettled |= {link.norm for link in change.ended}
+    unsettled |= {link.norm for links in store.links_of(scope, sorted(gone)).values() for link in links}
     unsettled |= {norm for node in store.get(scope, sorted(gone)).values() for norm in norms_of(node)}
     norms = sorted(unsettled | fresh.keys())
     if not norms:
         return
-    before = store.named(scope, norms)
-    kinds = _kinds(store, scope, before, change.arriving)
-    arriving: dict[str, list[str]] = {}
-    for node in change.arriving:
-        for norm in norms_of(node):
-            arriving.setdefault(norm, []).append(node.id)
-    redo: dict[str, str | None] = {}
+    named = store.named(scope, norms)
+    nodes = store.get(scope, sorted({id_ for ids in named.values() for id_ in ids}))
+    nodes.update((node.id, node) for node in change.arriving)
+    names = _Names(named, nodes, _by_norm(change.arriving), gone | {node.id for node in change.arriving})
+    redo: list[str] = []
     for norm in norms:
-        was = _meant(norm, before.get(norm, ()), kinds)
-        after = _meant(norm, [i for i in [*before.get(norm, ()), *arriving.get(norm, ())] if i not in gone], kinds)
-        known = after is not None or entity_id(norm) in before.get(norm, ())
-        if known and was == after and norm not in unsettled:
-            batch.edges += _edges(norm, fresh[norm], after or entity_id(norm), now)
+        target = names.meant(norm)
+        if norm not in unsettled and target is not None:
+            batch.edges += _edges(norm, fresh[norm], target.id, now)
+        elif norm not in unsettled and (entity := names.entity(norm)) is not None:
+            batch.edges += _edges(norm, fresh[norm], entity.id, now)
+            _rename(batch, entity, min(entity.name or "", *(link.display for link in fresh[norm])))
         else:
-            redo[norm] = after
-    links = store.links_to(scope, list(redo))
-    edges = store.edges_via(scope, [via(norm) for norm in redo])
-    for norm, target in redo.items():
-        kept = [link for link in links.get(norm, ()) if link.src not in gone]
-        every = list({(link.src, link.kind): link for link in [*kept, *fresh.get(norm, ())]}.values())
-        has_entity = entity_id(norm) in before.get(norm, ())
-        _redo(batch, norm, every, target, has_entity, {edge.id for edge in edges.get(via(norm), ())}, now)
+            redo.append(norm)
+    _redo(store, scope, change, names, redo, batch, now)
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """Who carries which name once the batch is written."""
+
+    named: Mapping[str, Sequence[str]]
+    nodes: Mapping[str, Node]
+    arriving: Mapping[str, Sequence[str]]
+    outdated: Collection[str]
+
+    def meant(self, norm: str) -> Node | None:
+        """The node a name means: a note before anything else, then by id; never the name's own entity."""
+        staying = (id_ for id_ in self.named.get(norm, ()) if id_ not in self.outdated)
+        nodes = (self.nodes[id_] for id_ in (*staying, *self.arriving.get(norm, ())))
+        return min(
+            (node for node in nodes if not (node.id == entity_id(norm) and is_found(node))),
+            key=lambda node: (node.kind != "source", node.id),
+            default=None,
+        )
+
+    def entity(self, norm: str) -> Node | None:
+        """The entity made of this name before, if there is one."""
+        id_ = entity_id(norm)
+        node = self.nodes.get(id_) if id_ in self.named.get(norm, ()) else None
+        return node if node is not None and is_found(node) else None
 
 
 def norms_of(node: Node) -> set[str]:
@@ -80,39 +116,64 @@ def norms_of(node: Node) -> set[str]:
     return {norm for norm in map(norm_name, (node.name or "", *node.aliases)) if norm}
 
 
-def _kinds(
-    store: Store, scope: Scope, named: Mapping[str, Sequence[str]], arriving: Iterable[Node]
-) -> dict[str, str]:
-    known = {i: n.kind for i, n in store.get(scope, sorted({i for ids in named.values() for i in ids})).items()}
-    return {**known, **{node.id: node.kind for node in arriving}}
+def _by_norm(nodes: Iterable[Node]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for node in nodes:
+        for norm in norms_of(node):
+            found.setdefault(norm, []).append(node.id)
+    return found
 
 
-def _meant(norm: str, ids: Iterable[str], kinds: Mapping[str, str]) -> str | None:
-    """The node a name means: a note before anything else, then by id; never the name's own entity."""
-    candidates = [(kinds.get(i) != "source", i) for i in ids if i != entity_id(norm)]
-    return min(candidates)[1] if candidates else None
+def _renamed(store: Store, scope: Scope, nodes: Iterable[Node]) -> dict[str, set[str]]:
+    """The names that nodes are about to get or lose."""
+    new = {node.id: norms_of(node) for node in nodes}
+    old = {id_: norms_of(node) for id_, node in store.get(scope, sorted(new)).items()}
+    return {id_: norms ^ old.get(id_, set()) for id_, norms in new.items()}
 
 
 def _redo(
-    batch: Batch, norm: str, links: Sequence[Link], target: str | None, has_entity: bool, present: set[str], now: int
+    store: Store, scope: Scope, change: Change, names: _Names, norms: Sequence[str], batch: Batch, now: int
 ) -> None:
-    """Make the edges of a name anew: its meaning changed, or the number of those who share it did."""
+    """Make the edges of names anew: their meaning changed, or the number of those who share them did."""
+    stored = store.links_to(scope, norms)
+    present = store.edges_via(scope, [via(norm) for norm in norms])
+    gone = set(change.leaving)
+    links: dict[str, dict[tuple[str, str], Link]] = {
+        norm: {(k.src, k.kind): k for k in stored.get(norm, ()) if k.src not in gone and k.display} for norm in norms
+    }
+    for link in change.ended:
+        links[link.norm].pop((link.src, link.kind), None)
+    for link in change.links:
+        if link.norm in links:
+            links[link.norm][link.src, link.kind] = link
+    for norm in norms:
+        every = list(links[norm].values())
+        target = _target(batch, norm, every, names, now)
+        wanted = {edge.id: edge for edge in _edges(norm, every, target, now)} if target is not None else {}
+        have = {edge.id for edge in present.get(via(norm), ())}
+        batch.remove_edges += sorted(have - wanted.keys())
+        batch.edges += [edge for id_, edge in wanted.items() if id_ not in have]
+
+
+def _target(batch: Batch, norm: str, links: Sequence[Link], names: _Names, now: int) -> str | None:
+    """The node the links lead to. An entity is made, renamed or removed as the number of those who share it asks."""
+    target, entity = names.meant(norm), names.entity(norm)
     if target is None and len({link.src for link in links}) >= FEWEST_SHARING:
-        target = entity_id(norm)
-        if not has_entity:
-            batch.nodes.append(_entity(norm, links, now))
-    elif has_entity:
-        batch.remove_nodes.append(entity_id(norm))
-    wanted = {edge.id: edge for edge in _edges(norm, links, target, now)} if target is not None else {}
-    batch.remove_edges += sorted(present - wanted.keys())
-    batch.edges += [edge for id_, edge in wanted.items() if id_ not in present]
+        display = min(link.display for link in links)
+        if entity is None:
+            id_ = entity_id(norm)
+            batch.nodes.append(Node(id_, "entity", display, at=now, props=FOUND, created=now, updated=now))
+            return id_
+        _rename(batch, entity, display)
+        return entity.id
+    if entity is not None:
+        batch.remove_nodes.append(entity.id)
+    return target.id if target is not None else None
 
 
-def _entity(norm: str, links: Sequence[Link], now: int) -> Node:
-    display = min(link.display for link in links)
-    return Node(
-        entity_id(norm), "entity", display, at=now, props={"found": "shared name"}, created=now, updated=now
-    )
+def _rename(batch: Batch, entity: Node, display: str) -> None:
+    if display != entity.name:
+        batch.nodes.append(replace(entity, name=display))
 
 
 def _edges(norm: str, links: Sequence[Link], target: str, now: int) -> list[Edge]:
@@ -120,6 +181,7 @@ def _edges(norm: str, links: Sequence[Link], target: str, now: int) -> list[Edge
     for link in links:
         kind, weight = ("links", LINK_WEIGHT) if link.kind == "wikilink" else ("mentions", NAME_WEIGHT)
         if link.src != target:
-            id_ = digest("edge", link.src, target, kind)
+            # With the name in the id, two names of one note linked from one atom are two edges that come and go apart.
+            id_ = edge_id(kind, link.src, target, norm)
             edges.append(Edge(id_, link.src, target, kind, weight, via=via(norm), created=now, updated=now))
     return edges

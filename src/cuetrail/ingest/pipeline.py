@@ -1,4 +1,4 @@
-"""Taking in files: what changed is read, compared with what is known, and written file by file in whole transactions."""
+"""Taking in files: what changed is read, compared with what is known, and written in whole transactions."""
 
 from __future__ import annotations
 
@@ -9,16 +9,21 @@ from pathlib import Path
 
 import xxhash
 
-from cuetrail.errors import ReadError
-from cuetrail.ingest import walk
-from cuetrail.ingest.build import Built, Context, build, structure
+from cuetrail.errors import InputError, ReadError
+from cuetrail.ingest.build import Built, Context, build
+from cuetrail.ingest.difference import compare
 from cuetrail.ingest.document import Document
 from cuetrail.ingest.linking import Change, resolve
+from cuetrail.ingest.near import regroup
 from cuetrail.ingest.readers import MAX_BYTES, read
-from cuetrail.model import FileError, IngestReport, Link, Node, Provenance, Scope, SourceFile, Tag
+from cuetrail.ingest.walk import Place, locate, walk
+from cuetrail.model import FileError, IngestReport, Provenance, Scope, SourceFile
 from cuetrail.store.base import Batch, Progress, Store, Written
+from cuetrail.text import digest
 
-NODES_PER_WRITE = 2_000
+NODES_PER_WRITE = 4_000
+# How often a watch looks whether it should stop, in milliseconds.
+WATCH_STEP = 500
 
 Writer = Callable[[Batch], Written]
 
@@ -33,48 +38,109 @@ class Options:
     now: int
     skip: tuple[Path, ...]
 
+    @property
+    def mark(self) -> str:
+        """What of the options shows in the records: a file taken in with another mark is not up to date."""
+        if self.bucket is None and self.provenance == "internal":
+            return ""
+        return "+" + digest(self.bucket or "", self.provenance)[:8]
+
 
 @dataclass(slots=True)
 class Draft:
-    """Files read but not yet written: one transaction to be."""
+    """Files read but not yet written: one transaction to be. `moved` says which vanished file has become which."""
 
     built: dict[str, list[Built]] = field(default_factory=dict)
     files: list[SourceFile] = field(default_factory=list)
+    moved: dict[str, str] = field(default_factory=dict)
     gone: list[str] = field(default_factory=list)
+    roots: dict[str, str] = field(default_factory=dict)
+    absorbed: tuple[str, ...] = ()
     size: int = 0
+
+    def put(self, source: str, built: list[Built]) -> None:
+        self.built[source] = built
+        self.size += sum(len(b.nodes) for b in built)
 
 
 def ingest_path(
     store: Store, scope: Scope, path: Path, options: Options, write: Writer, progress: Progress | None
 ) -> IngestReport:
     """Bring the memory in step with a file or folder. Errors of single files are collected, never raised."""
-    place = walk.locate(path, store.roots(scope))
+    place = locate(path, store.roots(scope), lambda name: store.source_files(scope, name))
     known = store.source_files(scope, place.source(place.path))
-    found = list(walk.files(place, options.skip)) if place.path.exists() else []
-    draft, report, errors = Draft(), IngestReport(), list[FileError]()
-    unchanged = 0
-    for number, file in enumerate(found, 1):
+    found = walk(place, options.skip)
+    errors = [_closed(place, error) for error in found.closed]
+    gone = _gone(store, scope, place, known, found.files, errors)
+    moved = {file.hash: path for path, file in gone.items()}
+    # The folder's name is known from the first write on, so that an interrupted ingest is continued under it.
+    draft = Draft(roots={place.root: str(place.base)} if place.root else {})
+    report, unchanged = IngestReport(), 0
+    for number, file in enumerate(found.files, 1):
         source = place.source(file)
         try:
-            taken = _read(file, source, known.get(source), options)
-            if taken is None:
+            if not _take(draft, file, source, known.get(source), moved, options):
                 unchanged += 1
-            else:
-                _draft(draft, source, *taken)
-        except (ReadError, OSError) as error:
+        except ReadError as error:
             errors.append(FileError(source, str(error)))
         if draft.size >= NODES_PER_WRITE:
             report = _plus(report, _flush(store, scope, draft, options, write))
             draft = Draft()
         if progress:
-            progress("reading", number, len(found))
-    failed = {error.path for error in errors}
-    draft.gone = sorted(known.keys() - {place.source(f) for f in found} - failed)
+            progress("reading", number, len(found.files))
+    draft.gone, draft.absorbed = sorted(gone), place.absorbed
+    report = _plus(report, _flush(store, scope, draft, options, write))
+    return replace(report, files=len(found.files), unchanged_files=unchanged, errors=tuple(errors))
+
+
+def _closed(place: Place, error: OSError) -> FileError:
+    folder = place.source(Path(error.filename))
+    return FileError(folder, f"{folder} cannot be looked into ({error.strerror}). Check its permissions.")
+
+
+def _gone(
+    store: Store,
+    scope: Scope,
+    place: Place,
+    known: Mapping[str, SourceFile],
+    found: Sequence[Path],
+    closed: Sequence[FileError],
+) -> dict[str, SourceFile]:
+    """Known files that are no longer there, or are now known under an outer folder's name."""
+    here = {place.source(file) for file in found}
+    unseen = tuple(f"{error.path}/" for error in closed)
+    gone = {path: file for path, file in known.items() if path not in here and not path.startswith(unseen)}
     for name in place.absorbed:
-        draft.gone += sorted(store.source_files(scope, name))
-    roots = {place.root: str(place.base)} if place.root else {}
-    report = _plus(report, _flush(store, scope, draft, options, write, roots, place.absorbed))
-    return replace(report, files=len(found), unchanged_files=unchanged, errors=tuple(errors))
+        gone.update(store.source_files(scope, name))
+    return gone
+
+
+def _take(
+    draft: Draft, file: Path, source: str, known: SourceFile | None, moved: Mapping[str, str], options: Options
+) -> bool:
+    """Read a file into the draft; False when it is as it was. Raises ReadError."""
+    limit = MAX_BYTES if options.max_bytes is None else options.max_bytes
+    try:
+        status = file.stat()
+        as_known = known is not None and known.hash.endswith(options.mark) and bool(options.mark) == ("+" in known.hash)
+        if as_known and known and (known.size, known.mtime_ns) == (status.st_size, status.st_mtime_ns):
+            return False
+        if status.st_size > limit:
+            raise ReadError(
+                f"{source} is larger than {limit} bytes. Raise the limit with --max-size, or split the file."
+            )
+        content = xxhash.xxh3_128_hexdigest(file.read_bytes()) + options.mark
+    except OSError as error:
+        raise ReadError(f"{source} cannot be opened ({error.strerror or error}). Check its permissions.") from error
+    if known is not None and known.hash == content:
+        return False
+    documents = read(file, source, limit)
+    context = Context(options.bucket, options.provenance, status.st_mtime_ns // 1_000_000, options.now)
+    draft.put(source, [build(document, context) for document in documents])
+    draft.files.append(SourceFile(source, status.st_size, status.st_mtime_ns, content, options.now))
+    if known is None and content in moved:
+        draft.moved[source] = moved[content]
+    return True
 
 
 def ingest_documents(
@@ -83,7 +149,7 @@ def ingest_documents(
     """Take in documents that come from no file, replacing what the source held."""
     draft = Draft()
     context = Context(options.bucket, options.provenance, options.now, options.now)
-    _draft(draft, source, None, [build(document, context) for document in documents])
+    draft.put(source, [build(document, context) for document in documents])
     return replace(_flush(store, scope, draft, options, write), files=1)
 
 
@@ -100,133 +166,70 @@ def watch_path(
     # Imported here: only --watch needs it.
     from watchfiles import watch
 
-    for _ in watch(path, stop_event=stop, raise_interrupt=False, debounce=400):
-        yield ingest_path(store, scope, path, replace(options, now=clock()), write, None)
+    own = tuple(str(place) for place in options.skip)
+    path = path.absolute()
+    # Editors replace a file rather than write to it; only its folder sees that.
+    folder = path if path.is_dir() else path.parent
+    first = True
+    for changes in watch(
+        folder,
+        watch_filter=lambda _, changed: not changed.startswith(own),
+        stop_event=stop,
+        raise_interrupt=False,
+        debounce=400,
+        rust_timeout=WATCH_STEP,
+        yield_on_timeout=True,
+    ):
+        # What changed before the watch began is in no event, so its first round looks without one.
+        if not changes and not first:
+            continue
+        try:
+            report = ingest_path(store, scope, path, replace(options, now=clock()), write, None)
+        except InputError as error:
+            report = IngestReport(errors=(FileError(str(path), str(error)),))
+        if changes or report.unchanged_files < report.files or report.removed_files:
+            yield report
+        first = False
 
 
-def _read(
-    file: Path, source: str, known: SourceFile | None, options: Options
-) -> tuple[SourceFile, list[Built]] | None:
-    """The file as records, None when it is as it was."""
-    status = file.stat()
-    if known is not None and (known.size, known.mtime_ns) == (status.st_size, status.st_mtime_ns):
-        return None
-    limit = MAX_BYTES if options.max_bytes is None else options.max_bytes
-    documents = read(file, source, limit)
-    digest = xxhash.xxh3_128_hexdigest(file.read_bytes())
-    record = SourceFile(source, status.st_size, status.st_mtime_ns, digest, options.now)
-    context = Context(options.bucket, options.provenance, status.st_mtime_ns // 1_000_000, options.now)
-    return record, [build(document, context) for document in documents]
-
-
-def _draft(draft: Draft, source: str, file: SourceFile | None, built: list[Built]) -> None:
-    draft.built[source] = built
-    if file is not None:
-        draft.files.append(file)
-    draft.size += sum(len(b.nodes) for b in built)
-
-
-def _flush(
-    store: Store,
-    scope: Scope,
-    draft: Draft,
-    options: Options,
-    write: Writer,
-    roots: Mapping[str, str] | None = None,
-    absorbed: Sequence[str] = (),
-) -> IngestReport:
+def _flush(store: Store, scope: Scope, draft: Draft, options: Options, write: Writer) -> IngestReport:
     """Write the draft as one transaction: only the difference to what is there."""
-    if not (draft.files or draft.gone or draft.built or roots):
+    if not (draft.files or draft.gone or draft.built or draft.roots or draft.absorbed):
         return IngestReport()
-    batch = Batch(sources=draft.files, remove_sources=draft.gone, roots=dict(roots or {}), remove_roots=list(absorbed))
-    present = store.atoms_of(scope, [*draft.built, *draft.gone])
-    kept, links, new = 0, list[Link](), list[Node]()
-    for source, built in draft.built.items():
-        old = {node.id: node for node in present[source]}
-        now = {node.id: node for b in built for node in b.nodes}
-        dated = frozenset[str]().union(*(b.dated for b in built))
-        fresh = [_settled(node, old.get(node.id), dated) for node in now.values()]
-        changed = [node for node in fresh if not _same(node, old.get(node.id))]
-        batch.nodes += changed
-        kept += sum(node.kind == "atom" for node in fresh) - sum(n.kind == "atom" for n in changed if n.id not in old)
-        new += [node for node in changed if node.id not in old]
-        batch.remove_nodes += [id_ for id_ in old if id_ not in now]
-        links += [link for b in built for link in b.links if link.src not in old]
-        _restructure(store, scope, batch, source, built)
-    batch.remove_nodes += [node.id for source in draft.gone for node in present[source]]
-    removed = sum(n.kind == "atom" for nodes in present.values() for n in nodes if n.id in set(batch.remove_nodes))
-    merged = _merge_near(store, scope, batch, new)
-    batch.links = links
-    forgotten = store.is_forgotten(scope, batch.nodes)
-    links = [link for link in links if link.src not in forgotten]
-    renamed = [node for node in batch.nodes if node.kind == "source" and node.id not in forgotten]
-    resolve(store, scope, Change(links, renamed, batch.remove_nodes), batch, options.now)
-    written = write(batch)
-    added = sum(node.kind == "atom" for node in new) - sum(n.id in written.forgotten and n.kind == "atom" for n in new)
-    return IngestReport(
-        removed_files=len(draft.gone), added=added, kept=kept, removed=removed, merged=merged,
-        forgotten=len(written.forgotten), edges=written.edges,
-    )  # fmt: skip
-
-
-def _settled(node: Node, old: Node | None, dated: frozenset[str]) -> Node:
-    """The node as it should be stored: what others gave the old one stays; a date only the file had does not move."""
-    if old is None:
-        return node
-    own = {tag.name for tag in node.tag_details}
-    given = tuple(tag for tag in old.tag_details if tag.origin in ("temporal", "infected") and tag.name not in own)
-    return replace(
-        node,
-        tag_details=node.tag_details + given,
-        buckets=tuple(dict.fromkeys(node.buckets + old.buckets)) if given else node.buckets,
-        at=node.at if node.id in dated else old.at,
-        created=old.created,
-        updated=old.updated,
-        life=old.life,
+    present = store.atoms_of(scope, [*draft.built, *draft.gone, *draft.moved.values()])
+    found = compare(store, scope, draft.built, present, draft.moved, options.now)
+    found.leaving += [node for source in draft.gone for node in present[source]]
+    forgotten = store.is_forgotten(scope, found.new)
+    batch = Batch(
+        nodes=found.changed,
+        edges=found.edges,
+        links=found.stored_links(),
+        sources=draft.files,
+        roots=draft.roots,
+        remove_nodes=[node.id for node in found.leaving],
+        remove_edges=found.stale_edges,
+        remove_sources=draft.gone,
+        remove_roots=list(draft.absorbed),
     )
-
-
-def _same(node: Node, old: Node | None) -> bool:
-    return old is not None and replace(old, owner=node.owner, team=node.team) == node
-
-
-def _restructure(store: Store, scope: Scope, batch: Batch, source: str, built: Sequence[Built]) -> None:
-    """Edges of the file's structure: add the new ones, remove those that no longer hold."""
-    wanted = {edge.id: edge for b in built for edge in b.edges}
-    marks = sorted({structure(b.nodes[0].source or source) for b in built})
-    present = {e.id for edges in store.edges_via(scope, marks).values() for e in edges}
-    batch.edges += [edge for id_, edge in wanted.items() if id_ not in present]
-    batch.remove_edges += sorted(present - wanted.keys())
-
-
-def _merge_near(store: Store, scope: Scope, batch: Batch, new: Sequence[Node]) -> int:
-    """Near duplicates share their tags and buckets; each keeps its own text and file."""
-    near = store.simhash_near(scope, {n.id: n.simhash for n in new if n.simhash is not None})
-    leaving = set(batch.remove_nodes)
-    near = {id_: other for id_, other in near.items() if other not in leaving}
-    if not near:
-        return 0
-    others = store.get(scope, sorted(set(near.values())))
-    nodes = {node.id: node for node in batch.nodes}
-    for id_, other_id in near.items():
-        other = nodes.get(other_id, others[other_id])
-        node = nodes[id_]
-        nodes[id_] = _with(node, other)
-        merged = _with(other, node)
-        if merged != other or other_id in nodes:
-            nodes[other_id] = merged
-    batch.nodes = list(nodes.values())
-    return len(near)
-
-
-def _with(node: Node, other: Node) -> Node:
-    """The node with the other's tags and buckets behind its own."""
-    have = set(node.tags)
-    borrowed = tuple(Tag(t.name, t.display, "infected") for t in other.tag_details if t.name not in have)
-    return replace(
-        node,
-        tag_details=node.tag_details + borrowed,
-        buckets=tuple(dict.fromkeys(node.buckets + other.buckets)),
+    touched = [node for node in found.touched if node.id not in forgotten]
+    merged = regroup(store, scope, batch, touched, found.leaving, options.now)
+    change = Change(
+        links=[link for link in found.links if link.src not in forgotten],
+        ended=found.ended,
+        arriving=[node for node in found.changed if node.kind == "source" and node.id not in forgotten],
+        leaving=batch.remove_nodes,
+    )
+    resolve(store, scope, change, batch, options.now)
+    kept_out = set(write(batch).forgotten)
+    atoms = [node for node in found.new if node.kind == "atom"]
+    return IngestReport(
+        removed_files=len(draft.gone),
+        added=sum(node.id not in kept_out for node in atoms),
+        kept=found.kept,
+        removed=sum(node.kind == "atom" for node in found.leaving),
+        merged=merged,
+        forgotten=sum(node.id in kept_out for node in atoms),
+        edges=len(batch.edges),
     )
 
 

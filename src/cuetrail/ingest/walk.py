@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from cuetrail.errors import InputError
 from cuetrail.ingest.readers import supported
+from cuetrail.model import SourceFile
 
 SKIPPED_FOLDERS = {"node_modules", "__pycache__", "venv"}
+MIRROR_MARK = ".cuetrail-mirror"
 # A folder that holds one of these is another memory or a mirror of one; taking it in would echo.
-OWN_MARKS = ("memory.db", ".cuetrail-mirror")
+OWN_MARKS = ("memory.db", MIRROR_MARK)
+
+KnownFiles = Callable[[str], Mapping[str, SourceFile]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,33 +38,83 @@ class Place:
         return self.prefix if below == "." else f"{self.prefix}/{below}"
 
 
-def locate(path: Path, roots: Mapping[str, str]) -> Place:
-    """The place of a path among the folders already known. A moved folder keeps its name.
+@dataclass(slots=True)
+class Walk:
+    """The files below a place, and the folders that could not be looked into."""
 
-    Raises InputError when nothing is there and nothing ever was.
+    files: list[Path] = field(default_factory=list)
+    closed: list[OSError] = field(default_factory=list)
+
+
+def locate(path: Path, roots: Mapping[str, str], known: KnownFiles) -> Place:
+    """The place of a path among the folders already known. A moved or renamed folder keeps its name.
+
+    Raises InputError when nothing is there, or it is a mirror or a memory itself.
     """
     path = path.absolute().resolve()
     folder = path if path.is_dir() else path.parent
-    for name, known in sorted(roots.items(), key=lambda item: -len(item[1])):
-        if folder == Path(known) or Path(known) in folder.parents:
-            return Place(path, Path(known), name, None, ())
+    _refuse_own(path, folder)
+    inside = tuple(sorted(n for n, place in roots.items() if path in Path(place).parents))
+    for name, place in sorted(roots.items(), key=lambda item: len(item[1])):
+        if Path(place) == folder or Path(place) in folder.parents:
+            if not Path(place).is_dir():
+                raise InputError(
+                    f"{place}, known as {name!r}, is not there: is its drive connected? Nothing was removed"
+                )
+            return Place(path, Path(place), name, None, tuple(n for n in inside if n != name))
     if not path.exists():
         raise InputError(f"there is no file or folder {path}")
-    wanted = folder.name or "root"
+    name = _moved_from(folder, roots, known) or _free_name(folder.name or "root", roots)
+    return Place(path, folder, name, name, tuple(n for n in inside if n != name))
+
+
+def _refuse_own(path: Path, folder: Path) -> None:
+    for above in (folder, *folder.parents):
+        if (above / MIRROR_MARK).exists():
+            raise InputError(f"{path} is in a mirror that cuetrail wrote: ingest what it was made from")
+    if path.is_dir() and (path / OWN_MARKS[0]).exists():
+        raise InputError(f"{path} is a memory: use `cuetrail export` and `cuetrail import` to bring one into another")
+
+
+def _moved_from(folder: Path, roots: Mapping[str, str], known: KnownFiles) -> str | None:
+    """The name of a folder that is no longer where it was and most of whose files are here."""
+    for name, place in sorted(roots.items()):
+        if Path(place).exists():
+            continue
+        files = known(name)
+        same = sum(_has_size(folder / path[len(name) + 1 :], file.size) for path, file in files.items())
+        if 2 * same > len(files) or (not files and name == folder.name):
+            return name
+    return None
+
+
+def _has_size(file: Path, size: int) -> bool:
+    try:
+        return file.stat().st_size == size
+    except OSError:
+        return False
+
+
+def _free_name(wanted: str, roots: Mapping[str, str]) -> str:
     name, number = wanted, 1
-    while name in roots and Path(roots[name]).exists():
+    while name in roots:
         number += 1
         name = f"{wanted}-{number}"
-    inside = tuple(sorted(n for n, known in roots.items() if n != name and folder in Path(known).parents))
-    return Place(path, folder, name, name, inside)
+    return name
 
 
-def files(place: Place, skip: Sequence[Path]) -> Iterator[Path]:
+def walk(place: Place, skip: Sequence[Path]) -> Walk:
     """The files to read, in a fixed order. Hidden folders, other memories and `skip` are left out."""
+    found = Walk()
     if place.path.is_file():
-        yield place.path
-        return
-    for folder, folders, names in os.walk(place.path):
+        found.files.append(place.path)
+    elif place.path.is_dir():
+        found.files.extend(_below(place.path, skip, found.closed))
+    return found
+
+
+def _below(top: Path, skip: Sequence[Path], closed: list[OSError]) -> Iterator[Path]:
+    for folder, folders, names in os.walk(top, onerror=closed.append):
         here = Path(folder)
         folders[:] = sorted(f for f in folders if _enters(here / f, skip))
         for name in sorted(names):

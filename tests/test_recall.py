@@ -1,0 +1,300 @@
+"""A recall stays inside its budget, says why and what it looked for, and admits when there is nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from cuetrail import Budget, Hit, Memory, Node
+from cuetrail.anchor import LONGEST_CUE, Anchor, Cue, looked_for, parse_cue
+from cuetrail.errors import EmbedderError, InputError
+from cuetrail.formulas import estimated_tokens
+from cuetrail.model import TextQuery, Where
+from cuetrail.render import CUT_MARK, SEPARATOR, SMALLEST_CUT, budget_measure, line, render
+from cuetrail.score import score_anchors
+
+DAY = 86_400_000
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with Memory(tmp_path, embedder=None) as opened:
+        yield opened
+
+
+class Directions:
+    """An embedder whose vectors are chosen by hand: the first word of a text that is known says where it points."""
+
+    model = "directions"
+    dim = 2
+
+    def __init__(self, known: dict[str, tuple[float, float]], broken: bool = False) -> None:
+        self.known = known
+        self.broken = broken
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if self.broken:
+            raise EmbedderError("the model is away")
+        rows = [next((self.known[w] for w in text.split() if w in self.known), (0.0, 1.0)) for text in texts]
+        array = np.array(rows, np.float32).reshape(len(rows), 2)
+        units: NDArray[np.float32] = array / np.linalg.norm(array, axis=1, keepdims=True)
+        return units
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        row: NDArray[np.float32] = self.embed([text])[0]
+        return row
+
+
+# --- the budget
+
+
+def hits_of(texts: Sequence[tuple[str | None, str]]) -> list[Hit]:
+    return [Hit(Node(f"n{i}", name=name, text=text), 1.0, {}) for i, (name, text) in enumerate(texts)]
+
+
+def by_words(text: str) -> int:
+    """A tokenizer that counts more for less: a cut may split a word in two."""
+    return len(text.split()) + 3 * text.count("…") + (len(text) % 7 == 0)
+
+
+prose = st.text(st.sampled_from("ab é日😀.!?\n "), max_size=60).map(lambda text: text * 11)
+bodies = st.lists(st.tuples(st.none() | st.text(max_size=5), prose | st.text(max_size=80)), max_size=5)
+
+
+@settings(max_examples=300)
+@given(bodies, st.integers(0, 2500), st.sampled_from(["chars", "tokens", "words"]))
+@example([(None, "a" * 500)], 0, "chars")
+@example([(None, "a. " * 500)], 201, "tokens")
+def test_the_text_never_exceeds_its_budget(texts: list[tuple[str | None, str]], size: int, unit: str) -> None:
+    budget = Budget(chars=size) if unit == "chars" else Budget(tokens=size)
+    size, measure = budget_measure(budget, by_words if unit == "words" else None)
+    hits = hits_of(texts)
+    text, shown = render(hits, size, measure)
+    assert measure(text) <= size
+    assert shown == hits[: len(shown)]
+    assert bool(text) == bool(shown)
+    whole = SEPARATOR.join(line(hit) for hit in shown)
+    assert text == whole or (text.endswith(CUT_MARK) and whole.startswith(text.removesuffix(CUT_MARK)))
+    if measure(SEPARATOR.join(map(line, hits))) <= size and unit != "words":
+        assert shown == hits
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, 600), st.booleans())
+def test_a_recall_never_exceeds_its_budget(memory: Memory, size: int, in_tokens: bool) -> None:
+    if not memory.stats().nodes:
+        memory.add_many([f"word {i}. " + "Ein Satz über 日本. " * i for i in range(12)], now=1)
+    budget = Budget(tokens=size) if in_tokens else Budget(chars=size)
+    found = memory.recall("word", budget=budget, now=2)
+    assert (estimated_tokens(found.text) if in_tokens else len(found.text)) <= size
+    assert found.answerable
+    assert bool(found.hits) == bool(found.text)
+
+
+def test_a_hit_is_cut_at_a_sentence_past_half_of_the_room() -> None:
+    text = "First sentence here. " * 30
+    shown, hits = render(hits_of([(None, text)]), 300, len)
+    assert len(hits) == 1
+    assert shown.endswith("here." + CUT_MARK)
+    assert 150 < len(shown) <= 300
+
+
+def test_a_hit_is_left_out_where_little_room_is_left() -> None:
+    hits = hits_of([(None, "a" * 100), (None, "b" * 1000)])
+    room = len(line(hits[0])) + len(SEPARATOR) + SMALLEST_CUT + len(CUT_MARK)
+    assert render(hits, room, len)[1] == hits[:1]
+    assert render(hits, room + 1, len)[1] == hits
+
+
+@pytest.mark.parametrize("wrong", [Budget(), Budget(chars=5, tokens=5), Budget(chars=-1), Budget(tokens=-1)])
+def test_a_budget_that_is_none_is_an_error(memory: Memory, wrong: Budget) -> None:
+    with pytest.raises(InputError, match="budget"):
+        memory.recall("word", budget=wrong)
+
+
+def test_a_recall_counts_by_the_tokenizer_it_is_given(memory: Memory) -> None:
+    memory.add("one two three four", now=1)
+    assert memory.recall("two", budget=Budget(tokens=5), count_tokens=lambda text: len(text.split())).text
+    assert not memory.recall("two", budget=Budget(tokens=4), count_tokens=lambda text: len(text.split())).text
+
+
+# --- what is said about an answer
+
+
+def test_nothing_relevant_is_said_so_with_what_was_looked_for(memory: Memory) -> None:
+    memory.add("apples and pears", tags=["fruit"], now=1)
+    found = memory.recall('zebra "blue whale" #sea @zoo', now=2)
+    assert (found.answerable, found.text, found.hits) == (False, "", ())
+    assert found.looked_for == ("blue whale", "zebra", "#sea", "@zoo")
+    assert memory.recall("apples #sea").looked_for == ("apples", "#sea")
+    assert not memory.recall("apples #sea").answerable
+
+
+@pytest.mark.parametrize("cue", ["", "   ", "?!", "\x00", "\ud800", '""', "🎉"])
+def test_a_cue_without_words_is_not_answerable_and_no_error(memory: Memory, cue: str) -> None:
+    memory.add("apples ?! 🎉", now=1)
+    found = memory.recall(cue, now=2)
+    assert (found.answerable, found.text, found.cue) == (False, "", cue)
+
+
+def test_a_memory_with_nothing_in_it_answers_nothing(memory: Memory) -> None:
+    assert not memory.recall("anything").answerable
+
+
+def test_why_is_data(tmp_path: Path) -> None:
+    embedder = Directions({"fox": (1, 0), "wolf": (0.9, 0.1), "stone": (-1, 0)})
+    with Memory(tmp_path, embedder=embedder) as memory:
+        memory.add("fox den", id="a", tags=["fox"], now=1)
+        memory.add("wolf pack", id="b", now=1)
+        memory.add("stone age", id="c", now=1)
+        found = memory.recall("fox", now=2)
+    assert [hit.node.id for hit in found.hits] == ["a", "b"]
+    first, second = (hit.why for hit in found.hits)
+    assert first["found_by"] == ["text", "vector"]
+    assert first["tag_boost"] is True
+    assert first["parts"]["bm25"] > 0
+    assert first["parts"]["cosine"] == pytest.approx(1, abs=1e-3)
+    assert second["found_by"] == ["vector"]
+    assert second["parts"]["bm25"] is None
+    plain = found.to_dict()
+    assert json.loads(json.dumps(plain)) == plain
+    assert plain["hits"][0]["why"] == first
+
+
+def test_an_embedder_that_fails_leaves_the_answer_of_the_text(tmp_path: Path) -> None:
+    with Memory(tmp_path, embedder=Directions({})) as memory:
+        memory.add("fox den", id="a", now=1)
+    with Memory(tmp_path, embedder=Directions({}, broken=True)) as memory:
+        found = memory.recall("fox", now=2)
+    assert [hit.node.id for hit in found.hits] == ["a"]
+    assert "the model is away" in found.notices[0]
+
+
+def test_a_far_vector_alone_is_no_answer(tmp_path: Path) -> None:
+    with Memory(tmp_path, embedder=Directions({"fox": (1, 0), "stone": (0.2, 1)})) as memory:
+        memory.add("stone age", now=1)
+        assert not memory.recall("fox", now=2).answerable
+
+
+def test_what_is_shown_is_touched_once_and_the_rest_is_not(memory: Memory) -> None:
+    for id_ in ("a", "b"):
+        memory.add("apple " * 30, id=id_, at=ord(id_), now=1)
+    memory.add("unrelated", id="c", now=1)
+    found = memory.recall("apple apple", budget=Budget(chars=190), now=50)
+    assert [hit.node.id for hit in found.hits] == ["b"]
+    memory.recall("apple", record_access=False, now=60)
+    lives = {id_: node.life for id_ in "abc" if (node := memory.get(id_)) is not None}
+    assert {id_: (life.accesses, life.last_access) for id_, life in lives.items()} == {
+        "a": (0, None),
+        "b": (1, 50),
+        "c": (0, None),
+    }
+    assert found.hits[0].node.life.accesses == 0
+
+
+# --- the order of hits
+
+
+def test_equal_hits_come_newer_first_then_by_id(memory: Memory) -> None:
+    for id_, at in (("c", 5), ("b", 5), ("a", 1), ("d", 9)):
+        memory.add("same words", id=id_, at=at, now=1)
+    assert [hit.node.id for hit in memory.recall("words", now=2).hits] == ["d", "b", "c", "a"]
+    assert [hit.node.id for hit in memory.recall("words", limit=2, now=2).hits] == ["d", "b"]
+
+
+scores = st.none() | st.sampled_from([0.1, 0.4, 1.0, 2.0])
+anchors = st.lists(st.tuples(st.sampled_from("abcdef"), scores, scores), unique_by=lambda row: row[0])
+
+
+@given(anchors, st.permutations(range(6)))
+def test_hits_are_in_one_order_whatever_order_they_were_found_in(
+    rows: list[tuple[str, float | None, float | None]], order: list[int]
+) -> None:
+    found = [Anchor(id_, bm25, cosine, False) for id_, bm25, cosine in rows if (bm25, cosine) != (None, None)]
+    nodes = {id_: Node(id_, at=ord(id_) % 2) for id_ in "abcdef"}
+    hits = score_anchors(found, nodes, 0.7, 0.35)
+    shuffled = score_anchors([found[i] for i in order if i < len(found)], nodes, 0.7, 0.35)
+    assert hits == shuffled
+    keys = [(-hit.score, -hit.node.at, hit.node.id) for hit in hits]
+    assert keys == sorted(keys)
+    assert all(0 <= hit.score <= 1 for hit in hits)
+    left_out = {a.id for a in found} - {hit.node.id for hit in hits}
+    assert left_out == {a.id for a in found if a.bm25 is None and (a.cosine or 0) < 0.35}
+
+
+# --- the syntax of cues
+
+
+@pytest.mark.parametrize(
+    ("raw", "words", "phrases", "tags", "buckets"),
+    [
+        ("plain words", "plain words", (), (), ()),
+        ("#Camp what about it", "what about it", (), ("camp",), ()),
+        ("what about #camp?", "what about", (), ("camp",), ()),
+        ("(see #camp, #c++)", "(see", (), ("camp", "c++"), ()),
+        ("notes @Work", "notes", (), (), ("work",)),
+        ("notes bucket:work now", "notes  now", (), (), ("work",)),
+        ('say "hello world" twice', "say   twice", ("hello world",), (), ()),
+        ('"a" "" "  b  "', "", ("a", "b"), (), ()),
+        ('an "open quote', 'an "open quote', (), (), ()),
+        ('"#not a tag"', "", ("#not a tag",), (), ()),
+        ("mail me@example.org about C# and issue#5", "mail me@example.org about C# and issue#5", (), (), ()),
+        ("# @ bucket: #? @!", "# @ bucket:", (), (), ()),
+        ("#Ünï_Cödé #日本", "", (), ("ünï_cödé", "日本"), ()),
+    ],
+)
+def test_a_cue_is_taken_apart(
+    raw: str, words: str, phrases: tuple[str, ...], tags: tuple[str, ...], buckets: tuple[str, ...]
+) -> None:
+    cue = parse_cue(raw, Where())
+    assert cue == Cue(raw, TextQuery(cue.query.words, phrases), Where(tags=tags, buckets=buckets))
+    assert cue.query.words.split() == words.split()
+
+
+@settings(max_examples=300)
+@given(st.text())
+def test_any_cue_can_be_taken_apart(raw: str) -> None:
+    cue = parse_cue(raw, Where(tags=("given",)))
+    assert cue.where.tags[0] == "given"
+    assert "" not in (*cue.where.tags, *cue.where.buckets, *cue.query.phrases, *looked_for(cue))
+
+
+def test_filters_written_in_a_cue_hold_for_text_and_vectors(tmp_path: Path) -> None:
+    with Memory(tmp_path, embedder=Directions({"fox": (1, 0)})) as memory:
+        memory.add("fox one", id="a", tags=["Den"], buckets=["Work"], now=1)
+        memory.add("fox two", id="b", tags=["den"], now=1)
+        memory.add("fox three", id="c", buckets=["work"], now=1)
+
+        def found(cue: str) -> set[str]:
+            return {hit.node.id for hit in memory.recall(cue, now=2).hits}
+
+        assert found("fox") == {"a", "b", "c"}
+        assert found("fox #den") == {"a", "b"}
+        assert found("fox @work") == found("fox bucket:WORK") == {"a", "c"}
+        assert found("fox #den @work!") == {"a"}
+        assert found("fox #none") == set()
+        assert found('"fox two"') == {"b"}
+
+
+def test_arguments_filter_like_the_cue_does(memory: Memory) -> None:
+    memory.add("fox one", id="a", tags=["den"], buckets=["work"], kind="person", at=5, now=1)
+    memory.add("fox two", id="b", at=9, provenance="quarantine", now=1)
+    assert [
+        h.node.id for h in memory.recall("fox", tags=["#Den"], buckets=["@Work"], kinds=["person"], now=2).hits
+    ] == ["a"]
+    assert [h.node.id for h in memory.recall("fox", since=6, now=2).hits] == []
+    assert [h.node.id for h in memory.recall("fox", since=6, include_quarantined=True, now=2).hits] == ["b"]
+    assert [h.node.id for h in memory.recall("fox", until=5, now=2).hits] == ["a"]
+
+
+def test_what_lies_beyond_the_longest_cue_is_not_read(memory: Memory) -> None:
+    memory.add("apple", now=1)
+    assert not memory.recall("x" * LONGEST_CUE + " apple", now=2).answerable
+    assert memory.recall("apple " + "x" * LONGEST_CUE, now=2).answerable

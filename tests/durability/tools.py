@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -130,7 +131,7 @@ class Plan:
         doomed = self.rng.choice(groups) + "." if len(groups) > 8 else "no such group"
         texts = dict(self._new() for _ in range(self.rng.randint(2, 6)))
         ids = list(texts)
-        edges = [self._edge(a, b) for a, b in zip(ids, ids[1:], strict=False)]
+        edges = [self._edge(a, b) for a, b in pairwise(ids)]
         gone = [id_ for id_ in now.texts if id_.startswith(doomed)]
         return {"do": "batch", "texts": texts, "edges": edges, "gone": gone}
 

@@ -71,7 +71,7 @@ def restore(path: Path, directory: Path, replace: bool) -> Path | None:
     try:
         with tempfile.TemporaryDirectory(dir=directory, prefix=".restore-") as place:
             copy = _unpacked(path, Path(place))
-            _renew(copy)
+            _renew(path, copy)
             kept = _put(copy, directory, replace)
     except BaseException:
         if made:
@@ -109,11 +109,14 @@ def _unpacked(path: Path, place: Path) -> Path:
     return place / TRUTH
 
 
-def _renew(copy: Path) -> None:
+def _renew(path: Path, copy: Path) -> None:
     """A new epoch, so that no index of the directory's earlier memory is taken for this one's."""
-    with contextlib.closing(sqlite3.connect(copy, isolation_level=None)) as db:
-        db.execute("PRAGMA journal_mode = WAL").fetchall()
-        db.execute("UPDATE meta SET value = ? WHERE name = 'epoch'", (uuid.uuid4().hex,))
+    try:
+        with contextlib.closing(sqlite3.connect(copy, isolation_level=None)) as db:
+            db.execute("PRAGMA journal_mode = WAL").fetchall()
+            db.execute("UPDATE meta SET value = ? WHERE name = 'epoch'", (uuid.uuid4().hex,))
+    except sqlite3.Error as error:
+        raise InputError(f"{path} does not hold a memory ({error}): nothing was changed") from error
     _sync(copy)
 
 

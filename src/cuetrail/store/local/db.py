@@ -212,6 +212,12 @@ class Database:
             with self.reading() as db:
                 yield db
             return
+        with self.apart() as db:
+            yield db
+
+    @contextlib.contextmanager
+    def apart(self) -> Iterator[sqlite3.Connection]:
+        """A view of its own: other reads of this thread do not share it. For views that are left open for long."""
         with self.connection() as db:
             db.execute("BEGIN")
             yield db

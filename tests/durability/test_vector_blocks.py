@@ -1,0 +1,157 @@
+"""The vector index in blocks: small changes touch small files, and every search equals a full comparison."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from cuetrail.model import Node, Scope, Where
+from cuetrail.store.base import Batch, VectorSpace
+from cuetrail.store.local import LocalStore, vectorindex
+
+ME = Scope()
+DIM = 8
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalStore]:
+    """An engine whose blocks are small enough to have many."""
+    monkeypatch.setattr(vectorindex, "BLOCK", 64)
+    monkeypatch.setattr(vectorindex, "BATCH", 16)
+    monkeypatch.setattr(vectorindex, "TAIL", 8)
+    opened = LocalStore(tmp_path / "m")
+    opened.start_vector_space(VectorSpace("test", DIM))
+    yield opened
+    opened.close()
+
+
+def unit(seed: int) -> NDArray[np.float16]:
+    raw = np.random.default_rng(seed).normal(size=DIM)
+    vector: NDArray[np.float16] = (raw / np.linalg.norm(raw)).astype("<f2")
+    return vector
+
+
+def put(store: LocalStore, ids: list[int], scope: Scope = ME, salt: int = 0) -> None:
+    nodes = [Node(str(n), text=f"text {n} {salt}") for n in ids]
+    store.write(scope, Batch(nodes=nodes, vectors={str(n): unit(n * 7 + salt).tobytes() for n in ids}))
+
+
+def blocks(store: LocalStore) -> list[int]:
+    """How many rows each block has; the keys ascend over all of them."""
+    view = store.vector_index.view()
+    assert view is not None
+    keys = np.concatenate([b.keys for b in view.blocks]) if view.blocks else np.zeros(0)
+    assert (np.diff(keys) > 0).all()
+    return [len(b.keys) for b in view.blocks]
+
+
+def assert_search_is_exact(store: LocalStore, vectors: dict[str, NDArray[np.float16]], scope: Scope = ME) -> None:
+    for seed in range(1000, 1005):
+        query = unit(seed)
+        true = {i: float(v.astype(np.float64) @ query.astype(np.float32)) for i, v in vectors.items()}
+        found = store.vector(scope, query.tobytes(), 5, Where())
+        best = sorted(true.values(), reverse=True)[:5]
+        assert [f.score for f in found] == pytest.approx(best, abs=1e-6)
+        assert all(true[f.id] == pytest.approx(f.score, abs=1e-6) for f in found)
+
+
+def test_random_adds_replacements_and_removals_keep_every_search_exact(store: LocalStore) -> None:
+    rng = random.Random(41)
+    vectors: dict[str, NDArray[np.float16]] = {}
+    following = 0
+    for round_ in range(60):
+        size = rng.choice([1, 1, 3, 20, 150])
+        if vectors and rng.random() < 0.5:
+            chosen = rng.sample(sorted(vectors, key=int), min(size, len(vectors)))
+            if rng.random() < 0.5:
+                store.write(ME, Batch(remove_nodes=chosen))
+                vectors = {i: v for i, v in vectors.items() if i not in chosen}
+            else:
+                put(store, [int(i) for i in chosen], salt=round_ + 1)
+                vectors.update({i: unit(int(i) * 7 + round_ + 1) for i in chosen})
+        else:
+            put(store, list(range(following, following + size)))
+            vectors.update({str(n): unit(n * 7) for n in range(following, following + size)})
+            following += size
+        assert sum(blocks(store)) == len(vectors)
+        assert max(blocks(store), default=0) <= vectorindex.BLOCK
+        assert_search_is_exact(store, vectors)
+        assert not store.vector_index.differs()
+
+
+def test_adding_one_rewrites_only_the_small_last_block(store: LocalStore) -> None:
+    put(store, list(range(640)))
+    folder = store.vector_index.dir
+    assert blocks(store) == [64] * 10
+    before = {p.name: p.stat().st_ino for p in folder.path.rglob("*") if p.name.isdecimal() and p.is_file()}
+    for n in range(640, 646):
+        put(store, [n])
+        assert blocks(store) == [64] * 10 + [n - 639]
+    after = {p.name: p.stat().st_ino for p in folder.path.rglob("*") if p.name.isdecimal() and p.is_file()}
+    assert before.items() <= after.items()
+    assert len(after) == 11
+
+
+def test_the_last_block_is_joined_to_its_neighbour_when_it_has_grown(store: LocalStore) -> None:
+    most = 0
+    for n in range(200):
+        put(store, [n])
+        sizes = blocks(store)
+        assert sum(sizes) == n + 1
+        most = max(most, len(sizes))
+    assert most <= 6
+
+
+def test_removing_one_rewrites_only_its_block_and_leaves_no_trace(store: LocalStore) -> None:
+    put(store, list(range(200)))
+    assert len(blocks(store)) == 4
+    names = list(store.vector_index.dir.load().files)  # type: ignore[union-attr]  # it was just written
+    store.write(ME, Batch(remove_nodes=["70"]))
+    assert blocks(store) == [64, 63, 64, 8]
+    left = list(store.vector_index.dir.load().files)  # type: ignore[union-attr]  # it was just written
+    assert (left[0], left[2], left[3]) == (names[0], names[2], names[3])
+    assert left[1] != names[1]
+    code = vectorindex.quantised(unit(490)[None, :].astype(np.float32)).tobytes()
+    files = [p for p in store.vector_index.dir.path.rglob("*") if p.is_file()]
+    assert not [p for p in files if code in p.read_bytes()]
+
+
+def test_a_vector_that_comes_late_finds_its_place_between_the_others(store: LocalStore) -> None:
+    store.write(ME, Batch(nodes=[Node(str(n), text=f"text {n}") for n in range(150)]))
+    store.put_vectors(ME, {str(n): unit(n).tobytes() for n in range(0, 150, 2)})
+    assert sum(blocks(store)) == 75
+    store.put_vectors(ME, {str(n): unit(n).tobytes() for n in range(1, 150, 2)})
+    assert sum(blocks(store)) == 150
+    assert_search_is_exact(store, {str(n): unit(n) for n in range(150)})
+
+
+def test_another_users_rows_are_scanned_but_never_found(store: LocalStore) -> None:
+    other = Scope(user="other")
+    put(store, list(range(100)))
+    put(store, list(range(100, 300)), other)
+    assert sum(blocks(store)) == 300
+    assert_search_is_exact(store, {str(n): unit(n * 7) for n in range(100)})
+    assert_search_is_exact(store, {str(n): unit(n * 7) for n in range(100, 300)}, other)
+
+
+def test_an_empty_index_and_one_that_became_empty_answer_nothing(store: LocalStore) -> None:
+    assert store.vector(ME, unit(1).tobytes(), 5, Where()) == []
+    put(store, [1, 2, 3])
+    assert len(store.vector(ME, unit(1).tobytes(), 5, Where())) == 3
+    store.write(ME, Batch(remove_nodes=["1", "2", "3"]))
+    assert blocks(store) == []
+    assert store.vector(ME, unit(1).tobytes(), 5, Where()) == []
+
+
+def test_a_change_of_model_never_mixes_vectors(store: LocalStore) -> None:
+    put(store, list(range(20)))
+    assert sum(blocks(store)) == 20
+    store.start_vector_space(VectorSpace("another", DIM))
+    assert store.vector(ME, unit(1).tobytes(), 5, Where()) == []
+    store.put_vectors(ME, {"3": unit(3).tobytes()})
+    assert [f.id for f in store.vector(ME, unit(1).tobytes(), 5, Where())] == ["3"]

@@ -15,6 +15,8 @@ from typing import Any
 from cuetrail import recipes
 from cuetrail.embed import Embedder, open_embedder, to_blob
 from cuetrail.errors import EmbedderError, EmbedderMismatch, Forgotten, InputError, NotFound
+from cuetrail.ingest.linking import Change, is_found, resolve
+from cuetrail.ingest.near import regroup
 from cuetrail.ingest.pipeline import Options, ingest_documents, ingest_path, watch_path
 from cuetrail.ingest.readers import read_string
 from cuetrail.model import (
@@ -86,6 +88,7 @@ class Memory:
         self.scope = scope or Scope()
         _check_scope(self.scope)
         self.address = str(address)
+        self._unembedded = ""
         self.store: Store = _open_store(self.address)
         try:
             chosen = open_embedder(embedder, api_key=api_key) if isinstance(embedder, str) else embedder
@@ -112,11 +115,9 @@ class Memory:
         if space is None or self._embedding is None:
             return
         embedder = self._embedding.embedder
+        # A model's name is there at once; its dimension may need the model, so it is compared at first use.
         if space.model != embedder.model:
-            raise EmbedderMismatch(
-                f"this memory holds vectors of {space.model!r} ({space.dim}-d), not of {embedder.model!r}: open it with "
-                "that embedder, or change over with `cuetrail reembed --embedder ...`"
-            )
+            raise _mismatch(space, embedder)
 
     # --- putting in
 
@@ -145,10 +146,13 @@ class Memory:
             "text": text, "id": id, "kind": kind, "name": name, "aliases": aliases, "tags": tags, "buckets": buckets,
             "source": source, "at": at, "provenance": provenance, "props": props,
         }  # fmt: skip
-        node = make_node(item, now_ms() if now is None else now)
-        written = self._write(Batch(nodes=[node], allow_again=allow_again))
+        moment = now_ms() if now is None else now
+        node = make_node(item, moment)
+        written = self._remember([node], allow_again, moment)
         if written.forgotten:
-            raise Forgotten("this was forgotten and stays so: pass allow_again=True (--allow-again) to remember it anew")
+            raise Forgotten(
+                "this was forgotten and stays so: pass allow_again=True (--allow-again) to remember it anew"
+            )
         return self.store.get(self.scope, [node.id])[node.id]
 
     def add_many(
@@ -165,12 +169,26 @@ class Memory:
         total = Written()
         done = 0
         while some := list(islice(nodes, BATCH)):
-            written = self._write(Batch(nodes=some, allow_again=allow_again))
-            total = _plus(total, written)
+            total = _plus(total, self._remember(some, allow_again, moment))
             done += len(some)
             if progress:
                 progress("adding", done, 0)
         return total
+
+    def _remember(self, nodes: Sequence[Node], allow_again: bool, now: int) -> Written:
+        """Write nodes; links that wait for one of their names become edges."""
+        batch = Batch(nodes=list(nodes), allow_again=allow_again)
+        named = [node for node in nodes if node.name is not None or node.aliases]
+        if named and not allow_again:
+            kept_out = self.store.is_forgotten(self.scope, named)
+            named = [node for node in named if node.id not in kept_out]
+        resolve(self.store, self.scope, Change(arriving=named), batch, now)
+        return self._write(batch)
+
+    def _adopted(self, *ids: str) -> list[Node]:
+        """Of these nodes, those a rule found, as nodes of their own: what is stated of them must outlive the rule."""
+        found = (node for node in self.store.get(self.scope, ids).values() if node.owner == self.scope.user)
+        return [replace(node, props={}) for node in found if is_found(node)]
 
     def link(
         self,
@@ -204,7 +222,7 @@ class Memory:
             id or digest("edge", a, b, kind), a, b, kind, weight, names, clean(text), type, attitude, proximity,
             confidence, None, {}, moment, moment, valid_from, valid_until,
         )  # fmt: skip
-        self._write(Batch(edges=[edge]))
+        self._write(Batch(nodes=self._adopted(a, b), edges=[edge]))
         return self.store.edges(self.scope, [edge.id])[edge.id]
 
     def fact(
@@ -236,6 +254,7 @@ class Memory:
             batch.nodes.append(entity)
             subject_id = entity.id
         object_id = self._find(object)
+        batch.nodes += self._adopted(subject_id, *([object_id] if object_id is not None else []))
         said = object_id if object_id is not None else "=" + clean(object)
         fact = Fact(
             id=digest("fact", subject_id, norm_tag(predicate), said),
@@ -253,6 +272,7 @@ class Memory:
             valid_until=valid_until,
         )
         batch.facts.append(fact)
+        resolve(self.store, self.scope, Change(arriving=list(batch.nodes)), batch, moment)
         written = self._write(batch)
         if written.forgotten:
             raise Forgotten(f"{subject!r} was forgotten and stays so: `add` it with allow_again=True first")
@@ -263,26 +283,41 @@ class Memory:
         moment = now_ms() if now is None else now
         on = self._need(target)
         note = Note(digest("note", on, text, str(moment)), on, clean(text), "node", moment, expires)
-        self._write(Batch(notes=[note]))
+        self._write(Batch(nodes=self._adopted(on), notes=[note]))
         return note
 
     def _write(self, batch: Batch, scope: Scope | None = None) -> Written:
         """Write a batch with the vectors of its nodes. An embedder that fails costs the vectors, not the write."""
         if batch.nodes and self._embedding is not None:
-            self._start_space()
+            missing = [node for node in batch.nodes if node.id not in batch.vectors]
             try:
-                batch.vectors.update(self._embedding.of_nodes([n for n in batch.nodes if n.id not in batch.vectors]))
+                self._use_space()
+                batch.vectors.update(self._embedding.of_nodes(missing))
             except EmbedderError as error:
-                log.warning("stored without vectors, text search covers them (later: cuetrail reembed): %s", error)
+                self._unembedded = f"some memories are found by their words alone until `cuetrail reembed`: {error}"
+                log.warning("stored without vectors; %s", self._unembedded)
         return self.store.write(scope or self.scope, batch)
 
-    def _start_space(self) -> None:
-        if self._embedding is not None and self.store.vector_space() is None:
-            embedder = self._embedding.embedder
-            try:
-                self.store.start_vector_space(VectorSpace(embedder.model, embedder.dim))
-            except EmbedderError as error:
-                log.warning("the embedder cannot be used yet: %s", error)
+    def _use_space(self) -> None:
+        """Make sure that the memory holds vectors of this embedder, and begin to if it holds none.
+
+        Raises EmbedderMismatch when it holds another's, as after a change-over in another process.
+        """
+        assert self._embedding is not None
+        embedder, space = self._embedding.embedder, self.store.vector_space()
+        if space is None:
+            self.store.start_vector_space(VectorSpace(embedder.model, embedder.dim))
+        elif (space.model, space.dim) != (embedder.model, embedder.dim):
+            raise _mismatch(space, embedder)
+
+    def _query_vector(self, text: str) -> bytes:
+        assert self._embedding is not None
+        if self.store.vector_space() is not None:
+            self._use_space()
+        return self._embedding.of_query(text)
+
+    def _noticed(self, notices: tuple[str, ...]) -> tuple[str, ...]:
+        return (*notices, self._unembedded) if self._unembedded else notices
 
     # --- ingest
 
@@ -307,11 +342,13 @@ class Memory:
         place = Path(path).expanduser()
         report = ingest_path(self.store, self.scope, place, options, self._write, progress)
         self.store.refresh(progress)
+        report = replace(report, notices=self._noticed(report.notices))
         if watch:
             if on_report:
                 on_report(report)
             for report in watch_path(self.store, self.scope, place, options, self._write, stop, now_ms):
                 self.store.refresh(None)
+                report = replace(report, notices=self._noticed(report.notices))
                 if on_report:
                     on_report(report)
         return report
@@ -331,7 +368,7 @@ class Memory:
         documents = read_string(text, source, format)
         report = ingest_documents(self.store, self.scope, source, documents, options, self._write)
         self.store.refresh(None)
-        return report
+        return replace(report, notices=self._noticed(report.notices))
 
     def _own_places(self) -> tuple[Path, ...]:
         return (Path(self.address).expanduser().resolve(),)
@@ -386,12 +423,12 @@ class Memory:
         )  # fmt: skip
         found = recall(
             self.store, self.scope, cue, recipe=recipe, budget=budget, limit=limit, where=where,
-            embed=self._embedding.of_query if self._embedding else None, count_tokens=count_tokens,
+            embed=self._query_vector if self._embedding else None, count_tokens=count_tokens,
         )  # fmt: skip
         if record_access and found.hits:
             moment = now_ms() if now is None else now
             self.store.touch(self.scope, [hit.node.id for hit in found.hits], moment)
-        return found
+        return replace(found, notices=self._noticed(found.notices)) if self._unembedded else found
 
     def _find(self, id_or_name: str) -> str | None:
         if self.store.get(self.scope, [id_or_name]):
@@ -419,10 +456,18 @@ class Memory:
             if not atoms:
                 raise NotFound(f"nothing in this scope came from {source!r}")
             doomed += [node.id for node in atoms]
-        own = [n for n in self.store.get(self.scope, doomed).values() if n.owner != self.scope.user]
-        if own:
-            raise NotFound(f"{own[0].id!r} belongs to {own[0].owner!r}: only its owner can forget it")
-        return self.store.forget(self.scope, list(dict.fromkeys(doomed)), now_ms() if now is None else now)
+        nodes = list(self.store.get(self.scope, doomed).values())
+        other = next((node for node in nodes if node.owner != self.scope.user), None)
+        if other is not None:
+            raise NotFound(f"{other.id!r} belongs to {other.owner!r}: only its owner can forget it")
+        moment = now_ms() if now is None else now
+        # First, so that what goes with them, such as the entity of a name only they shared, is erased with them.
+        batch = Batch()
+        regroup(self.store, self.scope, batch, (), nodes, moment)
+        resolve(self.store, self.scope, Change(leaving=doomed), batch, moment)
+        if batch != Batch():
+            self._write(batch)
+        return self.store.forget(self.scope, list(dict.fromkeys(doomed)), moment)
 
     # --- upkeep
 
@@ -442,7 +487,7 @@ class Memory:
         options = Options(None, "internal", None, now_ms() if now is None else now, self._own_places())
         report = import_file(self.store, self.scope, place, format, options, self._write, progress)
         self.store.refresh(progress)
-        return report
+        return replace(report, notices=self._noticed(report.notices))
 
     def backup(self, path: str | Path) -> None:
         """Write one consistent copy of the memory to a tar file, while others go on writing."""
@@ -467,6 +512,7 @@ class Memory:
             if progress:
                 progress("embedding", made, 0)
         self.store.refresh(progress)
+        self._unembedded = ""
         return made
 
     def _missing_vectors(self) -> Iterator[dict[str, bytes]]:
@@ -543,6 +589,13 @@ def _plus(a: Written, b: Written) -> Written:
         removed=a.removed + b.removed,
         edges=a.edges + b.edges,
         forgotten=a.forgotten + b.forgotten,
+    )
+
+
+def _mismatch(space: VectorSpace, embedder: Embedder) -> EmbedderMismatch:
+    return EmbedderMismatch(
+        f"this memory holds vectors of {space.model!r} ({space.dim}-d), not of {embedder.model!r}: open it with that "
+        "embedder, or change over with `cuetrail reembed --embedder ...`"
     )
 
 

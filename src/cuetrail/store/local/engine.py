@@ -131,7 +131,8 @@ class LocalStore:
         query = np.frombuffer(vector, dtype="<f2").astype(np.float32)
         with self.db.reading() as db:
             reader = Reader(db, scope, self.db.path)
-        wanted = limit
+        # One more than wanted shows whether the last one ties with it.
+        wanted = limit + 1
         while limit > 0:
             near = self.vector_index.search(query, wanted, None if reader.all else reader.parts)
             with self.db.reading() as db:

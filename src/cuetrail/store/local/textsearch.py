@@ -27,6 +27,8 @@ from cuetrail.text import analysable, clean
 K1 = 1.2
 MOST_TERMS = 1024
 LABEL_BOOST = 2.0
+# Leaving a list unwalked pays only where it is long: terms that one document in ten holds.
+COMMON_IDF = 2.3
 # Asking for a few more hits costs little, searching again because the last ones tie costs a search.
 SPARE = 22
 # Scores are single precision sums in an order tantivy chooses: equal documents may differ in the last of 24 bits.
@@ -144,7 +146,8 @@ class TextSearch:
     def _labelled(self, terms: Sequence[str]) -> Query | None:
         """Documents with a query's word in a tag or bucket, None when no label has one."""
         known = [term for term in terms if self.searcher.doc_freq("labels", term)]
-        return Query.term_set_query(self.schema, "labels", known) if known else None
+        # A set of terms costs tantivy a walk through its dictionary; a few single ones are looked up.
+        return _any([Query.term_query(self.schema, "labels", term, "basic") for term in known]) if known else None
 
     def _top(
         self, weights: dict[str, float], filters: list[tuple[Occur, Query]], limit: int
@@ -231,7 +234,7 @@ def _essential(weights: dict[str, float]) -> int:
     idfs = list(weights.values())
     ceiling, floor = 0.0, sum(idfs)
     cut = len(idfs)
-    while cut > 1:
+    while cut > 1 and idfs[cut - 1] < COMMON_IDF:
         ceiling += idfs[cut - 1] * (K1 + 1)
         floor -= idfs[cut - 1]
         if ceiling >= floor:

@@ -60,7 +60,7 @@ def hits_of(texts: Sequence[tuple[str | None, str]]) -> list[Hit]:
 
 
 def by_words(text: str) -> int:
-    """A tokenizer that counts more for less: a cut may split a word in two."""
+    """A tokenizer that may count more for less text."""
     return len(text.split()) + 3 * text.count("…") + (len(text) % 7 == 0)
 
 
@@ -104,6 +104,15 @@ def test_a_hit_is_cut_at_a_sentence_past_half_of_the_room() -> None:
     assert len(hits) == 1
     assert shown.endswith("here." + CUT_MARK)
     assert 150 < len(shown) <= 300
+
+
+def test_a_cut_that_counts_for_more_than_what_was_measured_is_not_made() -> None:
+    def measure(text: str) -> int:
+        return len(text) + (1000 if "." + CUT_MARK in text else 0)
+
+    text, hits = render(hits_of([(None, "First sentence here. " * 30)]), 300, measure)
+    assert len(hits) == 1
+    assert measure(text) <= 300
 
 
 def test_a_hit_is_left_out_where_little_room_is_left() -> None:

@@ -312,12 +312,15 @@ def test_a_teammates_memory_of_the_same_id_never_stands_in_for_mine(store: Store
 
 def test_hidden_matches_do_not_use_up_the_limit(store: Store) -> None:
     ids = [f"n{i:02}" for i in range(40)]
-    store.write(ANN_RED, Batch(nodes=[Node(i, text="word") for i in ids], vectors=dict.fromkeys(ids, vector(1, 0))))
-    store.write(
-        BOB, Batch(nodes=[Node(i, text="other") for i in ids[:35]], vectors=dict.fromkeys(ids[:35], vector(0, 1)))
-    )
-    assert [f.id for f in store.text(BOB, TextQuery("word"), 5, EVERYTHING)] == ids[35:]
-    assert [f.id for f in store.vector(BOB, vector(1, 0), 5, EVERYTHING)] == ids[35:]
+    hidden, seen = ids[:35], ids[35:]
+    # The hidden ones would be the best.
+    nodes = [Node(i, text="word") for i in hidden] + [Node(i, text="word among others") for i in seen]
+    vectors = dict.fromkeys(hidden, vector(1, 0)) | dict.fromkeys(seen, vector(1, 0.5))
+    store.write(ANN_RED, Batch(nodes=nodes, vectors=vectors))
+    mine = Batch(nodes=[Node(i, text="other") for i in hidden], vectors=dict.fromkeys(hidden, vector(0, 1)))
+    store.write(BOB, mine)
+    assert [f.id for f in store.text(BOB, TextQuery("word"), 5, EVERYTHING)] == seen
+    assert [f.id for f in store.vector(BOB, vector(1, 0), 5, EVERYTHING)] == seen
     assert store.text(CAT, TextQuery("word"), 5, EVERYTHING) == []
 
 

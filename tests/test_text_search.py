@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import itertools
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -287,6 +288,20 @@ def test_five_thousand_equal_memories_come_newest_first(store: Store) -> None:
         assert find(store, words, limit=10) == order[:10]
         assert find(store, words, limit=1) == order[:1]
     assert find(store, "same words", limit=5000) == order
+
+
+def test_sums_in_another_order_are_still_ties(store: Store) -> None:
+    """The same counts of other words: equal by the formula, different in the last bit of single precision."""
+    chance = random.Random(6)
+    words = ("lynx", "opal", "quartz", "ember")
+    orders = list(itertools.permutations((1, 2, 4, 7)))
+    nodes = []
+    for number in range(200):
+        text = " ".join(" ".join([word] * n) for word, n in zip(words, chance.choice(orders), strict=True))
+        nodes.append(Node(f"n{number:03}", text=text, at=chance.randint(0, 40)))
+    store.write(ME, Batch(nodes=[*nodes, *(Node(f"x{i}", text="other words " * i) for i in range(1, 9))]))
+    for query in ("lynx opal quartz ember", "opal ember quartz lynx"):
+        assert find(store, query, limit=60) == [n.id for n in sorted(nodes, key=lambda n: (-n.at, n.id))][:60]
 
 
 def test_equal_scores_put_the_memory_with_all_terms_first(store: Store) -> None:

@@ -26,7 +26,7 @@ from tests.durability.worker import carry_out
 Damage = Callable[[Path, random.Random], None]
 
 
-def fill(directory: Path, seed: int = 5, prefix: str = "n", count: int = 12) -> Truth:
+def fill(directory: Path, seed: int = 5, prefix: str = "n", count: int = 8) -> Truth:
     """A memory with some history, indexed and closed; what it holds."""
     truth = Truth()
     with open_memory(directory) as memory:

@@ -105,7 +105,10 @@ class Database:
         self._open = True
         self._damaged = False
         with explained(self.path, self.busy_seconds):
-            _make_if_missing(self.path)
+            try:
+                _make_if_missing(self.path)
+            except OSError as error:
+                raise MemoryError_(f"no memory can be made in {directory}: {error}") from error
             self._place = self._where()
             self._probe = self._examined()
             try:

@@ -56,6 +56,8 @@ class IndexDir:
         self._lock = FileLock(path / "lock", timeout=self._wait, poll_interval=POLL_SECONDS)
         self._threads = threading.RLock()
         self._state_file = path / "state.json"
+        # Files that were found to have a hash, and how they looked then.
+        self._hashed: dict[str, tuple[tuple[int, int, int], str]] = {}
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
@@ -154,27 +156,32 @@ class IndexDir:
 
     def describe(self, folder: str, name: str) -> tuple[int, int, str]:
         """Size, time and hash of a data file as it is now."""
-        place = self.path / folder / name
-        found = place.stat()
-        return (found.st_size, found.st_mtime_ns, _hash(place))
+        place = str(self.path / folder / name)
+        found, digest = _stat(place), _hash(place)
+        self._hashed[place] = (found, digest)
+        return (*found[:2], digest)
 
     def intact(self, state: State, thorough: bool = False) -> bool:
         """Whether the data files are as the state says.
 
-        Small indexes are hashed each time they are opened. Of large ones only files whose time changed are, unless
-        `thorough` (doctor) asks for all.
+        A small index is hashed when it is opened, and a file again when it looks different since. Of a large one only
+        files whose time is not the one noted are hashed, unless `thorough` (doctor) asks for all.
         """
         small = sum(size for size, _, _ in state.files.values()) <= FULL_CHECK_BYTES
+        known, self._hashed = self._hashed, {}
         for name, (size, mtime_ns, digest) in state.files.items():
-            place = self.path / state.folder / name
+            place = str(self.path / state.folder / name)
             try:
-                found = place.stat()
-                if found.st_size != size:
+                found = _stat(place)
+                if found[0] != size:
                     return False
-                if (small or thorough or found.st_mtime_ns != mtime_ns) and _hash(place) != digest:
+                seen = (found, digest)
+                asked = thorough or (known.get(place) != seen and (small or found[1] != mtime_ns))
+                if asked and _hash(place) != digest:
                     return False
             except OSError:
                 return False
+            self._hashed[place] = seen
         return True
 
 
@@ -214,9 +221,9 @@ def _stat(place: str) -> tuple[int, int, int]:
     return (found.st_size, found.st_mtime_ns, found.st_ino)
 
 
-def _hash(path: Path) -> str:
+def _hash(place: str) -> str:
     digest = xxhash.xxh3_64()
-    with path.open("rb") as file:
+    with Path(place).open("rb") as file:
         while block := file.read(_BLOCK):
             digest.update(block)
     return digest.hexdigest()

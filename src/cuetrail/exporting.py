@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import MISSING, fields
-from typing import Any
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from cuetrail.errors import ReadError
 from cuetrail.model import Edge, Fact, Life, Link, Mention, Node, Note, SourceFile, Tag, Tombstone, Version
-from cuetrail.store.base import Batch, Record
+from cuetrail.store.base import Batch, Record, VectorSpace
 
 FORMAT = 1
 _TYPES: dict[str, type[Record]] = {
@@ -28,13 +30,39 @@ _TYPES: dict[str, type[Record]] = {
     "link": Link,
 }
 _NAMES = {kind: name for name, kind in _TYPES.items()}
+_T = TypeVar("_T")
+_Test = Callable[[Any], bool]
 # Whose a node is follows from who imports it and the line's team.
 _LEFT_OUT = {"owner", "team"}
 
 
-def header() -> str:
-    """The first line of an export."""
-    return json.dumps({"cuetrail": FORMAT}) + "\n"
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One record of an export, with its place and what belongs to it."""
+
+    number: int
+    team: str | None
+    record: Record
+    vector: bytes | None = None
+
+
+def header(space: VectorSpace | None = None) -> str:
+    """The first line of an export; `space` names the model of its vectors, if it has any."""
+    vectors = {} if space is None else {"vectors": {"model": space.model, "dim": space.dim}}
+    return json.dumps({"cuetrail": FORMAT, **vectors}) + "\n"
+
+
+def read_header(raw: bytes, path: str) -> VectorSpace | None:
+    """The model of the vectors in an export, None for one without. Raises ReadError when it is not one we can read."""
+    try:
+        head = json.loads(raw.decode("utf-8-sig"))
+        version = head["cuetrail"]
+    except (ValueError, TypeError, KeyError):
+        raise ReadError(f"{path} is not a cuetrail export: its first line is not {header().strip()}") from None
+    if version != FORMAT:
+        raise ReadError(f"{path} has export format {version}, this cuetrail reads {FORMAT}: upgrade cuetrail")
+    space = head.get("vectors")
+    return VectorSpace(str(space["model"]), int(space["dim"])) if isinstance(space, dict) else None
 
 
 def dump_line(team: str | None, record: Record, vector: bytes | None = None) -> str:
@@ -62,39 +90,72 @@ def _plain(record: Any) -> dict[str, Any]:
     return found
 
 
-def load_lines(lines: Iterable[str], path: str) -> Iterator[tuple[int, str | None, Record, bytes | None]]:
-    """(line number, team, record, vector) of each line. Raises ReadError that names the line."""
-    numbered = enumerate(lines, 1)
-    _check_header(next(numbered, (1, ""))[1], path)
-    for number, raw in numbered:
+def load_lines(lines: Iterable[bytes], report: Callable[[str], None]) -> Iterator[Line]:
+    """The records behind the header. A line that is none is reported with its number and left out."""
+    for number, raw in enumerate(lines, 2):
         if raw.strip():
-            yield number, *_load(raw, f"{path}, line {number}")
+            try:
+                yield _load(number, raw.decode())
+            except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+                whole = "" if raw.endswith(b"\n") else ", it may be cut off"
+                report(f"line {number} is not a record of a cuetrail export ({error}{whole}): it was left out")
 
 
-def _check_header(raw: str, path: str) -> None:
-    try:
-        version = json.loads(raw)["cuetrail"]
-    except (ValueError, TypeError, KeyError):
-        raise ReadError(f"{path} is not a cuetrail export: its first line is not {header().strip()}") from None
-    if version != FORMAT:
-        raise ReadError(f"{path} has export format {version}, this cuetrail reads {FORMAT}: upgrade cuetrail")
+def _load(number: int, raw: str) -> Line:
+    line = json.loads(raw, parse_constant=_no_number)
+    if "\\u" in raw:
+        # Half of a surrogate pair is valid JSON and no text; encoding it fails.
+        json.dumps(line, ensure_ascii=False).encode()
+    kind = _TYPES[line.pop("type")]
+    team = line.pop("team", None)
+    vector = line.pop("vector", None)
+    if kind is Node:
+        line["tag_details"] = tuple(_checked(Tag(*tag)) for tag in line.get("tag_details", ()))
+        line["life"] = _checked(Life(**line.get("life", {})))
+    for name in ("tags", "aliases", "buckets"):
+        if name in line:
+            line[name] = tuple(line[name])
+    if team is not None and not isinstance(team, str):
+        raise TypeError(f"team cannot be {team!r:.40}")
+    return Line(number, team, _checked(kind(**line)), base64.b64decode(vector) if vector else None)
 
 
-def _load(raw: str, where: str) -> tuple[str | None, Record, bytes | None]:
-    try:
-        line = json.loads(raw)
-        kind = _TYPES[line.pop("type")]
-        team = line.pop("team", None)
-        vector = line.pop("vector", None)
-        if kind is Node:
-            line["tag_details"] = tuple(Tag(*tag) for tag in line.get("tag_details", ()))
-            line["life"] = Life(**line.get("life", {}))
-        for name in ("tags", "aliases", "buckets"):
-            if name in line:
-                line[name] = tuple(line[name])
-        return team, kind(**line), base64.b64decode(vector) if vector else None
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise ReadError(f"{where} is not a record of a cuetrail export ({error!r}): nothing of it was taken") from error
+def _no_number(word: str) -> None:
+    raise ValueError(f"{word} is not a number")
+
+
+def _checked(record: _T) -> _T:
+    """The record. Raises TypeError for a field whose value is not of its type; the engine relies on them."""
+    kind: type = type(record)
+    for name, fits in _tests(kind):
+        value = getattr(record, name)
+        if not fits(value):
+            raise TypeError(f"{name} cannot be {value!r:.40}")
+    return record
+
+
+@cache
+def _tests(kind: type) -> list[tuple[str, _Test]]:
+    return [(name, _test(hint, name)) for name, hint in get_type_hints(kind).items()]
+
+
+def _test(hint: Any, name: str) -> _Test:
+    """Whether a value read from JSON is what a field's annotation says."""
+    origin, options = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        tests = [_test(option, name) for option in options]
+        return lambda value: any(test(value) for test in tests)
+    if origin is Literal:
+        return lambda value: isinstance(value, str) and value in options
+    if origin is tuple:
+        return lambda value: isinstance(value, tuple) and all(isinstance(item, options[0]) for item in value)
+    if hint is int:
+        # A SimHash has no sign; all other numbers fit the engine's 64 bits with one.
+        low, high = (0, 2**64) if name == "simhash" else (-(2**63), 2**63)
+        return lambda value: type(value) is int and low <= value < high
+    if hint is float:
+        return lambda value: type(value) in (int, float)
+    return lambda value: isinstance(value, hint if origin is None else origin)
 
 
 def put(batch: Batch, record: Record) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 import time
@@ -14,7 +15,7 @@ from typing import Any
 
 from cuetrail import recipes
 from cuetrail.embed import Embedder, open_embedder, to_blob
-from cuetrail.errors import EmbedderError, EmbedderMismatch, Forgotten, InputError, NotFound
+from cuetrail.errors import EmbedderError, EmbedderMismatch, Forgotten, InputError, MemoryError_, NotFound
 from cuetrail.ingest.linking import Change, is_found, resolve
 from cuetrail.ingest.near import regroup
 from cuetrail.ingest.pipeline import Options, ingest_documents, ingest_path, watch_path
@@ -40,7 +41,7 @@ from cuetrail.recipes import Recipe
 from cuetrail.render import Measure
 from cuetrail.store.base import Batch, Progress, Store, VectorSpace, Written
 from cuetrail.text import clean, digest, make_tags, norm_buckets, norm_name, norm_tag
-from cuetrail.transfer import ImportReport, export_file, import_file
+from cuetrail.transfer import ImportReport, Target, export_file, import_file
 
 log = logging.getLogger("cuetrail")
 
@@ -310,6 +311,14 @@ class Memory:
         elif (space.model, space.dim) != (embedder.model, embedder.dim):
             raise _mismatch(space, embedder)
 
+    def _space(self) -> VectorSpace | None:
+        """The model whose vectors this memory holds, or will once it holds any."""
+        space = self.store.vector_space()
+        if space is None and self._embedding is not None:
+            with contextlib.suppress(EmbedderError):
+                space = VectorSpace(self._embedding.embedder.model, self._embedding.embedder.dim)
+        return space
+
     def _query_vector(self, text: str) -> bytes:
         assert self._embedding is not None
         if self.store.vector_space() is not None:
@@ -485,7 +494,8 @@ class Memory:
         """Take in an export of cuetrail or of another system. What was forgotten here stays forgotten."""
         place = Path(path).expanduser()
         options = Options(None, "internal", None, now_ms() if now is None else now, self._own_places())
-        report = import_file(self.store, self.scope, place, format, options, self._write, progress)
+        target = Target(self.store, self.scope, self._write, self._space(), options.now)
+        report = import_file(target, place, format, options, progress)
         self.store.refresh(progress)
         return replace(report, notices=self._noticed(report.notices))
 
@@ -617,4 +627,9 @@ def _open_store(address: str) -> Store:
     # Imported here because tantivy and numpy take longer to load than most commands need.
     from cuetrail.store.local import LocalStore
 
-    return LocalStore(Path(address).expanduser())
+    try:
+        return LocalStore(Path(address).expanduser())
+    except OSError as error:
+        raise MemoryError_(
+            f"{address} cannot be used as a memory's directory ({error.strerror or error}): choose another"
+        ) from error

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
 from cuetrail import switch
-from cuetrail.errors import InputError, NotFound, ReadError
-from cuetrail.exporting import dump_line, ends_of, header, load_lines, put
+from cuetrail.errors import InputError
+from cuetrail.exporting import Line, dump_line, ends_of, header, load_lines, put, read_header
+from cuetrail.ingest.linking import Change, resolve
 from cuetrail.ingest.pipeline import Options, ingest_path
-from cuetrail.model import Edge, Fact, FileError, Node, Scope
-from cuetrail.store.base import Batch, Progress, Record, Store, Written
+from cuetrail.model import Edge, Fact, FileError, Life, Node, Scope, SourceFile, Tombstone, Version
+from cuetrail.store.base import Batch, Progress, Record, Store, VectorSpace, Written
 
 RECORDS_PER_WRITE = 2_000
 INGESTED = ("obsidian", "chatgpt", "claude")
 FORMATS = ("cuetrail", *switch.FORMATS)
+_ALONE = (Node, SourceFile, Version, Tombstone)
 
 ScopedWriter = Callable[[Batch, Scope], Written]
-_Line = tuple[int, str | None, Record, bytes | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +51,14 @@ def export_file(store: Store, scope: Scope, path: Path, format: str, vectors: bo
     try:
         with temporary.open("w", encoding="utf-8", newline="\n") as file:
             count = _write_lines(file.write, store, scope, vectors)
-        os.replace(temporary, path)
+        temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
     return count
 
 
 def _write_lines(write: Callable[[str], object], store: Store, scope: Scope, vectors: bool) -> int:
-    write(header())
+    write(header(store.vector_space() if vectors else None))
     count = 0
     records = store.scan(scope)
     while some := list(islice(records, RECORDS_PER_WRITE)):
@@ -69,112 +70,147 @@ def _write_lines(write: Callable[[str], object], store: Store, scope: Scope, vec
     return count
 
 
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where an import goes. `space` is the model whose vectors the memory holds or is about to."""
+
+    store: Store
+    scope: Scope
+    write: ScopedWriter
+    space: VectorSpace | None
+    now: int
+
+
 def import_file(
-    store: Store,
-    scope: Scope,
-    path: Path,
-    format: str | None,
-    options: Options,
-    write: ScopedWriter,
-    progress: Progress | None,
+    target: Target, path: Path, format: str | None, options: Options, progress: Progress | None
 ) -> ImportReport:
     """Take in an export of cuetrail or another system; the format is told by content unless given."""
-    format = format or switch.detect(path)
-    if format is None:
+    told = format or switch.detect(path)
+    if told is None:
         raise InputError(f"cannot tell what {path} is: name its format with --format ({', '.join(FORMATS)})")
-    if format in INGESTED:
-        report = ingest_path(store, scope, path, options, lambda batch: write(batch, scope), progress)
-        return ImportReport(report.added, report.added, report.edges, 0, report.forgotten, report.errors, report.notices)
+    if told in INGESTED:
+        write = target.write
+        report = ingest_path(
+            target.store, target.scope, path, options, lambda batch: write(batch, target.scope), progress
+        )
+        return ImportReport(
+            report.added, report.added, report.edges, 0, report.forgotten, report.errors, report.notices
+        )
     errors: list[FileError] = []
-    if format == "cuetrail":
-        with path.open(encoding="utf-8", newline="\n") as file:
-            return _take(store, scope, load_lines(file, str(path)), str(path), errors, write, progress)
-    lines = ((0, None, record, None) for record in _fitting(store, scope, switch.load(path, format, errors), options.now))
-    return _take(store, scope, lines, str(path), errors, write, progress)
+    if told == "cuetrail":
+        return _import_own(target, path, errors, progress)
+    lines = (Line(0, None, record) for record in _fitting(target, switch.load(path, told, errors)))
+    return _take(target, lines, str(path), errors, progress)
 
 
-def _fitting(store: Store, scope: Scope, records: Iterable[Record], now: int) -> Iterator[Record]:
+def _import_own(target: Target, path: Path, errors: list[FileError], progress: Progress | None) -> ImportReport:
+    """Take in an export of cuetrail. Vectors of another model are left out; the memory's embedder makes new ones."""
+    with path.open("rb") as file:
+        space = read_header(file.readline(), str(path))
+        lines = load_lines(file, lambda problem: errors.append(FileError(str(path), problem)))
+        if space is None or space == target.space:
+            return _take(target, lines, str(path), errors, progress)
+        report = _take(target, (replace(line, vector=None) for line in lines), str(path), errors, progress)
+    notice = f"the export's vectors are of {space.model!r} and were left out"
+    return replace(report, notices=(notice,))
+
+
+def _fitting(target: Target, records: Iterator[Record]) -> Iterator[Record]:
     """Other systems' records with what they do not state: times; placeholders give way to nodes that are there."""
-    for record in records:
-        if isinstance(record, Node):
-            if record.props.get("placeholder") and store.get(scope, [record.id]):
-                continue
-            yield replace(
-                record, at=record.at or now, created=record.created or now, updated=record.updated or record.created or now
-            )
-        elif isinstance(record, Edge | Fact):
-            yield replace(record, created=record.created or now)
-        else:
-            yield record
+    while some := list(islice(records, RECORDS_PER_WRITE)):
+        known = target.store.get(target.scope, [record.id for record in some if isinstance(record, Node)])
+        for record in some:
+            if isinstance(record, Node):
+                if not (record.props.get("placeholder") and record.id in known):
+                    yield _timed(record, known.get(record.id), target.now)
+            elif isinstance(record, Edge | Fact):
+                yield replace(record, created=record.created or target.now)
+            else:
+                yield record
+
+
+def _timed(node: Node, known: Node | None, now: int) -> Node:
+    """The node with its own times where the file states them, else with those it has here, else with the present."""
+    if known is None:
+        known = replace(node, at=now, created=now, updated=node.created or now)
+    elif (known.name, known.text) != (node.name, node.text):
+        known = replace(known, updated=now)
+    return replace(
+        node, at=node.at or known.at, created=node.created or known.created, updated=node.updated or known.updated
+    )
 
 
 def _take(
-    store: Store,
-    scope: Scope,
-    lines: Iterator[_Line],
-    path: str,
-    errors: list[FileError],
-    write: ScopedWriter,
-    progress: Progress | None,
+    target: Target, lines: Iterator[Line], path: str, errors: list[FileError], progress: Progress | None
 ) -> ImportReport:
     refused: set[str] = set()
+    stones: list[Line] = []
     counts = ImportReport()
-    while some := list(_until_bad(islice(lines, RECORDS_PER_WRITE), path, errors)):
-        nodes = [record for _, _, record, _ in some if isinstance(record, Node)]
-        refused |= store.is_forgotten(scope, nodes)
-        kept = [line for line in some if not _refused(line[2], refused)]
-        _write_teams(scope, kept, path, errors, write)
+    while some := list(islice(lines, RECORDS_PER_WRITE)):
+        nodes = [line.record for line in some if isinstance(line.record, Node)]
+        refused |= target.store.is_forgotten(target.scope, nodes)
+        kept = [line for line in some if not _refused(line.record, refused)]
+        # What was forgotten there may live on there in another place; its tombstone must not meet it on the way in.
+        stones += [line for line in kept if isinstance(line.record, Tombstone)]
+        before = len(errors)
+        _write_all(target, [line for line in kept if not isinstance(line.record, Tombstone)], path, errors)
         counts = replace(
             counts,
-            records=counts.records + len(kept),
-            nodes=counts.nodes + sum(isinstance(line[2], Node) for line in kept),
-            edges=counts.edges + sum(isinstance(line[2], Edge) for line in kept),
-            facts=counts.facts + sum(isinstance(line[2], Fact) for line in kept),
+            records=counts.records + len(kept) - (len(errors) - before),
+            nodes=counts.nodes + sum(isinstance(line.record, Node) for line in kept),
+            edges=counts.edges + sum(isinstance(line.record, Edge) for line in kept),
+            facts=counts.facts + sum(isinstance(line.record, Fact) for line in kept),
             forgotten=counts.forgotten + sum(node.id in refused for node in nodes),
         )
         if progress:
             progress("importing", counts.records, 0)
+    _write_all(target, stones, path, errors)
     return replace(counts, errors=tuple(errors))
 
 
-def _until_bad(lines: Iterable[_Line], path: str, errors: list[FileError]) -> Iterator[_Line]:
-    """The lines up to one that cannot be read, which is reported."""
-    try:
-        yield from lines
-    except (ReadError, UnicodeDecodeError) as error:
-        errors.append(FileError(path, str(error)))
-
-
 def _refused(record: Record, refused: set[str]) -> bool:
-    own = {record.id} if isinstance(record, Node) else set()
+    own = {record.id} if isinstance(record, Node | Version) else set()
     return not refused.isdisjoint(own | set(ends_of(record)))
 
 
-def _write_teams(
-    scope: Scope,
-    lines: list[_Line],
-    path: str,
-    errors: list[FileError],
-    write: ScopedWriter,
-) -> None:
-    """Write lines in the order of their teams; where one has no ends, the others of the batch still go in."""
-    for team in sorted({team for _, team, _, _ in lines}, key=lambda t: t or ""):
-        mine = [line for line in lines if line[1] == team]
-        target = replace(scope, share=team, teams=scope.teams if team is None or team in scope.teams else (*scope.teams, team))
-        try:
-            write(_batch(mine), target)
-        except NotFound:
-            for line in mine:
-                try:
-                    write(_batch([line]), target)
-                except NotFound as error:
-                    errors.append(FileError(path, f"line {line[0]}: {error}"))
+def _write_all(target: Target, lines: Sequence[Line], path: str, errors: list[FileError]) -> None:
+    """Write lines by their teams, nodes before what refers to them: an edge may lead from one team's to another's."""
+    first = [line for line in lines if isinstance(line.record, _ALONE)]
+    for some in (_news(target, first), [line for line in lines if not isinstance(line.record, _ALONE)]):
+        for team in sorted({line.team for line in some}, key=lambda team: team or ""):
+            _write_some(target, team, [line for line in some if line.team == team], path, errors)
 
 
-def _batch(lines: list[_Line]) -> Batch:
+def _news(target: Target, lines: Sequence[Line]) -> list[Line]:
+    """The lines without the nodes that are here already, just as they are."""
+    known = target.store.get(target.scope, [line.record.id for line in lines if isinstance(line.record, Node)])
+    return [line for line in lines if not (isinstance(line.record, Node) and _is_known(line, known))]
+
+
+def _is_known(line: Line, known: Mapping[str, Node]) -> bool:
+    node, old = line.record, known.get(line.record.id) if isinstance(line.record, Node) else None
+    if not isinstance(node, Node) or old is None or old.team != line.team:
+        return False
+    life = old.life if node.life == Life() else node.life
+    return replace(node, life=life, owner=old.owner, team=old.team, created=old.created) == old
+
+
+def _write_some(target: Target, team: str | None, lines: Sequence[Line], path: str, errors: list[FileError]) -> None:
+    """Write lines of one team at once; where that fails, by halves, until only the lines at fault are left out."""
+    scope, own = target.scope, target.scope.teams
+    scope = replace(scope, share=team, teams=own if team is None or team in own else (*own, team))
     batch = Batch()
-    for _, _, record, vector in lines:
-        put(batch, record)
-        if vector is not None and isinstance(record, Node):
-            batch.vectors[record.id] = vector
-    return batch
+    for line in lines:
+        put(batch, line.record)
+        if line.vector is not None and isinstance(line.record, Node):
+            batch.vectors[line.record.id] = line.vector
+    resolve(target.store, scope, Change(arriving=[node for node in batch.nodes if node.name]), batch, target.now)
+    try:
+        target.write(batch, scope)
+    except InputError as error:
+        if len(lines) == 1:
+            errors.append(FileError(path, f"line {lines[0].number}: {error}"))
+            return
+        half = len(lines) // 2
+        for some in (lines[:half], lines[half:]):
+            _write_some(target, team, some, path, errors)

@@ -1,0 +1,211 @@
+"""Vectors: whose they are, how one changes over, and what happens while there are none."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cuetrail import Memory
+from cuetrail.embed import Vectors
+from cuetrail.errors import EmbedderError, EmbedderMismatch, InputError
+
+CATS = "A cat is asleep on the warm windowsill."
+TAXES = "The invoice must be paid before the end of March."
+
+
+class Concepts:
+    """A small embedder that knows which words mean the same. It fails while `broken`, and after `patience` texts."""
+
+    GROUPS = (("cat", "kitten", "feline"), ("invoice", "bill", "payment"), ("tea", "brew"))
+
+    def __init__(self, model: str = "concepts", dim: int = 4) -> None:
+        self._model, self._dim = model, dim
+        self.broken = False
+        self.patience = 10**9
+        self.seen = 0
+
+    @property
+    def model(self) -> str:
+        return self._model
+
+    @property
+    def dim(self) -> int:
+        return self._dim
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self.seen += len(texts)
+        if self.broken or self.seen > self.patience:
+            raise EmbedderError("the model is on holiday")
+        rows = np.full((len(texts), self._dim), 0.01, dtype=np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            for number, group in enumerate(self.GROUPS):
+                row[number] += sum(text.lower().count(word) for word in group)
+        return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)
+
+    def embed_query(self, text: str) -> Vectors:
+        return np.asarray(self.embed([text])[0], dtype=np.float32)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    return tmp_path / "memory"
+
+
+@pytest.fixture
+def embedder() -> Concepts:
+    return Concepts()
+
+
+@pytest.fixture
+def memory(place: Path, embedder: Concepts) -> Iterator[Memory]:
+    with Memory(place, embedder=embedder) as opened:
+        yield opened
+
+
+def first(memory: Memory, cue: str) -> str | None:
+    hits = memory.recall(cue, record_access=False).hits
+    return hits[0].node.text if hits else None
+
+
+def test_meaning_finds_what_no_word_of_the_cue_is_in(memory: Memory) -> None:
+    memory.add(CATS)
+    memory.add(TAXES)
+    assert first(memory, "kitten") == CATS
+    assert first(memory, "bill") == TAXES
+
+
+def test_the_model_is_remembered_and_another_one_is_refused(memory: Memory, place: Path) -> None:
+    memory.add(CATS)
+    assert memory.stats().embedder == "concepts"
+    with pytest.raises(EmbedderMismatch, match="cuetrail reembed"):
+        Memory(place, embedder=Concepts("others"))
+    with pytest.raises(EmbedderMismatch, match=r"'concepts' \(4-d\)"):
+        Memory(place, embedder="static")
+    with Memory(place, embedder=Concepts()) as again:
+        assert first(again, "kitten") == CATS
+
+
+def test_a_model_of_the_same_name_and_another_dimension_is_noticed_at_first_use(memory: Memory, place: Path) -> None:
+    memory.add(CATS)
+    with Memory(place, embedder=Concepts(dim=8)) as other:
+        found = other.recall("kitten")
+        assert "cuetrail reembed" in found.notices[0]
+        other.add("A kitten plays.")
+        assert other.stats().vectors == 1
+    assert first(memory, "plays") == "A kitten plays."
+
+
+def test_reembedding_changes_over_to_another_model(memory: Memory, place: Path) -> None:
+    memory.add_many([CATS, TAXES])
+    other = Concepts("others", dim=6)
+    assert memory.reembed(other) == 2
+    assert memory.stats().embedder == "others"
+    assert first(memory, "kitten") == CATS
+    memory.add("A brew at five.")
+    assert first(memory, "tea") == "A brew at five."
+    assert memory.reembed(other) == 0
+    with Memory(place, embedder=other) as again:
+        assert first(again, "bill") == TAXES
+    with pytest.raises(EmbedderMismatch):
+        Memory(place, embedder=Concepts())
+
+
+def test_reembedding_goes_on_where_it_was_interrupted_and_recalls_work_meanwhile(
+    memory: Memory, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cuetrail.memory.BATCH", 10)
+    memory.add_many([CATS, *(f"Filler number {number}." for number in range(48)), TAXES])
+    other = Concepts("others")
+    other.patience = 25
+    with pytest.raises(EmbedderError, match="holiday"):
+        memory.reembed(other)
+    assert memory.stats().vectors == 20
+    assert first(memory, "windowsill") == CATS
+    assert first(memory, "invoice") == TAXES
+    memory.close()
+    recovered = Concepts("others")
+    with Memory(place, embedder=recovered) as again:
+        assert again.reembed() == 30
+        assert recovered.seen == 30
+        assert again.stats().vectors == 50
+        assert first(again, "bill") == TAXES
+        assert again.doctor() == []
+
+
+def test_a_process_that_still_has_the_old_model_does_not_mix_its_vectors_in(memory: Memory, place: Path) -> None:
+    memory.add(CATS)
+    with Memory(place, embedder=Concepts()) as changer:
+        changer.reembed(Concepts("others"))
+    memory.add(TAXES)
+    assert memory.stats().vectors == 1
+    found = memory.recall("invoice")
+    assert [hit.node.text for hit in found.hits] == [TAXES]
+    assert any("reembed" in notice for notice in found.notices)
+
+
+def test_an_embedder_that_fails_costs_the_vectors_and_not_the_memories(
+    memory: Memory, embedder: Concepts, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    embedder.broken = True
+    with caplog.at_level(logging.WARNING, logger="cuetrail"):
+        memory.add(CATS)
+    assert "holiday" in caplog.text
+    (tmp_path / "a.md").write_text(TAXES)
+    report = memory.ingest(tmp_path / "a.md")
+    assert (report.added, "reembed" in report.notices[0]) == (1, True)
+    found = memory.recall("windowsill")
+    assert [hit.node.text for hit in found.hits] == [CATS]
+    assert any("text alone" in notice and "holiday" in notice for notice in found.notices)
+    embedder.broken = False
+    found = memory.recall("windowsill")
+    assert any("cuetrail reembed" in notice for notice in found.notices)
+    assert first(memory, "kitten") is None
+    assert memory.reembed() == 3
+    assert memory.recall("kitten").notices == ()
+    assert first(memory, "kitten") == CATS
+
+
+def test_an_embedder_that_fails_on_a_recall_leaves_the_words(memory: Memory, embedder: Concepts) -> None:
+    memory.add(CATS)
+    embedder.broken = True
+    found = memory.recall("windowsill")
+    assert [hit.node.text for hit in found.hits] == [CATS]
+    assert "holiday" in found.notices[0]
+    assert memory.recall("kitten").hits == ()
+    embedder.broken = False
+    assert memory.recall("kitten").notices == ()
+
+
+@pytest.mark.parametrize("choice", ["none", None])
+def test_without_an_embedder_a_memory_with_vectors_answers_by_words(
+    memory: Memory, place: Path, choice: str | None
+) -> None:
+    memory.add(CATS)
+    with Memory(place, embedder=choice) as plain:
+        assert first(plain, "windowsill") == CATS
+        assert first(plain, "kitten") is None
+        plain.add(TAXES)
+        assert plain.stats().vectors == 1
+        with pytest.raises(InputError, match="--embedder"):
+            plain.reembed()
+    assert memory.reembed() == 1
+    assert first(memory, "bill") == TAXES
+
+
+def test_a_corrected_memory_has_the_vector_of_its_new_text(memory: Memory) -> None:
+    memory.add(CATS, id="x")
+    memory.add(TAXES, id="x")
+    assert first(memory, "kitten") is None
+    assert first(memory, "bill") == TAXES
+    assert memory.stats().vectors == 1
+
+
+def test_a_wrong_spec_is_refused_and_leaves_nothing_open(place: Path) -> None:
+    with pytest.raises(EmbedderError, match="static"):
+        Memory(place, embedder="crystal-ball")
+    with Memory(place, embedder="none") as memory:
+        assert memory.stats().nodes == 0

@@ -1,0 +1,407 @@
+"""Memories move: export and import keep everything, and say what they could not take."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cuetrail import Memory, Scope
+from cuetrail.errors import InputError, ReadError
+
+NOW = 1_700_000_000_000
+TEAM = Scope(user="me", teams=("crew",), share="crew")
+MINE = Scope(user="me", teams=("crew",))
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with Memory(tmp_path / "memory", scope=MINE) as opened:
+        yield opened
+
+
+def exported(memory: Memory, path: Path) -> bytes:
+    memory.export(path)
+    return path.read_bytes()
+
+
+def write_export(path: Path, *lines: dict[str, Any] | str) -> Path:
+    """An export file made by hand, with its header."""
+    raw = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+    path.write_text("\n".join(['{"cuetrail": 1}', *raw]) + "\n")
+    return path
+
+
+def fill(memory: Memory, folder: Path) -> None:
+    """Everything a memory can hold, with deletions and corrections before, so that no index is as new."""
+    vault = folder / "vault"
+    (vault / "sub").mkdir(parents=True)
+    for number in range(30):
+        (vault / f"n{number}.md").write_text(
+            f"# Note {number}\n\nAda Lovelace wrote part {number}, see [[n{number + 1}]]."
+        )
+    (vault / "sub" / "x.md").write_text(
+        "---\ntags: [red, Blue]\naliases: [the x]\n---\nOn 2024-03-01 we met Ada Lovelace."
+    )
+    memory.ingest(vault, now=NOW)
+    for number in range(20, 30):
+        (vault / f"n{number}.md").unlink()
+    memory.ingest(vault, now=NOW + 1)
+    memory.add_many(
+        [{"text": f"Fleeting thought {n} about tea", "id": f"t{n}", "tags": ["tea"]} for n in range(40)], now=NOW
+    )
+    memory.add("A corrected thought about coffee", id="t1", tags=["coffee"], buckets=["kitchen", "work"], now=NOW + 2)
+    memory.add("A thought corrected twice", id="t1", props={"k": [1, {"x": None}]}, now=NOW + 3)
+    memory.forget(*[f"t{n}" for n in range(5, 25)], now=NOW + 4)
+    memory.add(name="Grace", kind="person", aliases=["Amazing Grace"], now=NOW)
+    memory.link("Grace", "t1", weight=0.7, tags=["knows"], text="told it", attitude=4, proximity=2, now=NOW)
+    memory.fact("Grace", "lives_in", "Turin", now=NOW)
+    memory.fact("Grace", "knows", "t1", confidence=0.5, source="conversation", tags=["old"], valid_from=1, now=NOW)
+    memory.note("Grace", "Call her back", expires=NOW + 9, now=NOW)
+    memory.recall("thought about coffee", now=NOW + 5)
+    with Memory(memory.address, scope=TEAM) as shared:
+        shared.add("A plan the crew shares", id="plan", now=NOW)
+        shared.link("plan", "t1", kind="part_of", now=NOW)
+    memory.link("t1", "plan", kind="leads_to", now=NOW)
+    mention = {"type": "mention", "source": "t1", "node": "plan", "at": 7}
+    life = {"salience": 1.0, "state": "core", "retention": "keep_forever"}
+    node = {
+        "type": "node",
+        "id": "core",
+        "text": "Core belief",
+        "life": life,
+        "valid_from": 5,
+        "provenance": "external",
+    }
+    edge_note = {
+        "type": "note",
+        "id": "en",
+        "target": memory.link("Grace", "plan").id,
+        "text": "On an edge",
+        "on": "edge",
+    }
+    memory.import_(write_export(folder / "extra.jsonl", node, mention, edge_note))
+
+
+CUES = (
+    "Ada Lovelace", "part 3", "tea", "coffee", "thought corrected", "what did Ada write?", "#tea", "#coffee thought",
+    "@kitchen", "plan of the crew", "Grace", "amazing grace", "note 7", "2024-03-01", "core belief", "\"wrote part\"",
+    "fleeting", "lovelace red", "nothing of the kind", "",
+)  # fmt: skip
+
+
+def answers(memory: Memory) -> list[tuple[str, list[tuple[str, float]], str]]:
+    found = [memory.recall(cue, limit=20, record_access=False, now=NOW + 99) for cue in CUES]
+    return [(r.cue, [(hit.node.id, hit.score) for hit in r.hits], r.text) for r in found]
+
+
+def test_a_memory_with_everything_in_it_survives_export_and_import(memory: Memory, tmp_path: Path) -> None:
+    fill(memory, tmp_path)
+    before = exported(memory, tmp_path / "1.jsonl")
+    kinds = {json.loads(line)["type"] for line in before.decode().splitlines()[1:]}
+    assert kinds == {"source", "tombstone", "node", "version", "edge", "fact", "note", "mention", "link"}
+    with Memory(tmp_path / "other", scope=MINE) as other:
+        report = other.import_(tmp_path / "1.jsonl")
+        assert report.errors == ()
+        assert report.records == len(before.splitlines()) - 1
+        assert other.stats() == memory.stats()
+        assert answers(other) == answers(memory)
+        assert exported(other, tmp_path / "2.jsonl") == before
+        assert other.doctor() == []
+
+
+def test_importing_twice_changes_nothing(memory: Memory, tmp_path: Path) -> None:
+    fill(memory, tmp_path)
+    before = exported(memory, tmp_path / "1.jsonl")
+    answered = answers(memory)
+    memory.import_(tmp_path / "1.jsonl")
+    assert exported(memory, tmp_path / "2.jsonl") == before
+    assert answers(memory) == answered
+
+
+def test_an_imported_vault_is_known_and_is_not_taken_in_anew(memory: Memory, tmp_path: Path) -> None:
+    fill(memory, tmp_path)
+    memory.export(tmp_path / "1.jsonl")
+    with Memory(tmp_path / "other", scope=MINE) as other:
+        other.import_(tmp_path / "1.jsonl")
+        report = other.ingest(tmp_path / "vault")
+        assert report.unchanged_files == report.files == 21
+
+
+def test_a_copy_that_lives_on_beside_a_forgotten_one_is_imported(memory: Memory, tmp_path: Path) -> None:
+    memory.add("Said twice.", id="a")
+    memory.add("Said twice.", id="b")
+    memory.forget("a")
+    before = exported(memory, tmp_path / "1.jsonl")
+    with Memory(tmp_path / "other", scope=MINE) as other:
+        other.import_(tmp_path / "1.jsonl")
+        assert other.get("b") is not None
+        assert exported(other, tmp_path / "2.jsonl") == before
+
+
+def test_vectors_travel_only_between_memories_of_one_model(memory: Memory, tmp_path: Path) -> None:
+    memory.add("The cat sat on the mat.")
+    memory.export(tmp_path / "1.jsonl", vectors=True)
+    assert '"vector"' in (tmp_path / "1.jsonl").read_text()
+    with Memory(tmp_path / "same") as same:
+        assert same.import_(tmp_path / "1.jsonl").notices == ()
+        same.export(tmp_path / "2.jsonl", vectors=True)
+        assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
+    with Memory(tmp_path / "none", embedder="none") as none:
+        report = none.import_(tmp_path / "1.jsonl")
+        assert "left out" in report.notices[0]
+        assert (report.nodes, none.stats().vectors) == (1, 0)
+
+
+# --- random memories
+
+_words = st.text(alphabet="abc \n#é'\"\\🙂", min_size=1, max_size=12).filter(str.strip)
+_ids = st.sampled_from(["n1", "n2", "n3", "n4"])
+_operations = st.lists(
+    st.one_of(
+        st.tuples(st.just("add"), _ids, _words),
+        st.tuples(st.just("share"), _ids, _words),
+        st.tuples(st.just("name"), _ids, _words),
+        st.tuples(st.just("link"), _ids, _ids),
+        st.tuples(st.just("fact"), _ids, _words),
+        st.tuples(st.just("note"), _ids, _words),
+        st.tuples(st.just("forget"), _ids, _words),
+        st.tuples(st.just("text"), _ids, _words),
+        st.tuples(st.just("recall"), _ids, _words),
+    ),
+    max_size=12,
+)
+
+
+def perform(memory: Memory, shared: Memory, operation: tuple[str, str, str], moment: int) -> None:
+    what, id_, word = operation
+    actions: dict[str, Callable[[], object]] = {
+        "add": lambda: memory.add(word, id=id_, tags=[word], now=moment),
+        "share": lambda: shared.add(word, id=id_ + "s", buckets=[word], now=moment),
+        "name": lambda: memory.add(name=word, id=id_, aliases=[word + "x"], now=moment),
+        "link": lambda: memory.link(id_, word, weight=0.5, now=moment),
+        "fact": lambda: memory.fact(id_, "says", word, now=moment),
+        "note": lambda: memory.note(id_, word, now=moment),
+        "forget": lambda: memory.forget(id_, now=moment),
+        "text": lambda: memory.ingest_text(f"Ada Byron {word}\n\n[[{word}]] by Ada Byron", source=id_, now=moment),
+        "recall": lambda: memory.recall(word, now=moment),
+    }
+    # Not there, or forgotten: what a random user runs into.
+    with contextlib.suppress(InputError):
+        actions[what]()
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@given(operations=_operations)
+def test_any_memory_survives_export_and_import(
+    operations: list[tuple[str, str, str]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    place = tmp_path_factory.mktemp("transfer")
+    with (
+        Memory(place / "a", scope=MINE, embedder="none") as memory,
+        Memory(place / "a", scope=TEAM, embedder="none") as shared,
+        Memory(place / "b", scope=MINE, embedder="none") as other,
+    ):
+        for moment, operation in enumerate(operations):
+            perform(memory, shared, operation, NOW + moment)
+        before = exported(memory, place / "1.jsonl")
+        report = other.import_(place / "1.jsonl")
+        assert report.errors == ()
+        assert exported(other, place / "2.jsonl") == before
+        assert other.stats() == memory.stats()
+        other.import_(place / "1.jsonl")
+        assert exported(other, place / "3.jsonl") == before
+    shutil.rmtree(place)
+
+
+# --- files with faults
+
+
+def node(id_: str, **more: Any) -> dict[str, Any]:
+    return {"type": "node", "id": id_, "text": f"Text of {id_}", **more}
+
+
+BROKEN = (
+    "not json at all",
+    '{"type": "node"}',
+    '{"type": "stranger", "id": "x"}',
+    '{"type": "node", "id": "x", "text": 5}',
+    '{"type": "node", "id": "x", "text": "x", "at": "yesterday"}',
+    '{"type": "node", "id": "x", "text": "x", "at": 99999999999999999999}',
+    '{"type": "node", "id": "x", "text": "x", "life": {"salience": "high"}}',
+    '{"type": "node", "id": "x", "text": "x", "tag_details": [["a"]]}',
+    '{"type": "node", "id": "x", "text": "x", "provenance": "unheard of"}',
+    '{"type": "node", "id": "x", "text": "\\ud800"}',
+    '{"type": "edge", "id": "x", "src": "a", "dst": "b", "weight": NaN}',
+    '{"type": "node", "id": "x", "text": "x", "team": 7}',
+    '["a", "list"]',
+    "17",
+    "[" * 100_000,
+)
+
+
+@pytest.mark.parametrize("broken", BROKEN, ids=lambda line: line[:40])
+def test_a_broken_line_is_reported_by_number_and_the_rest_is_taken(memory: Memory, tmp_path: Path, broken: str) -> None:
+    report = memory.import_(write_export(tmp_path / "x.jsonl", node("a"), broken, node("b"), broken, node("c")))
+    assert [error.error.split(" is not")[0] for error in report.errors] == ["line 3", "line 5"]
+    assert {error.path for error in report.errors} == {str(tmp_path / "x.jsonl")}
+    assert (report.nodes, report.records) == (3, 3)
+    assert all(memory.get(id_) is not None for id_ in "abc")
+    assert memory.get("x") is None
+
+
+def test_bytes_that_are_no_text_cost_their_line_only(memory: Memory, tmp_path: Path) -> None:
+    path = write_export(tmp_path / "x.jsonl", node("a"), node("b"))
+    path.write_bytes(path.read_bytes().replace(b"Text of a", b"Text \xff\xfe of a"))
+    report = memory.import_(path)
+    assert len(report.errors) == 1
+    assert memory.get("b") is not None
+
+
+def test_a_file_cut_off_in_the_middle_gives_what_it_has(memory: Memory, tmp_path: Path) -> None:
+    path = write_export(tmp_path / "x.jsonl", node("a"), node("b"))
+    path.write_bytes(path.read_bytes()[:-20])
+    report = memory.import_(path)
+    assert "cut off" in report.errors[0].error
+    assert (memory.get("a") is not None, memory.get("b") is not None) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("head", "message"),
+    [("", "not a cuetrail export"), ('{"other": 1}', "not a cuetrail export"), ('{"cuetrail": 2}', "upgrade")],
+)
+def test_a_wrong_first_line_is_an_error_and_nothing_is_taken(
+    memory: Memory, tmp_path: Path, head: str, message: str
+) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(head + "\n" + json.dumps(node("a")) + "\n")
+    with pytest.raises(ReadError, match=message):
+        memory.import_(path, format="cuetrail")
+    assert memory.stats().nodes == 0
+
+
+def test_records_whose_ends_are_missing_are_reported_and_the_others_are_taken(memory: Memory, tmp_path: Path) -> None:
+    lines: list[dict[str, Any]] = [node("a"), node("b")]
+    lines += [{"type": "edge", "id": f"e{n}", "src": "a", "dst": "b" if n % 5 else "ghost"} for n in range(20)]
+    lines += [{"type": "fact", "id": "f", "subject": "ghost", "predicate": "p", "value": "v"}]
+    lines += [{"type": "fact", "id": "g", "subject": "a", "predicate": "p"}]
+    lines += [{"type": "note", "id": "n", "target": "ghost", "text": "x"}]
+    lines += [{"type": "mention", "source": "a", "node": "ghost", "at": 1}]
+    lines += [{"type": "link", "src": "ghost", "norm": "x", "display": "X", "kind": "name"}]
+    report = memory.import_(write_export(tmp_path / "x.jsonl", *lines))
+    assert [int(error.error.split(":")[0].removeprefix("line ")) for error in report.errors] == [
+        4, 9, 14, 19, 24, 25, 26, 27, 28,
+    ]  # fmt: skip
+    assert (memory.stats().edges, report.records) == (16, 18)
+
+
+def test_an_unknown_file_asks_for_its_format(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "x.bin").write_bytes(b"\x00\x01\x02")
+    with pytest.raises(InputError, match="--format"):
+        memory.import_(tmp_path / "x.bin")
+    with pytest.raises(InputError, match="no"):
+        memory.import_(tmp_path / "nowhere")
+    with pytest.raises(InputError, match="unknown format"):
+        memory.export(tmp_path / "y", format="papyrus")
+
+
+# --- other systems
+
+MCP = [
+    {"type": "entity", "name": "Ada", "entityType": "person", "observations": ["Lives in Turin", "Likes tea"]},
+    {"type": "entity", "name": "JACQ", "entityType": "project", "observations": []},
+    {"type": "relation", "from": "Ada", "to": "JACQ", "relationType": "works_on"},
+]
+MEM0 = {"results": [{"id": "m1", "memory": "Likes tea", "user_id": "ada", "created_at": "2024-07-26T10:29:36Z"}]}
+TURNS = [
+    {"uuid": "1", "sender": "human", "text": "Which port?", "created_at": "2024-01-01T00:00:00Z"},
+    {"uuid": "2", "sender": "assistant", "text": "Port 8080.", "created_at": "2024-01-01T00:00:01Z"},
+]
+CLAUDE = [{"uuid": "c", "name": "Ports", "created_at": "2024-01-01T00:00:00Z", "chat_messages": TURNS}]
+
+
+def _chatgpt() -> list[dict[str, Any]]:
+    def message(id_: str, role: str, text: str, parent: str | None, children: list[str]) -> dict[str, Any]:
+        content = {"content_type": "text", "parts": [text]}
+        body = {"id": id_, "author": {"role": role}, "content": content, "create_time": 1.7e9}
+        return {"id": id_, "message": body, "parent": parent, "children": children}
+
+    mapping = {
+        "a": message("a", "user", "Which port?", None, ["b"]),
+        "b": message("b", "assistant", "Port 8080.", "a", []),
+    }
+    return [{"id": "x", "title": "Ports", "create_time": 1.7e9, "mapping": mapping, "current_node": "b"}]
+
+
+def test_a_memory_file_of_the_mcp_server_is_told_by_its_content(memory: Memory, tmp_path: Path) -> None:
+    path = tmp_path / "memory.jsonl"
+    path.write_text("\n".join(map(json.dumps, MCP)))
+    report = memory.import_(path, now=NOW)
+    assert (report.nodes, report.edges, report.errors) == (4, 3, ())
+    ada = memory.get("Ada")
+    assert ada is not None
+    assert (ada.kind, ada.at, ada.created) == ("person", NOW, NOW)
+    before = exported(memory, tmp_path / "1")
+    memory.import_(path, now=NOW + 5)
+    assert exported(memory, tmp_path / "2") == before
+
+
+def test_an_entity_that_is_imported_answers_the_links_that_waited_for_it(memory: Memory, tmp_path: Path) -> None:
+    memory.ingest_text("See [[JACQ]].", source="a.md")
+    (tmp_path / "memory.jsonl").write_text("\n".join(map(json.dumps, MCP)))
+    memory.import_(tmp_path / "memory.jsonl")
+    assert "links" in {step.kind for step in memory.neighbours("JACQ").neighbours}
+
+
+def test_mem0_keeps_its_own_times_and_gets_the_others_once(memory: Memory, tmp_path: Path) -> None:
+    path = tmp_path / "mem0.json"
+    path.write_text(json.dumps(MEM0))
+    memory.import_(path, now=NOW)
+    found = memory.recall("tea", record_access=False).hits[0].node
+    assert found.at == 1_721_989_776_000
+    before = exported(memory, tmp_path / "1")
+    memory.import_(path, now=NOW + 5)
+    assert exported(memory, tmp_path / "2") == before
+
+
+@pytest.mark.parametrize("chats", [CLAUDE, _chatgpt()], ids=["claude", "chatgpt"])
+def test_an_export_of_chats_is_told_by_its_content(memory: Memory, tmp_path: Path, chats: Any) -> None:
+    (tmp_path / "chats").mkdir()
+    (tmp_path / "chats" / "conversations.json").write_text(json.dumps(chats))
+    report = memory.import_(tmp_path / "chats")
+    assert (report.nodes, report.errors) == (2, ())
+    assert "Port 8080." in memory.recall("port").text
+
+
+def test_a_basic_memory_folder_and_an_obsidian_vault_are_told_apart(memory: Memory, tmp_path: Path) -> None:
+    basic, vault = tmp_path / "basic", tmp_path / "obsidian"
+    basic.mkdir()
+    (basic / "tea.md").write_text(
+        "---\ntitle: Tea\npermalink: tea\n---\n- [method] Pour at 80 degrees\n- grows_in [[Darjeeling]]\n"
+    )
+    assert memory.import_(basic).edges > 0
+    (vault / ".obsidian").mkdir(parents=True)
+    (vault / "n.md").write_text("About [[Tea]].")
+    assert memory.import_(vault).nodes == 1
+    assert "links" in {step.kind for step in memory.neighbours("Tea").neighbours}
+
+
+@pytest.mark.parametrize("format_", ["mcp-memory", "mem0", "basic-memory"])
+def test_what_goes_out_to_another_system_comes_back(memory: Memory, tmp_path: Path, format_: str) -> None:
+    (tmp_path / "memory.jsonl").write_text("\n".join(map(json.dumps, MCP)))
+    memory.import_(tmp_path / "memory.jsonl", now=NOW)
+    memory.add("A thought of its own.", now=NOW)
+    out = tmp_path / "out"
+    assert memory.export(out, format=format_) > 0
+    with Memory(tmp_path / "other") as other:
+        report = other.import_(out)
+        assert report.errors == ()
+        for cue, text in (("Turin", "Lives in Turin"), ("tea", "Likes tea"), ("thought", "A thought of its own.")):
+            assert text in other.recall(cue).text

@@ -89,17 +89,25 @@ def test_equal_vectors_come_newest_first_then_by_id(store: Store) -> None:
     assert nearest(store, vector(1, 0), limit=70) == sorted(at, key=lambda i: (-at[i], i))[:70]
 
 
-def test_starting_a_vector_space_drops_the_vectors_of_the_last(store: Store) -> None:
-    for model in ("one", "two", "two"):
-        store.start_vector_space(VectorSpace(model, 2))
-        assert store.vector_space() == VectorSpace(model, 2)
+def test_starting_a_vector_space_drops_the_vectors_of_another(store: Store) -> None:
+    for space in (VectorSpace("one", 2), VectorSpace("two", 2), VectorSpace("one", 2)):
+        store.start_vector_space(space)
+        assert store.vector_space() == space
         assert nearest(store, vector(1, 0)) == []
+        assert [node.id for node in store.without_vector(ME, 5)] == (["a"] if store.get(ME, ["a"]) else [])
         store.write(ME, Batch(nodes=[Node("a")], vectors={"a": vector(1, 0)}))
         assert nearest(store, vector(1, 0)) == ["a"]
         assert store.doctor(False, None) == []
-    store.start_vector_space(VectorSpace("three", 3))
+    store.start_vector_space(VectorSpace("one", 3))
     assert nearest(store, vector(1, 0)) == []
-    assert [node.id for node in store.without_vector(ME, 5)] == ["a"]
+
+
+def test_starting_the_same_vector_space_again_keeps_its_vectors(store: Store) -> None:
+    with_vectors(store)
+    store.write(ME, Batch(nodes=[Node("a")], vectors={"a": vector(1, 0)}))
+    store.start_vector_space(VectorSpace("test", 2))
+    assert nearest(store, vector(1, 0)) == ["a"]
+    assert store.doctor(False, None) == []
 
 
 def test_without_a_vector_space_no_vector_is_stored(store: Store) -> None:

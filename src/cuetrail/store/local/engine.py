@@ -202,8 +202,13 @@ class LocalStore:
             return space_of(db)
 
     def start_vector_space(self, space: VectorSpace) -> None:
-        """Drop all vectors and take those of this model from now on."""
+        """Take vectors of this model from now on and drop those of another; the same model again changes nothing.
+
+        Two writers may both find a new memory without one: the second must not drop what the first has written.
+        """
         with self.db.writing() as db:
+            if space_of(db) == space:
+                return
             packed = json.dumps({"model": space.model, "dim": space.dim})
             db.execute("INSERT OR REPLACE INTO meta VALUES ('vector_space', ?)", (packed,))
             log_changes(db, (row[0] for row in db.execute("SELECT key FROM vectors")))

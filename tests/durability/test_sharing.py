@@ -89,6 +89,21 @@ def test_a_search_that_has_nothing_to_catch_up_does_not_wait_for_the_index_lock(
         child.kill()
 
 
+def test_a_log_that_a_reader_kept_from_being_emptied_is_emptied_by_the_next_write(tmp_path: Path) -> None:
+    log = tmp_path / "m" / "memory.db-wal"
+    with open_memory(tmp_path / "m") as memory, open_memory(tmp_path / "m") as other:
+        memory.add("the secret is xylophonist", id="secret")
+        memory.add("something else", id="else")
+        scan = other.store.scan(other.scope)
+        next(scan)
+        memory.forget("secret")
+        assert b"xylophonist" in log.read_bytes()
+        del scan
+        other.add("the next write", id="next")
+        assert b"xylophonist" not in log.read_bytes()
+        assert b"xylophonist" not in (tmp_path / "m" / "memory.db").read_bytes()
+
+
 def test_threads_of_one_process_add_and_recall_together(tmp_path: Path) -> None:
     threads, each = 6, 12
     barrier = threading.Barrier(threads)

@@ -21,8 +21,9 @@ from cuetrail.store.local.schema import migrate
 T = TypeVar("T")
 
 BUSY_SECONDS = 60.0
-# How long emptying the log waits for readers; it is tried again with the next one.
+# How long emptying the log waits for readers, and the name of the note that it could not be emptied.
 ERASE_SECONDS = 2.0
+UNERASED = "log_to_erase"
 CHUNK = 500
 # SQLite's primary result codes: IOERR, CORRUPT and NOTADB; a short read of a cut file is an IOERR.
 _DAMAGED_CODES = (10, 11, 26)
@@ -241,24 +242,34 @@ class Database:
             self.writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self.writer
+                due = meta(self.writer, UNERASED) is not None
                 self.writer.execute("COMMIT")
             except BaseException:
                 if self.writer.in_transaction:
                     self.writer.execute("ROLLBACK")
                 raise
+            if due:
+                self._erase(0)
 
     def erase_log(self) -> bool:
         """Move the write-ahead log into `memory.db` and empty it, so that no forgotten byte stays in it.
 
-        False when a reader still needs it; it is emptied later.
+        False when a reader still needs it; then every later write, in any process, tries again.
         """
         with self.write_lock, self._explained():
             self._check_place()
-            self.writer.execute(f"PRAGMA busy_timeout = {int(min(ERASE_SECONDS, self.busy_seconds) * 1000)}")
-            try:
-                busy, _, _ = self.writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            finally:
-                self.writer.execute(f"PRAGMA busy_timeout = {int(self.busy_seconds * 1000)}")
+            return self._erase(min(ERASE_SECONDS, self.busy_seconds))
+
+    def _erase(self, seconds: float) -> bool:
+        self.writer.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+        try:
+            busy, _, _ = self.writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        finally:
+            self.writer.execute(f"PRAGMA busy_timeout = {int(self.busy_seconds * 1000)}")
+        if busy:
+            self.writer.execute("INSERT OR IGNORE INTO meta VALUES (?, 1)", (UNERASED,))
+        else:
+            self.writer.execute("DELETE FROM meta WHERE name = ?", (UNERASED,))
         return not busy
 
     def on_close(self, release: Callable[[], None]) -> None:

@@ -14,7 +14,7 @@ LAYERS: list[set[str]] = [
     {"", "__main__", "cli", "cli.*", "serve.*"},
     {"memory"},
     {"config"},
-    {"recall", "recipes", "transfer", "ingest.*", "exporting", "switch.*", "dream.*", "mirror"},
+    {"recall", "recipes", "boundary", "transfer", "ingest.*", "exporting", "switch.*", "dream.*", "mirror"},
     {"anchor", "spread", "score", "render", "extract.*", "embed"},
     {"store.local.*"},
     {"store", "store.base"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from cuetrail.errors import InputError
@@ -21,7 +21,7 @@ class Settings:
     memory: str
     embedder: str = "static"
     api_key: str | None = None
-    scope: Scope = Scope()
+    scope: Scope = field(default_factory=Scope)
 
     def __repr__(self) -> str:
         # The key must not end up in a log.
@@ -61,5 +61,5 @@ def _file(path: Path) -> dict[str, str]:
         raise InputError(f"{path} cannot be read: {error}. Mend it or delete it") from error
     strange = [name for name, value in raw.items() if not isinstance(value, str)]
     if strange:
-        raise InputError(f"{path}: {', '.join(sorted(strange))} must be text in quotes (teams: \"a, b\")")
+        raise InputError(f'{path}: {", ".join(sorted(strange))} must be text in quotes (teams: "a, b")')
     return raw

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Any
 
 from cuetrail import recipes
+from cuetrail.boundary import check_scope, check_time, make_edge, make_fact, make_node
 from cuetrail.embed import Embedder, open_embedder, to_blob
 from cuetrail.errors import EmbedderError, EmbedderMismatch, Forgotten, InputError, MemoryError_, NotFound
 from cuetrail.ingest.linking import Change, is_found, resolve
@@ -40,13 +41,12 @@ from cuetrail.recall import recall
 from cuetrail.recipes import Recipe
 from cuetrail.render import Measure
 from cuetrail.store.base import Batch, Progress, Store, VectorSpace, Written
-from cuetrail.text import clean, digest, make_tags, norm_buckets, norm_name, norm_tag
+from cuetrail.text import clean, digest, norm_buckets, norm_name, norm_tag
 from cuetrail.transfer import ImportReport, Target, export_file, import_file
 
 log = logging.getLogger("cuetrail")
 
 BATCH = 2_000
-WEIGHTS = (0.25, 1.0)
 DEFAULT_BUDGET = Budget(tokens=2000)
 
 
@@ -87,7 +87,7 @@ class Memory:
         api_key: str | None = None,
     ) -> None:
         self.scope = scope or Scope()
-        _check_scope(self.scope)
+        check_scope(self.scope)
         self.address = str(address)
         self._unembedded = ""
         self.store: Store = _open_store(self.address)
@@ -210,20 +210,12 @@ class Memory:
         now: int | None = None,
     ) -> Edge:
         """Join two nodes, given by id or name; the edge comes back. The same ends and kind again replace it."""
-        if weight is not None and not WEIGHTS[0] <= weight <= WEIGHTS[1]:
-            raise InputError(f"weight must be from {WEIGHTS[0]} to {WEIGHTS[1]}, not {weight}")
-        for label, value in (("attitude", attitude), ("proximity", proximity)):
-            if value is not None and not 1 <= value <= 5:
-                raise InputError(f"{label} must be from 1 to 5, not {value}")
-        _check_share("confidence", confidence)
-        moment = now_ms() if now is None else now
-        a, b = self._need(src), self._need(dst)
-        names = tuple(tag.name for tag in make_tags(tags))
-        edge = Edge(
-            id or digest("edge", a, b, kind), a, b, kind, weight, names, clean(text), type, attitude, proximity,
-            confidence, None, {}, moment, moment, valid_from, valid_until,
-        )  # fmt: skip
-        self._write(Batch(nodes=self._adopted(a, b), edges=[edge]))
+        given = {
+            "weight": weight, "tags": tags, "kind": kind, "text": text, "type": type, "attitude": attitude, "id": id,
+            "proximity": proximity, "confidence": confidence, "valid_from": valid_from, "valid_until": valid_until,
+        }  # fmt: skip
+        edge = make_edge(self._need(src), self._need(dst), given, now_ms() if now is None else now)
+        self._write(Batch(nodes=self._adopted(edge.src, edge.dst), edges=[edge]))
         return self.store.edges(self.scope, [edge.id])[edge.id]
 
     def fact(
@@ -244,9 +236,8 @@ class Memory:
 
         Subject and object are ids or names. An unknown subject becomes an entity; an unknown object is a literal value.
         """
-        _check_share("confidence", confidence)
-        if not norm_name(subject) or not norm_tag(predicate):
-            raise InputError("a fact needs a subject and a predicate")
+        if not norm_name(subject):
+            raise InputError("a fact needs a subject")
         moment = now_ms() if now is None else now
         batch = Batch()
         subject_id = self._find(subject)
@@ -256,22 +247,11 @@ class Memory:
             subject_id = entity.id
         object_id = self._find(object)
         batch.nodes += self._adopted(subject_id, *([object_id] if object_id is not None else []))
-        said = object_id if object_id is not None else "=" + clean(object)
-        fact = Fact(
-            id=digest("fact", subject_id, norm_tag(predicate), said),
-            subject=subject_id,
-            predicate=norm_tag(predicate),
-            object=object_id,
-            value=None if object_id is not None else clean(object),
-            confidence=confidence,
-            status="confirmed" if source == "user_edit" else "staged",
-            source=source,
-            source_ref=source_ref,
-            tags=tuple(tag.name for tag in make_tags(tags)),
-            created=moment,
-            valid_from=valid_from,
-            valid_until=valid_until,
-        )
+        given = {
+            "confidence": confidence, "source": source, "source_ref": source_ref, "tags": tags,
+            "valid_from": valid_from, "valid_until": valid_until,
+        }  # fmt: skip
+        fact = make_fact(subject_id, predicate, object_id, object, given, moment)
         batch.facts.append(fact)
         resolve(self.store, self.scope, Change(arriving=list(batch.nodes)), batch, moment)
         written = self._write(batch)
@@ -282,6 +262,8 @@ class Memory:
     def note(self, target: str, text: str, *, expires: int | None = None, now: int | None = None) -> Note:
         """Put a remark on a node; it comes back."""
         moment = now_ms() if now is None else now
+        check_time("now", moment)
+        check_time("expires", expires)
         on = self._need(target)
         note = Note(digest("note", on, text, str(moment)), on, clean(text), "node", moment, expires)
         self._write(Batch(nodes=self._adopted(on), notes=[note]))
@@ -551,46 +533,6 @@ def restore(backup: str | Path, address: str | Path, *, force: bool = False) -> 
     return put_back(Path(backup).expanduser(), Path(address).expanduser(), force)
 
 
-def make_node(item: str | Mapping[str, Any], now: int) -> Node:
-    """A node from a text or from the arguments of `add`. Raises InputError for what cannot be one."""
-    if isinstance(item, str):
-        item = {"text": item}
-    text, name = clean(item.get("text") or ""), item.get("name")
-    name = clean(name).strip() or None if name is not None else None
-    kind, source = item.get("kind", "atom"), item.get("source")
-    if not text.strip() and name is None:
-        raise InputError("there is nothing to remember: give a text or a name")
-    provenance = item.get("provenance", "internal")
-    if provenance not in ("internal", "external", "quarantine"):
-        raise InputError(f"provenance is internal, external or quarantine, not {provenance!r}")
-    at = item.get("at")
-    if at is not None and (not isinstance(at, int) or not -(2**62) < at < 2**62):
-        raise InputError(f"at is a time in UTC milliseconds, not {at!r}")
-    identity = item.get("id")
-    if identity is not None and not clean(str(identity)).strip():
-        raise InputError("an id cannot be empty")
-    return Node(
-        id=clean(str(identity)) if identity is not None else _derived_id(kind, name, text, source),
-        kind=norm_tag(kind) or "atom",
-        name=name,
-        text=text,
-        aliases=tuple(dict.fromkeys(a for a in (clean(x).strip() for x in item.get("aliases") or ()) if a)),
-        tag_details=make_tags(item.get("tags") or ()),
-        buckets=norm_buckets(item.get("buckets") or ()),
-        source=source,
-        at=now if at is None else at,
-        provenance=provenance,
-        props=dict(item.get("props") or {}),
-        created=now,
-        updated=now,
-    )
-
-
-def _derived_id(kind: str, name: str | None, text: str, source: str | None) -> str:
-    """Things with a name are identified by it, texts by what they say and where."""
-    return digest(kind, norm_name(name)) if name is not None else digest(source or "", text, "0")
-
-
 def _plus(a: Written, b: Written) -> Written:
     return replace(
         a,
@@ -607,18 +549,6 @@ def _mismatch(space: VectorSpace, embedder: Embedder) -> EmbedderMismatch:
         f"this memory holds vectors of {space.model!r} ({space.dim}-d), not of {embedder.model!r}: open it with that "
         "embedder, or change over with `cuetrail reembed --embedder ...`"
     )
-
-
-def _check_share(name: str, value: float) -> None:
-    if not 0 <= value <= 1:
-        raise InputError(f"{name} must be from 0 to 1, not {value}")
-
-
-def _check_scope(scope: Scope) -> None:
-    if not scope.tenant or not scope.user:
-        raise InputError("a scope needs a tenant and a user")
-    if scope.share is not None and scope.share not in scope.teams:
-        raise InputError(f"cannot share with team {scope.share!r}: it is not among this scope's teams")
 
 
 def _open_store(address: str) -> Store:

@@ -366,7 +366,6 @@ def test_nothing_is_left_while_another_process_has_the_memory_open(
     assert traces(Path(memory.address), _needles()) == []
 
 
-@pytest.mark.xfail(strict=True, reason="the engine does not empty the log again after a reader kept it from doing so")
 def test_what_a_reader_elsewhere_held_on_to_is_erased_once_it_lets_go(
     memory: Memory, vault: Path, reader: Callable[[str], str]
 ) -> None:

@@ -154,7 +154,8 @@ class Memory:
             raise Forgotten(
                 "this was forgotten and stays so: pass allow_again=True (--allow-again) to remember it anew"
             )
-        return self.store.get(self.scope, [node.id])[node.id]
+        # Another process may have forgotten it in the meantime; what was remembered is what comes back.
+        return self.store.get(self.scope, [node.id]).get(node.id, node)
 
     def add_many(
         self,

@@ -175,8 +175,8 @@ def test_verbs_that_need_a_memory_say_that_there_is_none(run: Run, memory: Path,
 
 def test_a_file_in_place_of_the_memory_is_a_clear_line(run: Run, memory: Path) -> None:
     memory.write_text("not a folder")
-    (line,) = run("stats", code=1).stderr.splitlines()
-    assert line.startswith(f"cuetrail: {memory}: ")
+    (line,) = run("stats", code=3).stderr.splitlines()
+    assert line.startswith(f"cuetrail: {memory} cannot be used")
 
 
 def test_a_damaged_memory_is_exit_code_3_and_names_restore(run: Run, memory: Path) -> None:

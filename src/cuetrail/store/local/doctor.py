@@ -64,14 +64,14 @@ def _tables(db: Database, progress: Progress | None) -> list[Finding]:
 
 
 def whole(db: sqlite3.Connection) -> Iterator[Finding]:
-    """What is wrong with the file itself and with the texts in it; nothing can mend that."""
+    """What is wrong with the file itself and with the memories in it; nothing can mend that."""
     for (message,) in db.execute("PRAGMA integrity_check(20)"):
         if message != "ok":
             yield Finding("truth", message, RESTORE)
             return
-    for id_, text, check_sum in db.execute("SELECT id, text, check_sum FROM nodes"):
-        if rows.check_sum(text) != check_sum:
-            yield Finding("truth", f"the text of {id_!r} is not what was written", RESTORE)
+    for row in db.execute("SELECT * FROM nodes"):
+        if rows.check_sum(row) != row[6]:
+            yield Finding("truth", f"{row[2]!r} is not what was written", RESTORE)
 
 
 def _sum(table: Iterable[tuple[Any, ...]]) -> tuple[int, int]:

@@ -153,8 +153,8 @@ class LocalStore:
             return Reader(db, scope, self.db.path).neighbours(ids, limit)
 
     def scan(self, scope: Scope) -> Iterator[tuple[str | None, Record]]:
-        """One consistent view from the first record to the last."""
-        with self.db.reading() as db:
+        """One consistent view from the first record to the last, however long that takes."""
+        with self.db.apart() as db:
             yield from Reader(db, scope, self.db.path).scan()
 
     def stats(self, scope: Scope) -> Stats:

@@ -32,9 +32,9 @@ from cuetrail.text import storable
 
 
 def checked_node(path: Path, row: tuple[Any, ...]) -> Node:
-    """A node whose text still has the checksum it was written with; else the truth is damaged."""
-    if rows.check_sum(row[5]) != row[6]:
-        raise damaged(path, f"the text of {row[2]!r} changed on disk")
+    """A node whose row still has the checksum it was written with; else the truth is damaged."""
+    if rows.check_sum(row) != row[6]:
+        raise damaged(path, f"{row[2]!r} changed on disk")
     return rows.to_node(row)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import xxhash
@@ -31,9 +31,13 @@ FACT = """SELECT f.key, f.part, f.id, a.id, f.predicate, b.id, f.value, f.confid
 INSERT_FACT = "INSERT OR REPLACE INTO facts VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 
 
-def check_sum(text: str) -> int:
-    """A 64-bit hash of a stored text, signed as SQLite wants it; a bit that flips on disk is noticed by it."""
-    return signed(xxhash.xxh3_64_intdigest(text.encode()))
+def check_sum(row: Sequence[Any]) -> int:
+    """A 64-bit hash of a node's row but for its source; a bit that flips on disk is noticed by it.
+
+    `row` is as `nodes` has it or as the NODE query gives it.
+    """
+    said = "\x00".join([str(value) for value in (*row[:6], *row[7:9], *row[10:19])])
+    return signed(xxhash.xxh3_64_intdigest(said.encode()))
 
 
 def signed(value: int) -> int:
@@ -77,14 +81,14 @@ def label_names(packed: str | None) -> tuple[list[str], list[str]]:
 
 def node_row(node: Node, key: int, part: int, source: int | None) -> tuple[Any, ...]:
     """A node as a row of `nodes`."""
-    return (
+    row = (
         key,
         part,
         node.id,
         node.kind,
         node.name,
         node.text,
-        check_sum(node.text),
+        None,
         pack(node.aliases),
         pack_labels(node.tag_details, node.buckets),
         source,
@@ -98,6 +102,7 @@ def node_row(node: Node, key: int, part: int, source: int | None) -> tuple[Any, 
         node.valid_from,
         node.valid_until,
     )
+    return (*row[:6], check_sum(row), *row[7:])
 
 
 def to_node(row: tuple[Any, ...]) -> Node:

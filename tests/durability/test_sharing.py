@@ -89,6 +89,18 @@ def test_a_search_that_has_nothing_to_catch_up_does_not_wait_for_the_index_lock(
         child.kill()
 
 
+def test_a_recall_does_not_wait_for_a_writer_and_its_accesses_are_counted_later(tmp_path: Path) -> None:
+    with open_memory(tmp_path) as writer, open_memory(tmp_path) as reader:
+        writer.add("the heron nests in the reeds", id="heron", now=1)
+        assert reader.recall("heron", now=2).hits
+        with writer.store.db.writing():  # type: ignore[attr-defined]  # the local engine's own
+            assert reader.recall("heron", now=3).hits
+        assert reader.recall("heron", now=4).hits
+        found = reader.get("heron")
+    assert found is not None
+    assert (found.life.accesses, found.life.last_access) == (3, 4)
+
+
 def test_a_log_that_a_reader_kept_from_being_emptied_is_emptied_by_the_next_write(tmp_path: Path) -> None:
     log = tmp_path / "m" / "memory.db-wal"
     with open_memory(tmp_path / "m") as memory, open_memory(tmp_path / "m") as other:

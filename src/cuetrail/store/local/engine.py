@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from cuetrail.errors import Busy, CuetrailError
 from cuetrail.model import (
     Edge,
     Fact,
@@ -45,8 +48,12 @@ class LocalStore:
         self.db = Database(directory)
         self.text_index = TextIndex(directory / "index" / "text", self.db)
         self.vector_index = VectorIndex(directory / "index" / "vectors", self.db)
+        self._accesses: deque[tuple[Scope, tuple[str, ...], int]] = deque()
 
     def close(self) -> None:
+        if self._accesses:
+            with contextlib.suppress(CuetrailError):
+                self._count_accesses()
         self.db.close()
 
     # --- writing
@@ -77,16 +84,21 @@ class LocalStore:
             return write.lift(write.Write(db, scope), nodes)
 
     def touch(self, scope: Scope, ids: Sequence[str], now: int) -> None:
-        """Count one access of each node. A teammate's counts too: what a team shares is kept alive by its use."""
-        with self.db.writing() as db:
-            keys = write.Write(db, scope).keys_of(ids)
-            db.executemany(
-                "INSERT INTO life VALUES (?, .5, 'candidate', 1, 1, ?, NULL, NULL, 1, 'decay')"
-                " ON CONFLICT (key) DO UPDATE"
-                " SET accesses = accesses + 1, interval = excluded.last_access - last_access,"
-                " last_access = excluded.last_access",
-                [(key, now) for key in keys.values()],
-            )
+        """Count one access of each node. A teammate's counts too: what a team shares is kept alive by its use.
+
+        A reader does not wait for writers: while one is at work, accesses are kept and counted with the next ones.
+        """
+        self._accesses.append((scope, tuple(ids), now))
+        self._count_accesses()
+
+    def _count_accesses(self) -> None:
+        with contextlib.suppress(Busy), self.db.jotting() as db:
+            counted = list(self._accesses)
+            for scope, ids, now in counted:
+                write.touch(write.Write(db, scope), ids, now)
+            # Others may have appended meanwhile; what was counted stands at the front.
+            for _ in counted:
+                self._accesses.popleft()
 
     # --- reading
 

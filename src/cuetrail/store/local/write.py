@@ -468,3 +468,12 @@ def _read_back(w: Write, nodes: Sequence[Node], keys: dict[str, int]) -> None:
         stored: dict[int, str] = dict(w.db.execute(query, some).fetchall())
         if any(stored.get(key) != texts[key] for key in some):
             raise GhostWrite("a written memory could not be read back; nothing was changed. Run `cuetrail doctor`")
+
+
+def touch(w: Write, ids: Sequence[str], now: int) -> None:
+    """Count one access of each node."""
+    w.db.executemany(
+        "INSERT INTO life VALUES (?, .5, 'candidate', 1, 1, ?, NULL, NULL, 1, 'decay') ON CONFLICT (key) DO UPDATE SET"
+        " accesses = accesses + 1, interval = excluded.last_access - last_access, last_access = excluded.last_access",
+        [(key, now) for key in w.keys_of(ids).values()],
+    )

@@ -455,7 +455,7 @@ class Memory:
         moment = now_ms() if now is None else now
         # First, so that what goes with them, such as the entity of a name only they shared, is erased with them.
         batch = Batch()
-        regroup(self.store, self.scope, batch, (), nodes, moment)
+        regroup(self.store, self.scope, batch, moment, leaving=nodes)
         resolve(self.store, self.scope, Change(leaving=doomed), batch, moment)
         if batch != Batch():
             self._write(batch)

@@ -17,11 +17,11 @@ _GIVEN = ("temporal", "infected")
 
 @dataclass(slots=True)
 class Difference:
-    """`changed` is to be written; of it `new` was not there and `touched` has other tags or buckets than before."""
+    """`changed` is to be written; of it `new` was not there, and `relabelled` has other tags or buckets of its own."""
 
     changed: list[Node] = field(default_factory=list)
     new: list[Node] = field(default_factory=list)
-    touched: list[Node] = field(default_factory=list)
+    relabelled: list[Node] = field(default_factory=list)
     leaving: list[Node] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
     ended: list[Link] = field(default_factory=list)
@@ -72,7 +72,6 @@ def _compare_nodes(
             same = before.get(places[id_]) if before else None
             fresh = node if same is None else _living_on(node, same, id_ in dated)
             found.new.append(fresh)
-            found.touched.append(fresh)
             found.changed.append(fresh)
             continue
         found.kept += node.kind == "atom"
@@ -81,7 +80,7 @@ def _compare_nodes(
             settled = replace(settled, updated=now)
             found.changed.append(settled)
             if relabelled:
-                found.touched.append(settled)
+                found.relabelled.append(settled)
     found.leaving += [node for id_, node in old.items() if id_ not in wanted]
 
 

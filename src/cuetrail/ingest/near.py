@@ -51,27 +51,36 @@ def own(node: Node) -> Node:
 
 
 def regroup(
-    store: Store, scope: Scope, batch: Batch, touched: Sequence[Node], leaving: Collection[Node], now: int
+    store: Store,
+    scope: Scope,
+    batch: Batch,
+    now: int,
+    *,
+    new: Collection[Node] = (),
+    relabelled: Collection[Node] = (),
+    leaving: Collection[Node] = (),
 ) -> int:
-    """Bring groups in step with a batch; how many of the touched atoms are in one.
+    """Bring groups in step with a batch; how many of the new and relabelled atoms are in one.
 
-    `touched` are atoms of the batch that are new or whose own tags or buckets changed; `leaving` go with it.
+    `relabelled` are known atoms of the batch whose own tags or buckets changed; `leaving` go with it.
     """
-    asked = {node.id: node.simhash for node in touched if node.simhash is not None}
+    fresh = {node.id: node.simhash for node in new if node.simhash is not None}
+    asked = {**fresh, **{node.id: node.simhash for node in relabelled if node.simhash is not None}}
     gone = {node.id for node in leaving if node.simhash is not None}
     if not asked and not gone:
         return 0
     nearest = store.simhash_near(scope, asked)
-    stored = _stored(store, scope, sorted({*asked, *gone, *nearest.values()}))
+    stored = _stored(store, scope, sorted({*asked, *gone, *nearest.values()} - fresh.keys()))
     nodes = {node.id: node for node in batch.nodes}
     pool = (stored.members() | set(nearest.values()) | asked.keys()) - gone
     known = {**store.get(scope, sorted(pool - nodes.keys())), **{i: nodes[i] for i in pool if i in nodes}}
     wanted: dict[str, Edge] = {}
     grouped = 0
     for ids in _components({i: n.simhash for i, n in known.items() if n.simhash is not None}):
-        members = [own(known[i]) for i in ids]
+        if len(ids) == 1 and ids[0] in fresh:
+            continue
         wanted.update(_star(ids, now))
-        for node in _sharing(members):
+        for node in _sharing([own(known[i]) for i in ids]):
             if node != known[node.id]:
                 nodes[node.id] = node
         grouped += sum(i in asked for i in ids) if len(ids) > 1 else 0

@@ -211,8 +211,8 @@ def _flush(store: Store, scope: Scope, draft: Draft, options: Options, write: Wr
         remove_sources=draft.gone,
         remove_roots=list(draft.absorbed),
     )
-    touched = [node for node in found.touched if node.id not in forgotten]
-    merged = regroup(store, scope, batch, touched, found.leaving, options.now)
+    new = [node for node in found.new if node.id not in forgotten]
+    merged = regroup(store, scope, batch, options.now, new=new, relabelled=found.relabelled, leaving=found.leaving)
     change = Change(
         links=[link for link in found.links if link.src not in forgotten],
         ended=found.ended,

@@ -12,6 +12,7 @@ import uuid
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from types import TracebackType
 from typing import Any, TypeVar
 
 from cuetrail.errors import Busy, CorruptMemory, MemoryError_
@@ -88,6 +89,30 @@ class _Reader:
         weakref.finalize(self, db.close).atexit = False
 
 
+class _Looking:
+    """The context of `Database.looking`: a class, because it is entered on every search and a generator costs more."""
+
+    __slots__ = ("_database", "_reader")
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def __enter__(self) -> sqlite3.Connection:
+        try:
+            self._reader = self._database._taken()
+        except (sqlite3.Error, ValueError) as error:
+            self._database._explain(error)
+            raise
+        return self._reader.db
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._database._given_back(self._reader)
+        if error is not None:
+            self._database._explain(error)
+
+
 class Database:
     """`memory.db`, opened for one process. Threads may share it; SQLite's locks keep processes apart.
 
@@ -162,21 +187,26 @@ class Database:
     @contextlib.contextmanager
     def _explained(self) -> Iterator[None]:
         try:
+            yield
+        except BaseException as error:
+            self._explain(error)
+            raise
+
+    def _explain(self, error: BaseException) -> None:
+        """Raise the error in our words if it is SQLite's; remember that the truth is damaged if it says so."""
+        try:
             with explained(self.path, self.busy_seconds):
-                yield
+                raise error
         except CorruptMemory:
             self._damaged = True
             raise
+        except BaseException as same:
+            if same is not error:
+                raise
 
-    @contextlib.contextmanager
-    def looking(self) -> Iterator[sqlite3.Connection]:
-        """This thread's reading connection, for one statement. `close` waits for no one: the last user closes it."""
-        with self._explained():
-            reader = self._taken()
-            try:
-                yield reader.db
-            finally:
-                self._given_back(reader)
+    def looking(self) -> _Looking:
+        """This thread's reading connection, for single statements. `close` waits for no one: the last user closes it."""
+        return _Looking(self)
 
     def _taken(self) -> _Reader:
         reader: _Reader | None = getattr(self._local, "reader", None)

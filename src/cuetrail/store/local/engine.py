@@ -6,6 +6,7 @@ import contextlib
 import json
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +29,7 @@ from cuetrail.model import (
 )
 from cuetrail.store.base import Batch, Progress, Record, VectorSpace, Written
 from cuetrail.store.local import backup, doctor, write
-from cuetrail.store.local.db import Database, chunks, head, log_changes, marks, my_parts
+from cuetrail.store.local.db import Database, chunks, head, log_changes, marks, moment, my_parts
 from cuetrail.store.local.read import Reader
 from cuetrail.store.local.textindex import TextIndex
 from cuetrail.store.local.textsearch import TextSearch
@@ -123,21 +124,20 @@ class LocalStore:
             return Reader(db, scope, self.db.path).history(id_)
 
     def text(self, scope: Scope, query: TextQuery, limit: int, where: Where) -> list[Found]:
-        view = self.text_index.view()
-        with self.db.reading() as db:
+        with self.db.looking() as db:
+            view = self.text_index.view_of(*moment(db))
             reader = Reader(db, scope, self.db.path)
             search = TextSearch(view, self.text_index.analyser, None if reader.all else reader.parts, where)
             wanted = limit
             while True:
                 matches = search.run(query, wanted)
-                ids = reader.shown([m.key for m in matches])
+                shown = reader.shown([m.key for m in matches])
                 # Of nodes with one id only the closest is shown, so more may have to be asked for.
-                if len(ids) >= limit or len(matches) < wanted:
+                if len(shown) >= limit or len(matches) < wanted:
                     break
                 wanted *= 4
-        found = [(m, ids[m.key]) for m in matches if m.key in ids]
-        found.sort(key=lambda pair: (-pair[0].score, not pair[0].holds_all, -pair[0].at, pair[1]))
-        return [Found(id_, m.score, m.boosted) for m, id_ in found[:limit]]
+        rows = [(-m.score, not m.holds_all, -shown[m.key][1], shown[m.key][0], m) for m in matches if m.key in shown]
+        return [Found(id_, m.score, m.boosted) for _, _, _, id_, m in sorted(rows, key=itemgetter(0, 1, 2, 3))[:limit]]
 
     def vector(self, scope: Scope, vector: bytes, limit: int, where: Where) -> list[Found]:
         query = np.frombuffer(vector, dtype="<f2").astype(np.float32)

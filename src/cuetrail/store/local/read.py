@@ -81,15 +81,15 @@ class Reader:
         """Ids to keys, in the order asked, own rows before shared ones."""
         return find_keys(self.db, ids, table, self.parts)
 
-    def shown(self, keys: Sequence[int]) -> dict[int, str]:
-        """Keys to ids, of the nodes that `nodes` gives for these ids: visible, and not hidden behind a closer one."""
-        found: dict[int, str] = {}
+    def shown(self, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
+        """Keys to ids and times of the nodes that `nodes` gives: visible, and not hidden behind a closer one."""
+        found: dict[int, tuple[str, int]] = {}
         for some in chunks(keys):
-            query = f"SELECT key, id FROM nodes WHERE key IN ({marks(len(some))}) AND {self.among()}"
-            found.update(self.db.execute(query, some).fetchall())
+            query = f"SELECT key, id, at FROM nodes WHERE key IN ({marks(len(some))}) AND {self.among()}"
+            found.update((key, (id_, at)) for key, id_, at in self.db.execute(query, some))
         if len(self.parts) > 1:
-            closest = self.keys(found.values())
-            found = {key: id_ for key, id_ in found.items() if closest[id_] == key}
+            closest = self.keys(id_ for id_, _ in found.values())
+            found = {key: row for key, row in found.items() if closest[row[0]] == key}
         return found
 
     def nodes(self, ids: Sequence[str]) -> dict[str, Node]:

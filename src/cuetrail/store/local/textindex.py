@@ -92,7 +92,10 @@ class TextIndex:
     def view(self, progress: Progress | None = None) -> View:
         """A searcher that has seen every acknowledged write."""
         with self.db.looking() as db:
-            epoch, target = moment(db)
+            return self.view_of(*moment(db), progress)
+
+    def view_of(self, epoch: str, target: int, progress: Progress | None = None) -> View:
+        """A searcher that has seen the changes up to `target`."""
         for _ in range(3):
             view = self._current(epoch)
             if view is not None and view.state.seq >= target:

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import tantivy
 from tantivy import Occur, Query
 
 from cuetrail.model import TextQuery, Where
+from cuetrail.store.local.db import chunks
 from cuetrail.store.local.textindex import LONGEST_TOKEN, View
 from cuetrail.text import analysable, clean
 
@@ -52,12 +53,11 @@ _WHOLE_WORDS = (
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A found document: its node key, score, and whether a label doubled it. The rest is told only among equals."""
+    """A found document: its node key, score, and whether a label doubled it. `holds_all` is told only among equals."""
 
     key: int
     score: float
     boosted: bool
-    at: int = 0
     holds_all: bool = False
 
 
@@ -96,11 +96,10 @@ class TextSearch:
         narrowed = [] if labelled is None else [*filters, (Occur.Must, _silent(labelled))]
         boosted = self._top(weights, narrowed, limit) if narrowed else []
         kept = self._best(plain, boosted, limit)
-        if len(weights) == len(terms) > 1 and _has_ties(kept):
-            full = self._holding_all(list(weights), filters, len(plain))
-            if boosted:
-                full |= self._holding_all(list(weights), narrowed, len(boosted))
-            kept = [Match(m.key, m.score, m.boosted, m.at, m.key in full) for m in kept]
+        tied = _tied(kept) if len(weights) == len(terms) > 1 else []
+        if tied:
+            full = self._holding_all(list(weights), tied)
+            kept = [Match(m.key, m.score, m.boosted, m.key in full) for m in kept]
         return kept
 
     def _filters(self, parts: Sequence[int] | None, where: Where) -> list[tuple[Occur, Query]]:
@@ -178,30 +177,26 @@ class TextSearch:
         self, plain: list[tuple[float, tantivy.DocAddress]], boosted: list[tuple[float, tantivy.DocAddress]], limit: int
     ) -> list[Match]:
         """Both lists as one: the `limit` best and all that tie with the last of them."""
-        found = {key: Match(key, score, False) for key, (score, _) in zip(self._keys(plain), plain, strict=True)}
-        for key, (score, _) in zip(self._keys(boosted), boosted, strict=True):
-            found[key] = Match(key, score * LABEL_BOOST, True)
-        return self._dated(_levelled(found.values(), limit), [*plain, *boosted])
+        boosts = {key: score * LABEL_BOOST for key, (score, _) in zip(self._keys(boosted), boosted, strict=True)}
+        keys = self._keys(plain)
+        scores = {key: score for key, (score, _) in zip(keys, plain, strict=True) if key not in boosts}
+        scores.update(boosts)
+        return [Match(key, score, key in boosts) for score, key in _levelled(scores, limit)]
 
     def _keys(self, hits: list[tuple[float, tantivy.DocAddress]]) -> list[int]:
         if not hits:
             return []
         keys = self.searcher.fast_field_values("key", [address for _, address in hits])
-        return [int(key or 0) for key in keys]
+        return keys  # type: ignore[return-value]  # every document has one
 
-    def _dated(self, kept: list[Match], hits: list[tuple[float, tantivy.DocAddress]]) -> list[Match]:
-        """The matches with their times, which are read only where they decide."""
-        if not _has_ties(kept):
-            return kept
-        times = self.searcher.fast_field_values("at", [address for _, address in hits])
-        at = dict(zip(self._keys(hits), (int(time or 0) for time in times), strict=True))
-        return [Match(m.key, m.score, m.boosted, at[m.key]) for m in kept]
-
-    def _holding_all(self, terms: list[str], filters: list[tuple[Occur, Query]], size: int) -> set[int]:
-        """Keys of the documents that hold every term: all of those that are among the `size` best of a list."""
-        clauses = [*((Occur.Must, self._term(term)) for term in terms), *filters]
-        hits = self.searcher.search(Query.boolean_query(clauses), size, count=False).hits
-        return set(self._keys(hits))
+    def _holding_all(self, terms: list[str], keys: list[int]) -> set[int]:
+        """Which of these documents hold every term."""
+        found: set[int] = set()
+        for some in chunks(keys):
+            these = _any([Query.term_query(self.schema, "key", key, "basic") for key in some])
+            clauses = [(Occur.Must, these), *((Occur.Must, self._term(term)) for term in terms)]
+            found.update(self._keys(self.searcher.search(Query.boolean_query(clauses), len(some), count=False).hits))
+        return found
 
     def _fuzzy(self, terms: Sequence[str], filters: list[tuple[Occur, Query]], limit: int) -> list[Match]:
         """Typo-tolerant: an exact word counts by BM25, one a letter or two away by a fixed share of a rare word."""
@@ -212,8 +207,8 @@ class TextSearch:
                 near = Query.fuzzy_term_query(self.schema, "body", term, distance=1 if len(term) < 8 else 2)
                 options.append(Query.const_score_query(near, FUZZY_SHARE))
         hits = self._collect([(Occur.Must, _any(options)), *filters], limit)
-        found = [Match(key, score, False) for key, (score, _) in zip(self._keys(hits), hits, strict=True)]
-        return self._dated(_levelled(found, limit), hits)
+        scores = {key: score for key, (score, _) in zip(self._keys(hits), hits, strict=True)}
+        return [Match(key, score, False) for score, key in _levelled(scores, limit)]
 
 
 def _any(queries: list[Query]) -> Query:
@@ -243,24 +238,26 @@ def _essential(weights: dict[str, float]) -> int:
     return cut
 
 
-def _levelled(matches: Iterable[Match], limit: int) -> list[Match]:
-    """The `limit` best and all that tie with the last; those that tie have one score, that of the first of them.
+def _levelled(scores: dict[int, float], limit: int) -> list[tuple[float, int]]:
+    """(score, key) of the `limit` best and all that tie with the last; those that tie have the score of the first.
 
     A tie is measured from a score, not by rounding, where two equal documents could fall on either side of a step.
     """
-    kept: list[Match] = []
+    kept: list[tuple[float, int]] = []
     level = math.inf
-    for match in sorted(matches, key=lambda m: -m.score):
-        if match.score < level * (1 - TIE):
+    for score, key in sorted(((score, key) for key, score in scores.items()), reverse=True):
+        if score < level * (1 - TIE):
             if len(kept) >= limit:
                 break
-            level = match.score
-        kept.append(match if match.score == level else Match(match.key, level, match.boosted))
+            level = score
+        kept.append((level, key))
     return kept
 
 
-def _has_ties(matches: Sequence[Match]) -> bool:
-    return any(a.score == b.score for a, b in itertools.pairwise(matches))
+def _tied(matches: Sequence[Match]) -> list[int]:
+    """Keys of the matches that have a neighbour of the same score."""
+    pairs = [(a.key, b.key) for a, b in itertools.pairwise(matches) if a.score == b.score]
+    return list(dict.fromkeys(itertools.chain.from_iterable(pairs)))
 
 
 def _unstemmed(text: str) -> list[str]:

@@ -309,7 +309,8 @@ def _put_edges(w: Write, edges: Sequence[Edge]) -> None:
     labels = _label_ids(w, {("t", t) for e in edges for t in e.tags}, create=True)
     for number, edge in enumerate(edges):
         key = old.get(edge.id, first + number)
-        edge = replace(edge, created=born.get(edge.id, edge.created))
+        if edge.id in born:
+            edge = replace(edge, created=born[edge.id])
         src, dst = _need(ends, edge.src, "node"), _need(ends, edge.dst, "node")
         table.append(rows.edge_row(edge, key, w.part, src, dst))
         rank = -(UNKNOWN_WEIGHT if edge.weight is None else edge.weight)

@@ -16,36 +16,36 @@ from cuetrail.text import clean, digest, make_tags, norm_buckets, norm_name, nor
 WEIGHTS = (0.25, 1.0)
 LEVELS = (1, 5)
 _FAR = 2**62
+_PROVENANCES = get_args(Provenance)
 
 
 def make_node(item: str | Mapping[str, Any], now: int) -> Node:
     """A node from a text or from the arguments of `Memory.add`."""
     if isinstance(item, str):
         item = {"text": item}
-    text, name = clean(item.get("text") or ""), _optional(item.get("name"))
-    if not text.strip() and name is None:
+    get = item.get
+    text, name, source = clean(get("text") or ""), _optional(get("name")), _optional(get("source"))
+    if name is None and not text.strip():
         raise InputError("there is nothing to remember: give a text or a name")
-    provenance = item.get("provenance", "internal")
-    if provenance not in get_args(Provenance):
-        raise InputError(f"provenance is {' or '.join(get_args(Provenance))}, not {provenance!r}")
-    kind, source, identity = item.get("kind") or "atom", _optional(item.get("source")), item.get("id")
-    if identity is not None and not clean(str(identity)).strip():
-        raise InputError("an id cannot be empty")
-    at = item.get("at")
+    provenance, kind, at = get("provenance", "internal"), get("kind") or "atom", get("at")
+    if provenance not in _PROVENANCES:
+        raise InputError(f"provenance is {' or '.join(_PROVENANCES)}, not {provenance!r}")
     check_time("now", now)
-    check_time("at", at)
+    if at is not None:
+        check_time("at", at)
+    aliases, tags, buckets, props = get("aliases"), get("tags"), get("buckets"), get("props")
     return Node(
-        id=clean(str(identity)) if identity is not None else _derived_id(kind, name, text, source),
+        id=_identity(get("id"), kind, name, text, source),
         kind=norm_tag(kind) or "atom",
         name=name,
         text=text,
-        aliases=tuple(dict.fromkeys(a for a in map(_optional, item.get("aliases") or ()) if a)),
-        tag_details=make_tags(_words("tags", item.get("tags"))),
-        buckets=norm_buckets(_words("buckets", item.get("buckets"))),
+        aliases=tuple(dict.fromkeys(a for a in map(_optional, _words("aliases", aliases)) if a)) if aliases else (),
+        tag_details=make_tags(_words("tags", tags)) if tags else (),
+        buckets=norm_buckets(_words("buckets", buckets)) if buckets else (),
         source=source,
         at=now if at is None else at,
         provenance=provenance,
-        props=_props(item.get("props")),
+        props=_props(props) if props else {},
         created=now,
         updated=now,
     )
@@ -143,10 +143,8 @@ def _words(name: str, given: Iterable[str] | str | None) -> Iterable[str]:
     return given or ()
 
 
-def _props(given: Mapping[str, Any] | None) -> dict[str, Any]:
+def _props(given: Mapping[str, Any]) -> dict[str, Any]:
     """The props as what comes back when they are read again."""
-    if not given:
-        return {}
     try:
         packed = json.dumps(dict(given), ensure_ascii=False, allow_nan=False)
         return dict(json.loads(clean(packed)))
@@ -154,6 +152,11 @@ def _props(given: Mapping[str, Any] | None) -> dict[str, Any]:
         raise InputError(f"props must be plain JSON data: {error}") from error
 
 
-def _derived_id(kind: str, name: str | None, text: str, source: str | None) -> str:
-    """Things with a name are identified by it, texts by what they say and where."""
+def _identity(given: object, kind: str, name: str | None, text: str, source: str | None) -> str:
+    """The id a caller gave; else things with a name are identified by it, texts by what they say and where."""
+    if given is not None:
+        id_ = clean(str(given))
+        if not id_.strip():
+            raise InputError("an id cannot be empty")
+        return id_
     return digest(kind, norm_name(name)) if name is not None else digest(source or "", text, "0")

@@ -46,7 +46,7 @@ from cuetrail.transfer import ImportReport, Target, export_file, import_file
 
 log = logging.getLogger("cuetrail")
 
-BATCH = 2_000
+BATCH = 4_000
 DEFAULT_BUDGET = Budget(tokens=2000)
 
 

@@ -110,12 +110,8 @@ def fingerprint(text: str) -> str:
 
 def digest(*parts: str) -> str:
     """Stable id from parts, 32 hex digits; parts are length-prefixed so they cannot run together."""
-    h = hashlib.blake2b(digest_size=16, person=b"cuetrail.id")
-    for part in parts:
-        raw = part.encode("utf-8", "surrogatepass")
-        h.update(len(raw).to_bytes(8, "little"))
-        h.update(raw)
-    return h.hexdigest()
+    said = "".join([f"{len(part)}:{part}" for part in parts]).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(said, digest_size=16, person=b"cuetrail.id").hexdigest()
 
 
 def snippet(text: str, width: int = 80) -> str:

@@ -10,8 +10,10 @@ import xxhash
 
 from cuetrail.model import Edge, Fact, Life, Node, Tag
 
-NEWBORN = Life()
+# The very object that is the default, so that most nodes are told apart by identity.
+NEWBORN = Node("").life
 _TWO64 = 1 << 64
+_GROUP, _ITEM, _IN = "\x1d", "\x1e", "\x1f"
 
 NODE = """SELECT n.key, n.part, n.id, n.kind, n.name, n.text, n.check_sum, n.aliases, n.labels, s.path, n.seq, n.at,
   n.provenance, n.simhash, n.props, n.created, n.updated, n.valid_from, n.valid_until, p.owner, p.team,
@@ -36,8 +38,9 @@ def check_sum(row: Sequence[Any]) -> int:
 
     `row` is as `nodes` has it or as the NODE query gives it.
     """
-    said = "\x00".join([str(value) for value in (*row[:6], *row[7:9], *row[10:19])])
-    return signed(xxhash.xxh3_64_intdigest(said.encode()))
+    key, part, id_, kind, name, text, _, aliases, labels, _, seq, at, provenance, simhash, props, *times = row[:19]
+    said = f"{key}\0{part}\0{id_}\0{kind}\0{name}\0{text}\0{aliases}\0{labels}\0{seq}\0{at}\0{provenance}\0{simhash}\0{props}"
+    return signed(xxhash.xxh3_64_intdigest(f"{said}\0{times}".encode()))
 
 
 def signed(value: int) -> int:
@@ -56,27 +59,44 @@ def pack(value: Mapping[str, Any] | tuple[Any, ...] | list[Any]) -> str | None:
 
 
 def pack_labels(tags: tuple[Tag, ...], buckets: tuple[str, ...]) -> str | None:
-    """Tags and buckets as JSON; a tag its user typed in its normal form is just its name."""
+    """Tags and buckets as one text: JSON would take a fifth of the time of writing a node.
+
+    A tag that its user typed in its normal form is just its name, another one name, display and origin. Only where a
+    name has one of the separators in it, JSON is used after all; it starts with a bracket, which no other form does.
+    """
     if not tags and not buckets:
         return None
-    short = [t.name if t.display == t.name and t.origin == "user" else [t.name, t.display, t.origin] for t in tags]
-    return json.dumps([short, buckets], ensure_ascii=False, separators=(",", ":"))
+    short = [
+        t.name if t.display == t.name and t.origin == "user" else f"{t.name}{_IN}{t.display}{_IN}{t.origin}"
+        for t in tags
+    ]
+    packed = f"{_ITEM.join(short)}{_GROUP}{_ITEM.join(buckets)}"
+    seps = (packed.count(_GROUP), packed.count(_ITEM), packed.count(_IN) % 2)
+    if seps == (1, max(len(tags) - 1, 0) + max(len(buckets) - 1, 0), 0) and packed[0] != "[":
+        return packed
+    return json.dumps([[[t.name, t.display, t.origin] for t in tags], buckets], ensure_ascii=False)
 
 
 def unpack_labels(packed: str | None) -> tuple[tuple[Tag, ...], tuple[str, ...]]:
     """The reverse of `pack_labels`."""
-    if packed is None:
-        return (), ()
-    tags, buckets = json.loads(packed)
-    return tuple(Tag(t, t) if isinstance(t, str) else Tag(*t) for t in tags), tuple(buckets)
+    tags, buckets = _items(packed)
+    return tuple(Tag(t[0], t[0]) if len(t) == 1 else Tag(t[0], t[1], t[2]) for t in tags), tuple(buckets)  # type: ignore[arg-type]  # an origin is what was packed as one
 
 
 def label_names(packed: str | None) -> tuple[list[str], list[str]]:
     """The names of the tags and of the buckets in `pack_labels`' form."""
+    tags, buckets = _items(packed)
+    return [tag[0] for tag in tags], buckets
+
+
+def _items(packed: str | None) -> tuple[list[list[str]], list[str]]:
     if packed is None:
         return [], []
-    tags, buckets = json.loads(packed)
-    return [t if isinstance(t, str) else t[0] for t in tags], buckets
+    if packed[0] == "[":
+        found: tuple[list[list[str]], list[str]] = json.loads(packed)
+        return found
+    tags, _, buckets = packed.partition(_GROUP)
+    return [item.split(_IN) for item in tags.split(_ITEM)] if tags else [], buckets.split(_ITEM) if buckets else []
 
 
 def node_row(node: Node, key: int, part: int, source: int | None) -> tuple[Any, ...]:

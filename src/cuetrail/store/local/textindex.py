@@ -65,6 +65,9 @@ def make_schema() -> tantivy.Schema:
     return builder.build()
 
 
+SCHEMA = make_schema()
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     """An index as of one state: what a search works on."""
@@ -296,24 +299,20 @@ def _writer(index: tantivy.Index, small: bool) -> Iterator[tantivy.IndexWriter]:
 
 def _document(row: tuple[Any, ...]) -> tantivy.Document:
     key, part, kind, name, aliases, text, packed, at, provenance, state = row
-    document = tantivy.Document()
-    document.add_text("body", analysable(body_of(name, aliases, text)))
     tags, buckets = label_names(packed)
-    for tag in tags:
-        document.add_text("tag", tag)
-    for bucket in buckets:
-        document.add_text("bucket", bucket)
+    fields: dict[str, Any] = {
+        "body": analysable(body_of(name, aliases, text)),
+        "kind": kind,
+        "key": key,
+        "part": part,
+        "at": at,
+    }
     if tags or buckets:
-        document.add_text("labels", analysable(" ".join((*tags, *buckets))))
-    document.add_text("kind", kind)
-    if provenance == "quarantine":
-        document.add_text("flag", "quarantine")
-    if state == "archived":
-        document.add_text("flag", "archived")
-    document.add_unsigned("key", key)
-    document.add_unsigned("part", part)
-    document.add_integer("at", at)
-    return document
+        fields |= {"tag": tags, "bucket": buckets, "labels": analysable(" ".join((*tags, *buckets)))}
+    if provenance == "quarantine" or state == "archived":
+        flags = (("quarantine", provenance == "quarantine"), ("archived", state == "archived"))
+        fields["flag"] = [flag for flag, raised in flags if raised]
+    return tantivy.Document.from_dict(fields, SCHEMA)
 
 
 def body_of(name: str | None, aliases: str | None, text: str) -> str:

@@ -214,14 +214,20 @@ def _put_nodes(w: Write, nodes: Sequence[Node]) -> tuple[dict[str, int], int]:
         rows.INSERT_NODE,
         [rows.node_row(n, keys[n.id], w.part, sources[n.source] if n.source is not None else None) for n in nodes],
     )
-    labels = {("t", t.name) for n in nodes for t in n.tag_details} | {("b", b) for n in nodes for b in n.buckets}
-    ids = _label_ids(w, labels, create=True)
-    pairs = [(ids["t", t.name], keys[n.id]) for n in nodes for t in n.tag_details]
-    pairs += [(ids["b", b], keys[n.id]) for n in nodes for b in n.buckets]
-    w.db.executemany("INSERT OR IGNORE INTO node_labels VALUES (?, ?)", sorted(pairs))
+    carriers: dict[tuple[str, str], list[int]] = {}
+    for node in nodes:
+        key = keys[node.id]
+        for tag in node.tag_details:
+            carriers.setdefault(("t", tag.name), []).append(key)
+        for bucket in node.buckets:
+            carriers.setdefault(("b", bucket), []).append(key)
+    ids = _label_ids(w, carriers.keys(), create=True)
+    pairs = [(ids[label], key) for label in sorted(carriers, key=ids.__getitem__) for key in carriers[label]]
+    w.db.executemany("INSERT OR IGNORE INTO node_labels VALUES (?, ?)", pairs)
     named = [(norm, keys[n.id]) for n in nodes if n.name or n.aliases for norm in _norms(n.name, n.aliases)]
     w.db.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", named)
-    lives = [rows.life_row(keys[n.id], n.life) for n in nodes if n.life != rows.NEWBORN]
+    aged = (n for n in nodes if n.life is not rows.NEWBORN and n.life != rows.NEWBORN)
+    lives = [rows.life_row(keys[n.id], n.life) for n in aged]
     w.db.executemany(f"INSERT OR REPLACE INTO life VALUES ({marks(10)})", lives)
     w.changed.update(keys.values())
     return keys, len(fresh)

@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -39,14 +39,37 @@ class State:
     extra: dict[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
 class Seen:
     """How the files of a checked index looked: as long as they do, they need no second check.
 
-    Path, size, time and inode of the state file and of every data file.
+    The files are kept open, because asking an open file how it looks takes a fifth of the time of asking by name,
+    and this is asked on every search. One that was deleted or replaced has no name any more.
     """
 
-    stats: tuple[tuple[str, int, int, int], ...]
+    __slots__ = ("_files",)
+
+    def __init__(self, places: Iterable[str]) -> None:
+        self._files: list[tuple[int, int, int]] = []
+        for place in places:
+            handle = os.open(place, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+            found = os.fstat(handle)
+            self._files.append((handle, found.st_size, found.st_mtime_ns))
+
+    def unchanged(self) -> bool:
+        """Whether nothing was touched since."""
+        try:
+            for handle, size, mtime_ns in self._files:
+                found = os.fstat(handle)
+                if found.st_mtime_ns != mtime_ns or found.st_size != size or not found.st_nlink:
+                    return False
+        except OSError:
+            return False
+        return True
+
+    def __del__(self) -> None:
+        for handle, _, _ in self._files:
+            with contextlib.suppress(OSError):
+                os.close(handle)
 
 
 class IndexDir:
@@ -89,27 +112,16 @@ class IndexDir:
     def read(self) -> tuple[State, Seen] | None:
         """The state, when it and the data files it names are whole."""
         try:
-            # Looked at before it is read: one that is replaced in between counts as changed.
-            first = (str(self._state_file), *_stat(str(self._state_file)))
             state = self.load()
             if state is None:
                 return None
-            places = (f"{self.path / state.folder}{os.sep}{name}" for name in state.files)
-            seen = Seen((first, *((place, *_stat(place)) for place in places)))
+            # The state file is opened after it was read and read again: one replaced in between counts as changed.
+            seen = Seen([str(self._state_file), *(f"{self.path / state.folder}{os.sep}{name}" for name in state.files)])
+            if self.load() != state:
+                return None
         except OSError:
             return None
         return (state, seen) if self.intact(state) else None
-
-    def unchanged(self, seen: Seen) -> bool:
-        """Whether nothing was touched since this was seen. Asked on every search, so it is quick."""
-        try:
-            for place, size, mtime_ns, inode in seen.stats:
-                found = os.stat(place)  # noqa: PTH116  # half the time of Path.stat
-                if found.st_mtime_ns != mtime_ns or found.st_size != size or found.st_ino != inode:
-                    return False
-        except OSError:
-            return False
-        return True
 
     def load(self) -> State | None:
         """The state, or None when it is missing or damaged."""

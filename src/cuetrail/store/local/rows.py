@@ -38,9 +38,9 @@ def check_sum(row: Sequence[Any]) -> int:
 
     `row` is as `nodes` has it or as the NODE query gives it.
     """
-    key, part, id_, kind, name, text, _, aliases, labels, _, seq, at, provenance, simhash, props, *times = row[:19]
-    said = f"{key}\0{part}\0{id_}\0{kind}\0{name}\0{text}\0{aliases}\0{labels}\0{seq}\0{at}\0{provenance}\0{simhash}\0{props}"
-    return signed(xxhash.xxh3_64_intdigest(f"{said}\0{times}".encode()))
+    key, part, id_, kind, name, text, _, aliases, labels, _, *rest = row[:19]
+    said = f"{key}\0{part}\0{id_}\0{kind}\0{name}\0{text}\0{aliases}\0{labels}\0{rest}"
+    return signed(xxhash.xxh3_64_intdigest(said.encode()))
 
 
 def signed(value: int) -> int:

@@ -21,6 +21,7 @@ from cuetrail.store.local.indexdir import IndexDir, Seen, State, rebuilding
 from cuetrail.store.local.rows import label_names
 from cuetrail.text import analysable
 
+FLAGS = ("quarantine", "archived")
 LAYOUT = "text-2"
 LONGEST_TOKEN = 255
 WRITER_BYTES = 256_000_000
@@ -70,12 +71,13 @@ SCHEMA = make_schema()
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """An index as of one state: what a search works on."""
+    """An index as of one state: what a search works on. `flags` are those that some document has."""
 
     searcher: tantivy.Searcher
     schema: tantivy.Schema
     state: State
     seen: Seen
+    flags: frozenset[str]
 
 
 class TextIndex:
@@ -115,7 +117,7 @@ class TextIndex:
     def _current(self, epoch: str) -> View | None:
         """The open index if it is still the one on disk, else that one, else None."""
         view = self._view
-        if view is not None and view.state.epoch == epoch and self.dir.unchanged(view.seen):
+        if view is not None and view.state.epoch == epoch and view.seen.unchanged():
             return view
         self._view = None
         found = self.dir.read()
@@ -123,7 +125,9 @@ class TextIndex:
             return None
         try:
             index = self._index(found[0].folder)
-            view = self._view = View(index.searcher(), index.schema, *found)
+            searcher = index.searcher()
+            flags = frozenset(flag for flag in FLAGS if searcher.doc_freq("flag", flag))
+            view = self._view = View(searcher, index.schema, *found, flags)
         except (ValueError, OSError):
             return None
         return view

@@ -16,6 +16,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import tantivy
 from tantivy import Occur, Query
@@ -116,7 +117,7 @@ class TextSearch:
             times = (_storable_time(where.since), _storable_time(where.until))
             found.append((Occur.Must, _silent(Query.range_query(schema, "at", tantivy.FieldType.Integer, *times))))
         for flag, wanted in (("quarantine", where.quarantined), ("archived", where.archived)):
-            if not wanted and self.searcher.doc_freq("flag", flag):
+            if not wanted and flag in self.view.flags:
                 found.append((Occur.MustNot, Query.term_query(schema, "flag", flag)))
         return found
 
@@ -186,8 +187,8 @@ class TextSearch:
     def _keys(self, hits: list[tuple[float, tantivy.DocAddress]]) -> list[int]:
         if not hits:
             return []
-        keys = self.searcher.fast_field_values("key", [address for _, address in hits])
-        return keys  # type: ignore[return-value]  # every document has one
+        # Every document has a key, and it is a whole number.
+        return cast(list[int], self.searcher.fast_field_values("key", [address for _, address in hits]))
 
     def _holding_all(self, terms: list[str], keys: list[int]) -> set[int]:
         """Which of these documents hold every term."""

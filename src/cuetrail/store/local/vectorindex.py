@@ -123,7 +123,7 @@ class VectorIndex:
 
     def _current(self, epoch: str, space: VectorSpace) -> View | None:
         view, wanted = self._view, (epoch, layout_of(space))
-        if view is not None and (view.state.epoch, view.state.layout) == wanted and self.dir.unchanged(view.seen):
+        if view is not None and (view.state.epoch, view.state.layout) == wanted and view.seen.unchanged():
             return view
         self._view = None
         found = self.dir.read()

@@ -15,7 +15,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from typing import cast
 
 import tantivy
@@ -31,6 +33,8 @@ MOST_TERMS = 1024
 LABEL_BOOST = 2.0
 # Leaving a list unwalked pays only where it is long: terms that one document in ten holds.
 COMMON_IDF = 2.3
+# Handing a search to another thread costs about what walking this many postings does.
+BESIDE_FROM = 10_000
 # Asking for a few more hits costs little, searching again because the last ones tie costs a search.
 SPARE = 22
 # Scores are single precision sums in an order tantivy chooses: equal documents may differ in the last of 24 bits.
@@ -50,6 +54,10 @@ _WHOLE_WORDS = (
     .filter(tantivy.Filter.ascii_fold())
     .build()
 )
+
+
+Filters = list[tuple[Occur, Query]]
+Hits = list[tuple[float, tantivy.DocAddress]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +97,10 @@ class TextSearch:
         limit = min(limit, self.searcher.num_docs + 1)
         if query.fuzzy:
             return self._fuzzy(list(dict.fromkeys(terms + _unstemmed(query.words))), filters, limit)
-        weights = self._weights(terms)
+        weights, postings = self._weights(terms)
         if not weights:
             return []
-        plain = self._top(weights, filters, limit)
-        labelled = self._labelled(terms)
-        narrowed = [] if labelled is None else [*filters, (Occur.Must, _silent(labelled))]
-        boosted = self._top(weights, narrowed, limit) if narrowed else []
+        plain, boosted = self._lists(weights, filters, self._labelled(terms), limit, postings >= BESIDE_FROM)
         kept = self._best(plain, boosted, limit)
         tied = _tied(kept) if len(weights) == len(terms) > 1 else []
         if tied:
@@ -103,9 +108,9 @@ class TextSearch:
             kept = [Match(m.key, m.score, m.boosted, m.key in full) for m in kept]
         return kept
 
-    def _filters(self, parts: Sequence[int] | None, where: Where) -> list[tuple[Occur, Query]]:
+    def _filters(self, parts: Sequence[int] | None, where: Where) -> Filters:
         schema = self.schema
-        found: list[tuple[Occur, Query]] = []
+        found: Filters = []
         if parts is not None:
             found.append((Occur.Must, _silent(Query.term_set_query(schema, "part", list(parts)))))
         tags = [Query.term_query(schema, "tag", clean(tag)) for tag in where.tags]
@@ -136,12 +141,28 @@ class TextSearch:
                 return list(dict.fromkeys(terms + [term for term, _ in more]))
         return terms
 
-    def _weights(self, terms: Sequence[str]) -> dict[str, float]:
-        """The idf of every term that occurs, the rarest first; a query beyond MOST_TERMS keeps its rarest."""
+    def _lists(
+        self, weights: dict[str, float], filters: Filters, labelled: Query | None, limit: int, beside: bool
+    ) -> tuple[Hits, Hits]:
+        """The best by BM25, and the best of those with a matching label; `beside` each other where that takes long."""
+        if labelled is None:
+            return self._top(weights, filters, limit), []
+        narrowed = [*filters, (Occur.Must, _silent(labelled))]
+        if not beside:
+            return self._top(weights, filters, limit), self._top(weights, narrowed, limit)
+        boosted = _helpers().submit(self._top, weights, narrowed, limit)
+        return self._top(weights, filters, limit), boosted.result()
+
+    def _weights(self, terms: Sequence[str]) -> tuple[dict[str, float], int]:
+        """The idf of every term that occurs, the rarest first, and how many postings they have in all.
+
+        A query beyond MOST_TERMS keeps its rarest.
+        """
         total = sum(self.view.state.extra[name] for name in ("living", "dead"))
         counts = ((self.searcher.doc_freq("body", term), term) for term in terms)
         known = sorted((count, term) for count, term in counts if count)
-        return {t: math.log(1 + (total - n + 0.5) / (n + 0.5)) for n, t in known[:MOST_TERMS]}
+        weights = {t: math.log(1 + (total - n + 0.5) / (n + 0.5)) for n, t in known[:MOST_TERMS]}
+        return weights, sum(n for n, _ in known)
 
     def _labelled(self, terms: Sequence[str]) -> Query | None:
         """Documents with a query's word in a tag or bucket, None when no label has one."""
@@ -149,9 +170,7 @@ class TextSearch:
         # A set of terms costs tantivy a walk through its dictionary; a few single ones are looked up.
         return _any([Query.term_query(self.schema, "labels", term, "basic") for term in known]) if known else None
 
-    def _top(
-        self, weights: dict[str, float], filters: list[tuple[Occur, Query]], limit: int
-    ) -> list[tuple[float, tantivy.DocAddress]]:
+    def _top(self, weights: dict[str, float], filters: Filters, limit: int) -> Hits:
         """At least the `limit` best by BM25, and all that tie with the last of them."""
         terms = list(weights)
         cut = _essential(weights)
@@ -165,7 +184,7 @@ class TextSearch:
         every = _any([self._term(t) for t in terms])
         return self._collect([(Occur.Must, every), *filters], limit)
 
-    def _collect(self, clauses: list[tuple[Occur, Query]], limit: int) -> list[tuple[float, tantivy.DocAddress]]:
+    def _collect(self, clauses: Filters, limit: int) -> Hits:
         query = clauses[0][1] if len(clauses) == 1 else Query.boolean_query(clauses)
         size = limit + SPARE
         while True:
@@ -174,9 +193,7 @@ class TextSearch:
                 return hits
             size *= 8
 
-    def _best(
-        self, plain: list[tuple[float, tantivy.DocAddress]], boosted: list[tuple[float, tantivy.DocAddress]], limit: int
-    ) -> list[Match]:
+    def _best(self, plain: Hits, boosted: Hits, limit: int) -> list[Match]:
         """Both lists as one: the `limit` best and all that tie with the last of them."""
         boosts = {key: score * LABEL_BOOST for key, (score, _) in zip(self._keys(boosted), boosted, strict=True)}
         keys = self._keys(plain)
@@ -184,7 +201,7 @@ class TextSearch:
         scores.update(boosts)
         return [Match(key, score, key in boosts) for score, key in _levelled(scores, limit)]
 
-    def _keys(self, hits: list[tuple[float, tantivy.DocAddress]]) -> list[int]:
+    def _keys(self, hits: Hits) -> list[int]:
         if not hits:
             return []
         # Every document has a key, and it is a whole number.
@@ -199,7 +216,7 @@ class TextSearch:
             found.update(self._keys(self.searcher.search(Query.boolean_query(clauses), len(some), count=False).hits))
         return found
 
-    def _fuzzy(self, terms: Sequence[str], filters: list[tuple[Occur, Query]], limit: int) -> list[Match]:
+    def _fuzzy(self, terms: Sequence[str], filters: Filters, limit: int) -> list[Match]:
         """Typo-tolerant: an exact word counts by BM25, one a letter or two away by a fixed share of a rare word."""
         options = []
         for term in terms[:MOST_TERMS]:
@@ -210,6 +227,12 @@ class TextSearch:
         hits = self._collect([(Occur.Must, _any(options)), *filters], limit)
         scores = {key: score for key, (score, _) in zip(self._keys(hits), hits, strict=True)}
         return [Match(key, score, False) for score, key in _levelled(scores, limit)]
+
+
+@cache
+def _helpers() -> ThreadPoolExecutor:
+    """Threads for second lists. Tantivy works outside Python's lock, so two searches run side by side."""
+    return ThreadPoolExecutor(thread_name_prefix="cuetrail-search")
 
 
 def _any(queries: list[Query]) -> Query:

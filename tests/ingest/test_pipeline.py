@@ -639,3 +639,45 @@ def test_a_node_of_a_file_is_what_get_gives_back(vault: Vault, memory: Memory) -
         ("projects",),
     )
     assert node.tags == ("red", "project:vault", "doc")
+
+
+def test_a_single_file_does_not_give_names_to_the_folders_beside_it(memory: Memory, tmp_path: Path) -> None:
+    outer, inner = tmp_path / "outer", Vault(tmp_path / "outer" / "notes")
+    inner.write("a.md", "An aardvark digs.")
+    (outer / "README.md").write_text("A file beside the folder.")
+    memory.ingest(inner.root, now=NOW)
+    memory.ingest(outer / "README.md", now=NOW)
+    assert memory.ingest(inner.root, now=NOW).unchanged_files == 1
+    assert set(atoms(memory, tmp_path)) == {"An aardvark digs.", "A file beside the folder."}
+    inner.write("b.md", "A badger sleeps.")
+    memory.ingest(outer, now=NOW)
+    found = atoms(memory, tmp_path)
+    assert set(found) == {"An aardvark digs.", "A file beside the folder.", "A badger sleeps."}
+    assert {line["source"] for line in found.values()} == {"outer/notes/a.md", "outer/README.md", "outer/notes/b.md"}
+    assert len([line for line in lines(memory, tmp_path) if line.get("text") == "An aardvark digs."]) == 1
+
+
+def test_a_mistyped_folder_below_a_known_one_is_an_error_and_removes_nothing(
+    vault: Vault, memory: Memory, tmp_path: Path
+) -> None:
+    vault.write("a.md", "An aardvark digs.")
+    memory.ingest(vault.root, now=NOW)
+    with pytest.raises(CuetrailError, match="there is no file or folder"):
+        memory.ingest(vault.root / "typo", now=NOW)
+    assert set(atoms(memory, tmp_path)) == {"An aardvark digs."}
+
+
+def test_a_known_folder_that_is_not_there_removes_nothing_even_after_a_single_file_beside_it(
+    vault: Vault, memory: Memory, tmp_path: Path
+) -> None:
+    vault.write("a.md", "An aardvark digs.")
+    (tmp_path / "top.md").write_text("A file beside the folder.")
+    memory.ingest(tmp_path / "top.md", now=NOW)
+    memory.ingest(vault.root, now=NOW)
+    vault.root.rename(tmp_path / "elsewhere")
+    with pytest.raises(CuetrailError, match="is its drive connected"):
+        memory.ingest(vault.root, now=NOW)
+    assert "An aardvark digs." in atoms(memory, tmp_path)
+    (tmp_path / "top.md").unlink()
+    memory.ingest(tmp_path / "top.md", now=NOW)
+    assert set(atoms(memory, tmp_path)) == {"An aardvark digs."}

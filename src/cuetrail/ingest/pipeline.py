@@ -111,7 +111,7 @@ def _gone(
     unseen = tuple(f"{error.path}/" for error in closed)
     gone = {path: file for path, file in known.items() if path not in here and not path.startswith(unseen)}
     for name in place.absorbed:
-        gone.update(store.source_files(scope, name))
+        gone.update((path, file) for path, file in store.source_files(scope, name).items() if path not in here)
     return gone
 
 

@@ -23,7 +23,7 @@ KnownFiles = Callable[[str], Mapping[str, SourceFile]]
 class Place:
     """Where an ingest looks: the files below `path` are known as `prefix` + their path relative to `base`.
 
-    `root` is the short name that is new, or None; `absorbed` are the names of folders that lie inside this one.
+    `root` is the short name that is new, or None; `absorbed` are the names of what lies inside this one.
     """
 
     path: Path
@@ -47,23 +47,31 @@ class Walk:
 
 
 def locate(path: Path, roots: Mapping[str, str], known: KnownFiles) -> Place:
-    """The place of a path among the folders already known. A moved or renamed folder keeps its name.
+    """The place of a path among the folders and single files already known. A moved or renamed folder keeps its name.
 
-    Raises InputError when nothing is there, or it is a mirror or a memory itself.
+    Only a folder that was itself taken in gives its files their names; the folder of a single file does not.
+    Raises InputError when nothing is there and nothing was, or it is a mirror or a memory itself.
     """
     path = path.absolute().resolve()
     folder = path if path.is_dir() else path.parent
     _refuse_own(path, folder)
     inside = tuple(sorted(n for n, place in roots.items() if path in Path(place).parents))
     for name, place in sorted(roots.items(), key=lambda item: len(item[1])):
-        if Path(place) == folder or Path(place) in folder.parents:
-            if not Path(place).is_dir():
+        if Path(place) in (path, *path.parents):
+            # Of a folder that is gone nothing can be told; a single file may well have been deleted.
+            if not (Path(place).parent if name in known(name) else Path(place)).exists():
                 raise InputError(
                     f"{place}, known as {name!r}, is not there: is its drive connected? Nothing was removed"
                 )
-            return Place(path, Path(place), name, None, tuple(n for n in inside if n != name))
+            found = Place(path, Path(place), name, None, tuple(n for n in inside if n != name))
+            if not path.exists() and not known(found.source(path)):
+                break
+            return found
     if not path.exists():
         raise InputError(f"there is no file or folder {path}")
+    if path.is_file():
+        name = _free_name(f"{folder.name}/{path.name}".lstrip("/"), roots)
+        return Place(path, path, name, name, ())
     name = _moved_from(folder, roots, known) or _free_name(folder.name or "root", roots)
     return Place(path, folder, name, name, tuple(n for n in inside if n != name))
 

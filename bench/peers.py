@@ -103,7 +103,7 @@ def open_tantivy(folder: Path) -> tantivy.Index:
 
 
 def fill_tantivy(folder: Path, corpus: Path, count: int) -> float:
-    """Seconds to index body, tags and key. The corpus is read first: tantivy's threads would work on beside the reading,
+    """Seconds to index body, tags and key. The corpus is read first, for tantivy's threads would work on meanwhile,
     which is not timed. Its peak memory therefore holds the corpus too.
     """
     items = [item for some in batches(corpus, count) for item in some]

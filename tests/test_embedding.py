@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cuetrail import Memory
+from cuetrail import Memory, Scope
 from cuetrail.embed import Vectors
 from cuetrail.errors import EmbedderError, EmbedderMismatch, InputError
 
@@ -209,3 +209,15 @@ def test_a_wrong_spec_is_refused_and_leaves_nothing_open(place: Path) -> None:
         Memory(place, embedder="crystal-ball")
     with Memory(place, embedder="none") as memory:
         assert memory.stats().nodes == 0
+
+
+def test_reembedding_makes_the_vectors_of_every_user_anew(place: Path) -> None:
+    ann, bob = Scope(user="ann"), Scope(user="bob", teams=("ops",), share="ops")
+    for scope in (ann, bob):
+        with Memory(place, scope=scope, embedder=Concepts()) as memory:
+            memory.add(f"what {scope.user} knows of the sea")
+    with Memory(place, scope=bob, embedder=None) as memory:
+        assert memory.reembed(Concepts("newer", 4)) == 2
+    for scope in (ann, bob):
+        with Memory(place, scope=scope, embedder=Concepts("newer", 4)) as memory:
+            assert memory.stats().vectors == 1

@@ -437,3 +437,24 @@ def test_forgetting_a_file_forgets_all_that_came_from_it(memory: Memory, vault: 
 def test_an_error_of_forget_is_a_cuetrail_error(memory: Memory) -> None:
     with pytest.raises(CuetrailError):
         memory.forget("nothing")
+
+
+def test_copies_go_with_what_is_forgotten(memory: Memory, vault: Path, tmp_path: Path) -> None:
+    (vault / "a.md").write_text(FILE)
+    memory.ingest(vault)
+    memory.add(f"  {SECRET.upper()} ", id="copy")
+    memory.add("Something else entirely", id="other")
+    assert "copy" in memory.forget(secret_id(memory))
+    assert not is_back(memory, tmp_path)
+    assert memory.get("other") is not None
+
+
+def test_what_a_memory_said_before_it_was_corrected_does_not_come_back_either(memory: Memory, tmp_path: Path) -> None:
+    memory.add(SECRET, id="plan")
+    memory.export(tmp_path / "before.jsonl")
+    memory.add("A corrected and harmless plan", id="plan")
+    memory.forget("plan")
+    with pytest.raises(Forgotten):
+        memory.add(SECRET)
+    memory.import_(tmp_path / "before.jsonl")
+    assert not is_back(memory, tmp_path)

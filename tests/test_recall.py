@@ -252,9 +252,9 @@ def test_hits_are_in_one_order_whatever_order_they_were_found_in(
         ("notes bucket:work now", "notes  now", (), (), ("work",)),
         ('say "hello world" twice', "say   twice", ("hello world",), (), ()),
         ('"a" "" "  b  "', "", ("a", "b"), (), ()),
-        ('an "open quote', 'an "open quote', (), (), ()),
+        ('an "open quote', '"open quote', (), (), ()),
         ('"#not a tag"', "", ("#not a tag",), (), ()),
-        ("mail me@example.org about C# and issue#5", "mail me@example.org about C# and issue#5", (), (), ()),
+        ("mail me@example.org about C# and issue#5", "mail me@example.org C# issue#5", (), (), ()),
         ("# @ bucket: #? @!", "# @ bucket:", (), (), ()),
         ("#Ünï_Cödé #日本", "", (), ("ünï_cödé", "日本"), ()),
     ],
@@ -307,3 +307,33 @@ def test_what_lies_beyond_the_longest_cue_is_not_read(memory: Memory) -> None:
     memory.add("apple", now=1)
     assert not memory.recall("x" * LONGEST_CUE + " apple", now=2).answerable
     assert memory.recall("apple " + "x" * LONGEST_CUE, now=2).answerable
+
+
+# --- what counts as an answer
+
+
+@pytest.mark.parametrize("cue", ["how do I bake bread?", "what is the capital of France", "who was it for"])
+def test_sharing_only_function_words_is_no_answer(memory: Memory, cue: str) -> None:
+    memory.add("The screw of the box is not for me to tighten, so how do I do it?")
+    assert memory.recall(cue, record_access=False).answerable == (cue == "who was it for")
+
+
+def test_a_cue_of_filters_alone_gives_the_newest_that_pass(memory: Memory) -> None:
+    for day in range(5):
+        memory.add(f"decision number {day}", id=f"d{day}", tags=["decision"], buckets=["work"], at=day * DAY)
+    memory.add("no decision", id="other", at=9 * DAY)
+    assert [hit.node.id for hit in memory.recall("#decision", limit=3).hits] == ["d4", "d3", "d2"]
+    assert [hit.node.id for hit in memory.recall("@work", limit=1).hits] == ["d4"]
+    assert not memory.recall("").hits
+
+
+def test_titles_do_not_crowd_out_what_their_note_says(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "Cold connector.md").write_text("# Cold connector\n\nThe cold connector fails in frost.\n")
+    (tmp_path / "notes" / "Empty cold.md").write_text("# Empty cold\n")
+    memory.ingest(tmp_path / "notes")
+    found = [hit.node.text or hit.node.name for hit in memory.recall("cold").hits]
+    assert "The cold connector fails in frost." in found
+    assert "# Cold connector" not in found
+    assert "Cold connector" not in found
+    assert len(found) == 2

@@ -8,12 +8,21 @@ from dataclasses import dataclass, replace
 
 from cuetrail.model import Found, Scope, TextQuery, Where
 from cuetrail.store.base import Store
-from cuetrail.text import clean, norm_tag
+from cuetrail.text import clean, norm_tag, sanitize_query
 
 _PHRASE = re.compile(r'"([^"]*)"')
 _TAG = re.compile(r"(?<!\S)#([^\s#@\"]+)")
 _BUCKET = re.compile(r"(?<!\S)(?:@|bucket:)([^\s#@\"]+)")
 _STOPS = ".,;:!?)]}'…。！？"
+# Words that join others. A memory that shares only these with a cue says nothing about it.
+FUNCTION_WORDS = frozenset(
+    """a about above after again against all also am an and any are as at be because been before being below between
+    both but by can could did do does doing down during each few for from further had has have having he her here hers
+    him his how i if in into is it its itself just let me more most my no nor not of off on once only or other our ours
+    out over own please same she should so some such tell than that the their theirs them then there these they this
+    those through to too under until up us very was we were what when where which while who whom whose why will with
+    would you your yours""".split()  # noqa: SIM905  # a list literal of these takes 150 lines
+)
 # Nobody types a longer cue; what lies beyond is not read.
 LONGEST_CUE = 20_000
 
@@ -47,7 +56,17 @@ def parse_cue(raw: str, where: Where) -> Cue:
     buckets = _names(_BUCKET.findall(rest))
     rest = _BUCKET.sub(" ", rest)
     where = replace(where, tags=where.tags + tags, buckets=where.buckets + buckets)
-    return Cue(raw, TextQuery(rest.strip(), phrases), where)
+    return Cue(raw, TextQuery(_telling(rest), phrases), where)
+
+
+def _telling(words: str) -> str:
+    """The words that tell something; all of them when none does.
+
+    >>> _telling("what is the capital of France?"), _telling("the who")
+    ('capital France?', 'the who')
+    """
+    kept = [word for word in words.split() if sanitize_query(word) not in FUNCTION_WORDS]
+    return " ".join(kept if any(map(sanitize_query, kept)) else words.split())
 
 
 def looked_for(cue: Cue) -> tuple[str, ...]:

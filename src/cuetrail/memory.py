@@ -440,7 +440,8 @@ class Memory:
     def forget(self, *ids: str, source: str | None = None, now: int | None = None) -> list[str]:
         """Remove nodes for good and keep them from coming back; the forgotten ids come back. All of them or none.
 
-        `source` forgets everything that came from a file.
+        `source` forgets everything that came from a file. Copies, memories of yours with the same text, go too: what is
+        forgotten must not answer from another place.
         """
         doomed = [self._need(id_) for id_ in ids]
         if source is not None:
@@ -452,6 +453,9 @@ class Memory:
         other = next((node for node in nodes if node.owner != self.scope.user), None)
         if other is not None:
             raise NotFound(f"{other.id!r} belongs to {other.owner!r}: only its owner can forget it")
+        copies = self.store.copies(self.scope, nodes)
+        doomed += copies
+        nodes += self.store.get(self.scope, copies).values()
         moment = now_ms() if now is None else now
         # First, so that what goes with them, such as the entity of a name only they shared, is erased with them.
         batch = Batch()
@@ -500,18 +504,20 @@ class Memory:
         if self.store.vector_space() != space:
             self.store.start_vector_space(space)
         made = 0
-        for vectors in self._missing_vectors():
-            made += self.store.put_vectors(self.scope, vectors)
-            if progress:
-                progress("embedding", made, 0)
+        # Vectors of another model are of no use to anyone, so everyone's are made anew.
+        for scope in self.store.scopes():
+            for vectors in self._missing_vectors(scope):
+                made += self.store.put_vectors(scope, vectors)
+                if progress:
+                    progress("embedding", made, 0)
         self.store.refresh(progress)
         self._unembedded = ""
         return made
 
-    def _missing_vectors(self) -> Iterator[dict[str, bytes]]:
+    def _missing_vectors(self, scope: Scope) -> Iterator[dict[str, bytes]]:
         assert self._embedding is not None
         silent: set[str] = set()
-        while nodes := self.store.without_vector(self.scope, BATCH + len(silent)):
+        while nodes := self.store.without_vector(scope, BATCH + len(silent)):
             vectors = self._embedding.of_nodes([n for n in nodes if n.id not in silent])
             silent.update(n.id for n in nodes if n.id not in vectors)
             if not vectors:

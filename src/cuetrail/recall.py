@@ -13,7 +13,7 @@ from cuetrail.errors import EmbedderError
 from cuetrail.model import Budget, Recollection, Scope, Where
 from cuetrail.recipes import Recipe
 from cuetrail.render import Measure, budget_measure, render
-from cuetrail.score import score_anchors
+from cuetrail.score import score_anchors, without_echoes
 from cuetrail.store.base import Store
 
 
@@ -39,6 +39,6 @@ def recall(
         notices = (f"answered from text alone, because the embedder failed: {error}",)
         anchors = find_anchors(store, scope, cue, max(recipe.candidates, limit), None)
     nodes = store.get(scope, [a.id for a in anchors])
-    hits = score_anchors(anchors, nodes, recipe.text_share, recipe.vector_floor)[: max(limit, 0)]
+    hits = without_echoes(score_anchors(anchors, nodes, recipe.text_share, recipe.vector_floor))[: max(limit, 0)]
     text, shown = render(hits, size, measure)
     return Recollection(raw, text, tuple(shown), bool(hits), looked_for(cue), notices)

@@ -1,4 +1,4 @@
-"""The third stage: one number per reached node, with its parts."""
+"""The second stage: one number per found node, with its parts."""
 
 from __future__ import annotations
 
@@ -26,6 +26,23 @@ def score_anchors(
         total = blend(anchor.bm25 or 0.0, best, anchor.cosine or 0.0, near, share)
         hits.append(Hit(node, total, _why(anchor)))
     return sorted(hits, key=lambda hit: (-hit.score, -hit.node.at, hit.node.id))
+
+
+def without_echoes(hits: Sequence[Hit]) -> list[Hit]:
+    """The hits but for titles and headings whose source also speaks, and for second titles of one that does not."""
+    speaking = {hit.node.source for hit in hits if not _is_title(hit.node)}
+    kept, titled = [], set[str | None]()
+    for hit in hits:
+        if _is_title(hit.node) and hit.node.source is not None:
+            if hit.node.source in speaking or hit.node.source in titled:
+                continue
+            titled.add(hit.node.source)
+        kept.append(hit)
+    return kept
+
+
+def _is_title(node: Node) -> bool:
+    return bool(node.props.get("level")) or (node.kind == "source" and not node.text)
 
 
 def _why(anchor: Anchor) -> dict[str, Any]:

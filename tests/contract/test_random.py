@@ -134,7 +134,8 @@ class Model:
         if id_ not in self.nodes:
             return []
         self.stones |= stones_of(self.nodes[id_])
-        self.history.pop(id_, None)
+        for version in self.history.pop(id_, []):
+            self.stones |= stones_of(Node(id_, name=version.name, text=version.text))
         self.remove(id_)
         return [id_]
 

@@ -367,6 +367,8 @@ def _make_if_missing(path: Path) -> None:
         return
     if left:
         raise damaged(path, f"it is missing, only {log.name} is there")
+    if (path.parent / "index" / "text" / "state.json").exists() and not path.exists():
+        raise damaged(path, "it is missing, only its index is there; delete that to begin anew")
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".new-") as place:
         new = Path(place) / path.name
         with contextlib.closing(sqlite3.connect(new, isolation_level=None)) as db:

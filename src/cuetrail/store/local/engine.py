@@ -207,7 +207,18 @@ class LocalStore:
         with self.db.reading() as db:
             return write.forgotten_among(db, my_parts(db, scope), nodes)
 
+    def copies(self, scope: Scope, nodes: Sequence[Node]) -> list[str]:
+        """Ids of the user's own other nodes that say the same as one of these, whatever the case and spacing."""
+        with self.db.reading() as db:
+            return Reader(db, scope, self.db.path).copies(nodes)
+
     # --- vectors and upkeep
+
+    def scopes(self) -> list[Scope]:
+        """Every owner and team that has written to this memory, each as the scope that writes there."""
+        with self.db.reading() as db:
+            parts = db.execute("SELECT tenant, owner, team FROM parts ORDER BY part").fetchall()
+        return [Scope(tenant, owner, (team,) if team else (), team or None) for tenant, owner, team in parts]
 
     def vector_space(self) -> VectorSpace | None:
         with self.db.reading() as db:

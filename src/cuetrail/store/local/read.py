@@ -28,7 +28,7 @@ from cuetrail.store.base import Record
 from cuetrail.store.local import rows
 from cuetrail.store.local.db import chunks, damaged, marks, meta, my_parts, visible_parts
 from cuetrail.store.local.schema import VERSION
-from cuetrail.text import storable
+from cuetrail.text import fingerprint, storable
 
 
 def checked_node(path: Path, row: tuple[Any, ...]) -> Node:
@@ -254,6 +254,18 @@ class Reader:
             for key, path in keys.items():
                 found[path].append(by_key[key])
         return found
+
+    def copies(self, nodes: Sequence[Node]) -> list[str]:
+        """Ids of the user's own other nodes with the text of one of these; looks at every text once."""
+        said = {fingerprint(node.text) for node in nodes if node.text}
+        # Letters and digits in order tell most texts apart before they are normalised.
+        lengths = sorted({len("".join(node.text.split())) for node in nodes if node.text})
+        mine = ",".join(map(str, my_parts(self.db, self.scope))) or "NULL"
+        spaces = "replace(replace(replace(text, ' ', ''), char(10), ''), char(9), '')"
+        query = f"SELECT id, text FROM nodes WHERE part IN ({mine}) AND length({spaces}) IN ({marks(len(lengths))})"
+        known = {node.id for node in nodes}
+        found = self.db.execute(query, lengths) if said else ()
+        return sorted({id_ for id_, text in found if id_ not in known and fingerprint(text) in said})
 
     def links_of(self, ids: Sequence[str]) -> dict[str, list[Link]]:
         """Links of the given atoms."""

@@ -31,6 +31,7 @@ from cuetrail.text import analysable, clean
 K1 = 1.2
 MOST_TERMS = 1024
 LABEL_BOOST = 2.0
+FILTER_SCORE = 1.0
 # Leaving a list unwalked pays only where it is long: terms that one document in ten holds.
 COMMON_IDF = 2.3
 # Handing a search to another thread costs about what walking this many postings does.
@@ -79,6 +80,7 @@ class TextSearch:
         self.schema = view.schema
         self.analyser = analyser
         self.filters = self._filters(parts, where)
+        self.narrowed = bool(where.tags or where.buckets or where.kinds)
 
     def words(self, text: str) -> list[str]:
         """The terms of a text, in order, repeats kept."""
@@ -92,7 +94,7 @@ class TextSearch:
         if query.prefix:
             terms = self._with_completions(query.words, terms)
         if limit <= 0 or not terms:
-            return []
+            return self._newest(limit) if limit > 0 and self.narrowed and not query.words.strip() else []
         # Tantivy makes room for as many hits as are asked for.
         limit = min(limit, self.searcher.num_docs + 1)
         if query.fuzzy:
@@ -140,6 +142,18 @@ class TextSearch:
             if more := self.searcher.terms_with_prefix("body", start, limit=PREFIX_TERMS):
                 return list(dict.fromkeys(terms + [term for term, _ in more]))
         return terms
+
+    def _newest(self, limit: int) -> list[Match]:
+        """What a search for filters alone gives: all that pass are equal, so the newest come first."""
+        query = Query.boolean_query([(Occur.Must, Query.all_query()), *self.filters])
+        times = self.searcher.search(query, limit, count=False, order_by_field="at").hits
+        if not times:
+            return []
+        # All of the last one's moment, so that the caller can tell them apart by id.
+        since = Query.range_query(self.schema, "at", tantivy.FieldType.Integer, times[-1][0], None)
+        passing = Query.boolean_query([(Occur.Must, since), (Occur.Must, query)])
+        hits = self.searcher.search(passing, max(self.searcher.num_docs, 1), count=False).hits
+        return [Match(key, FILTER_SCORE, False) for key in self._keys(hits)]
 
     def _lists(
         self, weights: dict[str, float], filters: Filters, labelled: Query | None, limit: int, beside: bool

@@ -154,6 +154,9 @@ def _without_forgotten(w: Write, batch: Batch) -> tuple[list[Node], set[str]]:
     return list(unique.values()), forgotten
 
 
+_SAID_BEFORE = "SELECT CASE WHEN text <> '' THEN text ELSE name END FROM history WHERE part = ? AND id = ?"
+
+
 def forget(w: Write, ids: Sequence[str], now: int, reader: Reader) -> list[str]:
     """Remove every own node of these ids with its history and leave tombstones; the ids that were there."""
     forgotten: dict[str, None] = {}
@@ -162,6 +165,9 @@ def forget(w: Write, ids: Sequence[str], now: int, reader: Reader) -> list[str]:
         nodes = reader.nodes_by_key(keys)
         sources = {row[0] for some in chunks(keys) for row in w.db.execute(_SOURCES_OF.format(marks(len(some))), some)}
         stones_ = [(part, stone, now) for node in nodes.values() for stone in stones(node)]
+        # What it said before it was corrected is forgotten with it.
+        earlier = [row for n in nodes.values() for row in w.db.execute(_SAID_BEFORE, (part, n.id))]
+        stones_ += [(part, fingerprint("text\n" + said), now) for row in earlier for said in row if said]
         w.db.executemany("INSERT OR IGNORE INTO tombstones VALUES (?, ?, ?)", stones_)
         w.db.executemany("DELETE FROM history WHERE part = ? AND id = ?", [(part, n.id) for n in nodes.values()])
         remove_nodes(w, keys)

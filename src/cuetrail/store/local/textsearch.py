@@ -37,7 +37,7 @@ COMMON_IDF = 2.3
 # Handing a search to another thread costs about what walking this many postings does.
 BESIDE_FROM = 10_000
 # Asking for a few more hits costs little, searching again because the last ones tie costs a search.
-SPARE = 22
+SPARE = 10
 # Scores are single precision sums in an order tantivy chooses: equal documents may differ in the last of 24 bits.
 # Those that agree in five digits count as equal.
 TIE = 1e-5

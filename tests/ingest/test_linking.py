@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cuetrail import Memory
-from cuetrail.model import Edge
+from cuetrail.model import Edge, TextQuery, Where
 
 CAUSAL, BRIDGE, TOPICAL = (0.85, 1.0), (0.55, 0.75), (0.25, 0.45)
 
@@ -28,7 +28,8 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 def atom(memory: Memory, text: str) -> str:
     """The id of the atom with this text."""
-    found = [hit.node.id for hit in memory.recall(text, record_access=False).hits if hit.node.text == text]
+    ids = [found.id for found in memory.store.text(memory.scope, TextQuery(text), 50, Where())]
+    found = [node.id for node in memory.store.get(memory.scope, ids).values() if node.text == text]
     assert len(found) == 1
     return found[0]
 

@@ -299,3 +299,17 @@ def test_search_after_restore_finds_what_the_backup_holds(sound: Path, tmp_path:
         assert search(memory, "ocelot") == []
         assert search(memory, "unique5") == ["n5"]
         assert memory.doctor() == []
+
+
+def test_a_truth_that_is_gone_while_its_index_stays_is_not_taken_for_a_new_memory(tmp_path: Path) -> None:
+    with Memory(tmp_path / "memory", embedder="none") as memory:
+        memory.add("the heron nests in the reeds")
+        assert memory.recall("heron").hits
+        memory.backup(tmp_path / "backup.tar")
+    (tmp_path / "memory" / "memory.db").unlink()
+    with pytest.raises(CorruptMemory, match="restore"):
+        Memory(tmp_path / "memory", embedder="none")
+    assert not (tmp_path / "memory" / "memory.db").exists()
+    restore(tmp_path / "backup.tar", tmp_path / "memory")
+    with Memory(tmp_path / "memory", embedder="none") as memory:
+        assert memory.recall("heron").hits

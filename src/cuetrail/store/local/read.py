@@ -77,6 +77,10 @@ class Reader:
         """A SQL condition that keeps rows inside the scope."""
         return "1" if self.all else f"{column} IN ({','.join(map(str, self.parts)) or 'NULL'})"
 
+    def own(self, column: str = "part") -> str:
+        """A SQL condition that keeps rows to those this user owns: what it may change, and what it exports."""
+        return f"{column} IN ({','.join(map(str, my_parts(self.db, self.scope))) or 'NULL'})"
+
     def keys(self, ids: Iterable[str], table: str = "nodes") -> dict[str, int]:
         """Ids to keys, in the order asked, own rows before shared ones."""
         return find_keys(self.db, ids, table, self.parts)
@@ -221,9 +225,8 @@ class Reader:
 
     def source_files(self, under: str) -> dict[str, SourceFile]:
         """Ingested files whose path is `under` or lies below it."""
-        mine = ",".join(map(str, my_parts(self.db, self.scope))) or "NULL"
         query = (
-            f"{rows.SOURCE} WHERE part IN ({mine}) AND hash IS NOT NULL"
+            f"{rows.SOURCE} WHERE {self.own()} AND hash IS NOT NULL"
             " AND (path = ?1 OR substr(path, 1, length(?2)) = ?2) ORDER BY path"
         )
         below = under if not under or under.endswith("/") else under + "/"
@@ -231,21 +234,18 @@ class Reader:
 
     def roots(self) -> dict[str, str]:
         """Ingested folders by their short names."""
-        mine = ",".join(map(str, my_parts(self.db, self.scope))) or "NULL"
-        return dict(self.db.execute(f"SELECT name, path FROM roots WHERE part IN ({mine}) ORDER BY name").fetchall())
+        return dict(self.db.execute(f"SELECT name, path FROM roots WHERE {self.own()} ORDER BY name").fetchall())
 
     def history(self, id_: str) -> list[Version]:
         """Earlier versions of a node the user owns, the oldest first."""
-        mine = ",".join(map(str, my_parts(self.db, self.scope))) or "NULL"
-        query = f"SELECT id, at, name, text FROM history WHERE part IN ({mine}) AND id = ? ORDER BY at"
+        query = f"SELECT id, at, name, text FROM history WHERE {self.own()} AND id = ? ORDER BY at"
         return [Version(*row) for row in self.db.execute(query, (id_,))]
 
     def atoms_of(self, sources: Sequence[str]) -> dict[str, list[Node]]:
         """The user's own nodes per file, in sequence; a file's chats (`file#id`) count as the file."""
         found: dict[str, list[Node]] = {path: [] for path in sources}
-        mine = ",".join(map(str, my_parts(self.db, self.scope))) or "NULL"
         same = "path = ?1 OR (path > ?1 || '#' AND path < ?1 || '$')"
-        query = f"SELECT source FROM sources WHERE part IN ({mine}) AND ({same})"
+        query = f"SELECT source FROM sources WHERE {self.own()} AND ({same})"
         owner = {key: path for path in sources for (key,) in self.db.execute(query, (path,))}
         for some in chunks(list(owner)):
             nodes = f"SELECT source, key FROM nodes WHERE source IN ({marks(len(some))}) ORDER BY source, seq, id"
@@ -260,9 +260,8 @@ class Reader:
         said = {fingerprint(node.text) for node in nodes if node.text}
         # Letters and digits in order tell most texts apart before they are normalised.
         lengths = sorted({len("".join(node.text.split())) for node in nodes if node.text})
-        mine = ",".join(map(str, my_parts(self.db, self.scope))) or "NULL"
         spaces = "replace(replace(replace(text, ' ', ''), char(10), ''), char(9), '')"
-        query = f"SELECT id, text FROM nodes WHERE part IN ({mine}) AND length({spaces}) IN ({marks(len(lengths))})"
+        query = f"SELECT id, text FROM nodes WHERE {self.own()} AND length({spaces}) IN ({marks(len(lengths))})"
         known = {node.id for node in nodes}
         found = self.db.execute(query, lengths) if said else ()
         return sorted({id_ for id_, text in found if id_ not in known and fingerprint(text) in said})
@@ -278,34 +277,34 @@ class Reader:
 
     def links_to(self, norms: Sequence[str]) -> dict[str, list[Link]]:
         """Links of the user's own atoms to each name, by source id."""
-        mine = ",".join(map(str, my_parts(self.db, self.scope))) or "NULL"
+        own = self.own("l.part")
         found: dict[str, list[Link]] = {}
         for some in chunks(norms):
-            query = f"{rows.LINK} WHERE l.norm IN ({marks(len(some))}) AND l.part IN ({mine}) ORDER BY n.id, l.kind"
+            query = f"{rows.LINK} WHERE l.norm IN ({marks(len(some))}) AND {own} ORDER BY n.id, l.kind"
             for row in self.db.execute(query, some):
                 found.setdefault(row[1], []).append(Link(*row))
         return found
 
     def edges_via(self, norms: Sequence[str]) -> dict[str, list[Edge]]:
         """Rule-made edges per name they were made through."""
-        mine = ",".join(map(str, my_parts(self.db, self.scope))) or "NULL"
+        own = self.own("e.part")
         found: dict[str, list[Edge]] = {}
         for some in chunks(norms):
-            query = f"{rows.EDGE} WHERE e.via IN ({marks(len(some))}) AND e.part IN ({mine}) ORDER BY e.id"
+            query = f"{rows.EDGE} WHERE e.via IN ({marks(len(some))}) AND {own} ORDER BY e.id"
             for row in self.db.execute(query, some):
                 found.setdefault(row[13], []).append(rows.to_edge(row))
         return found
 
     def simhash_near(self, hashes: Mapping[str, int], distance: int = 2) -> dict[str, str]:
         """For each id the nearest other node of the user's own within `distance` bits, ties by id."""
-        mine = ",".join(map(str, my_parts(self.db, self.scope))) or "NULL"
+        own = self.own()
         found: dict[str, str] = {}
         for id_, value in hashes.items():
             bands = (value & 0x1FFFFF, (value >> 21) & 0x1FFFFF, (value >> 42) & 0x3FFFFF)
             near: list[tuple[int, str]] = []
             for expression, wanted in zip(_BANDS, bands, strict=True):
                 query = (
-                    f"SELECT id, simhash FROM nodes WHERE {expression} = ? AND simhash IS NOT NULL AND part IN ({mine})"
+                    f"SELECT id, simhash FROM nodes WHERE {expression} = ? AND simhash IS NOT NULL AND {own}"
                     " ORDER BY key LIMIT 200"
                 )
                 for other, simhash in self.db.execute(query, (wanted,)):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,12 +17,6 @@ CAUSAL, BRIDGE, TOPICAL = (0.85, 1.0), (0.55, 0.75), (0.25, 0.45)
 def vault(tmp_path: Path) -> Path:
     (tmp_path / "vault").mkdir()
     return tmp_path / "vault"
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    with Memory(tmp_path / "memory", embedder="none") as opened:
-        yield opened
 
 
 def atom(memory: Memory, text: str) -> str:

@@ -1,0 +1,74 @@
+"""Texts, chats and watched folders."""
+
+from __future__ import annotations
+
+import json
+import queue
+import threading
+from pathlib import Path
+from typing import Any
+
+from cuetrail import Memory
+from cuetrail.model import IngestReport
+from tests.ingest.tools import Vault, atoms
+
+
+def test_a_text_replaces_what_its_source_held(memory: Memory, tmp_path: Path) -> None:
+    assert memory.ingest_text("One.\n\nTwo.", source="clip").added == 2
+    report = memory.ingest_text("Two.\n\nThree.", source="clip", bucket="inbox")
+    assert (report.added, report.kept, report.removed) == (1, 1, 1)
+    found = atoms(memory, tmp_path)
+    assert {t: a["buckets"] for t, a in found.items()} == {"Two.": ["inbox"], "Three.": ["inbox"]}
+    memory.ingest_text("Other.", source="other")
+    assert len(atoms(memory, tmp_path)) == 3
+
+
+def test_a_chat_keeps_its_turns_in_order_with_their_speakers(vault: Vault, memory: Memory, tmp_path: Path) -> None:
+    turns = [{"role": "user", "content": "Which port?"}, {"role": "assistant", "content": "Port 8080."}]
+    vault.write("chat.json", json.dumps({"title": "Ports", "messages": turns}))
+    memory.ingest(vault.root)
+    found = sorted(atoms(memory, tmp_path).values(), key=lambda atom: atom.get("seq", 0))
+    assert [(a["text"], a["props"]["speaker"]) for a in found] == [
+        ("user: Which port?", "user"),
+        ("assistant: Port 8080.", "assistant"),
+    ]
+    followed = memory.neighbours(found[0]["id"]).neighbours
+    assert [step.id for step in followed if step.kind == "next" and step.outgoing] == [found[1]["id"]]
+    turns.append({"role": "user", "content": "Thanks."})
+    vault.write("chat.json", json.dumps({"title": "Ports", "messages": turns}))
+    report = memory.ingest(vault.root)
+    assert (report.added, report.kept, report.removed) == (1, 2, 0)
+    vault.write("chat.json", json.dumps([{"id": "x", "messages": turns}, {"id": "y", "messages": turns}]))
+    assert memory.ingest(vault.root).added == 6
+    (vault.root / "chat.json").unlink()
+    assert memory.ingest(vault.root).removed == 6
+
+
+# --- watching
+
+
+def test_watching_follows_changes_until_it_is_stopped(vault: Vault, memory: Memory) -> None:
+    vault.write("a.md", "Alpha.")
+    reports: queue.Queue[IngestReport] = queue.Queue()
+    stop = threading.Event()
+    thread = threading.Thread(
+        target=memory.ingest, args=(vault.root,), kwargs={"watch": True, "on_report": reports.put, "stop": stop}
+    )
+    thread.start()
+    try:
+        assert reports.get(timeout=30).added == 1
+        vault.write("b.md", "Beta.")
+        assert _first(reports, lambda report: report.added > 0).added == 1
+        (vault.root / "a.md").unlink()
+        assert _first(reports, lambda report: report.removed > 0).removed_files == 1
+    finally:
+        stop.set()
+        thread.join(timeout=30)
+    assert not thread.is_alive()
+
+
+def _first(reports: queue.Queue[IngestReport], wanted: Any) -> IngestReport:
+    while True:
+        report = reports.get(timeout=30)
+        if wanted(report):
+            return report

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from cuetrail import Memory
@@ -33,6 +34,27 @@ def test_files_that_were_only_touched_change_nothing(vault: Vault, memory: Memor
     assert memory.ingest(vault.root, now=NOW + DAY).unchanged_files == 2
     assert exported(memory, tmp_path / "2") == before
     assert changes(memory) == log
+
+
+def test_a_file_is_opened_once_when_it_changed_and_never_when_it_did_not(vault: Vault, memory: Memory) -> None:
+    """What is hashed is then what is taken in, also while somebody writes to the file."""
+    name = str(vault.write("a.md", "One.\n\nTwo."))
+    opened: list[str] = []
+    watching = [True]
+    # A hook cannot be taken away again, only told to stop.
+    sys.addaudithook(lambda event, args: opened.append(str(args[0])) if watching and event == "open" else None)
+    try:
+        memory.ingest(vault.root)
+        assert opened.count(name) == 1
+        vault.write("a.md", "One.\n\nThree.")
+        opened.clear()
+        memory.ingest(vault.root)
+        assert opened.count(name) == 1
+        opened.clear()
+        memory.ingest(vault.root)
+        assert opened.count(name) == 0
+    finally:
+        watching.clear()
 
 
 # --- edits

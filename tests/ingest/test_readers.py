@@ -26,8 +26,12 @@ def write(folder: Path, name: str, content: str | bytes) -> Path:
     return path
 
 
+def read_file(path: Path, source: str, max_bytes: int = readers.MAX_BYTES) -> list[Document]:
+    return readers.read(readers.load(path, source, max_bytes), source)
+
+
 def one(folder: Path, name: str, content: str | bytes) -> Document:
-    [document] = readers.read(write(folder, name, content), name)
+    [document] = read_file(write(folder, name, content), name)
     return document
 
 
@@ -231,7 +235,7 @@ def test_a_pdf_without_its_suffix_is_still_read_as_one(tmp_path: Path) -> None:
 )
 def test_a_pdf_that_cannot_be_read_says_why_and_what_to_do(tmp_path: Path, content: bytes, says: str) -> None:
     with pytest.raises(ReadError, match=says):
-        readers.read(write(tmp_path, "x.pdf", content), "x.pdf")
+        read_file(write(tmp_path, "x.pdf", content), "x.pdf")
 
 
 # Chats
@@ -305,7 +309,7 @@ def test_json_lines_and_messages_objects_are_chats(tmp_path: Path) -> None:
     assert turns(one(tmp_path, "c.jsonl", lines)) == ["user: Hi, I'm Ada", "assistant: Hello"]
     assert turns(one(tmp_path, "c.json", json.dumps({"messages": ROLE_LIST, "title": "T"})))[1] == "assistant: Hello"
     many = "\n".join(json.dumps({"messages": ROLE_LIST}) for _ in range(3))
-    paths = [document.path for document in readers.read(write(tmp_path, "m.ndjson", many), "m.ndjson")]
+    paths = [document.path for document in read_file(write(tmp_path, "m.ndjson", many), "m.ndjson")]
     assert paths == ["m.ndjson#1", "m.ndjson#2", "m.ndjson#3"]
 
 
@@ -322,7 +326,7 @@ def test_a_chatgpt_export_follows_the_branch_that_was_kept(tmp_path: Path) -> No
 
 
 def test_a_claude_export_gives_a_document_for_each_conversation(tmp_path: Path) -> None:
-    first, second = readers.read(write(tmp_path, "conversations.json", json.dumps(CLAUDE)), "conversations.json")
+    first, second = read_file(write(tmp_path, "conversations.json", json.dumps(CLAUDE)), "conversations.json")
     assert (first.title, first.at, turns(first)) == ("Radio", DAY, ["human: Why?", "assistant: Cold."])
     assert first.pieces[0].at == DAY + 1000
     assert (second.path, second.title) == ("conversations.json#u1-2", "conversations 2")
@@ -354,7 +358,7 @@ def test_json_of_any_other_shape_is_read_as_text(tmp_path: Path, content: str) -
 @pytest.mark.parametrize("content", ["", "  \n", "[]", "{}"])
 def test_empty_json_says_so(tmp_path: Path, content: str) -> None:
     with pytest.raises(ReadError, match="empty JSON"):
-        readers.read(write(tmp_path, "x.json", content), "x.json")
+        read_file(write(tmp_path, "x.json", content), "x.json")
 
 
 # Errors, sniffing and strings
@@ -363,8 +367,8 @@ def test_empty_json_says_so(tmp_path: Path, content: str) -> None:
 def test_a_file_over_the_limit_names_the_option_that_raises_it(tmp_path: Path) -> None:
     path = write(tmp_path, "big.txt", "x" * 101)
     with pytest.raises(ReadError, match=r"100 bytes.*--max-size"):
-        readers.read(path, "big.txt", max_bytes=100)
-    assert readers.read(path, "big.txt", max_bytes=101)
+        read_file(path, "big.txt", max_bytes=100)
+    assert read_file(path, "big.txt", max_bytes=101)
 
 
 @pytest.mark.parametrize(
@@ -373,14 +377,14 @@ def test_a_file_over_the_limit_names_the_option_that_raises_it(tmp_path: Path) -
 def test_binary_files_are_refused_by_any_name(tmp_path: Path, content: bytes) -> None:
     for name in ("x.md", "x.bin", "x.json"):
         with pytest.raises(ReadError, match="binary"):
-            readers.read(write(tmp_path, name, content), name)
+            read_file(write(tmp_path, name, content), name)
 
 
 def test_a_missing_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:
     with pytest.raises(ReadError, match="does not exist"):
-        readers.read(tmp_path / "no.md", "no.md")
+        read_file(tmp_path / "no.md", "no.md")
     with pytest.raises(ReadError, match="not a regular file"):
-        readers.read(tmp_path, "folder")
+        read_file(tmp_path, "folder")
 
 
 @pytest.mark.parametrize(
@@ -435,7 +439,7 @@ def test_any_bytes_give_documents_or_a_read_error(
 ) -> None:
     path = write(tmp_path_factory.getbasetemp(), f"any.{suffix}", data)
     try:
-        documents = readers.read(path, path.name)
+        documents = read_file(path, path.name)
     except ReadError as error:
         assert path.name in str(error)  # noqa: PT017 - most bytes do not raise
     else:
@@ -476,7 +480,7 @@ def test_any_json_gives_documents_or_says_it_is_empty(value: Any) -> None:
 
 def test_the_example_vault_links_only_to_notes_it_holds() -> None:
     files = sorted((EXAMPLES / "vault").rglob("*.md"))
-    notes = [note for path in files for note in readers.read(path, path.relative_to(EXAMPLES).as_posix())]
+    notes = [note for path in files for note in read_file(path, path.relative_to(EXAMPLES).as_posix())]
     known = {name.casefold() for note in notes for name in (note.title, *note.aliases)}
     linked = {link.casefold() for note in notes for piece in note.pieces for link in piece.links}
     assert len(notes) >= 18
@@ -484,7 +488,7 @@ def test_the_example_vault_links_only_to_notes_it_holds() -> None:
 
 
 def test_the_example_chat_has_dated_turns_about_the_vault() -> None:
-    [chat] = readers.read(EXAMPLES / "chat.json", "chat.json")
+    [chat] = read_file(EXAMPLES / "chat.json", "chat.json")
     assert len(chat.pieces) == 14
     assert all(piece.at and piece.speaker in ("user", "assistant") for piece in chat.pieces)
     assert "Ines Okafor" in {name for piece in chat.pieces for name in piece.names}
@@ -494,6 +498,6 @@ def test_a_large_note_is_read_quickly(tmp_path: Path) -> None:
     paragraph = "We asked Ines Okafor about the [[Receiver]] on 2024-03-12. It was cold, e.g. in Bergen. #radio\n\n"
     path = write(tmp_path, "large.md", paragraph * 20_000)
     began = time.perf_counter()
-    [note] = readers.read(path, "large.md")
+    [note] = read_file(path, "large.md")
     assert len(note.pieces) == 20_000
     assert time.perf_counter() - began < 20

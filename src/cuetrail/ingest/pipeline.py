@@ -15,7 +15,7 @@ from cuetrail.ingest.difference import compare
 from cuetrail.ingest.document import Document
 from cuetrail.ingest.linking import Change, resolve
 from cuetrail.ingest.near import regroup
-from cuetrail.ingest.readers import MAX_BYTES, read
+from cuetrail.ingest.readers import MAX_BYTES, load, read
 from cuetrail.ingest.walk import Place, locate, walk
 from cuetrail.model import FileError, IngestReport, Provenance, Scope, SourceFile
 from cuetrail.store.base import Batch, Progress, Store, Written
@@ -122,19 +122,19 @@ def _take(
     limit = MAX_BYTES if options.max_bytes is None else options.max_bytes
     try:
         status = file.stat()
-        as_known = known is not None and known.hash.endswith(options.mark) and bool(options.mark) == ("+" in known.hash)
-        if as_known and known and (known.size, known.mtime_ns) == (status.st_size, status.st_mtime_ns):
-            return False
-        if status.st_size > limit:
-            raise ReadError(
-                f"{source} is larger than {limit} bytes. Raise the limit with --max-size, or split the file."
-            )
-        content = xxhash.xxh3_128_hexdigest(file.read_bytes()) + options.mark
     except OSError as error:
         raise ReadError(f"{source} cannot be opened ({error.strerror or error}). Check its permissions.") from error
+    as_known = known is not None and known.hash.endswith(options.mark) and bool(options.mark) == ("+" in known.hash)
+    if as_known and known and (known.size, known.mtime_ns) == (status.st_size, status.st_mtime_ns):
+        return False
+    if status.st_size > limit:
+        raise ReadError(f"{source} is larger than {limit} bytes. Raise the limit with --max-size, or split the file.")
+    # Read once: what is hashed is what is taken in, also while somebody writes to the file.
+    data = load(file, source, limit)
+    content = xxhash.xxh3_128_hexdigest(data) + options.mark
     if known is not None and known.hash == content:
         return False
-    documents = read(file, source, limit)
+    documents = read(data, source)
     context = Context(options.bucket, options.provenance, status.st_mtime_ns // 1_000_000, options.now)
     draft.put(source, [build(document, context) for document in documents])
     draft.files.append(SourceFile(source, status.st_size, status.st_mtime_ns, content, options.now))

@@ -15,7 +15,7 @@ from cuetrail.ingest.readers import chat, code, html, markdown, pdf, plain
 from cuetrail.ingest.readers.common import decode
 from cuetrail.text import clean
 
-__all__ = ["FORMATS", "MAX_BYTES", "read", "read_string", "supported"]
+__all__ = ["FORMATS", "MAX_BYTES", "load", "read", "read_string", "supported"]
 
 MAX_BYTES = 64 * 2**20
 FORMATS = ("code", "html", "json", "markdown", "pdf", "text")
@@ -43,9 +43,28 @@ def supported(path: PurePath) -> bool:
     return _suffix(path.name) in _SUFFIXES
 
 
-def read(path: Path, source: str, max_bytes: int = MAX_BYTES) -> list[Document]:
-    """The documents in a file: one, or one for each chat. Raises ReadError when it cannot be read, and nothing else."""
-    data = _bytes(path, source, max_bytes)
+def load(path: Path, source: str, max_bytes: int = MAX_BYTES) -> bytes:
+    """The bytes of a file. Raises ReadError when it cannot be opened or is larger than `max_bytes`."""
+    try:
+        if not path.exists():
+            raise ReadError(f"{source} does not exist. Check the path.")
+        if not path.is_file():
+            raise ReadError(f"{source} is not a regular file. Give a file or a folder of files.")
+        # The size is checked on what was read: the file may grow between asking and reading.
+        with path.open("rb") as file:
+            data = file.read(max_bytes + 1)
+    except (OSError, ValueError) as e:
+        raise ReadError(
+            f"{source} cannot be opened ({getattr(e, 'strerror', None) or e}). Check its permissions."
+        ) from e
+    if len(data) > max_bytes:
+        limit = f"{max_bytes / 2**20:g} MB" if max_bytes >= 2**20 else f"{max_bytes} bytes"
+        raise ReadError(f"{source} is larger than {limit}. Raise the limit with --max-size, or split the file.")
+    return data
+
+
+def read(data: bytes, source: str) -> list[Document]:
+    """The documents in a file's bytes: one, or one for each chat. Raises ReadError when they cannot be read."""
     if data.startswith(b"%PDF-") or _suffix(source) == "pdf":
         return _guarded("pdf", data, "", source)
     return read_string(decode(data, source), source)
@@ -84,25 +103,6 @@ def _guarded(kind: str, data: bytes, text: str, source: str) -> list[Document]:
     except Exception as e:  # parsers of malformed files raise anything; the user needs the file's name
         detail = f"{type(e).__name__}: {e}" if str(e) else type(e).__name__
         raise ReadError(f"{source} could not be read as {kind} ({detail}). Save it again or convert it to text.") from e
-
-
-def _bytes(path: Path, source: str, max_bytes: int) -> bytes:
-    try:
-        if not path.exists():
-            raise ReadError(f"{source} does not exist. Check the path.")
-        if not path.is_file():
-            raise ReadError(f"{source} is not a regular file. Give a file or a folder of files.")
-        # The size is checked on what was read: the file may grow between asking and reading.
-        with path.open("rb") as file:
-            data = file.read(max_bytes + 1)
-    except (OSError, ValueError) as e:
-        raise ReadError(
-            f"{source} cannot be opened ({getattr(e, 'strerror', None) or e}). Check its permissions."
-        ) from e
-    if len(data) > max_bytes:
-        limit = f"{max_bytes / 2**20:g} MB" if max_bytes >= 2**20 else f"{max_bytes} bytes"
-        raise ReadError(f"{source} is larger than {limit}. Raise the limit with --max-size, or split the file.")
-    return data
 
 
 def _suffix(name: str) -> str:

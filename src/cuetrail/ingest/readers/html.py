@@ -10,6 +10,7 @@ from cuetrail.extract import dates, links
 from cuetrail.ingest import split
 from cuetrail.ingest.document import Document
 from cuetrail.ingest.readers.common import Part, aliases, make_pieces, stem
+from cuetrail.ingest.readers.nesting import shallow
 from cuetrail.text import clean
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def read(text: str, source: str) -> Document:
     # Imported here: the parser takes 20 ms to load, and most folders hold no HTML.
     from selectolax.lexbor import LexborHTMLParser
 
-    tree = LexborHTMLParser(text)
+    tree = LexborHTMLParser(shallow(text))
     page = _Page()
     if tree.body is not None:
         _walk(tree.body, page)

@@ -1,54 +1,83 @@
 """Validation at the boundary: from what a caller gives to records that every engine can store.
 
-Whatever cannot be stored is an InputError that says what is wrong; nothing below this module checks again.
+Whatever cannot be stored is an InputError that says what is wrong; nothing below this module checks again. What the
+arguments of the verbs must be, one by one, is in `arguments`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from typing import Any, Literal, get_args
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
 
+from cuetrail.arguments import PROVENANCES, check, is_list, is_number, is_whole, refusal
 from cuetrail.errors import InputError
-from cuetrail.model import Edge, Fact, Node, Provenance, Scope
-from cuetrail.text import clean, digest, make_tags, norm_buckets, norm_name, norm_tag
+from cuetrail.model import Edge, Fact, Node, Note, Scope, Where
+from cuetrail.text import clean, digest, make_tags, norm_buckets, norm_name, norm_tag, storable
 
 WEIGHTS = (0.25, 1.0)
 LEVELS = (1, 5)
-_FAR = 2**62
-_PROVENANCES = get_args(Provenance)
+_FIELDS = ("text", "id", "kind", "name", "aliases", "tags", "buckets", "source", "at", "provenance", "props")
+_KNOWN = frozenset(_FIELDS)
+# The usual classes first: asking an abstract one takes longer.
+_MAPPINGS = (dict, Mapping)
+_LISTS = (list, tuple)
 
 
 def make_node(item: str | Mapping[str, Any], now: int) -> Node:
-    """A node from a text or from the arguments of `Memory.add`."""
+    """A node from a text or from the arguments of `Memory.add`; one that is None counts as not given."""
+    fields: Any = item
     if isinstance(item, str):
-        item = {"text": item}
-    get = item.get
-    text, name, source = clean(get("text") or ""), _optional(get("name")), _optional(get("source"))
-    if name is None and not text.strip():
+        fields = {"text": item}
+    elif not isinstance(fields, _MAPPINGS) or not _KNOWN.issuperset(fields):
+        raise _no_item(fields)
+    get = fields.get
+    text, name, source = _text("text", get("text")), _optional("name", get("name")), _optional("source", get("source"))
+    if name is None and (not text or text.isspace()):
         raise InputError("there is nothing to remember: give a text or a name")
-    provenance, kind, at = get("provenance", "internal"), get("kind") or "atom", get("at")
-    if provenance not in _PROVENANCES:
-        raise InputError(f"provenance is {' or '.join(_PROVENANCES)}, not {provenance!r}")
-    check_time("now", now)
-    if at is not None:
-        check_time("at", at)
+    kind, at, provenance = get("kind"), get("at"), get("provenance")
     aliases, tags, buckets, props = get("aliases"), get("tags"), get("buckets"), get("props")
+    kind = "atom" if kind is None else norm_tag(_text("kind", kind)) or "atom"
+    if provenance is not None and provenance not in PROVENANCES:
+        raise refusal("provenance", provenance)
+    if at is None:
+        at = now
+    elif not is_whole(at):
+        raise refusal("at", at)
     return Node(
         id=_identity(get("id"), kind, name, text, source),
-        kind=norm_tag(kind) or "atom",
+        kind=kind,
         name=name,
         text=text,
-        aliases=tuple(dict.fromkeys(a for a in map(_optional, _words("aliases", aliases)) if a)) if aliases else (),
-        tag_details=make_tags(_words("tags", tags)) if tags else (),
-        buckets=norm_buckets(_words("buckets", buckets)) if buckets else (),
+        aliases=_aliases(aliases) if aliases is not None else (),
+        tag_details=make_tags(_words("tags", tags)) if tags is not None else (),
+        buckets=norm_buckets(_words("buckets", buckets)) if buckets is not None else (),
         source=source,
-        at=now if at is None else at,
-        provenance=provenance,
-        props=_props(props) if props else {},
+        at=at,
+        provenance=provenance or "internal",
+        props=_props(props) if props is not None else {},
         created=now,
         updated=now,
     )
+
+
+def make_nodes(items: Iterable[str | Mapping[str, Any] | Node], now: int) -> Iterator[Node]:
+    """Nodes from what `Memory.add_many` takes. An InputError says which item is at fault."""
+    for number, item in enumerate(items, 1):
+        try:
+            yield _own_node(item) if isinstance(item, Node) else make_node(item, now)
+        except InputError as error:
+            raise InputError(f"item {number}: {error}") from error
+
+
+def _own_node(node: Node) -> Node:
+    """A node the caller has made. Raises InputError where the engine could not store it."""
+    texts = (node.id, node.kind, node.text, *node.aliases, *node.buckets, *(tag.name for tag in node.tag_details))
+    times = (node.at, node.created, node.updated)
+    if not all(isinstance(text, str) for text in texts) or not all(map(is_whole, times)) or not storable(node.id):
+        raise InputError(f"the node {node.id!r:.60} has a field of the wrong type: make it with `add`, or mend it")
+    return node
 
 
 def make_edge(src: str, dst: str, given: Mapping[str, Any], now: int) -> Edge:
@@ -62,17 +91,15 @@ def make_edge(src: str, dst: str, given: Mapping[str, Any], now: int) -> Edge:
     if not kind:
         raise InputError("an edge needs a kind, such as relates")
     check_share("confidence", given["confidence"])
-    for name, time in (("now", now), ("valid_from", given["valid_from"]), ("valid_until", given["valid_until"])):
-        check_time(name, time)
     return Edge(
-        id=_optional(given["id"]) or digest("edge", src, dst, kind),
+        id=_optional("id", given["id"]) or digest("edge", src, dst, kind),
         src=src,
         dst=dst,
         kind=kind,
         weight=weight,
         tags=tuple(tag.name for tag in make_tags(_words("tags", given["tags"]))),
         text=clean(given["text"]),
-        type=_optional(given["type"]),
+        type=_optional("type", given["type"]),
         attitude=given["attitude"],
         proximity=given["proximity"],
         confidence=given["confidence"],
@@ -88,8 +115,6 @@ def make_fact(
 ) -> Fact:
     """A fact about the id `subject` from the arguments of `Memory.fact`; `value` counts where there is no object."""
     check_share("confidence", given["confidence"])
-    for name, time in (("now", now), ("valid_from", given["valid_from"]), ("valid_until", given["valid_until"])):
-        check_time(name, time)
     predicate, source = norm_tag(predicate), clean(given["source"]).strip()
     if not predicate:
         raise InputError("a fact needs a predicate, such as uses")
@@ -103,7 +128,7 @@ def make_fact(
         confidence=given["confidence"],
         status=status,
         source=source,
-        source_ref=_optional(given["source_ref"]),
+        source_ref=_optional("source_ref", given["source_ref"]),
         tags=tuple(tag.name for tag in make_tags(_words("tags", given["tags"]))),
         created=now,
         valid_from=given["valid_from"],
@@ -111,51 +136,111 @@ def make_fact(
     )
 
 
-def check_scope(scope: Scope) -> None:
-    """Raises InputError for a scope nobody can be in."""
-    if not scope.tenant or not scope.user:
-        raise InputError("a scope needs a tenant and a user")
+def make_note(target: str, text: str, expires: int | None, now: int) -> Note:
+    """A remark on the node `target`."""
+    said = clean(text)
+    if not said.strip():
+        raise InputError("there is nothing to note: give a text")
+    return Note(digest("note", target, text, str(now)), target, said, "node", now, expires)
+
+
+def make_where(
+    tags: Iterable[str], buckets: Iterable[str], kinds: Iterable[str], since: int | None, until: int | None,
+    quarantined: bool, archived: bool,
+) -> Where:  # fmt: skip
+    """The filters of a recall, in the form in which tags, buckets and kinds are stored."""
+    return Where(
+        tuple(tag.name for tag in make_tags(_words("tags", tags))),
+        norm_buckets(_words("buckets", buckets)),
+        norm_buckets(_words("kinds", kinds)),
+        since, until, quarantined, archived,
+    )  # fmt: skip
+
+
+def make_scope(scope: Scope) -> Scope:
+    """The scope, its teams as a tuple. Raises InputError for one nobody can be in."""
+    if not (_is_name(scope.tenant) and _is_name(scope.user)):
+        raise InputError(f"a scope needs the names of a tenant and a user, not {scope.tenant!r} and {scope.user!r}")
+    if not is_list(scope.teams) or not all(map(_is_name, scope.teams)):
+        raise InputError(f'the teams of a scope must be a list of names, such as ("ops",), not {scope.teams!r}')
     if scope.share is not None and scope.share not in scope.teams:
-        raise InputError(f"cannot share with team {scope.share!r}: it is not among this scope's teams")
+        raise InputError(
+            f"cannot share with {scope.share!r}: this scope is not in that team. Name it among the teams as well: "
+            f"--team {scope.share}, CUETRAIL_TEAMS, or Scope(teams=({scope.share!r},), ...)"
+        )
+    return replace(scope, teams=tuple(scope.teams))
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and bool(value) and storable(value)
 
 
 def check_share(name: str, value: float) -> None:
     """Raises InputError unless the value is from 0 to 1."""
-    if not 0 <= value <= 1:
-        raise InputError(f"{name} must be from 0 to 1, not {value}")
+    if not is_number(value) or not 0 <= value <= 1:
+        raise InputError(f"{name} must be from 0 to 1, not {value!r}")
 
 
-def check_time(name: str, value: object) -> None:
-    """Raises InputError unless the value is None or a time in whole milliseconds."""
-    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or not -_FAR < value < _FAR):
-        raise InputError(f"{name} is a time in UTC milliseconds, not {value!r}")
+def _no_item(item: object) -> InputError:
+    """The error for what is neither a text nor a mapping with the fields of a node."""
+    if not isinstance(item, Mapping):
+        return InputError(f"an item must be a text, a Node or a mapping with the arguments of add, not {item!r:.60}")
+    strange = ", ".join(repr(key) for key in item if key not in _KNOWN)
+    return InputError(f"an item has no field {strange:.60}: use {', '.join(_FIELDS)}")
 
 
-def _optional(value: str | None) -> str | None:
-    """A cleaned text, None for an empty one."""
-    return clean(str(value)).strip() or None if value is not None else None
+def _text(field: str, value: object) -> str:
+    """A cleaned text, empty for None."""
+    if isinstance(value, str):
+        return clean(value)
+    if value is None:
+        return ""
+    raise refusal(field, value)
 
 
-def _words(name: str, given: Iterable[str] | str | None) -> Iterable[str]:
-    # A string is an iterable of its letters, which nobody means.
-    if isinstance(given, str):
-        raise InputError(f"{name} is a list: write {name}=[{given!r}]")
-    return given or ()
+def _optional(field: str, value: object) -> str | None:
+    """A cleaned text without white space around it, None for an empty one."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return clean(value).strip() or None
+    raise refusal(field, value)
 
 
-def _props(given: Mapping[str, Any]) -> dict[str, Any]:
+def _words(field: str, given: Any) -> Sequence[str]:
+    """The texts of a list. Raises InputError when it is no list, or not all of it is text."""
+    if given.__class__ not in _LISTS:
+        # A string is an iterable of its letters, which nobody means.
+        if isinstance(given, str):
+            raise InputError(f"{field} must be a list: write {field}=[{given!r:.60}]")
+        check(field, given)
+        given = list(given)
+    for word in given:
+        if not isinstance(word, str):
+            raise InputError(f"{field} must be a list of texts; {word!r:.60} in it is none")
+    words: Sequence[str] = given
+    return words
+
+
+def _aliases(given: Any) -> tuple[str, ...]:
+    names = (_optional("aliases", name) for name in _words("aliases", given))
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def _props(given: Any) -> dict[str, Any]:
     """The props as what comes back when they are read again."""
+    check("props", given)
     try:
         packed = json.dumps(dict(given), ensure_ascii=False, allow_nan=False)
         return dict(json.loads(clean(packed)))
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"props must be plain JSON data: {error}") from error
 
 
 def _identity(given: object, kind: str, name: str | None, text: str, source: str | None) -> str:
     """The id a caller gave; else things with a name are identified by it, texts by what they say and where."""
     if given is not None:
-        id_ = clean(str(given))
+        id_ = _text("id", given)
         if not id_.strip():
             raise InputError("an id cannot be empty")
         return id_

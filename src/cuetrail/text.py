@@ -100,7 +100,7 @@ def make_tags(tags: Iterable[str], origin: Origin = "user") -> tuple[Tag, ...]:
 
 def norm_buckets(buckets: Iterable[str]) -> tuple[str, ...]:
     """Buckets are normalised like tags; the first stays first."""
-    return tuple(dict.fromkeys(b for b in map(norm_tag, buckets) if b))
+    return tuple(dict.fromkeys(filter(None, map(norm_tag, buckets))))
 
 
 def fingerprint(text: str) -> str:

@@ -46,6 +46,8 @@ def export_file(store: Store, scope: Scope, path: Path, format: str, vectors: bo
         raise InputError(f"unknown format {format!r}: use one of {', '.join(FORMATS)}")
     if str(path) == "-":
         return _write_lines(sys.stdout.write, store, scope, vectors)
+    if path.is_dir():
+        raise InputError(f"{path} is a folder: name a file to write")
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -58,12 +60,13 @@ def export_file(store: Store, scope: Scope, path: Path, format: str, vectors: bo
 
 
 def _write_lines(write: Callable[[str], object], store: Store, scope: Scope, vectors: bool) -> int:
-    write(header(store.vector_space() if vectors else None))
+    space = store.vector_space() if vectors else None
+    write(header(space))
     count = 0
     records = store.scan(scope)
     while some := list(islice(records, RECORDS_PER_WRITE)):
-        nodes = [record.id for _, record in some if isinstance(record, Node)] if vectors else []
-        blobs = store.vectors(scope, nodes)
+        nodes = [record.id for _, record in some if isinstance(record, Node)] if space else []
+        blobs = store.vectors(scope, nodes, space)
         for team, record in some:
             write(dump_line(team, record, blobs.get(record.id) if isinstance(record, Node) else None))
         count += len(some)
@@ -204,6 +207,7 @@ def _write_some(target: Target, team: str | None, lines: Sequence[Line], path: s
         put(batch, line.record)
         if line.vector is not None and isinstance(line.record, Node):
             batch.vectors[line.record.id] = line.vector
+            batch.space = target.space
     resolve(target.store, scope, Change(arriving=[node for node in batch.nodes if node.name]), batch, target.now)
     try:
         target.write(batch, scope)

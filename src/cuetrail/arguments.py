@@ -1,0 +1,157 @@
+"""What each argument of a verb must be. One rule per name, so that a name means the same in every verb.
+
+@checked
+def recall(self, cue: str, *, limit: int = 10) -> Recollection: ...
+
+recall("tea", limit="3")    # InputError: limit must be a whole number, not '3'
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import os
+import reprlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import PurePath
+from typing import Any, ParamSpec, TypeVar, get_args
+
+from cuetrail.errors import InputError
+from cuetrail.model import Budget, Provenance, Scope
+from cuetrail.recipes import Recipe
+from cuetrail.text import storable
+
+PROVENANCES = get_args(Provenance)
+# Times and counts stay far inside the 64 bits an engine keeps.
+_FAR = 2**62
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Whether a value will do, and in words what would."""
+
+    fits: Callable[[Any], bool]
+    what: str
+
+
+def is_whole(value: object) -> bool:
+    """Whether this is a whole number of a size that can be stored; True and False are none."""
+    return isinstance(value, int) and not isinstance(value, bool) and -_FAR < value < _FAR
+
+
+def is_number(value: object) -> bool:
+    """Whether this is a finite number; True and False are none."""
+    return isinstance(value, float | int) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def is_path(value: object) -> bool:
+    """Whether a file could have this name."""
+    if not isinstance(value, str | PurePath) or not str(value) or "\x00" in str(value):
+        return False
+    try:
+        os.fsencode(value)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def is_list(value: object) -> bool:
+    """Whether this can be gone through and is neither a text nor a mapping, which nobody means by a list."""
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes | bytearray | Mapping)
+
+
+def _is_budget(value: object) -> bool:
+    return isinstance(value, Budget) and all(size is None or is_whole(size) for size in (value.chars, value.tokens))
+
+
+def _is_embedder(value: object) -> bool:
+    return (
+        value is None
+        or isinstance(value, str)
+        or all(hasattr(value, name) for name in ("model", "embed", "embed_query"))
+    )
+
+
+_TEXT = Rule(lambda value: isinstance(value, str), "a text")
+# What is looked up as it stands cannot be cleaned first.
+_STORABLE = Rule(lambda value: isinstance(value, str) and storable(value), "a text without broken characters")
+_FLAG = Rule(lambda value: isinstance(value, bool), "True or False")
+_WHOLE = Rule(is_whole, "a whole number")
+_NUMBER = Rule(is_number, "a number")
+_TIME = Rule(is_whole, "a time in UTC milliseconds (now is time.time_ns() // 1_000_000)")
+_WORDS = Rule(is_list, 'a list of texts, such as ["field"]')
+_PATH = Rule(is_path, "a path")
+_FUNCTION = Rule(callable, "a function")
+
+RULES: Mapping[str, Rule] = {
+    **dict.fromkeys(("cue", "dst", "format", "id", "ids", "kind", "name", "object", "predicate", "prefix"), _TEXT),
+    **dict.fromkeys(("source_ref", "src", "subject", "target", "text", "type", "api_key"), _TEXT),
+    **dict.fromkeys(("bucket", "source"), _STORABLE),
+    **dict.fromkeys(("allow_again", "force", "fuzzy", "include_archived", "include_quarantined", "repair"), _FLAG),
+    **dict.fromkeys(("record_access", "vectors", "watch"), _FLAG),
+    **dict.fromkeys(("attitude", "limit", "max_bytes", "proximity"), _WHOLE),
+    **dict.fromkeys(("confidence", "weight"), _NUMBER),
+    **dict.fromkeys(("at", "expires", "now", "since", "until", "valid_from", "valid_until"), _TIME),
+    **dict.fromkeys(("aliases", "buckets", "kinds", "tags"), _WORDS),
+    **dict.fromkeys(("address", "backup", "path"), _PATH),
+    **dict.fromkeys(("count_tokens", "on_report", "progress"), _FUNCTION),
+    "budget": Rule(_is_budget, "a Budget, such as Budget(tokens=2000) or Budget(chars=8000)"),
+    "embedder": Rule(_is_embedder, 'an Embedder, the name of one such as "static", or None'),
+    "items": Rule(is_list, 'a list of texts, nodes or mappings, such as ["a text", {"text": "another", "tags": []}]'),
+    "props": Rule(lambda value: isinstance(value, Mapping), 'a mapping, such as {"role": "hardware"}'),
+    "provenance": Rule(lambda value: isinstance(value, str) and value in PROVENANCES, " or ".join(PROVENANCES)),
+    "recipe": Rule(lambda value: isinstance(value, Recipe), "a Recipe, such as recipes.TRAIL"),
+    "scope": Rule(lambda value: isinstance(value, Scope), 'a Scope, such as Scope("acme", "ann")'),
+    "stop": Rule(lambda value: hasattr(value, "is_set"), "a threading.Event"),
+}
+
+
+def refusal(name: str, value: object) -> InputError:
+    """The error for an argument that breaks its rule: what it must be, and the start of what was given."""
+    # A key of the wrong type is still a secret.
+    given = type(value).__name__ if name == "api_key" else reprlib.repr(value)
+    return InputError(f"{name} must be {RULES[name].what}, not {given}")
+
+
+def check(name: str, value: object) -> None:
+    """Raises InputError unless the value keeps the rule of its name."""
+    if not RULES[name].fits(value):
+        raise refusal(name, value)
+
+
+def checked(verb: Callable[P, R]) -> Callable[P, R]:
+    """The verb, looking at its arguments first; None passes where it is the default. Raises InputError.
+
+    A path is known to be of use only when it is used: what the system says of a file then is an InputError as well.
+    """
+    parameters = [p for p in inspect.signature(verb).parameters.values() if p.name != "self"]
+    rules = {p.name: RULES[p.name].fits for p in parameters}
+    optional = {p.name for p in parameters if p.default is None}
+    skipped = len(inspect.signature(verb).parameters) - len(parameters)
+    names = [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
+    takes_path = any(RULES[name] is _PATH for name in rules)
+    many = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+
+    @wraps(verb)
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
+        given = args[skipped:]
+        for name, value in zip(names * len(given) if many else names, given, strict=False):
+            if not rules[name](value) and not (value is None and name in optional):
+                raise refusal(name, value)
+        for name, value in kwargs.items():
+            # A name the verb does not have is Python's to refuse.
+            if name in rules and not rules[name](value) and not (value is None and name in optional):
+                raise refusal(name, value)
+        try:
+            return verb(*args, **kwargs)
+        except OSError as error:
+            if not takes_path or error.filename is None:
+                raise
+            raise InputError(f"{error.filename}: {error.strerror}: check the path and its permissions") from error
+
+    return wrapper

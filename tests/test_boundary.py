@@ -1,0 +1,286 @@
+"""Whatever a caller passes, the answer is a result or a CuetrailError that says what to pass; nothing else is raised."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cuetrail import Budget, Memory, Scope
+from cuetrail.arguments import RULES
+from cuetrail.errors import CuetrailError, InputError
+from cuetrail.memory import restore
+from cuetrail.model import Node
+
+REQUIRED: dict[str, tuple[Any, ...]] = {
+    "add": ("a text",),
+    "add_many": (["a text"],),
+    "backup": ("backup.tar",),
+    "doctor": (),
+    "edge": ("a",),
+    "export": ("out.jsonl",),
+    "fact": ("a", "knows", "b"),
+    "facts": ("a",),
+    "forget": ("a",),
+    "get": ("a",),
+    "history": ("a",),
+    "ids": ("abc",),
+    "import_": ("in.jsonl",),
+    "ingest": ("note.md",),
+    "ingest_text": ("a text",),
+    "link": ("a", "b"),
+    "neighbours": ("a",),
+    "note": ("a", "a remark"),
+    "recall": ("a",),
+    "reembed": (),
+    "refresh": (),
+}
+"""Every verb that takes arguments, with those it cannot be without."""
+
+MANY = "a list of texts"
+WRONG: list[tuple[str, str, Any, str]] = [
+    ("add", "text", 5, "text must be a text, not 5"),
+    ("add", "text", None, "text must be a text, not None"),
+    ("add", "text", b"bytes", "text must be a text"),
+    ("add", "tags", [None], f"tags must be {MANY}; None in it is none"),
+    ("add", "tags", ["a", ["b"]], f"tags must be {MANY}"),
+    ("add", "tags", "abc", r"tags must be a list"),
+    ("add", "tags", {"a": 1}, f"tags must be {MANY}"),
+    ("add", "tags", 5, f"tags must be {MANY}"),
+    ("add", "buckets", "work", "buckets must be a list"),
+    ("add", "aliases", [5], "aliases must be a list"),
+    ("add", "name", 5, "name must be a text"),
+    ("add", "id", 5, "id must be a text"),
+    ("add", "kind", ["person"], "kind must be a text"),
+    ("add", "source", Path("a.md"), "source must be a text"),
+    ("add", "at", "yesterday", "at must be a time in UTC milliseconds"),
+    ("add", "at", 1.5, "UTC milliseconds"),
+    ("add", "at", True, "UTC milliseconds"),
+    ("add", "at", 10**30, "UTC milliseconds"),
+    ("add", "provenance", "rumour", "internal or external or quarantine"),
+    ("add", "provenance", ["internal"], "internal or external or quarantine"),
+    ("add", "props", [1], "props must be a mapping"),
+    ("add", "props", {"a": math.nan}, "plain JSON data"),
+    ("add", "props", {"a": object()}, "plain JSON data"),
+    ("add", "allow_again", "no", "allow_again must be True or False"),
+    ("add", "now", "now", "now must be a time"),
+    ("add_many", "items", "abc", "items must be a list"),
+    ("add_many", "items", {"text": "a"}, "items must be a list"),
+    ("add_many", "items", None, "items must be a list"),
+    ("add_many", "items", ["good", None], "item 2: an item must be a text, a Node or a mapping"),
+    ("add_many", "items", [{"text": 5}], "item 1: text must be a text, not 5"),
+    ("add_many", "items", [{"text": "a", "tag": ["b"]}], "no field 'tag': use text, id, kind"),
+    ("add_many", "items", [{"text": "a", "tags": "b"}], r"tags=\['b'\]"),
+    ("add_many", "items", [Node(5)], "item 1: .*wrong type"),  # type: ignore[arg-type]  # wrong on purpose
+    ("add_many", "progress", 5, "progress must be a function"),
+    ("link", "src", None, "src must be a text, not None"),
+    ("link", "dst", 5, "dst must be a text"),
+    ("link", "weight", "x", "weight must be a number"),
+    ("link", "weight", math.nan, "weight must be a number"),
+    ("link", "weight", math.inf, "weight must be a number"),
+    ("link", "weight", True, "weight must be a number"),
+    ("link", "weight", 0.1, "weight must be from 0.25 to 1.0"),
+    ("link", "attitude", 2.5, "attitude must be a whole number"),
+    ("link", "attitude", 0, "attitude must be from 1 to 5"),
+    ("link", "proximity", "3", "proximity must be a whole number"),
+    ("link", "tags", [None], f"tags must be {MANY}"),
+    ("link", "kind", None, "kind must be a text"),
+    ("link", "text", None, "text must be a text"),
+    ("link", "confidence", math.nan, "confidence must be a number"),
+    ("link", "confidence", 2, "confidence must be from 0 to 1"),
+    ("link", "valid_from", "2024", "valid_from must be a time"),
+    ("fact", "object", None, "object must be a text, not None"),
+    ("fact", "subject", 5, "subject must be a text"),
+    ("fact", "predicate", None, "predicate must be a text"),
+    ("fact", "confidence", "high", "confidence must be a number"),
+    ("fact", "tags", "abc", "tags must be a list"),
+    ("note", "target", None, "target must be a text"),
+    ("note", "text", None, "text must be a text"),
+    ("note", "text", " ", "nothing to note"),
+    ("note", "expires", "tomorrow", "expires must be a time"),
+    ("recall", "cue", None, "cue must be a text, not None"),
+    ("recall", "cue", ["a"], "cue must be a text"),
+    ("recall", "budget", 50, r"budget must be a Budget, such as Budget\(tokens=2000\)"),
+    ("recall", "budget", Budget(tokens="9"), "budget must be a Budget"),  # type: ignore[arg-type]  # wrong on purpose
+    ("recall", "limit", "3", "limit must be a whole number, not '3'"),
+    ("recall", "limit", 2.0, "limit must be a whole number"),
+    ("recall", "recipe", "trail", "recipe must be a Recipe"),
+    ("recall", "tags", "abc", "tags must be a list"),
+    ("recall", "kinds", [5], "kinds must be a list of texts"),
+    ("recall", "since", "2024-01-01", "since must be a time"),
+    ("recall", "include_archived", 1, "include_archived must be True or False"),
+    ("recall", "count_tokens", 4, "count_tokens must be a function"),
+    ("get", "id", None, "id must be a text"),
+    ("edge", "id", 5, "id must be a text"),
+    ("facts", "subject", 5, "subject must be a text"),
+    ("history", "id", None, "id must be a text"),
+    ("neighbours", "limit", "3", "limit must be a whole number"),
+    ("forget", "ids", None, "ids must be a text"),
+    ("forget", "source", 5, "source must be a text"),
+    ("forget", "source", "\ud800", "source must be a text without broken characters"),
+    ("ingest", "path", None, "path must be a path"),
+    ("ingest", "path", "", "path must be a path"),
+    ("ingest", "path", "a\x00b", "path must be a path"),
+    ("ingest", "bucket", 5, "bucket must be a text"),
+    ("ingest", "max_bytes", "1MB", "max_bytes must be a whole number"),
+    ("ingest", "provenance", "rumour", "internal or external"),
+    ("ingest_text", "text", None, "text must be a text"),
+    ("ingest_text", "format", "papyrus", "unknown text format"),
+    ("export", "path", 5, "path must be a path"),
+    ("export", "path", ".", "is a folder"),
+    ("export", "format", "papyrus", "unknown format"),
+    ("export", "vectors", "yes", "vectors must be True or False"),
+    ("import_", "path", None, "path must be a path"),
+    ("import_", "format", 5, "format must be a text"),
+    ("backup", "path", None, "path must be a path"),
+    ("reembed", "embedder", 5, "embedder must be an Embedder"),
+    ("doctor", "repair", "yes", "repair must be True or False"),
+]
+
+
+@pytest.fixture
+def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+    monkeypatch.chdir(tmp_path)
+    with filled(tmp_path) as opened:
+        yield opened
+
+
+def filled(place: Path) -> Memory:
+    """A memory of two nodes, with a file for every verb that reads one."""
+    (place / "note.md").write_text("# A note\n\nIt says something.\n")
+    memory = Memory(place / "memory", embedder=None)
+    memory.add("a", id="a")
+    memory.add("b", id="b")
+    memory.export(place / "in.jsonl")
+    return memory
+
+
+def call(memory: Memory, verb: str, name: str, value: Any) -> object:
+    """The verb with good arguments, but for the one with this name."""
+    method = getattr(memory, verb)
+    given: dict[str, Any] = {}
+    positional = [p for p in inspect.signature(method).parameters.values() if p.kind is not p.KEYWORD_ONLY]
+    if positional and positional[0].kind is inspect.Parameter.VAR_POSITIONAL:
+        return method(value) if name == positional[0].name else method(*REQUIRED[verb], **{name: value})
+    given.update(zip((p.name for p in positional), REQUIRED[verb], strict=False))
+    return method(**{**given, name: value})
+
+
+def arguments() -> list[tuple[str, str]]:
+    """Every argument of every verb."""
+    return [(verb, name) for verb in REQUIRED for name in inspect.signature(getattr(Memory, verb)).parameters]
+
+
+def test_the_table_knows_every_verb_that_takes_arguments() -> None:
+    verbs = {
+        name
+        for name, method in inspect.getmembers(Memory, inspect.isfunction)
+        if not name.startswith("_") and len(inspect.signature(method).parameters) > 1
+    }
+    assert verbs == set(REQUIRED)
+
+
+@pytest.mark.parametrize(("verb", "name", "value", "message"), WRONG)
+def test_a_wrong_argument_is_refused_with_what_to_pass_and_changes_nothing(
+    memory: Memory, verb: str, name: str, value: Any, message: str
+) -> None:
+    before = memory.stats()
+    with pytest.raises(InputError, match=message):
+        call(memory, verb, name, value)
+    assert memory.stats() == before
+
+
+@pytest.mark.parametrize(("verb", "name"), [pair for pair in arguments() if pair[1] != "self"])
+def test_every_argument_of_every_verb_has_a_rule_that_refuses_a_stranger(memory: Memory, verb: str, name: str) -> None:
+    with pytest.raises(InputError, match=f"{name} must be"):
+        call(memory, verb, name, object())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda place: Memory(None), "address must be a path"),
+        (lambda place: Memory(place / "m", scope="ann"), r'scope must be a Scope, such as Scope\("acme", "ann"\)'),
+        (lambda place: Memory(place / "m", embedder=5), "embedder must be an Embedder"),
+        (lambda place: Memory(place / "m", api_key=5), "api_key must be a text, not int"),
+        (lambda place: Memory(place / "m", scope=Scope(user=5)), "a tenant and a user"),  # type: ignore[arg-type]
+        (lambda place: Memory(place / "m", scope=Scope(teams="ops")), "list of names"),  # type: ignore[arg-type]
+        (lambda place: Memory(place / "m", scope=Scope(teams=(None,))), "list of names"),  # type: ignore[arg-type]
+        (lambda place: Memory(place / "m", scope=Scope(share="ops")), "--team ops, CUETRAIL_TEAMS, or Scope"),
+        (lambda place: restore(None, place / "m"), "backup must be a path"),
+    ],
+)
+def test_a_memory_is_not_opened_with_what_cannot_be(
+    tmp_path: Path, wrong: Callable[[Path], object], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        wrong(tmp_path)
+    assert not (tmp_path / "m").exists()
+
+
+def test_lists_of_any_kind_will_do(memory: Memory) -> None:
+    node = memory.add("x", tags=(tag for tag in ("One", "Two")), buckets={"work"}, aliases=("x",), props={})
+    assert (node.tags, node.buckets, node.aliases) == (("one", "two"), ("work",), ("x",))
+    with Memory(memory.address, scope=Scope(teams=["ops"], share="ops"), embedder=None) as shared:  # type: ignore[arg-type]
+        assert shared.add("y").team == "ops"
+
+
+def test_a_field_that_is_none_counts_as_not_given(memory: Memory) -> None:
+    nothing = dict.fromkeys(("id", "kind", "aliases", "tags", "buckets", "source", "at", "provenance", "props", "text"))
+    memory.add_many([{**nothing, "name": "Ada"}], now=7)
+    node = memory.get("Ada")
+    assert node is not None
+    assert (node.kind, node.at, node.provenance, node.text) == ("atom", 7, "internal", "")
+
+
+def test_a_kind_is_one_kind_however_it_is_written(memory: Memory) -> None:
+    assert memory.add(name="Ada", kind="Person").id == memory.add(name="Ada", kind="person").id
+    assert [hit.node.name for hit in memory.recall("Ada", kinds=["PERSON"]).hits] == ["Ada"]
+
+
+# --- any value for any argument
+
+# Halves of surrogate pairs too: Python has them in texts, UTF-8 does not.
+_CHARACTERS = st.characters(exclude_categories=())
+_json = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(alphabet=_CHARACTERS, max_size=8)
+    | st.sampled_from(["a", "b", "x" * 300]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=6,
+)
+# Nothing is written outside the test's own folder.
+_names = st.text(alphabet=_CHARACTERS.filter(lambda c: c not in "/\\~"), max_size=5).filter(lambda name: name != "..")
+_paths = st.none() | st.integers() | st.lists(_names, max_size=2) | _names | st.sampled_from(["n" * 300, ".", "memory"])
+
+
+@st.composite
+def calls(draw: st.DrawFn) -> tuple[str, str, Any]:
+    verb, name = draw(st.sampled_from([pair for pair in arguments() if pair[1] not in ("self", "watch", "stop")]))
+    return verb, name, draw(_paths if RULES[name] is RULES["path"] else _json)
+
+
+@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@given(chosen=calls())
+def test_any_value_for_any_argument_gives_a_result_or_one_of_our_errors(
+    chosen: tuple[str, str, Any], tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path_factory.mktemp("any")
+    monkeypatch.chdir(place)
+    with filled(place) as memory:
+        try:
+            call(memory, *chosen)
+        except CuetrailError as error:
+            assert str(error)
+        assert memory.doctor() == []
+    shutil.rmtree(place)

@@ -171,7 +171,7 @@ def all_reads(store: Store, scope: Scope) -> Iterator[tuple[str, Any]]:
     yield "links_of", store.links_of(scope, IDS)
     yield "links_to", store.links_to(scope, NORMS)
     yield "edges_via", store.edges_via(scope, ["name:apple"])
-    yield "simhash_near", store.simhash_near(scope, {"new": 0})
+    yield "simhash_bands", store.simhash_bands(scope, [(0, 0), (1, 0), (2, 0)], 50)
     yield "without_vector", store.without_vector(scope, 50)
     yield "vectors", store.vectors(scope, IDS)
 
@@ -429,8 +429,8 @@ def test_a_teammates_recall_counts_as_use_of_a_shared_memory(tmp_path: Path) -> 
 def test_near_texts_of_others_do_not_hide_mine(store: Store) -> None:
     store.write(EVE, Batch(nodes=[Node(f"n{i:03}", simhash=0) for i in range(300)]))
     store.write(ANN, Batch(nodes=[Node("mine", simhash=1)]))
-    assert store.simhash_near(ANN, {"new": 0}) == {"new": "mine"}
-    assert store.simhash_near(BOB, {"new": 0}) == {}
+    assert store.simhash_bands(ANN, [(1, 0)], 50) == {(1, 0): [("mine", 1)]}
+    assert store.simhash_bands(BOB, [(1, 0)], 50) == {}
 
 
 def test_a_reader_who_never_wrote_sees_nothing_and_leaves_nothing(store: Store) -> None:

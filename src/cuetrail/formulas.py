@@ -52,3 +52,12 @@ def estimated_tokens(text: str) -> int:
     """
     other = 0 if text.isascii() else sum(not c.isascii() for c in text)
     return other + -(-(len(text) - other) // 4)
+
+
+def bands(simhash: int) -> tuple[int, int, int]:
+    """A 64-bit hash in three pieces. Two hashes that differ in at most two bits agree in one of them (Manku 2007).
+
+    >>> bands(0b1 | 0b10 << 21 | 0b11 << 42)
+    (1, 2, 3)
+    """
+    return simhash & 0x1FFFFF, simhash >> 21 & 0x1FFFFF, simhash >> 42

@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 
+from cuetrail.formulas import bands
 from cuetrail.model import Edge, Life, Neighbour, Node, Scope, Stats, Tag, TextQuery, Where
 from cuetrail.store.base import Batch, Store, VectorSpace
 from tests.contract.test_records import full_node, vector, whole_batch
@@ -270,17 +271,18 @@ def test_names_and_aliases_are_found_by_their_normal_form(store: Store) -> None:
     }
 
 
-def test_near_texts_are_found_by_their_hash(store: Store) -> None:
+def test_texts_are_found_by_the_bands_of_their_hash(store: Store) -> None:
     base = 0xDEAD_BEEF_0123_4567
-    hashes = {"far": base ^ 0b111, "two": base ^ (1 << 63) ^ 1, "one": base ^ (1 << 40), "none": None}
+    hashes = {"base": base, "low": base ^ 1, "high": base ^ (1 << 63), "both": base ^ (1 << 63) ^ 1, "none": None}
     store.write(ME, Batch(nodes=[Node(id_, simhash=value) for id_, value in hashes.items()]))
-    assert store.simhash_near(ME, {"new": base}) == {"new": "one"}
-    assert store.simhash_near(ME, {"one": base ^ (1 << 40)}) == {}
-    store.write(ME, Batch(nodes=[Node("same", simhash=base), Node("also", simhash=base)]))
-    assert store.simhash_near(ME, {"new": base, "also": base, "lost": ~base & (2**64 - 1)}) == {
-        "new": "also",
-        "also": "same",
+    low, middle, high = enumerate(bands(base))
+    found = store.simhash_bands(ME, [low, middle, high, (0, 5)], 10)
+    assert {band: dict(some) for band, some in found.items()} == {
+        low: {"base": base, "high": hashes["high"]},
+        middle: {id_: value for id_, value in hashes.items() if value is not None},
+        high: {"base": base, "low": hashes["low"]},
     }
+    assert len(store.simhash_bands(ME, [middle], 3)[middle]) == 3
 
 
 def test_edges_of_a_rule_are_found_by_the_name_they_came_through(store: Store) -> None:

@@ -1,11 +1,70 @@
-"""Near duplicates: who shares tags and buckets with whom."""
+"""Near duplicates: who shares tags and buckets with whom is told by the texts that are there, and by nothing else."""
 
 from __future__ import annotations
 
+import shutil
+from collections import Counter
+from collections.abc import Collection
 from pathlib import Path
 
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
 from cuetrail import Memory
-from tests.ingest.tools import LONG, Vault, atoms
+from cuetrail.formulas import bands
+from cuetrail.ingest import near
+from cuetrail.ingest.simhash import simhash
+from tests.ingest.tools import LONG, Vault, atoms, lines
+
+HARBOUR = (
+    "The harbour master wrote down every ship that came in that winter and every crew that stayed on the island until"
+    " the ice broke because nobody else would remember their names once spring had carried them north again past the"
+    " lighthouse and the long grey cliffs where gulls nest"
+)
+# Each is near some of the others and far from the rest; the first, oak and kelp are a chain whose ends are far apart.
+ENDS = ("", "heath", "iris", "kelp", "larch", "moss", "newt", "oak", "amber ember", "amber heath", "amber kelp")
+HASHES = [simhash(f"{HARBOUR} {end}") or 0 for end in ENDS]
+
+Shared = dict[int, tuple[set[str], set[str]]]
+
+
+def write(vault: Vault, number: int) -> None:
+    vault.write(f"f{number}/a.md", f"---\ntags: [t{number}]\n---\n{HARBOUR} {ENDS[number]}".rstrip())
+
+
+def shared(memory: Memory, folder: Path) -> Shared:
+    """The tags and buckets of the atoms, by number."""
+    found: Shared = {}
+    for text, atom in atoms(memory, folder).items():
+        tags = {tag[0] for tag in atom["tag_details"]} - {"doc", "project:vault"}
+        found[ENDS.index(text.removeprefix(HARBOUR).strip())] = (tags, set(atom["buckets"]))
+    return found
+
+
+def joined(memory: Memory, folder: Path) -> list[set[str]]:
+    """The pairs of atoms that a `near` edge joins."""
+    edges = [line for line in lines(memory, folder) if line["type"] == "edge" and line["kind"] == "near"]
+    return sorted(({edge["src"], edge["dst"]} for edge in edges), key=sorted)
+
+
+def partners(present: Collection[int]) -> dict[int, set[int]]:
+    """The rule, in the plainest form: all pairs are compared."""
+    carried = Counter((band, value) for n in present for band, value in enumerate(bands(HASHES[n])))
+
+    def is_near(a: int, b: int) -> bool:
+        common = set(enumerate(bands(HASHES[a]))) & set(enumerate(bands(HASHES[b])))
+        return (HASHES[a] ^ HASHES[b]).bit_count() <= 2 and any(carried[band] <= near.CROWD for band in common)
+
+    close = {a: {b for b in present if b != a and is_near(a, b)} for a in present}
+    rare = {a for a in present if len(close[a]) < near.MOST_SHARING}
+    return {a: close[a] & rare if a in rare else set() for a in present}
+
+
+def expected(present: Collection[int]) -> Shared:
+    return {
+        a: ({f"t{n}" for n in (a, *others)}, {f"f{n}" for n in (a, *others)}) for a, others in partners(present).items()
+    }
 
 
 def test_near_duplicates_share_tags_and_buckets_until_one_goes(vault: Vault, memory: Memory, tmp_path: Path) -> None:
@@ -36,7 +95,52 @@ def test_a_text_in_very_many_places_is_boilerplate_and_shares_nothing(
         vault.write(f"n{number}.md", f"---\ntags: [t{number}]\n---\n{LONG} {'.' * number}")
     memory.ingest(vault.root)
     assert max(len(a["tag_details"]) for a in atoms(memory, tmp_path).values()) == 3
+    assert joined(memory, tmp_path) == []
     for number in range(3, 20):
         (vault.root / f"n{number}.md").unlink()
     memory.ingest(vault.root)
     assert {len(a["tag_details"]) for a in atoms(memory, tmp_path).values()} == {5}
+    assert len(joined(memory, tmp_path)) == 3
+
+
+@pytest.mark.parametrize("order", ["0 7 3", "0 3 7", "3 0 7", "7 0 3", "7 3 0", "3 7 0", "037", "7 03"])
+def test_the_ends_of_a_chain_share_with_its_middle_and_not_with_each_other_whoever_came_first(
+    vault: Vault, memory: Memory, tmp_path: Path, order: str
+) -> None:
+    for numbers in order.split():
+        for number in numbers:
+            write(vault, int(number))
+        memory.ingest(vault.root)
+    tags = {number: tags for number, (tags, _) in shared(memory, tmp_path).items()}
+    assert tags == {0: {"t0", "t7"}, 7: {"t0", "t3", "t7"}, 3: {"t3", "t7"}}
+
+
+_numbers = st.integers(0, len(ENDS) - 1)
+_rounds = st.lists(st.sets(_numbers, min_size=1, max_size=4), min_size=1, max_size=5)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@given(rounds=_rounds, most=st.sampled_from([3, 16]), crowd=st.sampled_from([3, 200]))
+def test_who_shares_with_whom_is_told_by_the_texts_that_are_there_however_they_came_and_went(
+    rounds: list[set[int]], most: int, crowd: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Each round adds the files that are not there and deletes those that are."""
+    place = tmp_path_factory.mktemp("near")
+    vault, present = Vault(place / "vault"), set[int]()
+    with pytest.MonkeyPatch.context() as patch, Memory(place / "memory", embedder="none") as memory:
+        patch.setattr(near, "MOST_SHARING", most)
+        patch.setattr(near, "CROWD", crowd)
+        vault.root.mkdir()
+        for numbers in rounds:
+            for number in numbers - present:
+                write(vault, number)
+            for number in numbers & present:
+                (vault.root / f"f{number}" / "a.md").unlink()
+            present ^= numbers
+            memory.ingest(vault.root)
+            assert shared(memory, place) == expected(present)
+        ids = {text: atom["id"] for text, atom in atoms(memory, place).items()}
+        names = {number: ids[f"{HARBOUR} {ENDS[number]}".rstrip()] for number in present}
+        pairs = {frozenset((names[a], names[b])) for a, others in partners(present).items() for b in others}
+        assert joined(memory, place) == sorted(map(set, pairs), key=sorted)
+    shutil.rmtree(place)

@@ -9,7 +9,7 @@ Rules all engines keep:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -35,6 +35,9 @@ from cuetrail.model import (
 
 Progress = Callable[[str, int, int], None]
 """(what, done, total); total 0 means unknown."""
+
+Band = tuple[int, int]
+"""(which of the three bands of a SimHash, its value); see `formulas.bands`."""
 
 Record = Node | Edge | Fact | Note | Mention | Link | SourceFile | Tombstone | Version
 
@@ -114,7 +117,9 @@ class Store(Protocol):
     def links_of(self, scope: Scope, ids: Sequence[str]) -> dict[str, list[Link]]: ...
     def links_to(self, scope: Scope, norms: Sequence[str]) -> dict[str, list[Link]]: ...
     def edges_via(self, scope: Scope, norms: Sequence[str]) -> dict[str, list[Edge]]: ...
-    def simhash_near(self, scope: Scope, hashes: Mapping[str, int]) -> dict[str, str]: ...
+    def simhash_bands(
+        self, scope: Scope, wanted: Collection[Band], limit: int
+    ) -> dict[Band, list[tuple[str, int]]]: ...
     def is_forgotten(self, scope: Scope, nodes: Sequence[Node]) -> set[str]: ...
     def copies(self, scope: Scope, nodes: Sequence[Node]) -> list[str]: ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from cuetrail.model import (
     Version,
     Where,
 )
-from cuetrail.store.base import Batch, Progress, Record, VectorSpace, Written
+from cuetrail.store.base import Band, Batch, Progress, Record, VectorSpace, Written
 from cuetrail.store.local import backup, doctor, write
 from cuetrail.store.local.db import Database, chunks, head, log_changes, marks, moment, my_parts
 from cuetrail.store.local.read import Reader
@@ -199,9 +199,11 @@ class LocalStore:
         with self.db.reading() as db:
             return Reader(db, scope, self.db.path).edges_via(norms)
 
-    def simhash_near(self, scope: Scope, hashes: Mapping[str, int]) -> dict[str, str]:
+    def simhash_bands(
+        self, scope: Scope, wanted: Collection[Band], limit: int
+    ) -> dict[Band, list[tuple[str, int]]]:
         with self.db.reading() as db:
-            return Reader(db, scope, self.db.path).simhash_near(hashes)
+            return Reader(db, scope, self.db.path).simhash_bands(wanted, limit)
 
     def is_forgotten(self, scope: Scope, nodes: Sequence[Node]) -> set[str]:
         with self.db.reading() as db:

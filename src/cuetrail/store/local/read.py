@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from cuetrail.model import (
     Tombstone,
     Version,
 )
-from cuetrail.store.base import Record
+from cuetrail.store.base import Band, Record
 from cuetrail.store.local import rows
 from cuetrail.store.local.db import chunks, damaged, marks, meta, my_parts, visible_parts
 from cuetrail.store.local.schema import VERSION
@@ -295,24 +295,20 @@ class Reader:
                 found.setdefault(row[13], []).append(rows.to_edge(row))
         return found
 
-    def simhash_near(self, hashes: Mapping[str, int], distance: int = 2) -> dict[str, str]:
-        """For each id the nearest other node of the user's own within `distance` bits, ties by id."""
+    def simhash_bands(self, wanted: Collection[Band], limit: int) -> dict[Band, list[tuple[str, int]]]:
+        """The user's own nodes that carry each band of a SimHash, with their hashes; of each band at most `limit`."""
         own = self.own()
-        found: dict[str, str] = {}
-        for id_, value in hashes.items():
-            bands = (value & 0x1FFFFF, (value >> 21) & 0x1FFFFF, (value >> 42) & 0x3FFFFF)
-            near: list[tuple[int, str]] = []
-            for expression, wanted in zip(_BANDS, bands, strict=True):
+        found: dict[Band, list[tuple[str, int]]] = {}
+        for number, expression in enumerate(_BANDS):
+            # One seek a value. The list inside keeps a crowded band from being read to its end.
+            carriers = f"SELECT key FROM nodes WHERE {expression} = w.value AND simhash IS NOT NULL AND {own} LIMIT ?"
+            for some in chunks([value for band, value in wanted if band == number]):
                 query = (
-                    f"SELECT id, simhash FROM nodes WHERE {expression} = ? AND simhash IS NOT NULL AND {own}"
-                    " ORDER BY key LIMIT 200"
+                    f"WITH w (value) AS (VALUES {','.join(['(?)'] * len(some))})"
+                    f" SELECT w.value, n.id, n.simhash FROM w JOIN nodes n ON n.key IN ({carriers})"
                 )
-                for other, simhash in self.db.execute(query, (wanted,)):
-                    bits = (rows.unsigned(simhash) ^ value).bit_count()
-                    if other != id_ and bits <= distance:
-                        near.append((bits, other))
-            if near:
-                found[id_] = min(near)[1]
+                for value, id_, simhash in self.db.execute(query, (*some, limit)):
+                    found.setdefault((number, value), []).append((id_, rows.unsigned(simhash)))
         return found
 
 

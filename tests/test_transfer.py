@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cuetrail import Memory, Scope
-from cuetrail.errors import InputError, ReadError
+from cuetrail import Memory, Scope, switch
+from cuetrail.errors import CuetrailError, InputError, ReadError
 
 NOW = 1_700_000_000_000
 TEAM = Scope(user="me", teams=("crew",), share="crew")
@@ -313,9 +313,67 @@ def test_an_unknown_file_asks_for_its_format(memory: Memory, tmp_path: Path) -> 
         memory.export(tmp_path / "y", format="papyrus")
 
 
+@pytest.mark.parametrize("format_", switch.ALL)
+def test_what_is_not_in_the_format_that_was_named_is_refused_and_nothing_is_taken(
+    memory: Memory, tmp_path: Path, format_: str
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "a.py").write_text("print('hello')")
+    (tmp_path / "text.txt").write_text("just some words")
+    for path in (folder, tmp_path / "text.txt"):
+        with pytest.raises(CuetrailError):
+            memory.import_(path, format=format_)
+    assert (memory.stats().nodes, memory.store.roots(memory.scope)) == (0, {})
+
+
+# --- what changed
+
+
+def test_a_report_says_what_is_new_what_changed_and_what_was_here(memory: Memory, tmp_path: Path) -> None:
+    path = tmp_path / "memory.jsonl"
+    path.write_text("\n".join(map(json.dumps, MCP)))
+    first = memory.import_(path, now=NOW)
+    assert (first.added, first.changed, first.unchanged) == (first.nodes + first.edges, 0, 0) == (7, 0, 0)
+    again = memory.import_(path, now=NOW + 1)
+    assert (again.added, again.changed, again.unchanged) == (0, 0, 7)
+    path.write_text("\n".join(map(json.dumps, [{**MCP[0], "entityType": "cat", "observations": ["Purrs"]}, *MCP[1:]])))
+    third = memory.import_(path, now=NOW + 2)
+    # The entity became another; its new observation and that one's tie are new; the other entity and the relation stay.
+    assert (third.added, third.changed, third.unchanged) == (2, 1, 2)
+
+
+def test_a_report_counts_what_was_forgotten_apart(memory: Memory, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        memory.add(f"About {name}.", id=name, now=NOW)
+    memory.link("a", "b", weight=0.5, now=NOW)
+    memory.fact("a", "is", "small", now=NOW)
+    memory.export(tmp_path / "1.jsonl")
+    memory.forget("b", now=NOW + 1)
+    report = memory.import_(tmp_path / "1.jsonl")
+    assert (report.added, report.changed, report.unchanged, report.forgotten) == (0, 0, 2, 1)
+    assert (report.nodes, report.edges, report.facts) == (1, 0, 1)
+
+
+def test_what_could_not_be_written_counts_as_nothing_else(memory: Memory, tmp_path: Path) -> None:
+    edge = {"type": "edge", "id": "e", "src": "a", "dst": "ghost"}
+    report = memory.import_(write_export(tmp_path / "x.jsonl", node("a"), edge))
+    assert (report.records, report.nodes, report.edges, report.added, len(report.errors)) == (1, 1, 0, 1, 1)
+
+
+def test_a_second_import_of_chats_says_that_nothing_changed(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "chats").mkdir()
+    (tmp_path / "chats" / "conversations.json").write_text(json.dumps(CLAUDE))
+    (tmp_path / "chats" / "users.json").write_text('[{"email": "ada@example.org"}]')
+    assert memory.import_(tmp_path / "chats").added == 2
+    again = memory.import_(tmp_path / "chats")
+    assert (again.added, again.notices) == (0, ("1 of 1 files are as they were when they were last taken in",))
+    assert not memory.recall("ada@example.org").answerable
+
+
 # --- other systems
 
-MCP = [
+MCP: list[dict[str, Any]] = [
     {"type": "entity", "name": "Ada", "entityType": "person", "observations": ["Lives in Turin", "Likes tea"]},
     {"type": "entity", "name": "JACQ", "entityType": "project", "observations": []},
     {"type": "relation", "from": "Ada", "to": "JACQ", "relationType": "works_on"},

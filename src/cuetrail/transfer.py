@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from cuetrail import switch
 from cuetrail.errors import InputError
@@ -15,7 +17,7 @@ from cuetrail.exporting import Line, dump_line, ends_of, header, load_lines, put
 from cuetrail.ingest.linking import Change, resolve
 from cuetrail.ingest.pipeline import Options, ingest_path
 from cuetrail.model import Edge, Fact, FileError, Life, Node, Scope, SourceFile, Tombstone, Version
-from cuetrail.store.base import Batch, Progress, Record, Store, VectorSpace, Written
+from cuetrail.store.base import NO_VECTORS, Batch, Progress, Record, Store, VectorSpace, Written
 
 RECORDS_PER_WRITE = 2_000
 INGESTED = ("obsidian", "chatgpt", "claude")
@@ -27,12 +29,19 @@ ScopedWriter = Callable[[Batch, Scope], Written]
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What an import took in. `forgotten` records stayed away because their memory was forgotten here."""
+    """What an import did. `records` of the file are now here: `nodes`, `edges`, `facts` and what belongs to them.
+
+    Of the nodes, edges and facts `added` are new, `changed` were here and said something else, and `unchanged` were
+    here already. `forgotten` nodes stayed away because they were forgotten here.
+    """
 
     records: int = 0
     nodes: int = 0
     edges: int = 0
     facts: int = 0
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
     forgotten: int = 0
     errors: tuple[FileError, ...] = ()
     notices: tuple[str, ...] = ()
@@ -60,7 +69,8 @@ def export_file(store: Store, scope: Scope, path: Path, format: str, vectors: bo
 
 
 def _write_lines(write: Callable[[str], object], store: Store, scope: Scope, vectors: bool) -> int:
-    space = store.vector_space() if vectors else None
+    held = store.vector_space() if vectors else None
+    space = None if held == NO_VECTORS else held
     write(header(space))
     count = 0
     records = store.scan(scope)
@@ -88,22 +98,35 @@ def import_file(
     target: Target, path: Path, format: str | None, options: Options, progress: Progress | None
 ) -> ImportReport:
     """Take in an export of cuetrail or another system; the format is told by content unless given."""
-    told = format or switch.detect(path)
-    if told is None:
-        raise InputError(f"cannot tell what {path} is: name its format with --format ({', '.join(FORMATS)})")
+    told = switch.recognise(path, format)
     if told in INGESTED:
-        write = target.write
-        report = ingest_path(
-            target.store, target.scope, path, options, lambda batch: write(batch, target.scope), progress
-        )
-        return ImportReport(
-            report.added, report.added, report.edges, 0, report.forgotten, report.errors, report.notices
-        )
+        return _ingest(target, path / switch.CHATS if (path / switch.CHATS).is_file() else path, options, progress)
     errors: list[FileError] = []
     if told == "cuetrail":
         return _import_own(target, path, errors, progress)
     lines = (Line(0, None, record) for record in _fitting(target, switch.load(path, told, errors)))
     return _take(target, lines, str(path), errors, progress)
+
+
+def _ingest(target: Target, path: Path, options: Options, progress: Progress | None) -> ImportReport:
+    """Take in files that `ingest` reads. What it follows is not read again while it stays as it is."""
+
+    def write(batch: Batch) -> Written:
+        return target.write(batch, target.scope)
+
+    found = ingest_path(target.store, target.scope, path, options, write, progress)
+    unread = found.unchanged_files
+    said = f"{unread} of {found.files} files are as they were when they were last taken in"
+    return ImportReport(
+        records=found.added + found.kept,
+        nodes=found.added + found.kept,
+        edges=found.edges,
+        added=found.added,
+        unchanged=found.kept,
+        forgotten=found.forgotten,
+        errors=found.errors,
+        notices=(*found.notices, said) if unread else found.notices,
+    )
 
 
 def _import_own(target: Target, path: Path, errors: list[FileError], progress: Progress | None) -> ImportReport:
@@ -148,27 +171,61 @@ def _take(
 ) -> ImportReport:
     refused: set[str] = set()
     stones: list[Line] = []
-    counts = ImportReport()
+    counts = Counter[str]()
     while some := list(islice(lines, RECORDS_PER_WRITE)):
         nodes = [line.record for line in some if isinstance(line.record, Node)]
         refused |= target.store.is_forgotten(target.scope, nodes)
         kept = [line for line in some if not _refused(line.record, refused)]
         # What was forgotten there may live on there in another place; its tombstone must not meet it on the way in.
         stones += [line for line in kept if isinstance(line.record, Tombstone)]
-        before = len(errors)
-        _write_all(target, [line for line in kept if not isinstance(line.record, Tombstone)], path, errors)
-        counts = replace(
-            counts,
-            records=counts.records + len(kept) - (len(errors) - before),
-            nodes=counts.nodes + sum(isinstance(line.record, Node) for line in kept),
-            edges=counts.edges + sum(isinstance(line.record, Edge) for line in kept),
-            facts=counts.facts + sum(isinstance(line.record, Fact) for line in kept),
-            forgotten=counts.forgotten + sum(node.id in refused for node in nodes),
-        )
+        here = _here(target, kept)
+        news = [line for line in kept if not isinstance(line.record, Tombstone) and not _is_known(line, here)]
+        failed = set(map(id, _write_all(target, news, path, errors)))
+        counts.update(name for line in kept if id(line) not in failed for name in _counted(line.record, here))
+        counts["forgotten"] += sum(node.id in refused for node in nodes)
         if progress:
-            progress("importing", counts.records, 0)
+            progress("importing", counts["records"], 0)
     _write_all(target, stones, path, errors)
-    return replace(counts, errors=tuple(errors))
+    numbers: Any = counts
+    return ImportReport(**numbers, errors=tuple(errors))
+
+
+_Known = Mapping[tuple[type, str], Record]
+"""What is here already, by type and id."""
+
+
+def _here(target: Target, lines: Sequence[Line]) -> _Known:
+    store, scope, records = target.store, target.scope, [line.record for line in lines]
+    found: list[Node | Edge | Fact] = [*store.get(scope, [r.id for r in records if isinstance(r, Node)]).values()]
+    found += store.edges(scope, [r.id for r in records if isinstance(r, Edge)]).values()
+    for facts in store.facts(scope, list({r.subject for r in records if isinstance(r, Fact)})).values():
+        found += facts
+    return {(type(record), record.id): record for record in found}
+
+
+def _counted(record: Record, here: _Known) -> Iterator[str]:
+    """The fields of an ImportReport that count this record."""
+    yield "records"
+    if isinstance(record, Node | Edge | Fact):
+        yield {Node: "nodes", Edge: "edges", Fact: "facts"}[type(record)]
+        old = here.get((type(record), record.id))
+        yield "added" if old is None else "unchanged" if _says_the_same(record, old) else "changed"
+
+
+def _says_the_same(record: Record, old: Record) -> bool:
+    """Whether a record is what it was here, whoever has it here and since when."""
+    if isinstance(record, Node) and isinstance(old, Node):
+        life = old.life if record.life == Life() else record.life
+        return replace(record, life=life, owner=old.owner, team=old.team, created=old.created) == old
+    if isinstance(record, Edge) and isinstance(old, Edge):
+        return replace(record, created=old.created, updated=old.updated) == old
+    return isinstance(record, Fact) and isinstance(old, Fact) and replace(record, created=old.created) == old
+
+
+def _is_known(line: Line, here: _Known) -> bool:
+    """Whether this is a node that need not be written: it is here just so, for the same team."""
+    old = here.get((Node, line.record.id)) if isinstance(line.record, Node) else None
+    return isinstance(old, Node) and old.team == line.team and _says_the_same(line.record, old)
 
 
 def _refused(record: Record, refused: set[str]) -> bool:
@@ -176,29 +233,22 @@ def _refused(record: Record, refused: set[str]) -> bool:
     return not refused.isdisjoint(own | set(ends_of(record)))
 
 
-def _write_all(target: Target, lines: Sequence[Line], path: str, errors: list[FileError]) -> None:
-    """Write lines by their teams, nodes before what refers to them: an edge may lead from one team's to another's."""
+def _write_all(target: Target, lines: Sequence[Line], path: str, errors: list[FileError]) -> list[Line]:
+    """Write lines by their teams, nodes before what refers to them: an edge may lead from one team's to another's.
+
+    The lines that could not be written come back; why is in `errors`.
+    """
     first = [line for line in lines if isinstance(line.record, _ALONE)]
-    for some in (_news(target, first), [line for line in lines if not isinstance(line.record, _ALONE)]):
+    failed: list[Line] = []
+    for some in (first, [line for line in lines if not isinstance(line.record, _ALONE)]):
         for team in sorted({line.team for line in some}, key=lambda team: team or ""):
-            _write_some(target, team, [line for line in some if line.team == team], path, errors)
+            failed += _write_some(target, team, [line for line in some if line.team == team], path, errors)
+    return failed
 
 
-def _news(target: Target, lines: Sequence[Line]) -> list[Line]:
-    """The lines without the nodes that are here already, just as they are."""
-    known = target.store.get(target.scope, [line.record.id for line in lines if isinstance(line.record, Node)])
-    return [line for line in lines if not (isinstance(line.record, Node) and _is_known(line, known))]
-
-
-def _is_known(line: Line, known: Mapping[str, Node]) -> bool:
-    node, old = line.record, known.get(line.record.id) if isinstance(line.record, Node) else None
-    if not isinstance(node, Node) or old is None or old.team != line.team:
-        return False
-    life = old.life if node.life == Life() else node.life
-    return replace(node, life=life, owner=old.owner, team=old.team, created=old.created) == old
-
-
-def _write_some(target: Target, team: str | None, lines: Sequence[Line], path: str, errors: list[FileError]) -> None:
+def _write_some(
+    target: Target, team: str | None, lines: Sequence[Line], path: str, errors: list[FileError]
+) -> list[Line]:
     """Write lines of one team at once; where that fails, by halves, until only the lines at fault are left out."""
     scope, own = target.scope, target.scope.teams
     scope = replace(scope, share=team, teams=own if team is None or team in own else (*own, team))
@@ -213,8 +263,9 @@ def _write_some(target: Target, team: str | None, lines: Sequence[Line], path: s
         target.write(batch, scope)
     except InputError as error:
         if len(lines) == 1:
-            errors.append(FileError(path, f"line {lines[0].number}: {error}"))
-            return
+            place = f"line {lines[0].number}: " if lines[0].number else ""
+            errors.append(FileError(path, f"{place}{error}"))
+            return list(lines)
         half = len(lines) // 2
-        for some in (lines[:half], lines[half:]):
-            _write_some(target, team, some, path, errors)
+        return [line for some in (lines[:half], lines[half:]) for line in _write_some(target, team, some, path, errors)]
+    return []

@@ -235,7 +235,7 @@ def test_an_mcp_memory_can_move_to_notes(tmp_path: Path) -> None:
     )
     basic_memory.dump(mcp_memory.load(tmp_path / "m.jsonl"), tmp_path / "out")
     body = "## Observations\n- [note] Likes tea\n\n## Relations\n- lives_in [[Turin]]\n"
-    assert (tmp_path / "out/ada.md").read_text() == "---\ntitle: Ada\ntype: person\n---\n\n" + body
+    assert (tmp_path / "out/ada.md").read_text() == "---\ntitle: Ada\ntype: person\npermalink: ada\n---\n\n" + body
 
 
 line = st.text(st.characters(codec="utf-8"), max_size=25)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuetrail import switch
-from cuetrail.errors import InputError
+from cuetrail.errors import CuetrailError, InputError, ReadError
 
 ENTITY = {"type": "entity", "name": "Ada", "entityType": "person", "observations": ['writes "mapping": {}']}
 MEMORY = {"id": "1", "memory": "Likes tea", "metadata": None}
@@ -91,7 +91,7 @@ def test_load_and_dump_reach_every_format(tmp_path: Path, format: str) -> None:
     source = tmp_path / "in.jsonl"
     source.write_text(json.dumps(ENTITY))
     switch.dump(switch.load(source, "mcp-memory"), tmp_path / "out", format)
-    assert switch.detect(tmp_path / "out") == ("obsidian" if format == "basic-memory" else format)
+    assert switch.detect(tmp_path / "out") == format
     assert list(switch.load(tmp_path / "out", format))
 
 
@@ -122,3 +122,71 @@ def test_no_bytes_make_detection_fail(tmp_path_factory: pytest.TempPathFactory, 
     for name in ("a.json", "a.md"):
         (folder / name).write_bytes(data)
         switch.detect(folder / name)
+
+
+# --- a format that is named
+
+
+GARBAGE: dict[str, str | bytes] = {
+    "text.txt": "just some words\nin two lines\n",
+    "data.json": '{"type": "FeatureCollection", "features": []}',
+    "list.json": "[1, 2, 3]",
+    "noise.bin": bytes(range(256)),
+    "code.py": "print('hello')\n",
+}
+
+
+@pytest.fixture
+def garbage(tmp_path: Path) -> Path:
+    """A folder with files of no known format, and a folder of nothing."""
+    (tmp_path / "nothing").mkdir()
+    for name, content in GARBAGE.items():
+        (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
+    return tmp_path
+
+
+def take(path: Path, format: str) -> None:
+    """Go as far as an import does before it writes."""
+    told = switch.recognise(path, format)
+    if told in switch.FORMATS:
+        list(switch.load(path, told))
+
+
+@pytest.mark.parametrize("name", [*GARBAGE, "nothing", "."])
+@pytest.mark.parametrize("format", [name for name in switch.ALL if name != "cuetrail"])
+def test_what_is_not_in_the_format_that_was_named_is_refused(garbage: Path, format: str, name: str) -> None:
+    with pytest.raises(CuetrailError, match=r"is not in the format|is a folder|neither JSON nor JSONL"):
+        take(garbage / name, format)
+
+
+@pytest.mark.parametrize(
+    ("content", "format", "seen"),
+    [({"cuetrail": 1}, "mem0", "cuetrail"), ([CHAT], "claude", "chatgpt"), (ENTITY, "mem0", "mcp-memory")],
+)
+def test_a_file_in_another_format_says_in_which(tmp_path: Path, content: Any, format: str, seen: str) -> None:
+    (tmp_path / "file").write_text(json.dumps(content))
+    with pytest.raises(ReadError, match=f"not in the format {format}: it looks like {seen}; leave --format out"):
+        switch.recognise(tmp_path / "file", format)
+
+
+def test_what_cannot_be_told_names_every_format(garbage: Path) -> None:
+    with pytest.raises(InputError) as refused:
+        switch.recognise(garbage / "text.txt")
+    assert all(name in str(refused.value) for name in switch.ALL)
+    assert "cuetrail ingest" in str(refused.value)
+
+
+def test_one_sign_is_enough_for_notes_whose_format_is_named(tmp_path: Path) -> None:
+    for name, text in (("a", "# Plain"), ("b", "Plain too"), ("c", "- [idea] one observation")):
+        (tmp_path / f"{name}.md").write_text(text)
+    assert switch.recognise(tmp_path) == switch.recognise(tmp_path, "obsidian") == "obsidian"
+    assert switch.recognise(tmp_path, "basic-memory") == "basic-memory"
+    (tmp_path / "c.md").unlink()
+    with pytest.raises(ReadError, match="cuetrail ingest"):
+        switch.recognise(tmp_path, "basic-memory")
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"results": []}'])
+def test_an_empty_export_of_mem0_is_one(tmp_path: Path, content: str) -> None:
+    (tmp_path / "mem0.json").write_text(content)
+    take(tmp_path / "mem0.json", "mem0")

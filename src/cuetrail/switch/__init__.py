@@ -1,6 +1,6 @@
 """Switching to cuetrail and back: other systems' files as records, and records as their files.
 
-    for record in load(Path("memory.jsonl"), "mcp-memory", errors=problems): ...
+    for record in load(Path("memory.jsonl"), recognise(Path("memory.jsonl")), errors=problems): ...
 
 `load` gives all nodes before all edges, with ids made from content, so that importing a file twice changes nothing.
 A node with `props["placeholder"]` stands for something only named; do not let it replace a node that is there.
@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,7 +23,7 @@ from cuetrail.switch import basic_memory, mcp_memory, mem0
 from cuetrail.switch.notes import parse_note
 from cuetrail.switch.shared import decode, parse_json
 
-__all__ = ["FORMATS", "detect", "dump", "load"]
+__all__ = ["ALL", "FORMATS", "detect", "dump", "load", "recognise"]
 
 FORMATS = (mcp_memory.FORMAT, mem0.FORMAT, basic_memory.FORMAT)
 """What `load` reads and `dump` writes."""
@@ -36,6 +37,12 @@ _OTHER_ROADS = {
     "claude": "A Claude export is read by ingest: `cuetrail ingest {path}` or memory.ingest().",
     "cuetrail": "A cuetrail export is read by import: `cuetrail import {path}` or memory.import_().",
 }
+
+ALL = ("cuetrail", *FORMATS, "obsidian", "chatgpt", "claude")
+"""Every format that can be imported."""
+
+CHATS = "conversations.json"
+"""The file of an unpacked ChatGPT or Claude export that holds the chats. The others repeat them or tell of the user."""
 
 _T = TypeVar("_T")
 
@@ -69,6 +76,20 @@ _RULES: tuple[tuple[str, Callable[[_Look], bool]], ...] = (
 )
 """The first rule that holds names the format."""
 
+# Who names one of these means it, so a single sign is enough.
+_NOTES: Mapping[str, Callable[[_Look], bool]] = {
+    "basic-memory": lambda look: any(map(_may_be_basic_note, look.notes)),
+    "obsidian": lambda look: look.vault or bool(look.notes),
+}
+_MISSING = {
+    "basic-memory": "no note in it has a permalink, an observation (- [category] text) or a relation "
+    "(- relation [[Note]]). `cuetrail ingest` takes plain notes in",
+    "obsidian": "there is no Markdown note in it. `cuetrail ingest` takes other files in",
+    "chatgpt": f"there are no chats of ChatGPT in it. Give the {CHATS} of its export, or the unpacked folder",
+    "claude": f"there are no chats of Claude in it. Give the {CHATS} of its export, or the unpacked folder",
+}
+"""What a file that is not in a format lacks. The other formats are read to the end before that is known."""
+
 
 def detect(path: Path) -> str | None:
     """The name of the format, told by content; None when it is none we know. Raises InputError when nothing is there.
@@ -78,9 +99,39 @@ def detect(path: Path) -> str | None:
     path = Path(path)
     if not path.exists():
         raise InputError(f"There is no {path}. Check the path.")
-    chats = path / "conversations.json"
-    look = _look_at_file(chats) if chats.is_file() else _look_at_folder(path) if path.is_dir() else _look_at_file(path)
+    look = _look_at(path)
     return next((name for name, holds in _RULES if holds(look)), None)
+
+
+def recognise(path: Path, format: str | None = None) -> str:
+    """The format of a file or folder: the given one if it can be in it, else the one its content tells.
+
+    Raises InputError when it is in none we know, ReadError when it is not in the one that was given.
+    """
+    if format is not None and format not in ALL:
+        raise InputError(f"unknown format {format!r}: use one of {', '.join(ALL)}")
+    seen = detect(path)
+    if format is None and seen is None:
+        raise InputError(
+            f"cannot tell what {path} is: name its format with --format ({', '.join(ALL)}), or take plain files in "
+            f"with `cuetrail ingest`"
+        )
+    if format in (None, seen):
+        return str(seen)
+    assert format is not None
+    if format in _NOTES:
+        if not _NOTES[format](_look_at(path)):
+            raise ReadError(f"{path} is not in the format {format}: {_MISSING[format]}")
+    elif seen is not None or format in _MISSING:
+        lacks = f"it looks like {seen}; leave --format out" if seen else _MISSING[format]
+        raise ReadError(f"{path} is not in the format {format}: {lacks}")
+    return format
+
+
+def _look_at(path: Path) -> _Look:
+    if path.is_dir():
+        return _look_at_file(path / CHATS) if (path / CHATS).is_file() else _look_at_folder(path)
+    return _look_at_file(path)
 
 
 def load(path: Path, format: str, errors: list[FileError] | None = None) -> Iterator[Record]:
@@ -91,7 +142,14 @@ def load(path: Path, format: str, errors: list[FileError] | None = None) -> Iter
     """
     if format in _OTHER_ROADS:
         raise InputError(_OTHER_ROADS[format].format(path=path))
-    return _known(_LOADERS, format)(Path(path), errors)
+    problems: list[FileError] = []
+    records = _known(_LOADERS, format)(Path(path), problems)
+    first = list(islice(records, 1))
+    if problems and not first:
+        raise ReadError(f"{path} is not in the format {format}: {problems[0].error}")
+    if errors is not None:
+        errors += problems
+    return chain(first, records)
 
 
 def dump(records: Iterable[Record], path: Path, format: str) -> int:
@@ -152,7 +210,13 @@ def _first_object(text: str) -> dict[str, Any]:
 
 
 def _is_basic_note(text: str) -> bool:
-    """Whether a note has the frontmatter basic-memory gives, or an observation beside a relation."""
+    """Whether a note has the frontmatter basic-memory gives, or an observation beside a type or a relation."""
     meta, items, _ = parse_note(text)
     kinds = {item.kind for item in items}
-    return {"title", "permalink"} <= meta.keys() or {"observation", "relation"} <= kinds
+    marks = len(kinds & {"observation", "relation"}) + ("type" in meta)
+    return {"title", "permalink"} <= meta.keys() or marks > 1
+
+
+def _may_be_basic_note(text: str) -> bool:
+    meta, items, _ = parse_note(text)
+    return "permalink" in meta or {"title", "type"} <= meta.keys() or any(item.kind != "prose" for item in items)

@@ -175,7 +175,7 @@ def _note_node(note: _Note) -> Node:
         note.id,
         kind.casefold() if kind.casefold() in KINDS else "entity",
         note.title,
-        aliases=tuple(a for a in aliases if a and a != note.title),
+        aliases=tuple(a for a in aliases if a and norm_name(a) != norm_name(note.title)),
         tag_details=make_tags(_words(note.meta.get("tags"))),
         buckets=_buckets(note),
         source=_source(note),
@@ -260,7 +260,9 @@ def dump(records: Iterable[Record], path: Path) -> int:
     outgoing = _outgoing(seen, kept, paths)
     for node in kept:
         body = _sections(sorted(items[node.id] + outgoing.get(node.id, []), key=lambda pair: pair[0]))
-        write_text(path / paths[node.id], render_note(_head(node), node.props.get("frontmatter") or {}, body))
+        write_text(
+            path / paths[node.id], render_note(_head(node, paths[node.id]), node.props.get("frontmatter") or {}, body)
+        )
     return len(kept)
 
 
@@ -336,9 +338,11 @@ def _relation_item(relation: Relation, name: str) -> tuple[Item, Mapping[str, An
     return Item("relation", type=kind, target=target, context=context, under=under), props
 
 
-def _head(node: Node) -> dict[str, Any]:
+def _head(node: Node, path: str) -> dict[str, Any]:
     head: dict[str, Any] = {"title": " ".join(label(node).split()), "type": str(node.props.get("type", node.kind))}
-    if permalink := node.props.get("permalink"):
+    # What was read from a note goes back as it was; a new note gets the permalink basic-memory itself would give it.
+    permalink = node.props.get("permalink") or ("" if "path" in node.props else path.removesuffix(".md"))
+    if permalink:
         head["permalink"] = str(permalink)
     if tags := [tag.display for tag in node.tag_details if tag.origin == "user"]:
         head["tags"] = tags

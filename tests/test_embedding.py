@@ -1,4 +1,4 @@
-"""Vectors: whose they are, how one changes over, and what happens while there are none."""
+"""Vectors: whose they are, and what happens while there are none. How one changes over is in test_reembed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cuetrail import Memory, Scope
+from cuetrail import Memory
 from cuetrail.embed import Vectors
 from cuetrail.errors import EmbedderError, EmbedderMismatch, InputError
 
@@ -99,54 +99,6 @@ def test_a_model_of_the_same_name_and_another_dimension_is_noticed_at_first_use(
     assert first(memory, "plays") == "A kitten plays."
 
 
-def test_reembedding_changes_over_to_another_model(memory: Memory, place: Path) -> None:
-    memory.add_many([CATS, TAXES])
-    other = Concepts("others", dim=6)
-    assert memory.reembed(other) == 2
-    assert memory.stats().embedder == "others"
-    assert first(memory, "kitten") == CATS
-    memory.add("A brew at five.")
-    assert first(memory, "tea") == "A brew at five."
-    assert memory.reembed(other) == 0
-    with Memory(place, embedder=other) as again:
-        assert first(again, "bill") == TAXES
-    with pytest.raises(EmbedderMismatch):
-        Memory(place, embedder=Concepts())
-
-
-def test_reembedding_goes_on_where_it_was_interrupted_and_recalls_work_meanwhile(
-    memory: Memory, place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("cuetrail.memory.BATCH", 10)
-    memory.add_many([CATS, *(f"Filler number {number}." for number in range(48)), TAXES])
-    other = Concepts("others")
-    other.patience = 25
-    with pytest.raises(EmbedderError, match="holiday"):
-        memory.reembed(other)
-    assert memory.stats().vectors == 20
-    assert first(memory, "windowsill") == CATS
-    assert first(memory, "invoice") == TAXES
-    memory.close()
-    recovered = Concepts("others")
-    with Memory(place, embedder=recovered) as again:
-        assert again.reembed() == 30
-        assert recovered.seen == 30
-        assert again.stats().vectors == 50
-        assert first(again, "bill") == TAXES
-        assert again.doctor() == []
-
-
-def test_a_process_that_still_has_the_old_model_does_not_mix_its_vectors_in(memory: Memory, place: Path) -> None:
-    memory.add(CATS)
-    with Memory(place, embedder=Concepts()) as changer:
-        changer.reembed(Concepts("others"))
-    memory.add(TAXES)
-    assert memory.stats().vectors == 1
-    found = memory.recall("invoice")
-    assert [hit.node.text for hit in found.hits] == [TAXES]
-    assert any("reembed" in notice for notice in found.notices)
-
-
 def test_an_embedder_that_fails_costs_the_vectors_and_not_the_memories(
     memory: Memory, embedder: Concepts, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -209,15 +161,3 @@ def test_a_wrong_spec_is_refused_and_leaves_nothing_open(place: Path) -> None:
         Memory(place, embedder="crystal-ball")
     with Memory(place, embedder="none") as memory:
         assert memory.stats().nodes == 0
-
-
-def test_reembedding_makes_the_vectors_of_every_user_anew(place: Path) -> None:
-    ann, bob = Scope(user="ann"), Scope(user="bob", teams=("ops",), share="ops")
-    for scope in (ann, bob):
-        with Memory(place, scope=scope, embedder=Concepts()) as memory:
-            memory.add(f"what {scope.user} knows of the sea")
-    with Memory(place, scope=bob, embedder=None) as memory:
-        assert memory.reembed(Concepts("newer", 4)) == 2
-    for scope in (ann, bob):
-        with Memory(place, scope=scope, embedder=Concepts("newer", 4)) as memory:
-            assert memory.stats().vectors == 1

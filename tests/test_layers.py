@@ -14,7 +14,10 @@ LAYERS: list[set[str]] = [
     {"", "__main__", "cli", "cli.*", "serve.*"},
     {"memory"},
     {"config"},
-    {"recall", "recipes", "boundary", "transfer", "ingest.*", "exporting", "switch.*", "dream.*", "mirror"},
+    {
+        "recall", "recipes", "arguments", "boundary", "transfer", "ingest.*", "exporting", "switch.*",
+        "dream.*", "mirror", "vectors",
+    },  # fmt: skip
     {"anchor", "spread", "score", "render", "extract.*", "embed"},
     {"store.local.*"},
     {"store", "store.base"},

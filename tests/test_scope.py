@@ -134,12 +134,6 @@ def act(store: Store, chance: random.Random, scope: Scope) -> str:
     if dice < 0.08:
         store.forget(scope, some, 7)
         return "forget"
-    if dice < 0.14:
-        store.lift_tombstones(scope, [Node(id_, text=f"word {mark(scope)}") for id_ in some])
-        return "lift"
-    if dice < 0.22:
-        store.put_vectors(scope, {id_: vector(1, 0.5) for id_ in some})
-        return "put vectors"
     try:
         store.write(scope, fitting(store, scope, some_batch(chance, scope)))
     except NotFound:
@@ -172,7 +166,6 @@ def all_reads(store: Store, scope: Scope) -> Iterator[tuple[str, Any]]:
     yield "links_to", store.links_to(scope, NORMS)
     yield "edges_via", store.edges_via(scope, ["name:apple"])
     yield "simhash_bands", store.simhash_bands(scope, [(0, 0), (1, 0), (2, 0)], 50)
-    yield "without_vector", store.without_vector(scope, 50)
     yield "vectors", store.vectors(scope, IDS)
 
 
@@ -369,7 +362,8 @@ def test_only_the_owner_removes_or_forgets(store: Store, tmp_path: Path) -> None
     before = list(store.scan(ANN))
     assert store.forget(BOB, ["x"], 1) == []
     assert store.write(BOB, Batch(remove_nodes=["x"], remove_edges=["e"])).removed == 0
-    assert store.put_vectors(BOB, {"x": vector(1, 0)}) == 0
+    store.write(BOB, Batch(vectors={"x": vector(1, 0)}))
+    assert store.vectors(ANN, ["x"]) == {}
     store.write(BOB, Batch(nodes=[Node("x", text="bob's own")]))
     assert list(store.scan(ANN)) == before
     with Memory(tmp_path / "m", scope=ANN_RED, embedder=None) as memory:

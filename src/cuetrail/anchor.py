@@ -7,12 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from cuetrail.model import Found, Scope, TextQuery, Where
-from cuetrail.store.base import Store
+from cuetrail.store.base import Store, VectorSpace
 from cuetrail.text import clean, norm_tag, sanitize_query
 
 _PHRASE = re.compile(r'"([^"]*)"')
 _TAG = re.compile(r"(?<!\S)#([^\s#@\"]+)")
 _BUCKET = re.compile(r"(?<!\S)(?:@|bucket:)([^\s#@\"]+)")
+# One star, at the very end and behind letters: "**bold**" is no beginning of a word.
+_BEGUN = re.compile(r"(?<!\S)([^\s*]*\w)\*\s*$")
 _STOPS = ".,;:!?)]}'…。！？"
 # Words that join others. A memory that shares only these with a cue says nothing about it.
 FUNCTION_WORDS = frozenset(
@@ -46,8 +48,20 @@ class Anchor:
     boosted: bool
 
 
-def parse_cue(raw: str, where: Where) -> Cue:
-    """Never raises; an empty cue has no words."""
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """A query as a vector, and the model it is of."""
+
+    vector: bytes
+    space: VectorSpace
+
+
+Embed = Callable[[str], Embedded | None]
+"""None where there is nothing a vector could be compared with."""
+
+
+def parse_cue(raw: str, where: Where, fuzzy: bool = False) -> Cue:
+    """Never raises; an empty cue has no words. A last word that ends in * stands for all that begin so."""
     rest = clean(raw)[:LONGEST_CUE]
     phrases = tuple(p for p in (p.strip() for p in _PHRASE.findall(rest)) if p)
     rest = _PHRASE.sub(" ", rest)
@@ -56,7 +70,9 @@ def parse_cue(raw: str, where: Where) -> Cue:
     buckets = _names(_BUCKET.findall(rest))
     rest = _BUCKET.sub(" ", rest)
     where = replace(where, tags=where.tags + tags, buckets=where.buckets + buckets)
-    return Cue(raw, TextQuery(_telling(rest), phrases), where)
+    begun = _BEGUN.search(rest)
+    words = f"{_telling(rest[: begun.start()])} {begun[1]}".strip() if begun else _telling(rest)
+    return Cue(raw, TextQuery(words, phrases, begun is not None, fuzzy), where)
 
 
 def _telling(words: str) -> str:
@@ -80,16 +96,16 @@ def _names(found: list[str]) -> tuple[str, ...]:
     return tuple(filter(None, (norm_tag(name.rstrip(_STOPS)) for name in found)))
 
 
-def find_anchors(
-    store: Store, scope: Scope, cue: Cue, limit: int, embed: Callable[[str], bytes] | None
-) -> list[Anchor]:
+def find_anchors(store: Store, scope: Scope, cue: Cue, limit: int, embed: Embed | None) -> list[Anchor]:
     """What text and vectors find, each node once, unranked. Without `embed`, text alone."""
     by_text = store.text(scope, cue.query, limit, cue.where)
     words = " ".join((cue.query.words, *cue.query.phrases)).strip()
     by_vector: list[Found] = []
-    # A phrase is a condition on the text; vectors cannot check it.
-    if embed is not None and words and not cue.query.phrases:
-        by_vector = store.vector(scope, embed(words), limit, cue.where)
+    # A phrase is a condition on the text; vectors cannot check it. Half a word or a misspelt one means nothing.
+    literal = bool(cue.query.phrases) or cue.query.prefix or cue.query.fuzzy
+    meant = embed(words) if embed is not None and words and not literal else None
+    if meant is not None:
+        by_vector = store.vector(scope, meant.vector, limit, cue.where, meant.space)
     cosines = {found.id: found.score for found in by_vector}
     anchors = {f.id: Anchor(f.id, f.score, cosines.get(f.id), f.boosted) for f in by_text}
     for id_, cosine in cosines.items():

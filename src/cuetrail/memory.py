@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
-import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from cuetrail import recipes
-from cuetrail.boundary import check_scope, check_time, make_edge, make_fact, make_node
-from cuetrail.embed import Embedder, open_embedder, to_blob
-from cuetrail.errors import EmbedderError, EmbedderMismatch, Forgotten, InputError, MemoryError_, NotFound
+from cuetrail.arguments import checked
+from cuetrail.boundary import make_edge, make_fact, make_node, make_nodes, make_note, make_scope, make_where
+from cuetrail.embed import Embedder, open_embedder
+from cuetrail.errors import Forgotten, InputError, MemoryError_, NotFound
 from cuetrail.ingest.linking import Change, is_found, resolve
 from cuetrail.ingest.near import regroup
 from cuetrail.ingest.pipeline import Options, ingest_documents, ingest_path, watch_path
@@ -35,16 +34,14 @@ from cuetrail.model import (
     Scope,
     Stats,
     Version,
-    Where,
 )
 from cuetrail.recall import recall
 from cuetrail.recipes import Recipe
 from cuetrail.render import Measure
-from cuetrail.store.base import Batch, Progress, Store, VectorSpace, Written
-from cuetrail.text import clean, digest, norm_buckets, norm_name, norm_tag
+from cuetrail.store.base import Batch, Progress, Store, Written
+from cuetrail.text import norm_name
 from cuetrail.transfer import ImportReport, Target, export_file, import_file
-
-log = logging.getLogger("cuetrail")
+from cuetrail.vectors import Vectors
 
 BATCH = 4_000
 DEFAULT_BUDGET = Budget(tokens=2000)
@@ -55,22 +52,6 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Embedding:
-    """An embedder and the way its vectors are made."""
-
-    embedder: Embedder
-
-    def of_nodes(self, nodes: Sequence[Node]) -> dict[str, bytes]:
-        """Vectors of the nodes that say something."""
-        spoken = [n for n in nodes if n.text or n.name]
-        vectors = to_blob(self.embedder.embed([f"{n.name}\n{n.text}" if n.name else n.text for n in spoken]))
-        return {node.id: vector for node, vector in zip(spoken, vectors, strict=True)}
-
-    def of_query(self, text: str) -> bytes:
-        return to_blob(self.embedder.embed_query(text)[None, :])[0]
-
-
 class Memory:
     """A memory, opened. Use it as a context manager or call `close`.
 
@@ -78,6 +59,7 @@ class Memory:
     "onnx:FOLDER", "openai:URL#MODEL", or None for text alone.
     """
 
+    @checked
     def __init__(
         self,
         address: str | Path,
@@ -86,15 +68,12 @@ class Memory:
         embedder: Embedder | str | None = "static",
         api_key: str | None = None,
     ) -> None:
-        self.scope = scope or Scope()
-        check_scope(self.scope)
+        self.scope = make_scope(scope or Scope())
         self.address = str(address)
-        self._unembedded = ""
+        self._api_key = api_key
         self.store: Store = _open_store(self.address)
         try:
-            chosen = open_embedder(embedder, api_key=api_key) if isinstance(embedder, str) else embedder
-            self._embedding = _Embedding(chosen) if chosen is not None else None
-            self._check_space()
+            self._vectors = Vectors(self.store, self._embedder(embedder))
         except BaseException:
             self.store.close()
             raise
@@ -111,17 +90,12 @@ class Memory:
         """Release files and connections. Everything acknowledged is on disk already."""
         self.store.close()
 
-    def _check_space(self) -> None:
-        space = self.store.vector_space()
-        if space is None or self._embedding is None:
-            return
-        embedder = self._embedding.embedder
-        # A model's name is there at once; its dimension may need the model, so it is compared at first use.
-        if space.model != embedder.model:
-            raise _mismatch(space, embedder)
+    def _embedder(self, chosen: Embedder | str | None) -> Embedder | None:
+        return open_embedder(chosen, api_key=self._api_key) if isinstance(chosen, str) else chosen
 
     # --- putting in
 
+    @checked
     def add(
         self,
         text: str = "",
@@ -157,6 +131,7 @@ class Memory:
         # Another process may have forgotten it in the meantime; what was remembered is what comes back.
         return self.store.get(self.scope, [node.id]).get(node.id, node)
 
+    @checked
     def add_many(
         self,
         items: Iterable[str | Mapping[str, Any] | Node],
@@ -167,7 +142,7 @@ class Memory:
     ) -> Written:
         """Remember many things, in transactions of BATCH: texts, nodes, or mappings with the arguments of `add`."""
         moment = now_ms() if now is None else now
-        nodes = (item if isinstance(item, Node) else make_node(item, moment) for item in items)
+        nodes = make_nodes(items, moment)
         total = Written()
         done = 0
         while some := list(islice(nodes, BATCH)):
@@ -192,6 +167,7 @@ class Memory:
         found = (node for node in self.store.get(self.scope, ids).values() if node.owner == self.scope.user)
         return [replace(node, props={}) for node in found if is_found(node)]
 
+    @checked
     def link(
         self,
         src: str,
@@ -219,6 +195,7 @@ class Memory:
         self._write(Batch(nodes=self._adopted(edge.src, edge.dst), edges=[edge]))
         return self.store.edges(self.scope, [edge.id])[edge.id]
 
+    @checked
     def fact(
         self,
         subject: str,
@@ -260,59 +237,24 @@ class Memory:
             raise Forgotten(f"{subject!r} was forgotten and stays so: `add` it with allow_again=True first")
         return fact
 
+    @checked
     def note(self, target: str, text: str, *, expires: int | None = None, now: int | None = None) -> Note:
         """Put a remark on a node; it comes back."""
         moment = now_ms() if now is None else now
-        check_time("now", moment)
-        check_time("expires", expires)
-        on = self._need(target)
-        note = Note(digest("note", on, text, str(moment)), on, clean(text), "node", moment, expires)
-        self._write(Batch(nodes=self._adopted(on), notes=[note]))
+        note = make_note(self._need(target), text, expires, moment)
+        self._write(Batch(nodes=self._adopted(note.target), notes=[note]))
         return note
 
     def _write(self, batch: Batch, scope: Scope | None = None) -> Written:
-        """Write a batch with the vectors of its nodes. An embedder that fails costs the vectors, not the write."""
-        if batch.nodes and self._embedding is not None:
-            missing = [node for node in batch.nodes if node.id not in batch.vectors]
-            try:
-                self._use_space()
-                batch.vectors.update(self._embedding.of_nodes(missing))
-            except EmbedderError as error:
-                self._unembedded = f"some memories are found by their words alone until `cuetrail reembed`: {error}"
-                log.warning("stored without vectors; %s", self._unembedded)
-        return self.store.write(scope or self.scope, batch)
-
-    def _use_space(self) -> None:
-        """Make sure that the memory holds vectors of this embedder, and begin to if it holds none.
-
-        Raises EmbedderMismatch when it holds another's, as after a change-over in another process.
-        """
-        assert self._embedding is not None
-        embedder, space = self._embedding.embedder, self.store.vector_space()
-        if space is None:
-            self.store.start_vector_space(VectorSpace(embedder.model, embedder.dim))
-        elif (space.model, space.dim) != (embedder.model, embedder.dim):
-            raise _mismatch(space, embedder)
-
-    def _space(self) -> VectorSpace | None:
-        """The model whose vectors this memory holds, or will once it holds any."""
-        space = self.store.vector_space()
-        if space is None and self._embedding is not None:
-            with contextlib.suppress(EmbedderError):
-                space = VectorSpace(self._embedding.embedder.model, self._embedding.embedder.dim)
-        return space
-
-    def _query_vector(self, text: str) -> bytes:
-        assert self._embedding is not None
-        if self.store.vector_space() is not None:
-            self._use_space()
-        return self._embedding.of_query(text)
+        """Write a batch with the vectors of its nodes."""
+        return self._vectors.write(scope or self.scope, batch)
 
     def _noticed(self, notices: tuple[str, ...]) -> tuple[str, ...]:
-        return (*notices, self._unembedded) if self._unembedded else notices
+        return (*notices, self._vectors.notice) if self._vectors.notice else notices
 
     # --- ingest
 
+    @checked
     def ingest(
         self,
         path: str | Path,
@@ -345,6 +287,7 @@ class Memory:
                     on_report(report)
         return report
 
+    @checked
     def ingest_text(
         self,
         text: str,
@@ -367,29 +310,40 @@ class Memory:
 
     # --- getting out
 
+    @checked
     def get(self, id: str) -> Node | None:
         """The node with this id (or, failing that, this name), None if there is none in this scope."""
         found = self._find(id)
         return self.store.get(self.scope, [found]).get(found) if found is not None else None
 
+    @checked
+    def ids(self, prefix: str, *, limit: int = 10) -> list[str]:
+        """Ids of nodes that begin so, in order."""
+        return self.store.ids(self.scope, prefix, limit)
+
+    @checked
     def edge(self, id: str) -> Edge | None:
         """The edge with this id."""
         return self.store.edges(self.scope, [id]).get(id)
 
+    @checked
     def facts(self, subject: str) -> list[Fact]:
         """What is stated of a subject, given by id or name; the most certain first."""
         found = self._find(subject)
         return self.store.facts(self.scope, [found]).get(found, []) if found is not None else []
 
+    @checked
     def neighbours(self, id: str, limit: int = 10) -> Neighbourhood:
         """The strongest edges of a node."""
         found = self._need(id)
         return self.store.neighbours(self.scope, [found], limit)[found]
 
+    @checked
     def history(self, id: str) -> list[Version]:
         """What a node said before it was corrected, the oldest first."""
         return self.store.history(self.scope, id)
 
+    @checked
     def recall(
         self,
         cue: str,
@@ -404,23 +358,25 @@ class Memory:
         until: int | None = None,
         include_quarantined: bool = False,
         include_archived: bool = False,
+        fuzzy: bool = False,
         record_access: bool = True,
         count_tokens: Measure | None = None,
         now: int | None = None,
     ) -> Recollection:
-        """What the memory holds on a cue: text within the budget, hits, and why each is there."""
-        where = Where(
-            tuple(norm_tag(t) for t in tags), norm_buckets(buckets), tuple(kinds), since, until,
-            include_quarantined, include_archived,
-        )  # fmt: skip
+        """What the memory holds on a cue: text within the budget, hits, and why each is there.
+
+        `fuzzy` forgives typos, and then goes by words alone.
+        """
+        where = make_where(tags, buckets, kinds, since, until, include_quarantined, include_archived)
         found = recall(
             self.store, self.scope, cue, recipe=recipe, budget=budget, limit=limit, where=where,
-            embed=self._query_vector if self._embedding else None, count_tokens=count_tokens,
+            embed=self._vectors.of_query, count_tokens=count_tokens,
+            fuzzy=fuzzy,
         )  # fmt: skip
         if record_access and found.hits:
             moment = now_ms() if now is None else now
             self.store.touch(self.scope, [hit.node.id for hit in found.hits], moment)
-        return replace(found, notices=self._noticed(found.notices)) if self._unembedded else found
+        return replace(found, notices=self._noticed(found.notices)) if self._vectors.notice else found
 
     def _find(self, id_or_name: str) -> str | None:
         if self.store.get(self.scope, [id_or_name]):
@@ -432,11 +388,14 @@ class Memory:
     def _need(self, id_or_name: str) -> str:
         found = self._find(id_or_name)
         if found is None:
-            raise NotFound(f"there is no node with the id or name {id_or_name!r} in this scope: add it first")
+            raise NotFound(
+                f"there is no node with the id or name {id_or_name!r} in this scope; `recall` shows the ids of what it finds"
+            )
         return found
 
     # --- forgetting
 
+    @checked
     def forget(self, *ids: str, source: str | None = None, now: int | None = None) -> list[str]:
         """Remove nodes for good and keep them from coming back; the forgotten ids come back. All of them or none.
 
@@ -471,68 +430,54 @@ class Memory:
         """Counts of what this scope can see."""
         return self.store.stats(self.scope)
 
+    @checked
     def export(self, path: str | Path, *, format: str = "cuetrail", vectors: bool = False) -> int:
         """Write everything this user owns to a file, or in another system's format; how many records."""
         return export_file(self.store, self.scope, Path(path).expanduser(), format, vectors)
 
+    @checked
     def import_(
         self, path: str | Path, *, format: str | None = None, progress: Progress | None = None, now: int | None = None
     ) -> ImportReport:
         """Take in an export of cuetrail or of another system. What was forgotten here stays forgotten."""
         place = Path(path).expanduser()
         options = Options(None, "internal", None, now_ms() if now is None else now, self._own_places())
-        target = Target(self.store, self.scope, self._write, self._space(), options.now)
+        target = Target(self.store, self.scope, self._write, self._vectors.space(), options.now)
         report = import_file(target, place, format, options, progress)
         self.store.refresh(progress)
         return replace(report, notices=self._noticed(report.notices))
 
+    @checked
     def backup(self, path: str | Path) -> None:
         """Write one consistent copy of the memory to a tar file, while others go on writing."""
         self.store.backup(Path(path).expanduser())
 
+    @checked
     def reembed(self, embedder: Embedder | str | None = None, *, progress: Progress | None = None) -> int:
-        """Make vectors anew with another embedder, or the missing ones with the same; how many were made.
+        """Change over to another embedder, for every user, or make the missing vectors; how many were made.
 
-        Recalls go on meanwhile; text search covers what has no vector yet.
+        "none" drops all vectors: the memory is then searched by words alone. Recalls go on meanwhile and use the old
+        vectors until all new ones are made. Interrupted, the same call goes on where it stopped.
         """
-        if embedder is not None:
-            chosen = open_embedder(embedder) if isinstance(embedder, str) else embedder
-            self._embedding = _Embedding(chosen) if chosen is not None else None
-        if self._embedding is None:
-            raise InputError("name an embedder to make vectors with, such as --embedder static")
-        space = VectorSpace(self._embedding.embedder.model, self._embedding.embedder.dim)
-        if self.store.vector_space() != space:
-            self.store.start_vector_space(space)
-        made = 0
-        # Vectors of another model are of no use to anyone, so everyone's are made anew.
-        for scope in self.store.scopes():
-            for vectors in self._missing_vectors(scope):
-                made += self.store.put_vectors(scope, vectors)
-                if progress:
-                    progress("embedding", made, 0)
+        if embedder is None:
+            made = self._vectors.complete(progress)
+        else:
+            made = self._vectors.change_over(self._embedder(embedder), progress)
         self.store.refresh(progress)
-        self._unembedded = ""
         return made
 
-    def _missing_vectors(self, scope: Scope) -> Iterator[dict[str, bytes]]:
-        assert self._embedding is not None
-        silent: set[str] = set()
-        while nodes := self.store.without_vector(scope, BATCH + len(silent)):
-            vectors = self._embedding.of_nodes([n for n in nodes if n.id not in silent])
-            silent.update(n.id for n in nodes if n.id not in vectors)
-            if not vectors:
-                return
-            yield vectors
-
+    @checked
     def doctor(self, *, repair: bool = False, progress: Progress | None = None) -> list[Finding]:
         """What is wrong with this memory; empty when nothing is."""
         return self.store.doctor(repair, progress)
 
+    @checked
     def refresh(self, progress: Progress | None = None) -> None:
         """Bring the indexes up to date now instead of at the next recall."""
         self.store.refresh(progress)
 
 
+@checked
 def restore(backup: str | Path, address: str | Path, *, force: bool = False) -> Path | None:
     """Put a backup in place of the memory at `address`; where a damaged one was kept, if there was one."""
     from cuetrail.store.local.backup import restore as put_back
@@ -548,13 +493,6 @@ def _plus(a: Written, b: Written) -> Written:
         removed=a.removed + b.removed,
         edges=a.edges + b.edges,
         forgotten=a.forgotten + b.forgotten,
-    )
-
-
-def _mismatch(space: VectorSpace, embedder: Embedder) -> EmbedderMismatch:
-    return EmbedderMismatch(
-        f"this memory holds vectors of {space.model!r} ({space.dim}-d), not of {embedder.model!r}: open it with that "
-        "embedder, or change over with `cuetrail reembed --embedder ...`"
     )
 
 

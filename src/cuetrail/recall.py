@@ -6,9 +6,7 @@ reason for every line. Nothing here has side effects; `memory.py` opens the stor
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from cuetrail.anchor import find_anchors, looked_for, parse_cue
+from cuetrail.anchor import Embed, find_anchors, looked_for, parse_cue
 from cuetrail.errors import EmbedderError
 from cuetrail.model import Budget, Recollection, Scope, Where
 from cuetrail.recipes import Recipe
@@ -26,17 +24,18 @@ def recall(
     budget: Budget,
     limit: int,
     where: Where,
-    embed: Callable[[str], bytes] | None,
+    embed: Embed | None,
     count_tokens: Measure | None = None,
+    fuzzy: bool = False,
 ) -> Recollection:
     """What the memory holds on a cue. `.answerable` is False, and the text empty, when nothing relevant is there."""
     size, measure = budget_measure(budget, count_tokens)
-    cue = parse_cue(raw, where)
+    cue = parse_cue(raw, where, fuzzy)
     notices: tuple[str, ...] = ()
     try:
         anchors = find_anchors(store, scope, cue, max(recipe.candidates, limit), embed)
     except EmbedderError as error:
-        notices = (f"answered from text alone, because the embedder failed: {error}",)
+        notices = (f"answered from text alone: {error}",)
         anchors = find_anchors(store, scope, cue, max(recipe.candidates, limit), None)
     nodes = store.get(scope, [a.id for a in anchors])
     hits = without_echoes(score_anchors(anchors, nodes, recipe.text_share, recipe.vector_floor))[: max(limit, 0)]

@@ -47,8 +47,9 @@ def test_vector_search_sees_each_write_at_once(store: Store) -> None:
     assert nearest(store, vector(1, 0)) == []
     store.write(ME, Batch(nodes=[Node("a", text="x"), Node("b", text="y")], vectors={"a": vector(1, 0)}))
     assert nearest(store, vector(1, 0)) == ["a"]
-    assert [node.id for node in store.without_vector(ME, 9)] == ["b"]
-    assert store.put_vectors(ME, {"b": vector(1, 0.1), "unknown": vector(1, 1)}) == 1
+    (missing,) = store.without_vector(VectorSpace("test", 2), 9)
+    assert missing.node == store.get(ME, ["b"])["b"]
+    assert store.put_vectors(VectorSpace("test", 2), [(missing, vector(1, 0.1))]) == 1
     assert nearest(store, vector(1, 0.1)) == ["b", "a"]
     store.write(ME, Batch(nodes=[Node("a", text="other words")]))
     assert nearest(store, vector(1, 0)) == ["b"]
@@ -88,19 +89,6 @@ def test_equal_vectors_come_newest_first_then_by_id(store: Store) -> None:
     at = {f"n{i:04}": i % 7 for i in range(400)}
     store.write(ME, Batch(nodes=[Node(i, at=t) for i, t in at.items()], vectors=dict.fromkeys(at, vector(1, 0))))
     assert nearest(store, vector(1, 0), limit=70) == sorted(at, key=lambda i: (-at[i], i))[:70]
-
-
-def test_starting_a_vector_space_drops_the_vectors_of_another(store: Store) -> None:
-    for space in (VectorSpace("one", 2), VectorSpace("two", 2), VectorSpace("one", 2)):
-        store.start_vector_space(space)
-        assert store.vector_space() == space
-        assert nearest(store, vector(1, 0)) == []
-        assert [node.id for node in store.without_vector(ME, 5)] == (["a"] if store.get(ME, ["a"]) else [])
-        store.write(ME, Batch(nodes=[Node("a")], vectors={"a": vector(1, 0)}))
-        assert nearest(store, vector(1, 0)) == ["a"]
-        assert store.doctor(False, None) == []
-    store.start_vector_space(VectorSpace("one", 3))
-    assert nearest(store, vector(1, 0)) == []
 
 
 def test_starting_the_same_vector_space_again_keeps_its_vectors(store: Store) -> None:

@@ -471,13 +471,6 @@ def test_forgetting_leaves_a_hash_and_keeps_the_memory_out(store: Store) -> None
     assert store.doctor(False, None) == []
 
 
-def test_lifting_a_tombstone_lets_the_memory_back(store: Store) -> None:
-    store.write(ME, Batch(nodes=[Node("a", text="thing")]))
-    store.forget(ME, ["a"], 9)
-    assert store.lift_tombstones(ME, [Node("a", text="thing")]) == 2
-    assert store.write(ME, Batch(nodes=[Node("a", text="thing")])).added == 1
-
-
 def test_touching_counts_each_node_once_per_call(store: Store) -> None:
     store.write(ME, Batch(nodes=[Node("a", text="x"), Node("b", text="x")]))
     store.touch(ME, ["a", "a", "unknown"], 10)

@@ -16,6 +16,7 @@ from cuetrail.store.local import LocalStore, vectorindex
 
 ME = Scope()
 DIM = 8
+SPACE = VectorSpace("test", DIM)
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalStor
     monkeypatch.setattr(vectorindex, "BATCH", 16)
     monkeypatch.setattr(vectorindex, "TAIL", 8)
     opened = LocalStore(tmp_path / "m")
-    opened.start_vector_space(VectorSpace("test", DIM))
+    opened.start_vector_space(SPACE)
     yield opened
     opened.close()
 
@@ -123,9 +124,10 @@ def test_removing_one_rewrites_only_its_block_and_leaves_no_trace(store: LocalSt
 
 def test_a_vector_that_comes_late_finds_its_place_between_the_others(store: LocalStore) -> None:
     store.write(ME, Batch(nodes=[Node(str(n), text=f"text {n}") for n in range(150)]))
-    store.put_vectors(ME, {str(n): unit(n).tobytes() for n in range(0, 150, 2)})
+    missing = store.without_vector(SPACE, 150)
+    store.put_vectors(SPACE, [(one, unit(int(one.node.id)).tobytes()) for one in missing[::2]])
     assert sum(blocks(store)) == 75
-    store.put_vectors(ME, {str(n): unit(n).tobytes() for n in range(1, 150, 2)})
+    store.put_vectors(SPACE, [(one, unit(int(one.node.id)).tobytes()) for one in missing[1::2]])
     assert sum(blocks(store)) == 150
     assert_search_is_exact(store, {str(n): unit(n) for n in range(150)})
 
@@ -151,7 +153,12 @@ def test_an_empty_index_and_one_that_became_empty_answer_nothing(store: LocalSto
 def test_a_change_of_model_never_mixes_vectors(store: LocalStore) -> None:
     put(store, list(range(20)))
     assert sum(blocks(store)) == 20
-    store.start_vector_space(VectorSpace("another", DIM))
-    assert store.vector(ME, unit(1).tobytes(), 5, Where()) == []
-    store.put_vectors(ME, {"3": unit(3).tobytes()})
-    assert [f.id for f in store.vector(ME, unit(1).tobytes(), 5, Where())] == ["3"]
+    before = [found.id for found in store.vector(ME, unit(1).tobytes(), 5, Where())]
+    another = VectorSpace("another", DIM)
+    store.begin_change_over(another)
+    missing = store.without_vector(another, 20)
+    store.put_vectors(another, [(one, (-unit(int(one.node.id) * 7)).tobytes()) for one in missing])
+    assert [found.id for found in store.vector(ME, unit(1).tobytes(), 5, Where())] == before
+    assert store.finish_change_over(another)
+    assert_search_is_exact(store, {str(n): -unit(n * 7) for n in range(20)})
+    assert not store.vector_index.differs()

@@ -5,6 +5,7 @@ A worker reads lines from one pipe and says lines on another. `os._exit` and kil
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -15,6 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from cuetrail import vectors
+from cuetrail.errors import EmbedderMismatch
 from cuetrail.memory import Memory
 from cuetrail.model import Edge, Node
 from cuetrail.store.base import Batch
@@ -98,6 +101,25 @@ def backups(request: Request, say: Say) -> None:
             say("saved")
 
 
+def reembedder(request: Request, say: Say) -> None:
+    """Change over to a model in small steps, and say so after each."""
+    vectors.BATCH = request["step"]
+    with Memory(request["directory"], embedder=None) as memory:
+        memory.reembed(Pebbles(request["model"]), progress=lambda what, *_: say(what))
+    say("changed over")
+
+
+def adder(request: Request, say: Say) -> None:
+    """Add and correct memories, with whichever of the models the memory takes."""
+    for model in request["models"]:
+        with contextlib.suppress(EmbedderMismatch), Memory(request["directory"], embedder=Pebbles(model)) as memory:
+            for id_, text in request["texts"]:
+                memory.add(text, id=id_)
+                say("ok")
+                memory.recall(text, limit=3)
+            return
+
+
 def at_command(request: Request, say: Say) -> None:
     """Do what each line says: `add ID TEXT`, `find WORD`, `hold` and `release` the write lock."""
     with open(request["hears"], encoding="utf-8") as heard, open_memory(Path(request["directory"])) as memory:  # noqa: PTH123
@@ -125,7 +147,7 @@ def holder(request: Request, say: Say) -> None:
             signal.pause()
 
 
-ROLES = {f.__name__: f for f in (script, reader, backups, at_command, holder)}
+ROLES = {f.__name__: f for f in (script, reader, backups, reembedder, adder, at_command, holder)}
 
 
 def play(request: Request) -> None:

@@ -9,11 +9,12 @@ Rules all engines keep:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from cuetrail.errors import EmbedderMismatch
 from cuetrail.model import (
     Edge,
     Fact,
@@ -42,12 +43,37 @@ Band = tuple[int, int]
 Record = Node | Edge | Fact | Note | Mention | Link | SourceFile | Tombstone | Version
 
 
+@dataclass(frozen=True, slots=True)
+class VectorSpace:
+    """The model whose vectors a memory holds. Vectors of two models are never compared."""
+
+    model: str
+    dim: int
+
+    def __str__(self) -> str:
+        return f"{self.model!r} ({self.dim}-d)"
+
+
+NO_VECTORS = VectorSpace("none", 0)
+"""What a memory holds that is searched by words alone."""
+
+
+def mismatch(held: VectorSpace | None, other: str) -> EmbedderMismatch:
+    """The error for vectors of another model than those a memory holds."""
+    holds = "no vectors" if held is None or held == NO_VECTORS else f"vectors of {held}"
+    return EmbedderMismatch(
+        f"this memory holds {holds}, not of {other}: open it with that embedder, or change over with "
+        "`cuetrail reembed --embedder ...`"
+    )
+
+
 @dataclass(slots=True)
 class Batch:
     """Everything one transaction changes. Removals happen first, then nodes, then what refers to them.
 
     `nodes` are inserted, or replaced where the id exists. `vectors` maps node ids to unit vectors as little-endian
-    float16 bytes. `roots` maps the short names of ingested folders to where they are.
+    float16 bytes; they are of the model `space` names (None: the one the memory holds). `roots` maps the short names
+    of ingested folders to where they are.
     """
 
     nodes: list[Node] = field(default_factory=list)
@@ -57,6 +83,7 @@ class Batch:
     mentions: list[Mention] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
     vectors: dict[str, bytes] = field(default_factory=dict)
+    space: VectorSpace | None = None
     sources: list[SourceFile] = field(default_factory=list)
     tombstones: list[Tombstone] = field(default_factory=list)
     versions: list[Version] = field(default_factory=list)
@@ -80,11 +107,11 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class VectorSpace:
-    """The model whose vectors a memory holds."""
+class Unembedded:
+    """A node without a vector, whoever owns it, under the engine's own number for it."""
 
-    model: str
-    dim: int
+    key: int
+    node: Node
 
 
 class Store(Protocol):
@@ -95,16 +122,18 @@ class Store(Protocol):
     # writing
     def write(self, scope: Scope, batch: Batch) -> Written: ...
     def forget(self, scope: Scope, ids: Sequence[str], now: int) -> list[str]: ...
-    def lift_tombstones(self, scope: Scope, nodes: Sequence[Node]) -> int: ...
     def touch(self, scope: Scope, ids: Sequence[str], now: int) -> None: ...
 
     # reading
     def get(self, scope: Scope, ids: Sequence[str]) -> dict[str, Node]: ...
     def edges(self, scope: Scope, ids: Sequence[str]) -> dict[str, Edge]: ...
     def facts(self, scope: Scope, subjects: Sequence[str]) -> dict[str, list[Fact]]: ...
+    def ids(self, scope: Scope, prefix: str, limit: int) -> list[str]: ...
     def named(self, scope: Scope, norms: Sequence[str]) -> dict[str, list[str]]: ...
     def text(self, scope: Scope, query: TextQuery, limit: int, where: Where) -> list[Found]: ...
-    def vector(self, scope: Scope, vector: bytes, limit: int, where: Where) -> list[Found]: ...
+    def vector(
+        self, scope: Scope, vector: bytes, limit: int, where: Where, space: VectorSpace | None = None
+    ) -> list[Found]: ...
     def neighbours(self, scope: Scope, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]: ...
     def history(self, scope: Scope, id_: str) -> list[Version]: ...
     def scan(self, scope: Scope) -> Iterator[tuple[str | None, Record]]: ...
@@ -125,11 +154,13 @@ class Store(Protocol):
 
     # vectors and upkeep
     def vector_space(self) -> VectorSpace | None: ...
-    def start_vector_space(self, space: VectorSpace) -> None: ...
-    def scopes(self) -> list[Scope]: ...
-    def without_vector(self, scope: Scope, limit: int) -> list[Node]: ...
-    def vectors(self, scope: Scope, ids: Sequence[str]) -> dict[str, bytes]: ...
-    def put_vectors(self, scope: Scope, vectors: Mapping[str, bytes]) -> int: ...
+    def next_space(self) -> VectorSpace | None: ...
+    def start_vector_space(self, space: VectorSpace) -> VectorSpace: ...
+    def begin_change_over(self, space: VectorSpace) -> None: ...
+    def finish_change_over(self, space: VectorSpace) -> bool: ...
+    def without_vector(self, space: VectorSpace, limit: int, after: int = 0) -> list[Unembedded]: ...
+    def put_vectors(self, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) -> int: ...
+    def vectors(self, scope: Scope, ids: Sequence[str], space: VectorSpace | None = None) -> dict[str, bytes]: ...
     def backup(self, path: Path) -> None: ...
     def doctor(self, repair: bool, progress: Progress | None) -> list[Finding]: ...
     def refresh(self, progress: Progress | None) -> None: ...

@@ -416,10 +416,11 @@ def moment(db: sqlite3.Connection) -> tuple[str, int]:
     return str(row[0]), int(row[1] or 0)
 
 
-def changes_since(db: sqlite3.Connection, seq: int, mark: int) -> list[tuple[int, int]] | None:
+def changes_since(db: sqlite3.Connection, seq: int, mark: int, vectors: bool = True) -> list[tuple[int, int]] | None:
     """Runs of keys changed after `seq`, joined and in order; None when the log no longer tells.
 
-    That is when it was shortened beyond `seq`, or when `seq` was another change then, with another mark.
+    That is when it was shortened beyond `seq`, or when `seq` was another change then, with another mark. Without
+    `vectors`, changes of vectors alone are left out.
     """
     last = head(db)
     oldest = db.execute("SELECT min(seq) FROM changes").fetchone()[0]
@@ -427,7 +428,8 @@ def changes_since(db: sqlite3.Connection, seq: int, mark: int) -> list[tuple[int
         return None
     if mark_of(db, seq) not in (None, mark):
         return None
-    runs = db.execute("SELECT low, high FROM changes WHERE seq > ? ORDER BY low", (seq,))
+    query = "SELECT low, high FROM changes WHERE seq > ? AND vectors_only <= ? ORDER BY low"
+    runs = db.execute(query, (seq, vectors))
     joined: list[tuple[int, int]] = []
     for low, high in runs:
         if joined and low <= joined[-1][1] + 1:
@@ -450,15 +452,16 @@ def take_keys(db: sqlite3.Connection, count: int) -> int:
     return first
 
 
-def log_changes(db: sqlite3.Connection, keys: Iterable[int]) -> None:
-    """Append changed node keys to the log, as runs of consecutive keys."""
+def log_changes(db: sqlite3.Connection, keys: Iterable[int], vectors_only: bool = False) -> None:
+    """Append changed node keys to the log, as runs of consecutive keys. `vectors_only`: the nodes are as they were."""
     runs: list[tuple[int, int]] = []
     for key in sorted(set(keys)):
         if runs and runs[-1][1] == key - 1:
             runs[-1] = (runs[-1][0], key)
         else:
             runs.append((key, key))
-    db.executemany("INSERT INTO changes (low, high) VALUES (?, ?)", runs)
+    changes = [(low, high, vectors_only) for low, high in runs]
+    db.executemany("INSERT INTO changes (low, high, vectors_only) VALUES (?, ?, ?)", changes)
 
 
 def own_part(db: sqlite3.Connection, scope: Scope) -> int:

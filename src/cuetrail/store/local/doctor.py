@@ -149,6 +149,7 @@ _OF_NODES = (
     ("mentions", "node"),
     ("links", "src"),
     ("vectors", "key"),
+    ("next_vectors", "key"),
     ("life", "key"),
 )
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from operator import itemgetter
 from pathlib import Path
 
@@ -27,13 +26,13 @@ from cuetrail.model import (
     Version,
     Where,
 )
-from cuetrail.store.base import Band, Batch, Progress, Record, VectorSpace, Written
-from cuetrail.store.local import backup, doctor, write
+from cuetrail.store.base import NO_VECTORS, Band, Batch, Progress, Record, Unembedded, VectorSpace, Written
+from cuetrail.store.local import backup, doctor, spaces, write
 from cuetrail.store.local.db import Database, chunks, head, log_changes, marks, moment, my_parts
-from cuetrail.store.local.read import Reader
+from cuetrail.store.local.read import Reader, nodes_by_key
 from cuetrail.store.local.textindex import TextIndex
 from cuetrail.store.local.textsearch import TextSearch
-from cuetrail.store.local.vectorindex import VectorIndex, space_of
+from cuetrail.store.local.vectorindex import VectorIndex
 
 # A text index of up to this many nodes is rewritten at once when something is forgotten; that takes about a second.
 PURGE_AT_ONCE = 50_000
@@ -80,10 +79,6 @@ class LocalStore:
             self.text_index.rebuild()
         self.vector_index.view()
 
-    def lift_tombstones(self, scope: Scope, nodes: Sequence[Node]) -> int:
-        with self.db.writing() as db:
-            return write.lift(write.Write(db, scope), nodes)
-
     def touch(self, scope: Scope, ids: Sequence[str], now: int) -> None:
         """Count one access of each node. A teammate's counts too: what a team shares is kept alive by its use.
 
@@ -115,6 +110,11 @@ class LocalStore:
         with self.db.reading() as db:
             return Reader(db, scope, self.db.path).facts(subjects)
 
+    def ids(self, scope: Scope, prefix: str, limit: int) -> list[str]:
+        """Ids of visible nodes that begin so, in order."""
+        with self.db.reading() as db:
+            return Reader(db, scope, self.db.path).ids(prefix, limit)
+
     def named(self, scope: Scope, norms: Sequence[str]) -> dict[str, list[str]]:
         with self.db.reading() as db:
             return Reader(db, scope, self.db.path).named(norms)
@@ -139,14 +139,19 @@ class LocalStore:
         rows = [(-m.score, not m.holds_all, -shown[m.key][1], shown[m.key][0], m) for m in matches if m.key in shown]
         return [Found(id_, m.score, m.boosted) for _, _, _, id_, m in sorted(rows, key=itemgetter(0, 1, 2, 3))[:limit]]
 
-    def vector(self, scope: Scope, vector: bytes, limit: int, where: Where) -> list[Found]:
+    def vector(
+        self, scope: Scope, vector: bytes, limit: int, where: Where, space: VectorSpace | None = None
+    ) -> list[Found]:
+        """The nearest by cosine. Raises EmbedderMismatch when the memory does not hold vectors of this space."""
         query = np.frombuffer(vector, dtype="<f2").astype(np.float32)
         with self.db.reading() as db:
-            reader = Reader(db, scope, self.db.path)
+            reader, held = Reader(db, scope, self.db.path), spaces.space_of(db)
+        if held is None or held == NO_VECTORS:
+            return []
         # One more than wanted shows whether the last one ties with it.
         wanted = limit + 1
         while limit > 0:
-            near = self.vector_index.search(query, wanted, None if reader.all else reader.parts)
+            near = self.vector_index.search(query, wanted, None if reader.all else reader.parts, space or held)
             with self.db.reading() as db:
                 # A new look: the index may have rows of parts that were made since the first one.
                 reader = Reader(db, scope, self.db.path)
@@ -216,61 +221,61 @@ class LocalStore:
 
     # --- vectors and upkeep
 
-    def scopes(self) -> list[Scope]:
-        """Every owner and team that has written to this memory, each as the scope that writes there."""
-        with self.db.reading() as db:
-            parts = db.execute("SELECT tenant, owner, team FROM parts ORDER BY part").fetchall()
-        return [Scope(tenant, owner, (team,) if team else (), team or None) for tenant, owner, team in parts]
-
     def vector_space(self) -> VectorSpace | None:
+        """The model whose vectors searches use."""
         with self.db.reading() as db:
-            return space_of(db)
+            return spaces.space_of(db)
 
-    def start_vector_space(self, space: VectorSpace) -> None:
-        """Take vectors of this model from now on and drop those of another; the same model again changes nothing.
+    def next_space(self) -> VectorSpace | None:
+        """The model that a change-over, running or interrupted, makes vectors of."""
+        with self.db.reading() as db:
+            return spaces.space_of(db, spaces.NEXT)
 
-        Two writers may both find a new memory without one: the second must not drop what the first has written.
+    def start_vector_space(self, space: VectorSpace) -> VectorSpace:
+        """The model whose vectors the memory holds: this one from now on, if it had none."""
+        with self.db.writing() as db:
+            return spaces.start(db, space)
+
+    def begin_change_over(self, space: VectorSpace) -> None:
+        """Take vectors of this model beside the present ones, which searches use until `finish_change_over`.
+
+        One to the same model goes on where it stopped, one to another is given up. Changing over to the present model
+        only gives up.
         """
         with self.db.writing() as db:
-            if space_of(db) == space:
-                return
-            packed = json.dumps({"model": space.model, "dim": space.dim})
-            db.execute("INSERT OR REPLACE INTO meta VALUES ('vector_space', ?)", (packed,))
-            log_changes(db, (row[0] for row in db.execute("SELECT key FROM vectors")))
-            db.execute("DELETE FROM vectors")
-            db.execute("DELETE FROM edge_vectors")
+            spaces.begin(db, space)
 
-    def without_vector(self, scope: Scope, limit: int) -> list[Node]:
-        """The user's own nodes that have no vector yet, by key."""
-        with self.db.reading() as db:
-            parts = my_parts(db, scope)
-            query = (
-                f"SELECT n.key FROM nodes n LEFT JOIN vectors v ON v.key = n.key WHERE n.part IN ({marks(len(parts))})"
-                " AND v.key IS NULL ORDER BY n.key"
-            )
-            reader = Reader(db, scope, self.db.path)
-            found: dict[int, Node] = {}
-            cursor = db.execute(query, parts)
-            # A node behind a closer one of its id has its turn in the scope that shows it.
-            while len(found) < limit and (some := cursor.fetchmany(limit)):
-                found.update(reader.nodes_by_key(list(reader.shown([row[0] for row in some]))))
-            return [found[key] for key in sorted(found)][:limit]
+    def finish_change_over(self, space: VectorSpace) -> bool:
+        """Let searches use this model's vectors and drop the others; False, and nothing done, while some are missing.
 
-    def vectors(self, scope: Scope, ids: Sequence[str]) -> dict[str, bytes]:
+        Raises EmbedderMismatch when the change-over was given up meanwhile.
+        """
+        with self.db.writing() as db:
+            return spaces.finish(db, space)
+
+    def without_vector(self, space: VectorSpace, limit: int, after: int = 0) -> list[Unembedded]:
+        """Nodes of anyone that say something and have no vector of this model, by key, from behind `after` on."""
         with self.db.reading() as db:
+            keys = spaces.missing(db, space, after, limit)
+            nodes = nodes_by_key(db, self.db.path, keys)
+            return [Unembedded(key, nodes[key]) for key in keys]
+
+    def put_vectors(self, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) -> int:
+        """Store vectors; how many. One of a node that is gone or says something else by now is left out."""
+        with self.db.writing() as db:
+            return spaces.put(db, space, made)
+
+    def vectors(self, scope: Scope, ids: Sequence[str], space: VectorSpace | None = None) -> dict[str, bytes]:
+        """Vectors by id; none when the memory does not hold those of this space (None: whichever it holds)."""
+        with self.db.reading() as db:
+            if space not in (None, spaces.space_of(db)):
+                return {}
             by_key = {key: id_ for id_, key in Reader(db, scope, self.db.path).keys(ids).items()}
             found: dict[str, bytes] = {}
             for some in chunks(list(by_key)):
                 query = f"SELECT key, vector FROM vectors WHERE key IN ({marks(len(some))})"
                 found.update((by_key[key], vector) for key, vector in db.execute(query, some))
             return found
-
-    def put_vectors(self, scope: Scope, vectors: Mapping[str, bytes]) -> int:
-        with self.db.writing() as db:
-            w = write.Write(db, scope)
-            stored = write.put_vectors(w, dict(vectors))
-            log_changes(db, w.changed)
-            return stored
 
     def backup(self, path: Path) -> None:
         backup.save(self.db, path)

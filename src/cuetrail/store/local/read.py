@@ -38,6 +38,15 @@ def checked_node(path: Path, row: tuple[Any, ...]) -> Node:
     return rows.to_node(row)
 
 
+def nodes_by_key(db: sqlite3.Connection, path: Path, keys: Sequence[int]) -> dict[int, Node]:
+    """Nodes by key, whoever owns them."""
+    found = {}
+    for some in chunks(keys):
+        for row in db.execute(f"{rows.NODE} WHERE n.key IN ({marks(len(some))})", some):
+            found[row[0]] = checked_node(path, row)
+    return found
+
+
 def closest_first(db: sqlite3.Connection, scope: Scope, parts: Sequence[int]) -> list[int]:
     """Parts in the order in which they win where several have a row of one id.
 
@@ -85,6 +94,13 @@ class Reader:
         """Ids to keys, in the order asked, own rows before shared ones."""
         return find_keys(self.db, ids, table, self.parts)
 
+    def ids(self, prefix: str, limit: int) -> list[str]:
+        """Ids that begin so, in order, each once. No character sorts behind the last one of Unicode."""
+        if limit <= 0 or not storable(prefix):
+            return []
+        query = f"SELECT DISTINCT id FROM nodes WHERE id >= ? AND id < ? AND {self.among()} ORDER BY id LIMIT ?"
+        return [row[0] for row in self.db.execute(query, (prefix, prefix + "\U0010ffff", limit))]
+
     def shown(self, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
         """Keys to ids and times of the nodes that `nodes` gives: visible, and not hidden behind a closer one."""
         found: dict[int, tuple[str, int]] = {}
@@ -104,11 +120,7 @@ class Reader:
 
     def nodes_by_key(self, keys: Sequence[int]) -> dict[int, Node]:
         """Nodes by key."""
-        found = {}
-        for some in chunks(keys):
-            for row in self.db.execute(f"{rows.NODE} WHERE n.key IN ({marks(len(some))})", some):
-                found[row[0]] = checked_node(self.path, row)
-        return found
+        return nodes_by_key(self.db, self.path, keys)
 
     def edges(self, ids: Sequence[str]) -> dict[str, Edge]:
         """Edges by id, in the order asked; one that leads to a node outside the scope is not shown."""
@@ -238,6 +250,8 @@ class Reader:
 
     def history(self, id_: str) -> list[Version]:
         """Earlier versions of a node the user owns, the oldest first."""
+        if not storable(id_):
+            return []
         query = f"SELECT id, at, name, text FROM history WHERE {self.own()} AND id = ? ORDER BY at"
         return [Version(*row) for row in self.db.execute(query, (id_,))]
 

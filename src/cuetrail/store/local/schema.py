@@ -105,7 +105,13 @@ def _first(db: sqlite3.Connection) -> None:
             db.execute(statement)
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first,)
+def _change_over(db: sqlite3.Connection) -> None:
+    """Room for the vectors of the model a memory changes over to; a change of vectors alone says so in the log."""
+    db.execute("CREATE TABLE next_vectors (key INTEGER PRIMARY KEY, vector BLOB NOT NULL)")
+    db.execute("ALTER TABLE changes ADD COLUMN vectors_only INTEGER NOT NULL DEFAULT 0")
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first, _change_over)
 VERSION = len(MIGRATIONS)
 
 

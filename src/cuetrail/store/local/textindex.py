@@ -157,6 +157,10 @@ class TextIndex:
             return
         if runs or self.dir.dirty():
             state = self._apply(db, state, runs, progress)
+        elif state.seq < (seq := head(db)):
+            # Nothing but vectors changed.
+            state = replace(state, seq=seq, mark=mark_of(db, seq) or 0)
+            self.dir.save(state)
         self.dir.sweep(state.folder)
         if _worn(state):
             self._rebuild(db, progress)
@@ -165,7 +169,7 @@ class TextIndex:
         """What the index on disk has yet to see; None when it must be rebuilt."""
         if state.epoch != meta(db, "epoch") or state.layout != LAYOUT:
             return None
-        runs = changes_since(db, state.seq, state.mark)
+        runs = changes_since(db, state.seq, state.mark, vectors=False)
         if self.dir.dirty():
             # Whoever died here had committed to tantivy or not. Segments that are still listed are as they were.
             listed = _prefixes(_segments(self.dir.path / state.folder))

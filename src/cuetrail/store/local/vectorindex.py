@@ -8,7 +8,6 @@ after a dead one meets half a block. New rows gather in a small last block, so t
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +20,8 @@ import simsimd
 import xxhash
 from numpy.typing import NDArray
 
-from cuetrail.store.base import Progress, VectorSpace
+from cuetrail.store.base import NO_VECTORS, Progress, VectorSpace, mismatch
+from cuetrail.store.local import spaces
 from cuetrail.store.local.db import Database, changes_since, chunks, damaged, mark_of, marks, meta, moment
 from cuetrail.store.local.indexdir import IndexDir, Seen, State, rebuilding
 
@@ -65,9 +65,9 @@ class View:
 
 
 def space_of(db: sqlite3.Connection) -> VectorSpace | None:
-    """The model whose vectors the truth holds."""
-    packed = meta(db, "vector_space")
-    return VectorSpace(**json.loads(packed)) if packed else None
+    """The model whose vectors are to be indexed; None when there are none."""
+    space = spaces.space_of(db)
+    return None if space == NO_VECTORS else space
 
 
 class VectorIndex:
@@ -83,21 +83,35 @@ class VectorIndex:
         """Let go of the mapped files."""
         self._view = None
 
-    def search(self, query: NDArray[np.float32], limit: int, parts: Sequence[int] | None) -> list[tuple[int, float]]:
-        """(key, cosine) of the nearest rows in the given parts (None: all), nearest first."""
+    def search(
+        self, query: NDArray[np.float32], limit: int, parts: Sequence[int] | None, space: VectorSpace
+    ) -> list[tuple[int, float]]:
+        """(key, cosine) of the nearest rows in the given parts (None: all), nearest first.
+
+        Raises EmbedderMismatch when the query's space is not, or is no longer, the one the memory holds.
+        """
         view = self.view()
-        if view is None or limit <= 0 or not view.blocks or query.shape[0] != view.blocks[0].codes.shape[1]:
+        if view is None or view.state.layout != layout_of(space) or query.shape[0] != space.dim:
+            raise mismatch(self._space(), str(space))
+        if limit <= 0 or not view.blocks:
             return []
         code = quantised(query[None, :])
         wanted = limit * OVERFETCH + 32
         near = [_nearest(block, code, wanted, parts) for block in view.blocks]
         distances, keys = (np.concatenate(column) for column in zip(*near, strict=True))
         best = np.argpartition(distances, wanted - 1)[:wanted] if len(distances) > wanted else slice(None)
-        return self._rescored(query, keys[best].tolist())[:limit]
+        return self._rescored(query, keys[best].tolist(), space)[:limit]
 
-    def _rescored(self, query: NDArray[np.float32], keys: Sequence[int]) -> list[tuple[int, float]]:
+    def _space(self) -> VectorSpace | None:
+        with self.db.reading() as db:
+            return space_of(db)
+
+    def _rescored(self, query: NDArray[np.float32], keys: Sequence[int], space: VectorSpace) -> list[tuple[int, float]]:
         found: list[tuple[int, float]] = []
         with self.db.reading() as db:
+            # Another process may have changed over since the blocks were scanned.
+            if space_of(db) != space:
+                raise mismatch(space_of(db), str(space))
             for some in chunks(keys):
                 query_text = f"SELECT key, vector FROM vectors WHERE key IN ({marks(len(some))})"
                 for key, blob in db.execute(query_text, some):

@@ -12,8 +12,8 @@ from typing import Any
 from cuetrail.errors import GhostWrite, InputError, NotFound
 from cuetrail.model import Edge, Node, Scope
 from cuetrail.store.base import Batch, Written
-from cuetrail.store.local import rows
-from cuetrail.store.local.db import chunks, log_changes, marks, meta, my_parts, own_part, take_keys, visible_parts
+from cuetrail.store.local import rows, spaces
+from cuetrail.store.local.db import chunks, log_changes, marks, my_parts, own_part, take_keys, visible_parts
 from cuetrail.store.local.read import Reader, closest_first, find_keys
 from cuetrail.text import fingerprint, norm_name
 
@@ -30,6 +30,7 @@ class Write:
         self.mine = set(my_parts(db, scope))
         self.visible = closest_first(db, scope, visible_parts(db, scope)[0])
         self.changed: set[int] = set()
+        self.revectored: set[int] = set()
 
     def keys_of(self, ids: Iterable[str], table: str = "nodes", parts: Sequence[int] | None = None) -> dict[str, int]:
         """Ids to keys, among the given parts; where several have the id, the first part wins."""
@@ -52,9 +53,10 @@ def write_batch(db: sqlite3.Connection, scope: Scope, batch: Batch) -> Written:
     _put_notes(w, batch, forgotten)
     _put_mentions(w, batch, forgotten)
     _put_links(w, batch, forgotten)
-    put_vectors(w, {i: v for i, v in batch.vectors.items() if i not in forgotten})
+    _put_vectors(w, batch, forgotten)
     _put_sources(w, batch)
     log_changes(db, w.changed)
+    log_changes(db, w.revectored - w.changed, vectors_only=True)
     _read_back(w, nodes, keys)
     return Written(added, len(nodes) - added, removed, len(edges), tuple(sorted(forgotten)))
 
@@ -89,6 +91,7 @@ def remove_nodes(w: Write, keys: Sequence[int]) -> None:
             ("facts", "subject"),
             ("facts", "object"),
             ("vectors", "key"),
+            ("next_vectors", "key"),
             ("life", "key"),
         ):
             w.db.execute(f"DELETE FROM {table} WHERE {column} {among}", some)
@@ -254,7 +257,8 @@ def _settle_replaced(w: Write, nodes: Sequence[Node], old: dict[str, int]) -> li
             continue
         was = rows.to_node(row)
         if (was.text, was.name) != (node.text, node.name):
-            w.db.execute("DELETE FROM vectors WHERE key = ?", (row[0],))
+            for table in (spaces.NOW, spaces.NEXT):
+                w.db.execute(f"DELETE FROM {table} WHERE key = ?", (row[0],))
             # Two corrections within one millisecond are still two, and stay in order.
             w.db.execute(
                 "INSERT INTO history SELECT ?1, ?2, max(?3, coalesce(max(at) + 1, ?3)), ?4, ?5 FROM history"
@@ -455,22 +459,16 @@ def _put_links(w: Write, batch: Batch, forgotten: Collection[str]) -> None:
         )
 
 
-def put_vectors(w: Write, vectors: dict[str, bytes]) -> int:
-    """Store vectors of nodes this user owns; how many were stored. Unknown ids are left out.
+def _put_vectors(w: Write, batch: Batch, forgotten: Collection[str]) -> None:
+    """Store vectors of nodes this user owns; those of unknown ids are left out.
 
     Without a vector space nobody could say whose vectors they are, so none is stored.
     """
-    packed = meta(w.db, "vector_space") if vectors else None
-    if packed is None:
-        return 0
-    dim = json.loads(packed)["dim"]
-    for id_, vector in vectors.items():
-        if len(vector) != 2 * dim:
-            raise InputError(f"the vector of {id_!r} has {len(vector)} bytes, {2 * dim} are needed: embed it again")
-    keys = w.own_keys(vectors)
-    w.db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", [(key, vectors[i]) for i, key in keys.items()])
-    w.changed.update(keys.values())
-    return len(keys)
+    vectors = {id_: vector for id_, vector in batch.vectors.items() if id_ not in forgotten}
+    space = batch.space or spaces.space_of(w.db)
+    if vectors and space is not None:
+        keys = w.own_keys(vectors)
+        w.revectored |= spaces.store(w.db, space, {key: vectors[id_] for id_, key in keys.items()})
 
 
 def _read_back(w: Write, nodes: Sequence[Node], keys: dict[str, int]) -> None:

@@ -1,0 +1,150 @@
+"""The vectors of an opened memory: one embedder makes them, the store keeps them, and models are never mixed.
+
+A change-over to another model runs beside everything else. Until every memory has a vector of the new model, searches
+use the old ones; then the store switches in one transaction. Interrupted, it goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Sequence
+
+from cuetrail.anchor import Embedded
+from cuetrail.embed import Embedder, to_blob
+from cuetrail.errors import EmbedderError, EmbedderMismatch, InputError
+from cuetrail.model import Node, Scope
+from cuetrail.store.base import NO_VECTORS, Batch, Progress, Store, VectorSpace, Written, mismatch
+
+log = logging.getLogger("cuetrail")
+
+# What an interruption of a change-over may cost: so many texts are embedded between two writes.
+BATCH = 1_000
+
+
+def space_of(embedder: Embedder) -> VectorSpace:
+    """The space of an embedder's vectors. May load the model; raises EmbedderError if that fails."""
+    return VectorSpace(embedder.model, embedder.dim)
+
+
+def vectors_of(embedder: Embedder, nodes: Sequence[Node]) -> list[bytes]:
+    """The vectors of nodes that say something, as they are stored."""
+    return to_blob(embedder.embed([f"{n.name}\n{n.text}" if n.name else n.text for n in nodes]))
+
+
+class Vectors:
+    """Raises EmbedderMismatch when the memory holds the vectors of another model.
+
+    `notice` says what the vectors miss because the embedder failed, empty when nothing.
+    """
+
+    def __init__(self, store: Store, embedder: Embedder | None) -> None:
+        self.store = store
+        self.embedder = embedder
+        self.notice = ""
+        # A model's name is there at once; its dimension may need the model, so it is compared at first use.
+        held = store.vector_space()
+        if embedder is not None and held not in (None, NO_VECTORS):
+            coming = store.next_space()
+            if embedder.model not in (held.model, coming.model if coming else None):
+                raise mismatch(held, repr(embedder.model))
+
+    def write(self, scope: Scope, batch: Batch) -> Written:
+        """Write a batch with the vectors of its nodes. An embedder that fails costs the vectors, not the write."""
+        while True:
+            self._add_to(batch)
+            try:
+                return self.store.write(scope, batch)
+            except EmbedderMismatch:
+                # The memory changed over between embedding and writing, and these are of the old model.
+                batch.vectors, batch.space = {}, None
+
+    def _add_to(self, batch: Batch) -> None:
+        if not batch.nodes or self.embedder is None:
+            return
+        try:
+            space = self._taken(self.embedder)
+            if space is None:
+                return
+            if batch.space != space:
+                batch.vectors = {}
+            missing = [n for n in batch.nodes if (n.text or n.name) and n.id not in batch.vectors]
+            made = vectors_of(self.embedder, missing)
+            batch.vectors.update((node.id, vector) for node, vector in zip(missing, made, strict=True))
+            batch.space = space
+        except EmbedderError as error:
+            self.notice = f"some memories are found by their words alone until `cuetrail reembed`: {error}"
+            log.warning("stored without vectors; %s", self.notice)
+
+    def _taken(self, embedder: Embedder) -> VectorSpace | None:
+        """The space of new vectors: that of the embedder, which the memory holds, begins with or changes over to.
+
+        None when the memory wants no vectors. Raises EmbedderMismatch when it holds another's, as after a change-over
+        in another process.
+        """
+        held = self.store.vector_space()
+        if held == NO_VECTORS:
+            return None
+        own = space_of(embedder)
+        if held is None:
+            held = self.store.start_vector_space(own)
+        if own not in (held, self.store.next_space() if own != held else None):
+            raise mismatch(held, str(own))
+        return own
+
+    def of_query(self, text: str) -> Embedded | None:
+        """The query as a vector, None where there is nothing to compare it with. Raises EmbedderError."""
+        held = self.store.vector_space()
+        if self.embedder is None or held == NO_VECTORS:
+            return None
+        own = space_of(self.embedder)
+        if held not in (None, own):
+            if own == self.store.next_space():
+                raise EmbedderError(f"the change-over to {own} is not finished; `cuetrail reembed` goes on with it")
+            raise mismatch(held, str(own))
+        return Embedded(to_blob(self.embedder.embed_query(text)[None, :])[0], own)
+
+    def space(self) -> VectorSpace | None:
+        """The model whose vectors the memory holds, or will once it holds any."""
+        space = self.store.vector_space()
+        if space is None and self.embedder is not None:
+            with contextlib.suppress(EmbedderError):
+                space = space_of(self.embedder)
+        return space
+
+    def complete(self, progress: Progress | None) -> int:
+        """Make the missing vectors with the memory's own embedder, or go on with a change-over to it; how many."""
+        held = self.store.vector_space()
+        if self.embedder is None or held == NO_VECTORS:
+            raise InputError("name an embedder to make vectors with, such as --embedder static")
+        if self.store.start_vector_space(space_of(self.embedder)) != space_of(self.embedder):
+            return self.change_over(self.embedder, progress)
+        return self._made(self.embedder, progress)
+
+    def change_over(self, embedder: Embedder | None, progress: Progress | None) -> int:
+        """Make every vector anew with this embedder, everyone's, or drop them all (None); how many were made.
+
+        Searches use the old ones until all are made. Raises EmbedderMismatch when another change-over takes its place.
+        """
+        space = NO_VECTORS if embedder is None else space_of(embedder)
+        self.store.begin_change_over(space)
+        made = self._made(embedder, progress)
+        while not self.store.finish_change_over(space):
+            made += self._made(embedder, progress)
+        self.embedder = embedder
+        # What was written with the old model's vectors at that very moment.
+        return made + self._made(embedder, progress)
+
+    def _made(self, embedder: Embedder | None, progress: Progress | None) -> int:
+        """Make the vectors that are missing; how many."""
+        if embedder is None:
+            return 0
+        space, made, after = space_of(embedder), 0, 0
+        while some := self.store.without_vector(space, BATCH, after):
+            vectors = vectors_of(embedder, [one.node for one in some])
+            made += self.store.put_vectors(space, list(zip(some, vectors, strict=True)))
+            after = some[-1].key
+            if progress:
+                progress("embedding", made, 0)
+        self.notice = ""
+        return made

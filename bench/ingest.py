@@ -2,14 +2,14 @@
 
     python -m bench.ingest 10000 100000
 
-- cuetrail: `add_many` in transactions of 2,000 and `refresh`, no embedder.
+- cuetrail: one `add_many` and `refresh`, no embedder; it reads the corpus while it works, and that is timed.
 - bound: the same rows by plain sqlite3 into two tables without secondary indexes, plus the same documents by plain
   tantivy with the same analyser, writer threads and heap; the sum of both times.
 - FTS5: the same texts into SQLite's own full-text index, the named peer. It keeps no rows beside them.
 - with vectors: cuetrail with the static embedder; its bound adds the embedding alone. At 1M only with --embed.
 - from files: `ingest` of Markdown files of 100 paragraphs, against the same bound. At 1M only with --files.
 
-Only the work itself is timed, not the reading of the corpus. Every row runs in a process of its own, which is where
+Of the others only the work itself is timed, not the reading of the corpus. Every row runs in a process of its own, which is where
 its peak memory is taken.
 """
 

@@ -13,7 +13,7 @@ from bench.common import Phase, Stopwatch, emptied, phase
 from bench.corpus import batches
 from cuetrail import Memory
 from cuetrail.embed import StaticEmbedder
-from cuetrail.store.local.textindex import WRITER_BYTES, make_analyser
+from cuetrail.store.local.textdocs import WRITER_BYTES, make_analyser
 
 WRITER_THREADS = 2  # as many as the engine's own writer has
 
@@ -36,17 +36,15 @@ def is_built(folder: Path) -> bool:
 
 
 def fill_memory(folder: Path, corpus: Path, count: int, embedder: str = "none") -> float:
-    """Seconds that cuetrail takes to add the texts and refresh its indexes; reading the corpus is not timed."""
+    """Seconds that cuetrail takes to add the texts and refresh its indexes.
+
+    Reading the corpus is timed too, for cuetrail indexes meanwhile; read at once it would fill the memory.
+    """
     emptied(folder)
     watch = Stopwatch()
-    with watch:
-        memory = Memory(folder, embedder=embedder)
-    for items in batches(corpus, count):
-        with watch:
-            memory.add_many(items)
-    with watch:
+    with watch, Memory(folder, embedder=embedder) as memory:
+        memory.add_many(item for items in batches(corpus, count) for item in items)
         memory.refresh()
-        memory.close()
     return watch.seconds
 
 

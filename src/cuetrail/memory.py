@@ -145,11 +145,12 @@ class Memory:
         nodes = make_nodes(items, moment)
         total = Written()
         done = 0
-        while some := list(islice(nodes, BATCH)):
-            total = _plus(total, self._remember(some, allow_again, moment))
-            done += len(some)
-            if progress:
-                progress("adding", done, 0)
+        with self.store.bulk():
+            while some := list(islice(nodes, BATCH)):
+                total = _plus(total, self._remember(some, allow_again, moment))
+                done += len(some)
+                if progress:
+                    progress("adding", done, 0)
         return total
 
     def _remember(self, nodes: Sequence[Node], allow_again: bool, now: int) -> Written:
@@ -274,7 +275,8 @@ class Memory:
         """
         options = Options(bucket, provenance, max_bytes, now_ms() if now is None else now, self._own_places())
         place = Path(path).expanduser()
-        report = ingest_path(self.store, self.scope, place, options, self._write, progress)
+        with self.store.bulk():
+            report = ingest_path(self.store, self.scope, place, options, self._write, progress)
         self.store.refresh(progress)
         report = replace(report, notices=self._noticed(report.notices))
         if watch:

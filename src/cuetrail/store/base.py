@@ -10,6 +10,7 @@ Rules all engines keep:
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -62,8 +63,8 @@ def mismatch(held: VectorSpace | None, other: str) -> EmbedderMismatch:
     """The error for vectors of another model than those a memory holds."""
     holds = "no vectors" if held is None or held == NO_VECTORS else f"vectors of {held}"
     return EmbedderMismatch(
-        f"this memory holds {holds}, not of {other}: open it with that embedder, or change over with "
-        "`cuetrail reembed --embedder ...`"
+        f"this memory holds {holds}, not of {other}: open it with that embedder (--embedder, CUETRAIL_EMBEDDER, or "
+        "embedder in the memory's cuetrail.toml), or change over with `cuetrail reembed --embedder ...`"
     )
 
 
@@ -121,6 +122,7 @@ class Store(Protocol):
 
     # writing
     def write(self, scope: Scope, batch: Batch) -> Written: ...
+    def bulk(self) -> AbstractContextManager[None]: ...
     def forget(self, scope: Scope, ids: Sequence[str], now: int) -> list[str]: ...
     def touch(self, scope: Scope, ids: Sequence[str], now: int) -> None: ...
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from operator import itemgetter
@@ -48,6 +49,7 @@ class LocalStore:
         self.db = Database(directory)
         self.text_index = TextIndex(directory / "index" / "text", self.db)
         self.vector_index = VectorIndex(directory / "index" / "vectors", self.db)
+        self._bulk = threading.local()
         self._accesses: deque[tuple[Scope, tuple[str, ...], int]] = deque()
 
     def close(self) -> None:
@@ -60,7 +62,26 @@ class LocalStore:
 
     def write(self, scope: Scope, batch: Batch) -> Written:
         with self.db.writing() as db:
-            return write.write_batch(db, scope, batch)
+            written = write.write_batch(db, scope, batch)
+        if getattr(self._bulk, "writes", None) is not None:
+            # One transaction is indexed by the search that wants it; from the second on there is something to gain.
+            self._bulk.writes += 1
+            if self._bulk.writes > 1:
+                self.text_index.follow()
+        return written
+
+    @contextlib.contextmanager
+    def bulk(self) -> Iterator[None]:
+        """Of many writes in this thread the text index is brought along, instead of by the next search."""
+        if getattr(self._bulk, "writes", None) is not None:
+            yield
+            return
+        self._bulk.writes = 0
+        try:
+            yield
+        finally:
+            self._bulk.writes = None
+            self.text_index.settle()
 
     def forget(self, scope: Scope, ids: Sequence[str], now: int) -> list[str]:
         """Remove the user's own nodes for good; their ids come back. Ids of others are left alone."""

@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -22,6 +23,8 @@ from cuetrail.errors import Busy, MemoryError_
 
 LOCK_SECONDS = 600.0
 POLL_SECONDS = 0.01
+# How often one who waits for the lock says so again: another who got it meanwhile takes the note away.
+ASK_SECONDS = 0.2
 FULL_CHECK_BYTES = 64 * 2**20
 _BLOCK = 2**22
 
@@ -80,6 +83,7 @@ class IndexDir:
         self._wait = LOCK_SECONDS if wait_seconds is None else wait_seconds
         self._lock = FileLock(path / "lock", timeout=self._wait, poll_interval=POLL_SECONDS)
         self._threads = threading.RLock()
+        self._wanted = path / "wanted"
         self._state_file = path / "state.json"
         # Files that were found to have a hash, and how they looked then.
         self._hashed: dict[str, tuple[tuple[int, int, int], str]] = {}
@@ -87,18 +91,53 @@ class IndexDir:
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Only one thread of one process changes the index at a time."""
-        with self._threads:
-            self._make_folder()
-            try:
-                self._lock.acquire()
-            except Timeout:
-                raise Busy(
-                    f"another process has been indexing in {self.path} for {self._wait:g} s: try again later"
-                ) from None
-            try:
-                yield
-            finally:
-                self._lock.release()
+        self.acquire()
+        try:
+            yield
+        finally:
+            self.release()
+
+    def acquire(self, wait: bool = True) -> bool:
+        """Take the lock; False if it is not free and `wait` is. Raises Busy after waiting for long."""
+        self._make_folder()
+        patience = time.monotonic() + self._wait
+        while not self._taken(ASK_SECONDS if wait else 0):
+            if not wait:
+                return False
+            if time.monotonic() >= patience:
+                raise Busy(f"another process has been indexing in {self.path} for {self._wait:g} s: try again later")
+        self._wanted.unlink(missing_ok=True)
+        return True
+
+    def _taken(self, seconds: float) -> bool:
+        """Try for so long; somebody who has to wait says so, for a writer that holds the lock at its ease to see."""
+        if not self._threads.acquire(blocking=False):
+            if seconds:
+                self._wanted.touch()
+            if not self._threads.acquire(timeout=seconds):
+                return False
+        try:
+            self._lock.acquire(timeout=0)
+            return True
+        except Timeout:
+            if seconds:
+                with contextlib.suppress(Timeout):
+                    self._wanted.touch()
+                    self._lock.acquire(timeout=seconds)
+                    return True
+            self._threads.release()
+            return False
+        except BaseException:
+            self._threads.release()
+            raise
+
+    def release(self) -> None:
+        self._lock.release()
+        self._threads.release()
+
+    def is_wanted(self) -> bool:
+        """Whether somebody waits for the lock, or waited when its holder was not looking."""
+        return self._wanted.exists()
 
     def _make_folder(self) -> None:
         for place in (self.path.parent, self.path):

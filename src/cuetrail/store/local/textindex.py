@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,55 +19,19 @@ import tantivy
 from cuetrail.store.base import Progress
 from cuetrail.store.local.db import Database, changes_since, gone, head, mark_of, meta, moment
 from cuetrail.store.local.indexdir import IndexDir, Seen, State, rebuilding
-from cuetrail.store.local.rows import label_names
-from cuetrail.text import analysable
+from cuetrail.store.local.textdocs import Feed, feeding, make_analyser, make_schema
 
 FLAGS = ("quarantine", "archived")
 LAYOUT = "text-2"
-LONGEST_TOKEN = 255
-WRITER_BYTES = 256_000_000
-SMALL_WRITER_BYTES = 15_000_000
 SMALL_CHANGE = 2_000
-# A key is looked up; a run of this many is cheaper to find by reading the column of keys.
-LONG_RUN = 64
 # Tantivy's own lists of what is there; every commit writes them anew.
 LISTS = ("meta.json", ".managed.json")
 # Deleted documents stay in tantivy's statistics until their segment is rewritten. Small indexes are rewritten at once,
 # so that scores depend on nothing but the living memories; large ones when one in twenty is dead.
 REWRITE_BELOW = 1_000
 REWRITE_SHARE = 0.05
-
-ROWS = """SELECT n.key, n.part, n.kind, n.name, n.aliases, n.text, n.labels, n.at, n.provenance, l.state
-  FROM nodes n LEFT JOIN life l ON l.key = n.key"""
-
-
-def make_analyser() -> tantivy.TextAnalyzer:
-    """Unicode words, lower case, accents folded, English stems. The same for index and query."""
-    builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-    for step in (
-        tantivy.Filter.remove_long(LONGEST_TOKEN),
-        tantivy.Filter.lowercase(),
-        tantivy.Filter.ascii_fold(),
-        tantivy.Filter.stemmer("english"),
-    ):
-        builder = builder.filter(step)
-    return builder.build()
-
-
-def make_schema() -> tantivy.Schema:
-    """body is scored; labels holds the words of tags and buckets for the x2 rule; the rest filters."""
-    builder = tantivy.SchemaBuilder()
-    builder.add_text_field("body", tokenizer_name="cuetrail", index_option="position")
-    builder.add_text_field("labels", tokenizer_name="cuetrail", index_option="basic")
-    for name in ("tag", "bucket", "kind", "flag"):
-        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
-    builder.add_unsigned_field("key", indexed=True, fast=True)
-    builder.add_unsigned_field("part", indexed=True)
-    builder.add_integer_field("at", indexed=True, fast=True)
-    return builder.build()
-
-
-SCHEMA = make_schema()
+# Lower than any key: nothing in the index has to be deleted.
+NOTHING, ANYTHING = 0, 2**63
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +45,15 @@ class View:
     flags: frozenset[str]
 
 
+@dataclass(slots=True)
+class _Following:
+    """An index that is being brought along by a thread that writes: `state` is what it will be once settled."""
+
+    feed: Feed
+    state: State
+    thread: int
+
+
 class TextIndex:
     """Keeps a tantivy index in step with the truth and hands out searchers."""
 
@@ -88,6 +62,7 @@ class TextIndex:
         self.db = db
         self.analyser = make_analyser()
         self._view: View | None = None
+        self._following: _Following | None = None
         db.on_close(self.close)
 
     def close(self) -> None:
@@ -107,6 +82,7 @@ class TextIndex:
                 return view
             self.catch_up(progress)
         # Others keep replacing the index under us; while they are locked out they cannot.
+        self.settle()
         with self.dir.locked():
             self.catch_up(progress)
             view = self._current(epoch)
@@ -139,9 +115,83 @@ class TextIndex:
         index.reload()
         return index
 
+    def follow(self) -> None:
+        """Index what was written, while the caller goes on writing; `settle` makes it visible.
+
+        Tantivy works in a thread of its own, so a second core does what otherwise the next search would wait for. The
+        lock is held between calls; one for which somebody waits is given up.
+        """
+        if self.dir.is_wanted():
+            self.settle()
+            return
+        try:
+            if self._following is None:
+                self._following = self._begun()
+            following = self._following
+            if following is not None and following.thread == threading.get_ident():
+                with self.db.fresh() as db:
+                    self._take(db, following)
+        except (ValueError, OSError):
+            # It is derived: the next search brings it up from whatever is there.
+            self._give_up()
+
+    def _begun(self) -> _Following | None:
+        """An open feed on an index that is up to date, None when another is at work on it."""
+        if not self.dir.acquire(wait=False):
+            return None
+        try:
+            with self.db.fresh() as db:
+                self._bring_up(db, None)
+            state = self.dir.load()
+            if state is None:
+                raise ValueError("the index was taken away")
+            self.dir.mark_dirty()
+            feed = Feed(self._index(state.folder), state.extra["newest"], small=False, threads=1)
+        except BaseException:
+            self.dir.release()
+            raise
+        return _Following(feed, state, threading.get_ident())
+
+    def _take(self, db: sqlite3.Connection, following: _Following) -> None:
+        runs = changes_since(db, following.state.seq, following.state.mark)
+        if runs is None:
+            raise ValueError("the log was shortened")
+        following.feed.replace(db, runs, None)
+        seq = head(db)
+        following.state = replace(following.state, seq=seq, mark=mark_of(db, seq) or 0)
+
+    def settle(self) -> None:
+        """Make visible what this thread's `follow` indexed, and let others at the index."""
+        following = self._following
+        if following is None or following.thread != threading.get_ident():
+            return
+        self._following = None
+        try:
+            following.feed.commit()
+            with self.db.fresh() as db:
+                self._save(db, following.state)
+            self.dir.mark_clean()
+        except (ValueError, OSError):
+            pass  # As after a crash: marked as dirty, and brought up by the next search.
+        finally:
+            self.dir.release()
+
+    def _give_up(self) -> None:
+        following = self._following
+        if following is not None and following.thread == threading.get_ident():
+            self._following = None
+            following.feed.drop()
+            self.dir.release()
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[sqlite3.Connection]:
+        self.settle()
+        with self.dir.locked(), self.db.fresh() as db:
+            yield db
+
     def catch_up(self, progress: Progress | None = None) -> None:
         """Apply every change since the state, or rebuild where that is not possible."""
-        with self.dir.locked(), self.db.fresh() as db:
+        with self._locked() as db:
             try:
                 self._bring_up(db, progress)
             except (ValueError, OSError):
@@ -179,11 +229,8 @@ class TextIndex:
     def _rebuild(self, db: sqlite3.Connection, progress: Progress | None) -> None:
         folder = self.dir.next_folder()
         total = db.execute("SELECT count(*) FROM nodes").fetchone()[0]
-        with _writer(self._index(folder), total <= SMALL_CHANGE) as writer:
-            for done, row in enumerate(db.execute(f"{ROWS} ORDER BY n.key"), 1):
-                writer.add_document(_document(row))
-                if progress and (done % 5000 == 0 or done == total):
-                    progress("indexing text", done, total)
+        with feeding(self._index(folder), NOTHING, total <= SMALL_CHANGE) as feed:
+            feed.fill(db, total, progress)
         epoch, seq = moment(db)
         self._save(db, State(epoch, LAYOUT, seq, mark_of(db, seq) or 0, folder))
         self.dir.mark_clean()
@@ -193,19 +240,11 @@ class TextIndex:
         self, db: sqlite3.Connection, state: State, runs: list[tuple[int, int]], progress: Progress | None
     ) -> State:
         total = sum(high - low + 1 for low, high in runs)
-        index = self._index(state.folder)
-        # Keys are never used twice: one above all indexed ones needs no deletion, unless a dead process got further.
-        newest = 2**63 if self.dir.dirty() else state.extra["newest"]
+        # A process that died here may have got further than the state says.
+        newest = ANYTHING if self.dir.dirty() else state.extra["newest"]
         self.dir.mark_dirty()
-        done = 0
-        with _writer(index, total <= SMALL_CHANGE) as writer:
-            for low, high in runs:
-                _delete(writer, index.schema, low, min(high, newest))
-                for row in db.execute(f"{ROWS} WHERE n.key BETWEEN ? AND ?", (low, high)):
-                    writer.add_document(_document(row))
-                    done += 1
-                    if progress and done % 5000 == 0:
-                        progress("indexing text", done, total)
+        with feeding(self._index(state.folder), newest, total <= SMALL_CHANGE) as feed:
+            feed.replace(db, runs, progress)
         seq = head(db)
         state = self._save(db, replace(state, seq=seq, mark=mark_of(db, seq) or 0))
         self.dir.mark_clean()
@@ -233,12 +272,12 @@ class TextIndex:
 
     def rebuild(self) -> None:
         """Rewrite the index so that nothing of removed nodes is left in its files."""
-        with self.dir.locked(), self.db.fresh() as db:
+        with self._locked() as db:
             self._rebuild(db, None)
 
     def differs(self) -> bool:
         """Whether the index is anything but what the truth says; for doctor. Writers wait meanwhile, not readers."""
-        with self.dir.locked(), self.db.fresh() as db:
+        with self._locked() as db:
             try:
                 self._bring_up(db, None)
                 state = self.dir.load()
@@ -269,16 +308,6 @@ def _prefix(name: str) -> str:
     return name.partition(".")[0]
 
 
-def _delete(writer: tantivy.IndexWriter, schema: tantivy.Schema, low: int, high: int) -> None:
-    """Delete the documents of these keys. By query: `delete_documents_by_term` misses numbers in unsigned fields."""
-    query = tantivy.Query
-    if high - low >= LONG_RUN:
-        writer.delete_documents_by_query(query.range_query(schema, "key", tantivy.FieldType.Unsigned, low, high))
-        return
-    for key in range(low, high + 1):
-        writer.delete_documents_by_query(query.term_query(schema, "key", key))
-
-
 def _worn(state: State) -> bool:
     """Whether so many documents are dead that scores would be off."""
     dead, living = state.extra["dead"], state.extra["living"]
@@ -288,43 +317,3 @@ def _worn(state: State) -> bool:
 def _keys(searcher: tantivy.Searcher) -> set[int]:
     hits = searcher.search(tantivy.Query.all_query(), max(searcher.num_docs, 1), count=False).hits
     return {int(key) for key in searcher.fast_field_values("key", [address for _, address in hits]) if key is not None}
-
-
-@contextlib.contextmanager
-def _writer(index: tantivy.Index, small: bool) -> Iterator[tantivy.IndexWriter]:
-    """A writer that commits at the end and waits for its merges, or leaves the index as it was."""
-    writer = index.writer(SMALL_WRITER_BYTES, 1) if small else index.writer(WRITER_BYTES, 2)
-    try:
-        yield writer
-        writer.commit()
-    except BaseException:
-        with contextlib.suppress(ValueError, OSError):
-            writer.rollback()
-        raise
-    finally:
-        writer.wait_merging_threads()
-
-
-def _document(row: tuple[Any, ...]) -> tantivy.Document:
-    key, part, kind, name, aliases, text, packed, at, provenance, state = row
-    tags, buckets = label_names(packed)
-    fields: dict[str, Any] = {
-        "body": analysable(body_of(name, aliases, text)),
-        "kind": kind,
-        "key": key,
-        "part": part,
-        "at": at,
-    }
-    if tags or buckets:
-        fields |= {"tag": tags, "bucket": buckets, "labels": analysable(" ".join((*tags, *buckets)))}
-    if provenance == "quarantine" or state == "archived":
-        flags = (("quarantine", provenance == "quarantine"), ("archived", state == "archived"))
-        fields["flag"] = [flag for flag, raised in flags if raised]
-    return tantivy.Document.from_dict(fields, SCHEMA)
-
-
-def body_of(name: str | None, aliases: str | None, text: str) -> str:
-    """What of a node is searched: its name, its aliases (JSON) and its text."""
-    if name is None and aliases is None:
-        return text
-    return "\n".join([*([name] if name else []), *(json.loads(aliases) if aliases else []), *([text] if text else [])])

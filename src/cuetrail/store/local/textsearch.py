@@ -25,7 +25,8 @@ from tantivy import Occur, Query
 
 from cuetrail.model import TextQuery, Where
 from cuetrail.store.local.db import chunks
-from cuetrail.store.local.textindex import LONGEST_TOKEN, View
+from cuetrail.store.local.textdocs import LONGEST_TOKEN
+from cuetrail.store.local.textindex import View
 from cuetrail.text import analysable, clean
 
 K1 = 1.2

@@ -1,11 +1,12 @@
-"""Whatever a caller passes, the answer is a result or a CuetrailError that says what to pass; nothing else is raised."""
+"""Whatever a caller passes, there is a result or a CuetrailError that says what to pass; nothing else is raised."""
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import math
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,12 @@ from cuetrail.arguments import RULES
 from cuetrail.errors import CuetrailError, InputError
 from cuetrail.memory import restore
 from cuetrail.model import Node
+
+
+def _any(wrong: object) -> Any:
+    """A value of the wrong type on purpose."""
+    return wrong
+
 
 REQUIRED: dict[str, tuple[Any, ...]] = {
     "add": ("a text",),
@@ -78,7 +85,7 @@ WRONG: list[tuple[str, str, Any, str]] = [
     ("add_many", "items", [{"text": 5}], "item 1: text must be a text, not 5"),
     ("add_many", "items", [{"text": "a", "tag": ["b"]}], "no field 'tag': use text, id, kind"),
     ("add_many", "items", [{"text": "a", "tags": "b"}], r"tags=\['b'\]"),
-    ("add_many", "items", [Node(5)], "item 1: .*wrong type"),  # type: ignore[arg-type]  # wrong on purpose
+    ("add_many", "items", [Node(_any(5))], "item 1: .*wrong type"),
     ("add_many", "progress", 5, "progress must be a function"),
     ("link", "src", None, "src must be a text, not None"),
     ("link", "dst", 5, "dst must be a text"),
@@ -108,7 +115,7 @@ WRONG: list[tuple[str, str, Any, str]] = [
     ("recall", "cue", None, "cue must be a text, not None"),
     ("recall", "cue", ["a"], "cue must be a text"),
     ("recall", "budget", 50, r"budget must be a Budget, such as Budget\(tokens=2000\)"),
-    ("recall", "budget", Budget(tokens="9"), "budget must be a Budget"),  # type: ignore[arg-type]  # wrong on purpose
+    ("recall", "budget", Budget(tokens=_any("9")), "budget must be a Budget"),
     ("recall", "limit", "3", "limit must be a whole number, not '3'"),
     ("recall", "limit", 2.0, "limit must be a whole number"),
     ("recall", "recipe", "trail", "recipe must be a Recipe"),
@@ -206,29 +213,32 @@ def test_every_argument_of_every_verb_has_a_rule_that_refuses_a_stranger(memory:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (lambda place: Memory(None), "address must be a path"),
-        (lambda place: Memory(place / "m", scope="ann"), r'scope must be a Scope, such as Scope\("acme", "ann"\)'),
-        (lambda place: Memory(place / "m", embedder=5), "embedder must be an Embedder"),
-        (lambda place: Memory(place / "m", api_key=5), "api_key must be a text, not int"),
-        (lambda place: Memory(place / "m", scope=Scope(user=5)), "a tenant and a user"),  # type: ignore[arg-type]
-        (lambda place: Memory(place / "m", scope=Scope(teams="ops")), "list of names"),  # type: ignore[arg-type]
-        (lambda place: Memory(place / "m", scope=Scope(teams=(None,))), "list of names"),  # type: ignore[arg-type]
-        (lambda place: Memory(place / "m", scope=Scope(share="ops")), "--team ops, CUETRAIL_TEAMS, or Scope"),
-        (lambda place: restore(None, place / "m"), "backup must be a path"),
+        ({"address": None}, "address must be a path"),
+        ({"address": ""}, "address must be a path"),
+        ({"scope": "ann"}, r'scope must be a Scope, such as Scope\("acme", "ann"\)'),
+        ({"embedder": 5}, "embedder must be an Embedder"),
+        ({"api_key": 5}, "api_key must be a text, not int"),
+        ({"scope": Scope(user=_any(5))}, "a tenant and a user"),
+        ({"scope": Scope(teams=_any("ops"))}, "list of names"),
+        ({"scope": Scope(teams=_any((None,)))}, "list of names"),
+        ({"scope": Scope(share="ops")}, "--team ops, CUETRAIL_TEAMS, or Scope"),
     ],
 )
-def test_a_memory_is_not_opened_with_what_cannot_be(
-    tmp_path: Path, wrong: Callable[[Path], object], message: str
-) -> None:
+def test_a_memory_is_not_opened_with_what_cannot_be(tmp_path: Path, wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        wrong(tmp_path)
+        Memory(**{"address": tmp_path / "m", **wrong})
     assert not (tmp_path / "m").exists()
+
+
+def test_a_backup_is_restored_from_a_path(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="backup must be a path"):
+        restore(_any(None), tmp_path / "m")
 
 
 def test_lists_of_any_kind_will_do(memory: Memory) -> None:
     node = memory.add("x", tags=(tag for tag in ("One", "Two")), buckets={"work"}, aliases=("x",), props={})
     assert (node.tags, node.buckets, node.aliases) == (("one", "two"), ("work",), ("x",))
-    with Memory(memory.address, scope=Scope(teams=["ops"], share="ops"), embedder=None) as shared:  # type: ignore[arg-type]
+    with Memory(memory.address, scope=Scope(teams=_any(["ops"]), share="ops"), embedder=None) as shared:
         assert shared.add("y").team == "ops"
 
 
@@ -270,7 +280,7 @@ def calls(draw: st.DrawFn) -> tuple[str, str, Any]:
     return verb, name, draw(_paths if RULES[name] is RULES["path"] else _json)
 
 
-@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(chosen=calls())
 def test_any_value_for_any_argument_gives_a_result_or_one_of_our_errors(
     chosen: tuple[str, str, Any], tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
@@ -278,9 +288,7 @@ def test_any_value_for_any_argument_gives_a_result_or_one_of_our_errors(
     place = tmp_path_factory.mktemp("any")
     monkeypatch.chdir(place)
     with filled(place) as memory:
-        try:
+        with contextlib.suppress(CuetrailError):
             call(memory, *chosen)
-        except CuetrailError as error:
-            assert str(error)
         assert memory.doctor() == []
     shutil.rmtree(place)

@@ -56,7 +56,7 @@ def test_a_correction_keeps_birth_use_and_history(memory: Memory) -> None:
         (lambda m: m.add("  \n"), "nothing to remember"),
         (lambda m: m.add("x", id=" "), "id cannot be empty"),
         (lambda m: m.add("x", at=2**62), "milliseconds"),
-        (lambda m: m.add("x", provenance="rumour"), "provenance is"),
+        (lambda m: m.add("x", provenance="rumour"), "provenance must be"),
         (lambda m: m.link("a", "b", weight=0.2), "weight"),
         (lambda m: m.link("a", "b", weight=1.1), "weight"),
         (lambda m: m.link("a", "b", attitude=6), "attitude"),

@@ -267,6 +267,31 @@ def test_a_cue_is_taken_apart(
     assert cue.query.words.split() == words.split()
 
 
+@pytest.mark.parametrize(
+    ("raw", "words", "begun"),
+    [
+        ("ant*", "ant", True),
+        ("where is the ant* ", "ant", True),
+        ("the th*", "th", True),
+        ("lee side ante* #radio", "lee side ante", True),
+        ("ant* side", "ant* side", False),
+        ("**bold**", "**bold**", False),
+        ("ant **", "ant **", False),
+        ("*", "*", False),
+    ],
+)
+def test_a_star_behind_the_last_word_asks_for_all_that_begin_so(raw: str, words: str, begun: bool) -> None:
+    query = parse_cue(raw, Where()).query
+    assert (query.words, query.prefix, query.fuzzy) == (words, begun, False)
+
+
+def test_half_a_word_and_a_misspelt_one_are_not_searched_by_meaning(tmp_path: Path) -> None:
+    with Memory(tmp_path, embedder=Directions({"fox": (1, 0)})) as memory:
+        memory.add("A fox in the den.", id="a", now=1)
+        for found in (memory.recall("fo*"), memory.recall("foxx den", fuzzy=True)):
+            assert [hit.why["found_by"] for hit in found.hits] == [["text"]]
+
+
 @settings(max_examples=300)
 @given(st.text())
 def test_any_cue_can_be_taken_apart(raw: str) -> None:

@@ -71,7 +71,7 @@ def parse_cue(raw: str, where: Where, fuzzy: bool = False) -> Cue:
     rest = _BUCKET.sub(" ", rest)
     where = replace(where, tags=where.tags + tags, buckets=where.buckets + buckets)
     begun = _BEGUN.search(rest)
-    words = f"{_telling(rest[: begun.start()])} {begun[1]}".strip() if begun else _telling(rest)
+    words = " ".join((*_without_joints(rest[: begun.start()]), begun[1])) if begun else _telling(rest)
     return Cue(raw, TextQuery(words, phrases, begun is not None, fuzzy), where)
 
 
@@ -81,8 +81,12 @@ def _telling(words: str) -> str:
     >>> _telling("what is the capital of France?"), _telling("the who")
     ('capital France?', 'the who')
     """
-    kept = [word for word in words.split() if sanitize_query(word) not in FUNCTION_WORDS]
+    kept = _without_joints(words)
     return " ".join(kept if any(map(sanitize_query, kept)) else words.split())
+
+
+def _without_joints(words: str) -> list[str]:
+    return [word for word in words.split() if sanitize_query(word) not in FUNCTION_WORDS]
 
 
 def looked_for(cue: Cue) -> tuple[str, ...]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,6 +14,8 @@ from cuetrail.errors import InputError
 from cuetrail.model import Scope
 
 FILE = "cuetrail.toml"
+EMBEDDER = "static"
+_ITS_LINE = re.compile(r"^[ \t]*embedder[ \t]*=.*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +23,7 @@ class Settings:
     """What a program run starts with. Command line beats environment beats file beats default."""
 
     memory: str
-    embedder: str = "static"
+    embedder: str = EMBEDDER
     api_key: str | None = None
     scope: Scope = field(default_factory=Scope)
 
@@ -46,10 +50,35 @@ def load_settings(memory: str | None = None, embedder: str | None = None) -> Set
     )
     return Settings(
         memory=place,
-        embedder=embedder or env.get("CUETRAIL_EMBEDDER") or filed.get("embedder", "static"),
+        embedder=embedder or env.get("CUETRAIL_EMBEDDER") or filed.get("embedder", EMBEDDER),
         api_key=env.get("CUETRAIL_API_KEY") or filed.get("api_key"),
         scope=scope,
     )
+
+
+def keep_embedder(memory: str, embedder: str) -> Path | None:
+    """Make an embedder the one this memory is used with: the file that now says so, None when nothing had to change.
+
+    Only the line about the embedder is touched. Raises InputError when the file cannot be written or understood.
+    """
+    path = Path(memory).expanduser() / FILE
+    kind, _, folder = embedder.partition(":")
+    # A folder named from here must mean the same from anywhere.
+    chosen = f"{kind}:{Path(folder).expanduser().absolute()}" if kind == "onnx" else embedder
+    if _file(path).get("embedder", EMBEDDER) == chosen:
+        return None
+    old = path.read_text("utf-8") if path.exists() else ""
+    line = f"embedder = {json.dumps(chosen, ensure_ascii=False)}"
+    new = _ITS_LINE.sub(lambda _: line, old, count=1) if _ITS_LINE.search(old) else f"{line}\n{old}"
+    try:
+        if tomllib.loads(new).get("embedder") != chosen:
+            raise InputError(f"{path}: write {line} into it, so that later commands use this embedder")
+        temporary = path.with_name(f".{FILE}.{os.getpid()}.tmp")
+        temporary.write_text(new, "utf-8")
+        temporary.replace(path)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be written ({error}): write {line} into it") from error
+    return path
 
 
 def _file(path: Path) -> dict[str, str]:

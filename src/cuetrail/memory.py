@@ -391,7 +391,7 @@ class Memory:
         found = self._find(id_or_name)
         if found is None:
             raise NotFound(
-                f"there is no node with the id or name {id_or_name!r} in this scope; `recall` shows the ids of what it finds"
+                f"there is no node with the id or name {id_or_name!r} in this scope; `recall` finds nodes and their ids"
             )
         return found
 

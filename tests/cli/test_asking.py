@@ -19,13 +19,27 @@ Ask = Callable[..., Any]
 
 def test_recall_says_what_it_looked_for_when_nothing_is_there(run: Run, ask: Ask) -> None:
     run("add", "The antenna stands on the lee side")
-    assert run("recall", "quantum", "chess").stdout == "Nothing remembered on this. Looked for: quantum, chess.\n"
+    done = run("recall", "quantum", "chess")
+    assert (done.stdout, done.stderr) == ("", "cuetrail: nothing is remembered on this; looked for: quantum, chess\n")
+    assert run("recall", "quantum", "--quiet").output == ""
     answer = ask("recall", "quantum", "chess")
     assert (answer["answerable"], answer["looked_for"], answer["hits"]) == (False, ["quantum", "chess"], [])
 
 
-def test_recall_works_before_anything_is_remembered(ask: Ask) -> None:
-    assert ask("recall", "anything")["answerable"] is False
+@pytest.mark.parametrize("cue", ["antena", "recever antennna"])
+def test_fuzzy_forgives_typos(run: Run, ask: Ask, cue: str) -> None:
+    run("add", "The antenna stands on the lee side", "--id", "A")
+    assert not ask("recall", cue)["answerable"]
+    assert [hit["node"]["id"] for hit in ask("recall", cue, "--fuzzy")["hits"]] == ["A"]
+
+
+def test_a_star_stands_for_the_rest_of_the_last_word(run: Run, ask: Ask) -> None:
+    run("add", "The antenna stands on the lee side", "--id", "A")
+    run("add", "Ants walk along the wall", "--id", "B")
+    found = [
+        {hit["node"]["id"] for hit in ask("recall", *cue)["hits"]} for cue in (["ant*"], ["the", "anten*"], ["anten"])
+    ]
+    assert found == [{"A", "B"}, {"A"}, set()]
 
 
 def test_recall_keeps_to_its_budget(run: Run, ask: Ask) -> None:
@@ -34,7 +48,8 @@ def test_recall_keeps_to_its_budget(run: Run, ask: Ask) -> None:
     assert len(ask("recall", "antenna", "--budget-chars", "150")["text"]) <= 150
     assert len(ask("recall", "antenna", "--budget-tokens", "30")["text"]) <= 120
     assert len(ask("recall", "antenna", "--limit", "3")["hits"]) == 3
-    assert "budget is too small" in run("recall", "antenna", "--budget-chars", "5").stdout
+    small = run("recall", "antenna", "--budget-chars", "5")
+    assert (small.stdout, "budget is too small" in small.stderr) == ("", True)
     assert "not both" in run("recall", "x", "--budget-chars", "5", "--budget-tokens", "5", code=2).stderr
 
 
@@ -57,6 +72,8 @@ def test_explain_draws_why_each_hit_is_there(run: Run) -> None:
     assert drawn.startswith(" 1  Receiver.md  ")
     for part in ("found by   words", "words      bm25 ", "#fault matched", "└─ from       notes/Receiver.md"):
         assert part in drawn
+    shown = drawn.split("id         ")[1].split()[0]
+    assert "falls silent" in run("get", shown).stdout
 
 
 def test_explain_shows_words_and_meaning_with_an_embedder(run: Run) -> None:
@@ -84,16 +101,66 @@ def test_get_shows_links_facts_and_history(run: Run, ask: Ask) -> None:
     run("add", "It stands on the roof", "--id", "A", "--name", "Antenna", "--tag", "radio")
     run("add", "It stands on the mast", "--id", "A", "--name", "Antenna", "--tag", "radio")
     run("add", "--name", "Mast", "--id", "M")
-    run("link", "A", "M", "--weight", ".5")
+    run("link", "A", "M", "--weight", ".5", "--type", "support", "--text", "bolted on", "--proximity", "5")
     run("fact", "A", "stands on", "Mast")
     text = run("get", "antenna", "--history").stdout
-    for part in ("#radio", "It stands on the mast", "→ 0.500 relates    Mast", "stands_on Mast", "on the roof"):
+    for part in ("#radio", "It stands on the mast", "→ 0.500 relates    Mast\n", "stands_on Mast", "on the roof"):
         assert part in text
+    assert "(support) bolted on proximity 5\n" in text
     data = ask("get", "A", "--history")
+    assert (data["neighbours"][0]["type"], data["neighbours"][0]["text"]) == ("support", "bolted on")
     assert (data["node"]["text"], data["degree"]) == ("It stands on the mast", 1)
     assert (data["neighbours"][0]["name"], data["facts"][0]["object"]) == ("Mast", "M")
     assert [version["text"] for version in data["history"]] == ["It stands on the roof"]
     assert "history" not in ask("get", "A")
+
+
+# --- which node is meant
+
+
+def test_a_node_is_named_by_the_first_digits_of_its_id(run: Run, ask: Ask) -> None:
+    id_ = ask("add", "The antenna stands on the lee side")["id"]
+    other = ask("add", "Ants walk along the wall")["id"]
+    for word in (id_[:6], id_[:12].upper(), id_[:-1]):
+        assert ask("get", word)["node"]["id"] == id_
+    edge = ask("link", id_[:6], other[:7])
+    assert (edge["src"], edge["dst"]) == (id_, other)
+    assert ask("fact", id_[:8], "holds", "still")["subject"] == id_
+    assert ask("forget", id_[:6], "--yes")["forgotten"] == [id_]
+    run("get", id_[:6], code=2)
+
+
+def test_fewer_digits_or_the_beginning_of_a_chosen_id_name_nothing(run: Run, ask: Ask) -> None:
+    id_ = ask("add", "The antenna stands on the lee side")["id"]
+    run("add", "one", "--id", "decade-report")
+    run("add", "two", "--id", "facade01")
+    for word in (id_[:5], "decade", "decade-rep", "facade", ""):
+        run("get", word, code=2)
+
+
+def test_digits_that_begin_several_ids_list_them(run: Run) -> None:
+    for last in "ab":
+        run("add", f"text {last}", "--id", "0123456789abcdef0123456789abcde" + last)
+    problem = run("forget", "012345", "--yes", code=2).stderr
+    assert "begins several ids" in problem
+    assert "text a" in problem
+    assert "text b" in problem
+    assert "text b" in run("get", "0123456789abcdef0123456789abcdeb").stdout
+
+
+def test_an_exact_id_or_name_comes_before_the_beginning_of_another(run: Run, ask: Ask) -> None:
+    id_ = ask("add", "The antenna stands on the lee side")["id"]
+    run("add", "chosen", "--id", id_[:7])
+    run("add", "named", "--name", id_[:8], "--id", "N")
+    assert ask("get", id_[:7])["node"]["text"] == "chosen"
+    assert ask("get", id_[:8])["node"]["text"] == "named"
+
+
+@pytest.mark.parametrize("verb", [["get"], ["forget", "--yes"], ["link", "Receiver"]])
+def test_a_mistyped_name_shows_what_comes_near_or_how_to_find_ids(run: Run, verb: list[str]) -> None:
+    run("add", "--name", "Receiver", "--id", "R")
+    assert "did you mean R (Receiver)?" in run(*verb, "Recever", code=2).stderr
+    assert "`cuetrail recall WORDS --explain` shows the ids" in run(*verb, "zebra", code=2).stderr
 
 
 def test_stats_counts(run: Run, ask: Ask, memory: Path) -> None:
@@ -162,15 +229,38 @@ def test_debug_shows_where_an_error_comes_from(run: Run) -> None:
 
 
 def test_an_unknown_embedder_is_named_with_those_there_are(run: Run) -> None:
+    run("add", "one")
     assert "static, none, onnx:" in run("recall", "x", "--embedder", "gpt", code=1).stderr
 
 
 @pytest.mark.parametrize(
-    "arguments", [["get", "x"], ["forget", "x", "--yes"], ["doctor"], ["reembed"], ["backup", "b.tar"], ["export", "-"]]
-)
-def test_verbs_that_need_a_memory_say_that_there_is_none(run: Run, memory: Path, arguments: list[str]) -> None:
-    assert f"there is no memory in {memory}" in run(*arguments, code=2).stderr
-    assert not memory.exists()
+    "arguments",
+    [
+        ["recall", "x"], ["stats"], ["get", "x"], ["link", "a", "b"], ["forget", "x", "--yes"], ["doctor"], ["reembed"],
+        ["backup", "b.tar"], ["export", "-"],
+    ],
+)  # fmt: skip
+def test_verbs_that_need_a_memory_say_that_there_is_none_and_make_none(
+    run: Run, memory: Path, arguments: list[str]
+) -> None:
+    line = f"cuetrail: there is no memory at {memory}: make one with `cuetrail --memory {memory} add ...`.\n"
+    assert run(*arguments, code=2).stderr == line
+    assert list(memory.parent.iterdir()) == []
+
+
+def test_a_mistyped_memory_names_the_one_that_comes_near(run: Run, memory: Path) -> None:
+    run("add", "one")
+    typo = memory.with_name("memroy")
+    assert f"Did you mean {memory}?" in run("stats", "--memory", typo, code=2).stderr
+    assert "Did you mean" not in run("stats", "--memory", memory.with_name("other"), code=2).stderr
+    assert not typo.exists()
+
+
+def test_a_memory_that_lost_its_truth_is_damaged_and_not_missing(run: Run, memory: Path) -> None:
+    run("add", "one")
+    run("recall", "one")
+    (memory / "memory.db").unlink()
+    assert "damaged" in run("stats", code=3).stderr
 
 
 def test_a_file_in_place_of_the_memory_is_a_clear_line(run: Run, memory: Path) -> None:

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from cuetrail import transfer
+from cuetrail import config, transfer
 from cuetrail.cli import keeping
+from cuetrail.errors import InputError
 
 Run = Callable[..., Result]
 Ask = Callable[..., Any]
@@ -25,7 +26,8 @@ def test_an_export_comes_back_in_another_memory(run: Run, ask: Ask, vault: Path,
     run("ingest", vault)
     file, other = tmp_path / "all.jsonl", tmp_path / "other"
     assert str(file) in run("export", file).stdout
-    assert " taken in: " in run("import", file, "--memory", other).stdout
+    assert run("import", file, "--memory", other).stdout == "6 nodes, 7 edges, 0 facts read: 13 new\n"
+    assert run("import", file, "--memory", other).stdout == "6 nodes, 7 edges, 0 facts read: 13 here already\n"
     assert ask("stats", "--memory", other)["kinds"] == ask("stats")["kinds"]
 
 
@@ -33,7 +35,8 @@ def test_standard_output_gets_the_bytes_of_the_file(run: Run, vault: Path, tmp_p
     run("ingest", vault)
     run("add", "Grüße 日本")
     run("export", tmp_path / "all.jsonl")
-    assert run("export", "-").stdout_bytes == (tmp_path / "all.jsonl").read_bytes()
+    for more in ([], ["--json"]):
+        assert run("export", "-", *more).stdout_bytes == (tmp_path / "all.jsonl").read_bytes()
 
 
 @pytest.mark.parametrize("format", transfer.FORMATS)
@@ -50,9 +53,7 @@ def test_the_command_line_offers_the_formats_of_the_library() -> None:
     assert set(keeping.IMPORTS) == {*transfer.FORMATS, *transfer.INGESTED}
 
 
-@pytest.mark.parametrize(
-    "wrong", [["-", "--json"], ["-", "--format", "basic-memory"], ["x", "--vectors", "--format", "mem0"]]
-)
+@pytest.mark.parametrize("wrong", [["-", "--format", "basic-memory"], ["x", "--vectors", "--format", "mem0"]])
 def test_exports_that_cannot_be_are_wrong_use(run: Run, wrong: list[str]) -> None:
     run("add", "one")
     run("export", *wrong, code=2)
@@ -68,10 +69,15 @@ def test_import_names_records_it_cannot_take(run: Run, tmp_path: Path) -> None:
     assert "line " in done.stderr
 
 
-def test_import_of_something_unknown_is_wrong_use(run: Run, tmp_path: Path) -> None:
+def test_import_of_something_unknown_is_an_error_and_makes_no_memory(
+    run: Run, tmp_path: Path, vault: Path, memory: Path
+) -> None:
     (tmp_path / "strange.bin").write_bytes(b"\x00\x01")
-    assert "--format" in run("import", tmp_path / "strange.bin", code=2).stderr
+    problem = run("import", tmp_path / "strange.bin", code=2).stderr
+    assert all(name in problem for name in keeping.IMPORTS)
     assert "does not exist" in run("import", tmp_path / "nowhere", code=2).stderr
+    assert "is not in the format chatgpt" in run("import", vault, "--format", "chatgpt", code=1).stderr
+    assert not memory.exists()
 
 
 def test_a_backup_is_restored_over_a_memory_only_by_force(run: Run, tmp_path: Path) -> None:
@@ -105,7 +111,15 @@ def test_reembed_makes_the_missing_vectors(run: Run, ask: Ask) -> None:
     assert ask("reembed", "--embedder", "static")["vectors"] == 1
     assert ask("reembed", "--embedder", "static")["vectors"] == 0
     assert "wordllama" in run("stats").stdout
-    assert "--embedder static" in run("reembed", "--embedder", "none", code=2).stderr
+
+
+def test_reembed_with_none_keeps_a_memory_without_vectors(run: Run, ask: Ask) -> None:
+    run("add", "A kitten sleeps on the sofa", "--embedder", "static")
+    assert "dropped all vectors" in run("reembed", "--embedder", "none").stdout
+    run("add", "A cat sleeps on the mat", "--embedder", "static")
+    assert (ask("stats")["vectors"], ask("stats")["embedder"]) == (0, "none")
+    assert "--embedder static" in run("reembed", code=2).stderr
+    assert ask("reembed", "--embedder", "static")["vectors"] == 2
 
 
 def test_another_embedder_is_refused_where_vectors_matter_and_only_there(run: Run) -> None:
@@ -113,6 +127,62 @@ def test_another_embedder_is_refused_where_vectors_matter_and_only_there(run: Ru
     assert "cuetrail reembed" in run("recall", "one", "--embedder", OTHER, code=1).stderr
     for verb in (["stats"], ["get", "A"], ["doctor"], ["link", "A", "A"]):
         run(*verb, "--embedder", OTHER)
+
+
+# --- the embedder of a memory
+
+
+def test_a_memory_remembers_the_embedder_it_was_made_with(
+    run: Run, ask: Ask, memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CUETRAIL_EMBEDDER")
+    assert "later commands use the embedder none" in run("add", "one", "--embedder", "none").stderr
+    assert (memory / "cuetrail.toml").read_text() == 'embedder = "none"\n'
+    run("add", "two")
+    assert ask("stats")["vectors"] == 0
+
+
+def test_a_change_over_keeps_the_other_settings(
+    run: Run, ask: Ask, memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CUETRAIL_EMBEDDER")
+    memory.mkdir()
+    settings = memory / "cuetrail.toml"
+    settings.write_text('# mine\nuser = "ann"\nembedder = "none" # for now\n')
+    run("add", "one")
+    assert ask("reembed", "--embedder", "static")["vectors"] == 1
+    assert settings.read_text() == '# mine\nuser = "ann"\nembedder = "static"\n'
+    assert ask("recall", "one")["hits"][0]["why"]["found_by"] == ["text", "vector"]
+    before = settings.stat().st_mtime_ns
+    run("reembed", "--embedder", "static")
+    assert settings.stat().st_mtime_ns == before
+
+
+def test_the_default_embedder_needs_no_settings(run: Run, memory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CUETRAIL_EMBEDDER")
+    run("add", "one", "--embedder", "static")
+    assert not (memory / "cuetrail.toml").exists()
+
+
+def test_settings_nobody_can_change_say_what_to_write(memory: Path) -> None:
+    memory.mkdir()
+    (memory / "cuetrail.toml").write_text('user = """\nembedder = "a"\n"""\n')
+    with pytest.raises(InputError, match='write embedder = "fastembed" into it'):
+        config.keep_embedder(str(memory), "fastembed")
+    assert config.load_settings(str(memory)).embedder == "static"
+
+
+def test_a_model_folder_means_the_same_from_anywhere(memory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory.mkdir()
+    monkeypatch.chdir(memory)
+    config.keep_embedder(str(memory), "onnx:models/small")
+    assert config.load_settings(str(memory)).embedder == f"onnx:{memory}/models/small"
+
+
+def test_another_embedder_is_refused_with_every_place_where_it_is_named(run: Run) -> None:
+    run("add", "one", "--id", "A", "--embedder", "static")
+    problem = run("recall", "one", "--embedder", OTHER, code=1).stderr
+    assert all(place in problem for place in ("--embedder", "CUETRAIL_EMBEDDER", "cuetrail.toml", "cuetrail reembed"))
 
 
 def test_doctor_finds_and_mends(run: Run, ask: Ask, memory: Path) -> None:
@@ -129,8 +199,10 @@ def test_doctor_finds_and_mends(run: Run, ask: Ask, memory: Path) -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_prints_a_script(run: Run, shell: str) -> None:
-    assert "_CUETRAIL_COMPLETE" in run("completion", shell).stdout
+def test_completion_prints_a_script(run: Run, ask: Ask, shell: str) -> None:
+    script = run("completion", shell).stdout
+    assert "_CUETRAIL_COMPLETE" in script
+    assert ask("completion", shell) == {"shell": shell, "script": script.removesuffix("\n")}
 
 
 def test_the_shell_completes_verbs(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

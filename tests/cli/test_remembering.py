@@ -207,4 +207,4 @@ def test_private_memories_are_seen_by_their_user_and_shared_ones_by_the_team(run
 
 
 def test_sharing_with_a_team_one_is_not_in_is_wrong_use(run: Run) -> None:
-    assert "birds" in run("add", "a text", "--share", "birds", code=2).stderr
+    assert "--team birds, CUETRAIL_TEAMS" in run("add", "a text", "--share", "birds", code=2).stderr

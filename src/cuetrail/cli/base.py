@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import shlex
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     from cuetrail.model import FileError
 
 INTERRUPTED = 130
+# How many neighbours of a path are looked at for a name that comes near.
+MOST_BESIDE = 1000
 
 C = TypeVar("C", bound=click.Command)
 
@@ -64,10 +69,7 @@ class Run:
         settings = self.settings()
         there = "://" in settings.memory or (Path(settings.memory).expanduser() / "memory.db").exists()
         if not there and not new:
-            raise InputError(
-                f"there is no memory in {settings.memory}: `cuetrail add` and `cuetrail ingest` make one, "
-                "--memory names another"
-            )
+            self._refuse_to_make(settings.memory)
         embedder = settings.embedder if vectors else None
         with (
             output.warnings(self.quiet),
@@ -75,7 +77,27 @@ class Run:
         ):
             if not there:
                 self.notice(f"made a new memory in {settings.memory}")
+                self.keep_embedder()
             yield memory
+
+    def _refuse_to_make(self, place: str) -> None:
+        """Raises InputError for a memory that is not there, unless something else is: opening it says what."""
+        path = Path(place).expanduser()
+        if path.is_file() or (path / "index").exists():
+            return
+        near = _similar(path)
+        hint = f" Did you mean {near}?" if near else ""
+        raise InputError(
+            f"there is no memory at {place}: make one with `cuetrail --memory {shlex.quote(place)} add ...`.{hint}"
+        )
+
+    def keep_embedder(self) -> None:
+        """Make the embedder that was named on the command line the one of this memory, so that it is named once."""
+        from cuetrail.config import keep_embedder
+
+        kept = keep_embedder(self.settings().memory, self.embedder) if self.embedder else None
+        if kept is not None:
+            self.notice(f"later commands use the embedder {self.embedder}, as {kept} now says")
 
     def notice(self, text: str) -> None:
         """Tell a person something beside the result."""
@@ -100,6 +122,15 @@ class Run:
             self.notice(line)
         for line in () if self.json else show.failures(errors):
             output.warn(line)
+
+
+def _similar(path: Path) -> Path | None:
+    """A memory beside the path whose name comes near."""
+    with contextlib.suppress(OSError):
+        beside = (place.name for place in islice(path.parent.iterdir(), MOST_BESIDE) if (place / "memory.db").exists())
+        for name in get_close_matches(path.name, list(beside), 1):
+            return path.with_name(name)
+    return None
 
 
 pass_run = click.make_pass_decorator(Run, ensure=True)

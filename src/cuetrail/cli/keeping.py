@@ -35,12 +35,13 @@ IMPORTS = (*FORMATS, "obsidian", "chatgpt", "claude")
 def export(run: Run, file: str, format: str, vectors: bool) -> None:
     """Write everything you own to a file.
 
-    A FILE of - is standard output. It comes back with `cuetrail import`; the formats of other systems let you leave.
+    A FILE of - is standard output, which is then the export itself, also with --json. It comes back with `cuetrail
+    import`; the formats of other systems let you leave.
     """
     if vectors and format != "cuetrail":
         raise click.UsageError("--vectors goes with the format cuetrail")
-    if file == "-" and (run.json or format == "basic-memory"):
-        raise click.UsageError("- cannot be used with --json or basic-memory: name a file or folder")
+    if file == "-" and format == "basic-memory":
+        raise click.UsageError("basic-memory keeps its notes in a folder: name one instead of -")
     with run.open() as memory:
         if file == "-":
             _to_stdout(memory, format, vectors)
@@ -68,13 +69,16 @@ def _to_stdout(memory: Memory, format: str, vectors: bool) -> None:
 def import_(ctx: click.Context, run: Run, path: str, format: str | None) -> None:
     """Take in an export of cuetrail or of another system.
 
-    What was forgotten here stays forgotten, and importing a file twice changes nothing. The exit code is 1 when some
-    records could not be taken.
+    It says what is new, what changed and what was here already. What was forgotten here stays forgotten. The exit code
+    is 1 when some records could not be taken.
     """
     from dataclasses import asdict
 
     from cuetrail.cli.writing import SAFE
+    from cuetrail.switch import recognise
 
+    # Before a memory is made for it.
+    recognise(Path(path).expanduser(), format)
     try:
         with run.open(vectors=True, new=True) as memory, output.progress(run.quiet) as step:
             report = memory.import_(path, format=format, progress=step)
@@ -124,21 +128,21 @@ def restore(run: Run, file: str, force: bool) -> None:
 def reembed(ctx: click.Context, run: Run) -> None:
     """Make vectors anew, or the missing ones.
 
-    With --embedder, all are made by that one; without it, only those that are missing. Recalls go on meanwhile; words
-    cover what has no vector yet.
+    With --embedder, everyone's are made by that one; without it, only those that are missing. Recalls go on meanwhile
+    with the old vectors, until all new ones are made; stopped, the same command goes on where it was. `--embedder none`
+    drops all vectors: the memory is then searched by words alone.
     """
-    from cuetrail.embed import open_embedder
-
     try:
         # Opened without an embedder where one is named: the memory may hold another one's vectors.
         with run.open(vectors=run.embedder is None) as memory, output.progress(run.quiet) as step:
-            chosen = open_embedder(run.embedder, api_key=run.settings().api_key) if run.embedder else None
-            made = memory.reembed(chosen, progress=step)
+            made = memory.reembed(run.embedder, progress=step)
+            run.keep_embedder()
             embedder = memory.stats().embedder
     except KeyboardInterrupt:
-        output.warn("stopped: the vectors made so far are stored; run `cuetrail reembed` again to go on")
+        output.warn("stopped: the vectors made so far are kept; the same command again goes on from there")
         ctx.exit(INTERRUPTED)
-    run.summary({"vectors": made, "embedder": embedder}, f"made {show.count(made, 'vector')} with {embedder}")
+    done = "dropped all vectors" if embedder == "none" else f"made {show.count(made, 'vector')} with {embedder}"
+    run.summary({"vectors": made, "embedder": embedder}, done)
 
 
 @verb("doctor", "cuetrail doctor", "cuetrail doctor --repair")
@@ -168,8 +172,9 @@ def doctor(ctx: click.Context, run: Run, repair: bool) -> None:
     "cuetrail completion fish > ~/.config/fish/completions/cuetrail.fish",
 )
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@pass_run
 @click.pass_context
-def completion(ctx: click.Context, shell: str) -> None:
+def completion(ctx: click.Context, run: Run, shell: str) -> None:
     """Print a script for your shell.
 
     It teaches it to complete cuetrail's commands and options with the tab key.
@@ -178,4 +183,5 @@ def completion(ctx: click.Context, shell: str) -> None:
 
     found = get_completion_class(shell)
     assert found is not None, "click knows every shell of the choice"
-    click.echo(found(ctx.find_root().command, {}, "cuetrail", "_CUETRAIL_COMPLETE").source())
+    script = found(ctx.find_root().command, {}, "cuetrail", "_CUETRAIL_COMPLETE").source()
+    run.result({"shell": shell, "script": script}, script)

@@ -8,11 +8,11 @@ import click
 
 from cuetrail.cli import show, types
 from cuetrail.cli.base import Run, pass_run, verb
-from cuetrail.errors import NotFound
+from cuetrail.cli.nodes import meant
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
-    from cuetrail.model import Node, Recollection
+    from cuetrail.model import Node
 
 LINKS_SHOWN = 10
 
@@ -40,14 +40,16 @@ LINKS_SHOWN = 10
     "--since", metavar="WHEN", callback=types.start, help="Only from this time on: an ISO date or time, or ms."
 )
 @click.option("--until", metavar="WHEN", callback=types.end, help="Only up to this time; a date includes its day.")
-@click.option("--explain", is_flag=True, help="Draw why each hit is there.")
+@click.option("--fuzzy", is_flag=True, help="Forgive typos in the words; nothing is then found by meaning.")
+@click.option("--explain", is_flag=True, help="Draw why each hit is there, with its id.")
 @click.option("--no-touch", is_flag=True, help="Do not count this as a use of what is found.")
 @pass_run
 def recall(run: Run, /, cue: tuple[str, ...], explain: bool, no_touch: bool, **options: Any) -> None:
     """Ask what is remembered on a cue.
 
-    All words of the CUE belong to one question; "quoted words" must stand together, #tag and @bucket narrow it down.
-    Where nothing is found, it says so and what it looked for.
+    All words of the CUE belong to one question; "quoted words" must stand together, #tag and @bucket narrow it down,
+    and a last word that ends in * stands for all that begin so. Where nothing is found, stderr says so and what was
+    looked for.
     """
     from cuetrail.memory import DEFAULT_BUDGET
     from cuetrail.model import Budget
@@ -56,19 +58,15 @@ def recall(run: Run, /, cue: tuple[str, ...], explain: bool, no_touch: bool, **o
     if chars is not None and tokens is not None:
         raise click.UsageError("give --budget-chars or --budget-tokens, not both")
     budget = DEFAULT_BUDGET if chars is None and tokens is None else Budget(chars, tokens)
-    with run.open(vectors=True, new=True) as memory:
+    with run.open(vectors=True) as memory:
         found = memory.recall(" ".join(cue), budget=budget, record_access=not no_touch, **options)
     for line in found.notices:
         run.notice(line)
-    run.result(found.to_dict(), _answer(found, explain))
-
-
-def _answer(found: Recollection, explain: bool) -> str:
-    if not found.answerable:
-        return show.unanswered(found)
-    if not found.hits:
-        return "Something is remembered on this, but the budget is too small to show it."
-    return show.explained(found) if explain else found.text
+    if run.json or found.hits:
+        run.result(found.to_dict(), show.explained(found) if explain else found.text)
+    else:
+        # Who reads the output must not take this for something remembered.
+        run.notice(show.unanswered(found))
 
 
 @verb("get", "cuetrail get 'Cold connector'", "cuetrail get A0 --history --json")
@@ -78,13 +76,11 @@ def _answer(found: Recollection, explain: bool) -> str:
 def get(run: Run, id: str, history: bool) -> None:
     """Show one node.
 
-    It is given by id or name; its text, tags, strongest links and facts are printed.
+    It is given by id, by the first 6 or more digits of one, or by name; its text, tags, strongest links and facts are
+    printed.
     """
     with run.open() as memory:
-        node = memory.get(id)
-        if node is None:
-            raise NotFound(f"there is no node with the id or name {id!r} in this scope: `cuetrail recall` finds it")
-        data, text = _described(memory, node, history)
+        data, text = _described(memory, meant(memory, id), history)
     run.result(data, text)
 
 
@@ -95,14 +91,21 @@ def _described(memory: Memory, node: Node, with_history: bool) -> tuple[dict[str
     from cuetrail.model import node_dict
 
     around = memory.neighbours(node.id, LINKS_SHOWN)
-    steps = [(step, other) for step in around.neighbours if (other := memory.get(step.id)) is not None]
+    steps = [
+        (step, other, edge)
+        for step in around.neighbours
+        if (other := memory.get(step.id)) is not None and (edge := memory.edge(step.edge)) is not None
+    ]
     facts = memory.facts(node.id)
     objects = {fact.object: memory.get(fact.object) for fact in facts if fact.object is not None}
     names = {id_: show.title(other) for id_, other in objects.items() if other is not None}
     data: dict[str, Any] = {
         "node": node_dict(node),
         "degree": around.degree,
-        "neighbours": [{**asdict(step), "name": show.title(other)} for step, other in steps],
+        "neighbours": [
+            {**asdict(step), "name": show.title(other), "type": edge.type, "text": edge.text}
+            for step, other, edge in steps
+        ],
         "facts": [asdict(fact) for fact in facts],
     }
     parts = [show.node(node)]
@@ -124,6 +127,6 @@ def stats(run: Run) -> None:
     """
     from dataclasses import asdict
 
-    with run.open(new=True) as memory:
+    with run.open() as memory:
         found = memory.stats()
         run.result({"memory": memory.address, **asdict(found)}, show.stats(found, memory.address))

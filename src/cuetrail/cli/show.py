@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from cuetrail.model import Fact, FileError, Hit, IngestReport, Neighbour, Node, Recollection, Stats, Version
+    from cuetrail.model import Edge, Fact, FileError, Hit, IngestReport, Neighbour, Node, Recollection, Stats, Version
     from cuetrail.transfer import ImportReport
 
 ERRORS_SHOWN = 20
+SHORT = 8
+_DIGEST = re.compile(r"[0-9a-f]{32}")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FOUND_BY = {"text": "words", "vector": "meaning"}
 _PARTS = {"bm25": "words", "cosine": "meaning"}
@@ -46,6 +49,15 @@ def title(node: Node, width: int = 70) -> str:
     return node.name or snippet(node.text, width) or node.id
 
 
+def short(id_: str) -> str:
+    """Enough of an id to name its node by; ids that people chose stay whole.
+
+    >>> short("6b36198f5df82cee3802573ee1339927"), short("mem0:1")
+    ('6b36198f', 'mem0:1')
+    """
+    return id_[:SHORT] if _DIGEST.fullmatch(id_) else id_
+
+
 def tags(names: Iterable[str]) -> str:
     """Tags as people write them."""
     return " ".join(f"#{name}" for name in names)
@@ -55,9 +67,11 @@ def tags(names: Iterable[str]) -> str:
 
 
 def unanswered(found: Recollection) -> str:
-    """What to say when nothing was found."""
+    """What to say when nothing can be shown."""
+    if found.answerable:
+        return "something is remembered on this, but the budget is too small to show it"
     words = ", ".join(found.looked_for)
-    return f"Nothing remembered on this. Looked for: {words}." if words else "Nothing to look for: give a word or two."
+    return f"nothing is remembered on this; looked for: {words}" if words else "nothing to look for: give a word or two"
 
 
 def explained(found: Recollection) -> str:
@@ -91,7 +105,8 @@ def _reasons(hit: Hit, looked_for: Sequence[str]) -> Iterable[tuple[str, str]]:
         yield "tags", f"{tags(matched(hit.node.tags, looked_for) or hit.node.tags)} matched"
     if path := why.get("path"):
         yield "path", " → ".join(_hop(hop) for hop in path)
-    yield "from", f"{hit.node.source or hit.node.id}, {when(hit.node.at)}"
+    yield "id", short(hit.node.id)
+    yield "from", ", ".join(filter(None, (hit.node.source, when(hit.node.at))))
 
 
 def matched(names: Iterable[str], looked_for: Sequence[str]) -> list[str]:
@@ -134,14 +149,22 @@ def node(found: Node) -> str:
     return f"{head}\n\n{found.text}" if found.text else head
 
 
-def neighbours(degree: int, found: Sequence[tuple[Neighbour, Node]]) -> str:
-    """The strongest links of a node."""
+def neighbours(degree: int, found: Sequence[tuple[Neighbour, Node, Edge]]) -> str:
+    """The strongest links of a node, each with what was said of it."""
     lines = [f"Links ({len(found)} of {degree}, the strongest first)"]
-    for step, other in found:
+    for step, other, edge in found:
         weight = "  ?  " if step.weight is None else f"{step.weight:.3f}"
         arrow = "→" if step.outgoing else "←"
         lines.append(f"  {arrow} {weight} {step.kind:<10} {title(other)}  {tags(step.tags)}".rstrip())
+        said = [f"({edge.type})" if edge.type else "", edge.text]
+        said += [f"{name} {level}" for name, level in _levels(edge) if level is not None]
+        if any(said):
+            lines.append(" " * 21 + " ".join(filter(None, said)))
     return "\n".join(lines)
+
+
+def _levels(edge: Edge) -> tuple[tuple[str, int | None], ...]:
+    return ("attitude", edge.attitude), ("proximity", edge.proximity)
 
 
 def facts(found: Sequence[Fact], names: Mapping[str, str]) -> str:
@@ -190,11 +213,11 @@ def _some(one: str, many: str, counts: Iterable[tuple[str, int]]) -> list[str]:
 
 def imported(report: ImportReport) -> str:
     """One line on what an import did."""
-    parts = [count(report.records, "record") + " taken in"]
-    parts += [count(report.nodes, "node"), count(report.edges, "edge"), count(report.facts, "fact")]
-    parts += [f"{report.forgotten:,} forgotten earlier and left out"] if report.forgotten else []
-    parts += [f"{len(report.errors):,} failed"] if report.errors else []
-    return f"{parts[0]}: {', '.join(parts[1:])}"
+    whole = ", ".join([count(report.nodes, "node"), count(report.edges, "edge"), count(report.facts, "fact")])
+    counts = [("new", report.added), ("changed", report.changed), ("here already", report.unchanged)]
+    counts += [("forgotten earlier and left out", report.forgotten), ("failed", len(report.errors))]
+    said = [f"{number:,} {label}" for label, number in counts if number]
+    return f"{whole} read: {', '.join(said) or 'nothing new'}"
 
 
 def failures(errors: Sequence[FileError]) -> list[str]:

@@ -10,11 +10,12 @@ import click
 
 from cuetrail.cli import output, show, types
 from cuetrail.cli.base import INTERRUPTED, Run, pass_run, verb
-from cuetrail.errors import InputError, NotFound, ReadError
+from cuetrail.cli.nodes import known, meant
+from cuetrail.errors import InputError, ReadError
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
-    from cuetrail.model import IngestReport
+    from cuetrail.model import IngestReport, Node
 
 SAFE = "everything up to here is stored; run the same command again to go on"
 
@@ -203,12 +204,13 @@ def _report(run: Run, report: IngestReport) -> None:
 def link(run: Run, /, src: str, dst: str, **options: Any) -> None:
     """Join two nodes, SRC and DST.
 
-    Each is given by id or name. The same two with the same kind again replace the link.
+    Each is given by id, by the first 6 or more digits of one, or by name. The same two with the same kind again replace
+    the link.
     """
     from dataclasses import asdict
 
     with run.open() as memory:
-        edge = memory.link(src, dst, **options)
+        edge = memory.link(meant(memory, src).id, meant(memory, dst).id, **options)
     run.result(asdict(edge), edge.id if run.quiet else f"linked {edge.src} → {edge.dst}: {edge.id}")
 
 
@@ -226,13 +228,17 @@ def link(run: Run, /, src: str, dst: str, **options: Any) -> None:
 def fact(run: Run, /, subject: str, predicate: str, object: str, **options: Any) -> None:
     """State that SUBJECT - PREDICATE - OBJECT.
 
-    Subject and object are ids or names; an unknown subject becomes a node, an unknown object is kept as a text.
+    Subject and object are ids or names (the subject also the first 6 or more digits of an id); an unknown subject
+    becomes a node, an unknown object is kept as a text.
     """
     from dataclasses import asdict
 
     with run.open(vectors=True, new=True) as memory:
-        stated = memory.fact(subject, predicate, object, **options)
-    run.result(asdict(stated), stated.id if run.quiet else f"stated {stated.id}")
+        about = known(memory, subject)
+        stated = memory.fact(about.id if about else subject, predicate, object, **options)
+        named = memory.get(stated.subject)
+    of = "" if named is None else f" of {show.title(named)}" + ("" if about else ", which is new")
+    run.result(asdict(stated), stated.id if run.quiet else f"stated {stated.id}{of}")
 
 
 @verb(
@@ -248,28 +254,24 @@ def fact(run: Run, /, subject: str, predicate: str, object: str, **options: Any)
 def forget(run: Run, ids: tuple[str, ...], source: str | None, yes: bool) -> None:
     """Remove nodes for good.
 
-    They are named by id or name, and do not come back with the next ingest or import. To remember one anew, put it in
-    with `cuetrail add --allow-again`.
+    They are named by id, by the first 6 or more digits of one, or by name, and do not come back with the next ingest or
+    import. To remember one anew, put it in with `cuetrail add --allow-again`.
     """
     if not ids and source is None:
         raise click.UsageError("name what to forget: ids, or --source PATH")
+    if not yes and not sys.stdin.isatty():
+        raise click.UsageError("forgetting cannot be undone and there is no terminal to ask on: add --yes")
     with run.open() as memory:
+        doomed = [meant(memory, id_) for id_ in ids]
         if not yes:
-            _confirm(memory, ids, source)
-        gone = memory.forget(*ids, source=source)
+            _confirm(doomed, source)
+        gone = memory.forget(*(node.id for node in doomed), source=source)
     run.summary({"forgotten": gone}, f"forgot {show.count(len(gone), 'memory', 'memories')}")
 
 
-def _confirm(memory: Memory, ids: Sequence[str], source: str | None) -> None:
+def _confirm(nodes: Sequence[Node], source: str | None) -> None:
     """Ask on the terminal, showing what would go. Raises ClickException when the answer is no."""
-    if not sys.stdin.isatty():
-        raise click.UsageError("forgetting cannot be undone and there is no terminal to ask on: add --yes")
-    doomed = []
-    for id_ in ids:
-        node = memory.get(id_)
-        if node is None:
-            raise NotFound(f"there is no node with the id or name {id_!r} in this scope")
-        doomed.append(f"  {show.title(node)}")
+    doomed = [f"  {show.title(node)}" for node in nodes]
     if source is not None:
         doomed.append(f"  everything from {source}")
     output.warn("this will be forgotten for good:\n" + "\n".join(doomed))

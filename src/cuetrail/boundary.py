@@ -14,7 +14,7 @@ from typing import Any, Literal
 from cuetrail.arguments import PROVENANCES, check, is_list, is_number, is_whole, refusal
 from cuetrail.errors import InputError
 from cuetrail.model import Edge, Fact, Node, Note, Scope, Where
-from cuetrail.text import clean, digest, make_tags, norm_buckets, norm_name, norm_tag, storable
+from cuetrail.text import clean, digest, fact_id, link_id, make_tags, norm_buckets, norm_name, norm_tag, storable
 
 WEIGHTS = (0.25, 1.0)
 LEVELS = (1, 5)
@@ -92,7 +92,7 @@ def make_edge(src: str, dst: str, given: Mapping[str, Any], now: int) -> Edge:
         raise InputError("an edge needs a kind, such as relates")
     check_share("confidence", given["confidence"])
     return Edge(
-        id=_optional("id", given["id"]) or digest("edge", src, dst, kind),
+        id=_optional("id", given["id"]) or link_id(src, dst, kind),
         src=src,
         dst=dst,
         kind=kind,
@@ -120,7 +120,7 @@ def make_fact(
         raise InputError("a fact needs a predicate, such as uses")
     status: Literal["confirmed", "staged"] = "confirmed" if source == "user_edit" else "staged"
     return Fact(
-        id=digest("fact", subject, predicate, object_id if object_id is not None else "=" + clean(value)),
+        id=fact_id(subject, predicate, object_id, clean(value)),
         subject=subject,
         predicate=predicate,
         object=object_id,

@@ -114,6 +114,16 @@ def digest(*parts: str) -> str:
     return hashlib.blake2b(said, digest_size=16, person=b"cuetrail.id").hexdigest()
 
 
+def link_id(src: str, dst: str, kind: str) -> str:
+    """The id of an edge that a caller makes: the same ends and kind are the same edge."""
+    return digest("edge", src, dst, kind)
+
+
+def fact_id(subject: str, predicate: str, object_: str | None, value: str | None) -> str:
+    """The id of a fact: stating the same again is the same fact."""
+    return digest("fact", subject, predicate, object_ if object_ is not None else f"={value}")
+
+
 def snippet(text: str, width: int = 80) -> str:
     """The first line of a text, cut at a word to at most `width` characters."""
     line = _SPACE.sub(" ", text).strip()

@@ -31,7 +31,7 @@ PARAGRAPHS = (
 FRONTS = ("", "---\ntitle: Alpha Note\ntags: [red]\n---\n", "---\naliases: [Beta, nowhere]\nbucket: own\n---\n")
 PATHS = ("a.md", "b.md", "one/b.md", "one/c.md", "two/a.md")
 
-_texts = st.builds(
+texts = st.builds(
     lambda front, parts: front + "\n\n".join(parts),
     st.sampled_from(FRONTS),
     st.lists(st.sampled_from(PARAGRAPHS), max_size=5),
@@ -39,8 +39,8 @@ _texts = st.builds(
 _paths = st.sampled_from(PATHS)
 _steps = st.lists(
     st.one_of(
-        st.tuples(st.just("write"), _paths, _texts),
-        st.tuples(st.just("write"), _paths, _texts),
+        st.tuples(st.just("write"), _paths, texts),
+        st.tuples(st.just("write"), _paths, texts),
         st.tuples(st.just("move"), _paths, _paths),
         st.tuples(st.just("copy"), _paths, _paths),
         st.tuples(st.just("delete"), _paths, st.just("")),
@@ -51,7 +51,7 @@ _steps = st.lists(
 )
 
 
-def _do(vault: Vault, memory: Memory, step: tuple[str, str, str]) -> None:
+def do(vault: Vault, memory: Memory, step: tuple[str, str, str]) -> None:
     what, path, other = step
     file = vault.root / path
     if what == "ingest":
@@ -79,7 +79,7 @@ def test_following_every_step_ends_in_the_same_memory_as_taking_in_the_final_sta
     vault.root.mkdir()
     with Memory(place / "followed", embedder="none") as followed, Memory(place / "fresh", embedder="none") as fresh:
         for step in steps:
-            _do(vault, followed, step)
+            do(vault, followed, step)
         followed.ingest(vault.root)
         fresh.ingest(vault.root)
         assert state(followed, place) == state(fresh, place)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 import xxhash
@@ -16,6 +16,8 @@ from cuetrail.text import clean, digest, make_tags, norm_buckets, norm_name
 # Topical band: structure says that two atoms stand together, not that one causes the other.
 NEXT_WEIGHT = 0.35
 UNDER_WEIGHT = 0.45
+# The property in which the node of a document keeps what its file states; all else on its nodes is by hand.
+RECORD = "from_file"
 _KIND_TAGS = {"code": "code", "chat": "chat"}
 
 
@@ -79,7 +81,19 @@ def build(document: Document, context: Context) -> Built:
     dated = {a.id for a, p in zip(atoms, document.pieces, strict=True) if p.at is not None or document.at is not None}
     if document.at is not None:
         dated.add(top.id)
-    return Built([top, *atoms], _edges(document, top, atoms, context.now), links, frozenset(dated))
+    return Built([_recorded(top, atoms), *atoms], _edges(document, top, atoms, context.now), links, frozenset(dated))
+
+
+def _recorded(top: Node, atoms: list[Node]) -> Node:
+    """The node of a document with the record of what is its file's own."""
+    record = {
+        "tags": [tag.name for tag in top.tag_details if tag.origin == "user"],
+        "buckets": list(top.buckets),
+        "aliases": list(top.aliases),
+        "props": sorted(top.props),
+        "atom_props": sorted({name for atom in atoms for name in atom.props}),
+    }
+    return replace(top, props={**top.props, RECORD: {name: stated for name, stated in record.items() if stated}})
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from cuetrail.ingest import near
+from cuetrail.ingest import by_hand, heirs, near
 from cuetrail.ingest.build import Built, structure
 from cuetrail.ingest.linking import withdrawn
-from cuetrail.model import Edge, Link, Node, Scope
+from cuetrail.model import Edge, Life, Link, Node, Scope, Tag
 from cuetrail.store.base import Store
 
 _GIVEN = ("temporal", "infected")
+_NEWBORN = Life()
 
 
 @dataclass(slots=True)
 class Difference:
-    """`changed` is to be written; of it `new` was not there, and `relabelled` has other tags or buckets of its own."""
+    """`changed` is to be written; of it `new` was not there, and `relabelled` has other tags or buckets of its own.
+
+    `successors` says of `leaving`, by id, which of them live on in which other node.
+    """
 
     changed: list[Node] = field(default_factory=list)
     new: list[Node] = field(default_factory=list)
     relabelled: list[Node] = field(default_factory=list)
     leaving: list[Node] = field(default_factory=list)
+    successors: dict[str, str] = field(default_factory=dict)
     links: list[Link] = field(default_factory=list)
     ended: list[Link] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
@@ -34,6 +39,19 @@ class Difference:
         return self.links + [withdrawn(link) for link in self.ended]
 
 
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file as it should be, as it is in the memory, and as it was under the path it was moved from."""
+
+    documents: Sequence[Built]
+    wanted: Mapping[str, Node]
+    old: Mapping[str, Node]
+    moved: Mapping[str, Node]
+
+    def is_dated(self, id_: str) -> bool:
+        return any(id_ in document.dated for document in self.documents)
+
+
 def compare(
     store: Store,
     scope: Scope,
@@ -42,75 +60,102 @@ def compare(
     moved: Mapping[str, str],
     now: int,
 ) -> Difference:
-    """The difference between files as built and as present. A moved file's atoms take over the old ones' lives."""
+    """The difference between files as built and as present. `moved` says which vanished file a new one was."""
     found = Difference()
     for source, documents in built.items():
+        wanted = {node.id: node for document in documents for node in document.nodes}
         old = {node.id: node for node in present[source]}
-        before = _by_content(present[moved[source]]) if source in moved else {}
-        _compare_nodes(found, documents, old, before, now)
-        if old:
-            _compare_rest(found, store, scope, documents, old)
-        else:
+        before = {node.id: node for node in present[moved[source]]} if source in moved else {}
+        if not old:
+            _compare_nodes(found, _File(documents, wanted, old, before), now)
             found.links += [link for document in documents for link in document.links]
             found.edges += [edge for document in documents for edge in document.edges]
+            continue
+        marks = sorted({structure(document.nodes[0].source or "") for document in documents})
+        edges = [edge for some in store.edges_via(scope, marks).values() for edge in some]
+        old |= _set_apart(store, scope, wanted, old, edges)
+        _compare_nodes(found, _File(documents, wanted, old, before), now)
+        _compare_links(found, store, scope, documents, old)
+        _compare_edges(found, documents, edges)
     return found
 
 
-def _compare_nodes(
-    found: Difference,
-    documents: Sequence[Built],
-    old: Mapping[str, Node],
-    before: Mapping[tuple[str, str, int], Node],
-    now: int,
-) -> None:
-    wanted = {node.id: node for document in documents for node in document.nodes}
-    dated = frozenset[str]().union(*(document.dated for document in documents))
-    places = dict(zip(wanted, _contents(list(wanted.values())), strict=True)) if before else {}
-    for id_, node in wanted.items():
-        was = old.get(id_)
+def _set_apart(
+    store: Store, scope: Scope, wanted: Mapping[str, Node], old: Mapping[str, Node], edges: Sequence[Edge]
+) -> dict[str, Node]:
+    """Nodes of the file that a person has stated again by their ids, and that name no file since.
+
+    One that is no longer in the file and was given another text is the person's own.
+    """
+    ends = {end for edge in edges for end in (edge.src, edge.dst)}
+    found = store.get(scope, sorted((ends | wanted.keys()) - old.keys()))
+    mine = [node for node in found.values() if (node.owner, node.team) == (scope.user, scope.share)]
+    return {node.id: node for node in mine if node.id in wanted or not store.history(scope, node.id)}
+
+
+def _compare_nodes(found: Difference, file: _File, now: int) -> None:
+    records = by_hand.records((*file.old.values(), *file.moved.values()))
+    successors = _successors(file)
+    elders: dict[str, list[Node]] = defaultdict(list)
+    for old, new in successors.items():
+        elders[new].append(file.old.get(old) or file.moved[old])
+    for id_, node in file.wanted.items():
+        was, dated = file.old.get(id_), file.is_dated(id_)
+        settled = node if was is None else _settled(node, was, records, dated)
+        for elder in elders[id_]:
+            settled = _inheriting(settled, elder, records, elder.id in file.moved and not dated)
         if was is None:
-            same = before.get(places[id_]) if before else None
-            fresh = node if same is None else _living_on(node, same, id_ in dated)
-            found.new.append(fresh)
-            found.changed.append(fresh)
-            continue
-        found.kept += node.kind == "atom"
-        settled, relabelled = _settled(node, was, id_ in dated)
-        if settled != was:
-            settled = replace(settled, updated=now)
+            found.new.append(settled)
             found.changed.append(settled)
-            if relabelled:
-                found.relabelled.append(settled)
-    found.leaving += [node for id_, node in old.items() if id_ not in wanted]
+        else:
+            _compare_known(found, settled, was, now)
+    found.leaving += [node for id_, node in file.old.items() if id_ not in file.wanted]
+    found.successors |= successors
 
 
-def _compare_rest(
+def _compare_known(found: Difference, settled: Node, was: Node, now: int) -> None:
+    """Take note of a node that was there. Unless its own tags or buckets changed it keeps what it borrowed."""
+    found.kept += settled.kind == "atom"
+    bare = near.own(was)
+    relabelled = (settled.tag_details, settled.buckets) != (bare.tag_details, bare.buckets)
+    if not relabelled and bare is not was:
+        props = {**settled.props, near.NOTED: was.props[near.NOTED]}
+        settled = replace(settled, tag_details=was.tag_details, buckets=was.buckets, props=props)
+    if settled != was:
+        settled = replace(settled, updated=now)
+        found.changed.append(settled)
+        if relabelled or settled.simhash != was.simhash:
+            found.relabelled.append(settled)
+
+
+def _compare_links(
     found: Difference, store: Store, scope: Scope, documents: Sequence[Built], old: Mapping[str, Node]
 ) -> None:
-    """Links and edges of a file that was known. Names are judged by the whole file, so kept atoms may change theirs."""
+    """Links of a file that was known. Names are judged by the whole file, so kept atoms may change theirs."""
     links = {(k.src, k.kind, k.norm): k for document in documents for k in document.links}
     staying = sorted({src for src, _, _ in links} | {n.id for d in documents for n in d.nodes if n.id in old})
     stored = store.links_of(scope, staying)
     had = {(k.src, k.kind, k.norm): k for some in stored.values() for k in some if k.display}
     found.links += [link for key, link in links.items() if key not in had]
     found.ended += [link for key, link in had.items() if key not in links]
+
+
+def _compare_edges(found: Difference, documents: Sequence[Built], present: Sequence[Edge]) -> None:
     edges = {edge.id: edge for document in documents for edge in document.edges}
-    marks = sorted({structure(document.nodes[0].source or "") for document in documents})
-    have = {edge.id for some in store.edges_via(scope, marks).values() for edge in some}
+    have = {edge.id for edge in present}
     found.edges += [edge for id_, edge in edges.items() if id_ not in have]
     found.stale_edges += sorted(have - edges.keys())
 
 
-def _settled(node: Node, old: Node, dated: bool) -> tuple[Node, bool]:
-    """The node as it should be stored, and whether its own tags or buckets changed.
+def _settled(node: Node, old: Node, records: by_hand.Records, dated: bool) -> Node:
+    """The node as it should be stored, without what it borrows.
 
-    What others gave the old one stays, and a date that only the file's time told does not move.
+    What people and rules gave the old one stays, and a date that only the file's time told does not move.
     """
-    bare = near.own(old)
-    given = tuple(tag for tag in bare.tag_details if tag.origin in _GIVEN and tag.name not in node.tags)
-    settled = replace(
+    node = by_hand.put_on(node, by_hand.told_from(old, records.get(node.source)))
+    return replace(
         node,
-        tag_details=node.tag_details + given,
+        tag_details=node.tag_details + _given(node, old),
         at=node.at if dated else old.at,
         created=old.created,
         updated=old.updated,
@@ -118,19 +163,35 @@ def _settled(node: Node, old: Node, dated: bool) -> tuple[Node, bool]:
         owner=old.owner,
         team=old.team,
     )
-    if (settled.tag_details, settled.buckets) != (bare.tag_details, bare.buckets):
-        return settled, True
-    props = {**settled.props, near.NOTED: old.props[near.NOTED]} if near.NOTED in old.props else settled.props
-    return replace(settled, tag_details=old.tag_details, buckets=old.buckets, props=props), False
 
 
-def _living_on(node: Node, old: Node, dated: bool) -> Node:
-    """The node with the life of the one it was under another path."""
-    return replace(node, created=old.created, life=old.life, at=node.at if dated else old.at)
+def _inheriting(node: Node, elder: Node, records: by_hand.Records, same_time: bool) -> Node:
+    """The node with the life of the one it was, and what people put on that one."""
+    node = by_hand.put_on(node, by_hand.told_from(elder, records.get(elder.source or node.source)))
+    same = node.text == elder.text
+    return replace(
+        node,
+        tag_details=node.tag_details + (_given(node, elder) if same else ()),
+        at=elder.at if same_time else node.at,
+        created=min(node.created, elder.created),
+        life=elder.life if node.life == _NEWBORN else node.life,
+    )
 
 
-def _by_content(nodes: Sequence[Node]) -> dict[tuple[str, str, int], Node]:
-    return dict(zip(_contents(nodes), nodes, strict=True))
+def _given(node: Node, old: Node) -> tuple[Tag, ...]:
+    """The tags that rules about time and about known names gave the old one: the same text would get them again."""
+    tags = near.own(old).tag_details
+    return tuple(tag for tag in tags if tag.origin in _GIVEN and tag.name not in node.tags)
+
+
+def _successors(file: _File) -> dict[str, str]:
+    """The nodes that live on in a node of the file, by id: all of the file it was, and its own edited ones."""
+    found = heirs.find(list(file.old.values()), list(file.wanted.values())) if file.old else {}
+    if file.moved:
+        wanted = dict(zip(_contents(list(file.wanted.values())), file.wanted, strict=True))
+        contents = dict(zip(file.moved, _contents(list(file.moved.values())), strict=True))
+        found |= {id_: wanted[content] for id_, content in contents.items() if content in wanted}
+    return found
 
 
 def _contents(nodes: Sequence[Node]) -> list[tuple[str, str, int]]:

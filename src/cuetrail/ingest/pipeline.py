@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import xxhash
 
@@ -63,6 +63,28 @@ class Draft:
         self.size += sum(len(b.nodes) for b in built)
 
 
+class Gone:
+    """Known files that are no longer there, until they are found to be others by now."""
+
+    def __init__(self, files: Mapping[str, SourceFile]) -> None:
+        self._by_content: dict[str, list[str]] = {}
+        for path, file in files.items():
+            self._by_content.setdefault(file.hash, []).append(path)
+
+    def take(self, source: str, content: str) -> str | None:
+        """The file of this content, which is then no longer here; of several the one whose name is the same."""
+        paths = self._by_content.get(content)
+        if not paths:
+            return None
+        name = PurePosixPath(source).name
+        before = min(paths, key=lambda path: (PurePosixPath(path).name != name, path))
+        paths.remove(before)
+        return before
+
+    def left(self) -> list[str]:
+        return sorted(path for paths in self._by_content.values() for path in paths)
+
+
 def ingest_path(
     store: Store, scope: Scope, path: Path, options: Options, write: Writer, progress: Progress | None
 ) -> IngestReport:
@@ -71,15 +93,14 @@ def ingest_path(
     known = store.source_files(scope, place.source(place.path))
     found = walk(place, options.skip)
     errors = [_closed(place, error) for error in found.closed]
-    gone = _gone(store, scope, place, known, found.files, errors)
-    moved = {file.hash: path for path, file in gone.items()}
+    gone = Gone(_gone(store, scope, place, known, found.files, errors))
     # The folder's name is known from the first write on, so that an interrupted ingest is continued under it.
     draft = Draft(roots={place.root: str(place.base)} if place.root else {})
     report, unchanged = IngestReport(), 0
     for number, file in enumerate(found.files, 1):
         source = place.source(file)
         try:
-            if not _take(draft, file, source, known.get(source), moved, options):
+            if not _take(draft, file, source, known.get(source), gone, options):
                 unchanged += 1
         except ReadError as error:
             errors.append(FileError(source, str(error)))
@@ -88,7 +109,8 @@ def ingest_path(
             draft = Draft()
         if progress:
             progress("reading", number, len(found.files))
-    draft.gone, draft.absorbed = sorted(gone), place.absorbed
+    draft.gone += gone.left()
+    draft.absorbed = place.absorbed
     report = _plus(report, _flush(store, scope, draft, options, write))
     return replace(report, files=len(found.files), unchanged_files=unchanged, errors=tuple(errors))
 
@@ -115,10 +137,8 @@ def _gone(
     return gone
 
 
-def _take(
-    draft: Draft, file: Path, source: str, known: SourceFile | None, moved: Mapping[str, str], options: Options
-) -> bool:
-    """Read a file into the draft; False when it is as it was. Raises ReadError."""
+def _take(draft: Draft, file: Path, source: str, known: SourceFile | None, gone: Gone, options: Options) -> bool:
+    """Read a file into the draft, with the vanished one that it was; False when it is as known. Raises ReadError."""
     limit = MAX_BYTES if options.max_bytes is None else options.max_bytes
     try:
         status = file.stat()
@@ -138,8 +158,10 @@ def _take(
     context = Context(options.bucket, options.provenance, status.st_mtime_ns // 1_000_000, options.now)
     draft.put(source, [build(document, context) for document in documents])
     draft.files.append(SourceFile(source, status.st_size, status.st_mtime_ns, content, options.now))
-    if known is None and content in moved:
-        draft.moved[source] = moved[content]
+    if (before := gone.take(source, content)) is not None:
+        # Both are written at once, so that an interruption does not part them.
+        draft.moved[source] = before
+        draft.gone.append(before)
     return True
 
 
@@ -196,17 +218,21 @@ def _flush(store: Store, scope: Scope, draft: Draft, options: Options, write: Wr
     """Write the draft as one transaction: only the difference to what is there."""
     if not (draft.files or draft.gone or draft.built or draft.roots or draft.absorbed):
         return IngestReport()
-    present = store.atoms_of(scope, [*draft.built, *draft.gone, *draft.moved.values()])
+    present = store.atoms_of(scope, [*draft.built, *draft.gone])
     found = compare(store, scope, draft.built, present, draft.moved, options.now)
     found.leaving += [node for source in draft.gone for node in present[source]]
     forgotten = store.is_forgotten(scope, found.new)
+    # Nothing lives on in what was forgotten.
+    successors = {old: new for old, new in found.successors.items() if new not in forgotten}
+    leaving = [node.id for node in found.leaving]
     batch = Batch(
         nodes=found.changed,
         edges=found.edges,
         links=found.stored_links(),
         sources=draft.files,
         roots=draft.roots,
-        remove_nodes=[node.id for node in found.leaving],
+        successors=successors,
+        remove_nodes=[id_ for id_ in leaving if id_ not in successors],
         remove_edges=found.stale_edges,
         remove_sources=draft.gone,
         remove_roots=list(draft.absorbed),
@@ -216,8 +242,8 @@ def _flush(store: Store, scope: Scope, draft: Draft, options: Options, write: Wr
     change = Change(
         links=[link for link in found.links if link.src not in forgotten],
         ended=found.ended,
-        arriving=[node for node in found.changed if node.kind == "source" and node.id not in forgotten],
-        leaving=batch.remove_nodes,
+        arriving=[node for node in found.changed if (node.name or node.aliases) and node.id not in forgotten],
+        leaving=leaving,
     )
     resolve(store, scope, change, batch, options.now)
     kept_out = set(write(batch).forgotten)

@@ -72,6 +72,8 @@ def mismatch(held: VectorSpace | None, other: str) -> EmbedderMismatch:
 class Batch:
     """Everything one transaction changes. Removals happen first, then nodes, then what refers to them.
 
+    `successors` come last: what anyone states of the first node of a pair is then stated of the second, and the first
+    is removed. Edges made by a rule do not pass on, and nothing passes to a node that was kept out.
     `nodes` are inserted, or replaced where the id exists. `vectors` maps node ids to unit vectors as little-endian
     float16 bytes; they are of the model `space` names (None: the one the memory holds). `roots` maps the short names
     of ingested folders to where they are.
@@ -89,6 +91,7 @@ class Batch:
     tombstones: list[Tombstone] = field(default_factory=list)
     versions: list[Version] = field(default_factory=list)
     roots: dict[str, str] = field(default_factory=dict)
+    successors: dict[str, str] = field(default_factory=dict)
     remove_nodes: list[str] = field(default_factory=list)
     remove_edges: list[str] = field(default_factory=list)
     remove_sources: list[str] = field(default_factory=list)

@@ -50,7 +50,7 @@ def read(text: str, source: str) -> Document:
     suffix = source.rpartition(".")[2].lower()
     language = LANGUAGES.get(suffix) or _from_shebang(text)
     props = {"language": language}
-    parts = [Part(piece, prose=False, tags=("code",), props=props) for piece in split.code(text)]
+    parts = [Part(piece, prose=False, props=props) for piece in split.code(text)]
     title = stem(source)
     return Document(path=source, title=title, kind="code", pieces=make_pieces(parts), props={"language": language})
 

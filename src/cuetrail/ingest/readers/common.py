@@ -32,7 +32,6 @@ class Part:
     text: str
     level: int = 0
     prose: bool = True
-    tags: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     at: int | None = None
     speaker: str | None = None
@@ -83,11 +82,11 @@ def make_pieces(parts: Sequence[Part]) -> tuple[Piece, ...]:
 
 def _piece(part: Part, found: tuple[str, ...]) -> Piece:
     linked = part.links
-    tagged = part.tags
+    tagged: tuple[str, ...] = ()
     at = part.at
     if part.prose:
         linked = tuple(dict.fromkeys((*part.links, *links.find(part.text))))
-        tagged = tuple(dict.fromkeys((*part.tags, *tags.find(part.text))))
+        tagged = tags.find(part.text)
         if at is None and dates.first(part.text) is not None:
             # A date in code or an address is not stated by the writer; masking is costly, so only where it may matter.
             at = dates.first(markup.prose_only(part.text))

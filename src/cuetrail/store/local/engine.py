@@ -28,7 +28,7 @@ from cuetrail.model import (
     Where,
 )
 from cuetrail.store.base import NO_VECTORS, Band, Batch, Progress, Record, Unembedded, VectorSpace, Written
-from cuetrail.store.local import backup, doctor, spaces, write
+from cuetrail.store.local import backup, doctor, spaces, succession, write
 from cuetrail.store.local.db import Database, chunks, head, log_changes, marks, moment, my_parts
 from cuetrail.store.local.read import Reader, nodes_by_key
 from cuetrail.store.local.textindex import TextIndex
@@ -62,7 +62,7 @@ class LocalStore:
 
     def write(self, scope: Scope, batch: Batch) -> Written:
         with self.db.writing() as db:
-            written = write.write_batch(db, scope, batch)
+            written = succession.write_batch(db, scope, batch)
         if getattr(self._bulk, "writes", None) is not None:
             # One transaction is indexed by the search that wants it; from the second on there is something to gain.
             self._bulk.writes += 1

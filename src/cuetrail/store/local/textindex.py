@@ -153,7 +153,7 @@ class TextIndex:
         return _Following(feed, state, threading.get_ident())
 
     def _take(self, db: sqlite3.Connection, following: _Following) -> None:
-        runs = changes_since(db, following.state.seq, following.state.mark)
+        runs = changes_since(db, following.state.seq, following.state.mark, vectors=False)
         if runs is None:
             raise ValueError("the log was shortened")
         following.feed.replace(db, runs, None)

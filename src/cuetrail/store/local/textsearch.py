@@ -210,13 +210,14 @@ class TextSearch:
 
     def _best(self, plain: Hits, boosted: Hits, limit: int) -> list[Match]:
         """Both lists as one: the `limit` best and all that tie with the last of them."""
-        boosts = {key: score * LABEL_BOOST for key, (score, _) in zip(self._keys(boosted), boosted, strict=True)}
-        keys = self._keys(plain)
-        scores = {key: score for key, (score, _) in zip(keys, plain, strict=True) if key not in boosts}
+        keys = self._keys([*plain, *boosted])
+        boosts = {key: score * LABEL_BOOST for key, (score, _) in zip(keys[len(plain) :], boosted, strict=True)}
+        scores = {key: score for key, (score, _) in zip(keys, plain, strict=False) if key not in boosts}
         scores.update(boosts)
         return [Match(key, score, key in boosts) for score, key in _levelled(scores, limit)]
 
     def _keys(self, hits: Hits) -> list[int]:
+        """The keys of documents. Whatever their number it costs as much as a short search, so it is asked once."""
         if not hits:
             return []
         # Every document has a key, and it is a whole number.

@@ -141,16 +141,34 @@ class TextIndex:
             return None
         try:
             with self.db.fresh() as db:
-                self._bring_up(db, None)
-            state = self.dir.load()
-            if state is None:
-                raise ValueError("the index was taken away")
+                state = self._ready(db)
             self.dir.mark_dirty()
             feed = Feed(self._index(state.folder), state.extra["newest"], small=False, threads=1)
         except BaseException:
             self.dir.release()
             raise
         return _Following(feed, state, threading.get_ident())
+
+    def _ready(self, db: sqlite3.Connection) -> State:
+        """The state of an index that can be fed: one behind the truth is left to the feed, so that it makes one segment
+        of all that is new.
+        """
+        state = self.dir.load()
+        if state is None and changes_since(db, 0, 0) is not None:
+            return self._save(db, self._empty(db))
+        if state is not None and not self.dir.dirty() and self._missing(db, state) is not None:
+            return state
+        self._bring_up(db, None)
+        state = self.dir.load()
+        if state is None:
+            raise ValueError("the index was taken away")
+        return state
+
+    def _empty(self, db: sqlite3.Connection) -> State:
+        """A new index that has seen nothing."""
+        folder = self.dir.next_folder()
+        self._index(folder)
+        return State(moment(db)[0], LAYOUT, 0, 0, folder)
 
     def _take(self, db: sqlite3.Connection, following: _Following) -> None:
         runs = changes_since(db, following.state.seq, following.state.mark, vectors=False)
@@ -227,14 +245,14 @@ class TextIndex:
         return runs if self.dir.intact(state) else None
 
     def _rebuild(self, db: sqlite3.Connection, progress: Progress | None) -> None:
-        folder = self.dir.next_folder()
+        state = self._empty(db)
         total = db.execute("SELECT count(*) FROM nodes").fetchone()[0]
-        with feeding(self._index(folder), NOTHING, total <= SMALL_CHANGE) as feed:
+        with feeding(self._index(state.folder), NOTHING, total <= SMALL_CHANGE) as feed:
             feed.fill(db, total, progress)
-        epoch, seq = moment(db)
-        self._save(db, State(epoch, LAYOUT, seq, mark_of(db, seq) or 0, folder))
+        seq = head(db)
+        self._save(db, replace(state, seq=seq, mark=mark_of(db, seq) or 0))
         self.dir.mark_clean()
-        self.dir.sweep(folder)
+        self.dir.sweep(state.folder)
 
     def _apply(
         self, db: sqlite3.Connection, state: State, runs: list[tuple[int, int]], progress: Progress | None

@@ -21,7 +21,7 @@ LAYERS: list[set[str]] = [
     {"anchor", "spread", "score", "render", "extract.*", "embed"},
     {"store.local.*"},
     {"store", "store.base"},
-    {"formulas", "text", "model", "errors"},
+    {"formulas", "files", "text", "tombstones", "model", "errors"},
 ]
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60

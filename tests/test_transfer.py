@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -61,7 +63,9 @@ def fill(memory: Memory, folder: Path) -> None:
     memory.add("A thought corrected twice", id="t1", props={"k": [1, {"x": None}]}, now=NOW + 3)
     memory.forget(*[f"t{n}" for n in range(5, 25)], now=NOW + 4)
     memory.add(name="Grace", kind="person", aliases=["Amazing Grace"], now=NOW)
-    memory.link("Grace", "t1", weight=0.7, tags=["knows"], text="told it", attitude=4, proximity=2, now=NOW)
+    memory.link(
+        "Grace", "t1", weight=0.7, tags=["knows"], text="told it", type="node", attitude=4, proximity=2, now=NOW
+    )
     memory.fact("Grace", "lives_in", "Turin", now=NOW)
     memory.fact("Grace", "knows", "t1", confidence=0.5, source="conversation", tags=["old"], valid_from=1, now=NOW)
     memory.note("Grace", "Call her back", expires=NOW + 9, now=NOW)
@@ -161,6 +165,35 @@ def test_vectors_travel_only_between_memories_of_one_model(memory: Memory, tmp_p
         assert (report.nodes, none.stats().vectors) == (1, 0)
 
 
+# --- where it is written
+
+
+def test_an_export_to_a_link_is_written_to_what_it_leads_to(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "real.jsonl")
+    for _ in range(2):
+        memory.export(tmp_path / "link")
+        assert (tmp_path / "link").is_symlink()
+        assert (tmp_path / "real.jsonl").read_bytes().startswith(b'{"cuetrail"')
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("write", [Memory.export, Memory.backup], ids=["export", "backup"])
+def test_what_is_no_plain_file_is_written_to_and_not_replaced(
+    memory: Memory, tmp_path: Path, write: Callable[[Memory, Path], object]
+) -> None:
+    memory.add("One.", id="a")
+    os.mkfifo(tmp_path / "pipe")
+    read: list[bytes] = []
+    # A daemon: where nothing is written it would wait for ever.
+    reader = Thread(target=lambda: read.append((tmp_path / "pipe").read_bytes()), daemon=True)
+    reader.start()
+    write(memory, tmp_path / "pipe")
+    reader.join(timeout=60)
+    assert len(read[0]) > 100
+    assert (tmp_path / "pipe").is_fifo()
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
 # --- random memories
 
 _words = st.text(alphabet="abc \n#é'\"\\🙂", min_size=1, max_size=12).filter(str.strip)
@@ -187,7 +220,7 @@ def perform(memory: Memory, shared: Memory, operation: tuple[str, str, str], mom
         "add": lambda: memory.add(word, id=id_, tags=[word], now=moment),
         "share": lambda: shared.add(word, id=id_ + "s", buckets=[word], now=moment),
         "name": lambda: memory.add(name=word, id=id_, aliases=[word + "x"], now=moment),
-        "link": lambda: memory.link(id_, word, weight=0.5, now=moment),
+        "link": lambda: memory.link(id_, word, weight=0.5, type=id_, text=id_, now=moment),
         "fact": lambda: memory.fact(id_, "says", word, now=moment),
         "note": lambda: memory.note(id_, word, now=moment),
         "forget": lambda: memory.forget(id_, now=moment),

@@ -34,6 +34,7 @@ _T = TypeVar("_T")
 _Test = Callable[[Any], bool]
 # Whose a node is follows from who imports it and the line's team.
 _LEFT_OUT = {"owner", "team"}
+_OWN_TYPE = "relation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,10 @@ def read_header(raw: bytes, path: str) -> VectorSpace | None:
 
 def dump_line(team: str | None, record: Record, vector: bytes | None = None) -> str:
     """One record as a line."""
-    line: dict[str, Any] = {"type": _NAMES[type(record)], **_plain(record)}
+    plain = _plain(record)
+    # An edge has a type of its own; the line's says what the line is.
+    line: dict[str, Any] = {_OWN_TYPE if name == "type" else name: value for name, value in plain.items()}
+    line["type"] = _NAMES[type(record)]
     if team is not None:
         line["team"] = team
     if vector is not None:
@@ -107,6 +111,8 @@ def _load(number: int, raw: str) -> Line:
         # Half of a surrogate pair is valid JSON and no text; encoding it fails.
         json.dumps(line, ensure_ascii=False).encode()
     kind = _TYPES[line.pop("type")]
+    if _OWN_TYPE in line:
+        line["type"] = line.pop(_OWN_TYPE)
     team = line.pop("team", None)
     vector = line.pop("vector", None)
     if kind is Node:

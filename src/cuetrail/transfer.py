@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,6 +13,7 @@ from typing import Any
 from cuetrail import switch
 from cuetrail.errors import InputError
 from cuetrail.exporting import Line, dump_line, ends_of, header, load_lines, put, read_header
+from cuetrail.files import replacing
 from cuetrail.ingest.linking import Change, resolve
 from cuetrail.ingest.pipeline import Options, ingest_path
 from cuetrail.model import Edge, Fact, FileError, Life, Node, Scope, SourceFile, Tombstone, Version
@@ -57,15 +57,8 @@ def export_file(store: Store, scope: Scope, path: Path, format: str, vectors: bo
         return _write_lines(sys.stdout.write, store, scope, vectors)
     if path.is_dir():
         raise InputError(f"{path} is a folder: name a file to write")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("w", encoding="utf-8", newline="\n") as file:
-            count = _write_lines(file.write, store, scope, vectors)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return count
+    with replacing(path) as file:
+        return _write_lines(lambda line: file.write(line.encode()), store, scope, vectors)
 
 
 def _write_lines(write: Callable[[str], object], store: Store, scope: Scope, vectors: bool) -> int:

@@ -17,10 +17,14 @@ Run = Callable[..., Result]
 Ask = Callable[..., Any]
 
 
+NOTHING = "nothing is remembered on this; looked for"
+
+
 def test_recall_says_what_it_looked_for_when_nothing_is_there(run: Run, ask: Ask) -> None:
     run("add", "The antenna stands on the lee side")
     done = run("recall", "quantum", "chess")
-    assert (done.stdout, done.stderr) == ("", "cuetrail: nothing is remembered on this; looked for: quantum, chess\n")
+    assert (done.stdout, done.stderr) == ("", f"cuetrail: {NOTHING}: quantum, chess (--fuzzy forgives typos)\n")
+    assert run("recall", "quantum", "--fuzzy").stderr == f"cuetrail: {NOTHING}: quantum\n"
     assert run("recall", "quantum", "--quiet").output == ""
     answer = ask("recall", "quantum", "chess")
     assert (answer["answerable"], answer["looked_for"], answer["hits"]) == (False, ["quantum", "chess"], [])
@@ -203,7 +207,8 @@ def test_a_note_cannot_drive_the_terminal(run: Run, ask: Ask) -> None:
 
 
 def test_an_unknown_verb_is_wrong_use(run: Run) -> None:
-    assert "recal" in run("recal", "x", code=2).stderr
+    assert "No such command 'recal'. Did you mean 'recall'?" in run("recal", "x", code=2).stderr
+    assert "Did you mean" not in run("zebra", code=2).stderr
 
 
 def test_an_unknown_id_is_one_line_and_json_for_programs(run: Run) -> None:
@@ -243,8 +248,9 @@ def test_an_unknown_embedder_is_named_with_those_there_are(run: Run) -> None:
 def test_verbs_that_need_a_memory_say_that_there_is_none_and_make_none(
     run: Run, memory: Path, arguments: list[str]
 ) -> None:
-    line = f"cuetrail: there is no memory at {memory}: make one with `cuetrail --memory {memory} add ...`.\n"
-    assert run(*arguments, code=2).stderr == line
+    none = f"cuetrail: there is no memory at {memory}: make one with `cuetrail"
+    assert run(*arguments, code=2).stderr == f"{none} add ...`\n"
+    assert run(*arguments, "--memory", memory, code=2).stderr == f"{none} --memory {memory} add ...`\n"
     assert list(memory.parent.iterdir()) == []
 
 

@@ -122,6 +122,7 @@ def test_files_above_the_size_limit_are_left_out(run: Run, vault: Path) -> None:
     run("ingest", vault, "--max-size", "1 MB")
     assert "200MB" in run("ingest", vault, "--max-size", "large", code=2).stderr
     assert "--max-size" in run("ingest", "-", "--max-size", "3", input="four", code=2).stderr
+    run("ingest", "-", vault, "--max-size", "100TB", input="four")
 
 
 def test_binary_standard_input_is_refused(run: Run) -> None:

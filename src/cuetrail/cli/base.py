@@ -86,10 +86,9 @@ class Run:
         if path.is_file() or (path / "index").exists():
             return
         near = _similar(path)
-        hint = f" Did you mean {near}?" if near else ""
-        raise InputError(
-            f"there is no memory at {place}: make one with `cuetrail --memory {shlex.quote(place)} add ...`.{hint}"
-        )
+        named = f" --memory {shlex.quote(place)}" if self.memory else ""
+        hint = f". Did you mean {near}?" if near else ""
+        raise InputError(f"there is no memory at {place}: make one with `cuetrail{named} add ...`{hint}")
 
     def keep_embedder(self) -> None:
         """Make the embedder that was named on the command line the one of this memory, so that it is named once."""
@@ -224,6 +223,18 @@ class Root(click.Group):
     def list_commands(self, _ctx: click.Context) -> list[str]:
         """The names in the order people need them."""
         return list(self.commands)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is named; for a name that is none, the one that comes near is in the error."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            near = get_close_matches(args[0], list(self.commands), 1)
+            if near and "Did you mean" not in error.message:
+                error.message += f" Did you mean {near[0]!r}?"
+            raise
 
     def main(self, *arguments: Any, **options: Any) -> Any:
         """Run and exit: 0 done, 1 partly or failed, 2 wrong use, 3 the memory cannot be used, 130 interrupted."""

@@ -66,7 +66,7 @@ def recall(run: Run, /, cue: tuple[str, ...], explain: bool, no_touch: bool, **o
         run.result(found.to_dict(), show.explained(found) if explain else found.text)
     else:
         # Who reads the output must not take this for something remembered.
-        run.notice(show.unanswered(found))
+        run.notice(show.unanswered(found, options["fuzzy"]))
 
 
 @verb("get", "cuetrail get 'Cold connector'", "cuetrail get A0 --history --json")

@@ -66,12 +66,15 @@ def tags(names: Iterable[str]) -> str:
 # --- recall
 
 
-def unanswered(found: Recollection) -> str:
+def unanswered(found: Recollection, fuzzy: bool) -> str:
     """What to say when nothing can be shown."""
     if found.answerable:
         return "something is remembered on this, but the budget is too small to show it"
     words = ", ".join(found.looked_for)
-    return f"nothing is remembered on this; looked for: {words}" if words else "nothing to look for: give a word or two"
+    if not words:
+        return "nothing to look for: give a word or two"
+    hint = "" if fuzzy else " (--fuzzy forgives typos)"
+    return f"nothing is remembered on this; looked for: {words}{hint}"
 
 
 def explained(found: Recollection) -> str:

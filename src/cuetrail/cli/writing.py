@@ -22,11 +22,12 @@ SAFE = "everything up to here is stored; run the same command again to go on"
 
 def standard_input(limit: int | None = None) -> str:
     """The text on stdin. Raises ReadError when it is binary, InputError when it is longer than `limit` bytes."""
+    from cuetrail.files import read_at_most
     from cuetrail.ingest.readers import MAX_BYTES
     from cuetrail.ingest.readers.common import decode
 
     limit = MAX_BYTES if limit is None else limit
-    data = sys.stdin.buffer.read(limit + 1)
+    data = read_at_most(sys.stdin.buffer, limit + 1)
     if len(data) > limit:
         raise InputError(f"the standard input is longer than {limit:,} bytes: raise --max-size, or split it")
     return decode(data, "the standard input")
@@ -210,8 +211,10 @@ def link(run: Run, /, src: str, dst: str, **options: Any) -> None:
     from dataclasses import asdict
 
     with run.open() as memory:
-        edge = memory.link(meant(memory, src).id, meant(memory, dst).id, **options)
-    run.result(asdict(edge), edge.id if run.quiet else f"linked {edge.src} → {edge.dst}: {edge.id}")
+        one, other = meant(memory, src), meant(memory, dst)
+        edge = memory.link(one.id, other.id, **options)
+    joined = f"{show.title(one, 40)} → {show.title(other, 40)}"
+    run.result(asdict(edge), edge.id if run.quiet else f"linked {joined}: {edge.id}")
 
 
 @verb(

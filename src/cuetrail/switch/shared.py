@@ -1,13 +1,11 @@
 """What the importers share: careful reading, safe writing, and records seen as a graph of names.
 
-Reading never stops at a bad part: it is reported with its place and the rest goes on. Writing is to a temporary file
-that then takes the name, so a reader sees the old file or the new one.
+Reading never stops at a bad part: it is reported with its place and the rest goes on.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from cuetrail.errors import InputError, ReadError
+from cuetrail.files import replacing
 from cuetrail.model import Edge, Fact, FileError, Node
 from cuetrail.store.base import Record
 from cuetrail.text import clean, norm_name
@@ -123,14 +122,10 @@ def to_iso(ms: int) -> str | None:
 
 def write_text(path: Path, text: str) -> None:
     """Put the text in the file, all or nothing. Raises InputError when the place cannot be written."""
-    temporary = path.parent / f".cuetrail-{os.getpid()}.tmp"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(text.encode("utf-8", "ignore"))
-        temporary.replace(path)
+        with replacing(path) as file:
+            file.write(text.encode("utf-8", "ignore"))
     except OSError as e:
-        if temporary.exists():
-            temporary.unlink()
         raise InputError(f"{path} cannot be written ({e.strerror or e}). Choose another place.") from e
 
 

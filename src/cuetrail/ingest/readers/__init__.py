@@ -10,6 +10,7 @@ import re
 from pathlib import Path, PurePath
 
 from cuetrail.errors import InputError, ReadError
+from cuetrail.files import read_at_most
 from cuetrail.ingest.document import Document
 from cuetrail.ingest.readers import chat, code, html, markdown, pdf, plain
 from cuetrail.ingest.readers.common import decode
@@ -52,7 +53,7 @@ def load(path: Path, source: str, max_bytes: int = MAX_BYTES) -> bytes:
             raise ReadError(f"{source} is not a regular file. Give a file or a folder of files.")
         # The size is checked on what was read: the file may grow between asking and reading.
         with path.open("rb") as file:
-            data = file.read(max_bytes + 1)
+            data = read_at_most(file, max_bytes + 1)
     except (OSError, ValueError) as e:
         raise ReadError(
             f"{source} cannot be opened ({getattr(e, 'strerror', None) or e}). Check its permissions."

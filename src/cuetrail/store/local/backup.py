@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cuetrail.errors import Busy, CorruptMemory, InputError, MemoryError_, WrongVersion
+from cuetrail.files import put
 from cuetrail.store.local.db import BUSY_SECONDS, Database, explained, sync_folder
 from cuetrail.store.local.doctor import whole
 from cuetrail.store.local.schema import VERSION
@@ -34,7 +35,7 @@ def save(db: Database, path: Path) -> None:
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".backup-") as place:
             finished = _packed(db, Path(place), path.suffix in (".gz", ".tgz"))
             _sync(finished)
-            finished.replace(path)
+            put(finished, path)
         sync_folder(path.parent)
     except OSError as error:
         raise MemoryError_(f"the backup cannot be written to {path}: {error}") from error
@@ -98,7 +99,8 @@ def _unpacked(path: Path, place: Path) -> Path:
     except FileNotFoundError:
         raise InputError(f"there is no backup at {path}") from None
     except (tarfile.TarError, KeyError, TypeError, ValueError, OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path} is not a whole cuetrail backup ({error}): nothing was changed") from error
+        why = "it is no tar file" if isinstance(error, tarfile.ReadError) else error
+        raise InputError(f"{path} is not a whole cuetrail backup ({why}): nothing was changed") from error
     if wanted != _sha256(place / TRUTH):
         raise InputError(f"{path} is damaged (its checksum does not match): nothing was changed")
     if schema > VERSION:

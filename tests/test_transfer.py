@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import os
@@ -163,6 +164,27 @@ def test_vectors_travel_only_between_memories_of_one_model(memory: Memory, tmp_p
         report = none.import_(tmp_path / "1.jsonl")
         assert "left out" in report.notices[0]
         assert (report.nodes, none.stats().vectors) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("dim", "vector"),
+    [
+        (256, "AAAA"),
+        (256, "not base64"),
+        (256, 5),
+        (256, base64.b64encode(b"\xff\xff" * 256).decode()),
+        ("many", "AAAA"),
+        (None, "AAAA"),
+    ],
+)
+def test_a_broken_vector_costs_nothing_but_itself(memory: Memory, tmp_path: Path, dim: Any, vector: Any) -> None:
+    memory.add("The cat sat on the mat.")
+    path = write_export(tmp_path / "x.jsonl", node("a", vector=vector))
+    head = {"cuetrail": 1, "vectors": {"model": memory.stats().embedder, "dim": dim}}
+    path.write_text(path.read_text().replace('{"cuetrail": 1}', json.dumps(head)))
+    assert memory.import_(path).errors == ()
+    assert (memory.stats().nodes, memory.stats().vectors) == (2, 2)
+    assert memory.recall("Text of a").hits[0].node.id == "a"
 
 
 # --- where it is written

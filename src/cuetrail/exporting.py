@@ -13,6 +13,8 @@ from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+import numpy as np
+
 from cuetrail.errors import ReadError
 from cuetrail.model import Edge, Fact, Life, Link, Mention, Node, Note, SourceFile, Tag, Tombstone, Version
 from cuetrail.store.base import Batch, Record, VectorSpace
@@ -62,8 +64,10 @@ def read_header(raw: bytes, path: str) -> VectorSpace | None:
         raise ReadError(f"{path} is not a cuetrail export: its first line is not {header().strip()}") from None
     if version != FORMAT:
         raise ReadError(f"{path} has export format {version}, this cuetrail reads {FORMAT}: upgrade cuetrail")
-    space = head.get("vectors")
-    return VectorSpace(str(space["model"]), int(space["dim"])) if isinstance(space, dict) else None
+    match head.get("vectors"):
+        case {"model": str(model), "dim": int(dim)}:
+            return VectorSpace(model, dim)
+    return None
 
 
 def dump_line(team: str | None, record: Record, vector: bytes | None = None) -> str:
@@ -94,18 +98,21 @@ def _plain(record: Any) -> dict[str, Any]:
     return found
 
 
-def load_lines(lines: Iterable[bytes], report: Callable[[str], None]) -> Iterator[Line]:
-    """The records behind the header. A line that is none is reported with its number and left out."""
+def load_lines(lines: Iterable[bytes], dim: int | None, report: Callable[[str], None]) -> Iterator[Line]:
+    """The records behind the header, with the vectors that have `dim` numbers (None: without vectors).
+
+    A line that is no record is reported with its number and left out.
+    """
     for number, raw in enumerate(lines, 2):
         if raw.strip():
             try:
-                yield _load(number, raw.decode())
+                yield _load(number, raw.decode(), dim)
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
                 whole = "" if raw.endswith(b"\n") else ", it may be cut off"
                 report(f"line {number} is not a record of a cuetrail export ({error}{whole}): it was left out")
 
 
-def _load(number: int, raw: str) -> Line:
+def _load(number: int, raw: str, dim: int | None) -> Line:
     line = json.loads(raw, parse_constant=_no_number)
     if "\\u" in raw:
         # Half of a surrogate pair is valid JSON and no text; encoding it fails.
@@ -123,7 +130,19 @@ def _load(number: int, raw: str) -> Line:
             line[name] = tuple(line[name])
     if team is not None and not isinstance(team, str):
         raise TypeError(f"team cannot be {team!r:.40}")
-    return Line(number, team, _checked(kind(**line)), base64.b64decode(vector) if vector else None)
+    return Line(number, team, _checked(kind(**line)), _vector(vector, dim))
+
+
+def _vector(packed: Any, dim: int | None) -> bytes | None:
+    """The vector of a line; None for one that is none, because another is soon made."""
+    if dim is None or not isinstance(packed, str):
+        return None
+    try:
+        vector = base64.b64decode(packed, validate=True)
+    except ValueError:
+        return None
+    whole = len(vector) == 2 * dim and bool(np.isfinite(np.frombuffer(vector, "<f2")).all())
+    return vector if whole else None
 
 
 def _no_number(word: str) -> None:

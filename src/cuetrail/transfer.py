@@ -126,10 +126,11 @@ def _import_own(target: Target, path: Path, errors: list[FileError], progress: P
     """Take in an export of cuetrail. Vectors of another model are left out; the memory's embedder makes new ones."""
     with path.open("rb") as file:
         space = read_header(file.readline(), str(path))
-        lines = load_lines(file, lambda problem: errors.append(FileError(str(path), problem)))
-        if space is None or space == target.space:
-            return _take(target, lines, str(path), errors, progress)
-        report = _take(target, (replace(line, vector=None) for line in lines), str(path), errors, progress)
+        dim = space.dim if space is not None and space == target.space else None
+        lines = load_lines(file, dim, lambda problem: errors.append(FileError(str(path), problem)))
+        report = _take(target, lines, str(path), errors, progress)
+    if space is None or dim is not None:
+        return report
     notice = f"the export's vectors are of {space.model!r} and were left out"
     return replace(report, notices=(notice,))
 

@@ -86,7 +86,9 @@ def _file(path: Path) -> dict[str, str]:
         raw = tomllib.loads(path.read_text("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror or error}): check its permissions") from error
+    except ValueError as error:
         raise InputError(f"{path} cannot be read: {error}. Mend it or delete it") from error
     strange = [name for name, value in raw.items() if not isinstance(value, str)]
     if strange:

@@ -87,6 +87,35 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
         assert process.stderr.read() == b""
 
 
+@pytest.mark.parametrize(
+    ("closed", "arguments", "code"),
+    [
+        (">&-", ["recall", "one"], 0),
+        ("2>&-", ["recall", "zebra"], 0),
+        ("2>&-", ["get", "B"], 2),
+        ("<&-", ["add", "-"], 2),
+    ],
+)
+def test_a_stream_that_was_closed_is_no_crash(tmp_path: Path, closed: str, arguments: list[str], code: int) -> None:
+    memory = tmp_path / "memory"
+    cuetrail(memory, "add", "one", "--id", "A")
+    shell = ["sh", "-c", f'exec "$@" {closed}', "sh", *CUETRAIL, *arguments]
+    done = subprocess.run(shell, env=environment(memory), capture_output=True, text=True, check=False, timeout=PATIENCE)
+    assert (done.returncode, "Traceback" in done.stderr) == (code, False)
+    assert cuetrail(memory, "doctor").stdout == "nothing is wrong\n"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="needs a user whom permissions bind")
+@pytest.mark.parametrize("arguments", [["stats"], ["recall", "one"], ["add", "two"]])
+def test_a_memory_that_cannot_be_written_to_says_so(tmp_path: Path, arguments: list[str]) -> None:
+    memory = tmp_path / "memory"
+    cuetrail(memory, "add", "one")
+    memory.chmod(0o555)
+    done = cuetrail(memory, *arguments)
+    memory.chmod(0o755)
+    assert (done.returncode, "make it writable" in done.stderr) == (3, True)
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize("arguments", [["stats"], ["export", "-"]])
 def test_a_full_disk_is_one_clear_line(tmp_path: Path, arguments: list[str]) -> None:

@@ -232,12 +232,13 @@ class Root(click.Group):
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             near = get_close_matches(args[0], list(self.commands), 1)
-            if near and "Did you mean" not in error.message:
-                error.message += f" Did you mean {near[0]!r}?"
-            raise
+            if not near or "Did you mean" in error.message:
+                raise
+            raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", ctx) from error
 
     def main(self, *arguments: Any, **options: Any) -> Any:
         """Run and exit: 0 done, 1 partly or failed, 2 wrong use, 3 the memory cannot be used, 130 interrupted."""
+        output.open_streams()
         run = Run()
         options = {"prog_name": "cuetrail", **options, "standalone_mode": False, "obj": run}
         asked = arguments[0] if arguments else options.get("args")

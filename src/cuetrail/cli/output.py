@@ -8,12 +8,23 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, TextIO
 
 import click
 
 # Notes come from anywhere; an escape sequence in one must not drive the terminal. Colours are harmless.
 _CONTROL = re.compile(r"\x1b(?!\[[0-9;]*m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]")
+
+
+def open_streams() -> None:
+    """Put nothing in the place of a stream that was closed before the start.
+
+    Python has None there, and the next file to be opened, such as memory.db, would get the number of the stream.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115  # open to the end
 
 
 def say(text: str) -> None:

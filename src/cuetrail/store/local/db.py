@@ -29,6 +29,7 @@ CHUNK = 500
 # SQLite's primary result codes: IOERR, CORRUPT and NOTADB; a short read of a cut file is an IOERR.
 _DAMAGED_CODES = (10, 11, 26)
 _LOCKED_CODES = (5, 6)
+_READ_ONLY_CODE = 8
 _FULL_CODE = 13
 # Errors without a telling code: text that is no longer UTF-8, a schema that lost a table.
 _DAMAGED_WORDS = ("decode to UTF-8", "no such table", "no such column", "unsupported file format", "malformed")
@@ -53,6 +54,11 @@ def _in_our_words(path: Path, seconds: float, error: sqlite3.Error) -> MemoryErr
         return gone(path)
     if code in _DAMAGED_CODES or any(word in str(error) for word in _DAMAGED_WORDS):
         return damaged(path, str(error))
+    if code == _READ_ONLY_CODE:
+        return MemoryError_(
+            f"{path.parent} cannot be written to, and a memory keeps its locks there even while it is only read: make it "
+            "writable for you, or copy it to a place that is"
+        )
     if code == _FULL_CODE:
         return MemoryError_(f"there is no space left for {path}: free some and try again. Nothing was changed")
     if "closed database" in str(error):

@@ -81,7 +81,7 @@ _TEXT = Rule(lambda value: isinstance(value, str), "a text")
 # What is looked up as it stands cannot be cleaned first.
 _STORABLE = Rule(lambda value: isinstance(value, str) and storable(value), "a text without broken characters")
 _FLAG = Rule(lambda value: isinstance(value, bool), "True or False")
-_WHOLE = Rule(is_whole, "a whole number")
+_WHOLE = Rule(is_whole, "a whole number of at most 18 digits")
 _NUMBER = Rule(is_number, "a number")
 _TIME = Rule(is_whole, "a time in UTC milliseconds (now is time.time_ns() // 1_000_000)")
 _WORDS = Rule(is_list, 'a list of texts, such as ["field"]')

@@ -191,6 +191,13 @@ def test_the_verb_wins_where_an_option_is_given_twice(ask: Ask, run: Run) -> Non
     assert (ask("stats", "--user", "anna")["nodes"], ask("stats", "--user", "ben")["nodes"]) == (0, 1)
 
 
+@pytest.mark.parametrize("option", ["--memory", "--embedder", "--user", "--tenant", "--team", "--share"])
+def test_an_option_that_is_empty_is_refused_and_not_passed_over(run: Run, option: str) -> None:
+    run("add", "one")
+    for arguments in ([option, "", "stats"], ["stats", option, ""]):
+        assert "it is empty" in run(*arguments, code=2).stderr
+
+
 @pytest.mark.parametrize("arguments", [["--version"], ["recall", "--version"]])
 def test_version_is_told_anywhere(run: Run, arguments: list[str]) -> None:
     assert run(*arguments).stdout == f"cuetrail {cuetrail.__version__}\n"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -123,6 +125,19 @@ def test_files_above_the_size_limit_are_left_out(run: Run, vault: Path) -> None:
     assert "200MB" in run("ingest", vault, "--max-size", "large", code=2).stderr
     assert "--max-size" in run("ingest", "-", "--max-size", "3", input="four", code=2).stderr
     run("ingest", "-", vault, "--max-size", "100TB", input="four")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a file system that takes any name")
+def test_a_file_whose_name_is_no_text_is_named_and_the_others_are_taken(run: Run, vault: Path) -> None:
+    (vault / os.fsdecode(b"caf\xe9.md")).write_text("About coffee.")
+    done = run("ingest", vault, code=1)
+    assert "2 files read, 1 file failed" in done.stdout
+    assert "not UTF-8. Rename it" in done.stderr
+    assert "rename it" in run("ingest", vault / os.fsdecode(b"caf\xe9.md"), code=2).stderr
+
+
+def test_a_typed_text_that_is_not_utf8_keeps_its_letters(ask: Ask) -> None:
+    assert ask("add", os.fsdecode("café".encode("latin-1")))["text"] == "café"
 
 
 def test_binary_standard_input_is_refused(run: Run) -> None:

@@ -137,6 +137,9 @@ pass_run = click.make_pass_decorator(Run, ensure=True)
 
 def _keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     run = ctx.ensure_object(Run)
+    # An empty one comes from a variable that is not set; the default's memories are not meant then.
+    if value == "" or (isinstance(value, tuple) and "" in value):
+        raise click.BadParameter("it is empty: name something, or leave the option out", ctx, param)
     if isinstance(value, tuple):
         run.team.extend(value)
     elif value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,14 @@ def standard_input(limit: int | None = None) -> str:
     if len(data) > limit:
         raise InputError(f"the standard input is longer than {limit:,} bytes: raise --max-size, or split it")
     return decode(data, "the standard input")
+
+
+def typed(text: str) -> str:
+    """A text from the command line; one that is not UTF-8 is read as a file with these bytes would be."""
+    from cuetrail.ingest.readers.common import decode
+    from cuetrail.text import storable
+
+    return text if storable(text) else decode(os.fsencode(text), "the text")
 
 
 @verb(
@@ -66,8 +75,7 @@ def add(run: Run, /, text: str, **options: Any) -> None:
     """
     from cuetrail.model import node_dict
 
-    if text == "-":
-        text = standard_input()
+    text = standard_input() if text == "-" else typed(text)
     with run.open(vectors=True, new=True) as memory:
         node = memory.add(text, **options)
     run.result(node_dict(node), node.id if run.quiet else f"remembered {node.id}")

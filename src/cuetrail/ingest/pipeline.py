@@ -19,7 +19,7 @@ from cuetrail.ingest.readers import MAX_BYTES, load, read
 from cuetrail.ingest.walk import Place, locate, walk
 from cuetrail.model import FileError, IngestReport, Provenance, Scope, SourceFile
 from cuetrail.store.base import Batch, Progress, Store, Written
-from cuetrail.text import digest
+from cuetrail.text import digest, storable
 
 NODES_PER_WRITE = 4_000
 # How often a watch looks whether it should stop, in milliseconds.
@@ -89,6 +89,8 @@ def ingest_path(
     store: Store, scope: Scope, path: Path, options: Options, write: Writer, progress: Progress | None
 ) -> IngestReport:
     """Bring the memory in step with a file or folder. Errors of single files are collected, never raised."""
+    if not storable(str(path.absolute())):
+        raise InputError(f"{str(path)!r} has a name that is not UTF-8: rename it")
     place = locate(path, store.roots(scope), lambda name: store.source_files(scope, name))
     known = store.source_files(scope, place.source(place.path))
     found = walk(place, options.skip)
@@ -140,6 +142,8 @@ def _gone(
 def _take(draft: Draft, file: Path, source: str, known: SourceFile | None, gone: Gone, options: Options) -> bool:
     """Read a file into the draft, with the vanished one that it was; False when it is as known. Raises ReadError."""
     limit = MAX_BYTES if options.max_bytes is None else options.max_bytes
+    if not storable(source):
+        raise ReadError(f"{source!r} has a name that is not UTF-8. Rename it.")
     try:
         status = file.stat()
     except OSError as error:

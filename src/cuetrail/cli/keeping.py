@@ -130,7 +130,8 @@ def reembed(ctx: click.Context, run: Run) -> None:
 
     With --embedder, everyone's are made by that one; without it, only those that are missing. Recalls go on meanwhile
     with the old vectors, until all new ones are made; stopped, the same command goes on where it was. `--embedder none`
-    drops all vectors: the memory is then searched by words alone.
+    drops all vectors: the memory is then searched by words alone. Later commands use the embedder that was named: it is
+    kept in the memory's cuetrail.toml.
     """
     try:
         # Opened without an embedder where one is named: the memory may hold another one's vectors.

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 SHORTEST = 6
 CANDIDATES = 5
+LOOKED_AT = 50
 # Ids that people chose are given in full: who asks for "report" does not mean "report-final".
 _DIGITS = re.compile(rf"[0-9a-f]{{{SHORTEST},32}}")
 
@@ -31,7 +32,7 @@ def known(memory: Memory, word: str) -> Node | None:
     found = memory.get(word)
     if found is not None or not _DIGITS.fullmatch(word.lower()):
         return found
-    ids = [id_ for id_ in memory.ids(word.lower(), limit=CANDIDATES + 1) if len(id_) == 32]
+    ids = [id_ for id_ in memory.ids(word.lower(), limit=LOOKED_AT) if len(id_) == 32]
     if len(ids) > 1:
         nodes = [node for node in map(memory.get, ids[:CANDIDATES]) if node is not None]
         raise InputError(f"{word!r} begins several ids, give more digits: {'; '.join(map(_named, nodes))}")

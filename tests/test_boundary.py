@@ -85,7 +85,7 @@ WRONG: list[tuple[str, str, Any, str]] = [
     ("add_many", "items", [{"text": 5}], "item 1: text must be a text, not 5"),
     ("add_many", "items", [{"text": "a", "tag": ["b"]}], "no field 'tag': use text, id, kind"),
     ("add_many", "items", [{"text": "a", "tags": "b"}], r"tags=\['b'\]"),
-    ("add_many", "items", [Node(_any(5))], "item 1: .*wrong type"),
+    ("add_many", "items", [Node(_any(5))], "item 1: .*cannot be stored"),
     ("add_many", "progress", 5, "progress must be a function"),
     ("link", "src", None, "src must be a text, not None"),
     ("link", "dst", 5, "dst must be a text"),
@@ -234,6 +234,21 @@ def test_a_memory_is_not_opened_with_what_cannot_be(tmp_path: Path, wrong: dict[
 def test_a_backup_is_restored_from_a_path(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="backup must be a path"):
         restore(_any(None), tmp_path / "m")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"id": ""}, {"id": "\ud800"}, {"name": 5}, {"text": b"x"}, {"text": "\ud800"}, {"aliases": 5}, {"buckets": [1]},
+        {"tag_details": ("x",)}, {"at": "x"}, {"at": 2**80}, {"created": None}, {"valid_from": "x"}, {"simhash": -1},
+        {"simhash": "x"}, {"props": 5}, {"props": {"a": object()}}, {"life": None}, {"provenance": ["internal"]},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_node_made_by_hand_is_checked_too(memory: Memory, wrong: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="item 2: "):
+        memory.add_many([Node("x", text="good"), Node(**{"id": "y", "text": "bad", **wrong})])
+    assert memory.get("x") is None
 
 
 def test_lists_of_any_kind_will_do(memory: Memory) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from cuetrail.arguments import PROVENANCES, check, is_list, is_number, is_whole, refusal
 from cuetrail.errors import InputError
-from cuetrail.model import Edge, Fact, Node, Note, Scope, Where
+from cuetrail.model import Edge, Fact, Life, Node, Note, Scope, Where
 from cuetrail.text import clean, digest, fact_id, link_id, make_tags, norm_buckets, norm_name, norm_tag, storable
 
 WEIGHTS = (0.25, 1.0)
@@ -46,14 +46,14 @@ def make_node(item: str | Mapping[str, Any], now: int) -> Node:
     elif not is_whole(at):
         raise refusal("at", at)
     return Node(
-        id=_identity(get("id"), kind, name, text, source),
-        kind=kind,
-        name=name,
-        text=text,
-        aliases=_aliases(aliases) if aliases is not None else (),
-        tag_details=make_tags(_words("tags", tags)) if tags is not None else (),
-        buckets=norm_buckets(_words("buckets", buckets)) if buckets is not None else (),
-        source=source,
+        _identity(get("id"), kind, name, text, source),
+        kind,
+        name,
+        text,
+        _aliases(aliases) if aliases is not None else (),
+        make_tags(_words("tags", tags)) if tags is not None else (),
+        norm_buckets(_words("buckets", buckets)) if buckets is not None else (),
+        source,
         at=at,
         provenance=provenance or "internal",
         props=_props(props) if props is not None else {},
@@ -73,11 +73,30 @@ def make_nodes(items: Iterable[str | Mapping[str, Any] | Node], now: int) -> Ite
 
 def _own_node(node: Node) -> Node:
     """A node the caller has made. Raises InputError where the engine could not store it."""
-    texts = (node.id, node.kind, node.text, *node.aliases, *node.buckets, *(tag.name for tag in node.tag_details))
-    times = (node.at, node.created, node.updated)
-    if not all(isinstance(text, str) for text in texts) or not all(map(is_whole, times)) or not storable(node.id):
-        raise InputError(f"the node {node.id!r:.60} has a field of the wrong type: make it with `add`, or mend it")
+    given: Any = node
+    try:
+        texts = [given.id, given.kind, given.text, given.name or "", given.source or "", *given.aliases, *given.buckets]
+        texts += [text for tag in given.tag_details for text in (tag.name, tag.display)]
+        times = [given.at, given.created, given.updated, given.seq, *_ends(given)]
+        fits = (
+            {*map(type, texts)} == {str}
+            and {*map(type, times)} == {int}
+            and is_whole(min(times))
+            and is_whole(max(times))
+        )
+        fits = fits and (given.simhash is None or 0 <= given.simhash < 2**64) and isinstance(given.life, Life)
+        fits = fits and given.provenance in PROVENANCES and bool(given.id.strip()) and storable("".join(texts))
+    except (TypeError, AttributeError):
+        fits = False
+    if not fits:
+        raise InputError(f"the node {given.id!r:.60} has a field that cannot be stored: make it with `add`, or mend it")
+    if given.props:
+        _props(given.props)
     return node
+
+
+def _ends(node: Node) -> list[int]:
+    return [time for time in (node.valid_from, node.valid_until) if time is not None]
 
 
 def make_edge(src: str, dst: str, given: Mapping[str, Any], now: int) -> Edge:

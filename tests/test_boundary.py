@@ -192,7 +192,7 @@ def test_the_table_knows_every_verb_that_takes_arguments() -> None:
         for name, method in inspect.getmembers(Memory, inspect.isfunction)
         if not name.startswith("_") and len(inspect.signature(method).parameters) > 1
     }
-    assert verbs == set(REQUIRED)
+    assert verbs == set(REQUIRED), "put the new verb into REQUIRED, with the arguments it cannot be without"
 
 
 @pytest.mark.parametrize(("verb", "name", "value", "message"), WRONG)

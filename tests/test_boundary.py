@@ -243,7 +243,6 @@ def test_a_backup_is_restored_from_a_path(tmp_path: Path) -> None:
         {"tag_details": ("x",)}, {"at": "x"}, {"at": 2**80}, {"created": None}, {"valid_from": "x"}, {"simhash": -1},
         {"simhash": "x"}, {"props": 5}, {"props": {"a": object()}}, {"life": None}, {"provenance": ["internal"]},
     ],
-    ids=str,
 )  # fmt: skip
 def test_a_node_made_by_hand_is_checked_too(memory: Memory, wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="item 2: "):

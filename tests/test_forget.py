@@ -170,6 +170,22 @@ def _index_deleted(stage: Stage) -> None:
     stage.memory.refresh()
 
 
+def _said_in_a_chat(stage: Stage) -> None:
+    for role, text in (("user", SECRET), ("assistant", f"{SECRET.lower()}."), ("Ann", SECRET)):
+        turns = [{"role": role, "content": text}, {"role": "user", "content": f"Innocent of {role}."}]
+        (stage.vault / f"{role}.json").write_text(json.dumps(turns))
+    assert stage.memory.ingest(stage.vault).forgotten == 3
+
+
+def _merged_into_a_paragraph(stage: Stage) -> None:
+    merged = [f"Before it. {SECRET}. After it.", f"One line\n- {SECRET}\nlast line", f"Text.\n> {SECRET}!\n> more"]
+    (stage.vault / "merged.md").write_text("\n\n".join(merged))
+    assert stage.memory.ingest(stage.vault).forgotten == 3
+    for text in merged:
+        with pytest.raises(Forgotten):
+            stage.memory.add(text)
+
+
 def _linked(stage: Stage) -> None:
     other = stage.memory.add("Innocent.")
     for call in (
@@ -206,6 +222,8 @@ ROADS: tuple[Callable[[Stage], None], ...] = (
     _reembedded,
     _repaired,
     _index_deleted,
+    _said_in_a_chat,
+    _merged_into_a_paragraph,
     _linked,
     _named_by_links,
 )
@@ -309,8 +327,9 @@ def test_a_name_only_the_forgotten_shared_is_forgotten_with_them(memory: Memory,
 def test_tags_lent_to_a_near_duplicate_go_with_the_one_that_is_forgotten(memory: Memory) -> None:
     text = "The quick brown fox jumps over the lazy dog while seven wizards quietly boil their evening tea"
     memory.ingest_text(f"---\ntags: [hushhushtag]\n---\n{text}.", source="a.md")
-    memory.ingest_text(f"---\ntags: [open]\n---\n{text}!", source="b.md")
-    kept = next(hit.node for hit in memory.recall(text).hits if hit.node.text.endswith("!"))
+    near = text.replace("dog while", "dog, while")
+    memory.ingest_text(f"---\ntags: [open]\n---\n{near}.", source="b.md")
+    kept = next(hit.node for hit in memory.recall(text).hits if hit.node.source == "b.md")
     assert "hushhushtag" in kept.tags
     memory.forget(source="a.md")
     after = memory.get(kept.id)

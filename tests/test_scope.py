@@ -3,6 +3,9 @@
 Several people write, link, touch, remove and forget at random, with the same ids on purpose. After every step everyone
 asks everything, and only the data of the one who acted may have changed. Two effects on others are meant: a teammate's
 access of a shared memory counts, and what teammates said about a shared memory goes when its owner removes it.
+
+Where several rows that someone sees have one id, the plain id means the closest of them, and every other one is called
+`id@@owner/team`: nothing is hidden, and each name leads to one row.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from typing import Any
 import pytest
 
 from cuetrail import Budget, Memory
-from cuetrail.errors import InputError, NotFound
+from cuetrail.errors import Forgotten, InputError, NotFound
 from cuetrail.exporting import ends_of
 from cuetrail.model import (
     Edge,
@@ -89,11 +92,11 @@ def some_batch(chance: random.Random, scope: Scope) -> Batch:
     return Batch(
         nodes=[
             Node(
-                some(), kind=f"kind {me}", name=chance.choice([None, *NORMS]), text=f"word {me}", aliases=("pear",),
+                id_, kind=f"kind {me}", name=chance.choice([None, *NORMS]), text=f"word {me}", aliases=("pear",),
                 tag_details=(Tag(f"tag {me}", me),), buckets=(f"bucket {me}",), source=chance.choice([None, *SOURCES]),
-                simhash=chance.choice([None, 0, 1]), props={"whose": me}, updated=chance.randint(1, 99),
+                simhash=chance.choice([None, 0, 1]), props={"whose": me, "id": id_}, updated=chance.randint(1, 99),
             )
-            for _ in few(3)
+            for id_ in (some() for _ in few(3))
         ],
         edges=[
             Edge(chance.choice(EDGES), some(), some(), weight=0.3, text=me, tags=(me,), via="name:apple")
@@ -136,7 +139,7 @@ def act(store: Store, chance: random.Random, scope: Scope) -> str:
         return "forget"
     try:
         store.write(scope, fitting(store, scope, some_batch(chance, scope)))
-    except NotFound:
+    except InputError:
         return "refused"
     return "write"
 
@@ -181,22 +184,44 @@ def assert_nothing_leaks(store: Store, scope: Scope) -> None:
     for name, answer in all_reads(store, scope):
         hidden = sorted(one for one in marks_in(answer) if not may_see(scope, one))
         assert not hidden, f"{name} shows {scope} rows of {hidden}"
-    shown = store.get(scope, IDS)
-    for id_, node in shown.items():
-        assert node.props["whose"] == f"{scope.tenant}/{node.owner}/{node.team or ''}"
-        assert may_see(scope, node.props["whose"])
-        assert id_ == node.id
+    assert_names_are_sound(store, scope)
+
+
+def rows_of_all(store: Store) -> list[tuple[str, str]]:
+    """(whose it is, plain id) of every node there is."""
+    people_ = ((p, team, r) for p in people() for team, r in store.scan(p) if isinstance(r, Node))
+    return [(mark(replace(person, share=team)), record.id) for person, team, record in people_]
+
+
+def assert_names_are_sound(store: Store, scope: Scope) -> None:
+    """Every row that may be seen is found once, under a name that leads to it from everywhere."""
+    names = [found.id for found in store.text(scope, TextQuery("word"), 50, EVERYTHING)]
+    nodes = store.get(scope, names)
+    assert list(nodes) == names == [node.id for node in nodes.values()]
+    seen = {node.id: (node.props["whose"], node.props["id"]) for node in nodes.values()}
+    expected = [row for row in rows_of_all(store) if may_see(scope, row[0])]
+    assert sorted(seen.values()) == sorted(expected), f"{scope} sees {seen}"
+    assert all(node.props["whose"] == f"{scope.tenant}/{node.owner}/{node.team or ''}" for node in nodes.values())
+    for id_ in IDS:
+        if (mark(scope), id_) in expected:
+            assert seen[id_] == (mark(scope), id_), "what was written here is what its plain id means"
+        elif any(one == id_ for _, one in expected):
+            assert seen[id_][1] == id_
     for name, ids in (
-        ("text", [f.id for f in store.text(scope, TextQuery("word"), 50, EVERYTHING)]),
         ("vector", [f.id for f in store.vector(scope, vector(1, 0), 50, EVERYTHING)]),
         ("named", [id_ for found in store.named(scope, NORMS).values() for id_ in found]),
-        ("neighbours", [s.id for around in store.neighbours(scope, IDS, 50).values() for s in around.neighbours]),
+        ("ids", store.ids(scope, "", 50)),
+        ("neighbours", [s.id for around in store.neighbours(scope, names, 50).values() for s in around.neighbours]),
         ("ends", [end for e in store.edges(scope, EDGES).values() for end in (e.src, e.dst)]),
-        ("objects", [f.object for some in store.facts(scope, IDS).values() for f in some if f.object is not None]),
+        ("objects", [f.object for some in store.facts(scope, names).values() for f in some if f.object is not None]),
+        ("subjects", [f.subject for some in store.facts(scope, names).values() for f in some]),
+        ("links", [link.src for some in store.links_of(scope, names).values() for link in some]),
     ):
-        assert set(ids) <= shown.keys(), f"{name} leads {scope} to nodes it cannot see"
-    texts = [f.id for f in store.text(scope, TextQuery("word"), 50, EVERYTHING)]
-    assert sorted(texts) == sorted(shown), "each visible node is found once"
+        assert set(ids) <= set(names), f"{name} leads {scope} to nodes it cannot see"
+    for around in store.neighbours(scope, names, 50).values():
+        for step in around.neighbours:
+            edge = store.edges(scope, [step.edge])[step.edge]
+            assert step.id in (edge.src, edge.dst)
 
 
 def own_data(store: Store, scope: Scope) -> list[tuple[str | None, Record]]:
@@ -259,9 +284,9 @@ def test_a_memory_opened_by_anyone_recalls_and_exports_only_what_they_may_see(tm
         with Memory(place, scope=scope, embedder=None) as memory:
             answer = memory.recall("word apple pear ann bob cat", budget=Budget(chars=100_000), limit=50, now=5)
             shown = [hit.node for hit in answer.hits]
-            assert {node.id for node in shown} == memory.store.get(scope, IDS).keys()
-            assert all(may_see(scope, node.props["whose"]) for node in shown)
-            assert all(node.life.accesses for node in memory.store.get(scope, IDS).values())
+            expected = [row for row in rows_of_all(memory.store) if may_see(scope, row[0])]
+            assert sorted((node.props["whose"], node.props["id"]) for node in shown) == sorted(expected)
+            assert all(node.life.accesses for node in memory.store.get(scope, [node.id for node in shown]).values())
             for id_ in IDS:
                 for answer_ in (memory.get(id_), memory.facts(id_), memory.history(id_)):
                     assert all(may_see(scope, one) for one in marks_in(answer_))
@@ -285,36 +310,153 @@ def test_the_same_id_is_another_memory_for_everyone(store: Store) -> None:
         assert [found.id for found in store.text(scope, TextQuery("word"), 9, EVERYTHING)] == ["x"]
 
 
-def test_what_was_written_is_what_is_read_in_whichever_part(store: Store) -> None:
+def test_what_was_written_is_what_its_id_means_and_the_others_are_there_too(store: Store) -> None:
     for scope in (BOB, BOB_RED, BOB_BLUE):
         store.write(scope, Batch(nodes=[Node("x", text=f"word {mark(scope)}")]))
-    for scope in (BOB_RED, BOB_BLUE, BOB):
+    for scope, others in (
+        (BOB, {"x@@bob/red", "x@@bob/blue"}),
+        (BOB_RED, {"x@@bob", "x@@bob/blue"}),
+        (BOB_BLUE, {"x@@bob", "x@@bob/red"}),
+    ):
         assert store.get(scope, ["x"])["x"].text == f"word {mark(scope)}"
-        (found,) = store.text(scope, TextQuery("word"), 9, EVERYTHING)
-        assert found.id == "x"
+        assert {found.id for found in store.text(scope, TextQuery("word"), 9, EVERYTHING)} == {"x", *others}
 
 
-def test_a_teammates_memory_of_the_same_id_never_stands_in_for_mine(store: Store) -> None:
+def test_a_teammates_memory_of_the_same_id_is_beside_mine_under_another_name(store: Store) -> None:
     store.write(ANN_RED, Batch(nodes=[Node("x", name="Shared", text="lynx")], vectors={"x": vector(1, 0)}))
+    assert store.named(BOB, ["shared"]) == {"shared": ["x"]}
     store.write(BOB, Batch(nodes=[Node("x", name="Mine", text="opal")], vectors={"x": vector(0, 1)}))
-    assert store.text(BOB, TextQuery("lynx"), 9, EVERYTHING) == []
-    assert store.named(BOB, ["shared", "mine"]) == {"mine": ["x"]}
-    (found,) = store.vector(BOB, vector(1, 0), 9, EVERYTHING)
-    assert found.score == pytest.approx(0, abs=1e-3)
+    assert store.get(BOB, ["x"])["x"].text == "opal"
+    theirs = store.get(BOB, ["x@@ann/red"])["x@@ann/red"]
+    assert (theirs.id, theirs.text, theirs.owner, theirs.team) == ("x@@ann/red", "lynx", "ann", "red")
+    assert [found.id for found in store.text(BOB, TextQuery("lynx opal"), 9, EVERYTHING)] == ["x", "x@@ann/red"]
+    assert store.named(BOB, ["shared", "mine"]) == {"mine": ["x"], "shared": ["x@@ann/red"]}
+    assert [found.id for found in store.vector(BOB, vector(1, 0), 9, EVERYTHING)] == ["x@@ann/red", "x"]
+    assert store.vectors(BOB, ["x", "x@@ann/red"]) == {"x": vector(0, 1), "x@@ann/red": vector(1, 0)}
+    assert store.get(ANN_RED, ["x"])["x"].text == "lynx"
+    for scope in (ANN, CAT, EVE):
+        assert store.get(scope, ["x@@bob", "x@@ann/red"]) == {}
 
 
-def test_hidden_matches_do_not_use_up_the_limit(store: Store) -> None:
-    ids = [f"n{i:02}" for i in range(40)]
-    hidden, seen = ids[:35], ids[35:]
-    # The hidden ones would be the best.
-    nodes = [Node(i, text="word") for i in hidden] + [Node(i, text="word among others") for i in seen]
-    vectors = dict.fromkeys(hidden, vector(1, 0)) | dict.fromkeys(seen, vector(1, 0.5))
-    store.write(ANN_RED, Batch(nodes=nodes, vectors=vectors))
-    mine = Batch(nodes=[Node(i, text="other") for i in hidden], vectors=dict.fromkeys(hidden, vector(0, 1)))
-    store.write(BOB, mine)
-    assert [f.id for f in store.text(BOB, TextQuery("word"), 5, EVERYTHING)] == seen
-    assert [f.id for f in store.vector(BOB, vector(1, 0), 5, EVERYTHING)] == seen
-    assert store.text(CAT, TextQuery("word"), 5, EVERYTHING) == []
+def test_what_is_said_of_a_teammates_memory_stays_with_it(store: Store) -> None:
+    store.write(ANN_RED, Batch(nodes=[Node("x", text="lynx")], edges=[Edge("e", "x", "x", weight=0.3)]))
+    said = Batch(nodes=[Node("x", text="opal"), Node("y")])
+    said.edges = [Edge("e", "y", "x@@ann/red", weight=0.9), Edge("mine", "y", "x", weight=0.5)]
+    said.facts = [Fact("f", "x@@ann/red", "is", value="a cat"), Fact("g", "y", "eats", object="x@@ann/red")]
+    said.notes = [Note("o", "x@@ann/red", "purrs")]
+    said.mentions = [Mention("y", "x@@ann/red", 1)]
+    store.write(BOB, said)
+    assert [step.id for step in store.neighbours(BOB, ["y"], 9)["y"].neighbours] == ["x@@ann/red", "x"]
+    assert {(e.src, e.dst) for e in store.edges(BOB, ["e", "e@@ann/red"]).values()} == {
+        ("y", "x@@ann/red"),
+        ("x@@ann/red", "x@@ann/red"),
+    }
+    around = store.neighbours(BOB, ["x@@ann/red"], 9)["x@@ann/red"].neighbours
+    assert {(step.id, step.edge) for step in around} == {("y", "e"), ("x@@ann/red", "e@@ann/red")}
+    assert [fact.value for fact in store.facts(BOB, ["x@@ann/red"])["x@@ann/red"]] == ["a cat"]
+    assert store.facts(BOB, ["x"]) == {}
+    assert store.facts(BOB, ["y"])["y"][0].object == "x@@ann/red"
+    store.touch(BOB, ["x@@ann/red"], 5)
+    assert store.get(ANN_RED, ["x"])["x"].life.accesses == 1
+    led_to = {end for _, r in store.scan(BOB) if isinstance(r, Edge | Note | Mention) for end in ends_of(r)}
+    assert led_to == {"x", "y", "x@@ann/red"}
+    store.write(BOB, Batch(remove_nodes=["x@@ann/red"], remove_edges=["e@@ann/red"]))
+    assert store.forget(BOB, ["x@@ann/red"], 9) == []
+    assert store.get(ANN_RED, ["x"])["x"].text == "lynx"
+    assert store.edges(ANN_RED, ["e"]).keys() == {"e"}
+    assert store.doctor(False, None) == []
+
+
+def test_the_name_of_anothers_memory_is_not_an_id_to_write_to(store: Store) -> None:
+    for scope in (ANN_RED, BOB_RED, BOB):
+        store.write(scope, Batch(nodes=[Node("x", text="word")]))
+    for taken in ("x@@ann/red", "x@@bob/red"):
+        with pytest.raises(InputError, match="another place"):
+            store.write(BOB, Batch(nodes=[Node(taken, text="mine"), Node("y", text="not alone")]))
+    assert store.get(BOB, ["y"]) == {}
+
+
+@pytest.mark.parametrize("id_", ["x@@", "@@", "x@@ann/red", "a@@b@@c"])
+def test_an_id_that_could_be_taken_for_such_a_name_is_refused(store: Store, id_: str) -> None:
+    for batch in (Batch(nodes=[Node(id_)]), Batch(nodes=[Node("x")], edges=[Edge(id_, "x", "x")])):
+        with pytest.raises(InputError, match="choose another"):
+            store.write(BOB, batch)
+    assert store.get(BOB, ["x"]) == {}
+
+
+def test_people_and_teams_whose_names_run_together_are_still_told_apart(store: Store) -> None:
+    slashed, teamed = Scope("acme", "a/b", ("c",), "c"), Scope("acme", "a", ("b/c",), "b/c")
+    reader = Scope("acme", "r", ("c", "b/c"))
+    for scope in (slashed, teamed, reader):
+        store.write(scope, Batch(nodes=[Node("x", text=f"word {scope.user}")]))
+    found = store.get(reader, [f.id for f in store.text(reader, TextQuery("word"), 9, EVERYTHING)])
+    assert sorted(node.owner for node in found.values()) == ["a", "a/b", "r"]
+
+
+def test_forgetting_takes_the_memory_that_was_named_and_its_copies(tmp_path: Path) -> None:
+    texts = {BOB: "the private plan of the spring", BOB_RED: "the red plan of the spring", BOB_BLUE: "the blue one"}
+    for scope, text in texts.items():
+        with Memory(tmp_path, scope=scope, embedder=None) as memory:
+            memory.add(text, id="plan")
+            memory.add("said in every place, word for word")
+    with Memory(tmp_path, scope=BOB_BLUE, embedder=None) as memory:
+        assert memory.forget("plan@@bob/red") == ["plan@@bob/red"]
+        assert {n.text for n in (memory.get("plan"), memory.get("plan@@bob")) if n} == {texts[BOB], texts[BOB_BLUE]}
+        assert len(memory.forget(memory.recall("word for word").hits[0].node.id)) == 3
+        assert memory.recall("said in every place").hits == ()
+        memory.add("the blue one, corrected", id="plan")
+    with Memory(tmp_path, scope=BOB_RED, embedder=None) as memory:
+        with pytest.raises(Forgotten):
+            memory.add("something else", id="plan")
+        assert memory.forget("plan@@bob/blue") == ["plan@@bob/blue"]
+        assert memory.doctor() == []
+
+
+def test_the_history_of_each_memory_is_its_own(store: Store) -> None:
+    for scope in (ANN_RED, BOB_RED, BOB):
+        store.write(scope, Batch(nodes=[Node("x", text=f"first {mark(scope)}", updated=1)]))
+        store.write(scope, Batch(nodes=[Node("x", text=f"second {mark(scope)}", updated=2)]))
+    assert [version.text for version in store.history(BOB, "x")] == [f"first {mark(BOB)}"]
+    assert [version.text for version in store.history(BOB, "x@@bob/red")] == [f"first {mark(BOB_RED)}"]
+    assert store.history(BOB, "x@@ann/red") == []
+
+
+def test_what_is_ingested_for_a_team_carries_nothing_private_into_it(tmp_path: Path) -> None:
+    said = "The quick brown fox jumps over the lazy dog while seven wizards quietly boil their evening tea"
+    place = tmp_path / "m"
+    with Memory(place, scope=BOB, embedder=None) as memory:
+        memory.ingest_text(f"---\ntags: [hushhush]\n---\n{said}. We met Quillonia Zweistein there.", source="mine.md")
+        memory.ingest_text(f"{said}. They met Quillonia Zweistein too.", source="same.md")
+    with Memory(place, scope=BOB_RED, embedder=None) as memory:
+        memory.ingest_text(f"{said}! We met Quillonia Zweistein there.", source="ours.md")
+        memory.ingest_text("Something else.", source="same.md")
+        memory.link("Quillonia Zweistein", "ours", weight=0.5)
+        assert memory.forget(source="mine.md")
+    with Memory(place, scope=ANN_RED, embedder=None) as memory:
+        seen = memory.recall("fox wizards Quillonia something", limit=50, budget=Budget(chars=100_000)).hits
+        assert {hit.node.source for hit in seen} <= {"ours.md", "same.md"}
+        assert not any("hushhush" in hit.node.tags or "too" in hit.node.text for hit in seen)
+        assert memory.get("Quillonia Zweistein") is None
+    with Memory(place, scope=BOB, embedder=None) as memory:
+        assert [hit.node.source for hit in memory.recall('"Quillonia Zweistein too"').hits] == ["same.md"]
+        assert memory.doctor() == []
+
+
+def test_an_export_leads_to_the_same_memories_when_it_is_imported_again(tmp_path: Path) -> None:
+    place = tmp_path / "m"
+    for scope, text in ((ANN_RED, "lynx"), (BOB, "opal"), (BOB_RED, "jade")):
+        with Memory(place, scope=scope, embedder=None) as memory:
+            memory.add(f"{text} of {scope.user}", id="x")
+    with Memory(place, scope=BOB, embedder=None) as memory:
+        memory.add("y", id="y")
+        for other in ("x", "x@@ann/red", "x@@bob/red"):
+            memory.link("y", other, weight=0.5)
+            memory.fact("y", "knows", other)
+        memory.export(tmp_path / "out.jsonl")
+        before = list(memory.store.scan(BOB))
+        assert memory.import_(tmp_path / "out.jsonl").errors == ()
+        assert list(memory.store.scan(BOB)) == before
+        assert {step.id for step in memory.neighbours("y").neighbours} == {"x", "x@@ann/red", "x@@bob/red"}
 
 
 def test_teammates_see_what_is_shared_and_others_do_not(store: Store) -> None:
@@ -384,17 +526,19 @@ def test_forgetting_leaves_the_files_of_others_alone(store: Store) -> None:
     assert store.source_files(BOB, "") == store.source_files(EVE, "") == {"empty.md": empty}
 
 
-def test_what_is_forgotten_is_gone_from_every_part_and_stays_away_from_new_ones(store: Store) -> None:
+def test_what_was_forgotten_stays_away_from_every_place_and_its_id_from_the_one_it_was_in(store: Store) -> None:
     for scope in (BOB, BOB_RED):
         store.write(scope, Batch(nodes=[Node("x", text="word")]))
-    assert store.forget(BOB, ["x"], 1) == ["x"]
+    assert store.forget(BOB, ["x", "x@@bob/red"], 1) == ["x", "x@@bob/red"]
     assert store.get(BOB, ["x"]) == {}
     for scope in (BOB, BOB_RED, BOB_BLUE):
-        assert store.write(scope, Batch(nodes=[Node("x", text="word")])).forgotten == ("x",)
+        assert store.write(scope, Batch(nodes=[Node("z", text="word")])).forgotten == ("z",)
+    assert store.write(BOB_RED, Batch(nodes=[Node("x", text="other")])).forgotten == ("x",)
+    assert store.write(BOB_BLUE, Batch(nodes=[Node("x", text="other")])).added == 1
     assert store.is_forgotten(ANN, [Node("x", text="word")]) == set()
     assert store.write(ANN_RED, Batch(nodes=[Node("x", text="word")])).added == 1
-    assert store.write(BOB_BLUE, Batch(nodes=[Node("x", text="word")], allow_again=True)).added == 1
-    assert store.is_forgotten(BOB, [Node("x", text="word")]) == set()
+    assert store.write(BOB_BLUE, Batch(nodes=[Node("z", text="word")], allow_again=True)).added == 1
+    assert store.is_forgotten(BOB, [Node("z", text="word")]) == set()
 
 
 def test_what_teammates_said_about_a_memory_goes_with_it_and_nothing_else(store: Store) -> None:

@@ -164,9 +164,19 @@ class Memory:
         return self._write(batch)
 
     def _adopted(self, *ids: str) -> list[Node]:
-        """Of these nodes, those a rule found, as nodes of their own: what is stated of them must outlive the rule."""
-        found = (node for node in self.store.get(self.scope, ids).values() if node.owner == self.scope.user)
-        return [replace(node, props={}) for node in found if is_found(node)]
+        """Of these nodes, those a rule found, as nodes of their own: what is stated of them must outlive the rule.
+
+        Those of the user's other places are written there; the others come back, to be written with what is stated.
+        """
+        adopted = {
+            place: [replace(node, props={}) for node in nodes if is_found(node)]
+            for place, nodes in self.store.homes(self.scope, ids).items()
+        }
+        here = adopted.pop(self.scope, [])
+        for place, nodes in adopted.items():
+            if nodes:
+                self._write(Batch(nodes=nodes), place)
+        return here
 
     @checked
     def link(
@@ -406,24 +416,23 @@ class Memory:
         """
         doomed = [self._need(id_) for id_ in ids]
         if source is not None:
-            atoms = self.store.atoms_of(self.scope, [source])[source]
+            atoms = self.store.of_source(self.scope, source)
             if not atoms:
                 raise NotFound(f"nothing in this scope came from {source!r}")
-            doomed += [node.id for node in atoms]
-        nodes = list(self.store.get(self.scope, doomed).values())
-        other = next((node for node in nodes if node.owner != self.scope.user), None)
+            doomed += atoms
+        nodes = self.store.get(self.scope, doomed)
+        other = next((node for node in nodes.values() if node.owner != self.scope.user), None)
         if other is not None:
             raise NotFound(f"{other.id!r} belongs to {other.owner!r}: only its owner can forget it")
-        copies = self.store.copies(self.scope, nodes)
-        doomed += copies
-        nodes += self.store.get(self.scope, copies).values()
+        doomed += self.store.copies(self.scope, list(nodes.values()))
         moment = now_ms() if now is None else now
         # First, so that what goes with them, such as the entity of a name only they shared, is erased with them.
-        batch = Batch()
-        regroup(self.store, self.scope, batch, moment, leaving=nodes)
-        resolve(self.store, self.scope, Change(leaving=doomed), batch, moment)
-        if batch != Batch():
-            self._write(batch)
+        for place, leaving in self.store.homes(self.scope, doomed).items():
+            batch = Batch()
+            regroup(self.store, place, batch, moment, leaving=leaving)
+            resolve(self.store, place, Change(leaving=[node.id for node in leaving]), batch, moment)
+            if batch != Batch():
+                self._write(batch, place)
         return self.store.forget(self.scope, list(dict.fromkeys(doomed)), moment)
 
     # --- upkeep

@@ -99,13 +99,18 @@ class Model:
         self.vectors |= {i: v for i, v in batch.vectors.items() if i in self.nodes and i not in forgotten}
 
     def keep_out(self, batch: Batch) -> set[str]:
-        forgotten = {n.id for n in batch.nodes if self.stones & stones_of(n)}
+        forgotten = {n.id for n in batch.nodes if self.stones & stones_of(n) and not self.is_here(n)}
         if batch.allow_again:
             for node in batch.nodes:
                 if node.id in forgotten:
                     self.stones -= stones_of(node)
             return set()
         return forgotten
+
+    def is_here(self, node: Node) -> bool:
+        """One that is here and says just that does not come back."""
+        was = self.nodes.get(node.id)
+        return was is not None and (was.name, was.text) == (node.name, node.text)
 
     def put(self, node: Node) -> None:
         was = self.nodes.get(node.id)

@@ -71,7 +71,8 @@ def resolve(store: Store, scope: Scope, change: Change, batch: Batch, now: int) 
     named = store.named(scope, norms)
     nodes = store.get(scope, sorted({id_ for ids in named.values() for id_ in ids}))
     nodes.update((node.id, node) for node in change.arriving)
-    names = _Names(named, nodes, _by_norm(change.arriving), gone | {node.id for node in change.arriving})
+    outdated = gone | {node.id for node in change.arriving}
+    names = _Names(named, nodes, _by_norm(change.arriving), outdated, (scope.user, scope.share))
     redo: list[str] = []
     for norm in norms:
         target = names.meant(norm)
@@ -93,22 +94,23 @@ class _Names:
     nodes: Mapping[str, Node]
     arriving: Mapping[str, Sequence[str]]
     outdated: Collection[str]
+    place: tuple[str, str | None]
 
     def meant(self, norm: str) -> Node | None:
-        """The node a name means: a note before anything else, then by id; never the name's own entity."""
+        """The node a name means: a note before anything else, then by id; never an entity that was made of the name."""
         staying = (id_ for id_ in self.named.get(norm, ()) if id_ not in self.outdated)
         nodes = (self.nodes[id_] for id_ in (*staying, *self.arriving.get(norm, ())))
         return min(
-            (node for node in nodes if not (node.id == entity_id(norm) and is_found(node))),
+            (node for node in nodes if not is_found(node)),
             key=lambda node: (node.kind != "source", node.id),
             default=None,
         )
 
     def entity(self, norm: str) -> Node | None:
-        """The entity made of this name before, if there is one."""
+        """The entity made of this name before, in the place that is written to; others' are theirs."""
         id_ = entity_id(norm)
         node = self.nodes.get(id_) if id_ in self.named.get(norm, ()) else None
-        return node if node is not None and is_found(node) else None
+        return node if node is not None and is_found(node) and (node.owner, node.team) == self.place else None
 
 
 def norms_of(node: Node) -> set[str]:

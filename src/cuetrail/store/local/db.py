@@ -478,37 +478,6 @@ def own_part(db: sqlite3.Connection, scope: Scope) -> int:
     return int(found[0])
 
 
-def _mine_of_all(db: sqlite3.Connection, scope: Scope) -> tuple[list[int], int]:
-    """The parts this user owns, and how many parts there are, in one look."""
-    rows = db.execute(
-        "SELECT part, (SELECT count(*) FROM parts) FROM parts WHERE tenant = ? AND owner = ?",
-        (scope.tenant, scope.user),
-    ).fetchall()
-    if rows:
-        return [row[0] for row in rows], rows[0][1]
-    return [], db.execute("SELECT count(*) FROM parts").fetchone()[0]
-
-
-def my_parts(db: sqlite3.Connection, scope: Scope) -> list[int]:
-    """The parts this user owns: the only ones it may change."""
-    rows = db.execute("SELECT part FROM parts WHERE tenant = ? AND owner = ?", (scope.tenant, scope.user))
-    return [row[0] for row in rows]
-
-
-def visible_parts(db: sqlite3.Connection, scope: Scope) -> tuple[list[int], bool]:
-    """The parts this scope may read, own ones first, and whether they are all there are."""
-    mine, total = _mine_of_all(db, scope)
-    shared: list[int] = []
-    if scope.teams:
-        rows = db.execute(
-            "SELECT part FROM parts WHERE tenant = ? AND owner <> ? AND team <> ''"
-            f" AND team IN ({marks(len(scope.teams))})",
-            (scope.tenant, scope.user, *scope.teams),
-        )
-        shared = [row[0] for row in rows]
-    return mine + shared, len(mine) + len(shared) == total
-
-
 def chunks(items: Sequence[T], size: int = CHUNK) -> Iterator[Sequence[T]]:
     """Slices of at most `size`, to stay below SQLite's limit of parameters."""
     for start in range(0, len(items), size):

@@ -28,8 +28,10 @@ from cuetrail.model import (
     Where,
 )
 from cuetrail.store.base import NO_VECTORS, Band, Batch, Progress, Record, Unembedded, VectorSpace, Written
-from cuetrail.store.local import backup, doctor, spaces, succession, write
-from cuetrail.store.local.db import Database, chunks, head, log_changes, marks, moment, my_parts
+from cuetrail.store.local import backup, doctor, graves, spaces, succession, write
+from cuetrail.store.local.db import Database, chunks, head, log_changes, marks, moment
+from cuetrail.store.local.home import Home
+from cuetrail.store.local.ids import Ids
 from cuetrail.store.local.read import Reader, nodes_by_key
 from cuetrail.store.local.textindex import TextIndex
 from cuetrail.store.local.textsearch import TextSearch
@@ -87,7 +89,7 @@ class LocalStore:
         """Remove the user's own nodes for good; their ids come back. Ids of others are left alone."""
         with self.db.writing() as db:
             w = write.Write(db, scope)
-            forgotten = write.forget(w, ids, now, Reader(db, scope, self.db.path))
+            forgotten = write.forget(w, ids, now, self.db.path)
             log_changes(db, w.changed)
         if forgotten:
             self._erase_traces()
@@ -134,7 +136,7 @@ class LocalStore:
     def ids(self, scope: Scope, prefix: str, limit: int) -> list[str]:
         """Ids of visible nodes that begin so, in order."""
         with self.db.reading() as db:
-            return Reader(db, scope, self.db.path).ids(prefix, limit)
+            return Reader(db, scope, self.db.path).beginning(prefix, limit)
 
     def named(self, scope: Scope, norms: Sequence[str]) -> dict[str, list[str]]:
         with self.db.reading() as db:
@@ -149,14 +151,8 @@ class LocalStore:
             view = self.text_index.view_of(*moment(db))
             reader = Reader(db, scope, self.db.path)
             search = TextSearch(view, self.text_index.analyser, None if reader.all else reader.parts, where)
-            wanted = limit
-            while True:
-                matches = search.run(query, wanted)
-                shown = reader.shown([m.key for m in matches])
-                # Of nodes with one id only the closest is shown, so more may have to be asked for.
-                if len(shown) >= limit or len(matches) < wanted:
-                    break
-                wanted *= 4
+            matches = search.run(query, limit)
+            shown = reader.shown([m.key for m in matches])
         rows = [(-m.score, not m.holds_all, -shown[m.key][1], shown[m.key][0], m) for m in matches if m.key in shown]
         return [Found(id_, m.score, m.boosted) for _, _, _, id_, m in sorted(rows, key=itemgetter(0, 1, 2, 3))[:limit]]
 
@@ -203,15 +199,25 @@ class LocalStore:
 
     def roots(self, scope: Scope) -> dict[str, str]:
         with self.db.reading() as db:
-            return Reader(db, scope, self.db.path).roots()
+            return Home(db, scope, self.db.path).roots()
 
     def source_files(self, scope: Scope, under: str) -> dict[str, SourceFile]:
         with self.db.reading() as db:
-            return Reader(db, scope, self.db.path).source_files(under)
+            return Home(db, scope, self.db.path).source_files(under)
 
     def atoms_of(self, scope: Scope, sources: Sequence[str]) -> dict[str, list[Node]]:
         with self.db.reading() as db:
-            return Reader(db, scope, self.db.path).atoms_of(sources)
+            return Home(db, scope, self.db.path).atoms_of(sources)
+
+    def of_source(self, scope: Scope, source: str) -> list[str]:
+        """Ids of all nodes of the user that came from a file, whichever team it was ingested for."""
+        with self.db.reading() as db:
+            return Reader(db, scope, self.db.path).of_source(source)
+
+    def homes(self, scope: Scope, ids: Sequence[str]) -> dict[Scope, list[Node]]:
+        """Of these nodes the user's own, by the place they are in, as the scope that writes there has them."""
+        with self.db.reading() as db:
+            return Reader(db, scope, self.db.path).homes(ids)
 
     def links_of(self, scope: Scope, ids: Sequence[str]) -> dict[str, list[Link]]:
         with self.db.reading() as db:
@@ -219,21 +225,21 @@ class LocalStore:
 
     def links_to(self, scope: Scope, norms: Sequence[str]) -> dict[str, list[Link]]:
         with self.db.reading() as db:
-            return Reader(db, scope, self.db.path).links_to(norms)
+            return Home(db, scope, self.db.path).links_to(norms)
 
     def edges_via(self, scope: Scope, norms: Sequence[str]) -> dict[str, list[Edge]]:
         with self.db.reading() as db:
-            return Reader(db, scope, self.db.path).edges_via(norms)
+            return Home(db, scope, self.db.path).edges_via(norms)
 
     def simhash_bands(
         self, scope: Scope, wanted: Collection[Band], limit: int
     ) -> dict[Band, list[tuple[str, int]]]:
         with self.db.reading() as db:
-            return Reader(db, scope, self.db.path).simhash_bands(wanted, limit)
+            return Home(db, scope, self.db.path).simhash_bands(wanted, limit)
 
     def is_forgotten(self, scope: Scope, nodes: Sequence[Node]) -> set[str]:
         with self.db.reading() as db:
-            return write.forgotten_among(db, my_parts(db, scope), nodes)
+            return set(graves.kept_out(db, Ids(db, scope), nodes))
 
     def copies(self, scope: Scope, nodes: Sequence[Node]) -> list[str]:
         """Ids of the user's own other nodes that say the same as one of these, whatever the case and spacing."""

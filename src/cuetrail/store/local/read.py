@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,18 @@ from cuetrail.model import (
     Tombstone,
     Version,
 )
-from cuetrail.store.base import Band, Record
+from cuetrail.store.base import Record
 from cuetrail.store.local import rows
-from cuetrail.store.local.db import chunks, damaged, marks, meta, my_parts, visible_parts
+from cuetrail.store.local.db import CHUNK, chunks, damaged, marks, meta
+from cuetrail.store.local.ids import Ids
 from cuetrail.store.local.schema import VERSION
 from cuetrail.text import fingerprint, storable
+from cuetrail.tombstones import TELLING, said_by
+
+# A file and its chats (`file#id`), as a condition on its path.
+SAME = "(path = ?1 OR (path > ?1 || '#' AND path < ?1 || '$'))"
+# How many letters a speaker, a list mark and a full stop may put around the same words.
+AROUND = 80
 
 
 def checked_node(path: Path, row: tuple[Any, ...]) -> Node:
@@ -47,31 +55,6 @@ def nodes_by_key(db: sqlite3.Connection, path: Path, keys: Sequence[int]) -> dic
     return found
 
 
-def closest_first(db: sqlite3.Connection, scope: Scope, parts: Sequence[int]) -> list[int]:
-    """Parts in the order in which they win where several have a row of one id.
-
-    First the part this scope writes to, so that what was written is what is read; then the user's others, then shared.
-    """
-    if len(parts) < 2:
-        return list(parts)
-    found = db.execute(f"SELECT part, owner, team FROM parts WHERE part IN ({','.join(map(str, parts))})").fetchall()
-    wanted = scope.share or ""
-    return [row[0] for row in sorted(found, key=lambda row: (row[1] != scope.user, row[2] != wanted, row[2], row[1]))]
-
-
-def find_keys(db: sqlite3.Connection, ids: Iterable[str], table: str, parts: Sequence[int]) -> dict[str, int]:
-    """Ids to keys among the given parts, in the order asked; where several parts have the id, the first one wins."""
-    order = {part: n for n, part in enumerate(parts)}
-    best: dict[str, tuple[int, int]] = {}
-    asked = [id_ for id_ in dict.fromkeys(ids) if storable(id_)]
-    for some in chunks(asked):
-        for id_, key, part in db.execute(f"SELECT id, key, part FROM {table} WHERE id IN ({marks(len(some))})", some):
-            rank = order.get(part)
-            if rank is not None and (id_ not in best or rank < best[id_][0]):
-                best[id_] = (rank, key)
-    return {id_: best[id_][1] for id_ in asked if id_ in best}
-
-
 class Reader:
     """One consistent view of the truth for one scope."""
 
@@ -79,8 +62,8 @@ class Reader:
         self.db = db
         self.path = path
         self.scope = scope
-        parts, self.all = visible_parts(db, scope)
-        self.parts = closest_first(db, scope, parts)
+        self.ids = Ids(db, scope)
+        self.parts, self.all = self.ids.parts, self.ids.all
 
     def among(self, column: str = "part") -> str:
         """A SQL condition that keeps rows inside the scope."""
@@ -88,81 +71,116 @@ class Reader:
 
     def own(self, column: str = "part") -> str:
         """A SQL condition that keeps rows to those this user owns: what it may change, and what it exports."""
-        return f"{column} IN ({','.join(map(str, my_parts(self.db, self.scope))) or 'NULL'})"
+        return f"{column} IN ({','.join(map(str, self.ids.mine)) or 'NULL'})"
 
-    def keys(self, ids: Iterable[str], table: str = "nodes") -> dict[str, int]:
-        """Ids to keys, in the order asked, own rows before shared ones."""
-        return find_keys(self.db, ids, table, self.parts)
+    def keys(self, ids: Iterable[str]) -> dict[str, int]:
+        """Ids of nodes to keys, in the order asked."""
+        return self.ids.keys(ids)
 
-    def ids(self, prefix: str, limit: int) -> list[str]:
-        """Ids that begin so, in order, each once. No character sorts behind the last one of Unicode."""
+    def names(self, keys: Iterable[int]) -> dict[int, str]:
+        """What the visible ones of these nodes are called."""
+        found: list[tuple[int, str, int]] = []
+        for some in chunks(list(dict.fromkeys(keys))):
+            query = f"SELECT key, id, part FROM nodes WHERE key IN ({marks(len(some))}) AND {self.among()}"
+            found += self.db.execute(query, some)
+        return self.ids.names(found)
+
+    def beginning(self, prefix: str, limit: int) -> list[str]:
+        """Ids that begin so, in order. No character sorts behind the last one of Unicode."""
         if limit <= 0 or not storable(prefix):
             return []
-        query = f"SELECT DISTINCT id FROM nodes WHERE id >= ? AND id < ? AND {self.among()} ORDER BY id LIMIT ?"
-        return [row[0] for row in self.db.execute(query, (prefix, prefix + "\U0010ffff", limit))]
+        query = f"SELECT key, id, part FROM nodes WHERE id >= ? AND id < ? AND {self.among()} ORDER BY id LIMIT ?"
+        found = self.db.execute(query, (prefix, prefix + "\U0010ffff", limit)).fetchall()
+        return sorted(self.ids.names(found).values())
 
     def shown(self, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
-        """Keys to ids and times of the nodes that `nodes` gives: visible, and not hidden behind a closer one."""
-        found: dict[int, tuple[str, int]] = {}
+        """Keys to ids and times of the visible ones of these nodes."""
+        found: dict[int, tuple[str, int, int]] = {}
         for some in chunks(keys):
-            query = f"SELECT key, id, at FROM nodes WHERE key IN ({marks(len(some))}) AND {self.among()}"
-            found.update((key, (id_, at)) for key, id_, at in self.db.execute(query, some))
-        if len(self.parts) > 1:
-            closest = self.keys(id_ for id_, _ in found.values())
-            found = {key: row for key, row in found.items() if closest[row[0]] == key}
-        return found
+            query = f"SELECT key, id, part, at FROM nodes WHERE key IN ({marks(len(some))}) AND {self.among()}"
+            found.update((key, (id_, part, at)) for key, id_, part, at in self.db.execute(query, some))
+        names = self.ids.names((key, id_, part) for key, (id_, part, _) in found.items())
+        return {key: (names[key], row[2]) for key, row in found.items()}
 
     def nodes(self, ids: Sequence[str]) -> dict[str, Node]:
         """Nodes by id, in the order asked; missing ones are absent."""
-        by_key = self.nodes_by_key(list(self.keys(ids).values()))
-        by_id = {node.id: node for node in by_key.values()}
-        return {id_: by_id[id_] for id_ in dict.fromkeys(ids) if id_ in by_id}
+        keys = self.keys(ids)
+        by_key = self.nodes_by_key(list(keys.values()))
+        return {id_: by_key[key] for id_, key in keys.items()}
 
     def nodes_by_key(self, keys: Sequence[int]) -> dict[int, Node]:
-        """Nodes by key."""
-        return nodes_by_key(self.db, self.path, keys)
+        """Visible nodes by key, under the ids they have in this scope."""
+        found = nodes_by_key(self.db, self.path, keys)
+        if len(self.parts) > 1:
+            called = {key: id_ for key, id_ in self.names(found).items() if id_ != found[key].id}
+            found |= {key: replace(found[key], id=id_) for key, id_ in called.items()}
+        return found
+
+    def homes(self, ids: Sequence[str]) -> dict[Scope, list[Node]]:
+        """Of these nodes the user's own, by the place they are in, as the scope that writes there has them."""
+        keys = list(self.ids.keys(ids, mine=True).values())
+        found: dict[Scope, list[Node]] = {}
+        for node in nodes_by_key(self.db, self.path, keys).values():
+            found.setdefault(replace(self.scope, share=node.team), []).append(node)
+        return found
+
+    def made_edges(self, found: Sequence[tuple[Any, ...]]) -> list[Edge]:
+        """Rows of the EDGE query as edges, under the ids they and their ends have in this scope."""
+        edges = [rows.to_edge(row) for row in found]
+        if len(self.parts) < 2:
+            return edges
+        own = self.ids.names(((row[0], row[2], row[1]) for row in found), "edges")
+        ends = self.names(key for row in found for key in row[19:21])
+        return [
+            replace(edge, id=own[row[0]], src=ends.get(row[19], edge.src), dst=ends.get(row[20], edge.dst))
+            for edge, row in zip(edges, found, strict=True)
+        ]
 
     def edges(self, ids: Sequence[str]) -> dict[str, Edge]:
         """Edges by id, in the order asked; one that leads to a node outside the scope is not shown."""
-        found = {}
         ends = f"{self.among('a.part')} AND {self.among('b.part')}"
-        keys = self.keys(ids, "edges")
+        keys = self.ids.keys(ids, "edges")
+        found: list[tuple[Any, ...]] = []
         for some in chunks(list(keys.values())):
-            for row in self.db.execute(f"{rows.EDGE} WHERE e.key IN ({marks(len(some))}) AND {ends}", some):
-                found[row[2]] = rows.to_edge(row)
-        return {id_: found[id_] for id_ in keys if id_ in found}
+            found += self.db.execute(f"{rows.EDGE} WHERE e.key IN ({marks(len(some))}) AND {ends}", some)
+        by_key = {row[0]: edge for row, edge in zip(found, self.made_edges(found), strict=True)}
+        return {id_: by_key[key] for id_, key in keys.items() if key in by_key}
 
     def facts(self, subjects: Sequence[str]) -> dict[str, list[Fact]]:
         """Facts per subject, the most certain first, then newer, then by id. None about a node outside the scope."""
-        found: dict[str, list[Fact]] = {}
+        read: list[tuple[Any, ...]] = []
         keys = self.keys(subjects)
         for some in chunks(list(keys.values())):
             query = (
                 f"{rows.FACT} WHERE f.subject IN ({marks(len(some))}) AND {self.among('f.part')}"
                 f" AND (b.key IS NULL OR {self.among('b.part')}) ORDER BY f.confidence DESC, f.created DESC, f.id"
             )
-            for row in self.db.execute(query, some):
-                found.setdefault(row[3], []).append(rows.to_fact(row))
-        return {id_: found[id_] for id_ in keys if id_ in found}
+            read += self.db.execute(query, some)
+        names = self.names(key for row in read for key in row[19:21] if key is not None) if len(self.parts) > 1 else {}
+        found: dict[int, list[Fact]] = {}
+        for row in read:
+            fact = rows.to_fact(row)
+            fact = replace(fact, subject=names[row[19]], object=names.get(row[20])) if names else fact
+            found.setdefault(row[19], []).append(fact)
+        return {id_: found[key] for id_, key in keys.items() if key in found}
 
     def named(self, norms: Sequence[str]) -> dict[str, list[str]]:
         """Ids of the nodes that carry each name or alias, by id."""
-        carriers: list[tuple[str, str, int]] = []
+        carriers: list[tuple[str, int, str, int]] = []
         for some in chunks([norm for norm in dict.fromkeys(norms) if storable(norm)]):
             query = (
-                "SELECT m.norm, n.id, n.key FROM names m JOIN nodes n ON n.key = m.key"
-                f" WHERE m.norm IN ({marks(len(some))}) AND {self.among('n.part')} ORDER BY m.norm, n.id"
+                "SELECT m.norm, n.key, n.id, n.part FROM names m JOIN nodes n ON n.key = m.key"
+                f" WHERE m.norm IN ({marks(len(some))}) AND {self.among('n.part')}"
             )
-            carriers += self.db.execute(query, some).fetchall()
-        closest = self.keys(id_ for _, id_, _ in carriers) if len(self.parts) > 1 else None
+            carriers += self.db.execute(query, some)
+        names = self.ids.names(row[1:] for row in carriers)
         found: dict[str, list[str]] = {}
-        for norm, id_, key in carriers:
-            if closest is None or closest[id_] == key:
-                found.setdefault(norm, []).append(id_)
-        return found
+        for norm, key, _, _ in carriers:
+            found.setdefault(norm, []).append(names[key])
+        return {norm: sorted(ids) for norm, ids in sorted(found.items())}
 
     def neighbours(self, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]:
-        """The `limit` strongest edges of each node, by weight, neighbour and edge; reading stops there.
+        """The `limit` strongest edges of each node, by weight, neighbour and edge, by their plain ids; no more is read.
 
         The degree counts every visible edge, also one that leads to a node outside the scope.
         """
@@ -175,8 +193,8 @@ class Reader:
     def expansion(self) -> str:
         """The query behind `neighbours`, strongest first. It must need no sort: a hub would be read whole for it."""
         return (
-            "SELECT a.rank, a.other_id, e.id, e.kind, e.weight, e.tags, a.outgoing FROM adjacency a"
-            " JOIN edges e ON e.key = a.edge JOIN nodes n ON n.key = a.other"
+            "SELECT a.rank, a.other_id, e.id, e.kind, e.weight, e.tags, a.outgoing, a.other, a.edge, e.part"
+            " FROM adjacency a JOIN edges e ON e.key = a.edge JOIN nodes n ON n.key = a.other"
             f" WHERE a.node = ? AND {self.among('a.part')} AND {self.among('n.part')}"
             " ORDER BY a.rank, a.other_id, a.edge"
         )
@@ -189,20 +207,40 @@ class Reader:
                 if len(read) >= limit and (limit <= 0 or row[:2] != read[-1][:2]):
                     break
                 read.append(row)
-        read.sort(key=lambda row: row[:3])
+        read = sorted(read, key=lambda row: row[:3])[: max(limit, 0)]
+        several = len(self.parts) > 1
+        others = self.names(row[7] for row in read) if several else {}
+        edges = self.ids.names(((row[8], row[2], row[9]) for row in read), "edges") if several else {}
         return tuple(
-            Neighbour(other, edge, kind, weight, tuple(json.loads(tags)) if tags else (), bool(out))
-            for _, other, edge, kind, weight, tags, out in read[: max(limit, 0)]
-        )
+            Neighbour(
+                others.get(other_key, other), edges.get(key, edge), kind, weight,
+                tuple(json.loads(tags)) if tags else (), bool(out),
+            )
+            for _, other, edge, kind, weight, tags, out, other_key, key, _ in read
+        )  # fmt: skip
 
     def scan(self) -> Iterator[tuple[str | None, Record]]:
-        """Everything this user owns with the team it is shared with, in a fixed order: what export writes."""
+        """Everything this user owns with the team it is shared with, in a fixed order: what export writes.
+
+        What a record leads to is called as in the place of the record.
+        """
         mine = "SELECT part, team FROM parts WHERE tenant = ? AND owner = ? ORDER BY team"
-        parts = self.db.execute(mine, (self.scope.tenant, self.scope.user)).fetchall()
-        for query, order, make in _SCANS:
-            for part, team in parts:
-                for row in self.db.execute(f"{query} = ? ORDER BY {order}", (part,)):
-                    yield team or None, checked_node(self.path, row) if make is rows.to_node else make(row)
+        places = self.db.execute(mine, (self.scope.tenant, self.scope.user)).fetchall()
+        readers = {part: Reader(self.db, replace(self.scope, share=team or None), self.path) for part, team in places}
+        for query, order, make, ends in _SCANS:
+            for part, team in places:
+                cursor = self.db.execute(f"{query} = ? ORDER BY {order}", (part,))
+                while some := cursor.fetchmany(CHUNK):
+                    yield from ((team or None, record) for record in readers[part]._made(some, make, ends))
+
+    def _made(self, found: Sequence[tuple[Any, ...]], make: _Make, ends: Mapping[str, int]) -> Iterator[Record]:
+        """Rows as records; `ends` says which column has the key of the node that a field names."""
+        keys = {row[at] for row in found for at in ends.values()} - {None} if len(self.parts) > 1 else ()
+        names = self.names(keys)
+        for row in found:
+            record: Any = checked_node(self.path, row) if make is rows.to_node else make(row)
+            called = {field: names[row[at]] for field, at in ends.items() if row[at] in names} if names else {}
+            yield replace(record, **called) if called else record
 
     def stats(self) -> Stats:
         """Counts of what the scope can see."""
@@ -235,106 +273,57 @@ class Reader:
             schema=VERSION,
         )
 
-    def source_files(self, under: str) -> dict[str, SourceFile]:
-        """Ingested files whose path is `under` or lies below it."""
-        query = (
-            f"{rows.SOURCE} WHERE {self.own()} AND hash IS NOT NULL"
-            " AND (path = ?1 OR substr(path, 1, length(?2)) = ?2) ORDER BY path"
-        )
-        below = under if not under or under.endswith("/") else under + "/"
-        return {row[0]: SourceFile(*row) for row in self.db.execute(query, (under, below))}
-
-    def roots(self) -> dict[str, str]:
-        """Ingested folders by their short names."""
-        return dict(self.db.execute(f"SELECT name, path FROM roots WHERE {self.own()} ORDER BY name").fetchall())
-
     def history(self, id_: str) -> list[Version]:
         """Earlier versions of a node the user owns, the oldest first."""
         if not storable(id_):
             return []
-        query = f"SELECT id, at, name, text FROM history WHERE {self.own()} AND id = ? ORDER BY at"
-        return [Version(*row) for row in self.db.execute(query, (id_,))]
-
-    def atoms_of(self, sources: Sequence[str]) -> dict[str, list[Node]]:
-        """The user's own nodes per file, in sequence; a file's chats (`file#id`) count as the file."""
-        found: dict[str, list[Node]] = {path: [] for path in sources}
-        same = "path = ?1 OR (path > ?1 || '#' AND path < ?1 || '$')"
-        query = f"SELECT source FROM sources WHERE {self.own()} AND ({same})"
-        owner = {key: path for path in sources for (key,) in self.db.execute(query, (path,))}
-        for some in chunks(list(owner)):
-            nodes = f"SELECT source, key FROM nodes WHERE source IN ({marks(len(some))}) ORDER BY source, seq, id"
-            keys = {key: owner[source] for source, key in self.db.execute(nodes, some)}
-            by_key = self.nodes_by_key(list(keys))
-            for key, path in keys.items():
-                found[path].append(by_key[key])
-        return found
+        key = self.ids.keys([id_], mine=True).get(id_)
+        found = self.db.execute("SELECT part, id FROM nodes WHERE key = ?", (key,)).fetchone()
+        # Of a node that was removed its history is left, under its plain id.
+        place, bare = (f"part = {found[0]}", found[1]) if found else (self.own(), id_)
+        query = f"SELECT at, name, text FROM history WHERE {place} AND id = ? ORDER BY at"
+        return [Version(id_, *row) for row in self.db.execute(query, (bare,))]
 
     def copies(self, nodes: Sequence[Node]) -> list[str]:
-        """Ids of the user's own other nodes with the text of one of these; looks at every text once."""
-        said = {fingerprint(node.text) for node in nodes if node.text}
-        # Letters and digits in order tell most texts apart before they are normalised.
-        lengths = sorted({len("".join(node.text.split())) for node in nodes if node.text})
-        spaces = "replace(replace(replace(text, ' ', ''), char(10), ''), char(9), '')"
-        query = f"SELECT id, text FROM nodes WHERE {self.own()} AND length({spaces}) IN ({marks(len(lengths))})"
-        known = {node.id for node in nodes}
-        found = self.db.execute(query, lengths) if said else ()
-        return sorted({id_ for id_, text in found if id_ not in known and fingerprint(text) in said})
+        """Ids of the user's own other nodes that say the same as one of these; looks at every text once."""
+        texts = {fingerprint(node.text) for node in nodes if node.text}
+        words = {said for node in nodes if node.text and len(said := said_by(node)) >= TELLING}
+        # Letters in order tell most texts apart before they are normalised.
+        sizes = [len("".join(said.split())) for node in nodes if node.text for said in (node.text, said_by(node))]
+        squeezed = "replace(replace(replace(text, ' ', ''), char(10), ''), char(9), '')"
+        query = f"SELECT key, text, props FROM nodes WHERE {self.own()} AND length({squeezed}) BETWEEN ? AND ?"
+        same = []
+        for key, text, props in self.db.execute(query, (min(sizes), max(sizes) + AROUND)) if sizes else ():
+            node = Node("", text=text, props=json.loads(props) if props and "speaker" in props else {})
+            if fingerprint(text) in texts or said_by(node) in words:
+                same.append(key)
+        return sorted(set(self.names(same).values()) - {node.id for node in nodes})
+
+    def of_source(self, source: str) -> list[str]:
+        """Ids of the user's own nodes that came from a file, in whichever place."""
+        query = f"SELECT n.key FROM nodes n JOIN sources s ON s.source = n.source WHERE {self.own('n.part')} AND {SAME}"
+        return sorted(self.names(row[0] for row in self.db.execute(query, (source,))).values())
 
     def links_of(self, ids: Sequence[str]) -> dict[str, list[Link]]:
         """Links of the given atoms."""
         found: dict[str, list[Link]] = {}
-        for some in chunks(list(self.keys(ids).values())):
+        names = {key: id_ for id_, key in self.keys(ids).items()}
+        for some in chunks(list(names)):
             query = f"{rows.LINK} WHERE l.src IN ({marks(len(some))}) ORDER BY l.norm, l.kind"
-            for row in self.db.execute(query, some):
-                found.setdefault(row[0], []).append(Link(*row))
-        return found
-
-    def links_to(self, norms: Sequence[str]) -> dict[str, list[Link]]:
-        """Links of the user's own atoms to each name, by source id."""
-        own = self.own("l.part")
-        found: dict[str, list[Link]] = {}
-        for some in chunks(norms):
-            query = f"{rows.LINK} WHERE l.norm IN ({marks(len(some))}) AND {own} ORDER BY n.id, l.kind"
-            for row in self.db.execute(query, some):
-                found.setdefault(row[1], []).append(Link(*row))
-        return found
-
-    def edges_via(self, norms: Sequence[str]) -> dict[str, list[Edge]]:
-        """Rule-made edges per name they were made through."""
-        own = self.own("e.part")
-        found: dict[str, list[Edge]] = {}
-        for some in chunks(norms):
-            query = f"{rows.EDGE} WHERE e.via IN ({marks(len(some))}) AND {own} ORDER BY e.id"
-            for row in self.db.execute(query, some):
-                found.setdefault(row[13], []).append(rows.to_edge(row))
-        return found
-
-    def simhash_bands(self, wanted: Collection[Band], limit: int) -> dict[Band, list[tuple[str, int]]]:
-        """The user's own nodes that carry each band of a SimHash, with their hashes; of each band at most `limit`."""
-        own = self.own()
-        found: dict[Band, list[tuple[str, int]]] = {}
-        for number, expression in enumerate(_BANDS):
-            # One seek a value. The list inside keeps a crowded band from being read to its end.
-            carriers = f"SELECT key FROM nodes WHERE {expression} = w.value AND simhash IS NOT NULL AND {own} LIMIT ?"
-            for some in chunks([value for band, value in wanted if band == number]):
-                query = (
-                    f"WITH w (value) AS (VALUES {','.join(['(?)'] * len(some))})"
-                    f" SELECT w.value, n.id, n.simhash FROM w JOIN nodes n ON n.key IN ({carriers})"
-                )
-                for value, id_, simhash in self.db.execute(query, (*some, limit)):
-                    found.setdefault((number, value), []).append((id_, rows.unsigned(simhash)))
+            for _, norm, display, kind, src in self.db.execute(query, some):
+                found.setdefault(names[src], []).append(Link(names[src], norm, display, kind))
         return found
 
 
-_BANDS = ("simhash & 2097151", "(simhash >> 21) & 2097151", "(simhash >> 42) & 4194303")
-_SCANS: tuple[tuple[str, str, Callable[[tuple[Any, ...]], Record]], ...] = (
-    (f"{rows.SOURCE} WHERE hash IS NOT NULL AND part", "path", lambda row: SourceFile(*row)),
-    ("SELECT hash, at FROM tombstones WHERE part", "hash", lambda row: Tombstone(*row)),
-    (f"{rows.NODE} WHERE n.part", "n.id", rows.to_node),
-    ("SELECT id, at, name, text FROM history WHERE part", "id, at", lambda row: Version(*row)),
-    (f"{rows.EDGE} WHERE e.part", "e.id", rows.to_edge),
-    (f"{rows.FACT} WHERE f.part", "f.id", rows.to_fact),
-    (f"{rows.NOTE} WHERE o.part", "o.id", lambda row: Note(*row)),
-    (f"{rows.MENTION} WHERE m.part", "a.id, b.id", lambda row: Mention(*row)),
-    (f"{rows.LINK} WHERE l.part", "n.id, l.norm, l.kind", lambda row: Link(*row)),
+_Make = Callable[[tuple[Any, ...]], Record]
+_SCANS: tuple[tuple[str, str, _Make, Mapping[str, int]], ...] = (
+    (f"{rows.SOURCE} WHERE hash IS NOT NULL AND part", "path", lambda row: SourceFile(*row), {}),
+    ("SELECT hash, at FROM tombstones WHERE part", "hash", lambda row: Tombstone(*row), {}),
+    (f"{rows.NODE} WHERE n.part", "n.id", rows.to_node, {}),
+    ("SELECT id, at, name, text FROM history WHERE part", "id, at", lambda row: Version(*row), {}),
+    (f"{rows.EDGE} WHERE e.part", "e.id", rows.to_edge, {"src": 19, "dst": 20}),
+    (f"{rows.FACT} WHERE f.part", "f.id", rows.to_fact, {"subject": 19, "object": 20}),
+    (f"{rows.NOTE} WHERE o.part", "o.id", lambda row: Note(*row[:6]), {"target": 6}),
+    (f"{rows.MENTION} WHERE m.part", "a.id, b.id", lambda row: Mention(*row[:3]), {"source": 3, "node": 4}),
+    (f"{rows.LINK} WHERE l.part", "n.id, l.norm, l.kind", lambda row: Link(*row[:4]), {}),
 )

@@ -23,13 +23,13 @@ NODE = """SELECT n.key, n.part, n.id, n.kind, n.name, n.text, n.check_sum, n.ali
 INSERT_NODE = "INSERT OR REPLACE INTO nodes VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 
 EDGE = """SELECT e.key, e.part, e.id, a.id, b.id, e.kind, e.weight, e.tags, e.text, e.type, e.attitude, e.proximity,
-  e.confidence, e.via, e.props, e.created, e.updated, e.valid_from, e.valid_until
+  e.confidence, e.via, e.props, e.created, e.updated, e.valid_from, e.valid_until, e.src, e.dst
   FROM edges e JOIN nodes a ON a.key = e.src JOIN nodes b ON b.key = e.dst"""
 INSERT_EDGE = "INSERT OR REPLACE INTO edges VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 
 FACT = """SELECT f.key, f.part, f.id, a.id, f.predicate, b.id, f.value, f.confidence, f.status, f.source, f.source_ref,
-  f.provenance, f.tags, f.access_count, f.last_accessed, f.created, f.valid_from, f.valid_until, f.superseded_by
-  FROM facts f JOIN nodes a ON a.key = f.subject LEFT JOIN nodes b ON b.key = f.object"""
+  f.provenance, f.tags, f.access_count, f.last_accessed, f.created, f.valid_from, f.valid_until, f.superseded_by,
+  f.subject, f.object FROM facts f JOIN nodes a ON a.key = f.subject LEFT JOIN nodes b ON b.key = f.object"""
 INSERT_FACT = "INSERT OR REPLACE INTO facts VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 
 
@@ -237,9 +237,11 @@ def to_fact(row: tuple[Any, ...]) -> Fact:
     return Fact(*fields)
 
 
-NOTE = """SELECT o.id, coalesce(n.id, e.id), o.text, o.target_on, o.created, o.expires FROM notes o
+NOTE = """SELECT o.id, coalesce(n.id, e.id), o.text, o.target_on, o.created, o.expires,
+  CASE o.target_on WHEN 'node' THEN o.target END FROM notes o
   LEFT JOIN nodes n ON o.target_on = 'node' AND n.key = o.target
   LEFT JOIN edges e ON o.target_on = 'edge' AND e.key = o.target"""
-MENTION = """SELECT a.id, b.id, m.at FROM mentions m JOIN nodes a ON a.key = m.source JOIN nodes b ON b.key = m.node"""
-LINK = "SELECT n.id, l.norm, l.display, l.kind FROM links l JOIN nodes n ON n.key = l.src"
+MENTION = """SELECT a.id, b.id, m.at, m.source, m.node FROM mentions m
+  JOIN nodes a ON a.key = m.source JOIN nodes b ON b.key = m.node"""
+LINK = "SELECT n.id, l.norm, l.display, l.kind, l.src FROM links l JOIN nodes n ON n.key = l.src"
 SOURCE = "SELECT path, size, mtime_ns, hash, ingested FROM sources s"

@@ -7,15 +7,17 @@ import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from cuetrail.errors import GhostWrite, InputError, NotFound
 from cuetrail.model import Edge, Node, Scope
 from cuetrail.store.base import Batch, Written
-from cuetrail.store.local import rows, spaces
-from cuetrail.store.local.db import chunks, log_changes, marks, my_parts, own_part, take_keys, visible_parts
-from cuetrail.store.local.read import Reader, closest_first, find_keys
-from cuetrail.text import fingerprint, norm_name
+from cuetrail.store.local import graves, rows, spaces
+from cuetrail.store.local.db import chunks, log_changes, marks, own_part, take_keys
+from cuetrail.store.local.ids import SIGN, Ids, find_keys, plain
+from cuetrail.store.local.read import nodes_by_key
+from cuetrail.text import norm_name
 
 UNKNOWN_WEIGHT = 0.01
 _SOURCES_OF = "SELECT DISTINCT source FROM nodes WHERE source IS NOT NULL AND key IN ({})"
@@ -27,18 +29,17 @@ class Write:
     def __init__(self, db: sqlite3.Connection, scope: Scope) -> None:
         self.db = db
         self.part = own_part(db, scope)
-        self.mine = set(my_parts(db, scope))
-        self.visible = closest_first(db, scope, visible_parts(db, scope)[0])
+        self.ids = Ids(db, scope)
         self.changed: set[int] = set()
         self.revectored: set[int] = set()
 
     def keys_of(self, ids: Iterable[str], table: str = "nodes", parts: Sequence[int] | None = None) -> dict[str, int]:
-        """Ids to keys, among the given parts; where several have the id, the first part wins."""
-        return find_keys(self.db, ids, table, self.visible if parts is None else parts)
+        """Ids to keys: what they mean in this scope, or in the given parts alone, the first of which wins."""
+        return self.ids.keys(ids, table) if parts is None else find_keys(self.db, ids, table, parts)
 
     def own_keys(self, ids: Iterable[str], table: str = "nodes") -> dict[str, int]:
-        """Ids to keys of rows this user may change; the part it writes to wins."""
-        return self.keys_of(ids, table, [part for part in self.visible if part in self.mine])
+        """Ids to keys of rows this user may change; the place it writes to wins."""
+        return self.ids.keys(ids, table, mine=True)
 
 
 def write_batch(db: sqlite3.Connection, scope: Scope, batch: Batch) -> Written:
@@ -139,74 +140,34 @@ def _label_ids(w: Write, labels: Collection[tuple[str, str]], create: bool = Fal
     return found
 
 
-def stones(node: Node) -> list[str]:
-    """The hashes that a forgotten node leaves: of its id, and of its text or, without text, its name."""
-    content = node.text or node.name
-    hashes = [fingerprint("id\n" + node.id)]
-    return [*hashes, fingerprint("text\n" + content)] if content else hashes
-
-
 def _without_forgotten(w: Write, batch: Batch) -> tuple[list[Node], set[str]]:
     if not batch.nodes:
         return [], set()
-    forgotten = forgotten_among(w.db, w.mine, batch.nodes)
+    forgotten = graves.kept_out(w.db, w.ids, batch.nodes)
     if batch.allow_again:
-        lift(w, [n for n in batch.nodes if n.id in forgotten])
-        forgotten = set()
+        graves.lift(w.db, w.ids, batch.nodes, forgotten)
+        forgotten = {}
     unique = {n.id: n for n in batch.nodes if n.id not in forgotten}
-    return list(unique.values()), forgotten
+    return list(unique.values()), set(forgotten)
 
 
-_SAID_BEFORE = "SELECT CASE WHEN text <> '' THEN text ELSE name END FROM history WHERE part = ? AND id = ?"
-
-
-def forget(w: Write, ids: Sequence[str], now: int, reader: Reader) -> list[str]:
-    """Remove every own node of these ids with its history and leave tombstones; the ids that were there."""
-    forgotten: dict[str, None] = {}
-    for part in w.mine:
-        keys = list(w.keys_of(ids, parts=[part]).values())
-        nodes = reader.nodes_by_key(keys)
-        sources = {row[0] for some in chunks(keys) for row in w.db.execute(_SOURCES_OF.format(marks(len(some))), some)}
-        stones_ = [(part, stone, now) for node in nodes.values() for stone in stones(node)]
-        # What it said before it was corrected is forgotten with it.
-        earlier = [row for n in nodes.values() for row in w.db.execute(_SAID_BEFORE, (part, n.id))]
-        stones_ += [(part, fingerprint("text\n" + said), now) for row in earlier for said in row if said]
-        w.db.executemany("INSERT OR IGNORE INTO tombstones VALUES (?, ?, ?)", stones_)
-        w.db.executemany("DELETE FROM history WHERE part = ? AND id = ?", [(part, n.id) for n in nodes.values()])
-        remove_nodes(w, keys)
-        # A file of which nothing is left is no longer known; others, also empty ones, still are.
-        w.db.executemany(
-            "DELETE FROM sources WHERE source = ?1 AND NOT EXISTS (SELECT 1 FROM nodes WHERE source = ?1)",
-            [(source,) for source in sources],
-        )
-        forgotten.update(dict.fromkeys(node.id for node in nodes.values()))
-    return [id_ for id_ in dict.fromkeys(ids) if id_ in forgotten]
-
-
-def forgotten_among(db: sqlite3.Connection, mine: Collection[int], nodes: Sequence[Node]) -> set[str]:
-    """Ids of the nodes that a tombstone of this user keeps out, whichever team it was forgotten for."""
-    parts = ",".join(map(str, mine)) or "NULL"
-    if not db.execute(f"SELECT 1 FROM tombstones WHERE part IN ({parts}) LIMIT 1").fetchone():
-        return set()
-    by_hash: dict[str, list[str]] = {}
-    for node in nodes:
-        for stone in stones(node):
-            by_hash.setdefault(stone, []).append(node.id)
-    found: set[str] = set()
-    for some in chunks(list(by_hash)):
-        for (stone,) in db.execute(
-            f"SELECT hash FROM tombstones WHERE part IN ({parts}) AND hash IN ({marks(len(some))})", some
-        ):
-            found.update(by_hash[stone])
-    return found
-
-
-def lift(w: Write, nodes: Sequence[Node]) -> int:
-    """Remove the tombstones of these nodes; how many were there."""
-    hashes = [(part, stone) for node in nodes for stone in stones(node) for part in w.mine]
-    before = w.db.total_changes
-    w.db.executemany("DELETE FROM tombstones WHERE part = ? AND hash = ?", hashes)
-    return w.db.total_changes - before
+def forget(w: Write, ids: Sequence[str], now: int, path: Path) -> list[str]:
+    """Remove the user's own nodes of these ids with their history and leave tombstones; the ids that were there."""
+    found = w.own_keys(ids)
+    keys = list(found.values())
+    nodes = nodes_by_key(w.db, path, keys)
+    for some in chunks(keys):
+        places = dict(w.db.execute(f"SELECT key, part FROM nodes WHERE key IN ({marks(len(some))})", some).fetchall())
+        for part in sorted(set(places.values())):
+            graves.bury(w.db, part, [nodes[key] for key in some if places[key] == part], now)
+    sources = {row[0] for some in chunks(keys) for row in w.db.execute(_SOURCES_OF.format(marks(len(some))), some)}
+    remove_nodes(w, keys)
+    # A file of which nothing is left is no longer known; others, also empty ones, still are.
+    w.db.executemany(
+        "DELETE FROM sources WHERE source = ?1 AND NOT EXISTS (SELECT 1 FROM nodes WHERE source = ?1)",
+        [(source,) for source in sources],
+    )
+    return list(found)
 
 
 def _put_nodes(w: Write, nodes: Sequence[Node]) -> tuple[dict[str, int], int]:
@@ -214,6 +175,7 @@ def _put_nodes(w: Write, nodes: Sequence[Node]) -> tuple[dict[str, int], int]:
     if not nodes:
         return {}, 0
     old = w.keys_of((n.id for n in nodes), parts=[w.part])
+    _check_ids(w, [n.id for n in nodes], "nodes")
     nodes = _settle_replaced(w, nodes, old) if old else nodes
     fresh = [n.id for n in nodes if n.id not in old]
     first = take_keys(w.db, len(fresh))
@@ -240,6 +202,18 @@ def _put_nodes(w: Write, nodes: Sequence[Node]) -> tuple[dict[str, int], int]:
     w.db.executemany(f"INSERT OR REPLACE INTO life VALUES ({marks(10)})", lives)
     w.changed.update(keys.values())
     return keys, len(fresh)
+
+
+def _check_ids(w: Write, ids: Sequence[str], table: str) -> None:
+    """Refuse ids that are, or could be taken for, the name of a row of another place."""
+    named = [id_ for id_ in ids if SIGN in id_]
+    for id_ in w.ids.keys(named, table) if named else ():
+        raise InputError(
+            f"{id_!r} is of another place: its owner changes it there, by its own id and with that team as --share. "
+            "For one of your own choose another id"
+        )
+    if named:
+        raise InputError(f"{named[0]!r} cannot be an id, because {SIGN!r} is used to tell whose one is: choose another")
 
 
 def _settle_replaced(w: Write, nodes: Sequence[Node], old: dict[str, int]) -> list[Node]:
@@ -316,6 +290,7 @@ def _put_edges(w: Write, edges: Sequence[Edge]) -> None:
     if not edges:
         return
     edges = list({e.id: e for e in edges}.values())
+    _check_ids(w, [e.id for e in edges], "edges")
     ends = w.keys_of(end for e in edges for end in (e.src, e.dst))
     old = w.keys_of((e.id for e in edges), "edges", [w.part])
     born = _births(w, "edges", old)
@@ -332,6 +307,7 @@ def _put_edges(w: Write, edges: Sequence[Edge]) -> None:
         rank = -(UNKNOWN_WEIGHT if edge.weight is None else edge.weight)
         sides = [(src, edge.dst, dst, 1)] if src == dst else [(src, edge.dst, dst, 1), (dst, edge.src, src, 0)]
         for node, other_id, other, outgoing in sides:
+            other_id = plain(other_id)
             adjacency.append((node, rank, other_id, key, other, outgoing, w.part))
             tagged += [(labels["t", t], node, rank, other_id, key) for t in edge.tags]
             degrees[node] += 1

@@ -1,0 +1,70 @@
+"""Tombstones in the truth: who is kept out by them, and how a memory is forgotten and let back."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+
+from cuetrail.model import Node
+from cuetrail.store.local.db import chunks, marks
+from cuetrail.store.local.ids import Ids, find_keys
+from cuetrail.tombstones import Signs, id_stone, signs, stones, text_stones
+
+_SAID_BEFORE = "SELECT CASE WHEN text <> '' THEN text ELSE name END FROM history WHERE part = ? AND id = ?"
+
+
+def kept_out(db: sqlite3.Connection, places: Ids, nodes: Sequence[Node]) -> dict[str, set[str]]:
+    """Ids of the nodes that tombstones of this user keep out, with the hashes that do.
+
+    An id is forgotten in the place it was in; what was said is forgotten in all of the user's places.
+    """
+    mine = ",".join(map(str, places.mine)) or "NULL"
+    if not nodes or not db.execute(f"SELECT 1 FROM tombstones WHERE part IN ({mine}) LIMIT 1").fetchone():
+        return {}
+    said: list[tuple[str, Signs]] = [(node.id, signs(node)) for node in nodes]
+    ids = {id_stone(node.id): node.id for node in nodes}
+    hashes = list(set(ids).union(*(one.hashes() for _, one in said)))
+    known: set[str] = set()
+    found: dict[str, set[str]] = {}
+    for some in chunks(hashes):
+        query = f"SELECT hash, part FROM tombstones WHERE part IN ({mine}) AND hash IN ({marks(len(some))})"
+        for hash_, part in db.execute(query, some):
+            known.add(hash_)
+            if hash_ in ids and part == places.home:
+                found[ids[hash_]] = {hash_}
+    if known:
+        for id_, one in said:
+            if met := one.met(known):
+                found.setdefault(id_, set()).update(met)
+    return _without_present(db, places, nodes, found)
+
+
+def _without_present(
+    db: sqlite3.Connection, places: Ids, nodes: Sequence[Node], found: dict[str, set[str]]
+) -> dict[str, set[str]]:
+    """Without those that are here and say just that: they are not coming back, they never went."""
+    if not found or places.home is None:
+        return found
+    keys = find_keys(db, found, "nodes", [places.home])
+    said = {node.id: (node.name, node.text) for node in nodes}
+    for id_, key in keys.items():
+        if db.execute("SELECT name, text FROM nodes WHERE key = ?", (key,)).fetchone() == said[id_]:
+            del found[id_]
+    return found
+
+
+def lift(db: sqlite3.Connection, places: Ids, nodes: Iterable[Node], found: Mapping[str, set[str]]) -> None:
+    """Let the nodes back that were kept out: the hashes that did so go, and all that these nodes would leave."""
+    gone = {hash_ for node in nodes if node.id in found for hash_ in (*found[node.id], *stones(node))}
+    pairs = [(part, hash_) for part in places.mine for hash_ in sorted(gone)]
+    db.executemany("DELETE FROM tombstones WHERE part = ? AND hash = ?", pairs)
+
+
+def bury(db: sqlite3.Connection, part: int, nodes: Iterable[Node], now: int) -> None:
+    """Leave tombstones for nodes of a place and for what they said before they were corrected; that is deleted."""
+    for node in nodes:
+        left = stones(node)
+        for (said,) in db.execute(_SAID_BEFORE, (part, node.id)).fetchall():
+            left += text_stones(said or "")
+        db.executemany("INSERT OR IGNORE INTO tombstones VALUES (?, ?, ?)", [(part, hash_, now) for hash_ in left])
+        db.execute("DELETE FROM history WHERE part = ? AND id = ?", (part, node.id))

@@ -1,0 +1,102 @@
+"""Which row an id means in a scope, and what a row is called there.
+
+Those who write choose the ids, so two who share a team may use the same one, and one user may use it in two places: a
+place is an owner and the team it writes for, if any. In a scope an id means one row: that of the place the scope
+writes to, else of the user's other places, else of a teammate, by team and owner. Every other visible row of that id
+is called `id@@owner/team` (`id@@owner` where it is private), so each has one name, and that name leads back to it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+
+from cuetrail.model import Scope
+from cuetrail.store.local.db import chunks, marks
+from cuetrail.text import storable
+
+SIGN = "@@"
+"""Stands between an id and whose it is. No id has it in itself."""
+
+
+def plain(id_: str) -> str:
+    """The id without whose it is: as its row has it."""
+    return id_.partition(SIGN)[0]
+
+
+def find_keys(db: sqlite3.Connection, ids: Iterable[str], table: str, parts: Sequence[int]) -> dict[str, int]:
+    """Ids to keys among the given parts, in the order asked; where several parts have the id, the first one wins."""
+    order = {part: n for n, part in enumerate(parts)}
+    best: dict[str, tuple[int, int]] = {}
+    asked = [id_ for id_ in dict.fromkeys(ids) if storable(id_)]
+    for id_, key, part in _rows(db, asked, table):
+        rank = order.get(part)
+        if rank is not None and (id_ not in best or rank < best[id_][0]):
+            best[id_] = (rank, key)
+    return {id_: best[id_][1] for id_ in asked if id_ in best}
+
+
+def _rows(db: sqlite3.Connection, ids: Sequence[str], table: str) -> Iterator[tuple[str, int, int]]:
+    for some in chunks(ids):
+        yield from db.execute(f"SELECT id, key, part FROM {table} WHERE id IN ({marks(len(some))})", some)
+
+
+def _labels(named: Sequence[tuple[int, str]]) -> dict[int, str]:
+    """Whose a part is, as part of a name. A slash in somebody's name must not make two the same."""
+    seen: set[str] = set()
+    labels: dict[int, str] = {}
+    for part, label in named:
+        labels[part] = label if label not in seen else f"{label}{SIGN}{part}"
+        seen.add(label)
+    return labels
+
+
+class Ids:
+    """The places a scope may read, and the names of rows in them.
+
+    `parts` are those places, the closest first; `mine` those of them that are the user's own, which alone it may
+    change; `home` is the one it writes to, None while nothing was written there. `all`: there are no others.
+    """
+
+    def __init__(self, db: sqlite3.Connection, scope: Scope) -> None:
+        self.db = db
+        found = db.execute(
+            "SELECT part, owner, team, (SELECT count(*) FROM parts) FROM parts"
+            f" WHERE tenant = ? AND (owner = ? OR (team <> '' AND team IN ({marks(len(scope.teams))})))",
+            (scope.tenant, scope.user, *scope.teams),
+        ).fetchall()
+        share = scope.share or ""
+        found.sort(key=lambda row: (row[1] != scope.user, row[2] != share, row[2], row[1]))
+        self.parts: list[int] = [row[0] for row in found]
+        self.mine: list[int] = [part for part, owner, _, _ in found if owner == scope.user]
+        self.home: int | None = found[0][0] if found and found[0][1:3] == (scope.user, share) else None
+        self.all = bool(found) and len(found) == found[0][3]
+        self._labels = _labels([(part, f"{owner}/{team}" if team else owner) for part, owner, team, _ in found])
+
+    def keys(self, ids: Iterable[str], table: str = "nodes", mine: bool = False) -> dict[str, int]:
+        """Ids to keys, in the order asked; those that mean no visible row, or none of `mine`, are absent."""
+        parts = self.mine if mine else self.parts
+        asked = [id_ for id_ in dict.fromkeys(ids) if storable(id_)]
+        found = find_keys(self.db, asked, table, parts)
+        if len(self.parts) > 1 and len(found) < len(asked):
+            found |= self._elsewhere([id_ for id_ in asked if id_ not in found and SIGN in id_], table, parts)
+            found = {id_: found[id_] for id_ in asked if id_ in found}
+        return found
+
+    def _elsewhere(self, ids: Sequence[str], table: str, parts: Sequence[int]) -> dict[str, int]:
+        """The rows that these ids name together with whose they are."""
+        places = {self._labels[part]: part for part in parts}
+        meant = {id_: (bare, places.get(label)) for id_ in ids for bare, _, label in [id_.partition(SIGN)]}
+        known = {(bare, part): key for bare, key, part in _rows(self.db, [bare for bare, _ in meant.values()], table)}
+        return {id_: known[bare, part] for id_, (bare, part) in meant.items() if part and (bare, part) in known}
+
+    def names(self, rows: Iterable[tuple[int, str, int]], table: str = "nodes") -> dict[int, str]:
+        """What visible rows, given as (key, id, part), are called."""
+        found = list(rows)
+        if len(self.parts) < 2:
+            return {key: id_ for key, id_, _ in found}
+        meant = find_keys(self.db, (id_ for _, id_, _ in found), table, self.parts)
+        # Nothing is meant where the row was deleted since it was read.
+        return {
+            key: id_ if meant.get(id_, key) == key else f"{id_}{SIGN}{self._labels[part]}" for key, id_, part in found
+        }

@@ -1,0 +1,181 @@
+"""By what a forgotten text is known when it comes in another shape, and what is not mistaken for it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cuetrail import Memory
+from cuetrail.errors import Forgotten
+from cuetrail.model import Node
+from cuetrail.tombstones import LONGEST, TELLING, signs, stones
+
+SECRET = "My PIN is 1234, and nobody knows"
+LONG = "The vault opens at noon. Its code is 7711! Ask the porter for the second key. He sits by the gate"
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with Memory(tmp_path / "memory", embedder=None) as opened:
+        yield opened
+
+
+def forget(memory: Memory, *texts: str) -> None:
+    for text in texts:
+        memory.forget(memory.add(text).id)
+
+
+def comes_back(memory: Memory, text: str) -> bool:
+    try:
+        memory.add(text)
+    except Forgotten:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "{}.",
+        "{}!",
+        "“{}”",
+        "- {}",
+        "* [x] {}",
+        "# {}",
+        "12. {}",
+        "user: {}",
+        "Assistant: {}?",
+        "Something else. {}. And more of it.",
+        "A first line\n{}\nand a last one",
+        "Dr. Ray wrote:\n\n{}\n\nThat was all.",
+        "{}。次の文です。",
+    ],
+)
+@pytest.mark.parametrize("text", [SECRET, LONG], ids=["one sentence", "several"])
+def test_the_same_words_are_known_in_any_of_these_shapes(memory: Memory, text: str, shape: str) -> None:
+    forget(memory, text)
+    assert not comes_back(memory, shape.format(text))
+    assert not comes_back(memory, shape.format(text.upper().replace(" ", "\n ")))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "My PIN is 1235, and nobody knows.",
+        "She said that my PIN is 1234, and nobody knows of it.",
+        "My PIN is 1234.",
+        "nobody knows",
+        f"Not {SECRET}",
+        f"{SECRET} but you",
+    ],
+)
+def test_other_words_are_other_memories(memory: Memory, other: str) -> None:
+    forget(memory, SECRET)
+    assert comes_back(memory, other)
+
+
+def test_a_forgotten_text_does_not_come_back_cut_into_other_paragraphs(memory: Memory, tmp_path: Path) -> None:
+    forget(memory, LONG)
+    (tmp_path / "a.md").write_text(LONG.replace("! ", "!\n\n").replace(" the ", " the\n") + ".")
+    report = memory.ingest(tmp_path / "a.md")
+    assert (report.added, report.forgotten) == (0, 2)
+    assert not comes_back(memory, "Ask the porter for the second key.")
+    assert comes_back(memory, "Ask the porter for the second key. She knows him.")
+
+
+def test_a_chat_turn_that_was_forgotten_is_known_without_its_speaker(memory: Memory, tmp_path: Path) -> None:
+    chat = tmp_path / "chat.json"
+    chat.write_text(json.dumps([{"role": "Zoë", "content": SECRET}, {"role": "Zoë", "content": "Nothing more."}]))
+    memory.ingest(chat)
+    turn = next(hit.node for hit in memory.recall("PIN").hits)
+    assert turn.text == f"Zoë: {SECRET}"
+    memory.add(f"{SECRET}!", id="copy")
+    assert "copy" in memory.forget(turn.id), "the same without its speaker is a copy"
+    assert not comes_back(memory, SECRET)
+    chat.write_text(json.dumps([{"role": "Ann", "content": SECRET}, {"role": "Zoë", "content": "Nothing more."}]))
+    assert memory.ingest(chat).forgotten == 1
+
+
+@pytest.mark.parametrize("short", ["Thanks!", "user: yes", "See you.", "OK. OK."])
+def test_words_too_few_to_be_telling_are_known_only_as_a_whole(memory: Memory, short: str) -> None:
+    forget(memory, short)
+    assert not comes_back(memory, short.upper())
+    assert comes_back(memory, f"{short} And now to something else.")
+    assert comes_back(memory, f"Ann: {short}")
+
+
+def test_what_contains_the_forgotten_and_was_there_before_stays_and_can_be_changed(memory: Memory) -> None:
+    memory.add(f"Much more. {SECRET}. Even more.", id="larger")
+    forget(memory, SECRET)
+    assert memory.add(f"Much more. {SECRET}. Even more.", id="larger", tags=["kept"]).tags == ("kept",)
+    with pytest.raises(Forgotten):
+        memory.add(f"Still more. {SECRET}.", id="larger")
+    node = memory.get("larger")
+    assert node is not None
+    assert node.text.startswith("Much more.")
+
+
+def test_allow_again_lifts_what_kept_it_out_and_what_it_would_leave(memory: Memory) -> None:
+    forget(memory, SECRET, LONG)
+    larger = f"Much more. {SECRET}."
+    memory.add(larger, allow_again=True)
+    assert comes_back(memory, f"And more. {SECRET}.")
+    assert not comes_back(memory, SECRET)
+    assert not comes_back(memory, LONG)
+    memory.add("He sits by the gate. Its code is 7711!", allow_again=True)
+    assert comes_back(memory, "Its code is 7711.")
+    assert not comes_back(memory, LONG)
+
+
+def test_without_tombstones_nothing_is_hashed(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(node: Node) -> None:
+        raise AssertionError("hashed")
+
+    monkeypatch.setattr("cuetrail.store.local.graves.signs", never)
+    memory.add_many(f"{LONG} {number}" for number in range(50))
+    assert memory.stats().nodes == 50
+
+
+# --- the rule itself
+
+
+WORD = st.text("abcdefgh ÄßЖ日", min_size=1, max_size=20).filter(str.strip)
+SENTENCE = st.tuples(WORD, st.sampled_from([". ", "! ", "? ", "… ", "\n", ".\n\n"])).map("".join)
+SENTENCES = st.lists(SENTENCE, min_size=1, max_size=LONGEST)
+
+
+def known(text: str, forgotten: str) -> bool:
+    return bool(signs(Node("new", text=text)).met(set(stones(Node("old", text=forgotten)))))
+
+
+@given(before=SENTENCES, said=SENTENCES, after=SENTENCES)
+def test_whole_sentences_are_found_wherever_they_stand(before: list[str], said: list[str], after: list[str]) -> None:
+    forgotten = "".join(said)
+    assert known(forgotten, forgotten)
+    words = stones(Node("", text=forgotten))
+    if len(words) > 2 and len(said) <= LONGEST:
+        assert known("".join([*before, *said, *after]), forgotten)
+
+
+@given(said=SENTENCES, pick=st.data())
+def test_some_of_the_forgotten_sentences_and_no_others_are_known(said: list[str], pick: st.DataObject) -> None:
+    some = pick.draw(st.lists(st.sampled_from(said), min_size=1, max_size=8))
+    telling = any(len(one.strip(" .!?…\n")) > 2 * TELLING for one in some)
+    if telling and len(set(said)) > 1:
+        assert known("".join(some), "".join(said))
+
+
+@given(one=SENTENCES, other=SENTENCES)
+def test_texts_without_a_sentence_in_common_are_strangers(one: list[str], other: list[str]) -> None:
+    assert not known(" ".join(f"x{n} {text}" for n, text in enumerate(one)), "".join(other))
+
+
+@given(text=st.text(max_size=400), role=st.text(max_size=9))
+def test_any_text_is_known_as_itself_whoever_says_it(text: str, role: str) -> None:
+    node = Node("a", text=text, props={"speaker": role})
+    assert bool(signs(node).met(set(stones(node)))) == bool(text)

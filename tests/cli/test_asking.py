@@ -119,6 +119,14 @@ def test_get_shows_links_facts_and_history(run: Run, ask: Ask) -> None:
     assert "history" not in ask("get", "A")
 
 
+def test_get_shows_plain_properties_and_leaves_the_others_to_json(run: Run, ask: Ask, memory: Path) -> None:
+    with Memory(memory, embedder=None) as opened:
+        opened.add("x", id="A", props={"role": "mast", "height": 12, "kept": {"by": ["others"]}})
+    text = run("get", "A").stdout
+    assert ("  role     mast" in text, "  height   12" in text, "kept" in text) == (True, True, False)
+    assert ask("get", "A")["node"]["props"]["kept"] == {"by": ["others"]}
+
+
 # --- which node is meant
 
 

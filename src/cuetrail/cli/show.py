@@ -146,7 +146,8 @@ def node(found: Node) -> str:
         ("from", found.source or ""),
         ("time", when(found.at)),
         ("state", f"{found.life.state}, salience {found.life.salience:.2f}, {found.provenance}"),
-        *((f"  {name}", str(value)) for name, value in found.props.items()),
+        # Lists and mappings are what other programs keep; --json has them.
+        *((f"  {name}", str(value)) for name, value in found.props.items() if not isinstance(value, dict | list)),
     ]
     head = "\n".join(f"{label:<10} {value}" for label, value in rows if value)
     return f"{head}\n\n{found.text}" if found.text else head

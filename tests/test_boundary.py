@@ -43,6 +43,7 @@ REQUIRED: dict[str, tuple[Any, ...]] = {
     "ingest": ("note.md",),
     "ingest_text": ("a text",),
     "link": ("a", "b"),
+    "mirror": ("brain",),
     "neighbours": ("a",),
     "note": ("a", "a remark"),
     "recall": ("a",),
@@ -148,6 +149,8 @@ WRONG: list[tuple[str, str, Any, str]] = [
     ("import_", "path", None, "path must be a path"),
     ("import_", "format", 5, "format must be a text"),
     ("backup", "path", None, "path must be a path"),
+    ("mirror", "directory", None, "directory must be a path"),
+    ("mirror", "placement", "last", "placement must be first or all"),
     ("reembed", "embedder", 5, "embedder must be an Embedder"),
     ("doctor", "repair", "yes", "repair must be True or False"),
 ]

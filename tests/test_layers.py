@@ -16,7 +16,7 @@ LAYERS: list[set[str]] = [
     {"config"},
     {
         "recall", "recipes", "arguments", "boundary", "transfer", "ingest.*", "exporting", "switch.*",
-        "dream.*", "mirror", "vectors",
+        "dream.*", "mirror.*", "vectors",
     },  # fmt: skip
     {"anchor", "spread", "score", "render", "extract.*", "embed"},
     {"store.local.*"},

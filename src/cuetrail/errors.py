@@ -10,6 +10,7 @@ CuetrailError
 │   └── Busy              another process held the write lock for too long
 ├── EmbedderError         an embedder could not be loaded or failed
 │   └── EmbedderMismatch  the memory holds another model's vectors; reembed
+├── MirrorError           a mirror could not be written; it is as it was
 ├── ReadError             a file could not be read as its format
 └── GhostWrite            what was read back is not what was written
 """
@@ -55,6 +56,10 @@ class EmbedderError(CuetrailError):
 
 class EmbedderMismatch(EmbedderError):
     """The memory holds vectors of another model."""
+
+
+class MirrorError(CuetrailError):
+    """A mirror could not be written."""
 
 
 class ReadError(CuetrailError):

@@ -15,11 +15,12 @@ from cuetrail import recipes
 from cuetrail.arguments import checked
 from cuetrail.boundary import make_edge, make_fact, make_node, make_nodes, make_note, make_scope, make_where
 from cuetrail.embed import Embedder, open_embedder
-from cuetrail.errors import Forgotten, InputError, MemoryError_, NotFound
+from cuetrail.errors import Forgotten, InputError, MemoryError_, MirrorError, NotFound
 from cuetrail.ingest.linking import Change, is_found, resolve
 from cuetrail.ingest.near import regroup
 from cuetrail.ingest.pipeline import Options, ingest_documents, ingest_path, watch_path
 from cuetrail.ingest.readers import read_string
+from cuetrail.mirror import MirrorReport, Placement, follow, keep_following, kept, sync
 from cuetrail.model import (
     Budget,
     Edge,
@@ -283,18 +284,16 @@ class Memory:
 
         With `watch`, goes on until `stop` is set or Ctrl-C, reporting each round to `on_report`.
         """
-        options = Options(bucket, provenance, max_bytes, now_ms() if now is None else now, self._own_places())
+        options = Options(bucket, provenance, max_bytes, now_ms() if now is None else now, (self._home,))
         place = Path(path).expanduser()
         with self.store.bulk():
             report = ingest_path(self.store, self.scope, place, options, self._write, progress)
-        self.store.refresh(progress)
-        report = replace(report, notices=self._noticed(report.notices))
+        report = replace(report, notices=self._taken_in(report.notices, progress))
         if watch:
             if on_report:
                 on_report(report)
             for report in watch_path(self.store, self.scope, place, options, self._write, stop, now_ms):
-                self.store.refresh(None)
-                report = replace(report, notices=self._noticed(report.notices))
+                report = replace(report, notices=self._taken_in(report.notices, None))
                 if on_report:
                     on_report(report)
         return report
@@ -314,11 +313,17 @@ class Memory:
         options = Options(bucket, provenance, None, now_ms() if now is None else now, ())
         documents = read_string(text, source, format)
         report = ingest_documents(self.store, self.scope, source, documents, options, self._write)
-        self.store.refresh(None)
-        return replace(report, notices=self._noticed(report.notices))
+        return replace(report, notices=self._taken_in(report.notices, None))
 
-    def _own_places(self) -> tuple[Path, ...]:
-        return (Path(self.address).expanduser().resolve(),)
+    def _taken_in(self, notices: tuple[str, ...], progress: Progress | None) -> tuple[str, ...]:
+        """Bring indexes and mirrors up to date with what was taken in; the notices, with what there is to say of it."""
+        self.store.refresh(progress)
+        done = follow(self.store, self.scope, self._home, progress)
+        return self._noticed((*notices, *done.problems, *done.ended))
+
+    @property
+    def _home(self) -> Path:
+        return Path(self.address).expanduser().resolve()
 
     # --- getting out
 
@@ -427,19 +432,52 @@ class Memory:
         doomed += self.store.copies(self.scope, list(nodes.values()))
         moment = now_ms() if now is None else now
         # First, so that what goes with them, such as the entity of a name only they shared, is erased with them.
-        for place, leaving in self.store.homes(self.scope, doomed).items():
+        homes = self.store.homes(self.scope, doomed)
+        teams = {place.share for place in homes if place.share}
+        for place, leaving in homes.items():
             batch = Batch()
             regroup(self.store, place, batch, moment, leaving=leaving)
             resolve(self.store, place, Change(leaving=[node.id for node in leaving]), batch, moment)
             if batch != Batch():
                 self._write(batch, place)
-        return self.store.forget(self.scope, list(dict.fromkeys(doomed)), moment)
+        gone = self.store.forget(self.scope, list(dict.fromkeys(doomed)), moment)
+        followed = follow(self.store, self.scope, self._home, teams=teams)
+        if followed.problems:
+            raise MirrorError(f"it is forgotten, but a mirror may still show it. {'. '.join(followed.problems)}")
+        return gone
 
     # --- upkeep
 
     def stats(self) -> Stats:
         """Counts of what this scope can see."""
         return self.store.stats(self.scope)
+
+    @checked
+    def mirror(
+        self,
+        directory: str | Path,
+        placement: Placement | None = None,
+        *,
+        follow: bool = True,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> MirrorReport:
+        """Write what this scope sees to Markdown files to browse, `@bucket/#tag/source.md`, or bring them in step.
+
+        `placement` says whether an atom stands under its "first" tag or under "all"; None leaves it as it is. From now
+        on ingest, dream and forget keep the folder in step, until it is deleted or mirrored with `follow=False`.
+        """
+        report = sync(
+            self.store, self.scope, Path(directory), placement, memory=self._home, dry_run=dry_run, progress=progress
+        )
+        if not dry_run:
+            keep_following(self.store, self.scope, Path(report.directory), self._home, follow)
+        return report
+
+    def mirrors(self) -> list[str]:
+        """The folders that are kept in step for this user."""
+        own = (self.scope.tenant, self.scope.user)
+        return [str(p) for p, s in kept(self.store, self._home).items() if (s.tenant, s.user) == own]
 
     @checked
     def export(self, path: str | Path, *, format: str = "cuetrail", vectors: bool = False) -> int:
@@ -452,11 +490,10 @@ class Memory:
     ) -> ImportReport:
         """Take in an export of cuetrail or of another system. What was forgotten here stays forgotten."""
         place = Path(path).expanduser()
-        options = Options(None, "internal", None, now_ms() if now is None else now, self._own_places())
+        options = Options(None, "internal", None, now_ms() if now is None else now, (self._home,))
         target = Target(self.store, self.scope, self._write, self._vectors.space(), options.now)
         report = import_file(target, place, format, options, progress)
-        self.store.refresh(progress)
-        return replace(report, notices=self._noticed(report.notices))
+        return replace(report, notices=self._taken_in(report.notices, progress))
 
     @checked
     def backup(self, path: str | Path) -> None:

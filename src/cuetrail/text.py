@@ -126,7 +126,7 @@ def fact_id(subject: str, predicate: str, object_: str | None, value: str | None
 
 def snippet(text: str, width: int = 80) -> str:
     """The first line of a text, cut at a word to at most `width` characters."""
-    line = _SPACE.sub(" ", text).strip()
+    line = " ".join(text.split())
     if len(line) <= width:
         return line
     cut = line[: width - 1]

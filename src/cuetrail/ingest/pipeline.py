@@ -16,7 +16,7 @@ from cuetrail.ingest.document import Document
 from cuetrail.ingest.linking import Change, resolve
 from cuetrail.ingest.near import regroup
 from cuetrail.ingest.readers import MAX_BYTES, load, read
-from cuetrail.ingest.walk import Place, locate, walk
+from cuetrail.ingest.walk import Place, is_own, locate, walk
 from cuetrail.model import FileError, IngestReport, Provenance, Scope, SourceFile
 from cuetrail.store.base import Batch, Progress, Store, Written
 from cuetrail.text import digest, storable
@@ -192,14 +192,13 @@ def watch_path(
     # Imported here: only --watch needs it.
     from watchfiles import watch
 
-    own = tuple(str(place) for place in options.skip)
     path = path.absolute()
     # Editors replace a file rather than write to it; only its folder sees that.
     folder = path if path.is_dir() else path.parent
     first = True
     for changes in watch(
         folder,
-        watch_filter=lambda _, changed: not changed.startswith(own),
+        watch_filter=lambda _, changed: not is_own(Path(changed), options.skip),
         stop_event=stop,
         raise_interrupt=False,
         debounce=400,

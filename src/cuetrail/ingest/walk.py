@@ -131,6 +131,16 @@ def _below(top: Path, skip: Sequence[Path], closed: list[OSError]) -> Iterator[P
                 yield file
 
 
+def is_own(path: Path, own: Sequence[Path]) -> bool:
+    """Whether a path lies in one of these folders, in a mirror, or where one is being built."""
+    around = (path, *path.parents)
+    return (
+        any(place in around for place in own)
+        or any(part.startswith(MIRROR_MARK) for part in path.parts)
+        or any((above / MIRROR_MARK).exists() for above in path.parents)
+    )
+
+
 def _enters(folder: Path, skip: Sequence[Path]) -> bool:
     if folder.name.startswith(".") or folder.name in SKIPPED_FOLDERS or folder.resolve() in skip:
         return False

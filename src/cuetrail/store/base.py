@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from cuetrail.errors import EmbedderMismatch
 from cuetrail.model import (
@@ -120,6 +120,42 @@ class Unembedded:
     node: Node
 
 
+@dataclass(frozen=True, slots=True)
+class Content:
+    """How many atoms a file has, and a number that is another one when any of them is."""
+
+    atoms: int
+    digest: int
+
+
+class Placed(NamedTuple):
+    """An atom as far as its place goes, under the engine's own number for it; `check` is another when it is."""
+
+    key: int
+    source: str | None
+    tags: Sequence[str]
+    buckets: Sequence[str]
+    check: int
+
+
+class Said(NamedTuple):
+    """What an atom says, under the id it has in the scope."""
+
+    id: str
+    name: str | None
+    text: str
+
+
+class Snapshot(Protocol):
+    """One consistent view of the atoms a scope may be shown: neither in quarantine nor archived."""
+
+    epoch: str
+
+    def sources(self) -> dict[str | None, Content]: ...
+    def placed(self, sources: Sequence[str | None]) -> Iterator[Placed]: ...
+    def said(self, keys: Sequence[int]) -> dict[int, Said]: ...
+
+
 class Store(Protocol):
     """One engine, opened on one memory."""
 
@@ -144,6 +180,7 @@ class Store(Protocol):
     def neighbours(self, scope: Scope, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]: ...
     def history(self, scope: Scope, id_: str) -> list[Version]: ...
     def scan(self, scope: Scope) -> Iterator[tuple[str | None, Record]]: ...
+    def snapshot(self, scope: Scope) -> AbstractContextManager[Snapshot]: ...
     def stats(self, scope: Scope) -> Stats: ...
 
     # what ingest asks
@@ -170,6 +207,8 @@ class Store(Protocol):
     def without_vector(self, space: VectorSpace, limit: int, after: int = 0) -> list[Unembedded]: ...
     def put_vectors(self, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) -> int: ...
     def vectors(self, scope: Scope, ids: Sequence[str], space: VectorSpace | None = None) -> dict[str, bytes]: ...
+    def kept(self, prefix: str) -> dict[str, str]: ...
+    def keep(self, name: str, value: str | None) -> None: ...
     def backup(self, path: Path) -> None: ...
     def doctor(self, repair: bool, progress: Progress | None) -> list[Finding]: ...
     def refresh(self, progress: Progress | None) -> None: ...

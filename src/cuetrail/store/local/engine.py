@@ -33,6 +33,7 @@ from cuetrail.store.local.db import Database, chunks, head, log_changes, marks, 
 from cuetrail.store.local.home import Home
 from cuetrail.store.local.ids import Ids
 from cuetrail.store.local.read import Reader, nodes_by_key
+from cuetrail.store.local.snapshot import Snapshot
 from cuetrail.store.local.textindex import TextIndex
 from cuetrail.store.local.textsearch import TextSearch
 from cuetrail.store.local.vectorindex import VectorIndex
@@ -40,6 +41,8 @@ from cuetrail.store.local.vectorindex import VectorIndex
 # A text index of up to this many nodes is rewritten at once when something is forgotten; that takes about a second.
 PURGE_AT_ONCE = 50_000
 KEEP_CHANGES = 10_000
+# What callers keep in the table of the engine's own values begins so.
+KEPT = "kept:"
 
 
 class LocalStore:
@@ -191,6 +194,12 @@ class LocalStore:
         with self.db.apart() as db:
             yield from Reader(db, scope, self.db.path).scan()
 
+    @contextlib.contextmanager
+    def snapshot(self, scope: Scope) -> Iterator[Snapshot]:
+        """One consistent view from its opening to its end, however long that takes."""
+        with self.db.apart() as db:
+            yield Snapshot(db, scope, self.db.path)
+
     def stats(self, scope: Scope) -> Stats:
         with self.db.reading() as db:
             return Reader(db, scope, self.db.path).stats()
@@ -303,6 +312,21 @@ class LocalStore:
                 query = f"SELECT key, vector FROM vectors WHERE key IN ({marks(len(some))})"
                 found.update((by_key[key], vector) for key, vector in db.execute(query, some))
             return found
+
+    def kept(self, prefix: str) -> dict[str, str]:
+        """What `keep` was told under names that begin so, by name."""
+        begin = KEPT + prefix
+        with self.db.reading() as db:
+            found = db.execute("SELECT name, value FROM meta WHERE substr(name, 1, ?) = ?", (len(begin), begin))
+            return {name.removeprefix(KEPT): value for name, value in found}
+
+    def keep(self, name: str, value: str | None) -> None:
+        """Remember a setting of the whole memory under a name, in place of what was there; None forgets it."""
+        with self.db.writing() as db:
+            if value is None:
+                db.execute("DELETE FROM meta WHERE name = ?", (KEPT + name,))
+            else:
+                db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (KEPT + name, value))
 
     def backup(self, path: Path) -> None:
         backup.save(self.db, path)

@@ -1,0 +1,14 @@
+"""The mirror: a memory's atoms as Markdown files, to browse without cuetrail.
+
+@work/#radio/receiver_md_1f0c22d7.md        bucket, tag, file it came from and a hash of that file's path
+
+- `sync` brings a folder in step with a memory, `follow` all folders that a memory keeps in step.
+- `names` says what folders and files are called, `pages` which atoms go into which file and how they look.
+- `place` says where a mirror may be, and what is known of the one that is there; `publish` puts the new one in place.
+"""
+
+from cuetrail.mirror.following import Followed, follow, keep_following, kept
+from cuetrail.mirror.place import Placement
+from cuetrail.mirror.syncing import MirrorReport, sync
+
+__all__ = ["Followed", "MirrorReport", "Placement", "follow", "keep_following", "kept", "sync"]

@@ -17,6 +17,7 @@ import pytest
 from cuetrail import CuetrailError, Memory, Scope
 from cuetrail.embed import Vectors, to_blob
 from cuetrail.errors import Forgotten, NotFound
+from cuetrail.store.local import LocalStore
 
 NOW = 1_700_000_000_000
 SECRET = "Zanzibarquux keeps the vermilionish ledger under floorboardium seventeen"
@@ -336,6 +337,65 @@ def test_tags_lent_to_a_near_duplicate_go_with_the_one_that_is_forgotten(memory:
     assert after is not None
     assert after.tags == ("open", "doc")
     assert traces(Path(memory.address), forms("hushhushtag")) == []
+
+
+@pytest.fixture
+def large(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> Memory:
+    """A memory that counts as large: its text index is not rewritten at every opportunity."""
+    monkeypatch.setattr("cuetrail.store.local.textindex.PURGE_AT_ONCE", 100)
+    monkeypatch.setattr("cuetrail.store.local.textindex.REWRITE_BELOW", 100)
+    memory.add_many([f"Innocent number {number}." for number in range(300)])
+    return memory
+
+
+def indexed(memory: Memory, word: str) -> list[str]:
+    """The words in the text index that begin so, those of deleted documents among them."""
+    assert isinstance(memory.store, LocalStore)
+    return [term for term, _ in memory.store.text_index.view().searcher.terms_with_prefix("body", word)]
+
+
+def known(memory: Memory, text: str) -> str:
+    """The id of a new memory that is in every index."""
+    id_ = memory.add(text).id
+    memory.refresh()
+    return id_
+
+
+def test_the_words_of_the_forgotten_leave_a_large_text_index_when_it_is_rewritten(large: Memory) -> None:
+    large.forget(known(large, SECRET))
+    assert large.has_traces()
+    assert indexed(large, "zanzibar") == ["zanzibarquux"]
+    assert not any(SECRET in hit.node.text for hit in large.recall("zanzibarquux").hits)
+    assert traces(Path(large.address), _needles()) == []
+    assert [finding.check for finding in large.doctor()] == ["text index"]
+    large.add("The next write.")
+    assert large.has_traces()
+    large.refresh()
+    assert not large.has_traces()
+    assert indexed(large, "zanzibar") == []
+    assert large.doctor() == []
+
+
+@pytest.mark.parametrize("way", ["purge", "repair", "ingest"])
+def test_a_large_text_index_can_be_rewritten_at_once(large: Memory, way: str) -> None:
+    large.forget(known(large, SECRET), purge=way == "purge")
+    if way == "repair":
+        assert [finding.fix for finding in large.doctor(repair=True)] == ["mended"]
+    elif way == "ingest":
+        large.ingest_text("Something new.", source="new.md")
+    assert not large.has_traces()
+    assert indexed(large, "zanzibar") == []
+    assert large.recall("innocent number").hits
+    large.add("The next write.")
+    assert not large.has_traces()
+
+
+def test_what_was_forgotten_before_is_purged_with_what_is_forgotten_now(large: Memory) -> None:
+    first, second = known(large, SECRET), known(large, "Another vexillologist")
+    large.forget(first)
+    assert large.has_traces()
+    large.forget(second, purge=True)
+    assert (indexed(large, "zanzibar"), indexed(large, "vexillo")) == ([], [])
 
 
 READER = """

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from cuetrail import Memory
 from cuetrail.errors import Forgotten
 from cuetrail.model import Node
+from cuetrail.text import fingerprint
 from cuetrail.tombstones import LONGEST, TELLING, signs, stones
 
 SECRET = "My PIN is 1234, and nobody knows"
@@ -139,6 +140,11 @@ def test_without_tombstones_nothing_is_hashed(memory: Memory, monkeypatch: pytes
     monkeypatch.setattr("cuetrail.store.local.graves.signs", never)
     memory.add_many(f"{LONG} {number}" for number in range(50))
     assert memory.stats().nodes == 50
+
+
+def test_a_tombstone_of_an_earlier_export_is_still_known() -> None:
+    node = Node("Some Id", text="Some  TEXT")
+    assert {fingerprint("id\n" + node.id), fingerprint("text\n" + node.text)} <= set(stones(node))
 
 
 # --- the rule itself

@@ -93,6 +93,7 @@ RULES: Mapping[str, Rule] = {
     **dict.fromkeys(("source_ref", "src", "subject", "target", "text", "type", "api_key"), _TEXT),
     **dict.fromkeys(("bucket", "source"), _STORABLE),
     **dict.fromkeys(("allow_again", "force", "fuzzy", "include_archived", "include_quarantined", "repair"), _FLAG),
+    "purge": _FLAG,
     **dict.fromkeys(("dry_run", "follow", "record_access", "vectors", "watch"), _FLAG),
     **dict.fromkeys(("attitude", "limit", "max_bytes", "proximity"), _WHOLE),
     **dict.fromkeys(("confidence", "weight"), _NUMBER),

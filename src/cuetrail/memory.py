@@ -413,11 +413,19 @@ class Memory:
     # --- forgetting
 
     @checked
-    def forget(self, *ids: str, source: str | None = None, now: int | None = None) -> list[str]:
+    def forget(
+        self,
+        *ids: str,
+        source: str | None = None,
+        purge: bool = False,
+        now: int | None = None,
+        progress: Progress | None = None,
+    ) -> list[str]:
         """Remove nodes for good and keep them from coming back; the forgotten ids come back. All of them or none.
 
         `source` forgets everything that came from a file. Copies, memories of yours with the same text, go too: what is
-        forgotten must not answer from another place.
+        forgotten must not answer from another place. A large text index keeps the words, where no search finds them,
+        until it is next rewritten (`has_traces` tells); `purge` does that at once.
         """
         doomed = [self._need(id_) for id_ in ids]
         if source is not None:
@@ -440,11 +448,15 @@ class Memory:
             resolve(self.store, place, Change(leaving=[node.id for node in leaving]), batch, moment)
             if batch != Batch():
                 self._write(batch, place)
-        gone = self.store.forget(self.scope, list(dict.fromkeys(doomed)), moment)
+        gone = self.store.forget(self.scope, list(dict.fromkeys(doomed)), moment, purge, progress)
         followed = follow(self.store, self.scope, self._home, teams=teams)
         if followed.problems:
             raise MirrorError(f"it is forgotten, but a mirror may still show it. {'. '.join(followed.problems)}")
         return gone
+
+    def has_traces(self) -> bool:
+        """Whether words of something forgotten are still in the text index, where no search finds them."""
+        return self.store.has_traces()
 
     # --- upkeep
 

@@ -9,13 +9,14 @@ do not count: "Thanks!" is said everywhere.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
 from cuetrail.model import Node
-from cuetrail.text import fingerprint, norm_name
+from cuetrail.text import norm_name
 
 # Fewer characters than this are found in texts that have nothing to do with the forgotten one.
 TELLING = 12
@@ -72,14 +73,15 @@ def signs(node: Node) -> Signs:
     if not said:
         return Signs(frozenset(), ())
     speaker = norm_name(_speaker(node))
-    passages = {_hash("text", said), *(_hash("words", words) for words in set(_passages(said, speaker)))}
-    cuts = [[(_hash("part", one), _hash("words", one)) for one in _parts(said, cut, speaker)] for cut in _WAYS]
-    return Signs(frozenset(passages), tuple(map(tuple, cuts)))
+    words = {one: _hash("words", one) for one in set(_passages(said, speaker))}
+    parts = [_parts(said, cut, speaker) for cut in _WAYS]
+    cuts = [tuple((_hash("part", one), words.get(one) or _hash("words", one)) for one in some) for some in parts]
+    return Signs(frozenset({_hash("text", norm_name(said)), *words.values()}), tuple(cuts))
 
 
 def id_stone(id_: str) -> str:
     """The hash of an id."""
-    return _hash("id", id_)
+    return _hash("id", norm_name(id_))
 
 
 def bare(text: str, speaker: str = "") -> str:
@@ -106,7 +108,8 @@ def _speaker(node: Node) -> str:
 
 
 def _hash(kind: str, words: str) -> str:
-    return fingerprint(f"{kind}\n{words}")
+    """The hash of words in their normal form: the fingerprint of the kind and the words, one after the other."""
+    return hashlib.blake2b(f"{kind} {words}".encode(), digest_size=16, person=b"cuetrail.text").hexdigest()
 
 
 def _stones(said: str, speaker: str) -> list[str]:
@@ -114,7 +117,7 @@ def _stones(said: str, speaker: str) -> list[str]:
         return []
     words = bare(said, speaker)
     parts = dict.fromkeys(one for cut in _WAYS for one in _parts(said, cut, norm_name(speaker)) if one != words)
-    found = [_hash("text", said), *([_hash("words", words)] if len(words) >= TELLING else [])]
+    found = [_hash("text", norm_name(said)), *([_hash("words", words)] if len(words) >= TELLING else [])]
     return found + [_hash("part", one) for one in parts]
 
 

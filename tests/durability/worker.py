@@ -120,6 +120,15 @@ def adder(request: Request, say: Say) -> None:
             return
 
 
+def forgetter(request: Request, say: Say) -> None:
+    """Forget memories one by one."""
+    with open_memory(Path(request["directory"])) as memory:
+        for id_ in request["ids"]:
+            memory.forget(id_)
+            say("ok")
+    say("done")
+
+
 def at_command(request: Request, say: Say) -> None:
     """Do what each line says: `add ID TEXT`, `find WORD`, `hold` and `release` the write lock."""
     with open(request["hears"], encoding="utf-8") as heard, open_memory(Path(request["directory"])) as memory:  # noqa: PTH123
@@ -147,7 +156,7 @@ def holder(request: Request, say: Say) -> None:
             signal.pause()
 
 
-ROLES = {f.__name__: f for f in (script, reader, backups, reembedder, adder, at_command, holder)}
+ROLES = {f.__name__: f for f in (script, reader, backups, reembedder, adder, forgetter, at_command, holder)}
 
 
 def play(request: Request) -> None:

@@ -260,9 +260,10 @@ def fact(run: Run, /, subject: str, predicate: str, object: str, **options: Any)
 )
 @click.argument("ids", metavar="[ID]...", nargs=-1)
 @click.option("--source", metavar="PATH", help="Forget everything that came from this file.")
+@click.option("--purge", is_flag=True, help="Rewrite a large text index now, so that no word of it is left there.")
 @click.option("--yes", is_flag=True, help="Do not ask. Needed where there is no terminal to ask on.")
 @pass_run
-def forget(run: Run, ids: tuple[str, ...], source: str | None, yes: bool) -> None:
+def forget(run: Run, ids: tuple[str, ...], source: str | None, purge: bool, yes: bool) -> None:
     """Remove nodes for good.
 
     They are named by id, by the first 6 or more digits of one, or by name, and do not come back with the next ingest or
@@ -276,7 +277,13 @@ def forget(run: Run, ids: tuple[str, ...], source: str | None, yes: bool) -> Non
         doomed = [meant(memory, id_) for id_ in ids]
         if not yes:
             _confirm(doomed, source)
-        gone = memory.forget(*(node.id for node in doomed), source=source)
+        with output.progress(run.quiet) as step:
+            gone = memory.forget(*(node.id for node in doomed), source=source, purge=purge, progress=step)
+        if memory.has_traces():
+            run.notice(
+                "no search finds it any more; its words stay in the text index until the next ingest, or until "
+                "`cuetrail doctor --repair` (`forget --purge` does both at once)"
+            )
     run.summary({"forgotten": gone}, f"forgot {show.count(len(gone), 'memory', 'memories')}")
 
 

@@ -43,6 +43,10 @@ def examine(
                 if repair:
                     index.rebuild()
                 found.append(Finding(name, "it differs from the memories", "mended" if repair else REPAIR))
+        if text.has_traces():
+            if repair:
+                text.purge()
+            found.append(Finding("text index", "it has words of forgotten memories", "mended" if repair else REPAIR))
     except CorruptMemory as error:
         return [Finding("truth", str(error), RESTORE)]
     if progress:

@@ -29,17 +29,15 @@ from cuetrail.model import (
 )
 from cuetrail.store.base import NO_VECTORS, Band, Batch, Progress, Record, Unembedded, VectorSpace, Written
 from cuetrail.store.local import backup, doctor, graves, spaces, succession, write
-from cuetrail.store.local.db import Database, chunks, head, log_changes, marks, moment
+from cuetrail.store.local.db import UNERASED, Database, chunks, head, log_changes, marks, moment
 from cuetrail.store.local.home import Home
 from cuetrail.store.local.ids import Ids
 from cuetrail.store.local.read import Reader, nodes_by_key
 from cuetrail.store.local.snapshot import Snapshot
-from cuetrail.store.local.textindex import TextIndex
+from cuetrail.store.local.textindex import FORGOTTEN, TextIndex
 from cuetrail.store.local.textsearch import TextSearch
 from cuetrail.store.local.vectorindex import VectorIndex
 
-# A text index of up to this many nodes is rewritten at once when something is forgotten; that takes about a second.
-PURGE_AT_ONCE = 50_000
 KEEP_CHANGES = 10_000
 # What callers keep in the table of the engine's own values begins so.
 KEPT = "kept:"
@@ -88,22 +86,32 @@ class LocalStore:
             self._bulk.writes = None
             self.text_index.settle()
 
-    def forget(self, scope: Scope, ids: Sequence[str], now: int) -> list[str]:
-        """Remove the user's own nodes for good; their ids come back. Ids of others are left alone."""
+    def forget(
+        self, scope: Scope, ids: Sequence[str], now: int, purge: bool = False, progress: Progress | None = None
+    ) -> list[str]:
+        """Remove the user's own nodes for good; their ids come back. Ids of others are left alone.
+
+        A large text index keeps their words, where no search finds them, until it is rewritten; `purge` does that now.
+        """
         with self.db.writing() as db:
             w = write.Write(db, scope)
             forgotten = write.forget(w, ids, now, self.db.path)
             log_changes(db, w.changed)
+            if forgotten:
+                # Should this process die before it is done, the next one knows what is left to do.
+                db.execute("INSERT OR REPLACE INTO meta VALUES (?, 1), (?, ?)", (UNERASED, FORGOTTEN, head(db)))
         if forgotten:
-            self._erase_traces()
+            self.db.erase_log()
+            if purge:
+                self.text_index.purge(progress)
+            else:
+                self.text_index.catch_up(progress)
+            self.vector_index.view(progress)
         return forgotten
 
-    def _erase_traces(self) -> None:
-        """Empty the write-ahead log and rewrite what the indexes held of the forgotten."""
-        self.db.erase_log()
-        if self.text_index.view().state.extra["living"] <= PURGE_AT_ONCE:
-            self.text_index.rebuild()
-        self.vector_index.view()
+    def has_traces(self) -> bool:
+        """Whether words of something forgotten are still in the text index, where no search finds them."""
+        return self.text_index.has_traces()
 
     def touch(self, scope: Scope, ids: Sequence[str], now: int) -> None:
         """Count one access of each node. A teammate's counts too: what a team shares is kept alive by its use.
@@ -335,7 +343,8 @@ class LocalStore:
         return doctor.examine(self.db, self.text_index, self.vector_index, repair, progress)
 
     def refresh(self, progress: Progress | None) -> None:
-        """Bring both indexes up to date now, and shorten the change log they no longer need."""
+        """Bring both indexes up to date now, without a trace of the forgotten; shorten the log they no longer need."""
+        self.text_index.purge(progress)
         applied = [self.text_index.view(progress).state.seq]
         rows = self.vector_index.view(progress)
         if rows is not None:

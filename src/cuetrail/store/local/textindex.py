@@ -30,6 +30,10 @@ LISTS = ("meta.json", ".managed.json")
 # so that scores depend on nothing but the living memories; large ones when one in twenty is dead.
 REWRITE_BELOW = 1_000
 REWRITE_SHARE = 0.05
+# An index of up to this many documents is rewritten at once when something is forgotten; that takes about a second.
+PURGE_AT_ONCE = 50_000
+# The note that something was forgotten: the number of that change.
+FORGOTTEN = "last_forgotten"
 # Lower than any key: nothing in the index has to be deleted.
 NOTHING, ANYTHING = 0, 2**63
 
@@ -168,7 +172,8 @@ class TextIndex:
         """A new index that has seen nothing."""
         folder = self.dir.next_folder()
         self._index(folder)
-        return State(moment(db)[0], LAYOUT, 0, 0, folder)
+        epoch, seq = moment(db)
+        return State(epoch, LAYOUT, 0, 0, folder, extra={"built": seq})
 
     def _take(self, db: sqlite3.Connection, following: _Following) -> None:
         runs = changes_since(db, following.state.seq, following.state.mark, vectors=False)
@@ -230,7 +235,7 @@ class TextIndex:
             state = replace(state, seq=seq, mark=mark_of(db, seq) or 0)
             self.dir.save(state)
         self.dir.sweep(state.folder)
-        if _worn(state):
+        if _worn(state) or (_has_traces(db, state) and state.extra["living"] <= PURGE_AT_ONCE):
             self._rebuild(db, progress)
 
     def _missing(self, db: sqlite3.Connection, state: State) -> list[tuple[int, int]] | None:
@@ -284,14 +289,28 @@ class TextIndex:
         dead = sum((segment.get("deletes") or {}).get("num_deleted_docs", 0) for segment in segments)
         newest = db.execute("SELECT max(key) FROM nodes").fetchone()[0] or 0
         extra = {"dead": dead, "living": documents - dead, "newest": max(newest, state.extra.get("newest", 0))}
+        extra["built"] = state.extra.get("built", 0)
         state = replace(state, files=files, extra=extra)
         self.dir.save(state)
         return state
 
     def rebuild(self) -> None:
-        """Rewrite the index so that nothing of removed nodes is left in its files."""
+        """Make the index anew from the truth."""
         with self._locked() as db:
             self._rebuild(db, None)
+
+    def has_traces(self) -> bool:
+        """Whether words of something forgotten are still in the index, where no search finds them."""
+        with self.db.reading() as db:
+            state = self.dir.load()
+            return state is not None and _has_traces(db, state)
+
+    def purge(self, progress: Progress | None = None) -> None:
+        """Rewrite the index if words of something forgotten are still in it."""
+        self.catch_up(progress)
+        if self.has_traces():
+            with self._locked() as db:
+                self._rebuild(db, progress)
 
     def differs(self) -> bool:
         """Whether the index is anything but what the truth says; for doctor. Writers wait meanwhile, not readers."""
@@ -324,6 +343,12 @@ def _prefixes(segments: list[dict[str, Any]]) -> set[str]:
 
 def _prefix(name: str) -> str:
     return name.partition(".")[0]
+
+
+def _has_traces(db: sqlite3.Connection, state: State) -> bool:
+    """A deleted document stays in its segment, unseen, until that is rewritten."""
+    last = meta(db, FORGOTTEN)
+    return last is not None and last > state.extra.get("built", 0)
 
 
 def _worn(state: State) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import random
+from base64 import b64decode
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -457,6 +458,28 @@ def test_an_export_leads_to_the_same_memories_when_it_is_imported_again(tmp_path
         assert memory.import_(tmp_path / "out.jsonl").errors == ()
         assert list(memory.store.scan(BOB)) == before
         assert {step.id for step in memory.neighbours("y").neighbours} == {"x", "x@@ann/red", "x@@bob/red"}
+
+
+def test_an_export_has_the_vector_of_each_place(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m", scope=BOB, embedder=None) as memory:
+        memory.store.start_vector_space(VectorSpace("test", 2))
+        made = {None: vector(1, 0), "red": vector(0, 1)}
+        for team, meant in made.items():
+            place = replace(BOB, share=team)
+            memory.store.write(place, Batch(nodes=[Node("x", text=f"word {team}")], vectors={"x": meant}))
+        memory.export(tmp_path / "out.jsonl", vectors=True)
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text("utf-8").splitlines()[1:]]
+    assert {line.get("team"): b64decode(line["vector"]) for line in lines} == made
+
+
+def test_what_a_teammate_has_already_is_imported_all_the_same(tmp_path: Path) -> None:
+    for place, scope in (("bobs", BOB_RED), ("shared", ANN_RED)):
+        with Memory(tmp_path / place, scope=scope, embedder=None) as memory:
+            memory.add("the same word for word", id="x", now=1)
+            memory.export(tmp_path / f"{place}.jsonl")
+    with Memory(tmp_path / "shared", scope=BOB_RED, embedder=None) as memory:
+        memory.import_(tmp_path / "bobs.jsonl")
+        assert [record.id for _, record in memory.store.scan(BOB_RED) if isinstance(record, Node)] == ["x"]
 
 
 def test_teammates_see_what_is_shared_and_others_do_not(store: Store) -> None:

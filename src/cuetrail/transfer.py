@@ -68,12 +68,23 @@ def _write_lines(write: Callable[[str], object], store: Store, scope: Scope, vec
     count = 0
     records = store.scan(scope)
     while some := list(islice(records, RECORDS_PER_WRITE)):
-        nodes = [record.id for _, record in some if isinstance(record, Node)] if space else []
-        blobs = store.vectors(scope, nodes, space)
+        blobs = _vectors(store, scope, space, some) if space else {}
         for team, record in some:
-            write(dump_line(team, record, blobs.get(record.id) if isinstance(record, Node) else None))
+            write(dump_line(team, record, blobs.get((team, record.id)) if isinstance(record, Node) else None))
         count += len(some)
     return count
+
+
+def _vectors(
+    store: Store, scope: Scope, space: VectorSpace, some: Sequence[tuple[str | None, Record]]
+) -> dict[tuple[str | None, str], bytes]:
+    """Vectors by team and id. An id may be used in several places; for who writes to one it means the node there."""
+    found: dict[tuple[str | None, str], bytes] = {}
+    for share in {team for team, record in some if isinstance(record, Node)}:
+        ids = [record.id for team, record in some if isinstance(record, Node) and team == share]
+        blobs = store.vectors(replace(scope, share=share), ids, space)
+        found |= {(share, id_): blob for id_, blob in blobs.items()}
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +184,7 @@ def _take(
         # What was forgotten there may live on there in another place; its tombstone must not meet it on the way in.
         stones += [line for line in kept if isinstance(line.record, Tombstone)]
         here = _here(target, kept)
-        news = [line for line in kept if not isinstance(line.record, Tombstone) and not _is_known(line, here)]
+        news = [line for line in kept if not isinstance(line.record, Tombstone) and not _is_known(line, here, target)]
         failed = set(map(id, _write_all(target, news, path, errors)))
         counts.update(name for line in kept if id(line) not in failed for name in _counted(line.record, here))
         counts["forgotten"] += sum(node.id in refused for node in nodes)
@@ -216,10 +227,11 @@ def _says_the_same(record: Record, old: Record) -> bool:
     return isinstance(record, Fact) and isinstance(old, Fact) and replace(record, created=old.created) == old
 
 
-def _is_known(line: Line, here: _Known) -> bool:
-    """Whether this is a node that need not be written: it is here just so, for the same team."""
+def _is_known(line: Line, here: _Known, target: Target) -> bool:
+    """Whether this is a node that need not be written: the user has it here just so, for the same team."""
     old = here.get((Node, line.record.id)) if isinstance(line.record, Node) else None
-    return isinstance(old, Node) and old.team == line.team and _says_the_same(line.record, old)
+    place = (target.scope.user, line.team)
+    return isinstance(old, Node) and (old.owner, old.team) == place and _says_the_same(line.record, old)
 
 
 def _refused(record: Record, refused: set[str]) -> bool:

@@ -44,7 +44,8 @@ from cuetrail.text import norm_name
 from cuetrail.transfer import ImportReport, Target, export_file, import_file
 from cuetrail.vectors import Vectors
 
-BATCH = 4_000
+# Memories in one transaction. Larger ones write each page of the index of ids less often, smaller ones let others in.
+BATCH = 16_000
 DEFAULT_BUDGET = Budget(tokens=2000)
 
 

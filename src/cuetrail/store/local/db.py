@@ -25,6 +25,10 @@ BUSY_SECONDS = 60.0
 # How long emptying the log waits for readers, and the name of the note that it could not be emptied.
 ERASE_SECONDS = 2.0
 UNERASED = "log_to_erase"
+# Pages the log may hold before it is written back; the second while many memories are written in a row. Their ids fall
+# all over the index of ids, so a page is changed by many transactions: the longer the log, the fewer are written twice.
+LOG_PAGES = 8_192
+LONG_LOG_PAGES = 32_768
 CHUNK = 500
 # SQLite's primary result codes: IOERR, CORRUPT and NOTADB; a short read of a cut file is an IOERR.
 _DAMAGED_CODES = (10, 11, 26)
@@ -179,7 +183,7 @@ class Database:
             "secure_delete = ON",
             "cache_size = -131072",
             "temp_store = MEMORY",
-            "wal_autocheckpoint = 8192",
+            f"wal_autocheckpoint = {LOG_PAGES}",
         ):
             db.execute(f"PRAGMA {pragma}").fetchall()
         return db
@@ -314,6 +318,17 @@ class Database:
                 self.writer.execute("PRAGMA synchronous = FULL")
                 self.writer.execute(f"PRAGMA busy_timeout = {int(self.busy_seconds * 1000)}")
             self.write_lock.release()
+
+    @contextlib.contextmanager
+    def long_log(self) -> Iterator[None]:
+        """Let the log grow while much is written."""
+        with self._explained():
+            self.writer.execute(f"PRAGMA wal_autocheckpoint = {LONG_LOG_PAGES}")
+        try:
+            yield
+        finally:
+            with contextlib.suppress(sqlite3.Error):
+                self.writer.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
 
     def erase_log(self) -> bool:
         """Move the write-ahead log into `memory.db` and empty it, so that no forgotten byte stays in it.

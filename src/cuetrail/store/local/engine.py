@@ -81,7 +81,8 @@ class LocalStore:
             return
         self._bulk.writes = 0
         try:
-            yield
+            with self.db.long_log():
+                yield
         finally:
             self._bulk.writes = None
             self.text_index.settle()

@@ -16,9 +16,9 @@ LAYERS: list[set[str]] = [
     {"config"},
     {
         "recall", "recipes", "arguments", "boundary", "transfer", "ingest.*", "exporting", "switch.*",
-        "dream.*", "mirror.*", "vectors",
+        "dream.*", "quarantine", "mirror.*", "vectors",
     },  # fmt: skip
-    {"anchor", "spread", "score", "render", "extract.*", "embed"},
+    {"cue", "anchor", "spread", "score", "render", "extract.*", "embed"},
     {"store.local.*"},
     {"store", "store.base"},
     {"formulas", "files", "text", "tombstones", "model", "errors"},

@@ -2,50 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
-from cuetrail.model import Found, Scope, TextQuery, Where
+from cuetrail.cue import Cue, nouns, proper_nouns
+from cuetrail.errors import EmbedderError
+from cuetrail.formulas import shares
+from cuetrail.model import Attempt, Found, Node, Scope, TextQuery
 from cuetrail.store.base import Store, VectorSpace
-from cuetrail.text import clean, norm_tag, sanitize_query
 
-_PHRASE = re.compile(r'"([^"]*)"')
-_TAG = re.compile(r"(?<!\S)#([^\s#@\"]+)")
-_BUCKET = re.compile(r"(?<!\S)(?:@|bucket:)([^\s#@\"]+)")
-# One star, at the very end and behind letters: "**bold**" is no beginning of a word.
-_BEGUN = re.compile(r"(?<!\S)([^\s*]*\w)\*\s*$")
-_STOPS = ".,;:!?)]}'…。！？"
-# Words that join others. A memory that shares only these with a cue says nothing about it.
-FUNCTION_WORDS = frozenset(
-    """a about above after again against all also am an and any are as at be because been before being below between
-    both but by can could did do does doing down during each few for from further had has have having he her here hers
-    him his how i if in into is it its itself just let me more most my no nor not of off on once only or other our ours
-    out over own please same she should so some such tell than that the their theirs them then there these they this
-    those through to too under until up us very was we were what when where which while who whom whose why will with
-    would you your yours""".split()  # noqa: SIM905  # a list literal of these takes 150 lines
-)
-# Nobody types a longer cue; what lies beyond is not read.
-LONGEST_CUE = 20_000
+FULL, NOUNS, NAMES, TYPOS = "full", "nouns", "names", "typos"
+"""How a cue may be read: as it is; its nouns and dates; its proper nouns and dates; with its typos forgiven."""
 
-
-@dataclass(frozen=True, slots=True)
-class Cue:
-    """A query, taken apart: words, quoted phrases, and the filters written as #tag, @bucket or bucket:x."""
-
-    raw: str
-    query: TextQuery
-    where: Where
-
-
-@dataclass(frozen=True, slots=True)
-class Anchor:
-    """A node the cue found, with what each list said of it (None: that list did not have it)."""
-
-    id: str
-    bm25: float | None
-    cosine: float | None
-    boosted: bool
+T = TypeVar("T")
+Measure = Callable[[str], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,58 +31,150 @@ Embed = Callable[[str], Embedded | None]
 """None where there is nothing a vector could be compared with."""
 
 
-def parse_cue(raw: str, where: Where, fuzzy: bool = False) -> Cue:
-    """Never raises; an empty cue has no words. A last word that ends in * stands for all that begin so."""
-    rest = clean(raw)[:LONGEST_CUE]
-    phrases = tuple(p for p in (p.strip() for p in _PHRASE.findall(rest)) if p)
-    rest = _PHRASE.sub(" ", rest)
-    tags = _names(_TAG.findall(rest))
-    rest = _TAG.sub(" ", rest)
-    buckets = _names(_BUCKET.findall(rest))
-    rest = _BUCKET.sub(" ", rest)
-    where = replace(where, tags=where.tags + tags, buckets=where.buckets + buckets)
-    begun = _BEGUN.search(rest)
-    words = " ".join((*_without_joints(rest[: begun.start()]), begun[1])) if begun else _telling(rest)
-    return Cue(raw, TextQuery(words, phrases, begun is not None, fuzzy), where)
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One recall: whom to ask, what for, and how much of an answer there is room for.
 
-
-def _telling(words: str) -> str:
-    """The words that tell something; all of them when none does.
-
-    >>> _telling("what is the capital of France?"), _telling("the who")
-    ('capital France?', 'the who')
+    `size` is the budget by `measure`; `tokens` is about as much in tokens. `limit` is the most hits, None where the
+    budget tells. Without `embed`, text alone is searched.
     """
-    kept = _without_joints(words)
-    return " ".join(kept if any(map(sanitize_query, kept)) else words.split())
+
+    store: Store
+    scope: Scope
+    cue: Cue
+    size: int
+    measure: Measure
+    tokens: int
+    limit: int | None = None
+    embed: Embed | None = None
 
 
-def _without_joints(words: str) -> list[str]:
-    return [word for word in words.split() if sanitize_query(word) not in FUNCTION_WORDS]
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A node the cue found, with what each list said of it (None: that list did not have it).
+
+    `boosted`: a tag or bucket has a word of the cue. `factor` is what the node's provenance multiplied its score by.
+    """
+
+    node: Node
+    bm25: float | None
+    cosine: float | None = None
+    boosted: bool = False
+    factor: float = 1.0
 
 
-def looked_for(cue: Cue) -> tuple[str, ...]:
-    """What a cue asks for, each once: phrases, words, and the filters that hold, as they are written in a cue."""
-    filters = (*(f"#{tag}" for tag in cue.where.tags), *(f"@{bucket}" for bucket in cue.where.buckets))
-    return tuple(dict.fromkeys((*cue.query.phrases, *cue.query.words.split(), *filters)))
+@dataclass(frozen=True, slots=True)
+class Anchored:
+    """The anchors, the query that found them, the attempts it took, and what to know about it."""
+
+    anchors: tuple[Anchor, ...]
+    query: TextQuery
+    attempt: str = FULL
+    attempts: tuple[Attempt, ...] = ()
+    notices: tuple[str, ...] = ()
 
 
-def _names(found: list[str]) -> tuple[str, ...]:
-    """Tags or buckets as they are stored; what ends the sentence is not part of the name."""
-    return tuple(filter(None, (norm_tag(name.rstrip(_STOPS)) for name in found)))
-
-
-def find_anchors(store: Store, scope: Scope, cue: Cue, limit: int, embed: Embed | None) -> list[Anchor]:
-    """What text and vectors find, each node once, unranked. Without `embed`, text alone."""
-    by_text = store.text(scope, cue.query, limit, cue.where)
-    words = " ".join((cue.query.words, *cue.query.phrases)).strip()
-    by_vector: list[Found] = []
-    # A phrase is a condition on the text; vectors cannot check it. Half a word or a misspelt one means nothing.
-    literal = bool(cue.query.phrases) or cue.query.prefix or cue.query.fuzzy
-    meant = embed(words) if embed is not None and words and not literal else None
-    if meant is not None:
-        by_vector = store.vector(scope, meant.vector, limit, cue.where, meant.space)
+def by_words_and_meaning(ask: Ask, *, candidates: int) -> Anchored:
+    """What text and vectors find, each node once, unranked; an embedder that fails leaves the text."""
+    notices: tuple[str, ...] = ()
+    limit = max(candidates, ask.limit or 0)
+    by_text = ask.store.text(ask.scope, ask.cue.query, limit, ask.cue.where)
+    try:
+        by_vector = _by_vector(ask, limit)
+    except EmbedderError as error:
+        by_vector, notices = [], (f"answered from text alone: {error}",)
     cosines = {found.id: found.score for found in by_vector}
-    anchors = {f.id: Anchor(f.id, f.score, cosines.get(f.id), f.boosted) for f in by_text}
-    for id_, cosine in cosines.items():
-        anchors.setdefault(id_, Anchor(id_, None, cosine, False))
-    return list(anchors.values())
+    texts = {found.id: found for found in by_text}
+    nodes = ask.store.get(ask.scope, [*texts, *(id_ for id_ in cosines if id_ not in texts)])
+    anchors = [
+        Anchor(node, texts[id_].score, cosines.get(id_), texts[id_].boosted)
+        if id_ in texts
+        else Anchor(node, None, cosines[id_])
+        for id_, node in nodes.items()
+    ]
+    return Anchored(tuple(anchors), ask.cue.query, notices=notices)
+
+
+def _by_vector(ask: Ask, limit: int) -> list[Found]:
+    query = ask.cue.query
+    words = " ".join((query.words, *query.phrases)).strip()
+    # A phrase is a condition on the text; vectors cannot check it. Half a word or a misspelt one means nothing.
+    literal = bool(query.phrases) or query.prefix or query.fuzzy
+    meant = ask.embed(words) if ask.embed is not None and words and not literal else None
+    return [] if meant is None else ask.store.vector(ask.scope, meant.vector, limit, ask.cue.where, meant.space)
+
+
+def by_words(ask: Ask, *, harvest: int, least: int, favour: tuple[float, float]) -> Anchored:
+    """What the words find, the best first: as many as are shown or harvested, whichever is more.
+
+    Where they find fewer than `least`, other readings of the cue are tried. `favour` is what the scores of internal
+    memories and of all others are multiplied by.
+    """
+    limit = max(harvest, least, shares(ask.tokens, ask.limit)[0])
+    anchors, answered, tried = climb(readings(ask.cue), lambda query: _by_text(ask, query, limit, favour), least)
+    return Anchored(tuple(anchors), answered.query, answered.name, tuple(tried))
+
+
+def readings(cue: Cue) -> list[tuple[str, TextQuery]]:
+    """The ways to read a cue, the first as it is; each further one forgives more. No two are the same."""
+    query = cue.query
+    ways = [(FULL, query)]
+    if not query.fuzzy:
+        ways += [(name, replace(query, words=words, prefix=False)) for name, words in _narrower(cue) if words]
+        ways += [(TYPOS, replace(query, mend=True))]
+    return list({query: (name, query) for name, query in reversed(ways)}.values())[::-1]
+
+
+def _narrower(cue: Cue) -> list[tuple[str, str]]:
+    return [(NOUNS, nouns(cue)), (NAMES, proper_nouns(cue))]
+
+
+def climb(
+    ways: Sequence[tuple[str, TextQuery]], search: Callable[[TextQuery], list[T]], least: int
+) -> tuple[list[T], Attempt, list[Attempt]]:
+    """The first attempt that finds at least `least`, else the first that finds most; and all that were made."""
+    best: list[T] = []
+    tried: list[Attempt] = []
+    answered: Attempt | None = None
+    for name, query in ways:
+        found = search(query)
+        tried.append(Attempt(name, query, len(found)))
+        if answered is None or len(found) > answered.found:
+            best, answered = found, tried[-1]
+        if len(found) >= least:
+            break
+    assert answered is not None, "a cue can be read in at least one way"
+    return best, answered, tried
+
+
+def _by_text(ask: Ask, query: TextQuery, limit: int, favour: tuple[float, float]) -> list[Anchor]:
+    """The best by text, without titles whose source speaks for itself."""
+    wanted = limit
+    while True:
+        found = ask.store.text(ask.scope, query, wanted, ask.cue.where, favour)
+        nodes = ask.store.get(ask.scope, [one.id for one in found])
+        echoes = echoing(list(nodes.values()))
+        anchors = [
+            Anchor(nodes[one.id], one.score, None, one.boosted, one.factor)
+            for one in found
+            if one.id in nodes and one.id not in echoes
+        ]
+        if len(anchors) >= limit or len(found) < wanted:
+            return anchors[:limit]
+        wanted *= 4
+
+
+def echoing(nodes: Sequence[Node]) -> set[str]:
+    """Ids of titles and headings whose source also speaks, and of second titles of one that does not."""
+    speaking = {node.source for node in nodes if not _is_title(node)}
+    echoes, titled = set[str](), set[str]()
+    for node in nodes:
+        if node.source is not None and _is_title(node):
+            if node.source in speaking or node.source in titled:
+                echoes.add(node.id)
+            titled.add(node.source)
+    return echoes
+
+
+def _is_title(node: Node) -> bool:
+    return bool(node.props.get("level")) or (node.kind == "source" and not node.text)

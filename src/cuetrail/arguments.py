@@ -16,19 +16,37 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import PurePath
-from typing import Any, ParamSpec, TypeVar, get_args
+from typing import Any, ParamSpec, TypedDict, TypeVar, get_args
 
+from cuetrail.anchor import Measure
 from cuetrail.errors import InputError
-from cuetrail.model import Budget, Provenance, Scope
-from cuetrail.recipes import Recipe
+from cuetrail.model import Budget, Provenance, Rank, Scope
+from cuetrail.recipes import Mode, Recipe
 from cuetrail.text import storable
 
-PROVENANCES = get_args(Provenance)
+PROVENANCES, MODES, RANKS = get_args(Provenance), get_args(Mode), get_args(Rank)
 # Times and counts stay far inside the 64 bits an engine keeps.
 _FAR = 2**62
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+class RecallOptions(TypedDict, total=False):
+    """What may be said of any recall, whatever its recipe; see `Memory.recall`."""
+
+    limit: int | None
+    tags: Iterable[str]
+    buckets: Iterable[str]
+    kinds: Iterable[str]
+    since: int | None
+    until: int | None
+    include_quarantined: bool
+    include_archived: bool
+    fuzzy: bool
+    record_access: bool
+    count_tokens: Measure | None
+    now: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +123,9 @@ RULES: Mapping[str, Rule] = {
     "embedder": Rule(_is_embedder, 'an Embedder, the name of one such as "static", or None'),
     "items": Rule(is_list, 'a list of texts, nodes or mappings, such as ["a text", {"text": "another", "tags": []}]'),
     "props": Rule(lambda value: isinstance(value, Mapping), 'a mapping, such as {"role": "hardware"}'),
+    **dict.fromkeys(("spill", "undo"), _FLAG),
+    "mode": Rule(lambda value: isinstance(value, str) and value in MODES, " or ".join(MODES)),
+    "rank": Rule(lambda value: isinstance(value, str) and value in RANKS, " or ".join(RANKS)),
     "provenance": Rule(lambda value: isinstance(value, str) and value in PROVENANCES, " or ".join(PROVENANCES)),
     "placement": Rule(lambda value: isinstance(value, str) and value in ("first", "all"), "first or all"),
     "recipe": Rule(lambda value: isinstance(value, Recipe), "a Recipe, such as recipes.TRAIL"),
@@ -131,10 +152,12 @@ def checked(verb: Callable[P, R]) -> Callable[P, R]:
 
     A path is known to be of use only when it is used: what the system says of a file then is an InputError as well.
     """
-    parameters = [p for p in inspect.signature(verb).parameters.values() if p.name != "self"]
+    signature = inspect.signature(verb).parameters.values()
+    # What a verb hands on as it is, the next one looks at.
+    parameters = [p for p in signature if p.name != "self" and p.kind is not p.VAR_KEYWORD]
     rules = {p.name: RULES[p.name].fits for p in parameters}
     optional = {p.name for p in parameters if p.default is None}
-    skipped = len(inspect.signature(verb).parameters) - len(parameters)
+    skipped = sum(p.name == "self" for p in signature)
     names = [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
     takes_path = any(RULES[name] is _PATH for name in rules)
     many = any(p.kind is p.VAR_POSITIONAL for p in parameters)

@@ -7,6 +7,12 @@ from collections.abc import Sequence
 
 BM25_K1 = 1.2
 BM25_B = 0.75
+HOUR = 3_600_000
+CHARS_PER_TOKEN = 4
+DAMPING = 0.85
+PER_HOUR = 1e-5
+# Of 64 bits two unrelated texts share half.
+UNKNOWN_DISTANCE = 32.0
 
 
 def idf(documents: int, holding: int) -> float:
@@ -42,6 +48,37 @@ def blend(text: float, best_text: float, cosine: float, cosines: Sequence[float]
     if cosines and cosine >= low:
         by_vector = (cosine - low) / (high - low) if high > low else 1.0
     return text_share * by_text + (1 - text_share) * by_vector
+
+
+def share(size: int, part: float) -> int:
+    """So much of a whole number, rounded down; in whole numbers, because .7 * 10 may be less than 7.
+
+    >>> share(8000, 0.7), share(10, 0.7), share(1, 0.7)
+    (5600, 7, 0)
+    """
+    return size * round(part * 1000) // 1000
+
+
+def shares(tokens: int, limit: int | None = None) -> tuple[int, int]:
+    """How many anchors and walkers fill a budget of so many tokens, or a limit: seven to three.
+
+    >>> shares(2000), shares(5000), shares(100), shares(0, 10), shares(0, 1)
+    ((7, 3), (18, 7), (4, 2), (7, 3), (1, 0))
+    """
+    if limit is not None:
+        most = max(limit, 0)
+        return most - share(most, 0.3), share(most, 0.3)
+    atoms = max(5, -(-tokens // 200))
+    return atoms - share(atoms, 0.3), max(2, share(atoms, 0.3))
+
+
+def gravity(shared: int, hours: float, distance: float) -> float:
+    """How strongly an anchor draws a node: by the labels they share, the hours between them, the bits that differ.
+
+    >>> gravity(2, 0, 0), round(gravity(3, 24, 16), 6), round(gravity(1, -100_000, 32), 6)
+    (1.7, 1.912041, 0.156349)
+    """
+    return DAMPING * shared * math.exp(-PER_HOUR * abs(hours)) * (1 - distance / 64)
 
 
 def estimated_tokens(text: str) -> int:

@@ -9,10 +9,11 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Unpack
 
 from cuetrail import recipes
-from cuetrail.arguments import checked
+from cuetrail.anchor import Measure
+from cuetrail.arguments import RecallOptions, checked
 from cuetrail.boundary import make_edge, make_fact, make_node, make_nodes, make_note, make_scope, make_where
 from cuetrail.embed import Embedder, open_embedder
 from cuetrail.errors import Forgotten, InputError, MemoryError_, MirrorError, NotFound
@@ -31,14 +32,15 @@ from cuetrail.model import (
     Node,
     Note,
     Provenance,
+    Rank,
     Recollection,
     Scope,
     Stats,
     Version,
 )
+from cuetrail.quarantine import move
 from cuetrail.recall import recall
-from cuetrail.recipes import Recipe
-from cuetrail.render import Measure
+from cuetrail.recipes import Mode, Recipe
 from cuetrail.store.base import Batch, Progress, Store, Written
 from cuetrail.text import norm_name
 from cuetrail.transfer import ImportReport, Target, export_file, import_file
@@ -47,6 +49,7 @@ from cuetrail.vectors import Vectors
 # Memories in one transaction. Larger ones write each page of the index of ids less often, smaller ones let others in.
 BATCH = 16_000
 DEFAULT_BUDGET = Budget(tokens=2000)
+WALK_BUDGET = Budget(chars=8000)
 
 
 def now_ms() -> int:
@@ -149,7 +152,7 @@ class Memory:
         done = 0
         with self.store.bulk():
             while some := list(islice(nodes, BATCH)):
-                total = _plus(total, self._remember(some, allow_again, moment))
+                total = total.plus(self._remember(some, allow_again, moment))
                 done += len(some)
                 if progress:
                     progress("adding", done, 0)
@@ -367,7 +370,7 @@ class Memory:
         cue: str,
         *,
         budget: Budget = DEFAULT_BUDGET,
-        limit: int = 10,
+        limit: int | None = None,
         recipe: Recipe = recipes.TRAIL,
         tags: Iterable[str] = (),
         buckets: Iterable[str] = (),
@@ -388,13 +391,30 @@ class Memory:
         where = make_where(tags, buckets, kinds, since, until, include_quarantined, include_archived)
         found = recall(
             self.store, self.scope, cue, recipe=recipe, budget=budget, limit=limit, where=where,
-            embed=self._vectors.of_query, count_tokens=count_tokens,
-            fuzzy=fuzzy,
+            embed=self._vectors.of_query, count_tokens=count_tokens, fuzzy=fuzzy,
         )  # fmt: skip
         if record_access and found.hits:
-            moment = now_ms() if now is None else now
-            self.store.touch(self.scope, [hit.node.id for hit in found.hits], moment)
+            self.store.touch(self.scope, [hit.node.id for hit in found.hits], now_ms() if now is None else now)
         return replace(found, notices=self._noticed(found.notices)) if self._vectors.notice else found
+
+    @checked
+    def tag_walk(
+        self,
+        cue: str,
+        *,
+        budget: Budget = WALK_BUDGET,
+        mode: Mode = "all",
+        rank: Rank = "idf",
+        spill: bool = False,
+        **options: Unpack[RecallOptions],
+    ) -> Recollection:
+        """What the words of a cue find (`.anchors`), and what shares tags and buckets with that (`.walkers`).
+
+        `mode` favours internal memories ("all", more so "internal") or the others ("external"). `rank` orders walkers
+        by the rarity of what they share ("idf") or by their number, time and likeness ("gravity"). Anchors get 70 % of
+        the budget and walkers the rest; with `spill`, one may use what the other leaves. `options` are as in `recall`.
+        """
+        return self.recall(cue, budget=budget, recipe=recipes.tag_walk(mode, rank, spill), **options)
 
     def _find(self, id_or_name: str) -> str | None:
         if self.store.get(self.scope, [id_or_name]):
@@ -410,6 +430,35 @@ class Memory:
                 f"there is no node with the id or name {id_or_name!r} in this scope; `recall` finds nodes and their ids"
             )
         return found
+
+    # --- setting aside
+
+    @checked
+    def quarantine(
+        self, *ids: str, source: str | None = None, undo: bool = False, now: int | None = None
+    ) -> list[Node]:
+        """Set nodes aside: they stay, but nothing finds them unless asked to; with `undo`, let them back as they were.
+
+        `source` names everything that came from a file. What is so already is left alone; the others come back.
+        """
+        moving = self._own(self._meant(ids, source), "move")
+        moment = now_ms() if now is None else now
+        return move(self.store, self.scope, self._write, [node.id for node in moving], undo, moment, self._home)
+
+    def _meant(self, ids: Iterable[str], source: str | None) -> list[str]:
+        """These ids and those of everything that came from a file. Raises NotFound where there is nothing."""
+        from_file = self.store.of_source(self.scope, source) if source is not None else []
+        if source is not None and not from_file:
+            raise NotFound(f"nothing in this scope came from {source!r}")
+        return [self._need(id_) for id_ in ids] + from_file
+
+    def _own(self, ids: Sequence[str], verb: str) -> list[Node]:
+        """The nodes of these ids. Raises NotFound for one of somebody else."""
+        nodes = list(self.store.get(self.scope, ids).values())
+        other = next((node for node in nodes if node.owner != self.scope.user), None)
+        if other is not None:
+            raise NotFound(f"{other.id!r} belongs to {other.owner!r}: only its owner can {verb} it")
+        return nodes
 
     # --- forgetting
 
@@ -428,17 +477,8 @@ class Memory:
         forgotten must not answer from another place. A large text index keeps the words, where no search finds them,
         until it is next rewritten (`has_traces` tells); `purge` does that at once.
         """
-        doomed = [self._need(id_) for id_ in ids]
-        if source is not None:
-            atoms = self.store.of_source(self.scope, source)
-            if not atoms:
-                raise NotFound(f"nothing in this scope came from {source!r}")
-            doomed += atoms
-        nodes = self.store.get(self.scope, doomed)
-        other = next((node for node in nodes.values() if node.owner != self.scope.user), None)
-        if other is not None:
-            raise NotFound(f"{other.id!r} belongs to {other.owner!r}: only its owner can forget it")
-        doomed += self.store.copies(self.scope, list(nodes.values()))
+        doomed = self._meant(ids, source)
+        doomed += self.store.copies(self.scope, self._own(doomed, "forget"))
         moment = now_ms() if now is None else now
         # First, so that what goes with them, such as the entity of a name only they shared, is erased with them.
         homes = self.store.homes(self.scope, doomed)
@@ -544,17 +584,6 @@ def restore(backup: str | Path, address: str | Path, *, force: bool = False) -> 
     from cuetrail.store.local.backup import restore as put_back
 
     return put_back(Path(backup).expanduser(), Path(address).expanduser(), force)
-
-
-def _plus(a: Written, b: Written) -> Written:
-    return replace(
-        a,
-        added=a.added + b.added,
-        replaced=a.replaced + b.replaced,
-        removed=a.removed + b.removed,
-        edges=a.edges + b.edges,
-        forgotten=a.forgotten + b.forgotten,
-    )
 
 
 def _open_store(address: str) -> Store:

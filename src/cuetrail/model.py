@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Provenance = Literal["internal", "external", "quarantine"]
 Origin = Literal["user", "auto", "temporal", "infected"]
@@ -15,6 +15,7 @@ State = Literal["candidate", "active", "core", "archived"]
 Retention = Literal["decay", "ephemeral", "keep_forever"]
 FactStatus = Literal["staged", "confirmed", "superseded", "retracted"]
 LinkKind = Literal["wikilink", "name"]
+Rank = Literal["idf", "gravity"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,21 +216,71 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class TextQuery:
-    """A text search: words are OR-ed, phrases must match; `prefix` completes the last word, `fuzzy` forgives typos."""
+    """A text search: words are OR-ed, phrases must match; `prefix` completes the last word, `fuzzy` forgives typos.
+
+    `mend` forgives them only in words that no memory has.
+    """
 
     words: str
     phrases: tuple[str, ...] = ()
     prefix: bool = False
     fuzzy: bool = False
+    mend: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One row of a text or vector search."""
+    """One row of a text or vector search. `factor` is what the node's provenance multiplied the score by."""
 
     id: str
     score: float
     boosted: bool = False
+    factor: float = 1.0
+
+
+class Label(NamedTuple):
+    """A tag or a bucket, as what joins nodes: tags match tags, buckets match buckets.
+
+    A tuple, because a walk looks labels up all the time, and a tuple is hashed ten times faster than a dataclass.
+    """
+
+    what: Literal["tag", "bucket"]
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Foothold:
+    """Where a walk starts: an anchor, with the labels that lead on from it."""
+
+    id: str
+    labels: tuple[Label, ...]
+    at: int = 0
+    simhash: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WalkQuery:
+    """A walk along labels, away from the footholds, to nodes that match no word of `unlike`."""
+
+    footholds: tuple[Foothold, ...]
+    unlike: TextQuery
+    rank: Rank = "idf"
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """A node that a walk came to."""
+
+    node: Node
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """What a walk found, the best first, and how much each label of its footholds tells."""
+
+    found: tuple[Walked, ...] = ()
+    idfs: Mapping[Label, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,15 +321,36 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class Attempt:
+    """One way in which a cue was read, and how much that found."""
+
+    name: str
+    query: TextQuery
+    found: int
+
+
+@dataclass(frozen=True, slots=True)
 class Recollection:
-    """The answer to a cue: text within the budget, the hits it was made of, and what to know about it."""
+    """The answer to a cue: text within the budget, the hits it was made of, and what to know about it.
+
+    `anchors` are what the cue found, `walkers` what was reached from them; two lists, each in its own order. `attempt`
+    says how the cue had to be read to find them: as it is ("full"), or one of the others in `attempts`.
+    """
 
     cue: str
     text: str
-    hits: tuple[Hit, ...]
+    anchors: tuple[Hit, ...]
+    walkers: tuple[Hit, ...]
     answerable: bool
     looked_for: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
+    attempt: str = "full"
+    attempts: tuple[Attempt, ...] = ()
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        """The anchors, then the walkers."""
+        return self.anchors + self.walkers
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON, the same in the CLI, REST and MCP."""
@@ -288,6 +360,10 @@ class Recollection:
             "answerable": self.answerable,
             "looked_for": list(self.looked_for),
             "notices": list(self.notices),
+            "attempt": self.attempt,
+            "attempts": [{"name": a.name, "words": a.query.words, "found": a.found} for a in self.attempts],
+            "anchors": [hit.node.id for hit in self.anchors],
+            "walkers": [hit.node.id for hit in self.walkers],
             "hits": [{"node": node_dict(h.node), "score": h.score, "why": dict(h.why)} for h in self.hits],
         }
 

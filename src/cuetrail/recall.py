@@ -1,17 +1,17 @@
-"""READ FIRST. The whole idea on one screen: anchor -> score -> render.
+"""READ FIRST. The whole idea on one screen: anchor -> spread -> score -> render.
 
-A cue finds anchors by text and by vector, what was found is scored, and the answer is rendered inside a budget with the
-reason for every line. Nothing here has side effects; `memory.py` opens the store and records what was read.
+A cue finds anchors, from them other memories are reached, what was found is scored, and the answer is rendered inside a
+budget with the reason for every line. A recipe says how each of the four is done. Nothing here has side effects;
+`memory.py` opens the store and records what was read.
 """
 
 from __future__ import annotations
 
-from cuetrail.anchor import Embed, find_anchors, looked_for, parse_cue
-from cuetrail.errors import EmbedderError
+from cuetrail.anchor import Ask, Embed, Measure
+from cuetrail.cue import looked_for, parse_cue
 from cuetrail.model import Budget, Recollection, Scope, Where
 from cuetrail.recipes import Recipe
-from cuetrail.render import Measure, budget_measure, render
-from cuetrail.score import score_anchors, without_echoes
+from cuetrail.render import budget_measure
 from cuetrail.store.base import Store
 
 
@@ -22,22 +22,24 @@ def recall(
     *,
     recipe: Recipe,
     budget: Budget,
-    limit: int,
+    limit: int | None,
     where: Where,
     embed: Embed | None,
     count_tokens: Measure | None = None,
     fuzzy: bool = False,
 ) -> Recollection:
     """What the memory holds on a cue. `.answerable` is False, and the text empty, when nothing relevant is there."""
-    size, measure = budget_measure(budget, count_tokens)
     cue = parse_cue(raw, where, fuzzy)
-    notices: tuple[str, ...] = ()
-    try:
-        anchors = find_anchors(store, scope, cue, max(recipe.candidates, limit), embed)
-    except EmbedderError as error:
-        notices = (f"answered from text alone: {error}",)
-        anchors = find_anchors(store, scope, cue, max(recipe.candidates, limit), None)
-    nodes = store.get(scope, [a.id for a in anchors])
-    hits = without_echoes(score_anchors(anchors, nodes, recipe.text_share, recipe.vector_floor))[: max(limit, 0)]
-    text, shown = render(hits, size, measure)
-    return Recollection(raw, text, tuple(shown), bool(hits), looked_for(cue), notices)
+    limit = recipe.limit if limit is None else limit
+    ask = Ask(store, scope, cue, *budget_measure(budget, count_tokens), limit, embed)
+
+    anchored = recipe.anchor(ask)  # what the cue finds
+    reached = recipe.spread(ask, anchored)  # what belongs with it
+    scored = recipe.score(ask, anchored, reached)  # one number each, and why
+    text, shown = recipe.render(ask, scored)  # as much as there is room for
+
+    return Recollection(
+        raw, text, shown.anchors, shown.walkers,
+        answerable=bool(scored.anchors), looked_for=looked_for(cue), notices=anchored.notices,
+        attempt=anchored.attempt, attempts=anchored.attempts,
+    )  # fmt: skip

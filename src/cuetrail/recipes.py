@@ -1,19 +1,69 @@
-"""Recipes: named values in which every number of a recall is visible."""
+"""Recipes: values made of four plain functions, with every number of a recall visible.
+
+A recipe of your own is another value:
+
+    mine = replace(recipes.TAG_WALK, render=partial(two_lists, anchor_share=0.5, spill=True))
+    memory.recall("antenna", recipe=mine)
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+from cuetrail.anchor import Anchored, Ask, by_words, by_words_and_meaning
+from cuetrail.model import Rank
+from cuetrail.render import one_list, two_lists
+from cuetrail.score import Scored, as_found, blended
+from cuetrail.spread import Reached, along_labels, nowhere
+
+Mode = Literal["all", "internal", "external"]
+
+# What the scores of internal memories and of all others are multiplied by.
+MODES: dict[Mode, tuple[float, float]] = {"all": (2.0, 1.0), "internal": (3.0, 0.5), "external": (1.0, 1.5)}
+# Tags and buckets that say nothing of what is in them.
+GENERIC = frozenset({"core", "misc", "general", "other", "unknown", "inbox", "pending", "notebook"})
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a recall works: how many candidates each list gives, how they are blended, what counts as relevant."""
+    """How a recall works: what the cue finds, what is reached from there, how it is scored, how it is told.
+
+    `limit` is the most hits where the caller names no number; None leaves it to the budget.
+    """
 
     name: str
-    candidates: int = 50
-    text_share: float = 0.7
-    # A memory found by its vector alone must be at least this near to count.
-    vector_floor: float = 0.35
+    anchor: Callable[[Ask], Anchored]
+    spread: Callable[[Ask, Anchored], Reached]
+    score: Callable[[Ask, Anchored, Reached], Scored]
+    render: Callable[[Ask, Scored], tuple[str, Scored]]
+    limit: int | None = None
 
 
-TRAIL = Recipe("trail")
+TRAIL = Recipe(
+    "trail",
+    anchor=partial(by_words_and_meaning, candidates=50),
+    spread=nowhere,
+    # A memory found by its vector alone must be at least that near to count.
+    score=partial(blended, text_share=0.7, vector_floor=0.35),
+    render=one_list,
+    limit=10,
+)
+
+
+def tag_walk(mode: Mode = "all", rank: Rank = "idf", spill: bool = False) -> Recipe:
+    """Direct hits by words, then memories that share their tags and buckets but not the words."""
+    return Recipe(
+        "tag-walk",
+        anchor=partial(by_words, harvest=10, least=10, favour=MODES[mode]),
+        spread=partial(along_labels, harvest=10, generic=GENERIC, rank=rank),
+        score=as_found,
+        render=partial(two_lists, anchor_share=0.7, spill=spill),
+    )
+
+
+TAG_WALK = tag_walk()
+
+BY_NAME: dict[str, Recipe] = {recipe.name: recipe for recipe in (TRAIL, TAG_WALK)}

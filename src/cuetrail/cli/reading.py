@@ -21,16 +21,41 @@ LINKS_SHOWN = 10
     "recall",
     "cuetrail recall why does the receiver go silent in frost",
     "cuetrail recall '#decision battery' --since 2025-01-01 --explain",
-    "cuetrail recall antenna --budget-chars 4000 --json",
+    "cuetrail recall antenna --recipe tag-walk --budget-chars 4000 --json",
 )
 @click.argument("cue", metavar="CUE...", nargs=-1, required=True)
 @click.option("--budget-chars", metavar="N", type=click.IntRange(0), help="Print at most this many characters.")
 @click.option(
-    "--budget-tokens", metavar="N", type=click.IntRange(0), help="Print at most this many tokens. [default: 2000]"
+    "--budget-tokens",
+    metavar="N",
+    type=click.IntRange(0),
+    help="Print at most this many tokens. [default: 2000; with tag-walk 8000 characters]",
 )
 @click.option(
-    "--limit", metavar="N", type=click.IntRange(1), default=10, show_default=True, help="At most this many hits."
+    "--limit",
+    metavar="N",
+    type=click.IntRange(1),
+    help="At most this many hits. [default: 10; with tag-walk as many as the budget has room for]",
 )
+@click.option(
+    "--recipe",
+    type=click.Choice(["trail", "tag-walk"]),
+    default="trail",
+    show_default=True,
+    help="By words and meaning, or by words and then along the tags and buckets of what they find.",
+)
+@click.option(
+    "--mode",
+    type=click.Choice(["all", "internal", "external"]),
+    help="With tag-walk: rather your own memories (all, more so internal) or the others. [default: all]",
+)
+@click.option(
+    "--rank",
+    type=click.Choice(["idf", "gravity"]),
+    help="With tag-walk: order what is walked to by the rarity of what it shares, or by its number, time and likeness. "
+    "[default: idf]",
+)
+@click.option("--spill", is_flag=True, help="With tag-walk: what is found and what is walked to share their room.")
 @click.option(
     "--tag", "tags", metavar="TAG", multiple=True, help="Only what has this tag; repeatable, all must be there."
 )
@@ -40,6 +65,8 @@ LINKS_SHOWN = 10
     "--since", metavar="WHEN", callback=types.start, help="Only from this time on: an ISO date or time, or ms."
 )
 @click.option("--until", metavar="WHEN", callback=types.end, help="Only up to this time; a date includes its day.")
+@click.option("--quarantined", "include_quarantined", is_flag=True, help="Also what is in quarantine.")
+@click.option("--archived", "include_archived", is_flag=True, help="Also what has faded into the archive.")
 @click.option("--fuzzy", is_flag=True, help="Forgive typos in the words; nothing is then found by meaning.")
 @click.option("--explain", is_flag=True, help="Draw why each hit is there, with its id.")
 @click.option("--no-touch", is_flag=True, help="Do not count this as a use of what is found.")
@@ -51,22 +78,43 @@ def recall(run: Run, /, cue: tuple[str, ...], explain: bool, no_touch: bool, **o
     and a last word that ends in * stands for all that begin so. Where nothing is found, stderr says so and what was
     looked for.
     """
-    from cuetrail.memory import DEFAULT_BUDGET
-    from cuetrail.model import Budget
-
-    chars, tokens = options.pop("budget_chars"), options.pop("budget_tokens")
-    if chars is not None and tokens is not None:
-        raise click.UsageError("give --budget-chars or --budget-tokens, not both")
-    budget = DEFAULT_BUDGET if chars is None and tokens is None else Budget(chars, tokens)
-    with run.open(vectors=True) as memory:
-        found = memory.recall(" ".join(cue), budget=budget, record_access=not no_touch, **options)
-    for line in found.notices:
+    walking = _walking(options)
+    budget = _budget(options)
+    with run.open(vectors=walking is None) as memory:
+        asked: dict[str, Any] = {**budget, **options, "record_access": not no_touch}
+        if walking is None:
+            found = memory.recall(" ".join(cue), **asked)
+        else:
+            found = memory.tag_walk(" ".join(cue), **walking, **asked)
+    for line in (*found.notices, *show.reading(found)):
         run.notice(line)
     if run.json or found.hits:
         run.result(found.to_dict(), show.explained(found) if explain else found.text)
     else:
         # Who reads the output must not take this for something remembered.
         run.notice(show.unanswered(found, options["fuzzy"]))
+
+
+def _walking(options: dict[str, Any]) -> dict[str, Any] | None:
+    """The options of a tag walk, taken out; None for the other recipe, which has none of them."""
+    recipe = options.pop("recipe")
+    given = {name: options.pop(name) for name in ("mode", "rank", "spill")}
+    given = {name: value for name, value in given.items() if value}
+    if recipe == "tag-walk":
+        return given
+    if given:
+        raise click.UsageError(f"--{next(iter(given))} goes with --recipe tag-walk")
+    return None
+
+
+def _budget(options: dict[str, Any]) -> dict[str, Any]:
+    """The budget that was asked for, taken out; nothing where the recipe's own will do."""
+    from cuetrail.model import Budget
+
+    chars, tokens = options.pop("budget_chars"), options.pop("budget_tokens")
+    if chars is not None and tokens is not None:
+        raise click.UsageError("give --budget-chars or --budget-tokens, not both")
+    return {} if chars is None and tokens is None else {"budget": Budget(chars, tokens)}
 
 
 @verb("get", "cuetrail get 'Cold connector'", "cuetrail get A0 --history --json")

@@ -20,8 +20,15 @@ ERRORS_SHOWN = 20
 SHORT = 8
 _DIGEST = re.compile(r"[0-9a-f]{32}")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_FOUND_BY = {"text": "words", "vector": "meaning"}
+_FOUND_BY = {"text": "words", "vector": "meaning", "labels": "tags and buckets"}
 _PARTS = {"bm25": "words", "cosine": "meaning"}
+# Parts of a score that are told in words of their own.
+_FACTORS = ("tag_boost", "provenance")
+_READINGS = {
+    "nouns": "by its nouns and dates alone",
+    "names": "by its proper nouns and dates alone",
+    "typos": "with typos forgiven",
+}
 
 
 def count(number: int, one: str, many: str | None = None) -> str:
@@ -77,10 +84,17 @@ def unanswered(found: Recollection, fuzzy: bool) -> str:
     return f"nothing is remembered on this; looked for: {words}{hint}"
 
 
+def reading(found: Recollection) -> list[str]:
+    """What to say where the cue as it is found too little."""
+    way = _READINGS.get(found.attempt)
+    return [f"little has these words; the cue was read {way}"] if way and found.hits else []
+
+
 def explained(found: Recollection) -> str:
     """Every hit with a drawing of why it is there."""
     width = min(shutil.get_terminal_size().columns, 100)
-    return "\n\n".join(_hit(number, hit, found.looked_for, width) for number, hit in enumerate(found.hits, 1))
+    hits = [_hit(number, hit, found.looked_for, width) for number, hit in enumerate(found.hits, 1)]
+    return "\n\n".join(hits)
 
 
 def _hit(number: int, hit: Hit, looked_for: Sequence[str], width: int) -> str:
@@ -100,12 +114,19 @@ def _hit(number: int, hit: Hit, looked_for: Sequence[str], width: int) -> str:
 def _reasons(hit: Hit, looked_for: Sequence[str]) -> Iterable[tuple[str, str]]:
     why = hit.why
     yield "found by", " and ".join(_FOUND_BY.get(way, way) for way in why.get("found_by", ())) or "association"
+    if why.get("terms"):
+        yield "has", ", ".join(why["terms"])
     for name, part in why.get("parts", {}).items():
-        if part is not None:
+        if part is not None and name not in _FACTORS:
             every = ", every word of the cue" if name == "bm25" and why.get("all_terms") else ""
             yield _PARTS.get(name, name), f"{name} {part:.3f}{every}"
     if why.get("tag_boost"):
-        yield "tags", f"{tags(matched(hit.node.tags, looked_for) or hit.node.tags)} matched"
+        yield "tags", f"{tags(matched(hit.node.tags, looked_for) or hit.node.tags)} matched, x2"
+    if why.get("parts", {}).get("provenance", 1) != 1:
+        yield "provenance", f"{why['provenance']}, x{why['parts']['provenance']:g}"
+    if shared := why.get("shared"):
+        yield "shares", ", ".join(f"{_label(one)} {one['idf']:.2f}" for one in shared)
+        yield "with", ", ".join(map(short, why["anchors"]))
     if path := why.get("path"):
         yield "path", " → ".join(_hop(hop) for hop in path)
     yield "id", short(hit.node.id)
@@ -124,9 +145,15 @@ def matched(names: Iterable[str], looked_for: Sequence[str]) -> list[str]:
     return [name for name in names if asked & set(sanitize_query(name).split())]
 
 
+def _label(shared: Mapping[str, Any]) -> str:
+    return f"{'#' if shared['what'] == 'tag' else '@'}{shared['name']}"
+
+
 def _hop(hop: Any) -> str:
     if not isinstance(hop, Mapping):
         return str(hop)
+    if "via" in hop:
+        return f"{short(hop['src'])} → {' '.join(hop['via'])} → {short(hop['dst'])}"
     energy = hop.get("energy")
     return f"{hop.get('dst', '?')}" + (f" ({energy:.3f})" if isinstance(energy, float) else "")
 

@@ -15,6 +15,7 @@ from cuetrail.extract import tags as extract
 from cuetrail.ingest import near
 from cuetrail.ingest.build import RECORD
 from cuetrail.model import Node, Tag
+from cuetrail.quarantine import still_aside
 from cuetrail.text import make_tags
 
 Records = Mapping[str | None, Mapping[str, Any]]
@@ -66,7 +67,7 @@ def put_on(node: Node, added: ByHand) -> Node:
     if added == ByHand():
         return node
     buckets = (*added.buckets, *node.buckets) if added.leads else (*node.buckets, *added.buckets)
-    return replace(
+    whole = replace(
         node,
         tag_details=node.tag_details + tuple(tag for tag in added.tags if tag.name not in node.tags),
         buckets=tuple(dict.fromkeys(buckets)),
@@ -76,3 +77,4 @@ def put_on(node: Node, added: ByHand) -> Node:
         valid_from=added.valid_from,
         valid_until=added.valid_until,
     )
+    return still_aside(whole)

@@ -34,6 +34,8 @@ from cuetrail.model import (
     TextQuery,
     Tombstone,
     Version,
+    Walk,
+    WalkQuery,
     Where,
 )
 
@@ -111,6 +113,16 @@ class Written:
     edges: int = 0
     forgotten: tuple[str, ...] = ()
 
+    def plus(self, other: Written) -> Written:
+        """What both did together."""
+        return Written(
+            self.added + other.added,
+            self.replaced + other.replaced,
+            self.removed + other.removed,
+            self.edges + other.edges,
+            self.forgotten + other.forgotten,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Unembedded:
@@ -176,10 +188,13 @@ class Store(Protocol):
     def facts(self, scope: Scope, subjects: Sequence[str]) -> dict[str, list[Fact]]: ...
     def ids(self, scope: Scope, prefix: str, limit: int) -> list[str]: ...
     def named(self, scope: Scope, norms: Sequence[str]) -> dict[str, list[str]]: ...
-    def text(self, scope: Scope, query: TextQuery, limit: int, where: Where) -> list[Found]: ...
+    def text(
+        self, scope: Scope, query: TextQuery, limit: int, where: Where, favour: tuple[float, float] = (1.0, 1.0)
+    ) -> list[Found]: ...
     def vector(
         self, scope: Scope, vector: bytes, limit: int, where: Where, space: VectorSpace | None = None
     ) -> list[Found]: ...
+    def walk(self, scope: Scope, query: WalkQuery, limit: int, where: Where) -> Walk: ...
     def neighbours(self, scope: Scope, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]: ...
     def history(self, scope: Scope, id_: str) -> list[Version]: ...
     def scan(self, scope: Scope) -> Iterator[tuple[str | None, Record]]: ...

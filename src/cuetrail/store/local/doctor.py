@@ -13,6 +13,7 @@ from cuetrail.model import Finding
 from cuetrail.store.base import Progress
 from cuetrail.store.local import rows
 from cuetrail.store.local.db import Database
+from cuetrail.store.local.labelindex import LabelIndex
 from cuetrail.store.local.textindex import TextIndex
 from cuetrail.store.local.vectorindex import VectorIndex
 from cuetrail.store.local.write import UNKNOWN_WEIGHT
@@ -25,7 +26,7 @@ Check = Callable[[sqlite3.Connection], Iterator[Finding]]
 
 
 def examine(
-    db: Database, text: TextIndex, vectors: VectorIndex, repair: bool, progress: Progress | None
+    db: Database, text: TextIndex, vectors: VectorIndex, labels: LabelIndex, repair: bool, progress: Progress | None
 ) -> list[Finding]:
     """Everything that is wrong. With `repair`, derived tables and indexes are made anew and reported as mended."""
     try:
@@ -38,7 +39,7 @@ def examine(
             found = [Finding(f.check, f.problem, "mended") for f in found]
         if progress:
             progress("checking indexes", 6, 7)
-        for name, index in (("text index", text), ("vector index", vectors)):
+        for name, index in (("text index", text), ("vector index", vectors), ("label index", labels)):
             if index.differs():
                 if repair:
                     index.rebuild()

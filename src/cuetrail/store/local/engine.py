@@ -25,6 +25,8 @@ from cuetrail.model import (
     Stats,
     TextQuery,
     Version,
+    Walk,
+    WalkQuery,
     Where,
 )
 from cuetrail.store.base import NO_VECTORS, Band, Batch, Progress, Record, Unembedded, VectorSpace, Written
@@ -32,11 +34,13 @@ from cuetrail.store.local import backup, doctor, graves, spaces, succession, wri
 from cuetrail.store.local.db import UNERASED, Database, chunks, head, log_changes, marks, moment
 from cuetrail.store.local.home import Home
 from cuetrail.store.local.ids import Ids
+from cuetrail.store.local.labelindex import LabelIndex
 from cuetrail.store.local.read import Reader, nodes_by_key
 from cuetrail.store.local.snapshot import Snapshot
 from cuetrail.store.local.textindex import FORGOTTEN, TextIndex
 from cuetrail.store.local.textsearch import TextSearch
 from cuetrail.store.local.vectorindex import VectorIndex
+from cuetrail.store.local.walks import walk as walk_labels
 
 KEEP_CHANGES = 10_000
 # What callers keep in the table of the engine's own values begins so.
@@ -52,6 +56,7 @@ class LocalStore:
         self.db = Database(directory)
         self.text_index = TextIndex(directory / "index" / "text", self.db)
         self.vector_index = VectorIndex(directory / "index" / "vectors", self.db)
+        self.label_index = LabelIndex(directory / "index" / "labels", self.db)
         self._bulk = threading.local()
         self._accesses: deque[tuple[Scope, tuple[str, ...], int]] = deque()
 
@@ -108,6 +113,8 @@ class LocalStore:
             else:
                 self.text_index.catch_up(progress)
             self.vector_index.view(progress)
+            if self.label_index.exists():
+                self.label_index.catch_up(progress)
         return forgotten
 
     def has_traces(self) -> bool:
@@ -158,15 +165,25 @@ class LocalStore:
         with self.db.reading() as db:
             return Reader(db, scope, self.db.path).history(id_)
 
-    def text(self, scope: Scope, query: TextQuery, limit: int, where: Where) -> list[Found]:
+    def text(
+        self, scope: Scope, query: TextQuery, limit: int, where: Where, favour: tuple[float, float] = (1.0, 1.0)
+    ) -> list[Found]:
+        """The best by BM25, multiplied by the first of `favour` on internal memories and by the second on others."""
+        rows: list[tuple[float, bool, int, str, Found]] = []
         with self.db.looking() as db:
             view = self.text_index.view_of(*moment(db))
             reader = Reader(db, scope, self.db.path)
-            search = TextSearch(view, self.text_index.analyser, None if reader.all else reader.parts, where)
-            matches = search.run(query, limit)
-            shown = reader.shown([m.key for m in matches])
-        rows = [(-m.score, not m.holds_all, -shown[m.key][1], shown[m.key][0], m) for m in matches if m.key in shown]
-        return [Found(id_, m.score, m.boosted) for _, _, _, id_, m in sorted(rows, key=itemgetter(0, 1, 2, 3))[:limit]]
+            parts = None if reader.all else reader.parts
+            # The best of all are among the best of each side.
+            sides = ((True, favour[0]), (False, favour[1])) if "external" in view.flags else ((None, favour[0]),)
+            for internal, factor in sides if favour[0] != favour[1] else ((None, favour[0]),):
+                matches = TextSearch(view, self.text_index.analyser, parts, where, internal).run(query, limit)
+                shown = reader.shown([m.key for m in matches])
+                for m in (m for m in matches if m.key in shown):
+                    id_, at = shown[m.key]
+                    score = m.score * factor
+                    rows.append((-score, not m.holds_all, -at, id_, Found(id_, score, m.boosted, factor)))
+        return [row[4] for row in sorted(rows, key=itemgetter(0, 1, 2, 3))[:limit]]
 
     def vector(
         self, scope: Scope, vector: bytes, limit: int, where: Where, space: VectorSpace | None = None
@@ -193,6 +210,11 @@ class LocalStore:
                 return [Found(node.id, cosine) for cosine, node in kept[:limit]]
             wanted *= 4
         return []
+
+    def walk(self, scope: Scope, query: WalkQuery, limit: int, where: Where) -> Walk:
+        """The best nodes that share a label with a foothold, say something, and match no word of the query."""
+        with self.db.reading() as db:
+            return walk_labels(Reader(db, scope, self.db.path), self.label_index, self.text_index, query, limit, where)
 
     def neighbours(self, scope: Scope, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]:
         with self.db.reading() as db:
@@ -341,10 +363,10 @@ class LocalStore:
         backup.save(self.db, path)
 
     def doctor(self, repair: bool, progress: Progress | None) -> list[Finding]:
-        return doctor.examine(self.db, self.text_index, self.vector_index, repair, progress)
+        return doctor.examine(self.db, self.text_index, self.vector_index, self.label_index, repair, progress)
 
     def refresh(self, progress: Progress | None) -> None:
-        """Bring both indexes up to date now, without a trace of the forgotten; shorten the log they no longer need."""
+        """Bring the indexes up to date now, without a trace of the forgotten; shorten the log they no longer need."""
         self.text_index.purge(progress)
         applied = [self.text_index.view(progress).state.seq]
         rows = self.vector_index.view(progress)
@@ -353,6 +375,8 @@ class LocalStore:
         with self.db.reading() as db:
             oldest = db.execute("SELECT min(seq) FROM changes").fetchone()[0] or 0
             long = head(db) - oldest > KEEP_CHANGES
+        if self.label_index.exists():
+            applied.append(self.label_index.catch_up(progress, erase=long))
         if long:
             with self.db.writing() as db:
                 db.execute("DELETE FROM changes WHERE seq <= ?", (min(applied),))

@@ -135,8 +135,9 @@ def _document(row: tuple[Any, ...]) -> tantivy.Document:
     }
     if tags or buckets:
         fields |= {"tag": tags, "bucket": buckets, "labels": analysable(" ".join((*tags, *buckets)))}
-    if provenance == "quarantine" or state == "archived":
-        flags = (("quarantine", provenance == "quarantine"), ("archived", state == "archived"))
+    if provenance != "internal" or state == "archived":
+        external, quarantine = provenance != "internal", provenance == "quarantine"
+        flags = (("quarantine", quarantine), ("archived", state == "archived"), ("external", external))
         fields["flag"] = [flag for flag, raised in flags if raised]
     return tantivy.Document.from_dict(fields, SCHEMA)
 

@@ -21,8 +21,8 @@ from cuetrail.store.local.db import Database, changes_since, gone, head, mark_of
 from cuetrail.store.local.indexdir import IndexDir, Seen, State, rebuilding
 from cuetrail.store.local.textdocs import Feed, feeding, make_analyser, make_schema
 
-FLAGS = ("quarantine", "archived")
-LAYOUT = "text-2"
+FLAGS = ("quarantine", "archived", "external")
+LAYOUT = "text-3"
 SMALL_CHANGE = 2_000
 # Tantivy's own lists of what is there; every commit writes them anew.
 LISTS = ("meta.json", ".managed.json")

@@ -23,7 +23,7 @@ from typing import cast
 import tantivy
 from tantivy import Occur, Query
 
-from cuetrail.model import TextQuery, Where
+from cuetrail.model import Label, TextQuery, Where
 from cuetrail.store.local.db import chunks
 from cuetrail.store.local.textdocs import LONGEST_TOKEN
 from cuetrail.store.local.textindex import View
@@ -73,14 +73,27 @@ class Match:
 
 
 class TextSearch:
-    """One query against one view of the index, for a set of visible parts (None: all there are)."""
+    """One query against one view of the index, for a set of visible parts (None: all there are).
 
-    def __init__(self, view: View, analyser: tantivy.TextAnalyzer, parts: Sequence[int] | None, where: Where) -> None:
+    `internal` narrows it to internal memories, or to all others.
+    """
+
+    def __init__(
+        self,
+        view: View,
+        analyser: tantivy.TextAnalyzer,
+        parts: Sequence[int] | None,
+        where: Where,
+        internal: bool | None = None,
+    ) -> None:
         self.view = view
         self.searcher = view.searcher
         self.schema = view.schema
         self.analyser = analyser
         self.filters = self._filters(parts, where)
+        if internal is not None:
+            others = Query.term_query(self.schema, "flag", "external")
+            self.filters.append((Occur.MustNot, others) if internal else (Occur.Must, _silent(others)))
         self.narrowed = bool(where.tags or where.buckets or where.kinds)
 
     def words(self, text: str) -> list[str]:
@@ -98,8 +111,9 @@ class TextSearch:
             return self._newest(limit) if limit > 0 and self.narrowed and not query.words.strip() else []
         # Tantivy makes room for as many hits as are asked for.
         limit = min(limit, self.searcher.num_docs + 1)
-        if query.fuzzy:
-            return self._fuzzy(list(dict.fromkeys(terms + _unstemmed(query.words))), filters, limit)
+        near = self._misspelt(query, terms)
+        if near:
+            return self._fuzzy(terms, near, filters, limit)
         weights, postings = self._weights(terms)
         if not weights:
             return []
@@ -232,17 +246,57 @@ class TextSearch:
             found.update(self._keys(self.searcher.search(Query.boolean_query(clauses), len(some), count=False).hits))
         return found
 
-    def _fuzzy(self, terms: Sequence[str], filters: Filters, limit: int) -> list[Match]:
+    def holding_any(self, query: TextQuery, keys: Sequence[int]) -> set[int]:
+        """Which of these documents match a word of the query."""
+        words = self._matching(query)
+        found: set[int] = set()
+        if words is None:
+            return found
+        for some in chunks(keys):
+            these = _any([Query.term_query(self.schema, "key", key, "basic") for key in some])
+            both = Query.boolean_query([(Occur.Must, these), (Occur.Must, words)])
+            found.update(self._keys(self.searcher.search(both, len(some), count=False).hits))
+        return found
+
+    def carriers(self, label: Label, unlike: TextQuery) -> list[int]:
+        """All documents with a tag or bucket that match no word of a query."""
+        carrying = Query.term_query(self.schema, label.what, clean(label.name))
+        words = self._matching(unlike)
+        clauses = [(Occur.Must, carrying)] if words is None else [(Occur.Must, carrying), (Occur.MustNot, words)]
+        most = max(self.searcher.doc_freq(label.what, clean(label.name)), 1)
+        return self._keys(self.searcher.search(_silent(Query.boolean_query(clauses)), most, count=False).hits)
+
+    def _matching(self, query: TextQuery) -> Query | None:
+        """Documents that a search for the query could give, but for its conditions; None when it has no words."""
+        terms = list(dict.fromkeys(self.words(" ".join((query.words, *query.phrases)))))
+        near = self._misspelt(query, terms)
+        if query.prefix:
+            terms = self._with_completions(query.words, terms)
+        options = [Query.term_query(self.schema, "body", term, "basic") for term in terms]
+        options += [self._near(term) for term in near]
+        return _any(options) if options else None
+
+    def _misspelt(self, query: TextQuery, terms: Sequence[str]) -> list[str]:
+        """The words that may be misspelt: all long enough to tell, or those of them that no document has."""
+        if not query.fuzzy and not query.mend:
+            return []
+        words = [word for word in dict.fromkeys([*terms, *_unstemmed(query.words)]) if len(word) > 3][:MOST_TERMS]
+        if query.fuzzy:
+            return words
+        known = {term for term in terms if self.searcher.doc_freq("body", term)}
+        return [word for word in words if known.isdisjoint((word, *self.words(word)))]
+
+    def _near(self, word: str) -> Query:
+        return Query.fuzzy_term_query(self.schema, "body", word, distance=1 if len(word) < 8 else 2)
+
+    def _fuzzy(self, terms: Sequence[str], near: Sequence[str], filters: Filters, limit: int) -> list[Match]:
         """Typo-tolerant: an exact word counts by BM25, one a letter or two away by a fixed share of a rare word."""
-        options = []
-        for term in terms[:MOST_TERMS]:
-            options.append(self._term(term))
-            if len(term) > 3:
-                near = Query.fuzzy_term_query(self.schema, "body", term, distance=1 if len(term) < 8 else 2)
-                options.append(Query.const_score_query(near, FUZZY_SHARE))
-        hits = self._collect([(Occur.Must, _any(options)), *filters], limit)
-        scores = {key: score for key, (score, _) in zip(self._keys(hits), hits, strict=True)}
-        return [Match(key, score, False) for score, key in _levelled(scores, limit)]
+        options = [self._term(term) for term in dict.fromkeys([*terms, *near])][:MOST_TERMS]
+        options += [Query.const_score_query(self._near(word), FUZZY_SHARE) for word in near]
+        clauses = [(Occur.Must, _any(options)), *filters]
+        labelled = self._labelled(terms)
+        boosted = self._collect([*clauses, (Occur.Must, _silent(labelled))], limit) if labelled is not None else []
+        return self._best(self._collect(clauses, limit), boosted, limit)
 
 
 @cache

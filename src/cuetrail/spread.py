@@ -1,0 +1,51 @@
+"""The second stage: from the anchors to what belongs with them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+
+from cuetrail.anchor import Anchored, Ask
+from cuetrail.formulas import shares
+from cuetrail.model import Foothold, Label, Node, Rank, Walked, WalkQuery
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What was reached, the best first; the anchors it was reached from, and how much each of their labels tells."""
+
+    walked: tuple[Walked, ...] = ()
+    footholds: tuple[Foothold, ...] = ()
+    idfs: Mapping[Label, float] = field(default_factory=dict)
+    rank: Rank = "idf"
+
+
+def nowhere(_ask: Ask, _anchored: Anchored) -> Reached:
+    """Stay with the anchors."""
+    return Reached()
+
+
+def along_labels(ask: Ask, anchored: Anchored, *, harvest: int, generic: Collection[str], rank: Rank) -> Reached:
+    """Memories that share a tag or bucket with one of the first anchors and match no word of the cue.
+
+    All filters of the cue hold for them too. Names in `generic`, and tags that only say when, lead nowhere.
+    """
+    footholds = tuple(foothold(anchor.node, generic) for anchor in anchored.anchors[:harvest])
+    _, walkers = shares(ask.tokens, ask.limit)
+    # What the answer's query forgave counts as matched, and so does every word of the cue.
+    unlike = replace(ask.cue.query, mend=anchored.query.mend)
+    walk = ask.store.walk(ask.scope, WalkQuery(footholds, unlike, rank), walkers, ask.cue.where)
+    return Reached(walk.found, footholds, walk.idfs, rank)
+
+
+def foothold(node: Node, generic: Collection[str]) -> Foothold:
+    """The node as a place to walk on from."""
+    return Foothold(
+        node.id, tuple(label for label in labels_of(node) if label.name not in generic), node.at, node.simhash
+    )
+
+
+def labels_of(node: Node) -> list[Label]:
+    """The labels by which a node is joined to others: its tags but for temporal ones, and its buckets, each once."""
+    tags = [Label("tag", tag.name) for tag in node.tag_details if tag.origin != "temporal"]
+    return list(dict.fromkeys([*tags, *(Label("bucket", bucket) for bucket in node.buckets)]))

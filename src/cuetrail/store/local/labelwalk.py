@@ -1,0 +1,329 @@
+"""The exact best of all nodes that share tags or buckets, without looking at most of them.
+
+A node's value is at most `ceiling` times the weights of what it shares. Labels are taken from the heaviest on: all
+carriers of a few, then of some more. A node that carries none of those taken so far can only share lighter ones, and no
+more of them than any node has; once that is worth less than the last of the best found, none of the rest can enter.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cuetrail.formulas import DAMPING, HOUR, PER_HOUR, UNKNOWN_DISTANCE, idf
+from cuetrail.model import Foothold, Label, Where
+from cuetrail.store.local.db import chunks, marks
+from cuetrail.store.local.labelindex import View
+from cuetrail.store.local.labelrows import ARCHIVED, HASHED, QUARANTINED, SILENT, Ints, RowNumbers, Rows, kind_code
+
+# How many carriers are looked at first, and how many times as many with each further round.
+FIRST, GROWTH = 6_000, 1.5
+# Weights are whole multiples of this: then a sum is the same in whatever order it is made, and equals are equal.
+GRAIN = 2.0**-32
+# What rounding may take away from a value must not keep it out.
+ROUNDING, TINY = 1e-12, 1e-300
+NO_ROWS, NO_KEYS = np.zeros(0, np.int32), np.zeros(0, np.int64)
+
+Floats = NDArray[np.float64]
+Carriers = Callable[[Label], Ints]
+"""Keys of the nodes that carry a label, where not all of them are meant."""
+Column = Callable[[str], NDArray[Any]]
+"""A column of the nodes that are looked at: ats, hashes or flags."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """What draws nodes near: how much each label weighs, and what a sum of weights is worth on a node.
+
+    `worth` takes the sums of some nodes and gives their values, at most `ceiling` times the sums.
+    """
+
+    weights: Mapping[Label, float]
+    ceiling: float
+    worth: Callable[[Floats, Column], Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """(key, value) of nodes of the base in their order, and values of others by key, whose order their ids tell."""
+
+    base: list[tuple[int, float]]
+    others: dict[int, float]
+
+
+def by_rarity(weights: Mapping[Label, float]) -> Pull:
+    """The sum of the weights itself."""
+    return Pull(weights, 1.0, lambda sums, _: sums)
+
+
+def by_gravity(foothold: Foothold) -> Pull:
+    """The attraction of one anchor; see `formulas.gravity`, which this equals on many nodes at once."""
+
+    def worth(sums: Floats, column: Column) -> Floats:
+        hours = np.abs(column("ats").astype(np.float64) - foothold.at) / HOUR
+        distances = np.full(len(sums), UNKNOWN_DISTANCE)
+        if foothold.simhash is not None:
+            hashed = column("flags") & HASHED != 0
+            distances[hashed] = np.bitwise_count(column("hashes")[hashed] ^ np.uint64(foothold.simhash))
+        return DAMPING * sums * np.exp(-PER_HOUR * hours) * (1 - distances / 64)
+
+    return Pull(dict.fromkeys(foothold.labels, 1.0), DAMPING, worth)
+
+
+class LabelWalk:
+    """One walk over one view, for a set of visible parts (None: all there are)."""
+
+    def __init__(
+        self, view: View, db: sqlite3.Connection, parts: Sequence[int] | None, where: Where, labels: Iterable[Label]
+    ) -> None:
+        self.view, self.base, self.where = view, view.base, where
+        self.parts = None if parts is None else list(parts)
+        given = dict.fromkeys(labels)
+        filters = [label for condition in _conditions(where) for label in condition]
+        self.codes = _codes(db, view, [*given, *filters])
+        self.known = [label for label in given if label in self.codes]
+        self.lists = {label: self._carriers(self.codes[label]) for label in self.known}
+        self.shown = self._shown()
+        wide = self.base.wide
+        if self.shown is not None:
+            wide = wide.take(np.flatnonzero(self.shown[self.base.wide_rows]))
+        self.loose = [rows for rows in (self._within(wide), self._passing(view.delta)) if len(rows)]
+
+    def idfs(self) -> dict[Label, float]:
+        """How much each label tells in this scope; those that nobody here carries are left out."""
+        counts = np.array([sum(map(len, self.lists[label])) for label in self.known], np.int64)
+        total = len(self.base) if self.parts is None else len(self._seen(np.arange(len(self.base), dtype=np.int32)))
+        if len(self.view.dead):
+            dead = self._seen(self.view.dead)
+            counts -= self._count(self.base.codes_of(dead))
+            total -= len(dead)
+        if len(self.view.delta):
+            delta = self._within(self.view.delta)
+            counts += self._count(delta.codes)
+            total += len(delta)
+        found = zip(self.known, counts.tolist(), strict=True)
+        return {label: round(idf(total, holding) / GRAIN) * GRAIN for label, holding in found if holding}
+
+    def best(self, pulls: Sequence[Pull], limit: int, carriers: Carriers | None = None) -> Candidates:
+        """The `limit` best of the base, and of the rest as many and all that tie with the last.
+
+        Of several pulls on a node the strongest counts. With `carriers`, only nodes that it gives for a label.
+        """
+        given = None if carriers is None else {label: carriers(label) for label in self.known}
+        lists, loose = self.lists, self.loose
+        if given is not None:
+            lists = {label: [self._seen(self.base.rows_of(keys))] for label, keys in given.items()}
+            these = np.concatenate([NO_KEYS, *given.values()])
+            loose = [rows.take(np.flatnonzero(np.isin(rows.keys, these))) for rows in loose]
+        values: dict[int, float] = {}
+        others: dict[int, float] = {}
+        for pull in pulls:
+            weights = self._weights(pull)
+            _strongest(values, self._best_of_base(pull, lists, weights, limit))
+            for rows in loose:
+                _strongest(others, _best_rows(rows, pull, weights, limit))
+        first = sorted(values, key=lambda row: (-values[row], row))[:limit]
+        keys = self.base.keys[np.array(first, np.int32)].tolist()
+        return Candidates([(key, values[row]) for key, row in zip(keys, first, strict=True)], others)
+
+    def _weights(self, pull: Pull) -> Floats:
+        """The weight of every code up to one more than the highest that has one: what lies beyond it weighs nothing."""
+        known = {self.codes[label]: weight for label, weight in pull.weights.items() if label in self.codes}
+        weights = np.zeros(2 + max(known, default=0))
+        weights[list(known)] = list(known.values())
+        return weights
+
+    def _best_of_base(
+        self, pull: Pull, lists: Mapping[Label, Sequence[RowNumbers]], weights: Floats, limit: int
+    ) -> Iterable[tuple[int, float]]:
+        """(row, value) of the best of the table, looked for in rounds."""
+        best, batch = _Best(limit, self.base.forward.shape[1]), float(FIRST)
+        known = ((label, weight) for label, weight in pull.weights.items() if label in lists)
+        queue = sorted((-weight, sum(map(len, lists[label])), label) for label, weight in known)
+        while queue and pull.ceiling * self._most(queue) >= best.floor:
+            taken = _first_of([size for _, size, _ in queue], batch)
+            pieces = [piece for _, _, label in queue[:taken] for piece in lists[label]]
+            queue, batch = queue[taken:], batch * GROWTH
+            rows = np.concatenate([NO_ROWS, *pieces])
+            if self.shown is not None:
+                rows = rows[self.shown.take(rows)]
+            sums = _row_sums(weights.take(self.base.forward.take(rows, axis=0), mode="clip"))
+            rows, sums = _from(best.floor / pull.ceiling, rows, sums)
+            best.offer(rows, pull.worth(sums, self._column(rows)))
+        return zip(best.rows.tolist(), best.values.tolist(), strict=True)
+
+    def _most(self, queue: Sequence[tuple[float, int, Label]]) -> float:
+        """The most that a node of the table can weigh by these labels alone; the heaviest come first."""
+        tags = [-negative for negative, _, label in queue if label.what == "tag"]
+        buckets = [-negative for negative, _, label in queue if label.what == "bucket"]
+        return sum(tags[: self.base.most_tags]) + sum(buckets[: self.base.most_buckets])
+
+    def _column(self, rows: RowNumbers) -> Column:
+        return lambda name: getattr(self.base, name)[rows]
+
+    # --- what is there
+
+    def _carriers(self, code: int) -> list[RowNumbers]:
+        """The rows of the base that carry a code, in the visible parts."""
+        found = self.base.lists(code)
+        return [self.base.carriers[where] for part, where in found if self.parts is None or part in self.parts]
+
+    def _seen(self, rows: RowNumbers) -> RowNumbers:
+        """Of these rows of the base the visible ones."""
+        return rows if self.parts is None else rows[np.isin(self.base.parts[rows], self.parts)]
+
+    def _within(self, rows: Rows) -> Rows:
+        return rows if self.parts is None else rows.take(np.flatnonzero(np.isin(rows.parts, self.parts)))
+
+    def _count(self, codes: NDArray[np.int32]) -> Ints:
+        """How often each known label is among these codes."""
+        numbers = np.zeros(2 + max((self.codes[label] for label in self.known), default=0), np.int64)
+        numbers[[self.codes[label] for label in self.known]] = np.arange(1, len(self.known) + 1)
+        return np.bincount(numbers.take(codes, mode="clip"), minlength=len(self.known) + 1)[1:]
+
+    # --- filters
+
+    def _hidden(self) -> int:
+        """The flags that keep a node out."""
+        return SILENT | (0 if self.where.quarantined else QUARANTINED) | (0 if self.where.archived else ARCHIVED)
+
+    def _shown(self) -> NDArray[np.bool_] | None:
+        """Which rows of the base pass the filters, None: all. Visible parts are not looked at here."""
+        shown, where = self.view.shown(self._hidden()), self.where
+        if not (where.tags or where.buckets or where.kinds or where.since is not None or where.until is not None):
+            return shown
+        passing = _in_time_and_kind(self.base.ats, self.base.kinds, where)
+        if shown is not None:
+            passing &= shown
+        for codes in self._wanted():
+            carrying = np.zeros(len(self.base), np.bool_)
+            for rows in (rows for code in codes for rows in self._carriers(code)):
+                carrying[rows] = True
+            passing &= carrying
+        return passing
+
+    def _passing(self, rows: Rows) -> Rows:
+        """Of rows outside the base those that are visible and pass the filters."""
+        rows = self._within(rows)
+        passing = (rows.flags & np.uint8(self._hidden()) == 0) & _in_time_and_kind(rows.ats, rows.kinds, self.where)
+        for codes in self._wanted() if len(rows) else ():
+            passing &= np.add.reduceat(np.isin(rows.codes, codes), rows.starts[:-1], dtype=np.int64) > 0
+        return rows if passing.all() else rows.take(np.flatnonzero(passing))
+
+    def _wanted(self) -> list[list[int]]:
+        """The codes that a node must carry one of, for each condition; a temporal tag will do."""
+        conditions = _conditions(self.where)
+        return [[self.codes[label] + odd for label in c if label in self.codes for odd in (0, 1)] for c in conditions]
+
+
+class _Best:
+    """The best rows of those offered: by value, then the first. A row may be offered `repeats` times at once."""
+
+    def __init__(self, limit: int, repeats: int) -> None:
+        self.limit, self.enough = limit, limit * repeats
+        self.rows, self.values = NO_ROWS, np.zeros(0)
+
+    @property
+    def floor(self) -> float:
+        """The least value with which a row can enter."""
+        return float(self.values[-1]) if len(self.rows) == self.limit else 0.0
+
+    def offer(self, rows: RowNumbers, values: Floats) -> None:
+        """Take the better ones. Only as many as could matter are sorted."""
+        rows, values = _from(self.floor, rows, values)
+        if len(rows) > self.enough:
+            floor = np.partition(values, len(values) - self.enough)[len(values) - self.enough]
+            rows, values = self._first_among_equals(rows, values, floor)
+        rows, where = np.unique(np.concatenate([self.rows, rows]), return_index=True)
+        values = np.concatenate([self.values, values])[where]
+        order = np.lexsort((rows, -values))[: self.limit]
+        self.rows, self.values = rows[order], values[order]
+
+    def _first_among_equals(self, rows: RowNumbers, values: Floats, floor: float) -> tuple[RowNumbers, Floats]:
+        """The rows above the floor and, of those on it, the first."""
+        higher, level = values > floor, rows[values == floor]
+        if len(level) > self.enough:
+            level = np.partition(level, self.enough)[: self.enough]
+        return np.concatenate([rows[higher], level]), np.concatenate([values[higher], np.full(len(level), floor)])
+
+
+def _row_sums(table: Floats) -> Floats:
+    """The sum of each row of a table whose width is a power of two: half and half, which numpy does fastest."""
+    while table.shape[1] > 1:
+        half = table.shape[1] // 2
+        table = table[:, :half] + table[:, half:]
+    return table[:, 0]
+
+
+def _from(floor: float, rows: RowNumbers, values: Floats) -> tuple[RowNumbers, Floats]:
+    """The rows of at least this value, and of more than nothing."""
+    kept = np.flatnonzero(values >= max(floor * (1 - ROUNDING), TINY))
+    return rows[kept], values[kept]
+
+
+def _strongest(values: dict[int, float], found: Iterable[tuple[int, float]]) -> None:
+    for key, value in found:
+        if value > values.get(key, 0.0):
+            values[key] = value
+
+
+def _best_rows(rows: Rows, pull: Pull, weights: Floats, limit: int) -> Iterable[tuple[int, float]]:
+    """(key, value) of the `limit` best of these rows, and of all that tie with the last."""
+    values = pull.worth(rows.sums(weights), lambda name: getattr(rows, name))
+    kept = np.flatnonzero(values > 0)
+    if len(kept) > limit:
+        order = kept[np.lexsort((-rows.ats[kept], -values[kept]))]
+        last = order[limit - 1]
+        tied = (values[order] == values[last]) & (rows.ats[order] == rows.ats[last])
+        kept = np.union1d(order[:limit], order[tied])
+    return zip(rows.keys[kept].tolist(), values[kept].tolist(), strict=True)
+
+
+def _first_of(sizes: Sequence[int], many: float) -> int:
+    """How many of the first lists have together at most so many carriers; at least one."""
+    taken = 0
+    for size in sizes:
+        many -= size
+        if taken and many < 0:
+            break
+        taken += 1
+    return taken
+
+
+def _conditions(where: Where) -> list[list[Label]]:
+    """What a node must carry: one label of each list."""
+    tags = [[Label("tag", tag)] for tag in where.tags]
+    return [*tags, [Label("bucket", bucket) for bucket in where.buckets]] if where.buckets else tags
+
+
+def _in_time_and_kind(ats: Ints, kinds: Ints, where: Where) -> NDArray[np.bool_]:
+    passing = np.ones(len(ats), np.bool_)
+    if where.since is not None:
+        passing &= ats >= _storable(where.since)
+    if where.until is not None:
+        passing &= ats <= _storable(where.until)
+    if where.kinds:
+        passing &= np.isin(kinds, [kind_code(kind) for kind in where.kinds])
+    return passing
+
+
+def _storable(at: int) -> int:
+    return max(-(2**63), min(at, 2**63 - 1))
+
+
+def _codes(db: sqlite3.Connection, view: View, labels: Sequence[Label]) -> dict[Label, int]:
+    """The codes under which labels join; those that nobody carries are absent."""
+    missing = [label for label in labels if label not in view.codes]
+    kinds: tuple[Literal["tag", "bucket"], ...] = ("tag", "bucket")
+    view.codes.update(dict.fromkeys(missing))
+    for what in kinds:
+        for some in chunks([label.name for label in missing if label.what == what]):
+            query = f"SELECT name, label FROM labels WHERE what = ? AND name IN ({marks(len(some))})"
+            rows = db.execute(query, (what[0], *some))
+            view.codes.update((Label(what, name), 2 * number) for name, number in rows)
+    return {label: code for label in labels if (code := view.codes[label]) is not None}

@@ -1,0 +1,80 @@
+"""A walk from anchors along the tags and buckets they carry, to nodes that no word of the query would have found."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from cuetrail.model import Label, Walk, Walked, WalkQuery, Where
+from cuetrail.store.local.db import chunks, moment
+from cuetrail.store.local.labelindex import LabelIndex
+from cuetrail.store.local.labelrows import Ints
+from cuetrail.store.local.labelwalk import Candidates, LabelWalk, by_gravity, by_rarity
+from cuetrail.store.local.read import Reader
+from cuetrail.store.local.textindex import TextIndex
+from cuetrail.store.local.textsearch import TextSearch
+
+# A few more than wanted are asked for: some of them match a word of the query and are no walkers.
+SPARE = 8
+GROWTH = 8
+# Where most of what is near matches the query, asking node by node costs more than asking who does not match.
+MOST_ASKED = 2_000
+
+Pairs = list[tuple[int, float]]
+"""Keys and values."""
+
+
+def walk(
+    reader: Reader, label_index: LabelIndex, text_index: TextIndex, query: WalkQuery, limit: int, where: Where
+) -> Walk:
+    """The best `limit` nodes that share a label with a foothold, are none, and match no word of `query.unlike`."""
+    now = moment(reader.db)
+    parts = None if reader.all else reader.parts
+    given = [label for foothold in query.footholds for label in foothold.labels]
+    labels = LabelWalk(label_index.view_of(reader.db, *now), reader.db, parts, where, given)
+    idfs = labels.idfs()
+    if limit <= 0 or not idfs:
+        return Walk((), idfs)
+    texts = TextSearch(text_index.view_of(*now), text_index.analyser, parts, where)
+    pulls = [by_rarity(idfs)] if query.rank == "idf" else [by_gravity(foothold) for foothold in query.footholds]
+    apart = {foothold.id for foothold in query.footholds}
+    enough = limit + len(apart)
+    wanted = enough + SPARE
+    while wanted <= MOST_ASKED:
+        asked, whole = _first(labels.best(pulls, wanted), reader, wanted)
+        matching = texts.holding_any(query.unlike, [key for key, _ in asked])
+        left = [(key, value) for key, value in asked if key not in matching]
+        if len(left) >= enough or whole:
+            return Walk(_nodes(left, reader, apart, limit), idfs)
+        wanted *= GROWTH
+
+    @cache
+    def carriers(label: Label) -> Ints:
+        return np.array(texts.carriers(label, query.unlike), np.int64)
+
+    left, _ = _first(labels.best(pulls, enough, carriers), reader, enough)
+    return Walk(_nodes(left, reader, apart, limit), idfs)
+
+
+def _first(found: Candidates, reader: Reader, limit: int) -> tuple[Pairs, bool]:
+    """The first candidates by value, then newer, then id, and whether there are no more."""
+    order = found.base
+    if found.others:
+        # What changed since the base was made has no place in its order; ids tell.
+        values = {**dict(found.base), **found.others}
+        shown = reader.shown(list(values))
+        rows = sorted((-value, -shown[key][1], shown[key][0], key) for key, value in values.items() if key in shown)
+        order = [(key, values[key]) for _, _, _, key in rows]
+    return order[:limit], len(order) < limit
+
+
+def _nodes(found: Pairs, reader: Reader, apart: set[str], limit: int) -> tuple[Walked, ...]:
+    """The first `limit` as nodes. Footholds among them are rare, for they match the query; so no more is read."""
+    walked: list[Walked] = []
+    for some in chunks(found, limit):
+        nodes = reader.nodes_by_key([key for key, _ in some])
+        walked += [Walked(nodes[key], value) for key, value in some if key in nodes and nodes[key].id not in apart]
+        if len(walked) >= limit:
+            break
+    return tuple(walked[:limit])

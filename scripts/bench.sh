@@ -20,4 +20,5 @@ fi
 "$python" -m bench.ingest "${sizes[@]}" --work "$work" ${ingest_args[@]+"${ingest_args[@]}"}
 "$python" -m bench.search "${sizes[@]}" --work "$work"
 "$python" -m bench.vectors "${sizes[@]}" --work "$work"
+"$python" -m bench.mirror "${sizes[@]}" --work "$work"
 "$python" -m bench.bounds "${sizes[@]}"

@@ -12,6 +12,7 @@ from filelock import FileLock, Timeout
 
 from cuetrail import Memory, Scope
 from cuetrail.errors import InputError, MirrorError
+from cuetrail.ingest.walk import is_own
 from cuetrail.model import Node
 from tests.mirror_tools import ids, looks, opened, pages, shown, tree
 
@@ -227,6 +228,42 @@ def test_two_sources_of_one_name_and_hash_share_a_bundle(memory: Memory, brain: 
     assert list(found.values()) == [["x", "z", "y"]]
     memory.forget("x")
     assert [there for path, there in shown(brain).items() if path != PAGE] == [["z", "y"]]
+
+
+def test_a_folder_that_one_stands_in_is_not_pulled_away(
+    memory: Memory, brain: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    several(memory, "old")
+    memory.mirror(brain)
+    monkeypatch.chdir(brain / "@b1")
+    several(memory, "new")
+    assert memory.mirror("..").directory == str(brain)
+    (page,) = pages(Path.cwd()).values()
+    assert b"new 1" in page
+
+
+def test_a_disk_without_hard_links_will_do(memory: Memory, brain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    for words in ("old", "new"):
+        several(memory, words)
+        memory.mirror(brain)
+        assert len(pages(brain)) == 6
+        assert sum(words.encode() in page for page in pages(brain).values()) == 5
+        assert sorted(p.name for p in brain.glob(".*")) == [".cuetrail-mirror", ".cuetrail-mirror.pages"]
+
+
+def test_what_a_watch_sees_of_a_mirror_or_of_one_in_the_making_is_its_own(memory: Memory, tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    memory.mirror(vault / "brain")
+    own = (tmp_path / "memory",)
+    for path in ("vault/brain/@general/x.md", "vault/.cuetrail-mirror-0123/new/@b/x.md", "memory/memory.db", "memory"):
+        assert is_own(tmp_path / path, own)
+    for path in ("vault/note.md", "vault/brainstorm.md", "memory2/x.md", "memory.md"):
+        assert not is_own(tmp_path / path, own)
 
 
 # --- placement, dry runs, interruptions

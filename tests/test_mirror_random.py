@@ -33,6 +33,9 @@ words = st.sampled_from(HOSTILE) | st.text(st.characters(codec="utf-8"), max_siz
 @given(st.lists(words, min_size=2, max_size=2, unique=True))
 @example(["a%2fb", "a/b"])
 @example(["%41", "A"])
+@example(["ı", "i"])
+@example(["ſ", "s"])
+@example(["é", "e\u0301"])
 @example(["x" * 300, "x" * 299])
 @example(["\u2764\ufe0f", "\u2764"])
 def test_two_names_never_share_a_folder_on_any_file_system(names: list[str]) -> None:

@@ -174,6 +174,15 @@ with opened(place / "memory") as memory:
 """
 
 
+def kill_a_sync(place: Path) -> None:
+    """Leave what a sync leaves that is killed right before it would publish."""
+    done = subprocess.run([sys.executable, "-c", KILLED, str(ROOT), str(place)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    (left,) = (p for p in place.iterdir() if p.name not in ("brain", "memory"))
+    assert left.name.startswith(".cuetrail-mirror-")
+    assert pages(left / "new")
+
+
 def test_what_a_killed_sync_left_is_swept_by_the_next(tmp_path: Path) -> None:
     brain = tmp_path / "brain"
     with opened(tmp_path / "memory") as memory:
@@ -181,14 +190,25 @@ def test_what_a_killed_sync_left_is_swept_by_the_next(tmp_path: Path) -> None:
         memory.mirror(brain)
         before = tree(brain)
         write_round(memory, 1)
-        done = subprocess.run([sys.executable, "-c", KILLED, str(ROOT), str(tmp_path)], check=False)
-        assert done.returncode == -signal.SIGKILL
+        kill_a_sync(tmp_path)
         assert tree(brain) == before
-        (left,) = (p for p in tmp_path.iterdir() if p.name not in ("brain", "memory"))
-        assert left.name.startswith(".cuetrail-mirror-")
-        assert len(pages(left / "new")) == BUNDLES
         assert memory.mirror(brain).written == BUNDLES
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["brain", "memory"]
+        assert sorted(p.name for p in tmp_path.iterdir()) == ["brain", "memory"]
+
+
+def test_leftovers_are_swept_also_when_there_is_nothing_to_write(tmp_path: Path) -> None:
+    brain = tmp_path / "brain"
+    with opened(tmp_path / "memory") as memory:
+        write_round(memory, 0)
+        memory.mirror(brain)
+        page = next(brain.rglob("*.md"))
+        good, looks = page.read_bytes(), page.stat()
+        page.write_text("scribbles")
+        kill_a_sync(tmp_path)
+        page.write_bytes(good)
+        os.utime(page, ns=(looks.st_atime_ns, looks.st_mtime_ns))
+        assert memory.mirror(brain).written == 0
+        assert sorted(p.name for p in tmp_path.iterdir()) == ["brain", "memory"]
 
 
 FULL = """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import PurePosixPath
 
@@ -56,7 +57,7 @@ def _escaped(char: str) -> str:
     return "".join(f"%{byte:02x}" for byte in char.encode())
 
 
-def folders(tags: list[str], buckets: list[str], every: bool) -> list[str]:
+def folders(tags: Sequence[str], buckets: Sequence[str], every: bool) -> list[str]:
     """Where an atom belongs: below its first bucket, under its first tag or, with `every`, under each.
 
     >>> folders(["inbox", "work", "radio", "frost"], ["work", "field"], False)

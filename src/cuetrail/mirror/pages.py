@@ -39,9 +39,14 @@ def pages(placed: Iterable[Placed], titles: Mapping[str, str], every: bool) -> I
     """The pages of whole bundles. `titles` says by their stems what they are called inside."""
     # 16 bytes an atom: of a file with a million of them no text is held here.
     bundles: dict[tuple[str, str], tuple[array[int], array[int]]] = {}
+    here: tuple[object, ...] = ()
     for atom in placed:
-        for above in folders(list(atom.tags), list(atom.buckets), every):
-            keys, checks = bundles.setdefault((above, stem(atom.source)), (array("q"), array("Q")))
+        # Neighbours in a file mostly have the same labels, so where they belong is worked out once.
+        if (where := atom[1:4]) != here:
+            here, name = where, stem(atom.source)
+            under = folders(atom.tags, atom.buckets, every)
+            into = [bundles.setdefault((folder, name), (array("q"), array("Q"))) for folder in under]
+        for keys, checks in into:
             keys.append(atom.key)
             checks.append(atom.check)
     for (above, name), (keys, checks) in sorted(bundles.items()):

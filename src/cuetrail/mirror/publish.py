@@ -45,7 +45,7 @@ class Change:
 class Work:
     """Where the next mirror is built: beside the present one, on its disk. It is made when first used.
 
-    Use it as a context manager: what an interrupted sync left is swept at the start, and nothing is left at the end.
+    Use it as a context manager: nothing is left at the end.
     """
 
     def __init__(self, place: Path, memory: Path) -> None:
@@ -57,10 +57,6 @@ class Work:
         self._made_folders: set[str] = set()
 
     def __enter__(self) -> Work:
-        for folder in self._folders:
-            if folder.exists():
-                shutil.rmtree(folder)
-        self._probe.unlink(missing_ok=True)
         return self
 
     def __exit__(
@@ -69,6 +65,13 @@ class Work:
         if self.folder is not None:
             # After an error that one counts; what cannot be removed now is swept by the next sync.
             shutil.rmtree(self.folder, ignore_errors=error is not None)
+
+    def sweep(self) -> None:
+        """Remove what a sync that was killed left."""
+        for folder in self._folders:
+            if folder.exists():
+                shutil.rmtree(folder)
+        self._probe.unlink(missing_ok=True)
 
     @property
     def new(self) -> Path:

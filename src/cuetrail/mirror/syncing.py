@@ -151,6 +151,8 @@ def _synced(
 ) -> MirrorReport:
     with store.snapshot(owner.scope) as view:
         mark = claimed(place, replace(owner, epoch=view.epoch), placement)
+        if work is not None:
+            work.sweep()
         draft = _Draft(work, place, mark.placement == "all", walk(place), read_pages(place))
         due = _bundles(view.sources(), draft.every)
         _fill(draft, view, due, progress)

@@ -53,31 +53,34 @@ class Snapshot:
                 found[path] = Content(found[path].atoms, found[path].digest ^ _number(name))
         return found
 
-    def placed(self, sources: Sequence[str | None]) -> Iterator[Placed]:
+    def placed(self, files: Sequence[str | None]) -> Iterator[Placed]:
         """The atoms of these files, file by file as asked, each by sequence, then time, then id."""
-        order = "ORDER BY n.seq, n.at, n.id, n.key"
-        for path in sources:
-            here = "n.source IS NULL" if path is None else f"n.source IN ({','.join(map(str, self._keys_of(path)))})"
+        order, renamed = "ORDER BY n.seq, n.at, n.id, n.key", self._renamed
+        for path in files:
+            sources: Sequence[int] = () if path is None else self._keys_by_path.get(path, [])
+            here = "n.source IS NULL" if path is None else f"n.source IN ({marks(len(sources))})"
             query = f"SELECT n.key, n.labels, n.check_sum {_ATOMS} AND {self._seen} AND {here} {order}"
-            cursor = self.db.execute(query)
+            cursor = self.db.execute(query, sources)
+            last, (tags, buckets) = None, rows.label_names(None)
             while some := cursor.fetchmany(CHUNK):
                 for key, labels, check_sum in some:
-                    tags, buckets = rows.label_names(labels)
+                    if labels != last:
+                        last, (tags, buckets) = labels, rows.label_names(labels)
                     check = rows.unsigned(check_sum)
-                    if key in self._renamed:
-                        check ^= _number(self._renamed[key][1])
+                    if key in renamed:
+                        check ^= _number(renamed[key][1])
                     yield Placed(key, path, tags, buckets, check)
 
     def said(self, keys: Sequence[int]) -> dict[int, Said]:
         """What these atoms say. Raises CorruptMemory for one that changed on disk."""
-        found = {}
+        found, renamed = {}, self._renamed
         for some in chunks(keys):
             # Without the joins and the dataclass of a node, this takes a third of the time.
             for row in self.db.execute(f"SELECT * FROM nodes WHERE key IN ({marks(len(some))})", some):
                 if rows.check_sum(row) != row[6]:
                     raise damaged(self.reader.path, f"{row[2]!r} changed on disk")
-                name = self._renamed[row[0]][1] if row[0] in self._renamed else row[2]
-                found[row[0]] = Said(name, row[4], row[5])
+                id_ = renamed[row[0]][1] if row[0] in renamed else row[2]
+                found[row[0]] = Said(id_, row[4], row[5])
         return found
 
     @property
@@ -98,9 +101,6 @@ class Snapshot:
         for key, path in self._paths.items():
             found.setdefault(path, []).append(key)
         return found
-
-    def _keys_of(self, path: str) -> list[int]:
-        return self._keys_by_path.get(path, [])
 
     @cached_property
     def _renamed(self) -> dict[int, tuple[int | None, str]]:

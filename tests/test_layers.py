@@ -16,11 +16,11 @@ LAYERS: list[set[str]] = [
     {"config"},
     {
         "recall", "recipes", "arguments", "boundary", "transfer", "ingest.*", "exporting", "switch.*",
-        "dream.*", "quarantine", "mirror.*", "vectors",
+        "dream.*", "forgetting", "quarantine", "mirror.*", "vectors",
     },  # fmt: skip
     {"cue", "anchor", "spread", "score", "render", "extract.*", "embed"},
     {"store.local.*"},
-    {"store", "store.base"},
+    {"store", "store.base", "store.dreams"},
     {"formulas", "files", "text", "tombstones", "model", "errors"},
 ]
 MAX_FILE_LINES = 600

@@ -95,6 +95,11 @@ def _is_embedder(value: object) -> bool:
     )
 
 
+def _is_tagger(value: object) -> bool:
+    named = isinstance(getattr(value, "name", None), str)
+    return callable(value) and named and is_whole(getattr(value, "shared", None))
+
+
 _TEXT = Rule(lambda value: isinstance(value, str), "a text")
 # What is looked up as it stands cannot be cleaned first.
 _STORABLE = Rule(lambda value: isinstance(value, str) and storable(value), "a text without broken characters")
@@ -108,15 +113,16 @@ _FUNCTION = Rule(callable, "a function")
 
 RULES: Mapping[str, Rule] = {
     **dict.fromkeys(("cue", "dst", "format", "id", "ids", "kind", "name", "object", "predicate", "prefix"), _TEXT),
+    "zone": _TEXT,
     **dict.fromkeys(("source_ref", "src", "subject", "target", "text", "type", "api_key"), _TEXT),
     **dict.fromkeys(("bucket", "source"), _STORABLE),
     **dict.fromkeys(("allow_again", "force", "fuzzy", "include_archived", "include_quarantined", "repair"), _FLAG),
     "purge": _FLAG,
-    **dict.fromkeys(("dry_run", "follow", "record_access", "vectors", "watch"), _FLAG),
+    **dict.fromkeys(("dry_run", "everyone", "follow", "record_access", "vectors", "watch"), _FLAG),
     **dict.fromkeys(("attitude", "limit", "max_bytes", "proximity"), _WHOLE),
     **dict.fromkeys(("confidence", "weight"), _NUMBER),
     **dict.fromkeys(("at", "expires", "now", "since", "until", "valid_from", "valid_until"), _TIME),
-    **dict.fromkeys(("aliases", "buckets", "kinds", "tags"), _WORDS),
+    **dict.fromkeys(("aliases", "buckets", "kinds", "only", "tags"), _WORDS),
     **dict.fromkeys(("address", "backup", "directory", "path"), _PATH),
     **dict.fromkeys(("count_tokens", "on_report", "progress"), _FUNCTION),
     "budget": Rule(_is_budget, "a Budget, such as Budget(tokens=2000) or Budget(chars=8000)"),
@@ -130,6 +136,7 @@ RULES: Mapping[str, Rule] = {
     "placement": Rule(lambda value: isinstance(value, str) and value in ("first", "all"), "first or all"),
     "recipe": Rule(lambda value: isinstance(value, Recipe), "a Recipe, such as recipes.TRAIL"),
     "scope": Rule(lambda value: isinstance(value, Scope), 'a Scope, such as Scope("acme", "ann")'),
+    "tagger": Rule(_is_tagger, "an AutoTagger: a function from texts to lists of tags, with a name and `shared`"),
     "stop": Rule(lambda value: hasattr(value, "is_set"), "a threading.Event"),
 }
 

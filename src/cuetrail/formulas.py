@@ -98,3 +98,32 @@ def bands(simhash: int) -> tuple[int, int, int]:
     (1, 2, 3)
     """
     return simhash & 0x1FFFFF, simhash >> 21 & 0x1FFFFF, simhash >> 42
+
+
+def mention_weight(times: int) -> float:
+    """How strongly a text that says a name so often is joined to what it names: topical, more with each time said.
+
+    >>> mention_weight(1), mention_weight(2), mention_weight(5)
+    (0.35, 0.4, 0.43)
+    """
+    return round(0.45 - 0.1 / times, 4)
+
+
+def company(together: int, alone: int) -> float:
+    """How much of a name's company another is: the share of the texts with it that name the other too.
+
+    One more text is counted that does not, so that a single meeting says less than many (Laplace's rule).
+
+    >>> company(1, 1), company(9, 9), company(1, 99)
+    (0.5, 0.9, 0.01)
+    """
+    return together / (alone + 1)
+
+
+def company_weight(share: float) -> float:
+    """The weight of an edge between two names, by the larger of their shares in each other's company: topical.
+
+    >>> company_weight(0.0), company_weight(0.5), company_weight(0.9)
+    (0.25, 0.35, 0.43)
+    """
+    return round(0.25 + 0.2 * share, 4)

@@ -15,15 +15,17 @@ from cuetrail import recipes
 from cuetrail.anchor import Measure
 from cuetrail.arguments import RecallOptions, checked
 from cuetrail.boundary import make_edge, make_fact, make_node, make_nodes, make_note, make_scope, make_where
+from cuetrail.dream import RULE, AutoTagger, Night, dream, zone_of
 from cuetrail.embed import Embedder, open_embedder
-from cuetrail.errors import Forgotten, InputError, MemoryError_, MirrorError, NotFound
+from cuetrail.errors import Forgotten, InputError, MemoryError_, NotFound
+from cuetrail.forgetting import forget
 from cuetrail.ingest.linking import Change, is_found, resolve
-from cuetrail.ingest.near import regroup
 from cuetrail.ingest.pipeline import Options, ingest_documents, ingest_path, watch_path
 from cuetrail.ingest.readers import read_string
 from cuetrail.mirror import MirrorReport, Placement, follow, keep_following, kept, sync
 from cuetrail.model import (
     Budget,
+    DreamReport,
     Edge,
     Fact,
     Finding,
@@ -464,13 +466,9 @@ class Memory:
 
     @checked
     def forget(
-        self,
-        *ids: str,
-        source: str | None = None,
-        purge: bool = False,
-        now: int | None = None,
+        self, *ids: str, source: str | None = None, purge: bool = False, now: int | None = None,
         progress: Progress | None = None,
-    ) -> list[str]:
+    ) -> list[str]:  # fmt: skip
         """Remove nodes for good and keep them from coming back; the forgotten ids come back. All of them or none.
 
         `source` forgets everything that came from a file. Copies, memories of yours with the same text, go too: what is
@@ -480,26 +478,27 @@ class Memory:
         doomed = self._meant(ids, source)
         doomed += self.store.copies(self.scope, self._own(doomed, "forget"))
         moment = now_ms() if now is None else now
-        # First, so that what goes with them, such as the entity of a name only they shared, is erased with them.
-        homes = self.store.homes(self.scope, doomed)
-        teams = {place.share for place in homes if place.share}
-        for place, leaving in homes.items():
-            batch = Batch()
-            regroup(self.store, place, batch, moment, leaving=leaving)
-            resolve(self.store, place, Change(leaving=[node.id for node in leaving]), batch, moment)
-            if batch != Batch():
-                self._write(batch, place)
-        gone = self.store.forget(self.scope, list(dict.fromkeys(doomed)), moment, purge, progress)
-        followed = follow(self.store, self.scope, self._home, teams=teams)
-        if followed.problems:
-            raise MirrorError(f"it is forgotten, but a mirror may still show it. {'. '.join(followed.problems)}")
-        return gone
+        return forget(self.store, self.scope, self._write, doomed, moment, self._home, purge, progress)
 
     def has_traces(self) -> bool:
         """Whether words of something forgotten are still in the text index, where no search finds them."""
         return self.store.has_traces()
 
     # --- upkeep
+
+    @checked
+    def dream(
+        self, *, only: Iterable[str] = (), dry_run: bool = False, everyone: bool = False, zone: str = "UTC",
+        tagger: AutoTagger | None = None, progress: Progress | None = None, now: int | None = None,
+    ) -> DreamReport:  # fmt: skip
+        """Let the memory find what belongs together: tags, edges, episodes. Only what changed since is looked at.
+
+        `only` names passes; a dry run writes nothing and reports what it would change; `everyone` dreams for all users;
+        `zone` is where days begin; a `tagger` takes the rule's place. While another dream is at work it is skipped.
+        """
+        now = now_ms() if now is None else now
+        night = Night(self.store, self.scope, now, zone_of(zone), tagger or RULE, progress, self._home)
+        return dream(night, only=list(only), dry_run=dry_run, everyone=everyone)
 
     def stats(self) -> Stats:
         """Counts of what this scope can see."""

@@ -414,6 +414,32 @@ class IngestReport:
 
 
 @dataclass(frozen=True, slots=True)
+class PassReport:
+    """What one pass of a dream did: nodes read, tags, edges and nodes written and removed.
+
+    `changes` are the first of these, in words, if it was a dry run.
+    """
+
+    name: str
+    read: int = 0
+    wrote: int = 0
+    removed: int = 0
+    seconds: float = 0.0
+    changes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DreamReport:
+    """What a dream did, pass by pass. `skipped`: another one was at work, so this one did nothing."""
+
+    passes: tuple[PassReport, ...] = ()
+    skipped: bool = False
+    dry_run: bool = False
+    seconds: float = 0.0
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Stats:
     """Counts of what this scope can see."""
 

@@ -62,6 +62,15 @@ def analysable(text: str) -> str:
     return text if text.isascii() else _UNSPACED.sub(r" \1 ", unicodedata.normalize("NFC", text))
 
 
+def is_unspaced(text: str) -> bool:
+    """Whether some of it is in a script that is written without spaces.
+
+    >>> is_unspaced("東京 tower"), is_unspaced("tower")
+    (True, False)
+    """
+    return not text.isascii() and _UNSPACED.search(text) is not None
+
+
 def norm_name(name: str) -> str:
     """The key a name is looked up by: NFC, casefold, single spaces.
 

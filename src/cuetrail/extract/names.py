@@ -37,7 +37,7 @@ _JOINT = re.compile(
 )
 _AFTER_COLON = re.compile(r":[*_]{0,3}[ \[(\"“*_]{1,4}\Z")
 
-_STOP_WORDS = """
+_STOP = """
     a an the this that these those it its he she we you they i me my mine our ours your yours his her hers their
     theirs him them us who whom whose which what when where why how there here and or but nor so yet for if then else
     than as at by in into of off on onto out over per to toward towards under up upon via with within without about
@@ -56,7 +56,7 @@ _STOP_WORDS = """
     monday tuesday wednesday thursday friday saturday sunday january february march april june july august september
     october november december jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun
 """
-_STOP = frozenset(_STOP_WORDS.split())
+STOP_WORDS = frozenset(_STOP.split())
 # Function words that do begin names; they stand when another capital follows: "New York", "La Paz", "El Niño".
 _OPENERS = frozenset({"new", "la", "le", "les", "el", "los", "las", "der", "die", "second", "first"})
 
@@ -173,9 +173,9 @@ def _close(text: str, run: list[re.Match[str]], start: _Start, spans: list[_Span
 
 def _is_function_word(word: str, following: str) -> bool:
     folded = _bare(word).casefold().replace("’", "'")
-    if folded in _OPENERS and following and following.casefold() not in _STOP:
+    if folded in _OPENERS and following and following.casefold() not in STOP_WORDS:
         return False
-    return folded in _STOP or folded.split("'", 1)[0] in _STOP
+    return folded in STOP_WORDS or folded.split("'", 1)[0] in STOP_WORDS
 
 
 def _emit(text: str, part: list[re.Match[str]], start: _Start, spans: list[_Span]) -> None:

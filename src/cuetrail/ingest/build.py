@@ -19,6 +19,8 @@ UNDER_WEIGHT = 0.45
 # The property in which the node of a document keeps what its file states; all else on its nodes is by hand.
 RECORD = "from_file"
 _KIND_TAGS = {"code": "code", "chat": "chat"}
+_OTHER_KIND = "doc"
+_PROJECT = "project:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +148,14 @@ def _unique(tags: tuple[Tag, ...]) -> tuple[Tag, ...]:
 def _path_tags(document: Document) -> tuple[Tag, ...]:
     """Tags the path tells: the project (its outermost folder) and what kind of thing it is."""
     folders = PurePosixPath(document.path).parts[:-1]
-    names = ["project:" + folders[0]] if folders else []
-    return make_tags([*names, _KIND_TAGS.get(document.kind, "doc")], "auto")
+    names = [_PROJECT + folders[0]] if folders else []
+    return make_tags([*names, _KIND_TAGS.get(document.kind, _OTHER_KIND)], "auto")
+
+
+def is_path_tag(tag: Tag) -> bool:
+    """Whether ingest gave the tag because of the path; other automatic tags come from dreaming."""
+    own = tag.name in (*_KIND_TAGS.values(), _OTHER_KIND) or tag.name.startswith(_PROJECT)
+    return tag.origin == "auto" and own
 
 
 def _first_folder(path: str) -> tuple[str, ...]:

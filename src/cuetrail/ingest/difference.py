@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from cuetrail.ingest import by_hand, heirs, near
-from cuetrail.ingest.build import Built, structure
+from cuetrail.ingest.build import Built, is_path_tag, structure
 from cuetrail.ingest.linking import withdrawn
 from cuetrail.model import Edge, Life, Link, Node, Scope, Tag
 from cuetrail.store.base import Store
 
-_GIVEN = ("temporal", "infected")
+_GIVEN = ("auto", "temporal", "infected")
 _NEWBORN = Life()
 
 
@@ -179,9 +179,9 @@ def _inheriting(node: Node, elder: Node, records: by_hand.Records, same_time: bo
 
 
 def _given(node: Node, old: Node) -> tuple[Tag, ...]:
-    """The tags that rules about time and about known names gave the old one: the same text would get them again."""
-    tags = near.own(old).tag_details
-    return tuple(tag for tag in tags if tag.origin in _GIVEN and tag.name not in node.tags)
+    """The tags that dreams gave the old one: the same text would get them again."""
+    tags = (tag for tag in near.own(old).tag_details if tag.origin in _GIVEN and not is_path_tag(tag))
+    return tuple(tag for tag in tags if tag.name not in node.tags)
 
 
 def _successors(file: _File) -> dict[str, str]:

@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from cuetrail.formulas import bands
-from cuetrail.ingest.build import edge_id
+from cuetrail.ingest.build import edge_id, is_path_tag
 from cuetrail.model import Edge, Node, Scope, Tag
 from cuetrail.store.base import Band, Batch, Store
 
@@ -31,7 +31,6 @@ DISTANCE = 2
 # What stands in more places is boilerplate: what one place is tagged with says nothing about the others.
 MOST_SHARING = 16
 CROWD = 200
-_LENT = ("user", "auto")
 
 Hashes = Mapping[str, int]
 
@@ -167,9 +166,14 @@ def _share(store: Store, scope: Scope, batch: Batch, partners: Mapping[str, Coll
     batch.nodes = list(nodes.values())
 
 
+def _is_lent(tag: Tag) -> bool:
+    """Tags of people and of files are lent; what a dream found in one text it finds in a near one itself."""
+    return tag.origin == "user" or is_path_tag(tag)
+
+
 def _borrowing(node: Node, lenders: Sequence[Node]) -> Node:
     """The node with the lenders' tags and buckets behind its own."""
-    lent = {tag.name: tag for lender in reversed(lenders) for tag in lender.tag_details if tag.origin in _LENT}
+    lent = {tag.name: tag for lender in reversed(lenders) for tag in lender.tag_details if _is_lent(tag)}
     tags = [Tag(name, lent[name].display, "infected") for name in sorted(lent.keys() - set(node.tags))]
     buckets = sorted({bucket for lender in lenders for bucket in lender.buckets} - set(node.buckets))
     if not tags and not buckets:

@@ -11,11 +11,11 @@ Rules all engines keep:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from cuetrail.errors import EmbedderMismatch
 from cuetrail.model import (
@@ -38,6 +38,9 @@ from cuetrail.model import (
     WalkQuery,
     Where,
 )
+
+if TYPE_CHECKING:
+    from cuetrail.store.dreams import Dreaming
 
 Progress = Callable[[str, int, int], None]
 """(what, done, total); total 0 means unknown."""
@@ -215,6 +218,13 @@ class Store(Protocol):
     ) -> dict[Band, list[tuple[str, int]]]: ...
     def is_forgotten(self, scope: Scope, nodes: Sequence[Node]) -> set[str]: ...
     def copies(self, scope: Scope, nodes: Sequence[Node]) -> list[str]: ...
+
+    # what dreaming asks; see store/dreams.py
+    def single_dream(self) -> AbstractContextManager[bool]: ...
+    def rehearsal(self) -> AbstractContextManager[Store]: ...
+    def places(self, scope: Scope | None) -> list[Scope]: ...
+    def dreaming(self, scope: Scope, name: str) -> Dreaming: ...
+    def dreamt(self, scope: Scope, listens: Mapping[str, Sequence[str]]) -> None: ...
 
     # vectors and upkeep
     def vector_space(self) -> VectorSpace | None: ...

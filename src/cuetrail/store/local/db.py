@@ -441,7 +441,7 @@ def changes_since(db: sqlite3.Connection, seq: int, mark: int, vectors: bool = T
     """Runs of keys changed after `seq`, joined and in order; None when the log no longer tells.
 
     That is when it was shortened beyond `seq`, or when `seq` was another change then, with another mark. Without
-    `vectors`, changes of vectors alone are left out.
+    `vectors`, changes of vectors alone are left out; with them, those of labels alone.
     """
     last = head(db)
     oldest = db.execute("SELECT min(seq) FROM changes").fetchone()[0]
@@ -449,15 +449,19 @@ def changes_since(db: sqlite3.Connection, seq: int, mark: int, vectors: bool = T
         return None
     if mark_of(db, seq) not in (None, mark):
         return None
-    query = "SELECT low, high FROM changes WHERE seq > ? AND vectors_only <= ? ORDER BY low"
-    runs = db.execute(query, (seq, vectors))
-    joined: list[tuple[int, int]] = []
+    other = "labels_only" if vectors else "vectors_only"
+    return joined(db.execute(f"SELECT low, high FROM changes WHERE seq > ? AND {other} = 0 ORDER BY low", (seq,)))
+
+
+def joined(runs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Runs in order, with those that touch made one."""
+    found: list[tuple[int, int]] = []
     for low, high in runs:
-        if joined and low <= joined[-1][1] + 1:
-            joined[-1] = (joined[-1][0], max(high, joined[-1][1]))
+        if found and low <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(high, found[-1][1]))
         else:
-            joined.append((low, high))
-    return joined
+            found.append((low, high))
+    return found
 
 
 def mark_of(db: sqlite3.Connection, seq: int) -> int | None:
@@ -473,16 +477,26 @@ def take_keys(db: sqlite3.Connection, count: int) -> int:
     return first
 
 
-def log_changes(db: sqlite3.Connection, keys: Iterable[int], vectors_only: bool = False) -> None:
-    """Append changed node keys to the log, as runs of consecutive keys. `vectors_only`: the nodes are as they were."""
+def log_changes(
+    db: sqlite3.Connection,
+    keys: Iterable[int],
+    vectors_only: bool = False,
+    labels_only: bool = False,
+    dreamt: str | None = None,
+) -> None:
+    """Append changed node keys to the log, as runs of consecutive keys.
+
+    `vectors_only`: the nodes are as they were. `labels_only`: their texts are. `dreamt`: the pass that did it.
+    """
     runs: list[tuple[int, int]] = []
     for key in sorted(set(keys)):
         if runs and runs[-1][1] == key - 1:
             runs[-1] = (runs[-1][0], key)
         else:
             runs.append((key, key))
-    changes = [(low, high, vectors_only) for low, high in runs]
-    db.executemany("INSERT INTO changes (low, high, vectors_only) VALUES (?, ?, ?)", changes)
+    changes = [(low, high, vectors_only, labels_only, dreamt) for low, high in runs]
+    query = "INSERT INTO changes (low, high, vectors_only, labels_only, dreamt) VALUES (?, ?, ?, ?, ?)"
+    db.executemany(query, changes)
 
 
 def own_part(db: sqlite3.Connection, scope: Scope) -> int:

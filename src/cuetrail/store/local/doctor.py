@@ -14,6 +14,7 @@ from cuetrail.store.base import Progress
 from cuetrail.store.local import rows
 from cuetrail.store.local.db import Database
 from cuetrail.store.local.labelindex import LabelIndex
+from cuetrail.store.local.schema import true_given
 from cuetrail.store.local.textindex import TextIndex
 from cuetrail.store.local.vectorindex import VectorIndex
 from cuetrail.store.local.write import UNKNOWN_WEIGHT
@@ -92,6 +93,8 @@ def _labels(db: sqlite3.Connection) -> Iterator[Finding]:
     stored = db.execute("SELECT l.what, l.name, x.key FROM node_labels x JOIN labels l ON l.label = x.label")
     if _sum(stored) != _sum(_true_labels(db)):
         yield Finding("labels", "the table of tags and buckets differs from the nodes", REPAIR)
+    if _sum(db.execute("SELECT part, name, nodes FROM given_tags")) != _sum(true_given(db)):
+        yield Finding("labels", "the count of given tags differs from the nodes", REPAIR)
 
 
 def _true_labels(db: sqlite3.Connection) -> Iterator[tuple[str, str, int]]:
@@ -170,8 +173,9 @@ def _mend(db: sqlite3.Connection) -> None:
     """Make every derived table anew from nodes and edges, and drop what belongs to nothing."""
     for table, column in _OF_NODES:
         db.execute(f"DELETE FROM {table} WHERE {column} NOT IN (SELECT key FROM nodes)")
-    for table in ("adjacency", "adjacency_tags", "degrees", "node_labels", "names"):
+    for table in ("adjacency", "adjacency_tags", "degrees", "given_tags", "node_labels", "names"):
         db.execute(f"DELETE FROM {table}")
+    db.executemany("INSERT INTO given_tags VALUES (?, ?, ?)", list(true_given(db)))
     db.executemany("INSERT INTO names VALUES (?, ?)", _true_names(db))
     true = list(_true_adjacency(db))
     db.executemany("INSERT INTO adjacency VALUES (?,?,?,?,?,?,?)", true)

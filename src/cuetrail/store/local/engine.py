@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
+from filelock import FileLock, Timeout
 
-from cuetrail.errors import Busy, CuetrailError
+from cuetrail.errors import Busy, CuetrailError, MemoryError_
 from cuetrail.model import (
     Edge,
     Fact,
@@ -30,7 +31,7 @@ from cuetrail.model import (
     Where,
 )
 from cuetrail.store.base import NO_VECTORS, Band, Batch, Progress, Record, Unembedded, VectorSpace, Written
-from cuetrail.store.local import backup, doctor, graves, spaces, succession, write
+from cuetrail.store.local import backup, doctor, dreaming, graves, rehearsal, spaces, succession, write
 from cuetrail.store.local.db import UNERASED, Database, chunks, head, log_changes, marks, moment
 from cuetrail.store.local.home import Home
 from cuetrail.store.local.ids import Ids
@@ -43,6 +44,7 @@ from cuetrail.store.local.vectorindex import VectorIndex
 from cuetrail.store.local.walks import walk as walk_labels
 
 KEEP_CHANGES = 10_000
+DREAM_LOCK = "dream.lock"
 # What callers keep in the table of the engine's own values begins so.
 KEPT = "kept:"
 
@@ -285,6 +287,46 @@ class LocalStore:
         """Ids of the user's own other nodes that say the same as one of these, whatever the case and spacing."""
         with self.db.reading() as db:
             return Reader(db, scope, self.db.path).copies(nodes)
+
+    # --- what dreaming asks
+
+    @contextlib.contextmanager
+    def single_dream(self) -> Iterator[bool]:
+        """Whether this is the only dream in the memory; the system lets go of the lock of one that was killed."""
+        # A lock of its own each time: threads of one process must not pass for one.
+        lock = FileLock(self.directory / DREAM_LOCK, timeout=0, is_singleton=False)
+        try:
+            lock.acquire()
+        except Timeout:
+            yield False
+            return
+        except OSError as error:
+            raise MemoryError_(f"{lock.lock_file} cannot be written ({error}): make the folder writable") from error
+        try:
+            rehearsal.sweep(self.directory)
+            yield True
+        finally:
+            lock.release()
+
+    @contextlib.contextmanager
+    def rehearsal(self) -> Iterator[LocalStore]:
+        """A copy of the truth to try something on; it is gone afterwards."""
+        with rehearsal.copied(self.db, self.directory) as place, contextlib.closing(LocalStore(place)) as copy:
+            yield copy
+
+    def places(self, scope: Scope | None) -> list[Scope]:
+        """The places this user keeps memories in, private and by team, or those of everyone (None)."""
+        with self.db.reading() as db:
+            return list(dreaming.places(db, scope))
+
+    def dreaming(self, scope: Scope, name: str) -> dreaming.LocalDreaming:
+        """One pass at work in the place this scope writes to."""
+        return dreaming.LocalDreaming(self.db, scope, name)
+
+    def dreamt(self, scope: Scope, listens: Mapping[str, Sequence[str]]) -> None:
+        """Have the passes that are through count what dreams changed as seen; `listens` are the exceptions."""
+        with self.db.writing() as db:
+            dreaming.rest(db, scope, listens)
 
     # --- vectors and upkeep
 

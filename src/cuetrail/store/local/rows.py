@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import xxhash
@@ -41,6 +41,14 @@ def check_sum(row: Sequence[Any]) -> int:
     key, part, id_, kind, name, text, _, aliases, labels, _, *rest = row[:19]
     said = f"{key}\0{part}\0{id_}\0{kind}\0{name}\0{text}\0{aliases}\0{labels}\0{rest}"
     return signed(xxhash.xxh3_64_intdigest(said.encode()))
+
+
+def relabelled_sums(row: Sequence[Any], labels: str | None) -> tuple[int, int]:
+    """The checksum of a row as it is, and as it is with other labels."""
+    key, part, id_, kind, name, text, _, aliases, old, _, *rest = row[:19]
+    before, after = f"{key}\0{part}\0{id_}\0{kind}\0{name}\0{text}\0{aliases}\0", f"\0{rest}"
+    was, now = (signed(xxhash.xxh3_64_intdigest(f"{before}{one}{after}".encode())) for one in (old, labels))
+    return was, now
 
 
 def signed(value: int) -> int:
@@ -85,6 +93,33 @@ def unpack_labels(packed: str | None) -> tuple[tuple[Tag, ...], tuple[str, ...]]
     """The reverse of `pack_labels`."""
     tags, buckets = _items(packed)
     return tuple(Tag(t[0], t[0]) if len(t) == 1 else Tag(t[0], t[1], t[2]) for t in tags), tuple(buckets)  # type: ignore[arg-type]  # an origin is what was packed as one
+
+
+def given_names(tags: Iterable[Tag], provenance: str) -> set[str]:
+    """The tags that people, files or rules gave a node; of one in quarantine none counts."""
+    return {tag.name for tag in tags if tag.origin in ("user", "auto")} if provenance != "quarantine" else set()
+
+
+def packed_tags(packed: str) -> list[str]:
+    """The tags in `pack_labels`' form, each as a text that `unpack_tag` understands; the same tag is the same text."""
+    if packed[0] == "[":
+        return [_GROUP + json.dumps(tag) for tag in json.loads(packed)[0]]
+    tags = packed.partition(_GROUP)[0]
+    return tags.split(_ITEM) if tags else []
+
+
+def packed_buckets(packed: str | None) -> tuple[str, ...]:
+    """The buckets in `pack_labels`' form."""
+    if packed is None or packed[0] == "[":
+        return tuple(_items(packed)[1])
+    buckets = packed.rpartition(_GROUP)[2]
+    return tuple(buckets.split(_ITEM)) if buckets else ()
+
+
+def unpack_tag(item: str) -> Tag:
+    """A tag of `packed_tags`."""
+    parts = json.loads(item[1:]) if item.startswith(_GROUP) else item.split(_IN)
+    return Tag(parts[0], parts[0]) if len(parts) == 1 else Tag(parts[0], parts[1], parts[2])  # type: ignore[arg-type]  # an origin is what was packed as one
 
 
 def label_names(packed: str | None) -> tuple[list[str], list[str]]:

@@ -7,9 +7,11 @@ Rows point at nodes and edges by integer key; ids are what callers see. `part` s
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 
 from cuetrail.errors import WrongVersion
+from cuetrail.store.local.rows import given_names, unpack_labels
 
 FIRST = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -99,10 +101,14 @@ CREATE TABLE changes (
 """
 
 
-def _first(db: sqlite3.Connection) -> None:
-    for statement in FIRST.split(";"):
+def _run(db: sqlite3.Connection, script: str) -> None:
+    for statement in script.split(";"):
         if statement.strip():
             db.execute(statement)
+
+
+def _first(db: sqlite3.Connection) -> None:
+    _run(db, FIRST)
 
 
 def _change_over(db: sqlite3.Connection) -> None:
@@ -111,7 +117,40 @@ def _change_over(db: sqlite3.Connection) -> None:
     db.execute("ALTER TABLE changes ADD COLUMN vectors_only INTEGER NOT NULL DEFAULT 0")
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first, _change_over)
+DREAMS = """
+-- How far each pass of dreaming is in each place, as `store.dreams.Mark` has it.
+CREATE TABLE dreams (
+  part INTEGER NOT NULL, pass TEXT NOT NULL, version TEXT NOT NULL, done INTEGER NOT NULL, done_mark INTEGER NOT NULL,
+  upto INTEGER NOT NULL, upto_mark INTEGER NOT NULL, after INTEGER NOT NULL, PRIMARY KEY (part, pass)) WITHOUT ROWID;
+-- What the passes note for themselves: numbers only, so nothing in here says what was forgotten.
+CREATE TABLE ledger (
+  part INTEGER NOT NULL, book INTEGER NOT NULL, first INTEGER NOT NULL, second INTEGER NOT NULL,
+  third INTEGER NOT NULL, fourth INTEGER NOT NULL, PRIMARY KEY (part, book, first, second)) WITHOUT ROWID;
+CREATE INDEX ledger_by_second ON ledger (part, book, second, first);
+-- How many nodes have each tag from people, files or rules. Tags that came with the time or by infection do not count.
+CREATE TABLE given_tags (part INTEGER NOT NULL, name TEXT NOT NULL, nodes INTEGER NOT NULL, PRIMARY KEY (part, name))
+  WITHOUT ROWID;
+-- A change of labels alone leaves vectors as they are. `dreamt` names the pass that made a change.
+ALTER TABLE changes ADD COLUMN labels_only INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE changes ADD COLUMN dreamt TEXT;
+"""
+
+
+def _dreams(db: sqlite3.Connection) -> None:
+    """Room for what dreaming knows, and the tags it begins with."""
+    _run(db, DREAMS)
+    db.executemany("INSERT INTO given_tags VALUES (?, ?, ?)", list(true_given(db)))
+
+
+def true_given(db: sqlite3.Connection) -> Iterator[tuple[int, str, int]]:
+    """The table of given tags as the nodes have it."""
+    counts = Counter[tuple[int, str]]()
+    for part, labels, provenance in db.execute("SELECT part, labels, provenance FROM nodes WHERE labels IS NOT NULL"):
+        counts.update((part, name) for name in given_names(unpack_labels(labels)[0], provenance))
+    return ((*place, nodes) for place, nodes in sorted(counts.items()))
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first, _change_over, _dreams)
 VERSION = len(MIGRATIONS)
 
 

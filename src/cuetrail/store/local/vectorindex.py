@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from cuetrail.store.base import NO_VECTORS, Progress, VectorSpace, mismatch
 from cuetrail.store.local import spaces
-from cuetrail.store.local.db import Database, changes_since, chunks, damaged, mark_of, marks, meta, moment
+from cuetrail.store.local.db import Database, changes_since, chunks, damaged, head, mark_of, marks, meta, moment
 from cuetrail.store.local.indexdir import IndexDir, Seen, State, rebuilding
 
 LAYOUT = "vectors-2"
@@ -175,6 +175,9 @@ class VectorIndex:
             self._rebuild(db, space, progress)
         elif runs:
             self._apply(db, state, runs, space.dim, progress)
+        elif state.seq < (seq := head(db)):
+            # Nothing but labels changed.
+            self.dir.save(replace(state, seq=seq, mark=mark_of(db, seq) or 0))
 
     def _rebuild(self, db: sqlite3.Connection, space: VectorSpace, progress: Progress | None) -> None:
         state = State(meta(db, "epoch"), layout_of(space), 0, 0, self.dir.next_folder())

@@ -16,6 +16,7 @@ from cuetrail.store.base import Batch, Written
 from cuetrail.store.local import graves, rows, spaces
 from cuetrail.store.local.db import chunks, log_changes, marks, own_part, take_keys
 from cuetrail.store.local.ids import SIGN, Ids, find_keys, plain
+from cuetrail.store.local.labels import collect_labels, count_given, label_ids
 from cuetrail.store.local.read import nodes_by_key
 from cuetrail.text import norm_name
 
@@ -42,8 +43,8 @@ class Write:
         return self.ids.keys(ids, table, mine=True)
 
 
-def write_batch(db: sqlite3.Connection, scope: Scope, batch: Batch) -> Written:
-    """Carry out a batch inside the caller's transaction."""
+def write_batch(db: sqlite3.Connection, scope: Scope, batch: Batch, dreamt: str | None = None) -> Written:
+    """Carry out a batch inside the caller's transaction. `dreamt` names the pass of dreaming that wants it."""
     w = Write(db, scope)
     removed = _remove(w, batch)
     nodes, forgotten = _without_forgotten(w, batch)
@@ -56,7 +57,7 @@ def write_batch(db: sqlite3.Connection, scope: Scope, batch: Batch) -> Written:
     _put_links(w, batch, forgotten)
     _put_vectors(w, batch, forgotten)
     _put_sources(w, batch)
-    log_changes(db, w.changed)
+    log_changes(db, w.changed, dreamt=dreamt)
     log_changes(db, w.revectored - w.changed, vectors_only=True)
     _read_back(w, nodes, keys)
     return Written(added, len(nodes) - added, removed, len(edges), tuple(sorted(forgotten)))
@@ -104,40 +105,21 @@ def remove_nodes(w: Write, keys: Sequence[int]) -> None:
 def _drop_labels(w: Write, keys: Sequence[int]) -> None:
     """Take nodes out of the inverted tables; a label nobody carries any more is deleted."""
     loose: set[tuple[str, str]] = set()
-    for key, labels, name, aliases in w.db.execute(
-        f"SELECT key, labels, name, aliases FROM nodes WHERE key IN ({marks(len(keys))})", keys
+    given = Counter[tuple[int, str]]()
+    for key, part, labels, name, aliases, provenance in w.db.execute(
+        f"SELECT key, part, labels, name, aliases, provenance FROM nodes WHERE key IN ({marks(len(keys))})", keys
     ).fetchall():
         tags, buckets = rows.unpack_labels(labels)
+        given.subtract((part, tag) for tag in rows.given_names(tags, provenance))
         loose |= {("t", t.name) for t in tags} | {("b", b) for b in buckets}
         for norm in _norms(name, json.loads(aliases) if aliases else ()):
             w.db.execute("DELETE FROM names WHERE norm = ? AND key = ?", (norm, key))
-    ids = _label_ids(w, loose)
+    ids = label_ids(w.db, loose)
     w.db.executemany(
         "DELETE FROM node_labels WHERE label = ? AND key = ?", [(label, key) for label in ids.values() for key in keys]
     )
-    _collect_labels(w, ids.values())
-
-
-def _collect_labels(w: Write, labels: Iterable[int]) -> None:
-    w.db.executemany(
-        "DELETE FROM labels WHERE label = ?1 AND NOT EXISTS (SELECT 1 FROM node_labels WHERE label = ?1)"
-        " AND NOT EXISTS (SELECT 1 FROM adjacency_tags WHERE label = ?1)",
-        [(label,) for label in labels],
-    )
-
-
-def _label_ids(w: Write, labels: Collection[tuple[str, str]], create: bool = False) -> dict[tuple[str, str], int]:
-    """Keys of (what, name) labels: 't' tags of nodes and edges, 'b' buckets."""
-    if create:
-        w.db.executemany("INSERT OR IGNORE INTO labels (what, name) VALUES (?, ?)", sorted(labels))
-    found = {}
-    for what in ("t", "b"):
-        for some in chunks([name for kind, name in labels if kind == what]):
-            for label, name in w.db.execute(
-                f"SELECT label, name FROM labels WHERE what = ? AND name IN ({marks(len(some))})", (what, *some)
-            ):
-                found[what, name] = label
-    return found
+    collect_labels(w.db, ids.values())
+    count_given(w.db, given)
 
 
 def _without_forgotten(w: Write, batch: Batch) -> tuple[list[Node], set[str]]:
@@ -186,15 +168,18 @@ def _put_nodes(w: Write, nodes: Sequence[Node]) -> tuple[dict[str, int], int]:
         [rows.node_row(n, keys[n.id], w.part, sources[n.source] if n.source is not None else None) for n in nodes],
     )
     carriers: dict[tuple[str, str], list[int]] = {}
+    given = Counter[tuple[int, str]]()
     for node in nodes:
         key = keys[node.id]
+        given.update((w.part, tag) for tag in rows.given_names(node.tag_details, node.provenance))
         for tag in node.tag_details:
             carriers.setdefault(("t", tag.name), []).append(key)
         for bucket in node.buckets:
             carriers.setdefault(("b", bucket), []).append(key)
-    ids = _label_ids(w, carriers.keys(), create=True)
+    ids = label_ids(w.db, carriers.keys(), create=True)
     pairs = [(ids[label], key) for label in sorted(carriers, key=ids.__getitem__) for key in carriers[label]]
     w.db.executemany("INSERT OR IGNORE INTO node_labels VALUES (?, ?)", pairs)
+    count_given(w.db, given)
     named = [(norm, keys[n.id]) for n in nodes if n.name or n.aliases for norm in _norms(n.name, n.aliases)]
     w.db.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", named)
     aged = (n for n in nodes if n.life is not rows.NEWBORN and n.life != rows.NEWBORN)
@@ -297,7 +282,7 @@ def _put_edges(w: Write, edges: Sequence[Edge]) -> None:
     remove_edges(w, list(old.values()), replaced=True)
     first = take_keys(w.db, len(edges))
     table, adjacency, tagged, degrees = [], [], [], Counter[int]()
-    labels = _label_ids(w, {("t", t) for e in edges for t in e.tags}, create=True)
+    labels = label_ids(w.db, {("t", t) for e in edges for t in e.tags}, create=True)
     for number, edge in enumerate(edges):
         key = old.get(edge.id, first + number)
         if edge.id in born:
@@ -354,7 +339,7 @@ def remove_edges(w: Write, keys: Sequence[int], replaced: bool = False) -> None:
                 w.db.executemany(
                     "DELETE FROM adjacency_tags"
                     " WHERE label = ? AND node = ? AND rank = ? AND other_id = ? AND edge = ?",
-                    [(label, node, rank, other_id, key) for label in _label_ids(w, tags).values()],
+                    [(label, node, rank, other_id, key) for label in label_ids(w.db, tags).values()],
                 )
                 degrees[node, part] -= 1
         _add_degrees(w, degrees)
@@ -363,7 +348,7 @@ def remove_edges(w: Write, keys: Sequence[int], replaced: bool = False) -> None:
             w.db.execute(f"DELETE FROM notes WHERE target_on = 'edge' AND target {among}", some)
         w.db.execute(f"DELETE FROM edge_vectors WHERE key {among}", some)
         w.db.execute(f"DELETE FROM edges WHERE key {among}", some)
-        _collect_labels(w, _label_ids(w, loose).values())
+        collect_labels(w.db, label_ids(w.db, loose).values())
 
 
 def _put_facts(w: Write, batch: Batch, forgotten: Collection[str]) -> None:
@@ -433,6 +418,8 @@ def _put_links(w: Write, batch: Batch, forgotten: Collection[str]) -> None:
             "INSERT OR REPLACE INTO links VALUES (?,?,?,?,?)",
             sorted((_need(keys, k.src, "node"), k.norm, k.kind, k.display, w.part) for k in links),
         )
+        # What an atom links to decides what dreaming may add.
+        w.changed.update(keys.values())
 
 
 def _put_vectors(w: Write, batch: Batch, forgotten: Collection[str]) -> None:

@@ -1,0 +1,121 @@
+"""Known words in texts: names and tags as whole words, found in one pass over a text however many there are.
+
+>>> words = Dictionary({"ada lovelace": ["ada_lovelace"], "ada": ["ada"], "c++": ["c++"], "東京": ["tokyo"]})
+>>> words.find("Ada-Lovelace wrote no C++. ADA! (Not Adana.)"), words.find("私は東京に住む")
+({'ada': 2, 'ada_lovelace': 1, 'c++': 1}, {'tokyo': 1})
+
+Both the words and the text are brought into one form first: folded as names are, every character that is no letter or
+digit a space, every character of a script without spaces a word of its own. Words are then looked for with the spaces
+around them. A comma or full stop and the space behind it make two spaces, so a name is not found across them.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from typing import Generic, TypeVar
+
+from cuetrail.dream import moments
+from cuetrail.extract.names import STOP_WORDS
+from cuetrail.text import analysable
+
+# What every memory has says nothing of a text in particular; ingest gives the last three.
+_GENERIC = "core misc general other unknown inbox pending notebook doc code chat"
+GENERIC = frozenset(_GENERIC.split())
+SHORTEST, LONGEST = 2, 100
+_FILES_OWN = "project:"
+
+_ASCII = bytes(c if c >= 128 or chr(c).isalnum() else 32 for c in range(256))
+# Around a name these are of the sentence, not of the name.
+_PUNCTUATION = " ,;:!?…\"'“”‘’«»()[]{}"
+_STRANGE = re.compile(r"[^\w\x00-\x7f]")
+
+M = TypeVar("M")
+
+
+def is_telling(norm: str) -> bool:
+    """Whether a name or tag, in its normal form, means enough to be looked for in texts.
+
+    Stop words, single letters, numbers, words for times, and what every memory calls its corners do not.
+
+    >>> [is_telling(word) for word in ("ada", "c++", "s3", "東京")]
+    [True, True, True, True]
+    >>> [is_telling(word) for word in ("a", "42", "2026-01-19", "the", "monday", "inbox")]
+    [False, False, False, False, False, False]
+    """
+    word = norm.strip("#@ ")
+    return (
+        SHORTEST <= len(word) <= LONGEST
+        and any(char.isalpha() for char in word)
+        and not word.startswith(_FILES_OWN)
+        and word not in GENERIC
+        and word not in STOP_WORDS
+        and word not in moments.WORDS
+    )
+
+
+def folded(text: str) -> str:
+    """The text folded as names are (see `norm_name`): case, composition and runs of space do not matter."""
+    if text.isascii():
+        return " ".join(text.casefold().split())
+    return unicodedata.normalize("NFC", " ".join(text.casefold().split()))
+
+
+def spaced(text: str) -> bytes:
+    """A folded text with its words between spaces.
+
+    >>> spaced("ada's node.js, 東京!").decode()
+    ' ada s node js   東  京   '
+    """
+    if text.isascii():
+        return b" " + text.encode().translate(_ASCII) + b" "
+    words = _STRANGE.sub(_blank, text.encode("utf-8", "replace").translate(_ASCII).decode())
+    return f" {analysable(words)} ".encode()
+
+
+def _blank(match: re.Match[str]) -> str:
+    """A space for anything but marks, which belong to the letter before them."""
+    return match[0] if unicodedata.category(match[0])[0] == "M" else " "
+
+
+class Dictionary(Generic[M]):
+    """What words mean, and the automaton that finds them. Words are given in their normal form."""
+
+    def __init__(self, meanings: Mapping[str, Iterable[M]]) -> None:
+        # Imported here: only dreaming needs it.
+        from ahocorasick_rs import BytesAhoCorasick
+
+        entries: dict[bytes, list[tuple[str, tuple[M, ...]]]] = {}
+        for word, meant in meanings.items():
+            pattern, literal = _sought(word)
+            entries.setdefault(pattern, []).append((literal, tuple(meant)))
+        self._meanings = list(entries.values())
+        self._automaton = BytesAhoCorasick(list(entries))
+
+    def find(self, text: str) -> dict[M, int]:
+        """What words of the text mean, and how often they are said; by the word that is said most where several do."""
+        plain = folded(text)
+        hits = self._automaton.find_matches_as_indexes(spaced(plain), overlapping=True)
+        if not hits:
+            return {}
+        found: dict[M, int] = {}
+        said = [hit[0] for hit in hits]
+        for word in dict.fromkeys(said):
+            for literal, meant in self._meanings[word]:
+                if not literal or literal in plain:
+                    times = said.count(word)
+                    for one in meant:
+                        found[one] = max(times, found.get(one, 0))
+        return found
+
+
+def _sought(word: str) -> tuple[bytes, str]:
+    """The bytes to look for, and what must then stand in the folded text as it is (empty: nothing more).
+
+    The letters of c++ or .net alone are another word.
+    """
+    bare = word.strip(_PUNCTUATION) or word
+    pattern = b" " + spaced(bare).strip() + b" "
+    edges = spaced(bare[0] + bare[-1]).split()
+    return pattern, "" if sum(map(len, edges)) >= len((bare[0] + bare[-1]).encode()) else bare

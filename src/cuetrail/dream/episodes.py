@@ -1,0 +1,183 @@
+"""Atoms that follow each other closely in time are an episode: a node of that kind, with an edge from each of them.
+
+A gap of more than GAP begins a new episode, whatever the files the atoms are in: a sitting may fill several. Fewer than
+FEWEST atoms are none. Neither are the paragraphs of one file that have no times of their own: the file joins them. Nor
+more than LARGEST: that many at once were imported, not lived through.
+
+An episode has no words, so nothing of an atom that is forgotten stays in it. It keeps its id while it has more of its
+atoms than any other; a new one is called after its first atom.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import count
+
+from cuetrail.dream.night import BATCH, Night, Work
+from cuetrail.ingest.build import edge_id
+from cuetrail.model import Edge, Node, PassReport
+from cuetrail.store.dreams import Book, Row, Slice, Writes, hashed
+
+NAME = "episodes"
+VERSION = "1"
+KIND = "episode"
+EDGE = "during"
+VIA = "dream:episodes"
+GAP = 15 * 60_000
+FEWEST, LARGEST = 3, 1_000
+# Topical band: at the same time is less than by the same name.
+WEIGHT = 0.3
+# Times of the ledger that are read at once.
+PAGE = 500
+# Beyond every time.
+FOREVER = 2**62
+
+
+def episodes(night: Night) -> PassReport:
+    """Bring the episodes in step with the times of the atoms."""
+    work = Work(night, NAME)
+    for some in work.slices(VERSION):
+        work.save(_noted(work, some))
+    writes, at = Writes(), -FOREVER
+    while moved := work.memory.seconds(Book.MOVED, at, False, 1):
+        low, high = _stretch(work, moved[0])
+        _settle(work, writes, work.memory.between(Book.TIMELINE, low, high))
+        writes.drop += [(Book.MOVED, row) for row in work.memory.between(Book.MOVED, low, high)]
+        at = high + 1
+        if len(writes.drop) + len(writes.put) >= BATCH:
+            work.save(writes)
+            writes = Writes()
+    if writes.drop:
+        work.save(writes)
+    return work.report()
+
+
+def _noted(work: Work, some: Slice) -> Writes:
+    """The times of the atoms, for the ledger. Where one came, went or moved, that stretch of time is looked at anew."""
+    writes = Writes(mark=some.mark)
+    new = {atom.key: Row(atom.key, atom.at) for atom in some.atoms}
+    old = {row.first: row for row in work.memory.within(Book.TIMELINE, some.runs)}
+    gone = [row for key, row in old.items() if key not in new or new[key].second != row.second]
+    come = [row for key, row in new.items() if key not in old or old[key].second != row.second]
+    writes.drop = [(Book.TIMELINE, row) for row in gone]
+    writes.put = [(Book.TIMELINE, row) for row in come]
+    writes.put += [(Book.MOVED, Row(0, time)) for time in sorted({row.second for row in (*gone, *come)})]
+    # One that is in quarantine is gone, but has its edge still.
+    atoms = work.memory.nodes([row.first for row in gone if row.third])
+    edges = (_edge_id(atoms[row.first].id, _id(row.third)) for row in gone if row.first in atoms and row.third)
+    writes.batch.remove_edges += edges
+    return writes
+
+
+def _stretch(work: Work, time: int) -> tuple[int, int]:
+    """The first and last time of what hangs together with this one, times that atoms have left included."""
+    low, high = _last(work, time, True), _last(work, time, False)
+    while moved := work.memory.between(Book.MOVED, high + 1, high + GAP):
+        high = _last(work, moved[-1].second, False)
+    return low, high
+
+
+def _last(work: Work, time: int, backwards: bool) -> int:
+    """The last time, going on or back, before a gap."""
+    step = -1 if backwards else 1
+    while times := work.memory.seconds(Book.TIMELINE, time + step, backwards, PAGE):
+        for one in times:
+            if abs(one - time) > GAP:
+                return time
+            time = one
+    return time
+
+
+def _settle(work: Work, writes: Writes, rows: Sequence[Row]) -> None:
+    """The episodes of a stretch of time, in place of those that were there."""
+    clusters = [some for some in _clusters(rows) if FEWEST <= len(some) <= LARGEST and not _is_file(work, some)]
+    numbers = _numbers(work, clusters)
+    now = {row.first: number for some, number in zip(clusters, numbers, strict=True) for row in some if number}
+    changed = [row for row in rows if now.get(row.first, 0) != row.third]
+    atoms = work.memory.nodes([row.first for row in changed])
+    for row in changed:
+        number, atom = now.get(row.first, 0), atoms[row.first].id
+        writes.put.append((Book.TIMELINE, row._replace(third=number)))
+        if row.third:
+            writes.batch.remove_edges.append(_edge_id(atom, _id(row.third)))
+        if number:
+            writes.batch.edges.append(_edge(atom, _id(number), work.night.now))
+    writes.batch.remove_nodes += [_id(number) for number in sorted({row.third for row in rows} - {0, *numbers})]
+    writes.batch.nodes += _nodes(work, clusters, numbers)
+
+
+def _clusters(rows: Sequence[Row]) -> Iterator[list[Row]]:
+    """Rows by time, parted where there is a gap."""
+    some: list[Row] = []
+    for row in rows:
+        if some and row.second - some[-1].second > GAP:
+            yield some
+            some = []
+        some.append(row)
+    if some:
+        yield some
+
+
+def _is_file(work: Work, some: Sequence[Row]) -> bool:
+    """Whether all of them are of one file and one moment."""
+    if some[0].second != some[-1].second:
+        return False
+    sources = {brief.source for brief in work.memory.nodes([row.first for row in some]).values()}
+    return len(sources) == 1 and None not in sources
+
+
+def _numbers(work: Work, clusters: Sequence[Sequence[Row]]) -> list[int]:
+    """The numbers of the episodes: of each old one its largest piece keeps it, others get a new one; 0 for none.
+
+    There is none where the one it would be was forgotten.
+    """
+    votes = Counter((row.third, n) for n, some in enumerate(clusters) for row in some if row.third)
+    heirs: dict[int, tuple[int, int]] = {}
+    for (number, n), votes_there in votes.items():
+        heirs[number] = max(heirs.get(number, (0, 0)), (votes_there, -n))
+    kept: dict[int, int] = {}
+    for number in sorted(heirs, key=lambda number: (-heirs[number][0], number)):
+        kept.setdefault(-heirs[number][1], number)
+    numbers = [kept.get(n) or _new(work, some, set(kept.values())) for n, some in enumerate(clusters)]
+    nodes = [Node(_id(number), KIND) for number in numbers]
+    forgotten = work.night.store.is_forgotten(work.night.scope, nodes)
+    return [0 if _id(number) in forgotten else number for number in numbers]
+
+
+def _new(work: Work, some: Sequence[Row], taken: set[int]) -> int:
+    """A number for an episode that begins with this one's first atom."""
+    first = work.memory.nodes([row.first for row in some if row.second == some[0].second])
+    name = min(brief.id for brief in first.values())
+    here = {row.third for row in some}
+    numbers = (hashed(f"{name}\n{again}") for again in count())
+    return next(
+        number
+        for number in numbers
+        if number not in taken and (number in here or not work.night.store.get(work.night.scope, [_id(number)]))
+    )
+
+
+def _nodes(work: Work, clusters: Sequence[Sequence[Row]], numbers: Sequence[int]) -> Iterator[Node]:
+    """The episodes whose times or number of atoms are others than is stored."""
+    present = work.night.store.get(work.night.scope, [_id(number) for number in numbers if number])
+    now = work.night.now
+    for some, number in zip(clusters, numbers, strict=True):
+        start, end = some[0].second, some[-1].second
+        old = present.get(_id(number), Node(_id(number), KIND, created=now))
+        props = {**old.props, "start": start, "end": end, "atoms": len(some)}
+        if number and (old.at, old.props) != (start, props):
+            yield replace(old, at=start, props=props, updated=now)
+
+
+def _id(number: int) -> str:
+    return f"episode-{number % 2**64:016x}"
+
+
+def _edge_id(atom: str, episode: str) -> str:
+    return edge_id(EDGE, atom, episode)
+
+
+def _edge(atom: str, episode: str, now: int) -> Edge:
+    return Edge(_edge_id(atom, episode), atom, episode, EDGE, WEIGHT, via=VIA, created=now, updated=now)

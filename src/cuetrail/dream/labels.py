@@ -1,0 +1,39 @@
+"""Whose tag is whose. A pass changes the tags of its own origin and never another; a user's tag stands above all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cuetrail.ingest.build import is_path_tag
+from cuetrail.model import Origin, Tag
+from cuetrail.store.dreams import Atom
+
+# A tag has one origin: what people gave comes first, then what these say, in this order.
+DREAMT: tuple[Origin, ...] = ("auto", "temporal", "infected")
+
+
+def relabelled(atom: Atom, origin: Origin, wanted: Sequence[Tag]) -> tuple[Tag, ...] | None:
+    """The atom's tags with these in place of those that dreams gave it by this origin; None when that is no change."""
+    given: list[Tag] = []
+    dreamt: dict[Origin, Sequence[Tag]] = {}
+    for tag in atom.tags:
+        if is_dreamt(atom, tag):
+            dreamt[tag.origin] = (*dreamt.get(tag.origin, ()), tag)
+        else:
+            given.append(tag)
+    dreamt[origin] = wanted
+    names = {tag.name for tag in given}
+    for one in DREAMT:
+        for tag in dreamt.get(one, ()):
+            if tag.name not in names:
+                names.add(tag.name)
+                given.append(tag)
+    tags = tuple(given)
+    return None if tags == atom.tags else tags
+
+
+def is_dreamt(atom: Atom, tag: Tag) -> bool:
+    """Whether a dream gave the tag: neither a user did, nor the atom's path, nor a near duplicate."""
+    if tag.origin == "user":
+        return False
+    return tag.name not in atom.borrowed if tag.origin == "infected" else not is_path_tag(tag)

@@ -1,0 +1,115 @@
+"""What every pass is given, and what every pass does alike: read in slices, write in transactions, count and show."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import tzinfo
+from pathlib import Path
+
+from cuetrail.dream.dictionary import Dictionary
+from cuetrail.dream.tagging import AutoTagger
+from cuetrail.model import PassReport, Scope
+from cuetrail.store.base import Progress, Store
+from cuetrail.store.dreams import Atom, Slice, Writes
+
+# Atoms of one transaction: another writer waits for a fraction of a second, and a kill costs as much.
+BATCH = 4_000
+# Of a dry run so many changes of a pass are shown.
+SHOWN = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Night:
+    """One dream in one place: whose, when, and by which rules.
+
+    `home` is the memory's directory, where there is one. `show` keeps the changes for the report of a dry run.
+    """
+
+    store: Store
+    scope: Scope
+    now: int
+    zone: tzinfo
+    tagger: AutoTagger
+    progress: Progress | None = None
+    home: Path | None = None
+    show: bool = False
+
+
+Pass = Callable[[Night], PassReport]
+
+
+class Work:
+    """A pass at work in one place. It counts what it reads and writes."""
+
+    def __init__(self, night: Night, name: str) -> None:
+        self.night = night
+        self.name = name
+        self.memory = night.store.dreaming(night.scope, name)
+        self.read = self.wrote = self.removed = 0
+        self._changes: list[str] = []
+        self._start = time.perf_counter()
+
+    def slices(self, version: str, listens: Sequence[str] = ()) -> Iterator[Slice]:
+        """The atoms that changed, in slices; each must be saved before the next is asked for."""
+        while (some := self.memory.slice(version, BATCH, listens)) is not None:
+            yield some
+            self.read += len(some.atoms)
+            self.step(self.read, self.read + some.left)
+
+    def pieces(self, keys: Collection[int]) -> Iterator[list[Atom]]:
+        """The atoms of these keys, in pieces for one transaction each."""
+        ordered = sorted(keys)
+        for start in range(0, len(ordered), BATCH):
+            atoms = self.memory.atoms(ordered[start : start + BATCH])
+            self.read += len(atoms)
+            yield atoms
+
+    def named_in(self, words: Mapping[str, Iterable[Hashable]]) -> Iterator[int]:
+        """The atoms in whose texts these words are; all texts are read, unless there are no words."""
+        sought = Dictionary(words)
+        total, done, after = self.memory.count() if words else 0, 0, 0
+        while words and (texts := self.memory.texts(after, BATCH)):
+            yield from (key for key, text in texts if sought.find(text))
+            after = texts[-1][0]
+            done += len(texts)
+            self.read += len(texts)
+            self.step(done, total)
+
+    def step(self, done: int, total: int) -> None:
+        """Show how far the pass is."""
+        if self.night.progress:
+            self.night.progress(f"dreaming: {self.name}", done, total)
+
+    def save(self, writes: Writes) -> None:
+        """Write it all or nothing, and count it."""
+        self.memory.save(writes)
+        batch = writes.batch
+        self.wrote += len(batch.nodes) + len(batch.edges) + len(batch.mentions)
+        self.removed += len(batch.remove_nodes) + len(batch.remove_edges) + len(writes.remove_mentions)
+        for atom, tags in writes.relabelled:
+            names = {tag.name for tag in tags}
+            self.wrote += sum(tag not in atom.tags for tag in tags)
+            self.removed += sum(tag.name not in names for tag in atom.tags)
+        if self.night.show and len(self._changes) < SHOWN:
+            self._changes += _shown(writes)
+
+    def report(self) -> PassReport:
+        """What the pass did."""
+        seconds = time.perf_counter() - self._start
+        return PassReport(self.name, self.read, self.wrote, self.removed, seconds, tuple(self._changes[:SHOWN]))
+
+
+def _shown(writes: Writes) -> Iterator[str]:
+    """What comes (+) and what goes (-), in words. A tag that changes its origin comes."""
+    for atom, tags in writes.relabelled:
+        names = {tag.name for tag in tags}
+        yield from (f"+ {atom.id} #{tag.name} ({tag.origin})" for tag in tags if tag not in atom.tags)
+        yield from (f"- {atom.id} #{tag.name} ({tag.origin})" for tag in atom.tags if tag.name not in names)
+    batch = writes.batch
+    yield from (f"+ {node.id} ({node.kind})" for node in batch.nodes)
+    yield from (f"+ {edge.src} {edge.kind} {edge.dst} ({edge.weight})" for edge in batch.edges)
+    yield from (f"+ {mention.source} names {mention.node}" for mention in batch.mentions)
+    yield from (f"- {id_}" for id_ in (*batch.remove_nodes, *batch.remove_edges))
+    yield from (f"- {source} names {node}" for source, node in writes.remove_mentions)

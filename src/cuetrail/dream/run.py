@@ -1,0 +1,104 @@
+"""A dream: the passes one after another, in each place of a user. READ FIRST in this folder.
+
+    temporal -> auto_tags -> infection -> mentions -> cooccurrence -> episodes    then the mirrors
+
+A pass is a plain function, Night -> PassReport. It reads what changed since it last looked, writes in transactions that
+also say how far it is, and so goes on where it stopped. Its outcome depends on what is in the memory, not on the order
+it came in. Only one dream runs at a time in a memory; another one is skipped.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from cuetrail.dream import auto_tags, cooccurrence, episodes, infection, mentions, temporal
+from cuetrail.dream.night import Night, Pass
+from cuetrail.errors import InputError
+from cuetrail.mirror import follow
+from cuetrail.model import DreamReport, PassReport, Scope
+
+PASSES: tuple[Pass, ...] = (
+    temporal.temporal,
+    auto_tags.auto_tags,
+    infection.infection,
+    mentions.mentions,
+    cooccurrence.cooccurrence,
+    episodes.episodes,
+)
+"""In the order they run: a later one may use what an earlier one found. Add a function here to add a pass."""
+
+MIRROR = "mirror"
+# Which other passes' changes a pass has to look at; of the rest of what dreams change it need not know.
+LISTENS = {infection.NAME: infection.LISTENS}
+
+
+def names() -> list[str]:
+    """What the passes are called."""
+    return [*(one.__name__ for one in PASSES), MIRROR]
+
+
+def dream(night: Night, *, only: Collection[str] = (), dry_run: bool = False, everyone: bool = False) -> DreamReport:
+    """Run the passes in every place of the night's user, or of everyone; a report per pass, the places added up.
+
+    `only` names the passes to run. A dry run works on a copy that is thrown away and reports what it changed there.
+    """
+    strange = sorted(set(only) - set(names()))
+    if strange:
+        raise InputError(f"there is no pass {strange[0]!r}: choose of {', '.join(names())}")
+    start = time.perf_counter()
+    passes = [one for one in PASSES if not only or one.__name__ in only]
+    with night.store.single_dream() as alone:
+        if not alone:
+            return DreamReport(skipped=True, dry_run=dry_run)
+        with _stage(night, dry_run) as there:
+            places = there.store.places(None if everyone else night.scope)
+            reports = _run(there, passes, places)
+        problems: list[str] = []
+        if not dry_run:
+            reports += _mirrored(night, places, problems)
+            night.store.refresh(night.progress)
+    return DreamReport(tuple(reports), False, dry_run, time.perf_counter() - start, tuple(problems))
+
+
+@contextmanager
+def _stage(night: Night, dry_run: bool) -> Iterator[Night]:
+    """Where to dream: in the memory itself, or in a copy of it."""
+    if not dry_run:
+        yield night
+        return
+    with night.store.rehearsal() as copy:
+        yield replace(night, store=copy, show=True)
+
+
+def _run(night: Night, passes: Sequence[Pass], places: Sequence[Scope]) -> list[PassReport]:
+    """One place after the other, in each the passes in their order."""
+    totals = {one.__name__: PassReport(one.__name__) for one in passes}
+    for place in places:
+        found = [one(replace(night, scope=place)) for one in passes]
+        if any(report.read or report.wrote or report.removed for report in found):
+            night.store.dreamt(place, LISTENS)
+        totals |= {report.name: _plus(totals[report.name], report) for report in found}
+    return list(totals.values())
+
+
+def _plus(a: PassReport, b: PassReport) -> PassReport:
+    return PassReport(
+        a.name, a.read + b.read, a.wrote + b.wrote, a.removed + b.removed, a.seconds + b.seconds, a.changes + b.changes
+    )
+
+
+def _mirrored(night: Night, places: Sequence[Scope], problems: list[str]) -> list[PassReport]:
+    """Bring the mirrors of these users in step; no report where nobody keeps one."""
+    start = time.perf_counter()
+    whose = dict.fromkeys(replace(place, teams=(), share=None) for place in places) if night.home else {}
+    done = [follow(night.store, scope, night.home, night.progress) for scope in whose if night.home]
+    problems += [problem for one in done for problem in (*one.problems, *one.ended)]
+    reports = [report for one in done for report in one.reports]
+    if not reports:
+        return []
+    read, wrote = sum(report.atoms for report in reports), sum(report.written for report in reports)
+    removed = sum(report.removed for report in reports)
+    return [PassReport(MIRROR, read, wrote, removed, time.perf_counter() - start)]

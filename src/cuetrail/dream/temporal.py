@@ -1,0 +1,25 @@
+"""Labels from an atom's time, for people; their origin is `temporal`."""
+
+from __future__ import annotations
+
+from cuetrail.dream.labels import relabelled
+from cuetrail.dream.moments import labels
+from cuetrail.dream.night import Night, Work
+from cuetrail.model import PassReport
+from cuetrail.store.dreams import Writes
+
+NAME = "temporal"
+VERSION = "1"
+
+
+def temporal(night: Night) -> PassReport:
+    """Give every atom the labels of its time."""
+    work = Work(night, NAME)
+    for some in work.slices(f"{VERSION} {night.zone}"):
+        writes = Writes(mark=some.mark)
+        for atom in some.atoms:
+            tags = relabelled(atom, "temporal", labels(atom.at, night.zone))
+            if tags is not None:
+                writes.relabelled.append((atom, tags))
+        work.save(writes)
+    return work.report()

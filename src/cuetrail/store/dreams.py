@@ -1,0 +1,154 @@
+"""What dreaming asks of an engine, beside the store protocol: the changes of one place, and a ledger to keep books in.
+
+A place is what one user keeps for himself or for one team. A pass dreams in one place at a time and sees nothing of any
+other, so what a rule finds in one place is never carried into another. Quarantined nodes take no part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, NamedTuple, Protocol
+
+import xxhash
+
+from cuetrail.model import Tag
+from cuetrail.store.base import Batch
+
+_TWO64 = 1 << 64
+
+
+def hashed(text: str) -> int:
+    """A text as a number that fits a ledger; it says nothing of the text, so it may outlive what was forgotten."""
+    value = xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))
+    return value - _TWO64 if value >= _TWO64 >> 1 else value
+
+
+class Book(IntEnum):
+    """The books of the ledger, with what the four numbers of a row are. The numbers of the books are stored."""
+
+    PROPOSED = 1  # atom, hash of the phrase
+    INFECTS = 2  # hash of the words, hash of the tag, hash of its display
+    MEANS = 3  # hash of the words, node they name
+    OCCURS = 4  # atom, node it names, source of the atom, how often
+    NAMED = 5  # source, node it names, by how many of its atoms, the source's time
+    TOUCHED = 6  # node whose company changed
+    TOGETHER = 7  # node, node it is often named with, share in millionths
+    TIMELINE = 8  # atom, its time, number of its episode or 0
+    MOVED = 9  # 0, time at which atoms came or went
+
+
+class Row(NamedTuple):
+    """A line of a book. The first two numbers are its key; it is found by either."""
+
+    first: int
+    second: int = 0
+    third: int = 0
+    fourth: int = 0
+
+
+class Atom(NamedTuple):
+    """An atom as a pass reads it, under the engine's own number for it.
+
+    `borrowed` are tags that near duplicates lent it. `row` is the engine's: what it needs to write the atom back, and
+    to see whether somebody changed it meanwhile.
+    """
+
+    key: int
+    id: str
+    text: str
+    at: int
+    source: str | None
+    tags: tuple[Tag, ...]
+    borrowed: frozenset[str]
+    row: Any
+
+
+class Named(NamedTuple):
+    """A node by one of the names that lead to it. `found`: a rule made it of a shared name, nobody stated it."""
+
+    norm: str
+    key: int
+    id: str
+    kind: str
+    name: str | None
+    found: bool
+
+
+class Brief(NamedTuple):
+    """The little of a node that edges and mentions need."""
+
+    id: str
+    kind: str
+    at: int
+    source: str | None
+
+
+class Mark(NamedTuple):
+    """How far a pass is. Everything up to the change `done` is settled (-1: nothing is); of what changed from there to
+    `upto`, the nodes up to the key `after`. The random marks tell two histories with the same numbers apart.
+    """
+
+    version: str
+    done: int
+    done_mark: int
+    upto: int
+    upto_mark: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """The next atoms to look at, by key.
+
+    `runs` are the runs of keys they were taken from: a key in there that is no atom's is of one that is gone. `mark`
+    is to be saved with what the pass makes of them; `left` says about how many keys are still to come.
+    """
+
+    atoms: list[Atom]
+    runs: list[tuple[int, int]]
+    mark: Mark
+    left: int
+
+
+@dataclass(slots=True)
+class Writes:
+    """What a pass changes in one transaction. Rows of `drop` go by their first two numbers, then those of `put` come.
+
+    An atom of `relabelled` that somebody changed since it was read is left alone: it comes again with the next dream.
+    """
+
+    mark: Mark | None = None
+    relabelled: list[tuple[Atom, tuple[Tag, ...]]] = field(default_factory=list)
+    batch: Batch = field(default_factory=Batch)
+    remove_mentions: list[tuple[str, str]] = field(default_factory=list)
+    drop: list[tuple[Book, Row]] = field(default_factory=list)
+    put: list[tuple[Book, Row]] = field(default_factory=list)
+
+
+class Dreaming(Protocol):
+    """One pass at work in one place. It knows the changes that were there when it began; later ones wait."""
+
+    def begun(self, version: str) -> bool: ...
+    def idle(self, version: str) -> bool: ...
+    def slice(self, version: str, limit: int, listens: Sequence[str] = ()) -> Slice | None: ...
+    def count(self) -> int: ...
+    def texts(self, after: int, limit: int) -> list[tuple[int, str]]: ...
+    def atoms(self, keys: Collection[int]) -> list[Atom]: ...
+    def names(self) -> list[Named]: ...
+    def tags(self) -> list[str]: ...
+    def carriers(self, tags: Collection[int]) -> list[int]: ...
+    def nodes(self, keys: Collection[int]) -> dict[int, Brief]: ...
+    def sources(self, keys: Collection[int]) -> dict[int, int]: ...
+    def joined(self, keys: Collection[int]) -> set[tuple[int, int]]: ...
+
+    # the ledger
+    def by_first(self, book: Book, firsts: Collection[int]) -> list[Row]: ...
+    def by_second(self, book: Book, seconds: Collection[int], each: int | None = None) -> list[Row]: ...
+    def within(self, book: Book, runs: Sequence[tuple[int, int]]) -> list[Row]: ...
+    def between(self, book: Book, low: int, high: int) -> list[Row]: ...
+    def seconds(self, book: Book, start: int, backwards: bool, limit: int) -> list[int]: ...
+    def all(self, book: Book, limit: int | None = None) -> list[Row]: ...
+
+    def save(self, writes: Writes) -> int: ...

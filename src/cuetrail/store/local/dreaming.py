@@ -1,0 +1,318 @@
+"""What dreaming reads from the truth: the changes of one place since a pass last looked, and the passes' ledger."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from cuetrail.model import Scope, Tag
+from cuetrail.store.dreams import Atom, Book, Brief, Mark, Named, Row, Slice, Writes, hashed
+from cuetrail.store.local import dreamwrite, rows
+from cuetrail.store.local.db import Database, chunks, head, joined, mark_of, marks, own_part
+
+Runs = list[tuple[int, int]]
+
+# Above every key.
+END = 2**62
+NOTHING = -1
+# Only what is not in quarantine is dreamt of.
+_ATOMS = "n.part = ? AND n.kind = 'atom' AND n.provenance <> 'quarantine'"
+# The columns of a node as its checksum has them, and the path of its file.
+_ROWS = "SELECT n.*, s.path FROM nodes n LEFT JOIN sources s ON s.source = n.source"
+_LEDGER = "SELECT first, second, third, fourth FROM ledger WHERE part = ? AND book = ?"
+# What dreams make is no name that a text could state.
+_UNNAMED = ("episode",)
+
+
+class LocalDreaming:
+    """One pass in one place of a local memory."""
+
+    def __init__(self, db: Database, scope: Scope, name: str) -> None:
+        self.db = db
+        self.scope = scope
+        self.name = name
+        self._tags: dict[str, Tag] = {}
+        self._runs: tuple[Mark, Runs] | None = None
+        with db.reading() as view:
+            found = view.execute(
+                "SELECT part FROM parts WHERE tenant = ? AND owner = ? AND team = ?",
+                (scope.tenant, scope.user, scope.share or ""),
+            ).fetchone()
+            # No part has this number, so of a place in which nothing was written nothing is read.
+            self.part: int = found[0] if found else -1
+            self.head = head(view)
+            self.head_mark = mark_of(view, self.head) or 0
+
+    # --- what changed
+
+    def begun(self, version: str) -> bool:
+        """Whether the pass, in this version, has settled anything here."""
+        with self.db.reading() as db:
+            return _mark(db, self.part, self.name, version).upto != NOTHING
+
+    def idle(self, version: str) -> bool:
+        """Whether nothing at all has changed in this memory since the pass was through."""
+        with self.db.reading() as db:
+            mark = _mark(db, self.part, self.name, version)
+        return (mark.done, mark.done_mark, mark.after) == (self.head, self.head_mark, 0)
+
+    def slice(self, version: str, limit: int, listens: Sequence[str] = ()) -> Slice | None:
+        """The next atoms that changed since the pass last looked, None when there are none.
+
+        What dreams changed counts only if a pass it `listens` to did.
+        """
+        with self.db.reading() as db:
+            mark = _mark(db, self.part, self.name, version)
+            continued = mark.upto > mark.done
+            if not continued:
+                if mark.done == self.head:
+                    return None
+                mark = mark._replace(upto=self.head, upto_mark=self.head_mark)
+            runs = self._changed(db, mark, listens)
+            if not runs and not continued:
+                return None
+            atoms, covered = self._read(db, runs, limit)
+        left = sum(high - low + 1 for low, high in runs) - sum(high - low + 1 for low, high in covered)
+        if covered == runs:
+            mark = Mark(version, mark.upto, mark.upto_mark, mark.upto, mark.upto_mark, 0)
+        else:
+            mark = mark._replace(after=covered[-1][1])
+        return Slice(atoms, covered, mark, left)
+
+    def _changed(self, db: sqlite3.Connection, mark: Mark, listens: Sequence[str]) -> Runs:
+        """The runs of keys that are still to be looked at."""
+        stage = mark._replace(after=0)
+        if self._runs is None or self._runs[0] != stage:
+            newest = db.execute("SELECT max(key) FROM nodes").fetchone()[0] or 0
+            known = _logged(db, mark, listens)
+            self._runs = (stage, [(1, newest)] if known is None else known)
+        return [(max(low, mark.after + 1), high) for low, high in self._runs[1] if high > mark.after]
+
+    def _read(self, db: sqlite3.Connection, runs: Runs, limit: int) -> tuple[list[Atom], Runs]:
+        """Up to `limit` atoms of these runs, and the runs as far as they were read."""
+        atoms: list[Atom] = []
+        covered: Runs = []
+        query = f"{_ROWS} WHERE {_ATOMS} AND n.key BETWEEN ? AND ? ORDER BY n.key LIMIT ?"
+        for low, high in runs:
+            room = limit - len(atoms)
+            if room <= 0:
+                break
+            found = [self._atom(row) for row in db.execute(query, (self.part, low, high, room))]
+            atoms += found
+            covered.append((low, found[-1].key if len(found) == room else high))
+        return atoms, covered
+
+    # --- nodes
+
+    def count(self) -> int:
+        """How many atoms there are, about: for progress."""
+        with self.db.reading() as db:
+            return int(db.execute(f"SELECT count(*) FROM nodes n WHERE {_ATOMS}", (self.part,)).fetchone()[0])
+
+    def texts(self, after: int, limit: int) -> list[tuple[int, str]]:
+        """The next atoms behind a key, with their texts alone."""
+        query = f"SELECT n.key, n.text FROM nodes n WHERE {_ATOMS} AND n.key > ? ORDER BY n.key LIMIT ?"
+        with self.db.reading() as db:
+            return db.execute(query, (self.part, after, limit)).fetchall()
+
+    def atoms(self, keys: Collection[int]) -> list[Atom]:
+        """Those of these keys that are atoms here, by key."""
+        found: list[Atom] = []
+        with self.db.reading() as db:
+            for some in chunks(sorted(keys)):
+                query = f"{_ROWS} WHERE {_ATOMS} AND n.key IN ({marks(len(some))}) ORDER BY n.key"
+                found += [self._atom(row) for row in db.execute(query, (self.part, *some))]
+        return found
+
+    def _atom(self, row: tuple[Any, ...]) -> Atom:
+        tags = tuple([self._tag(item) for item in rows.packed_tags(row[8])]) if row[8] else ()
+        borrowed = _borrowed(row[14]) if row[14] is not None else frozenset[str]()
+        return Atom(row[0], row[2], row[5], row[11], row[19], tags, borrowed, row)
+
+    def _tag(self, item: str) -> Tag:
+        """The tag packed in a text. The same few tags come again and again, so each is made once."""
+        tag = self._tags.get(item)
+        if tag is None:
+            tag = self._tags[item] = rows.unpack_tag(item)
+        return tag
+
+    def names(self) -> list[Named]:
+        """Every name that leads to a node of this place, by name and id."""
+        query = (
+            "SELECT m.norm, n.key, n.id, n.kind, n.name, n.props FROM names m JOIN nodes n ON n.key = m.key"
+            f" WHERE n.part = ? AND n.provenance <> 'quarantine' AND n.kind NOT IN ({marks(len(_UNNAMED))})"
+            " ORDER BY m.norm, n.id"
+        )
+        with self.db.reading() as db:
+            found = db.execute(query, (self.part, *_UNNAMED)).fetchall()
+        return [
+            Named(norm, key, id_, kind, name, _is_found(kind, props)) for norm, key, id_, kind, name, props in found
+        ]
+
+    def tags(self) -> list[str]:
+        """The tags that people, files or rules gave; not those that came with the time or by infection."""
+        with self.db.reading() as db:
+            query = "SELECT name FROM given_tags WHERE part = ? ORDER BY name"
+            return [name for (name,) in db.execute(query, (self.part,))]
+
+    def carriers(self, tags: Collection[int]) -> list[int]:
+        """Keys of the atoms here that carry a tag whose name has one of these hashes."""
+        found: set[int] = set()
+        query = f"SELECT n.key FROM node_labels x JOIN nodes n ON n.key = x.key WHERE x.label = ? AND {_ATOMS}"
+        with self.db.reading() as db:
+            labels = db.execute("SELECT label, name FROM labels WHERE what = 't'")
+            for label in [label for label, name in labels if hashed(name) in tags]:
+                found.update(key for (key,) in db.execute(query, (label, self.part)))
+        return sorted(found)
+
+    def nodes(self, keys: Collection[int]) -> dict[int, Brief]:
+        """Those of these keys that are nodes of this place."""
+        found: dict[int, Brief] = {}
+        with self.db.reading() as db:
+            for some in chunks(sorted(keys)):
+                query = (
+                    "SELECT n.key, n.id, n.kind, n.at, s.path FROM nodes n LEFT JOIN sources s ON s.source = n.source"
+                    f" WHERE n.part = ? AND n.key IN ({marks(len(some))})"
+                )
+                found.update((row[0], Brief(*row[1:])) for row in db.execute(query, (self.part, *some)))
+        return found
+
+    def sources(self, keys: Collection[int]) -> dict[int, int]:
+        """For atoms that came from a file, the node of that file."""
+        found: dict[int, int] = {}
+        with self.db.reading() as db:
+            for some in chunks(sorted(keys)):
+                query = (
+                    "SELECT n.key, t.key FROM nodes n JOIN nodes t ON t.source = n.source AND t.seq = -1"
+                    f" WHERE t.kind = 'source' AND t.part = ? AND n.key IN ({marks(len(some))}) ORDER BY t.key DESC"
+                )
+                found.update(db.execute(query, (self.part, *some)).fetchall())
+        return found
+
+    def joined(self, keys: Collection[int]) -> set[tuple[int, int]]:
+        """(atom, node) where a name or link in the atom was made an edge when it was taken in."""
+        found: set[tuple[int, int]] = set()
+        with self.db.reading() as db:
+            for some in chunks(sorted(keys)):
+                query = (
+                    "SELECT a.node, a.other FROM adjacency a JOIN edges e ON e.key = a.edge"
+                    f" WHERE a.node IN ({marks(len(some))}) AND a.outgoing = 1 AND a.part = ? AND e.via LIKE 'name:%'"
+                )
+                found.update(db.execute(query, (*some, self.part)).fetchall())
+        return found
+
+    # --- the ledger
+
+    def by_first(self, book: Book, firsts: Collection[int]) -> list[Row]:
+        """The rows with one of these first numbers."""
+        found: list[Row] = []
+        with self.db.reading() as db:
+            for some in chunks(sorted(firsts)):
+                query = f"{_LEDGER} AND first IN ({marks(len(some))})"
+                found += map(Row._make, db.execute(query, (self.part, book, *some)))
+        return found
+
+    def by_second(self, book: Book, seconds: Collection[int], each: int | None = None) -> list[Row]:
+        """The rows with one of these second numbers; of each number at most `each`."""
+        found: list[Row] = []
+        query = f"{_LEDGER} AND second = ? LIMIT ?"
+        with self.db.reading() as db:
+            for second in sorted(seconds):
+                rows = db.execute(query, (self.part, book, second, -1 if each is None else each))
+                found += map(Row._make, rows)
+        return found
+
+    def within(self, book: Book, runs: Sequence[tuple[int, int]]) -> list[Row]:
+        """The rows whose first number lies in one of these runs."""
+        found: list[Row] = []
+        with self.db.reading() as db:
+            for run in runs:
+                found += map(Row._make, db.execute(f"{_LEDGER} AND first BETWEEN ? AND ?", (self.part, book, *run)))
+        return found
+
+    def between(self, book: Book, low: int, high: int) -> list[Row]:
+        """The rows whose second number lies from `low` to `high`, by second and first."""
+        with self.db.reading() as db:
+            query = f"{_LEDGER} AND second BETWEEN ? AND ? ORDER BY second, first"
+            return [Row(*row) for row in db.execute(query, (self.part, book, low, high))]
+
+    def seconds(self, book: Book, start: int, backwards: bool, limit: int) -> list[int]:
+        """The different second numbers from `start` on, or from it back."""
+        sign, order = ("<=", "DESC") if backwards else (">=", "ASC")
+        query = (
+            "SELECT DISTINCT second FROM ledger WHERE part = ? AND book = ?"
+            f" AND second {sign} ? ORDER BY second {order} LIMIT ?"
+        )
+        with self.db.reading() as db:
+            return [second for (second,) in db.execute(query, (self.part, book, start, limit))]
+
+    def all(self, book: Book, limit: int | None = None) -> list[Row]:
+        """The rows of a book, by first and second number."""
+        with self.db.reading() as db:
+            found = db.execute(
+                f"{_LEDGER} ORDER BY first, second LIMIT ?", (self.part, book, -1 if limit is None else limit)
+            )
+            return [Row(*row) for row in found]
+
+    # --- writing
+
+    def save(self, writes: Writes) -> int:
+        """Write it all or nothing; how many atoms have other tags now."""
+        with self.db.writing() as db:
+            return dreamwrite.save(db, self.db.path, self.scope, self.part, self.name, writes)
+
+
+def rest(db: sqlite3.Connection, scope: Scope, listens: Mapping[str, Sequence[str]]) -> None:
+    """Let the passes that are through count what dreams changed as seen, so that the next dream has nothing to read."""
+    part = own_part(db, scope)
+    last, mark_there = head(db), mark_of(db, head(db)) or 0
+    for name, version in db.execute("SELECT pass, version FROM dreams WHERE part = ?", (part,)).fetchall():
+        mark = _mark(db, part, name, version)
+        now = Mark(version, last, mark_there, last, mark_there, 0)
+        if (
+            mark.done == mark.upto < last
+            and _logged(db, now._replace(done=mark.done, done_mark=mark.done_mark), listens.get(name, ())) == []
+        ):
+            dreamwrite.put_mark(db, part, name, now)
+
+
+def places(db: sqlite3.Connection, scope: Scope | None) -> Iterator[Scope]:
+    """The places of one user, or of everyone, as the scopes that write there."""
+    whose, given = ("1", ()) if scope is None else ("tenant = ? AND owner = ?", (scope.tenant, scope.user))
+    query = f"SELECT tenant, owner, team FROM parts WHERE {whose} ORDER BY tenant, owner, team"
+    for tenant, owner, team in db.execute(query, given):
+        yield Scope(tenant, owner, (team,) if team else (), team or None)
+
+
+def _mark(db: sqlite3.Connection, part: int, name: str, version: str) -> Mark:
+    """Where the pass stopped; at the very beginning if it never ran, or ran by other rules."""
+    query = "SELECT version, done, done_mark, upto, upto_mark, after FROM dreams WHERE part = ? AND pass = ?"
+    row = db.execute(query, (part, name)).fetchone()
+    return Mark(*row) if row and row[0] == version else Mark(version, NOTHING, 0, NOTHING, 0, 0)
+
+
+def _logged(db: sqlite3.Connection, mark: Mark, listens: Sequence[str]) -> Runs | None:
+    """The runs of keys that changed from `done` to `upto`, joined; None when the log does not tell."""
+    oldest = db.execute("SELECT min(seq) FROM changes").fetchone()[0]
+    if mark.done == NOTHING or oldest is None or oldest > mark.done + 1:
+        return None if mark.done < mark.upto else []
+    if mark_of(db, mark.done) not in (None, mark.done_mark) or mark_of(db, mark.upto) not in (None, mark.upto_mark):
+        return None
+    query = (
+        "SELECT low, high FROM changes WHERE seq > ? AND seq <= ? AND vectors_only = 0"
+        f" AND (dreamt IS NULL OR dreamt IN ({marks(len(listens))})) ORDER BY low"
+    )
+    return joined(db.execute(query, (mark.done, mark.upto, *listens)))
+
+
+def _borrowed(props: str) -> frozenset[str]:
+    if '"near"' not in props:
+        return frozenset()
+    noted = json.loads(props).get("near")
+    return frozenset(noted["tags"]) if isinstance(noted, dict) and "tags" in noted else frozenset()
+
+
+def _is_found(kind: str, props: str | None) -> bool:
+    return kind == "entity" and props is not None and json.loads(props).get("found") is not None

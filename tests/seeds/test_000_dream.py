@@ -1,0 +1,344 @@
+"""The Dreamer of system 000, claim by claim: single-flight, idempotent, incremental, resumable, and its passes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cuetrail import Memory
+from cuetrail.model import DreamReport
+from tests.dream.tools import (
+    DAY,
+    MINUTE,
+    MONDAY,
+    counts,
+    dumped,
+    edges,
+    episodes,
+    exported,
+    idle,
+    mentions,
+    of_origin,
+    origins,
+)
+
+PASSES = ["temporal", "auto_tags", "infection", "mentions", "cooccurrence", "episodes"]
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with Memory(tmp_path / "memory", embedder="none") as opened:
+        yield opened
+
+
+@pytest.fixture
+def filled(memory: Memory) -> Memory:
+    """A memory in which every pass has something to do."""
+    memory.add(name="Ada Lovelace", aliases=["Countess"], kind="person", id="ada", at=MONDAY)
+    memory.add(name="Charles Babbage", kind="person", id="babbage", at=MONDAY)
+    for n, text in enumerate(
+        (
+            "Ada Lovelace showed the punched card to Charles Babbage.",
+            "The Countess wants a punched card for every number.",
+            "Charles Babbage paid for the brass wheels.",
+            "Nobody asked about the brass wheels of the engine.",
+        )
+    ):
+        memory.add(text, id=f"a{n}", tags=["engine"] if n == 0 else [], at=MONDAY + n * MINUTE)
+    return memory
+
+
+# --- the cycle
+
+
+def test_a_second_dream_at_the_same_time_answers_skipped(filled: Memory) -> None:
+    inside: list[str] = []
+    second: list[DreamReport] = []
+
+    def look(what: str, done: int, total: int) -> None:
+        if not inside:
+            inside.append(what)
+            thread = threading.Thread(target=lambda: second.append(filled.dream()))
+            thread.start()
+            thread.join()
+
+    first = filled.dream(progress=look)
+    assert not first.skipped
+    assert [(one.skipped, one.passes) for one in second] == [(True, ())]
+    assert not filled.dream().skipped
+
+
+def test_a_second_dream_on_an_unchanged_memory_writes_nothing(filled: Memory) -> None:
+    filled.dream()
+    before, truth = exported(filled), dumped(filled)
+    report = filled.dream(now=MONDAY + DAY)
+    assert idle(report)
+    assert exported(filled) == before
+    assert dumped(filled) == truth
+
+
+def test_a_second_dream_reads_only_what_changed(filled: Memory) -> None:
+    filled.dream()
+    filled.add("One more about nothing in particular", id="new", at=MONDAY + DAY)
+    report = filled.dream()
+    assert {name: read for name, (read, _, _) in counts(report).items()} == {
+        "temporal": 1, "auto_tags": 1, "infection": 1, "mentions": 1, "cooccurrence": 0, "episodes": 1,
+    }  # fmt: skip
+    assert idle(filled.dream())
+
+
+def test_every_pass_is_reported_by_name(filled: Memory) -> None:
+    report = filled.dream()
+    assert [one.name for one in report.passes] == PASSES
+    assert all(one.read > 0 and one.wrote > 0 and one.seconds > 0 for one in report.passes)
+
+
+def test_progress_is_shown(filled: Memory) -> None:
+    shown: list[str] = []
+    filled.dream(progress=lambda what, *_: shown.append(what))
+    assert [name for name in PASSES if f"dreaming: {name}" in shown] == PASSES
+
+
+def test_a_dry_run_shows_the_changes_and_writes_nothing(filled: Memory) -> None:
+    before = exported(filled)
+    dry = filled.dream(dry_run=True)
+    assert exported(filled) == before
+    assert "+ a0 #monday (temporal)" in dry.passes[0].changes
+    wet = filled.dream()
+    assert counts(dry) == counts(wet)
+    assert dry.dry_run
+    assert not wet.dry_run
+
+
+# --- temporal labels
+
+
+def test_atoms_get_the_labels_of_their_time(memory: Memory) -> None:
+    memory.add("anything", id="a", at=MONDAY)
+    memory.dream()
+    assert origins(memory, "a") == dict.fromkeys(("2026", "january", "monday", "winter", "q1", "afternoon"), "temporal")
+
+
+def test_the_labels_are_of_the_zone_that_is_given(memory: Memory) -> None:
+    memory.add("anything", id="a", at=MONDAY + 12 * 60 * MINUTE)  # Tuesday 02:00 UTC, Monday 21:00 in New York
+    memory.dream(zone="America/New_York")
+    assert of_origin(memory, "a", "temporal") == {"2026", "january", "monday", "winter", "q1", "evening"}
+    memory.dream()
+    assert of_origin(memory, "a", "temporal") == {"2026", "january", "tuesday", "winter", "q1", "night"}
+
+
+# --- auto-tags
+
+
+def test_names_and_key_phrases_that_atoms_share_become_tags(memory: Memory) -> None:
+    memory.add("Grace Hopper found a moth in the relay panel", id="a", at=MONDAY)
+    memory.add("They asked Grace Hopper why the relay panel was open", id="b", at=MONDAY)
+    memory.add("A text with words that no other has", id="c", at=MONDAY)
+    memory.dream()
+    assert of_origin(memory, "a", "auto") == of_origin(memory, "b", "auto") == {"grace_hopper", "relay_panel"}
+    assert of_origin(memory, "c", "auto") == set()
+
+
+# --- infection
+
+
+def test_known_tags_found_as_whole_words_infect(memory: Memory) -> None:
+    memory.add("kept here", id="tagged", tags=["Radio", "machine learning"], at=MONDAY)
+    memory.add("The RADIO is silent; machine-learning did not help.", id="a", at=MONDAY)
+    memory.add("Radioactive radios and machinelearning", id="b", at=MONDAY)
+    memory.dream()
+    assert of_origin(memory, "a", "infected") == {"radio", "machine_learning"}
+    assert of_origin(memory, "b", "infected") == set()
+
+
+def test_names_and_aliases_infect_with_the_name_of_their_node(filled: Memory) -> None:
+    filled.dream(only=["infection"])
+    assert of_origin(filled, "a1", "infected") == {"ada_lovelace"}
+    assert of_origin(filled, "a0", "infected") == {"ada_lovelace", "charles_babbage"}
+
+
+def test_a_new_name_infects_old_atoms(memory: Memory) -> None:
+    memory.add("Wingbeat tracks birds", id="old", at=MONDAY)
+    memory.dream()
+    assert "wingbeat" not in origins(memory, "old")
+    memory.add(name="Wingbeat", kind="project", at=MONDAY)
+    memory.dream()
+    assert origins(memory, "old")["wingbeat"] == "infected"
+
+
+def test_a_name_that_vanished_takes_its_tags_along(memory: Memory) -> None:
+    memory.add("Wingbeat tracks birds", id="old", at=MONDAY)
+    memory.add(name="Wingbeat", kind="project", id="project", at=MONDAY)
+    memory.dream()
+    memory.forget("project")
+    memory.dream()
+    assert "wingbeat" not in origins(memory, "old")
+
+
+def test_a_text_that_changed_loses_the_tags_of_the_old_one(memory: Memory) -> None:
+    memory.add(name="Wingbeat", kind="project", at=MONDAY)
+    memory.add("Wingbeat tracks birds", id="a", at=MONDAY)
+    memory.dream()
+    memory.add("It tracks birds", id="a", at=MONDAY)
+    memory.dream()
+    assert "wingbeat" not in origins(memory, "a")
+
+
+@pytest.mark.parametrize("word", ["a", "7", "2026", "the", "monday", "inbox", "misc"])
+def test_what_is_too_short_or_too_common_does_not_infect(memory: Memory, word: str) -> None:
+    memory.add("tagged", id="tagged", tags=[word], at=MONDAY)
+    memory.add(f"here is {word} in a text", id="a", at=MONDAY)
+    memory.dream(only=["infection"])
+    assert origins(memory, "a") == {}
+
+
+# --- mentions and co-occurrence
+
+
+def test_atoms_are_joined_to_what_they_name(filled: Memory) -> None:
+    filled.dream()
+    found = edges(filled, "mentions")
+    assert found.keys() == {("a0", "ada"), ("a0", "babbage"), ("a1", "ada"), ("a2", "babbage")}
+    assert {edge.weight for edge in found.values()} == {0.35}
+
+
+def test_a_name_that_is_said_more_often_weighs_more_within_the_topical_band(memory: Memory) -> None:
+    memory.add(name="Ada", kind="person", id="ada", at=MONDAY)
+    for times in (1, 2, 5, 50):
+        memory.add("Ada. " * times, id=f"a{times}", at=MONDAY)
+    memory.dream()
+    weights = [edges(memory, "mentions")[f"a{times}", "ada"].weight for times in (1, 2, 5, 50)]
+    assert weights == [0.35, 0.40, 0.43, 0.448]
+
+
+def test_mentions_are_distinct_by_source_and_have_the_sources_own_time(memory: Memory) -> None:
+    memory.add(name="Ada", kind="person", id="ada", at=MONDAY)
+    memory.ingest_text("Ask Ada first.\n\nThen ask Ada again.", source="plan.txt", now=MONDAY + DAY)
+    memory.add("Ada is away", id="alone", at=MONDAY)
+    memory.dream(now=MONDAY + 9 * DAY)
+    (source,) = [node for node in (memory.get("plan"), memory.get("plan.txt")) if node]
+    assert mentions(memory) == {(source.id, "ada"): source.at, ("alone", "ada"): MONDAY}
+
+
+def test_names_of_one_text_are_joined_within_the_topical_band(filled: Memory) -> None:
+    filled.dream()
+    found = edges(filled, "co_occurs")
+    # Each is named in two texts, in one of them with the other: 1 / (2 + 1) of the way from .25 to .45.
+    assert {pair: edge.weight for pair, edge in found.items()} == {("ada", "babbage"): 0.3167}
+    filled.add("Ada Lovelace and Charles Babbage dined.", id="more", at=MONDAY)
+    filled.dream()
+    assert edges(filled, "co_occurs")["ada", "babbage"].weight == 0.35
+
+
+def test_stale_co_occurrence_is_removed(filled: Memory) -> None:
+    filled.dream()
+    filled.forget("a0")
+    filled.dream()
+    assert edges(filled, "co_occurs") == {}
+
+
+def test_a_node_is_joined_to_at_most_ten_it_is_named_with(memory: Memory) -> None:
+    names = [f"Name{chr(ord('A') + n)}" for n in range(14)]
+    for n, name in enumerate(names):
+        memory.add(name=name, kind="person", id=name, at=MONDAY)
+        # The later ones meet the first one more often.
+        for again in range(n):
+            memory.add(f"{names[0]} met {name}", id=f"{name} {again}", at=MONDAY)
+    memory.dream(only=["mentions", "cooccurrence"])
+    chosen = {pair for pair, edge in edges(memory, "co_occurs").items() if (edge.weight or 0) < 0.35}
+    assert all(0.25 <= (edge.weight or 0) <= 0.45 for edge in edges(memory, "co_occurs").values())
+    assert len(edges(memory, "co_occurs")) == 13  # ten chosen by the first, three that chose the first
+    assert not chosen
+
+
+# --- episodes
+
+
+def test_a_gap_of_more_than_15_minutes_starts_a_new_episode(memory: Memory) -> None:
+    times = [0, 15, 30, 45 + 1 / 60_000, 50, 60]
+    for n, minutes in enumerate(times):
+        memory.add(f"thing number {n}", id=f"a{n}", at=MONDAY + round(minutes * MINUTE))
+    memory.dream()
+    assert sorted(map(sorted, episodes(memory).values())) == [["a0", "a1", "a2"], ["a3", "a4", "a5"]]
+
+
+def test_an_episode_has_at_least_3_atoms(memory: Memory) -> None:
+    for n in range(2):
+        memory.add(f"thing number {n}", id=f"a{n}", at=MONDAY + n * MINUTE)
+    memory.dream()
+    assert episodes(memory) == {}
+    memory.add("thing number 2", id="a2", at=MONDAY + 2 * MINUTE)
+    memory.dream()
+    assert list(episodes(memory).values()) == [{"a0", "a1", "a2"}]
+
+
+def test_an_episode_that_grows_keeps_its_id(memory: Memory) -> None:
+    for n in range(3):
+        memory.add(f"thing number {n}", id=f"a{n}", at=MONDAY + n * MINUTE)
+    memory.dream()
+    (episode,) = episodes(memory)
+    for id_, minutes in (("later", 10), ("earlier", -10)):
+        memory.add(f"the {id_} one", id=id_, at=MONDAY + minutes * MINUTE)
+        memory.dream()
+        assert episodes(memory).keys() == {episode}
+    assert episodes(memory)[episode] == {"a0", "a1", "a2", "earlier", "later"}
+    node = memory.get(episode)
+    assert node is not None
+    assert (node.kind, node.at, node.props["atoms"]) == ("episode", MONDAY - 10 * MINUTE, 5)
+
+
+# --- origins
+
+
+def test_no_pass_touches_a_users_own_tag(memory: Memory) -> None:
+    own = ["Monday", "Ada", "engine", "brass wheels"]
+    memory.add(name="Ada", kind="person", id="ada", at=MONDAY)
+    memory.add("Ada saw the engine and the brass wheels", id="a", tags=own, at=MONDAY)
+    memory.add("The brass wheels of the engine", id="b", at=MONDAY)
+    before = memory.get("a")
+    memory.dream()
+    after = memory.get("a")
+    assert before is not None
+    assert after is not None
+    assert after.tag_details[:4] == before.tag_details
+    assert {name for name, origin in origins(memory, "a").items() if origin == "user"} == set(before.tags)
+
+
+def test_a_tag_that_the_user_adds_is_the_users_whatever_it_was(memory: Memory) -> None:
+    texts = {"a": "Grace Hopper found a moth", "b": "They asked Grace Hopper"}
+    for id_, text in texts.items():
+        memory.add(text, id=id_, at=MONDAY)
+    memory.dream()
+    assert origins(memory, "a")["grace_hopper"] == "auto"
+    memory.add(texts["a"], id="a", tags=["Grace Hopper", "January"], at=MONDAY)
+    memory.dream()
+    found = origins(memory, "a")
+    assert (found["grace_hopper"], found["january"], found["monday"]) == ("user", "user", "temporal")
+
+
+# --- forgetting
+
+
+def test_dreaming_brings_nothing_forgotten_back(filled: Memory) -> None:
+    filled.dream()
+    filled.forget("ada", "a1")
+    filled.dream()
+    assert filled.get("ada") is None
+    assert not any("ada" in pair for kind in ("mentions", "co_occurs") for pair in edges(filled, kind))
+    assert not any("ada" in pair for pair in mentions(filled))
+    assert all("ada_lovelace" not in of_origin(filled, id_, "infected") for id_ in ("a0", "a2", "a3"))
+
+
+def test_a_forgotten_episode_stays_forgotten(memory: Memory) -> None:
+    for n in range(4):
+        memory.add(f"thing number {n}", id=f"a{n}", at=MONDAY + n * MINUTE)
+    memory.dream()
+    (episode,) = episodes(memory)
+    memory.forget(episode)
+    memory.add("one more thing", id="more", at=MONDAY + 5 * MINUTE)
+    memory.dream()
+    assert memory.get(episode) is None
+    assert episodes(memory) == {}

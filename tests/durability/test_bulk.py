@@ -84,8 +84,8 @@ def test_another_thread_need_not_wait_for_the_end(memory: Memory) -> None:
 
 def test_a_memory_replaced_twice_in_one_stream_is_found_by_its_last_words_only(memory: Memory) -> None:
     noise = texts(2 * BATCH)
-    first = [{"id": "a", "text": "alpha"}, *noise]
-    memory.add_many([*first, {"id": "a", "text": "beta"}, *noise, {"id": "a", "text": "gamma"}])
+    said = [{"id": "a", "text": word} for word in ("alpha", "beta", "gamma")]
+    memory.add_many([said[0], *noise, said[1], *noise, said[2]])
     assert [search(memory, word) for word in ("alpha", "beta", "gamma")] == [[], [], ["a"]]
 
 

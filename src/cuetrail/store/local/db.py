@@ -60,8 +60,8 @@ def _in_our_words(path: Path, seconds: float, error: sqlite3.Error) -> MemoryErr
         return damaged(path, str(error))
     if code == _READ_ONLY_CODE:
         return MemoryError_(
-            f"{path.parent} cannot be written to, and a memory keeps its locks there even while it is only read: make it "
-            "writable for you, or copy it to a place that is"
+            f"{path.parent} cannot be written to, and a memory keeps its locks there even while it is only read: "
+            "make it writable for you, or copy it to a place that is"
         )
     if code == _FULL_CODE:
         return MemoryError_(f"there is no space left for {path}: free some and try again. Nothing was changed")

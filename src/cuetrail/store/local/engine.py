@@ -273,9 +273,7 @@ class LocalStore:
         with self.db.reading() as db:
             return Home(db, scope, self.db.path).edges_via(norms)
 
-    def simhash_bands(
-        self, scope: Scope, wanted: Collection[Band], limit: int
-    ) -> dict[Band, list[tuple[str, int]]]:
+    def simhash_bands(self, scope: Scope, wanted: Collection[Band], limit: int) -> dict[Band, list[tuple[str, int]]]:
         with self.db.reading() as db:
             return Home(db, scope, self.db.path).simhash_bands(wanted, limit)
 

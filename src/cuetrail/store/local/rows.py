@@ -12,6 +12,8 @@ from cuetrail.model import Edge, Fact, Life, Node, Tag
 
 # The very object that is the default, so that most nodes are told apart by identity.
 NEWBORN = Node("").life
+# Where a tag comes from that somebody or a rule gave.
+GIVEN = ("user", "auto")
 _TWO64 = 1 << 64
 _GROUP, _ITEM, _IN = "\x1d", "\x1e", "\x1f"
 
@@ -20,7 +22,8 @@ NODE = """SELECT n.key, n.part, n.id, n.kind, n.name, n.text, n.check_sum, n.ali
   l.salience, l.state, l.confidence, l.accesses, l.last_access, l.last_decay, l.interval, l.gradient, l.retention
   FROM nodes n JOIN parts p ON p.part = n.part LEFT JOIN sources s ON s.source = n.source
   LEFT JOIN life l ON l.key = n.key"""
-INSERT_NODE = "INSERT OR REPLACE INTO nodes VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+INSERT_NODE = "INSERT INTO nodes VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+REPLACE_NODE = INSERT_NODE.replace("INSERT", "INSERT OR REPLACE")
 
 EDGE = """SELECT e.key, e.part, e.id, a.id, b.id, e.kind, e.weight, e.tags, e.text, e.type, e.attitude, e.proximity,
   e.confidence, e.via, e.props, e.created, e.updated, e.valid_from, e.valid_until, e.src, e.dst
@@ -97,7 +100,7 @@ def unpack_labels(packed: str | None) -> tuple[tuple[Tag, ...], tuple[str, ...]]
 
 def given_names(tags: Iterable[Tag], provenance: str) -> set[str]:
     """The tags that people, files or rules gave a node; of one in quarantine none counts."""
-    return {tag.name for tag in tags if tag.origin in ("user", "auto")} if provenance != "quarantine" else set()
+    return {tag.name for tag in tags if tag.origin in GIVEN} if provenance != "quarantine" else set()
 
 
 def packed_tags(packed: str) -> list[str]:

@@ -30,7 +30,7 @@ Heirs = Mapping[int, _End]
 
 
 def write_batch(db: sqlite3.Connection, scope: Scope, batch: Batch) -> Written:
-    """Carry out a batch inside the caller's transaction; then what is stated of old nodes passes to their successors."""
+    """Carry out a batch inside the caller's transaction; what is stated of old nodes passes to their successors."""
     written = write.write_batch(db, scope, batch)
     if not batch.successors:
         return written

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -164,22 +164,10 @@ def _put_nodes(w: Write, nodes: Sequence[Node]) -> tuple[dict[str, int], int]:
     keys = {**old, **{id_: first + n for n, id_ in enumerate(fresh)}}
     sources = _source_keys(w, {n.source for n in nodes if n.source is not None})
     w.db.executemany(
-        rows.INSERT_NODE,
+        rows.REPLACE_NODE if old else rows.INSERT_NODE,
         [rows.node_row(n, keys[n.id], w.part, sources[n.source] if n.source is not None else None) for n in nodes],
     )
-    carriers: dict[tuple[str, str], list[int]] = {}
-    given = Counter[tuple[int, str]]()
-    for node in nodes:
-        key = keys[node.id]
-        given.update((w.part, tag) for tag in rows.given_names(node.tag_details, node.provenance))
-        for tag in node.tag_details:
-            carriers.setdefault(("t", tag.name), []).append(key)
-        for bucket in node.buckets:
-            carriers.setdefault(("b", bucket), []).append(key)
-    ids = label_ids(w.db, carriers.keys(), create=True)
-    pairs = [(ids[label], key) for label in sorted(carriers, key=ids.__getitem__) for key in carriers[label]]
-    w.db.executemany("INSERT OR IGNORE INTO node_labels VALUES (?, ?)", pairs)
-    count_given(w.db, given)
+    _put_labels(w, nodes, keys)
     named = [(norm, keys[n.id]) for n in nodes if n.name or n.aliases for norm in _norms(n.name, n.aliases)]
     w.db.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", named)
     aged = (n for n in nodes if n.life is not rows.NEWBORN and n.life != rows.NEWBORN)
@@ -187,6 +175,25 @@ def _put_nodes(w: Write, nodes: Sequence[Node]) -> tuple[dict[str, int], int]:
     w.db.executemany(f"INSERT OR REPLACE INTO life VALUES ({marks(10)})", lives)
     w.changed.update(keys.values())
     return keys, len(fresh)
+
+
+def _put_labels(w: Write, nodes: Sequence[Node], keys: dict[str, int]) -> None:
+    """Enter nodes into the inverted tables, label by label and in the order of keys, as they lie there."""
+    tags, buckets, given = (defaultdict[str, list[int]](list) for _ in range(3))
+    for node in nodes:
+        key = keys[node.id]
+        counts = node.provenance != "quarantine"
+        for tag in node.tag_details:
+            tags[tag.name].append(key)
+            if counts and tag.origin in rows.GIVEN:
+                given[tag.name].append(key)
+        for bucket in node.buckets:
+            buckets[bucket].append(key)
+    carriers = {(what, name): some for what, found in (("t", tags), ("b", buckets)) for name, some in found.items()}
+    ids = label_ids(w.db, carriers.keys(), create=True)
+    pairs = [(ids[label], key) for label in sorted(carriers, key=ids.__getitem__) for key in carriers[label]]
+    w.db.executemany("INSERT OR IGNORE INTO node_labels VALUES (?, ?)", pairs)
+    count_given(w.db, {(w.part, name): len(set(some)) for name, some in given.items()})
 
 
 def _check_ids(w: Write, ids: Sequence[str], table: str) -> None:

@@ -52,7 +52,7 @@ _WRAPPERS = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _CLOSERS = re.compile(
-    r"[\s,]+(?:please|thanks|thank\s+you|for\s+me|right\s+now|at\s+the\s+moment)[\s.!?]*$", re.IGNORECASE
+    r"(?:[\s,]+(?:please|thanks|thank\s+you|for\s+me|right\s+now|at\s+the\s+moment)){1,3}[\s.!?]*$", re.IGNORECASE
 )
 _DATE = re.compile(
     r"""\d{4}(?:[-/.]\d{1,2}){0,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}(?:st|nd|rd|th)?|q[1-4]

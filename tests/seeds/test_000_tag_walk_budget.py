@@ -1,0 +1,242 @@
+"""System 000, the budget: strict, seven parts to three, and never one list in the other's share."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from cuetrail import Budget, Hit, Memory, Node
+from cuetrail.anchor import Ask
+from cuetrail.cue import parse_cue
+from cuetrail.formulas import estimated_tokens, share, shares
+from cuetrail.model import Scope, Tag, Where
+from cuetrail.render import CUT_MARK, SEPARATOR, line, render, two_lists
+from cuetrail.score import Scored
+from cuetrail.store.base import Store
+
+Measure = Callable[[str], int]
+MEASURES: tuple[Measure, ...] = (len, estimated_tokens, lambda text: len(text.split()))
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with Memory(tmp_path, embedder=None) as opened:
+        yield opened
+
+
+def told(
+    anchors: list[Hit], walkers: list[Hit], size: int, measure: Measure = len, spill: bool = False
+) -> tuple[str, Scored]:
+    """What is rendered of two lists; no store is asked for that."""
+    nobody: Store = None  # type: ignore[assignment]  # rendering asks no store
+    ask = Ask(nobody, Scope(), parse_cue("", Where()), size, measure, size)
+    return two_lists(ask, Scored(tuple(anchors), tuple(walkers)), anchor_share=0.7, spill=spill)
+
+
+def hits(*texts: str) -> list[Hit]:
+    return [Hit(Node(f"n{n}", text=text), 1.0, {}) for n, text in enumerate(texts)]
+
+
+def of_length(*lengths: int) -> list[Hit]:
+    """Hits whose lines are exactly so long."""
+    made = [Hit(Node(f"n{n}", text="x"), 1.0, {}) for n in range(len(lengths))]
+    rest = [length - len(line(hit)) for length, hit in zip(lengths, made, strict=True)]
+    return [Hit(Node(hit.node.id, text="x" * (1 + more)), 1.0, {}) for hit, more in zip(made, rest, strict=True)]
+
+
+# --- sizing
+
+
+@pytest.mark.parametrize(
+    ("tokens", "atoms", "anchors", "walkers"),
+    [(2000, 10, 7, 3), (5000, 25, 18, 7), (0, 5, 4, 2), (1000, 5, 4, 2), (1001, 6, 5, 2), (20_000, 100, 70, 30)],
+)
+def test_a_budget_of_tokens_says_how_many_of_each(tokens: int, atoms: int, anchors: int, walkers: int) -> None:
+    assert atoms == max(5, -(-tokens // 200))
+    assert shares(tokens) == (anchors, walkers)
+
+
+@pytest.mark.parametrize(("budget", "count"), [(Budget(tokens=2000), (7, 3)), (Budget(tokens=5000), (18, 7))])
+def test_a_walk_finds_as_many_as_its_budget_is_sized_for(
+    memory: Memory, budget: Budget, count: tuple[int, int]
+) -> None:
+    memory.add_many([{"text": f"kite {n}", "tags": ["sky"]} for n in range(40)], now=1)
+    memory.add_many([{"text": f"cloud {n}", "tags": ["sky"]} for n in range(40)], now=1)
+    found = memory.tag_walk("kite", budget=budget, now=2)
+    assert (len(found.anchors), len(found.walkers)) == count
+
+
+def test_eight_thousand_characters_are_sized_as_two_thousand_tokens(memory: Memory) -> None:
+    memory.add_many([{"text": f"kite {n}", "tags": ["sky"]} for n in range(40)], now=1)
+    memory.add_many([{"text": f"cloud {n}", "tags": ["sky"]} for n in range(40)], now=1)
+    found = memory.tag_walk("kite", now=2)
+    assert (len(found.anchors), len(found.walkers)) == (7, 3)
+
+
+# --- shares
+
+
+@pytest.mark.parametrize("size", [0, 1, 9, 10, 99, 333, 1000, 8000, 7777])
+def test_anchors_get_seven_tenths_rounded_down_and_walkers_the_rest(size: int) -> None:
+    assert share(size, 0.7) == 7 * size // 10
+    text, shown = told(of_length(50, 50, 50, 50), of_length(*[50] * 200), size)
+    before = SEPARATOR.join(line(hit) for hit in shown.anchors)
+    assert len(before) <= 7 * size // 10
+    assert len(text) - len(before) <= size - 7 * size // 10
+
+
+def test_a_share_is_used_to_its_last_character() -> None:
+    anchors, walkers = of_length(700), of_length(298)
+    text, shown = told(anchors, walkers, 1000)
+    assert len(text) == 1000
+    assert (len(shown.anchors), len(shown.walkers)) == (1, 1)
+    # One character more on either side and it no longer fits, but can be cut: more than 200 are left.
+    text, shown = told(of_length(701), walkers, 1000)
+    assert text.startswith("x" * 690)
+    assert CUT_MARK in text
+    assert len(text) <= 1000
+    text, shown = told(anchors, of_length(299), 1000)
+    assert text.endswith(CUT_MARK)
+    assert len(text) <= 1000
+
+
+def test_without_spill_what_anchors_leave_stays_empty() -> None:
+    anchors, walkers = of_length(100), of_length(*[100] * 20)
+    text, shown = told(anchors, walkers, 1000)
+    assert len(shown.walkers) == 2
+    assert len(text) == 100 + 2 * (2 + 100)
+    text, shown = told(anchors, walkers, 1000, spill=True)
+    assert len(shown.walkers) == 8
+    assert len(text) == 100 + 8 * (2 + 100)
+
+
+def test_with_spill_anchors_use_what_walkers_leave() -> None:
+    anchors, walkers = of_length(*[100] * 20), of_length(100)
+    text, shown = told(anchors, walkers, 1000)
+    assert (len(shown.anchors), len(shown.walkers)) == (6, 1)
+    text, shown = told(anchors, walkers, 1000, spill=True)
+    assert (len(shown.anchors), len(shown.walkers)) == (8, 1)
+    assert len(text) == 8 * 100 + 7 * 2 + 2 + 100
+
+
+def test_two_lists_are_never_mixed() -> None:
+    text, shown = told(hits("low"), hits("high"), 1000)
+    assert text == "low [n0]\n\nhigh [n0]"
+    assert [hit.node.text for hit in (*shown.anchors, *shown.walkers)] == ["low", "high"]
+
+
+def test_a_walker_that_scores_higher_stays_behind_the_anchors(memory: Memory) -> None:
+    memory.add("kite", id="first", tags=["rare", "sky"], now=1)
+    memory.add("kite " + "word " * 300, id="last", now=1)
+    memory.add("cloud", id="walker", tags=["rare", "sky"], now=1)
+    memory.add_many([{"text": "stone", "tags": ["ground"], "id": f"n{n}"} for n in range(30)], now=1)
+    found = memory.tag_walk("kite", now=2)
+    assert [hit.node.id for hit in found.hits] == ["first", "last", "walker"]
+    assert found.walkers[0].score > found.anchors[1].score
+    assert found.text.endswith("cloud [walker]")
+
+
+# --- cutting
+
+
+def test_an_atom_is_cut_only_where_more_than_two_hundred_characters_remain() -> None:
+    for room, is_cut in ((202, False), (203, True)):
+        text, shown = render(of_length(100, 500), 100 + len(SEPARATOR) + room, len)
+        assert (len(shown) == 2) == is_cut == text.endswith(CUT_MARK)
+
+
+def test_a_cut_is_made_at_a_sentence_end_past_half_of_the_rest() -> None:
+    early, late = "Short. " + "x" * 600, "x" * 230 + " end. " + "y" * 600
+    text, _ = render(hits(early), 400, len)
+    assert text == early[:398] + CUT_MARK
+    text, _ = render(hits(late), 400, len)
+    assert text == late[: late.index("end.") + 4] + CUT_MARK
+
+
+# --- never over it
+
+
+def some_hits(chance: random.Random, most: int) -> list[Hit]:
+    parts = ["word. ", "Ein Satz! ", "日本。", "🦅", "\n", "x" * 50, "a b c "]
+    texts = ["".join(chance.choices(parts, k=chance.choice((0, 1, 5, 60)))) for _ in range(chance.randint(0, most))]
+    sources = (None, "a/b.md")
+    return [
+        Hit(Node(f"n{n}", text=text, name=chance.choice((None, "Name")), source=chance.choice(sources)), 1.0, {})
+        for n, text in enumerate(texts)
+    ]
+
+
+def test_ten_thousand_answers_stay_inside_their_budgets_and_their_shares() -> None:
+    chance = random.Random(0)
+    for _ in range(10_000):
+        anchors, walkers = some_hits(chance, 6), some_hits(chance, 6)
+        size = chance.choice((0, 1, chance.randint(0, 60), chance.randint(0, 700), chance.randint(0, 5000)))
+        measure, spill = chance.choice(MEASURES), chance.random() < 0.5
+        text, shown = told(anchors, walkers, size, measure, spill)
+        assert measure(text) <= size
+        assert list(shown.anchors) == anchors[: len(shown.anchors)]
+        assert list(shown.walkers) == walkers[: len(shown.walkers)]
+        assert bool(text) == bool(shown.anchors or shown.walkers)
+        if spill:
+            continue
+        alone, _ = render(anchors, 7 * size // 10, measure)
+        assert text.startswith(alone)
+        assert measure(alone) <= 7 * size // 10
+        assert measure(text[len(alone) :]) <= size - 7 * size // 10
+
+
+def test_spill_never_shows_less() -> None:
+    chance = random.Random(1)
+    for _ in range(500):
+        anchors, walkers = some_hits(chance, 6), some_hits(chance, 6)
+        size = chance.randint(0, 3000)
+        _, strict = told(anchors, walkers, size)
+        _, loose = told(anchors, walkers, size, spill=True)
+        assert len(loose.anchors) >= len(strict.anchors)
+        assert len(loose.walkers) >= len(strict.walkers)
+
+
+def test_whole_walks_stay_inside_their_budgets(memory: Memory) -> None:
+    chance = random.Random(2)
+    words = ["kite", "cloud", "river", "stone", "日本"]
+    nodes = [
+        Node(
+            f"n{n:03}",
+            text=". ".join(" ".join(chance.choices(words, k=9)) for _ in range(chance.choice((1, 4, 40)))),
+            tag_details=tuple(Tag(t, t) for t in chance.sample(["a", "b", "c"], 2)),
+        )
+        for n in range(80)
+    ]
+    memory.add_many(nodes, now=1)
+    sizes = [*range(0, 400, 37), *range(400, 9000, 711)]
+    for size in sizes:
+        for in_tokens in (False, True):
+            found = memory.tag_walk(
+                " ".join(chance.sample(words, 2)),
+                budget=Budget(tokens=size) if in_tokens else Budget(chars=size),
+                spill=chance.random() < 0.5,
+                rank=chance.choice(("idf", "gravity")),
+                record_access=False,
+            )
+            assert (estimated_tokens if in_tokens else len)(found.text) <= size
+            assert found.answerable
+            whole = SEPARATOR.join(line(hit) for hit in found.hits)
+            assert found.text == whole or CUT_MARK in found.text
+
+
+def test_tokens_are_counted_by_the_tokenizer_that_is_given(memory: Memory) -> None:
+    memory.add("one two three kite", tags=["sky"], id="a", now=1)
+    memory.add("five six seven", tags=["sky"], id="b", now=1)
+
+    def words(text: str) -> int:
+        return len(text.split())
+
+    # Five words of the anchor with its id, four of the walker: 7 and 3 of a budget of ten, 10 and 4 of one of 14.
+    assert [hit.node.id for hit in memory.tag_walk("kite", budget=Budget(tokens=10), count_tokens=words).hits] == ["a"]
+    assert [hit.node.id for hit in memory.tag_walk("kite", budget=Budget(tokens=14), count_tokens=words).hits] == [
+        "a",
+        "b",
+    ]

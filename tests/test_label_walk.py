@@ -1,0 +1,72 @@
+"""The local engine's walk stops early and looks at few nodes; what it leaves out could not have entered."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from cuetrail.model import Node, Tag, WalkQuery
+from cuetrail.store.base import Batch
+from cuetrail.store.local import LocalStore, labelbase, labelindex, labelwalk, walks
+from cuetrail.store.local.db import moment
+from tests.contract.test_walking import ANYTHING, ME, check, foothold, from_tag, some_node, tags, walked
+
+
+@pytest.mark.parametrize("first", [1, 30, 300])
+@pytest.mark.parametrize("wide", [0, 1_000])
+def test_looking_in_small_rounds_changes_no_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: int, wide: int
+) -> None:
+    monkeypatch.setattr(labelwalk, "FIRST", first)
+    monkeypatch.setattr(labelindex, "FEW", 10)
+    monkeypatch.setattr(labelbase, "MOST_WIDE", wide)
+    monkeypatch.setattr(walks, "MOST_ASKED", 40)
+    chance = random.Random(first)
+    nodes = [some_node(chance, f"n{i:05}") for i in range(500)]
+    store = LocalStore(tmp_path)
+    store.write(ME, Batch(nodes=nodes))
+    for _ in range(40):
+        check(store, nodes, chance)
+    store.close()
+
+
+def test_common_labels_are_not_walked_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thousand carriers of a common tag stay unlooked at once a rare one has filled the list."""
+    monkeypatch.setattr(labelwalk, "FIRST", 10)
+    monkeypatch.setattr(labelindex, "FEW", 10)
+    looked: list[int] = []
+    sums = labelwalk._row_sums
+
+    def counting(table: labelwalk.Floats) -> labelwalk.Floats:
+        looked.append(len(table))
+        return sums(table)
+
+    monkeypatch.setattr(labelwalk, "_row_sums", counting)
+    rare = [Node(f"r{n:03}", text="x", tag_details=tags("rare"), at=n) for n in range(40)]
+    common = [Node(f"c{n:04}", text="x", tag_details=tags("common"), at=n) for n in range(1_000)]
+    store = LocalStore(tmp_path)
+    store.write(ME, Batch(nodes=rare + common))
+    assert walked(store, from_tag("rare", "common"), limit=5) == [f"r{n:03}" for n in range(39, 34, -1)]
+    assert sum(looked) == 40
+    store.close()
+
+
+def test_nodes_with_very_many_tags_are_found_beside_a_narrow_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labelindex, "FEW", 10)
+    many = tuple(Tag(f"m{n}", f"m{n}") for n in range(100))
+    nodes = [Node(f"n{n:03}", text="x", tag_details=tags("sky"), at=n) for n in range(50)]
+    whole = Node("whole", text="x", tag_details=(*many, *tags("sky")), at=0)
+    half = Node("half", text="x", tag_details=many[:50], at=0)
+    store = LocalStore(tmp_path)
+    store.write(ME, Batch(nodes=[*nodes, whole, half]))
+    start = WalkQuery((foothold(Node("start", tag_details=(*many, *tags("sky")))),), from_tag().unlike)
+    found = store.walk(ME, start, 3, ANYTHING)
+    assert [one.node.id for one in found.found] == ["whole", "half", "n049"]
+    with store.db.reading() as db:
+        base = store.label_index.view_of(db, *moment(db)).base
+    assert (base.forward.shape[1], len(base.wide_rows), base.most_tags) == (4, 2, 1)
+    store.close()

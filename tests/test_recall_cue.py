@@ -1,0 +1,91 @@
+"""What a cue asks for: without its wrapping, read more and more forgivingly until enough is found."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cuetrail.anchor import FULL, NAMES, NOUNS, TYPOS, climb, readings
+from cuetrail.cue import nouns, parse_cue, proper_nouns, unwrapped
+from cuetrail.model import TextQuery, Where
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ("what is the latest state of the X", "state X"),
+        ("what is the current density of copper", "current density copper"),
+        ("current density of copper", "current density copper"),
+        ("how do I find files", "find files"),
+        ("find", "find"),
+        ("Tell me about the find command", "find command"),
+        ("so what?", "so what?"),
+        ("please", "please"),
+        ("I need to find the receiver", "receiver"),
+        ("show me everything about bats", "bats"),
+        ("why does the receiver go silent in frost?", "receiver go silent frost?"),
+        ("look up the plan for May right now", "plan May"),
+        ("on call rota", "call rota"),
+    ],
+)
+def test_a_question_is_unwrapped(asked: str, words: str) -> None:
+    assert parse_cue(asked, Where()).query.words == words
+
+
+@given(st.text())
+def test_unwrapping_leaves_something_and_only_what_was_there(text: str) -> None:
+    left = unwrapped(text)
+    assert left.strip() in text
+    assert bool(left.strip()) == bool(text.strip())
+
+
+@pytest.mark.parametrize(
+    ("asked", "of_nouns", "of_names"),
+    [
+        ("Why did Hanne quickly decide to take the count on 12 April?", "Hanne count 12 April?", "Hanne 12 April?"),
+        ("what happened at Skarholm in 2024-03?", "Skarholm 2024-03?", "Skarholm 2024-03?"),
+        ("what do we need on monday", "need monday", "monday"),
+        ("really quickly", "", ""),
+    ],
+)
+def test_nouns_names_and_dates_are_told_from_the_rest(asked: str, of_nouns: str, of_names: str) -> None:
+    cue = parse_cue(asked, Where())
+    assert (nouns(cue), proper_nouns(cue)) == (of_nouns, of_names)
+
+
+def test_a_cue_is_read_in_four_ways_and_in_none_twice() -> None:
+    ways = readings(parse_cue('why did Hanne decide on the "spring count"', Where()))
+    assert [name for name, _ in ways] == [FULL, NOUNS, TYPOS]
+    assert all(query.phrases == ("spring count",) for _, query in ways)
+    assert [query.mend for _, query in ways] == [False, False, True]
+    ways = readings(parse_cue("why did Hanne decide on the bird count", Where()))
+    assert [(name, query.words) for name, query in ways] == [
+        (FULL, "Hanne decide bird count"),
+        (NOUNS, "Hanne bird count"),
+        (NAMES, "Hanne"),
+        (TYPOS, "Hanne decide bird count"),
+    ]
+    assert [name for name, _ in readings(parse_cue("count", Where(), fuzzy=True))] == [FULL]
+
+
+@pytest.mark.parametrize(
+    ("counts", "answered", "asked"),
+    [
+        ([10, 99, 99], 0, 1),
+        ([9, 10, 99], 1, 2),
+        ([9, 3, 12], 2, 3),
+        ([5, 7, 6], 1, 3),
+        ([4, 4, 4], 0, 3),
+        ([0, 0, 0], 0, 3),
+        ([0], 0, 1),
+    ],
+)
+def test_the_first_attempt_that_finds_enough_answers_else_the_first_that_finds_most(
+    counts: list[int], answered: int, asked: int
+) -> None:
+    ways = [(f"way {n}", TextQuery(str(n))) for n in range(len(counts))]
+    found, attempt, tried = climb(ways, lambda query: [query.words] * counts[int(query.words)], 10)
+    assert attempt.name == f"way {answered}"
+    assert found == [str(answered)] * counts[answered]
+    assert [(one.name, one.found) for one in tried] == [(f"way {n}", counts[n]) for n in range(asked)]

@@ -31,7 +31,7 @@ def forget(
     teams = {place.share for place in homes if place.share}
     for place, leaving in homes.items():
         batch = Batch()
-        regroup(store, place, batch, now, leaving=leaving)
+        regroup(store, place, batch, leaving=leaving)
         resolve(store, place, Change(leaving=[node.id for node in leaving]), batch, now)
         if batch != Batch():
             write(batch, place)

@@ -32,6 +32,10 @@ from cuetrail.extract import dates, links, markup, names, sentences, tags
         ("THIS IS ALL VERY LOUD AND SHOUTED", ()),
         ("TODO: check the S3 bucket", ("S3",)),
         ("we saw X and Y", ()),
+        ("_It rained all day._ Further north it was dry", ()),
+        ("a list\n  12. Further north\n- Eastward", ()),
+        ("wrapped in the\nNorth Sea", ("North Sea",)),
+        ("we use foo3Bar-Baz and x_Quux", ("Baz",)),
     ],
 )
 def test_names_are_told_from_ordinary_words(text: str, expected: tuple[str, ...]) -> None:

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from cuetrail.errors import InputError, ReadError
 from cuetrail.ingest import readers
 from cuetrail.ingest.document import Document
-from cuetrail.ingest.readers import nesting
 
 DAY = 1710201600000  # 2024-03-12T00:00Z
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -211,28 +210,6 @@ def test_a_page_nested_very_deeply_is_read(tmp_path: Path) -> None:
         tmp_path, "p.html", "<h1>Top</h1>" + "<div>" * 200_000 + "deep</div> <p>and on" + "</div>" * 200_000 + "end"
     )
     assert [piece.text for piece in page.pieces] == ["Top", "deep", "and on", "end"]
-
-
-@pytest.mark.parametrize("tag", ["div", "span", "x-y", "ul><li", "blockquote class='<'", "DIV/", "table><tr><td"])
-def test_a_page_is_cut_to_a_depth_the_parser_can_bear(tag: str) -> None:
-    name = tag.split(">")[0].split(" ")[0].rstrip("/")
-    page = nesting.shallow(f"<{tag}>" * 5000 + "deep")
-    assert page.count(f"<{name}") <= nesting.DEEPEST
-    assert page.endswith("deep")
-
-
-@pytest.mark.parametrize(
-    "flat",
-    [
-        "<p>one<li>two<tr><td>three<br>",
-        "<div><b>left open</div>",
-        "<script>'<div><div>'</script><!-- <div> -->",
-        "<svg><path/><path/></svg>",
-        "<section>a</section>",
-    ],
-)
-def test_a_long_page_that_is_flat_is_left_as_it_is(flat: str) -> None:
-    assert nesting.shallow(flat * 5000) == flat * 5000
 
 
 # PDF

@@ -40,6 +40,12 @@ def has_end(text: str) -> bool:
     return any(_is_end(text, match.start(), match.end()) for match in _END.finditer(text))
 
 
+def has_end_between(text: str, start: int, end: int) -> bool:
+    """Whether a sentence ends behind `start`, with its white space at `end` or before."""
+    found = _END.finditer(text, start, end + 1)
+    return any(_is_end(text, match.start(), match.end()) for match in found if match.end() <= end)
+
+
 def split(text: str) -> list[str]:
     """The sentences with the white space behind them, so that joining them gives the text back."""
     cuts = [0, *ends(text), len(text)]

@@ -14,13 +14,15 @@ from cuetrail.extract.markup import prose_only
 _TAG = re.compile(
     r"(?:(?<=[\s(*_,;>|])|\A)#([^\u2000-\u200c\u200e-\u206f\u2e00-\u2e7f\u3000-\u303f'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\\s]{1,200})"
 )
+_MARK = re.compile(r"#[^\s#]")
 _MEANING = re.compile(r"[^\d\-/_]")
 _WIKILINK = re.compile(r"\[\[[^\[\]\n]{1,500}\]\]")
 
 
 def find(text: str) -> tuple[str, ...]:
     """The tags without `#`, as typed, in order, each once whatever its case."""
-    if "#" not in text:
+    # Headings have the mark as well, but a space behind it.
+    if "#" not in text or not _MARK.search(text):
         return ()
     text = _WIKILINK.sub(" ", prose_only(text))
     unique: dict[str, str] = {}

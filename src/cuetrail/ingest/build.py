@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Any
 
 import xxhash
 
@@ -60,9 +62,13 @@ def edge_id(*parts: str) -> str:
 
 def build(document: Document, context: Context) -> Built:
     """Nodes in reading order, edges along headings and sequence, links by name."""
-    tags = _unique(make_tags(document.tags) + _path_tags(document))
-    buckets = norm_buckets((context.bucket,) if context.bucket else document.buckets or _first_folder(document.path))
+    folders = PurePosixPath(document.path).parts[:-1]
+    tags = _unique(make_tags(document.tags) + _path_tags(folders, document.kind))
+    # The first folder below the ingested one, unless something else is stated.
+    buckets = norm_buckets((context.bucket,) if context.bucket else document.buckets or folders[1:2])
     at = context.mtime if document.at is None else document.at
+    atoms = _atoms(document, _Common(tags, buckets, at, context))
+    props = {"format": document.kind, **document.props}
     top = Node(
         id=source_id(document.path),
         kind="source",
@@ -74,28 +80,29 @@ def build(document: Document, context: Context) -> Built:
         seq=-1,
         at=at,
         provenance=context.provenance,
-        props={"format": document.kind, **document.props},
+        props={**props, RECORD: _record(document, props, tags, buckets, atoms)},
         created=context.now,
         updated=context.now,
     )
-    atoms = _atoms(document, _Common(tags, buckets, at, context))
     links = [link for atom, piece in zip(atoms, document.pieces, strict=True) for link in _links(atom.id, piece)]
     dated = {a.id for a, p in zip(atoms, document.pieces, strict=True) if p.at is not None or document.at is not None}
     if document.at is not None:
         dated.add(top.id)
-    return Built([_recorded(top, atoms), *atoms], _edges(document, top, atoms, context.now), links, frozenset(dated))
+    return Built([top, *atoms], _edges(document, top, atoms, context.now), links, frozenset(dated))
 
 
-def _recorded(top: Node, atoms: list[Node]) -> Node:
-    """The node of a document with the record of what is its file's own."""
+def _record(
+    document: Document, props: Mapping[str, Any], tags: tuple[Tag, ...], buckets: tuple[str, ...], atoms: list[Node]
+) -> dict[str, list[str]]:
+    """What on the nodes of a document is its file's own."""
     record = {
-        "tags": [tag.name for tag in top.tag_details if tag.origin == "user"],
-        "buckets": list(top.buckets),
-        "aliases": list(top.aliases),
-        "props": sorted(top.props),
+        "tags": [tag.name for tag in tags if tag.origin == "user"],
+        "buckets": list(buckets),
+        "aliases": list(document.aliases),
+        "props": sorted(props),
         "atom_props": sorted({name for atom in atoms for name in atom.props}),
     }
-    return replace(top, props={**top.props, RECORD: {name: stated for name, stated in record.items() if stated}})
+    return {name: stated for name, stated in record.items() if stated}
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,22 +152,16 @@ def _unique(tags: tuple[Tag, ...]) -> tuple[Tag, ...]:
     return tuple({tag.name: tag for tag in reversed(tags)}.values())[::-1]
 
 
-def _path_tags(document: Document) -> tuple[Tag, ...]:
+def _path_tags(folders: Sequence[str], kind: str) -> tuple[Tag, ...]:
     """Tags the path tells: the project (its outermost folder) and what kind of thing it is."""
-    folders = PurePosixPath(document.path).parts[:-1]
     names = [_PROJECT + folders[0]] if folders else []
-    return make_tags([*names, _KIND_TAGS.get(document.kind, _OTHER_KIND)], "auto")
+    return make_tags([*names, _KIND_TAGS.get(kind, _OTHER_KIND)], "auto")
 
 
 def is_path_tag(tag: Tag) -> bool:
     """Whether ingest gave the tag because of the path; other automatic tags come from dreaming."""
     own = tag.name in (*_KIND_TAGS.values(), _OTHER_KIND) or tag.name.startswith(_PROJECT)
     return tag.origin == "auto" and own
-
-
-def _first_folder(path: str) -> tuple[str, ...]:
-    """The first folder below the ingested one."""
-    return PurePosixPath(path).parts[1:2] if len(PurePosixPath(path).parts) > 2 else ()
 
 
 def _links(id_: str, piece: Piece) -> list[Link]:

@@ -4,12 +4,11 @@ Who shares with whom depends only on which atoms there are, not on the order the
 
 - Sharing is between two, not handed on. In a chain A - B - C whose ends are far apart, B shares with both, and A and C
   do not share with each other. So the arrival of an atom touches only those near it.
-- An atom with MOST_SHARING near ones or more is boilerplate and shares with nobody.
+- An atom that more than MOST_SHARING atoms are near to, itself counted, is boilerplate and shares with nobody.
 - A band of hashes that more than CROWD atoms carry tells near from far no more and joins nobody. This bounds the work
   that one more copy of a template makes.
 
-Atoms that share are joined by a `near` edge. What an atom borrowed is noted in its `near` property, so that it goes
-back when the other goes.
+What an atom borrowed is noted in its `near` property, so that it goes back when the other goes.
 """
 
 from __future__ import annotations
@@ -17,22 +16,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from cuetrail.formulas import bands
-from cuetrail.ingest.build import edge_id, is_path_tag
-from cuetrail.model import Edge, Node, Scope, Tag
+from cuetrail.ingest.build import is_path_tag
+from cuetrail.model import Node, Scope, Tag
 from cuetrail.store.base import Band, Batch, Store
 
 NOTED = "near"
-KIND = "near"
-# The lowest of the topical band: a copy adds little to what its twin says.
-WEIGHT = 0.25
 DISTANCE = 2
 # What stands in more places is boilerplate: what one place is tagged with says nothing about the others.
 MOST_SHARING = 16
 CROWD = 200
 
 Hashes = Mapping[str, int]
+_NOBODY: Hashes = {}
 
 
 def own(node: Node) -> Node:
@@ -53,7 +51,6 @@ def regroup(
     store: Store,
     scope: Scope,
     batch: Batch,
-    now: int,
     *,
     new: Collection[Node] = (),
     relabelled: Collection[Node] = (),
@@ -68,15 +65,8 @@ def regroup(
     if not arriving and not gone:
         return 0
     ground = _Ground(store, scope, arriving, gone)
-    touched = ground.touched()
-    # One that becomes boilerplate, or is none any more, changes what those near it share.
-    turned = [id_ for id_, hash_ in touched.items() if ground.has_turned(id_, hash_)]
-    touched |= {other: hash_ for id_ in turned for other, hash_ in ground.near(id_, touched[id_]).items()}
-    partners = {id_: ground.partners(id_, hash_) for id_, hash_ in touched.items()}
-    _share(store, scope, batch, partners)
-    before = {other for id_, hash_ in touched.items() for other in ground.near(id_, hash_, before=True)}
-    _join(store, scope, batch, partners, before | touched.keys(), now)
-    return sum(id_ in arriving and bool(ground.near(id_, hash_)) for id_, hash_ in touched.items())
+    _share(store, scope, batch, ground.partners(ground.touched()))
+    return sum(len(ground.near(hash_)) > 1 for hash_ in arriving.values())
 
 
 class _Ground:
@@ -87,80 +77,96 @@ class _Ground:
         self._scope = scope
         self._arriving = arriving
         self._gone = gone
-        self._before: dict[Band, dict[str, int]] = {}
-        self._after: dict[Band, dict[str, int]] = {}
         self._coming = _by_band(arriving)
-        going = _by_band(gone)
         # One more than a crowd shows that it is one, also without those who leave.
-        self._limit = CROWD + 1 + max(map(len, going.values()), default=0)
+        self._limit = CROWD + 1 + max(map(len, _by_band(gone).values()), default=0)
+        self._seen: set[Band] = set()
+        self._stored: dict[Band, Hashes] = {}
+        self._found: dict[tuple[int, bool], Hashes] = {}
 
-    def touched(self) -> dict[str, int]:
+    def touched(self) -> Hashes:
         """The atoms that may share with others after the batch than before."""
-        centres = {**self._gone, **self._arriving}
-        self._look(centres.values())
+        left = set(self._gone.values())
+        centres = left | set(self._arriving.values())
+        self._look(centres)
         touched: dict[str, int] = {}
-        for id_, hash_ in centres.items():
-            close = self.near(id_, hash_)
-            touched |= close
-            if close and id_ in self._arriving:
-                touched[id_] = hash_
-        for band in {band for hash_ in centres.values() for band in enumerate(bands(hash_))}:
-            before, after = self._before[band], self._after[band]
+        for hash_ in centres:
+            close = self.near(hash_)
+            if len(close) > 1 or hash_ in left:
+                touched |= close
+        for band in self._stored:
+            before, after = self._carriers(band, before=True), self._carriers(band)
             if (len(before) > CROWD) != (len(after) > CROWD):
                 touched |= after
-        self._look(touched.values())
-        return touched
+        hashes = set(touched.values())
+        self._look(hashes)
+        for hash_ in hashes:
+            # One that becomes boilerplate, or is none any more, changes what those near it share.
+            if self._is_boilerplate(hash_, before=True) != self._is_boilerplate(hash_):
+                touched |= self.near(hash_)
+        hashes = set(touched.values())
+        self._look(hashes)
+        still = {h for h in hashes if self._is_boilerplate(h, before=True) and self._is_boilerplate(h)}
+        return {id_: hash_ for id_, hash_ in touched.items() if hash_ not in still}
 
-    def near(self, id_: str, hash_: int, before: bool = False) -> dict[str, int]:
-        """The others near an atom, whose bands have been looked at."""
-        known = self._before if before else self._after
-        found: dict[str, int] = {}
-        for band in enumerate(bands(hash_)):
-            carriers = known[band]
-            if len(carriers) <= CROWD:
-                found |= {i: h for i, h in carriers.items() if i != id_ and (h ^ hash_).bit_count() <= DISTANCE}
-        return found
+    def partners(self, touched: Hashes) -> dict[str, list[str]]:
+        """Whom each of these atoms shares with after the batch, in order."""
+        close = {hash_: self.near(hash_) for hash_ in set(touched.values()) if not self._is_boilerplate(hash_)}
+        self._look({other for some in close.values() for other in some.values()})
+        sharing = {h: sorted(i for i, o in some.items() if not self._is_boilerplate(o)) for h, some in close.items()}
+        return {id_: [other for other in sharing.get(hash_, ()) if other != id_] for id_, hash_ in touched.items()}
 
-    def has_turned(self, id_: str, hash_: int) -> bool:
-        """Whether an atom has become boilerplate, or is none any more."""
-        was, is_ = (len(self.near(id_, hash_, before)) >= MOST_SHARING for before in (True, False))
-        return was != is_
+    def near(self, hash_: int, before: bool = False) -> Hashes:
+        """The atoms near a hash whose bands have been looked at, those that have it included."""
+        if (hash_, before) not in self._found:
+            self._found[hash_, before] = {
+                id_: other
+                for band in _bands(hash_)
+                if len(carriers := self._carriers(band, before)) <= CROWD
+                for id_, other in carriers.items()
+                if (other ^ hash_).bit_count() <= DISTANCE
+            }
+        return self._found[hash_, before]
 
-    def partners(self, id_: str, hash_: int) -> set[str]:
-        """The atoms it shares with after the batch."""
-        self._look([hash_])
-        close = self.near(id_, hash_)
-        if len(close) >= MOST_SHARING:
-            return set()
-        self._look(close.values())
-        return {other for other, h in close.items() if len(self.near(other, h)) < MOST_SHARING}
+    def _is_boilerplate(self, hash_: int, before: bool = False) -> bool:
+        return len(self.near(hash_, before)) > MOST_SHARING
+
+    def _carriers(self, band: Band, before: bool = False) -> Hashes:
+        stored, coming = self._stored.get(band, _NOBODY), self._coming.get(band, _NOBODY)
+        if before or not stored:
+            return stored if before else coming
+        return {**{i: h for i, h in stored.items() if i not in self._gone}, **coming}
 
     def _look(self, hashes: Iterable[int]) -> None:
-        unseen = {band for hash_ in hashes for band in enumerate(bands(hash_))} - self._before.keys()
-        if not unseen:
-            return
-        found = self._store.simhash_bands(self._scope, sorted(unseen), self._limit)
-        for band in unseen:
-            self._before[band] = dict(found.get(band, ()))
-            staying = {i: h for i, h in self._before[band].items() if i not in self._gone}
-            self._after[band] = staying | self._coming.get(band, {})
+        """Learn who carries the bands of these hashes."""
+        unseen = {band for hash_ in hashes for band in _bands(hash_)} - self._seen
+        if unseen:
+            self._seen |= unseen
+            found = self._store.simhash_bands(self._scope, sorted(unseen), self._limit)
+            self._stored.update((band, dict(carriers)) for band, carriers in found.items())
+
+
+@lru_cache(maxsize=65536)
+def _bands(hash_: int) -> tuple[Band, ...]:
+    return tuple(enumerate(bands(hash_)))
 
 
 def _by_band(hashes: Hashes) -> dict[Band, dict[str, int]]:
     found: dict[Band, dict[str, int]] = defaultdict(dict)
     for id_, hash_ in hashes.items():
-        for band in enumerate(bands(hash_)):
+        for band in _bands(hash_):
             found[band][id_] = hash_
     return found
 
 
-def _share(store: Store, scope: Scope, batch: Batch, partners: Mapping[str, Collection[str]]) -> None:
+def _share(store: Store, scope: Scope, batch: Batch, partners: Mapping[str, Sequence[str]]) -> None:
     """Let atoms borrow from their partners, in place of what they borrowed before."""
     nodes = {node.id: node for node in batch.nodes}
     wanted = partners.keys() | {other for others in partners.values() for other in others}
-    known = {**store.get(scope, sorted(wanted - nodes.keys())), **nodes}
+    known = store.get(scope, sorted(wanted - nodes.keys())) | {id_: nodes[id_] for id_ in wanted if id_ in nodes}
+    bare = {id_: own(node) for id_, node in known.items()}
     for id_, others in partners.items():
-        node = _borrowing(own(known[id_]), [own(known[other]) for other in sorted(others)])
+        node = _borrowing(bare[id_], [bare[other] for other in others])
         if node != known[id_]:
             nodes[id_] = node
     batch.nodes = list(nodes.values())
@@ -184,30 +190,3 @@ def _borrowing(node: Node, lenders: Sequence[Node]) -> Node:
         buckets=(*node.buckets, *buckets),
         props={**node.props, NOTED: {"tags": [tag.name for tag in tags], "buckets": buckets}},
     )
-
-
-def _join(
-    store: Store,
-    scope: Scope,
-    batch: Batch,
-    partners: Mapping[str, Collection[str]],
-    suspects: Collection[str],
-    now: int,
-) -> None:
-    """Edges between partners, in place of those their atoms had. Any of these begins at one of the `suspects`."""
-    wanted = {
-        edge.id: edge for id_, others in partners.items() for edge in (_edge(id_, other, now) for other in others)
-    }
-    stored = store.edges_via(scope, [_via(id_) for id_ in sorted(suspects)])
-    present = {e.id for edges in stored.values() for e in edges if not partners.keys().isdisjoint((e.src, e.dst))}
-    batch.edges += [edge for id_, edge in wanted.items() if id_ not in present]
-    batch.remove_edges += sorted(present - wanted.keys())
-
-
-def _edge(one: str, other: str, now: int) -> Edge:
-    src, dst = sorted((one, other))
-    return Edge(edge_id(KIND, src, dst), src, dst, KIND, WEIGHT, via=_via(src), created=now, updated=now)
-
-
-def _via(id_: str) -> str:
-    return f"near:{id_}"

@@ -21,7 +21,8 @@ from cuetrail.model import FileError, IngestReport, Provenance, Scope, SourceFil
 from cuetrail.store.base import Batch, Progress, Store, Written
 from cuetrail.text import digest, storable
 
-NODES_PER_WRITE = 4_000
+# So many that names and near duplicates of one folder mostly meet before they are written, not after.
+NODES_PER_WRITE = 10_000
 # How often a watch looks whether it should stop, in milliseconds.
 WATCH_STEP = 500
 
@@ -241,7 +242,7 @@ def _flush(store: Store, scope: Scope, draft: Draft, options: Options, write: Wr
         remove_roots=list(draft.absorbed),
     )
     new = [node for node in found.new if node.id not in forgotten]
-    merged = regroup(store, scope, batch, options.now, new=new, relabelled=found.relabelled, leaving=found.leaving)
+    merged = regroup(store, scope, batch, new=new, relabelled=found.relabelled, leaving=found.leaving)
     change = Change(
         links=[link for link in found.links if link.src not in forgotten],
         ended=found.ended,

@@ -17,6 +17,8 @@ PROSE = 800
 BLOB = 1500
 CODE = 2000
 
+# What a line begins with that is more than prose: a heading, a fence, a rule, an underline, a quoted fence.
+_STRUCTURE = frozenset("#`~-*_=>")
 _LIST_MARKS = ("- ", "* ", "+ ", "|", "> ", "- [")
 # Lines at column 0 that belong to the construct above them.
 _CLOSER = re.compile(r"[})\]{]|\*/|(?:end|else|elif|except|finally|catch|fi|done|esac|then|do)\b(?!\s*=)")
@@ -108,6 +110,8 @@ def markdown(text: str) -> list[Block]:
             if markup.closes(line, fence):
                 blocks += _code(run)
                 run, fence = [], None
+        elif (bare := line.lstrip()) and bare[0] not in _STRUCTURE:
+            run.append(line)
         elif len(run) == 1 and _can_be_heading(run[0]) and (level := _underline_level(line)):
             blocks += _heading(run.pop() + "\n" + line, level)
         elif (fence := _opened(line)) is not None:
@@ -147,7 +151,8 @@ def _is_plain(line: str) -> bool:
 
 
 def _prose(run: list[str]) -> list[Block]:
-    return [Block("prose", piece) for piece in prose("\n".join(run))]
+    """Lines without a blank one among them: one paragraph."""
+    return [Block("prose", piece) for piece in _fit_paragraph("\n".join(run).strip(), PROSE)] if run else []
 
 
 def _code(run: list[str]) -> list[Block]:

@@ -85,19 +85,23 @@ def _piece(part: Part, found: tuple[str, ...]) -> Piece:
     tagged: tuple[str, ...] = ()
     at = part.at
     if part.prose:
-        linked = tuple(dict.fromkeys((*part.links, *links.find(part.text))))
+        linked = links.find(part.text)
+        if part.links:
+            linked = tuple(dict.fromkeys((*part.links, *linked)))
         tagged = tags.find(part.text)
         if at is None and dates.first(part.text) is not None:
             # A date in code or an address is not stated by the writer; masking is costly, so only where it may matter.
             at = dates.first(markup.prose_only(part.text))
-    # A link says more than the bare name, so the same name is not reported twice.
-    known = {norm_name(link) for link in linked}
+    if linked and found:
+        # A link says more than the bare name, so the same name is not reported twice.
+        known = {norm_name(link) for link in linked}
+        found = tuple(name for name in found if norm_name(name) not in known)
     return Piece(
         text=part.text,
         level=part.level,
         tags=tagged,
         links=linked,
-        names=tuple(name for name in found if norm_name(name) not in known),
+        names=found,
         at=at,
         speaker=part.speaker,
         props=part.props,

@@ -199,6 +199,22 @@ def test_it_follows_every_ingest(memory: Memory, brain: Path, tmp_path: Path) ->
     assert [Path(path).name[:5] for path in pages(brain)] == ["pipe_"]
 
 
+def test_it_follows_every_dream_which_moves_no_atom_that_has_a_tag(memory: Memory, brain: Path) -> None:
+    memory.mirror(brain)
+    monday = 1768780800000
+    memory.add("Without a tag.", id="a", at=monday)
+    memory.add("With a tag.", id="b", at=monday, tags=["radio"])
+    assert pages(brain) == {}
+    passes = {report.name: report for report in memory.dream(now=monday).passes}
+    assert passes["mirror"].wrote == 2
+    assert shown(brain)["@general/#radio/unsourced_d41d8cd9.md"] == ["b"]
+    node = memory.get("a")
+    assert node is not None
+    assert shown(brain)[f"@general/#{node.tags[0]}/unsourced_d41d8cd9.md"] == ["a"]
+    memory.mirror(brain, placement="all")
+    assert {path.split("/")[1] for path, there in shown(brain).items() if "b" in there} > {"#radio", "#2026", "#monday"}
+
+
 def test_a_mirror_is_never_ingested(memory: Memory, tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     vault.mkdir()

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import functools
 import hashlib
 import os
@@ -30,6 +31,7 @@ from cuetrail.mirror.place import INSIDE, OWN, File
 
 # Who has just opened a folder must not find it emptied before it has read what is in it.
 GRACE_SECONDS = 0.05
+FULL = (errno.ENOSPC, errno.EDQUOT)
 _AT_FDCWD, _EXCHANGE = -100, 2
 
 
@@ -137,8 +139,9 @@ def publish(work: Work, change: Change, mark: bytes) -> None:
 
 def put(work: Work, name: str, data: bytes) -> None:
     """Replace one of our own files in the mirror."""
-    work.stage(name, data)
-    (work.new / name).replace(work.place / name)
+    file = work.new.with_name(name)
+    file.write_bytes(data)
+    file.replace(work.place / name)
 
 
 def _become(new: Path, place: Path) -> None:
@@ -191,7 +194,10 @@ def _exchanged(work: Work, unit: str, stays: Iterable[str]) -> bool:
                 shutil.copymode(old, new)
             if not exchange(new, old):
                 return False
-    except OSError:
+    except OSError as error:
+        # Without room the rest could not be done file by file either; then the old mirror stays.
+        if error.errno in FULL:
+            raise
         return False
     time.sleep(GRACE_SECONDS)
     return True

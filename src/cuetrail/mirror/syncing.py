@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,7 +27,7 @@ from cuetrail.mirror.place import (
     read_pages,
     walk,
 )
-from cuetrail.mirror.publish import Change, Work, publish, put
+from cuetrail.mirror.publish import FULL, Change, Work, publish, put
 from cuetrail.model import Scope
 from cuetrail.store.base import Content, Progress, Snapshot, Store
 
@@ -137,11 +136,11 @@ def sync(
             if not dry_run:
                 held.enter_context(alone(memory))
                 # Another process may have made something of the folder meanwhile.
-                work = held.enter_context(Work(located(directory, memory), memory))
+                place = located(directory, memory)
+                work = held.enter_context(Work(place, memory))
             report = _synced(store, owner, place, placement, work, progress)
     except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        why = "the disk is full: make room" if full else f"{error}: see that it can be written to"
+        why = "the disk is full: make room" if error.errno in FULL else f"{error}: see that it can be written to"
         raise MirrorError(f"the mirror in {place} could not be brought in step, {why} and mirror again") from error
     return replace(report, seconds=time.perf_counter() - started)
 
@@ -220,7 +219,8 @@ def _batches(stale: Iterable[_Due]) -> Iterator[list[_Due]]:
         if atoms >= ATOMS_AT_ONCE:
             yield some
             some, atoms = [], 0
-    yield some
+    if some:
+        yield some
 
 
 def _few(changed: Iterable[Page]) -> Iterator[list[Page]]:
@@ -233,4 +233,5 @@ def _few(changed: Iterable[Page]) -> Iterator[list[Page]]:
         if atoms >= TEXTS_AT_ONCE:
             yield few
             few, atoms = [], 0
-    yield few
+    if few:
+        yield few

@@ -28,7 +28,8 @@ def examined(place: Path) -> str:
         stored = memory.store.vectors(memory.scope, list(texts), space)
     model = Pebbles(space.model)
     assert stored == {id_: model.embed_query(texts[id_]).astype("<f2").tobytes() for id_ in stored}
-    assert len(stored) >= START
+    # The one that is corrected all the time may have been so by a writer with the old model, right after the switch.
+    assert len(stored) >= START - 1
     with Memory(place, embedder=model) as memory:
         some = sorted(stored)[0]
         found = memory.recall(texts[some], limit=1, record_access=False)

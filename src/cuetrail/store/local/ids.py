@@ -17,6 +17,7 @@ from cuetrail.text import storable
 
 SIGN = "@@"
 """Stands between an id and whose it is. No id has it in itself."""
+FEW = 8
 
 
 def plain(id_: str) -> str:
@@ -29,16 +30,21 @@ def find_keys(db: sqlite3.Connection, ids: Iterable[str], table: str, parts: Seq
     order = {part: n for n, part in enumerate(parts)}
     best: dict[str, tuple[int, int]] = {}
     asked = [id_ for id_ in dict.fromkeys(ids) if storable(id_)]
-    for id_, key, part in _rows(db, asked, table):
+    for id_, key, part in _rows(db, asked, table, parts):
         rank = order.get(part)
         if rank is not None and (id_ not in best or rank < best[id_][0]):
             best[id_] = (rank, key)
     return {id_: best[id_][1] for id_ in asked if id_ in best}
 
 
-def _rows(db: sqlite3.Connection, ids: Sequence[str], table: str) -> Iterator[tuple[str, int, int]]:
+def _rows(
+    db: sqlite3.Connection, ids: Sequence[str], table: str, parts: Sequence[int]
+) -> Iterator[tuple[str, int, int]]:
+    """(id, key, part) of the rows of these ids in these parts, and of others where the parts are many."""
+    # A name's entity has the same id with everyone: few places are looked up rather than all read.
+    among = f" AND part IN ({','.join(map(str, parts))})" if len(parts) <= FEW else ""
     for some in chunks(ids):
-        yield from db.execute(f"SELECT id, key, part FROM {table} WHERE id IN ({marks(len(some))})", some)
+        yield from db.execute(f"SELECT id, key, part FROM {table} WHERE id IN ({marks(len(some))}){among}", some)
 
 
 def _labels(named: Sequence[tuple[int, str]]) -> dict[int, str]:
@@ -87,7 +93,8 @@ class Ids:
         """The rows that these ids name together with whose they are."""
         places = {self._labels[part]: part for part in parts}
         meant = {id_: (bare, places.get(label)) for id_ in ids for bare, _, label in [id_.partition(SIGN)]}
-        known = {(bare, part): key for bare, key, part in _rows(self.db, [bare for bare, _ in meant.values()], table)}
+        bare_ids = list(dict.fromkeys(bare for bare, _ in meant.values()))
+        known = {(bare, part): key for bare, key, part in _rows(self.db, bare_ids, table, parts)}
         return {id_: known[bare, part] for id_, (bare, part) in meant.items() if part and (bare, part) in known}
 
     def names(self, rows: Iterable[tuple[int, str, int]], table: str = "nodes") -> dict[int, str]:

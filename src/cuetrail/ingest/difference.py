@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from cuetrail.ingest import by_hand, heirs, near
@@ -62,35 +62,44 @@ def compare(
 ) -> Difference:
     """The difference between files as built and as present. `moved` says which vanished file a new one was."""
     found = Difference()
+    known = [document for source, documents in built.items() if present[source] for document in documents]
+    edges = store.edges_via(scope, sorted({_mark(document) for document in known}))
+    here = {node.id for source in built for node in present[source]}
+    apart = _set_apart(store, scope, known, edges, here) if known else {}
     for source, documents in built.items():
         wanted = {node.id: node for document in documents for node in document.nodes}
         old = {node.id: node for node in present[source]}
+        old |= {node.id: node for document in documents for node in apart.get(_mark(document), ())}
         before = {node.id: node for node in present[moved[source]]} if source in moved else {}
-        if not old:
-            _compare_nodes(found, _File(documents, wanted, old, before), now)
+        _compare_nodes(found, _File(documents, wanted, old, before), now)
+        if not present[source]:
             found.links += [link for document in documents for link in document.links]
             found.edges += [edge for document in documents for edge in document.edges]
-            continue
-        marks = sorted({structure(document.nodes[0].source or "") for document in documents})
-        edges = [edge for some in store.edges_via(scope, marks).values() for edge in some]
-        old |= _set_apart(store, scope, wanted, old, edges)
-        _compare_nodes(found, _File(documents, wanted, old, before), now)
-        _compare_links(found, store, scope, documents, old)
-        _compare_edges(found, documents, edges)
+    _compare_links(found, store, scope, known)
+    _compare_edges(found, known, [edge for some in edges.values() for edge in some])
     return found
 
 
+def _mark(document: Built) -> str:
+    return structure(document.nodes[0].source or "")
+
+
 def _set_apart(
-    store: Store, scope: Scope, wanted: Mapping[str, Node], old: Mapping[str, Node], edges: Sequence[Edge]
-) -> dict[str, Node]:
-    """Nodes of the file that a person has stated again by their ids, and that name no file since.
+    store: Store, scope: Scope, known: Sequence[Built], edges: Mapping[str, Sequence[Edge]], here: Collection[str]
+) -> dict[str, list[Node]]:
+    """Nodes that a person has stated again by their ids, and that name no file since, by the mark of their document.
 
     One that is no longer in the file and was given another text is the person's own.
     """
-    ends = {end for edge in edges for end in (edge.src, edge.dst)}
-    found = store.get(scope, sorted((ends | wanted.keys()) - old.keys()))
-    mine = [node for node in found.values() if (node.owner, node.team) == (scope.user, scope.share)]
-    return {node.id: node for node in mine if node.id in wanted or not store.history(scope, node.id)}
+    marks = {end: mark for mark, some in edges.items() for edge in some for end in (edge.src, edge.dst)}
+    wanted = {node.id: _mark(document) for document in known for node in document.nodes}
+    marks |= wanted
+    apart: dict[str, list[Node]] = defaultdict(list)
+    for node in store.get(scope, sorted(marks.keys() - here)).values():
+        is_mine = (node.owner, node.team) == (scope.user, scope.share)
+        if is_mine and (node.id in wanted or not store.history(scope, node.id)):
+            apart[marks[node.id]].append(node)
+    return apart
 
 
 def _compare_nodes(found: Difference, file: _File, now: int) -> None:
@@ -128,20 +137,17 @@ def _compare_known(found: Difference, settled: Node, was: Node, now: int) -> Non
             found.relabelled.append(settled)
 
 
-def _compare_links(
-    found: Difference, store: Store, scope: Scope, documents: Sequence[Built], old: Mapping[str, Node]
-) -> None:
-    """Links of a file that was known. Names are judged by the whole file, so kept atoms may change theirs."""
-    links = {(k.src, k.kind, k.norm): k for document in documents for k in document.links}
-    staying = sorted({src for src, _, _ in links} | {n.id for d in documents for n in d.nodes if n.id in old})
-    stored = store.links_of(scope, staying)
+def _compare_links(found: Difference, store: Store, scope: Scope, known: Sequence[Built]) -> None:
+    """Links of files that were known. Names are judged by the whole file, so kept atoms may change theirs."""
+    links = {(k.src, k.kind, k.norm): k for document in known for k in document.links}
+    stored = store.links_of(scope, sorted({node.id for document in known for node in document.nodes}))
     had = {(k.src, k.kind, k.norm): k for some in stored.values() for k in some if k.display}
     found.links += [link for key, link in links.items() if key not in had]
     found.ended += [link for key, link in had.items() if key not in links]
 
 
-def _compare_edges(found: Difference, documents: Sequence[Built], present: Sequence[Edge]) -> None:
-    edges = {edge.id: edge for document in documents for edge in document.edges}
+def _compare_edges(found: Difference, known: Sequence[Built], present: Sequence[Edge]) -> None:
+    edges = {edge.id: edge for document in known for edge in document.edges}
     have = {edge.id for edge in present}
     found.edges += [edge for id_, edge in edges.items() if id_ not in have]
     found.stale_edges += sorted(have - edges.keys())
@@ -188,9 +194,9 @@ def _successors(file: _File) -> dict[str, str]:
     """The nodes that live on in a node of the file, by id: all of the file it was, and its own edited ones."""
     found = heirs.find(list(file.old.values()), list(file.wanted.values())) if file.old else {}
     if file.moved:
-        wanted = dict(zip(_contents(list(file.wanted.values())), file.wanted, strict=True))
-        contents = dict(zip(file.moved, _contents(list(file.moved.values())), strict=True))
-        found |= {id_: wanted[content] for id_, content in contents.items() if content in wanted}
+        now = dict(zip(_contents(list(file.wanted.values())), file.wanted, strict=True))
+        before = dict(zip(file.moved, _contents(list(file.moved.values())), strict=True))
+        found |= {id_: now[content] for id_, content in before.items() if content in now}
     return found
 
 

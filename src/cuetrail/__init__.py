@@ -11,13 +11,14 @@ if TYPE_CHECKING:
     from cuetrail.embed import Embedder
     from cuetrail.errors import CuetrailError
     from cuetrail.memory import Memory
-    from cuetrail.model import Budget, Edge, Fact, Hit, IngestReport, Node, Recollection, Scope
+    from cuetrail.model import Budget, DreamReport, Edge, Fact, Hit, IngestReport, Node, Recollection, Scope
 
     __version__: str
 
 __all__ = [
     "Budget",
     "CuetrailError",
+    "DreamReport",
     "Edge",
     "Embedder",
     "Fact",
@@ -33,6 +34,7 @@ __all__ = [
 _HOMES = {
     "Budget": "cuetrail.model",
     "CuetrailError": "cuetrail.errors",
+    "DreamReport": "cuetrail.model",
     "Edge": "cuetrail.model",
     "Embedder": "cuetrail.embed",
     "Fact": "cuetrail.model",

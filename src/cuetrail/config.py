@@ -26,6 +26,7 @@ class Settings:
     embedder: str = EMBEDDER
     api_key: str | None = None
     scope: Scope = field(default_factory=Scope)
+    zone: str = "UTC"
 
     def __repr__(self) -> str:
         # The key must not end up in a log.
@@ -39,7 +40,10 @@ def default_memory(env: Mapping[str, str]) -> str:
 
 
 def load_settings(memory: str | None = None, embedder: str | None = None) -> Settings:
-    """Settings from arguments, environment (CUETRAIL_MEMORY, _EMBEDDER, _API_KEY, _TENANT, _USER, _TEAMS) and file."""
+    """Settings from arguments, environment and file.
+
+    The variables are CUETRAIL_MEMORY, _EMBEDDER, _API_KEY, _TENANT, _USER, _TEAMS and _ZONE.
+    """
     env = os.environ
     place = memory or env.get("CUETRAIL_MEMORY") or default_memory(env)
     filed = _file(Path(place).expanduser() / FILE)
@@ -53,6 +57,7 @@ def load_settings(memory: str | None = None, embedder: str | None = None) -> Set
         embedder=embedder or env.get("CUETRAIL_EMBEDDER") or filed.get("embedder", EMBEDDER),
         api_key=env.get("CUETRAIL_API_KEY") or filed.get("api_key"),
         scope=scope,
+        zone=env.get("CUETRAIL_ZONE") or filed.get("zone", "UTC"),
     )
 
 

@@ -17,6 +17,25 @@ DAY = 86_400_000
 MONDAY = 1_768_831_200_000
 
 
+def fill(memory: Memory, people: int = 6, atoms: int = 120) -> None:
+    """People, and atoms that name them, share phrases, and come in sittings."""
+    names = [f"Person{chr(ord('a') + n)} Example" for n in range(people)]
+    memory.add_many(
+        {"name": name, "kind": "person", "id": f"p{n}", "at": MONDAY, "aliases": [name.split()[0]]}
+        for n, name in enumerate(names)
+    )
+    things = ("brass wheels", "punched cards", "silent relay")
+    memory.add_many(
+        {
+            "text": f"{names[n % people]} showed {things[n % 3]} to {names[(n * n) % people].split()[0]}. Number {n}",
+            "id": f"a{n}",
+            "tags": ["workshop"] if n % 10 == 0 else [],
+            "at": MONDAY + n * 4 * MINUTE + n // 7 * 60 * MINUTE,
+        }
+        for n in range(atoms)
+    )
+
+
 def origins(memory: Memory, id_: str) -> dict[str, str]:
     """The tags of a node, each with who put it there."""
     node = memory.get(id_)

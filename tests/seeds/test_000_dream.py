@@ -342,3 +342,15 @@ def test_a_forgotten_episode_stays_forgotten(memory: Memory) -> None:
     memory.dream()
     assert memory.get(episode) is None
     assert episodes(memory) == {}
+
+
+# --- the mirror
+
+
+def test_the_mirror_is_brought_in_step_as_the_last_pass(filled: Memory, tmp_path: Path) -> None:
+    filled.mirror(tmp_path / "brain")
+    report = filled.dream()
+    assert [one.name for one in report.passes] == [*PASSES, "mirror"]
+    assert report.passes[-1].wrote > 0
+    assert (tmp_path / "brain" / "@general" / "#punched_card").is_dir()
+    assert filled.dream().passes[-1].wrote == 0

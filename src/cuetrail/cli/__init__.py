@@ -8,6 +8,7 @@ from __future__ import annotations
 import click
 
 from cuetrail.cli.base import Root, examples, shared
+from cuetrail.cli.dreaming import dream
 from cuetrail.cli.keeping import backup, completion, doctor, export, import_, reembed, restore
 from cuetrail.cli.mirroring import mirror
 from cuetrail.cli.reading import get, recall, stats
@@ -15,8 +16,8 @@ from cuetrail.cli.trust import quarantine
 from cuetrail.cli.writing import add, fact, forget, ingest, link
 
 VERBS = (
-    add, ingest, recall, get, link, fact, quarantine, forget, mirror, stats, export, import_, backup, restore, reembed,
-    doctor, completion,
+    add, ingest, recall, get, link, fact, quarantine, forget, dream, mirror, stats, export, import_, backup, restore,
+    reembed, doctor, completion,
 )  # fmt: skip
 """In the order people need them; the help keeps it."""
 

@@ -13,6 +13,8 @@ _DAY = timedelta(days=1) // _MS
 _NUMBER = re.compile(r"-?\d{1,18}")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", re.IGNORECASE)
+_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*([smhd])", re.IGNORECASE)
+_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
@@ -54,6 +56,17 @@ def size(_ctx: click.Context, _param: click.Parameter, value: str | None) -> int
     if not found:
         raise click.BadParameter(f"{value!r} is no size: write 200MB, 1.5G or a number of bytes")
     return int(float(found[1]) * _UNITS[found[2].lower()])
+
+
+def duration(_ctx: click.Context, _param: click.Parameter, value: str | None) -> float | None:
+    """Seconds, from 90s, 15m, 1.5h or 1d."""
+    if value is None:
+        return None
+    found = _DURATION.fullmatch(value.strip())
+    seconds = float(found[1]) * _SECONDS[found[2].lower()] if found else 0.0
+    if not seconds:
+        raise click.BadParameter(f"{value!r} is no length of time: write 90s, 15m, 1h or 1d")
+    return seconds
 
 
 def properties(_ctx: click.Context, _param: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:

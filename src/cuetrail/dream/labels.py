@@ -8,8 +8,8 @@ from cuetrail.ingest.build import is_path_tag
 from cuetrail.model import Origin, Tag
 from cuetrail.store.dreams import Atom
 
-# A tag has one origin: what people gave comes first, then what these say, in this order.
-DREAMT: tuple[Origin, ...] = ("auto", "temporal", "infected")
+# A tag has one origin: what people and files gave comes first, then these. What says most of a text stands in front.
+DREAMT: tuple[Origin, ...] = ("auto", "infected", "temporal")
 
 
 def relabelled(atom: Atom, origin: Origin, wanted: Sequence[Tag]) -> tuple[Tag, ...] | None:

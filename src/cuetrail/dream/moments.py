@@ -34,7 +34,7 @@ def zone_of(name: str) -> tzinfo:
         return UTC
     try:
         return ZoneInfo(name)
-    except (ValueError, OSError) as error:
+    except (KeyError, ValueError, OSError) as error:
         raise InputError(f"{name!r} is no time zone: write one such as Europe/Oslo, or UTC") from error
 
 

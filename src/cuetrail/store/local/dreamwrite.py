@@ -9,6 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from cuetrail.errors import InputError
 from cuetrail.model import Scope, Tag
 from cuetrail.store.base import Batch
 from cuetrail.store.dreams import Atom, Book, Mark, Row, Writes
@@ -42,6 +43,8 @@ def _relabel(
     changes = []
     for atom, tags in relabelled:
         row = atom.row
+        if [tag for tag in atom.tags if tag.origin == "user"] != [tag for tag in tags if tag.origin == "user"]:
+            raise InputError(f"a dream may not touch the tags that a user gave {atom.id!r}")
         labels = rows.pack_labels(tags, rows.packed_buckets(row[8]))
         was, now = rows.relabelled_sums(row, labels)
         if was != row[6]:
@@ -79,7 +82,7 @@ def _invert(db: sqlite3.Connection, part: int, relabelled: Sequence[tuple[Atom, 
             added.setdefault(name, []).append(atom.key)
         for name in old - new:
             dropped.setdefault(name, []).append(atom.key)
-        # No pass touches a user's tag, so only these may be given or taken.
+        # A user's tags stay, so only these may be given or taken.
         given.update([(part, tag.name) for tag in tags if tag.origin == "auto"])
         given.subtract([(part, tag.name) for tag in atom.tags if tag.origin == "auto"])
     ids = label_ids(db, {("t", name) for name in added}, create=True)

@@ -43,7 +43,7 @@ from cuetrail.store.local.textsearch import TextSearch
 from cuetrail.store.local.vectorindex import VectorIndex
 from cuetrail.store.local.walks import walk as walk_labels
 
-KEEP_CHANGES = 10_000
+KEEP_CHANGES, MOST_CHANGES = 10_000, 200_000
 DREAM_LOCK = "dream.lock"
 # What callers keep in the table of the engine's own values begins so.
 KEPT = "kept:"
@@ -419,6 +419,9 @@ class LocalStore:
             applied.append(self.label_index.catch_up(progress, erase=long))
         if long:
             with self.db.writing() as db:
+                # A pass of dreaming that is not too far behind need not look at everything again.
+                recent = db.execute("SELECT done FROM dreams WHERE done > ?", (head(db) - MOST_CHANGES,))
+                applied += [done for (done,) in recent]
                 db.execute("DELETE FROM changes WHERE seq <= ?", (min(applied),))
 
 

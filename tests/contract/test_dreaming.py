@@ -1,0 +1,323 @@
+"""What dreaming asks of an engine: changes of one place, a ledger, and tags written without touching anything else."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from cuetrail.errors import InputError
+from cuetrail.model import Edge, Mention, Node, Origin, Scope, Tag
+from cuetrail.store.base import Batch, Store, VectorSpace
+from cuetrail.store.dreams import Book, Dreaming, Row, Writes, hashed
+
+ANN = Scope("t", "ann")
+ANN_RED = Scope("t", "ann", ("red",), "red")
+BOB = Scope("t", "bob")
+SPACE = VectorSpace("test", 2)
+VECTOR = b"\x00\x3c\x00\x00"
+
+
+def atoms(store: Store, scope: Scope, *ids: str, text: str = "text", **fields: object) -> None:
+    store.write(scope, Batch(nodes=[Node(id_, text=f"{text} {id_}", **fields) for id_ in ids]))  # type: ignore[arg-type]  # fields are a node's
+
+
+def read(dreaming: Dreaming, limit: int = 100, listens: tuple[str, ...] = ()) -> list[str]:
+    """The ids of what changed since, slice by slice, each saved as seen."""
+    found = []
+    while (some := dreaming.slice("1", limit, listens)) is not None:
+        found += [atom.id for atom in some.atoms]
+        dreaming.save(Writes(mark=some.mark))
+    return found
+
+
+def relabel(store: Store, scope: Scope, name: str, tags: tuple[Tag, ...]) -> int:
+    """Give every atom these tags, as the pass of this name."""
+    dreaming, changed = store.dreaming(scope, name), 0
+    while (some := dreaming.slice("1", 100)) is not None:
+        changed += dreaming.save(Writes(mark=some.mark, relabelled=[(atom, tags) for atom in some.atoms]))
+    return changed
+
+
+# --- places
+
+
+def test_the_places_of_a_user_are_those_it_has_written_to(store: Store) -> None:
+    atoms(store, ANN, "a")
+    atoms(store, ANN_RED, "b")
+    atoms(store, BOB, "c")
+    assert store.places(ANN) == [ANN, ANN_RED]
+    assert store.places(None) == [ANN, ANN_RED, BOB]
+    assert store.places(Scope("t", "nobody")) == []
+
+
+def test_a_pass_sees_its_own_place_only(store: Store) -> None:
+    for scope, id_ in ((ANN, "a"), (ANN_RED, "b"), (BOB, "c")):
+        atoms(store, scope, id_)
+        store.write(scope, Batch(nodes=[Node(f"n{id_}", "person", f"Name {id_}", tag_details=(Tag(id_, id_),))]))
+    for scope, id_ in ((ANN, "a"), (ANN_RED, "b"), (BOB, "c")):
+        dreaming = store.dreaming(scope, "p")
+        assert [name.norm for name in dreaming.names()] == [f"name {id_}"]
+        assert dreaming.tags() == [id_]
+        assert [text for _, text in dreaming.texts(0, 9)] == [f"text {id_}"]
+        dreaming.save(Writes(put=[(Book.TOUCHED, Row(7))]))
+        assert dreaming.all(Book.TOUCHED) == [Row(7)]
+        assert read(dreaming) == [id_]
+
+
+def test_quarantined_nodes_take_no_part(store: Store) -> None:
+    tag = (Tag("x", "x"),)
+    atoms(store, ANN, "a", provenance="quarantine", tag_details=tag)
+    store.write(ANN, Batch(nodes=[Node("n", "person", "Name", provenance="quarantine")]))
+    dreaming = store.dreaming(ANN, "p")
+    assert (dreaming.names(), dreaming.tags(), dreaming.texts(0, 9), read(dreaming)) == ([], [], [], [])
+
+
+# --- what changed
+
+
+def test_the_first_look_sees_everything_and_the_next_what_changed(store: Store) -> None:
+    atoms(store, ANN, "a", "b", "c")
+    dreaming = store.dreaming(ANN, "p")
+    assert not dreaming.begun("1")
+    assert read(dreaming) == ["a", "b", "c"]
+    assert dreaming.begun("1")
+    assert dreaming.idle("1")
+    atoms(store, ANN, "b", text="other")
+    atoms(store, BOB, "z")
+    later = store.dreaming(ANN, "p")
+    assert not later.idle("1")
+    assert read(later) == ["b"]
+    assert read(store.dreaming(ANN, "p")) == []
+
+
+def test_slices_are_small_and_go_on_where_they_stopped(store: Store) -> None:
+    atoms(store, ANN, *(f"a{n}" for n in range(10)))
+    first = store.dreaming(ANN, "p").slice("1", 4)
+    assert first is not None
+    assert ([atom.id for atom in first.atoms], first.left) == (["a0", "a1", "a2", "a3"], 6)
+    # Not saved, so not seen.
+    again = store.dreaming(ANN, "p").slice("1", 4)
+    assert again == first
+    store.dreaming(ANN, "p").save(Writes(mark=first.mark))
+    # One that was seen changes before the rest is; it comes last.
+    atoms(store, ANN, "a1", text="other")
+    assert read(store.dreaming(ANN, "p"), 4) == ["a4", "a5", "a6", "a7", "a8", "a9", "a1"]
+
+
+def test_a_pass_does_not_see_what_comes_after_it_began(store: Store) -> None:
+    atoms(store, ANN, "a")
+    dreaming = store.dreaming(ANN, "p")
+    assert read(dreaming) == ["a"]
+    atoms(store, ANN, "b")
+    assert read(dreaming) == []
+    assert read(store.dreaming(ANN, "p")) == ["b"]
+
+
+def test_other_rules_look_at_everything_anew(store: Store) -> None:
+    atoms(store, ANN, "a")
+    assert read(store.dreaming(ANN, "p")) == ["a"]
+    some = store.dreaming(ANN, "p").slice("2", 9)
+    assert some is not None
+    assert [atom.id for atom in some.atoms] == ["a"]
+
+
+def test_the_keys_of_what_is_gone_are_in_the_runs(store: Store) -> None:
+    atoms(store, ANN, "a", "b", "c")
+    dreaming = store.dreaming(ANN, "p")
+    some = dreaming.slice("1", 9)
+    assert some is not None
+    key = some.atoms[1].key
+    dreaming.save(Writes(mark=some.mark))
+    store.write(ANN, Batch(remove_nodes=["b"]))
+    later = store.dreaming(ANN, "p").slice("1", 9)
+    assert later is not None
+    assert later.atoms == []
+    assert any(low <= key <= high for low, high in later.runs)
+
+
+def test_dreams_do_not_see_their_own_changes_unless_they_listen(store: Store) -> None:
+    atoms(store, ANN, "a")
+    assert read(store.dreaming(ANN, "deaf")) == read(store.dreaming(ANN, "listening")) == ["a"]
+    assert relabel(store, ANN, "p", (Tag("x", "x", "auto"),)) == 1
+    assert read(store.dreaming(ANN, "deaf")) == []
+    assert read(store.dreaming(ANN, "listening"), listens=("p",)) == ["a"]
+
+
+def test_after_a_dream_every_pass_is_idle(store: Store) -> None:
+    atoms(store, ANN, "a")
+    for name in ("one", "two", "listening"):
+        read(store.dreaming(ANN, name))
+    relabel(store, ANN, "p", (Tag("x", "x", "auto"),))
+    store.dreamt(ANN, {"listening": ("p",)})
+    assert [store.dreaming(ANN, name).idle("1") for name in ("one", "two", "listening")] == [True, True, False]
+
+
+# --- tags
+
+
+def test_relabelling_changes_the_tags_and_nothing_else(store: Store) -> None:
+    store.start_vector_space(SPACE)
+    node = Node("a", name="A", text="text", tag_details=(Tag("own", "Own"),), buckets=("b",), props={"x": 1}, at=5)
+    store.write(ANN, Batch(nodes=[node], vectors={"a": VECTOR}, space=SPACE))
+    before = store.get(ANN, ["a"])["a"]
+    tags = (Tag("own", "Own"), Tag("new", "New", "auto"))
+    assert relabel(store, ANN, "p", tags) == 1
+    after = store.get(ANN, ["a"])["a"]
+    assert after == Node(**{**{f: getattr(before, f) for f in Node.__dataclass_fields__}, "tag_details": tags})
+    assert store.vectors(ANN, ["a"]) == {"a": VECTOR}
+    assert store.history(ANN, "a") == []
+    assert store.doctor(repair=False, progress=None) == []
+
+
+def test_an_atom_that_somebody_changed_meanwhile_is_left_alone(store: Store) -> None:
+    atoms(store, ANN, "a", "b")
+    dreaming = store.dreaming(ANN, "p")
+    some = dreaming.slice("1", 9)
+    assert some is not None
+    atoms(store, ANN, "a", text="changed")
+    tag = (Tag("x", "x", "auto"),)
+    assert dreaming.save(Writes(mark=some.mark, relabelled=[(atom, tag) for atom in some.atoms])) == 1
+    nodes = store.get(ANN, ["a", "b"])
+    assert (nodes["a"].text, nodes["a"].tags, nodes["b"].tags) == ("changed a", (), ("x",))
+    assert read(store.dreaming(ANN, "p")) == ["a"]
+    assert store.doctor(repair=False, progress=None) == []
+
+
+def test_tags_that_people_or_rules_gave_are_known_others_are_not(store: Store) -> None:
+    origins: tuple[Origin, ...] = ("user", "auto", "temporal", "infected")
+    tags = tuple(Tag(origin, origin, origin) for origin in origins)
+    atoms(store, ANN, "a", "b", tag_details=tags)
+    assert store.dreaming(ANN, "p").tags() == ["auto", "user"]
+    relabel(store, ANN, "p", (tags[0], *tags[2:]))
+    assert store.dreaming(ANN, "p").tags() == ["user"]
+    atoms(store, ANN, "a", "b", tag_details=tags)
+    store.write(ANN, Batch(remove_nodes=["a"]))
+    assert store.dreaming(ANN, "p").tags() == ["auto", "user"]
+    store.forget(ANN, ["b"], 1)
+    assert store.dreaming(ANN, "p").tags() == []
+    assert store.doctor(repair=False, progress=None) == []
+
+
+@pytest.mark.parametrize("tags", [(), (Tag("x", "x", "auto"),), (Tag("x", "x"), Tag("y", "y"))])
+def test_a_dream_cannot_touch_a_users_tag(store: Store, tags: tuple[Tag, ...]) -> None:
+    atoms(store, ANN, "a", tag_details=(Tag("x", "x"),))
+    with pytest.raises(InputError, match="user"):
+        relabel(store, ANN, "p", tags)
+    assert store.get(ANN, ["a"])["a"].tag_details == (Tag("x", "x"),)
+
+
+def test_carriers_of_a_tag_are_found_by_its_hash(store: Store) -> None:
+    atoms(store, ANN, "a", tag_details=(Tag("x", "x"),))
+    atoms(store, ANN, "b", tag_details=(Tag("y", "y", "infected"),))
+    dreaming = store.dreaming(ANN, "p")
+    assert [atom.id for atom in dreaming.atoms(dreaming.carriers({hashed("y"), hashed("z")}))] == ["b"]
+
+
+@pytest.mark.parametrize("odd", ["a\x1fb", "[a", "a\x1eb", "\x1d"])
+def test_tags_with_odd_characters_survive(store: Store, odd: str) -> None:
+    tags = (Tag("plain", "plain"), Tag(odd, odd, "auto"))
+    atoms(store, ANN, "a", tag_details=tags, buckets=("b", odd))
+    relabel(store, ANN, "p", (*tags, Tag("new", "new", "infected")))
+    node = store.get(ANN, ["a"])["a"]
+    assert (node.tag_details, node.buckets) == ((*tags, Tag("new", "new", "infected")), ("b", odd))
+
+
+# --- nodes
+
+
+def test_names_say_whether_a_rule_found_them(store: Store) -> None:
+    found = Node("e", "entity", "Ada", props={"found": "shared name"})
+    stated = Node("p", "person", "Ada", aliases=("Countess",))
+    episode = Node("x", "episode", "Ada")
+    store.write(ANN, Batch(nodes=[found, stated, episode]))
+    names = [(one.norm, one.id, one.found) for one in store.dreaming(ANN, "p").names()]
+    assert names == [("ada", "e", True), ("ada", "p", False), ("countess", "p", False)]
+
+
+def test_sources_and_edges_of_ingest_are_known(store: Store) -> None:
+    top = Node("s", "source", "File", source="f.md", seq=-1)
+    atom, alone, node = Node("a", text="t", source="f.md"), Node("b", text="u"), Node("n", "person", "N")
+    by_name, by_hand = Edge("1", "a", "n", "mentions", 0.3, via="name:n"), Edge("2", "b", "n", "mentions", 0.3)
+    store.write(ANN, Batch(nodes=[top, atom, alone, node], edges=[by_name, by_hand]))
+    dreaming = store.dreaming(ANN, "p")
+    keys = {brief.id: key for key, brief in dreaming.nodes(range(20)).items()}
+    assert dreaming.sources([keys["a"], keys["b"]]) == {keys["a"]: keys["s"]}
+    assert dreaming.joined([keys["a"], keys["b"]]) == {(keys["a"], keys["n"])}
+
+
+# --- the ledger
+
+
+def test_the_ledger_is_read_by_either_number(store: Store) -> None:
+    atoms(store, ANN, "a")
+    dreaming = store.dreaming(ANN, "p")
+    rows = [Row(1, 10, 3, 4), Row(1, 20), Row(2, 10), Row(5, 30), Row(-(2**63), 2**63 - 1)]
+    dreaming.save(Writes(put=[(Book.OCCURS, row) for row in rows]))
+    assert dreaming.by_first(Book.OCCURS, [1, 9]) == [Row(1, 10, 3, 4), Row(1, 20)]
+    assert dreaming.by_second(Book.OCCURS, [10, 30]) == [Row(1, 10, 3, 4), Row(2, 10), Row(5, 30)]
+    assert dreaming.by_second(Book.OCCURS, [10], each=1) == [Row(1, 10, 3, 4)]
+    assert dreaming.within(Book.OCCURS, [(2, 4), (5, 9)]) == [Row(2, 10), Row(5, 30)]
+    assert dreaming.between(Book.OCCURS, 20, 30) == [Row(1, 20), Row(5, 30)]
+    assert dreaming.seconds(Book.OCCURS, 10, False, 2) == [10, 20]
+    assert dreaming.seconds(Book.OCCURS, 30, True, 2) == [30, 20]
+    assert dreaming.all(Book.OCCURS, 2) == [Row(-(2**63), 2**63 - 1), Row(1, 10, 3, 4)]
+    assert dreaming.all(Book.NAMED) == []
+    dreaming.save(
+        Writes(drop=[(Book.OCCURS, Row(1, 10)), (Book.OCCURS, Row(9, 9))], put=[(Book.OCCURS, Row(1, 20, 7))])
+    )
+    assert dreaming.by_first(Book.OCCURS, [1]) == [Row(1, 20, 7)]
+
+
+def test_all_of_a_save_happens_or_nothing(store: Store) -> None:
+    atoms(store, ANN, "a")
+    dreaming = store.dreaming(ANN, "p")
+    some = dreaming.slice("1", 9)
+    assert some is not None
+    broken = Writes(
+        mark=some.mark,
+        relabelled=[(some.atoms[0], (Tag("x", "x", "auto"),))],
+        put=[(Book.TOUCHED, Row(1))],
+        batch=Batch(edges=[Edge("e", "a", "nowhere")]),
+    )
+    with pytest.raises(Exception, match="nowhere"):
+        dreaming.save(broken)
+    assert store.get(ANN, ["a"])["a"].tags == ()
+    assert dreaming.all(Book.TOUCHED) == []
+    assert not dreaming.begun("1")
+
+
+def test_mentions_can_be_taken_back(store: Store) -> None:
+    nodes = [Node("a", text="t"), Node("n", "person", "N")]
+    store.write(ANN, Batch(nodes=nodes, mentions=[Mention("a", "n", 1)]))
+    store.dreaming(ANN, "p").save(Writes(remove_mentions=[("a", "n"), ("n", "a")]))
+    assert store.stats(ANN).mentions == 0
+
+
+# --- one at a time, and trying things out
+
+
+def test_only_one_dream_at_a_time(store: Store) -> None:
+    seen = []
+
+    def look() -> None:
+        with store.single_dream() as alone:
+            seen.append(alone)
+
+    with store.single_dream() as alone:
+        thread = threading.Thread(target=look)
+        thread.start()
+        thread.join()
+        look()
+    look()
+    assert (alone, seen) == (True, [False, False, True])
+
+
+def test_a_rehearsal_leaves_no_trace(store: Store) -> None:
+    atoms(store, ANN, "a")
+    with store.rehearsal() as copy:
+        assert read(copy.dreaming(ANN, "p")) == ["a"]
+        atoms(copy, ANN, "b")
+        assert set(copy.get(ANN, ["a", "b"])) == {"a", "b"}
+    assert set(store.get(ANN, ["a", "b"])) == {"a"}
+    assert not store.dreaming(ANN, "p").begun("1")

@@ -1,0 +1,101 @@
+"""Known words are found as whole words, whatever their case, script and composition."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cuetrail.dream.dictionary import Dictionary, is_telling
+from cuetrail.text import norm_name
+
+
+def found(word: str, text: str) -> bool:
+    return Dictionary({norm_name(word): ["x"]}).find(text) == {"x": 1}
+
+
+@pytest.mark.parametrize(
+    ("word", "text"),
+    [
+        ("Ada", "ADA wrote"),
+        ("Ada", "(ada)"),
+        ("Ada", "Ada's engine"),
+        ("Ada Lovelace", "ada\n   lovelace"),
+        ("Ada Lovelace", "Ada-Lovelace, Ada_Lovelace"[:12]),
+        ("Straße", "in der STRASSE"),
+        ("Ærø", "på ÆRØ i dag"),
+        ("Éva", unicodedata.normalize("NFD", "Kérdezd Éva nénit")),
+        ("Москва", "в москва, да"),
+        ("हिन्दी", "यह हिन्दी है"),
+        ("東京", "私は東京に住む"),
+        ("node.js", "we use Node.js here"),
+        ("node.js", "we use node js here"),
+        ("C++", "written in C++."),
+        (".NET", "runs on .NET now"),
+        ("AT&T", "from at&t."),
+        ("İstanbul", "to İSTANBUL"),
+        ("snake", "a snake_case word"),
+    ],
+)
+def test_a_word_is_found(word: str, text: str) -> None:
+    assert found(word, text)
+
+
+@pytest.mark.parametrize(
+    ("word", "text"),
+    [
+        ("Ada", "Adana, Canada, adas"),
+        ("Ada Lovelace", "Ada. Lovelace"),
+        ("Ada Lovelace", "ada, lovelace"),
+        ("Ærø", "ærøskøbing"),
+        ("हिन", "हिन्दी"),
+        ("C++", "grade C or better"),
+        (".NET", "a fishing net"),
+        ("radio", "radioactive"),
+        ("1st", "21st"),
+    ],
+)
+def test_a_part_of_a_word_is_not(word: str, text: str) -> None:
+    assert not found(word, text)
+
+
+def test_all_words_are_found_also_inside_longer_ones() -> None:
+    words = Dictionary({"new york times": ["nyt"], "new york": ["ny"], "york": ["y"], "times": ["t"]})
+    assert words.find("The New York Times") == {"nyt": 1, "ny": 1, "y": 1, "t": 1}
+
+
+def test_a_word_may_mean_several_and_several_words_may_mean_the_same() -> None:
+    words = Dictionary({"ada": ["a", "b"], "countess": ["a"]})
+    assert words.find("Ada, ada and the Countess") == {"a": 2, "b": 2}
+
+
+def test_an_empty_dictionary_finds_nothing() -> None:
+    assert Dictionary[str]({}).find("anything") == {}
+
+
+@given(
+    st.lists(st.text("abcß ", min_size=1, max_size=5).map(norm_name).filter(bool), max_size=8),
+    st.text("aAbBcCß .,-\n", max_size=40),
+)
+def test_as_many_as_looking_for_each_word_alone(words: list[str], text: str) -> None:
+    plain = " ".join(text.casefold().split())
+    wanted = {}
+    for word in set(words):
+        pattern = r"[\W_]".join(map(re.escape, word.split()))
+        times = len(re.findall(rf"(?<![^\W_])(?={pattern}(?![^\W_]))", plain))
+        if times:
+            wanted[word] = times
+    assert Dictionary({word: [word] for word in words}).find(text) == wanted
+
+
+@pytest.mark.parametrize("word", ["", " ", "a", "é", "京", "7", "12:30", "2026-01-19", "the", "notes", "winter", "q4"])
+def test_words_that_say_nothing(word: str) -> None:
+    assert not is_telling(word)
+
+
+@pytest.mark.parametrize("word", ["ai", "c++", "s3", "ada", "東京", "ærø", "the wire", "may flower"])
+def test_words_that_say_something(word: str) -> None:
+    assert is_telling(word)

@@ -1,0 +1,92 @@
+"""However often a memory dreams meanwhile, in the end it is as if it had dreamt once."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cuetrail import Memory
+from cuetrail.model import Tag
+from tests.dream.tools import MINUTE, MONDAY, edges, episodes, exported, idle, mentions
+
+WORDS = ("Ada", "Babbage", "the brass wheels", "radio", "engine", "Grace Hopper", "asked", "saw", "and", "silent relay")
+NAMES = ("Ada", "Babbage", "Grace Hopper", "Radio", "Engine")
+
+Step = Callable[[Memory], object]
+
+texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
+tags = st.lists(st.sampled_from(("radio", "engine", "ada", "q1", "brass wheels")), max_size=2)
+times = st.integers(0, 12).map(lambda quarter: MONDAY + quarter * 7 * MINUTE)
+atoms = st.sampled_from([f"a{n}" for n in range(6)])
+people = st.sampled_from([f"p{n}" for n in range(3)])
+
+
+def adding(id_: str, text: str, tags: list[str], at: int) -> Step:
+    return lambda memory: memory.add(text, id=id_, tags=tags, at=at, allow_again=True)
+
+
+def naming(id_: str, name: str, aliases: list[str]) -> Step:
+    return lambda memory: memory.add(
+        "somebody", name=name, aliases=aliases, kind="person", id=id_, at=MONDAY, allow_again=True
+    )
+
+
+def forgetting(id_: str) -> Step:
+    return lambda memory: memory.forget(id_) if memory.get(id_) else None
+
+
+def reading(source: str, paragraphs: list[str], minute: int) -> Step:
+    return lambda memory: memory.ingest_text("\n\n".join(paragraphs), source=source, now=MONDAY + minute * MINUTE)
+
+
+def setting_aside(id_: str, undo: bool) -> Step:
+    return lambda memory: memory.quarantine(id_, undo=undo) if memory.get(id_) else None
+
+
+steps = st.one_of(
+    st.builds(adding, atoms, texts, tags, times),
+    st.builds(adding, atoms, texts, tags, times),
+    st.builds(naming, people, st.sampled_from(NAMES), st.lists(st.sampled_from(NAMES), max_size=1)),
+    st.builds(forgetting, st.one_of(atoms, people)),
+    st.builds(setting_aside, st.one_of(atoms, people), st.booleans()),
+    st.builds(reading, st.sampled_from(("one.md", "two.md")), st.lists(texts, max_size=3), st.integers(0, 60)),
+)
+dreams = st.sampled_from([(), ("infection",), ("auto_tags",), ("mentions", "cooccurrence"), ("episodes",)])
+
+
+def state(memory: Memory) -> dict[str, Any]:
+    """What dreams make, without the times at which it was made and without the numbers of episodes."""
+    records = [record for _, record in memory.store.scan(memory.scope)]
+    tagged: dict[str, tuple[Tag, ...]] = {r.id: r.tag_details for r in records if getattr(r, "kind", "") == "atom"}  # type: ignore[union-attr]  # only nodes are of that kind
+    return {
+        "tags": tagged,
+        "mentions": {pair: edge.weight for pair, edge in edges(memory, "mentions").items()},
+        "co_occurs": {pair: edge.weight for pair, edge in edges(memory, "co_occurs").items()},
+        "named": mentions(memory),
+        "episodes": sorted(map(sorted, episodes(memory).values())),
+    }
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(steps, st.none() | dreams), max_size=14))
+def test_dreaming_in_between_changes_nothing_in_the_end(script: list[tuple[Step, tuple[str, ...] | None]]) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        found = []
+        for often in (True, False):
+            with Memory(Path(place) / str(often), embedder=None) as memory:
+                for step, dream in script:
+                    step(memory)
+                    if often and dream is not None:
+                        memory.dream(only=dream, now=MONDAY)
+                memory.dream(now=MONDAY)
+                before = exported(memory)
+                assert idle(memory.dream(now=MONDAY + 1))
+                assert exported(memory) == before
+                assert memory.doctor() == []
+                found.append(state(memory))
+        assert found[0] == found[1]

@@ -1,0 +1,144 @@
+"""Killed or stopped anywhere, a dream leaves nothing broken, and the next one goes on."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from cuetrail import Memory
+from cuetrail.dream import night
+from tests.dream.tools import MONDAY, counts, edges, episodes, exported, fill, idle, mentions, origins
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
+
+# A dream in small transactions that says each step and, if asked to, waits for a word before it goes on.
+DREAMER = """
+import sys
+from cuetrail import Memory
+from cuetrail.dream import night
+night.BATCH = 10
+def step(what, done, total):
+    print(what, flush=True)
+    if "wait" in sys.argv:
+        sys.stdin.readline()
+with Memory(sys.argv[1], embedder="none") as memory:
+    memory.dream(progress=step, now=int(sys.argv[2]))
+print("done", flush=True)
+"""
+
+
+@contextmanager
+def dreamer(memory: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """Another process that dreams."""
+    command = [sys.executable, "-c", DREAMER, str(memory), str(MONDAY), *arguments]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def heard(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def test_a_dream_in_another_process_makes_this_one_skip_and_leaves_no_lock_when_killed(filled: Memory) -> None:
+    with dreamer(Path(filled.address), "wait") as other:
+        assert heard(other).startswith("dreaming")
+        assert filled.dream().skipped
+        assert filled.dream(dry_run=True).skipped
+        kill(other)
+    assert not filled.dream().skipped
+
+
+def test_kills_at_random_moments_lose_and_halve_nothing(tmp_path: Path) -> None:
+    rng = random.Random(3)
+    with Memory(tmp_path / "whole", embedder="none") as memory:
+        fill(memory)
+        shutil.copytree(tmp_path / "whole", tmp_path / "killed")
+        memory.dream(now=MONDAY)
+        wanted = exported(memory)
+    kills = 0
+    for _ in range(200):
+        with dreamer(tmp_path / "killed") as other:
+            steps = rng.randint(1, 12)
+            if "done" in [heard(other) for _ in range(steps)]:
+                break
+            kill(other)
+            kills += 1
+    assert kills >= 5
+    with Memory(tmp_path / "killed", embedder="none") as memory:
+        assert memory.doctor() == []
+        memory.dream(now=MONDAY)
+        assert exported(memory) == wanted
+
+
+@pytest.mark.parametrize("after", [1, 3, 6, 20, 40])
+def test_ctrl_c_leaves_nothing_broken(filled: Memory, after: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(night, "BATCH", 10)
+    steps = 0
+
+    def interrupt(*_: object) -> None:
+        nonlocal steps
+        steps += 1
+        if steps == after:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        filled.dream(progress=interrupt)
+    assert filled.doctor() == []
+    assert not filled.dream().skipped
+    assert idle(filled.dream())
+    assert filled.doctor() == []
+
+
+def test_an_interrupted_pass_goes_on_where_it_stopped(filled: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(night, "BATCH", 10)
+
+    def interrupt(what: str, done: int, total: int) -> None:
+        if done == 50:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        filled.dream(only=["temporal"], progress=interrupt)
+    assert "2026" in origins(filled, "a49")
+    assert origins(filled, "a50").keys() <= {"workshop"}
+    assert counts(filled.dream(only=["temporal"]))["temporal"] == (70, 420, 0)
+
+
+def test_small_transactions_make_the_same_of_a_memory_as_large_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for size in (7, 4_000):
+        monkeypatch.setattr(night, "BATCH", size)
+        with Memory(tmp_path / str(size), embedder="none") as memory:
+            fill(memory)
+            memory.dream(now=MONDAY)
+            tags = {f"a{n}": origins(memory, f"a{n}") for n in range(120)}
+            joined = [edges(memory, kind).keys() for kind in ("mentions", "co_occurs", "during")]
+            found.append((tags, joined, mentions(memory), episodes(memory)))
+    assert found[0] == found[1]
+
+
+def test_what_a_dry_run_that_was_killed_leaves_is_swept(filled: Memory) -> None:
+    left = Path(filled.address) / ".rehearsal-dead"
+    left.mkdir()
+    (left / "memory.db").write_text("a copy of something that may be forgotten since")
+    filled.dream()
+    assert not left.exists()

@@ -1,0 +1,87 @@
+"""A tagger of one's own in the place of the rule, such as an LLM."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from cuetrail import CuetrailError, Memory
+from tests.dream.tools import MONDAY, counts, idle, of_origin
+
+
+class Shouting:
+    """Proposes every word in capitals."""
+
+    name = "shouting 1"
+    shared = 1
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def __call__(self, texts: Sequence[str]) -> list[list[str]]:
+        self.seen += texts
+        return [[word for word in text.split() if word.isupper()] for text in texts]
+
+
+def test_a_tagger_replaces_the_rule(memory: Memory) -> None:
+    memory.add("ALPHA beta Gamma Delta DELTA", id="a", at=MONDAY)
+    memory.dream(tagger=Shouting())
+    assert of_origin(memory, "a", "auto") == {"alpha", "delta"}
+
+
+def test_a_tagger_sees_each_text_once(memory: Memory) -> None:
+    tagger = Shouting()
+    memory.add("ALPHA beta", id="a", at=MONDAY)
+    memory.dream(tagger=tagger)
+    memory.add("GAMMA delta", id="b", at=MONDAY)
+    memory.dream(tagger=tagger)
+    assert tagger.seen == ["ALPHA beta", "GAMMA delta"]
+    assert idle(memory.dream(tagger=tagger))
+
+
+def test_another_tagger_tags_everything_anew(memory: Memory) -> None:
+    memory.add("ALPHA Grace Hopper", id="a", at=MONDAY)
+    memory.add("BETA met Grace Hopper", id="b", at=MONDAY)
+    memory.dream()
+    assert of_origin(memory, "a", "auto") == {"grace_hopper"}
+    report = memory.dream(tagger=Shouting())
+    assert counts(report)["auto_tags"] == (2, 2, 2)
+    memory.dream()
+    assert of_origin(memory, "a", "auto") == {"grace_hopper"}
+
+
+def test_a_tagger_may_ask_for_more_sharing(memory: Memory) -> None:
+    class Careful(Shouting):
+        name = "careful"
+        shared = 3
+
+    for n in range(4):
+        memory.add(f"ALPHA {'BETA' if n < 2 else 'x'} {n}", id=f"a{n}", at=MONDAY)
+        memory.dream(tagger=Careful())
+        expected = {"alpha"} if n >= 2 else set()
+        assert [of_origin(memory, f"a{m}", "auto") for m in range(n + 1)] == [expected] * (n + 1)
+    memory.forget("a0", "a1")
+    memory.dream(tagger=Careful())
+    assert of_origin(memory, "a2", "auto") == set()
+
+
+def test_at_most_three_tags_and_none_that_says_nothing(memory: Memory) -> None:
+    memory.add("A THE MONDAY 42 ONE ALPHA BETA GAMMA DELTA", id="a", at=MONDAY)
+    memory.dream(tagger=Shouting())
+    assert of_origin(memory, "a", "auto") == {"alpha", "beta", "gamma"}
+
+
+@pytest.mark.parametrize("tagger", [7, "rule", lambda texts: texts])
+def test_what_is_no_tagger_is_refused(memory: Memory, tagger: object) -> None:
+    with pytest.raises(CuetrailError, match="tagger must be"):
+        memory.dream(tagger=tagger)  # type: ignore[arg-type]  # that is the test
+
+
+def test_auto_tags_are_no_names_that_were_forgotten(memory: Memory) -> None:
+    memory.add(name="Grace Hopper", kind="entity", id="grace", at=MONDAY)
+    memory.forget("grace")
+    memory.add("Ask Grace Hopper", id="a", at=MONDAY)
+    memory.add("They met Grace Hopper", id="b", at=MONDAY)
+    memory.dream()
+    assert of_origin(memory, "a", "auto") == set()

@@ -55,11 +55,11 @@ def test_nouns_names_and_dates_are_told_from_the_rest(asked: str, of_nouns: str,
 
 
 def test_a_cue_is_read_in_four_ways_and_in_none_twice() -> None:
-    ways = readings(parse_cue('why did Hanne decide on the "spring count"', Where()))
+    ways = list(readings(parse_cue('why did Hanne decide on the "spring count"', Where())))
     assert [name for name, _ in ways] == [FULL, NOUNS, TYPOS]
     assert all(query.phrases == ("spring count",) for _, query in ways)
     assert [query.mend for _, query in ways] == [False, False, True]
-    ways = readings(parse_cue("why did Hanne decide on the bird count", Where()))
+    ways = list(readings(parse_cue("why did Hanne decide on the bird count", Where())))
     assert [(name, query.words) for name, query in ways] == [
         (FULL, "Hanne decide bird count"),
         (NOUNS, "Hanne bird count"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -115,22 +115,23 @@ def by_words(ask: Ask, *, harvest: int, least: int, favour: tuple[float, float])
     return Anchored(tuple(anchors), answered.query, answered.name, tuple(tried))
 
 
-def readings(cue: Cue) -> list[tuple[str, TextQuery]]:
+def readings(cue: Cue) -> Iterator[tuple[str, TextQuery]]:
     """The ways to read a cue, the first as it is; each further one forgives more. No two are the same."""
     query = cue.query
-    ways = [(FULL, query)]
-    if not query.fuzzy:
-        ways += [(name, replace(query, words=words, prefix=False)) for name, words in _narrower(cue) if words]
-        ways += [(TYPOS, replace(query, mend=True))]
-    return list({query: (name, query) for name, query in reversed(ways)}.values())[::-1]
-
-
-def _narrower(cue: Cue) -> list[tuple[str, str]]:
-    return [(NOUNS, nouns(cue)), (NAMES, proper_nouns(cue))]
+    yield FULL, query
+    if query.fuzzy:
+        return
+    read = {query.words}
+    for name, reading in ((NOUNS, nouns), (NAMES, proper_nouns)):
+        words = reading(cue)
+        if words and words not in read:
+            read.add(words)
+            yield name, replace(query, words=words, prefix=False)
+    yield TYPOS, replace(query, mend=True)
 
 
 def climb(
-    ways: Sequence[tuple[str, TextQuery]], search: Callable[[TextQuery], list[T]], least: int
+    ways: Iterable[tuple[str, TextQuery]], search: Callable[[TextQuery], list[T]], least: int
 ) -> tuple[list[T], Attempt, list[Attempt]]:
     """The first attempt that finds at least `least`, else the first that finds most; and all that were made."""
     best: list[T] = []
@@ -151,14 +152,10 @@ def _by_text(ask: Ask, query: TextQuery, limit: int, favour: tuple[float, float]
     """The best by text, without titles whose source speaks for itself."""
     wanted = limit
     while True:
-        found = ask.store.text(ask.scope, query, wanted, ask.cue.where, favour)
-        nodes = ask.store.get(ask.scope, [one.id for one in found])
-        echoes = echoing(list(nodes.values()))
-        anchors = [
-            Anchor(nodes[one.id], one.score, None, one.boosted, one.factor)
-            for one in found
-            if one.id in nodes and one.id not in echoes
-        ]
+        found = ask.store.text(ask.scope, query, wanted, ask.cue.where, favour, nodes=True)
+        anchors = [Anchor(one.node, one.score, None, one.boosted, one.factor) for one in found if one.node is not None]
+        echoes = echoing([anchor.node for anchor in anchors])
+        anchors = [anchor for anchor in anchors if anchor.node.id not in echoes] if echoes else anchors
         if len(anchors) >= limit or len(found) < wanted:
             return anchors[:limit]
         wanted *= 4

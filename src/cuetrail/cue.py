@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+import string
 from dataclasses import dataclass, replace
 
 from cuetrail.extract import names
@@ -18,7 +19,9 @@ _TAG = re.compile(r"(?<!\S)#([^\s#@\"]+)")
 _BUCKET = re.compile(r"(?<!\S)(?:@|bucket:)([^\s#@\"]+)")
 # One star, at the very end and behind letters: "**bold**" is no beginning of a word.
 _BEGUN = re.compile(r"(?<!\S)([^\s*]*\w)\*\s*$")
+_WORD = re.compile(r"\w+")
 _STOPS = ".,;:!?)]}'…。！？"
+_EDGES = string.punctuation + "“”‘’«»‹›„…·–—¿¡。！？、，"
 # Words that join others. A memory that shares only these with a cue says nothing about it.
 FUNCTION_WORDS = frozenset(
     """a about above after again against all also am an and any are as at be because been before being below between
@@ -74,6 +77,8 @@ _NO_NOUNS = frozenset(
 )
 # Nobody types a longer cue; what lies beyond is not read.
 LONGEST_CUE = 20_000
+# Who puts more than a page into a cue does not ask by names.
+LONGEST_NAMED = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +92,7 @@ class Cue:
 
 def parse_cue(raw: str, where: Where, fuzzy: bool = False) -> Cue:
     """Never raises; an empty cue has no words. A last word that ends in * stands for all that begin so."""
-    rest = clean(raw)[:LONGEST_CUE]
+    rest = clean(raw[:LONGEST_CUE].replace("\x00", " "))
     phrases = tuple(p for p in (p.strip() for p in _PHRASE.findall(rest)) if p)
     rest = _PHRASE.sub(" ", rest)
     tags = _names(_TAG.findall(rest))
@@ -125,7 +130,7 @@ def _telling(words: str) -> str:
 
 
 def _without_joints(words: str) -> list[str]:
-    return [word for word in words.split() if sanitize_query(word) not in FUNCTION_WORDS]
+    return [word for word in words.split() if _bare(word) not in FUNCTION_WORDS]
 
 
 def nouns(cue: Cue) -> str:
@@ -134,7 +139,7 @@ def nouns(cue: Cue) -> str:
     >>> nouns(parse_cue("Why did Hanne quickly decide to take the count on 12 April?", Where()))
     'Hanne count 12 April?'
     """
-    return " ".join(word for word in cue.query.words.split() if _is_date(word) or not _is_no_noun(sanitize_query(word)))
+    return " ".join(word for word in cue.query.words.split() if _is_date(word) or not _is_no_noun(_bare(word)))
 
 
 def proper_nouns(cue: Cue) -> str:
@@ -143,14 +148,18 @@ def proper_nouns(cue: Cue) -> str:
     >>> proper_nouns(parse_cue("why did Hanne move the count to 12 April?", Where()))
     'Hanne 12 April?'
     """
-    (found,) = names.find([clean(cue.raw)[:LONGEST_CUE]])
-    parts = {part for name in found for part in sanitize_query(name).split()}
+    (found,) = names.find([clean(cue.raw[:LONGEST_NAMED])])
+    parts = {part for name in found for part in _WORD.findall(name.lower())}
     words = cue.query.words.split()
-    return " ".join(word for word in words if _is_date(word) or parts.intersection(sanitize_query(word).split()))
+    return " ".join(word for word in words if _is_date(word) or not parts.isdisjoint(_WORD.findall(word.lower())))
 
 
 def _is_date(word: str) -> bool:
-    return _DATE.fullmatch(word.strip(_STOPS + "([{\"'")) is not None
+    return _DATE.fullmatch(_bare(word)) is not None
+
+
+def _bare(word: str) -> str:
+    return word.strip(_EDGES).lower()
 
 
 def _is_no_noun(word: str) -> bool:

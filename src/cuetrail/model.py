@@ -230,12 +230,16 @@ class TextQuery:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One row of a text or vector search. `factor` is what the node's provenance multiplied the score by."""
+    """One row of a text or vector search. `factor` is what the node's provenance multiplied the score by.
+
+    `node` is there where it was asked for.
+    """
 
     id: str
     score: float
     boosted: bool = False
     factor: float = 1.0
+    node: Node | None = None
 
 
 class Label(NamedTuple):

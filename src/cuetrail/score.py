@@ -47,7 +47,8 @@ def score_anchors(anchors: Sequence[Anchor], text_share: float, vector_floor: fl
 def as_found(ask: Ask, anchored: Anchored, reached: Reached) -> Scored:
     """Anchors and walkers in the order and with the scores they were found with."""
     most, _ = shares(ask.tokens, ask.limit)
-    anchors = (Hit(a.node, a.bm25 or 0.0, _matched(a, anchored)) for a in anchored.anchors[:most])
+    words = list(dict.fromkeys(sanitize_query(" ".join((anchored.query.words, *anchored.query.phrases))).split()))
+    anchors = (Hit(a.node, a.bm25 or 0.0, _matched(a, anchored, words)) for a in anchored.anchors[:most])
     return Scored(tuple(anchors), tuple(Hit(w.node, w.score, _shared(w, reached)) for w in reached.walked))
 
 
@@ -62,7 +63,7 @@ def _found(anchor: Anchor) -> dict[str, Any]:
     }
 
 
-def _matched(anchor: Anchor, anchored: Anchored) -> dict[str, Any]:
+def _matched(anchor: Anchor, anchored: Anchored, words: Sequence[str]) -> dict[str, Any]:
     """Why an anchor is here: the words it has, and what its BM25 was multiplied by."""
     boost = 2.0 if anchor.boosted else 1.0
     bm25 = (anchor.bm25 or 0.0) / boost / anchor.factor
@@ -70,54 +71,63 @@ def _matched(anchor: Anchor, anchored: Anchored) -> dict[str, Any]:
         **_found(anchor),
         "role": "anchor",
         "attempt": anchored.attempt,
-        "terms": words_in(anchor.node, (anchored.query.words, *anchored.query.phrases)),
+        "terms": words_in(anchor.node, words),
         "parts": {"bm25": bm25, "tag_boost": boost, "provenance": anchor.factor},
         "provenance": anchor.node.provenance,
     }
 
 
-def words_in(node: Node, asked: Sequence[str]) -> list[str]:
-    """The words of a query that stand in a node, up to their endings.
+def words_in(node: Node, words: Sequence[str]) -> list[str]:
+    """Which of these words stand in a node, up to their endings.
 
-    >>> words_in(Node("a", text="Two receivers failed."), ["receiver failing frost"])
+    >>> words_in(Node("a", text="Two receivers failed."), ["receiver", "failing", "frost", "ceiver"])
     ['receiver', 'failing']
     """
-    said = f" {sanitize_query(' '.join((node.name or '', *node.aliases, node.text)))}"
-    words = dict.fromkeys(sanitize_query(" ".join(asked)).split())
-    return [word for word in words if f" {word[: max(4, len(word) - 3)]}" in said]
+    said = "\n".join((node.name or "", *node.aliases, node.text)).lower()
+    return [word for word in words if _begins_a_word(word[: max(4, len(word) - 3)], said)]
+
+
+def _begins_a_word(start: str, text: str) -> bool:
+    at = text.find(start)
+    # Other scripts may have no spaces between words.
+    while at > 0 and text[at - 1].isalnum() and start.isascii():
+        at = text.find(start, at + 1)
+    return at >= 0
 
 
 def _shared(walked: Walked, reached: Reached) -> dict[str, Any]:
     """Why a walker is here: what it shares with which anchors, and how much that tells."""
-    labels = [label for label in labels_of(walked.node) if label in reached.idfs]
-    near = [foothold for foothold in reached.footholds if set(labels) & set(foothold.labels)]
-    closest = max(near, key=lambda foothold: _closeness(walked.node, foothold, labels, reached), default=None)
-    parts: dict[str, Any] = {"idf": sum(reached.idfs[label] for label in labels)}
-    if closest is not None and reached.rank == "gravity":
-        parts |= _gravity(walked.node, closest, labels)
-    via = [
-        f"{'#' if label.what == 'tag' else '@'}{label.name}" for label in labels if closest and label in closest.labels
-    ]
+    node, idfs = walked.node, reached.idfs
+    own = [label for label in labels_of(node) if label in idfs]
+    ties = [(foothold, [label for label in own if label in foothold.labels]) for foothold in reached.footholds]
+    ties = [(foothold, shared) for foothold, shared in ties if shared]
+    parts: dict[str, float] = {"idf": sum(idfs[label] for label in own)}
+    path = []
+    if ties:
+        pulls = {f.id: _pull(node, f, len(shared)) for f, shared in ties} if reached.rank == "gravity" else {}
+        strength = [pulls[f.id]["gravity"] if pulls else sum(idfs[label] for label in shared) for f, shared in ties]
+        nearest, shared = ties[strength.index(max(strength))]
+        parts |= pulls.get(nearest.id, {})
+        path = [{"src": nearest.id, "via": [_written(label) for label in shared], "dst": node.id}]
     return {
         "role": "walker",
-        "anchors": [foothold.id for foothold in near],
+        "anchors": [foothold.id for foothold, _ in ties],
         "found_by": ["labels"],
-        "shared": [{"what": label.what, "name": label.name, "idf": reached.idfs[label]} for label in labels],
+        "shared": [{"what": label.what, "name": label.name, "idf": idfs[label]} for label in own],
         "parts": parts,
         "tag_boost": False,
-        "path": [{"src": closest.id, "via": via, "dst": walked.node.id}] if closest else [],
+        "path": path,
     }
 
 
-def _closeness(node: Node, foothold: Foothold, labels: Sequence[Label], reached: Reached) -> float:
-    if reached.rank == "gravity":
-        return float(_gravity(node, foothold, labels)["gravity"])
-    return sum(reached.idfs[label] for label in labels if label in foothold.labels)
+def _written(label: Label) -> str:
+    return f"{'#' if label.what == 'tag' else '@'}{label.name}"
 
 
-def _gravity(node: Node, foothold: Foothold, labels: Sequence[Label]) -> dict[str, float]:
-    shared = sum(label in foothold.labels for label in labels)
+def _pull(node: Node, foothold: Foothold, shared: int) -> dict[str, float]:
+    """The parts of an anchor's pull on a node."""
     hours = abs(node.at - foothold.at) / HOUR
-    known = node.simhash is not None and foothold.simhash is not None
-    distance = float((node.simhash ^ foothold.simhash).bit_count()) if known else UNKNOWN_DISTANCE  # type: ignore[operator]  # known
+    distance = UNKNOWN_DISTANCE
+    if node.simhash is not None and foothold.simhash is not None:
+        distance = float((node.simhash ^ foothold.simhash).bit_count())
     return {"gravity": gravity(shared, hours, distance), "shared": shared, "hours": hours, "distance": distance}

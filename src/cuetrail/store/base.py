@@ -192,7 +192,13 @@ class Store(Protocol):
     def ids(self, scope: Scope, prefix: str, limit: int) -> list[str]: ...
     def named(self, scope: Scope, norms: Sequence[str]) -> dict[str, list[str]]: ...
     def text(
-        self, scope: Scope, query: TextQuery, limit: int, where: Where, favour: tuple[float, float] = (1.0, 1.0)
+        self,
+        scope: Scope,
+        query: TextQuery,
+        limit: int,
+        where: Where,
+        favour: tuple[float, float] = (1.0, 1.0),
+        nodes: bool = False,
     ) -> list[Found]: ...
     def vector(
         self, scope: Scope, vector: bytes, limit: int, where: Where, space: VectorSpace | None = None

@@ -6,7 +6,6 @@ import contextlib
 import threading
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -31,15 +30,14 @@ from cuetrail.model import (
     Where,
 )
 from cuetrail.store.base import NO_VECTORS, Band, Batch, Progress, Record, Unembedded, VectorSpace, Written
-from cuetrail.store.local import backup, doctor, dreaming, graves, rehearsal, spaces, succession, write
-from cuetrail.store.local.db import UNERASED, Database, chunks, head, log_changes, marks, moment
+from cuetrail.store.local import backup, doctor, dreaming, graves, rehearsal, spaces, succession, texts, write
+from cuetrail.store.local.db import UNERASED, Database, chunks, head, log_changes, marks
 from cuetrail.store.local.home import Home
 from cuetrail.store.local.ids import Ids
 from cuetrail.store.local.labelindex import LabelIndex
 from cuetrail.store.local.read import Reader, nodes_by_key
 from cuetrail.store.local.snapshot import Snapshot
 from cuetrail.store.local.textindex import FORGOTTEN, TextIndex
-from cuetrail.store.local.textsearch import TextSearch
 from cuetrail.store.local.vectorindex import VectorIndex
 from cuetrail.store.local.walks import walk as walk_labels
 
@@ -135,7 +133,7 @@ class LocalStore:
         with contextlib.suppress(Busy), self.db.jotting() as db:
             counted = list(self._accesses)
             for scope, ids, now in counted:
-                write.touch(write.Write(db, scope), ids, now)
+                write.touch(db, Ids(db, scope).keys(ids).values(), now)
             # Others may have appended meanwhile; what was counted stands at the front.
             for _ in counted:
                 self._accesses.popleft()
@@ -168,24 +166,18 @@ class LocalStore:
             return Reader(db, scope, self.db.path).history(id_)
 
     def text(
-        self, scope: Scope, query: TextQuery, limit: int, where: Where, favour: tuple[float, float] = (1.0, 1.0)
+        self,
+        scope: Scope,
+        query: TextQuery,
+        limit: int,
+        where: Where,
+        favour: tuple[float, float] = (1.0, 1.0),
+        nodes: bool = False,
     ) -> list[Found]:
         """The best by BM25, multiplied by the first of `favour` on internal memories and by the second on others."""
-        rows: list[tuple[float, bool, int, str, Found]] = []
         with self.db.looking() as db:
-            view = self.text_index.view_of(*moment(db))
             reader = Reader(db, scope, self.db.path)
-            parts = None if reader.all else reader.parts
-            # The best of all are among the best of each side.
-            sides = ((True, favour[0]), (False, favour[1])) if "external" in view.flags else ((None, favour[0]),)
-            for internal, factor in sides if favour[0] != favour[1] else ((None, favour[0]),):
-                matches = TextSearch(view, self.text_index.analyser, parts, where, internal).run(query, limit)
-                shown = reader.shown([m.key for m in matches])
-                for m in (m for m in matches if m.key in shown):
-                    id_, at = shown[m.key]
-                    score = m.score * factor
-                    rows.append((-score, not m.holds_all, -at, id_, Found(id_, score, m.boosted, factor)))
-        return [row[4] for row in sorted(rows, key=itemgetter(0, 1, 2, 3))[:limit]]
+            return texts.search(reader, self.text_index, query, limit, where, favour, nodes)
 
     def vector(
         self, scope: Scope, vector: bytes, limit: int, where: Where, space: VectorSpace | None = None

@@ -32,8 +32,9 @@ _FILE: tuple[tuple[str, type[np.generic], str], ...] = (
     ("hashes", np.uint64, "rows"),
     ("list_starts", np.int64, "lists + 1"),
     ("wide_starts", np.int64, "wide + 1"),
+    # As wide as numpy wants it for `searchsorted`: it would convert the whole column each time.
+    ("by_key", np.int64, "rows"),
     ("parts", np.int32, "rows"),
-    ("by_key", np.int32, "rows"),
     ("forward", np.int32, "rows * width"),
     ("list_codes", np.int32, "lists"),
     ("list_parts", np.int32, "lists"),
@@ -59,7 +60,7 @@ class Base:
     list_starts: Ints
     wide_starts: Ints
     parts: NDArray[np.int32]
-    by_key: RowNumbers
+    by_key: Ints
     forward: NDArray[np.int32]
     list_codes: NDArray[np.int32]
     list_parts: NDArray[np.int32]
@@ -94,7 +95,7 @@ class Base:
         if not len(self):
             return np.zeros(0, np.int32)
         places = np.searchsorted(self.keys, keys, sorter=self.by_key).clip(max=len(self) - 1)
-        rows: RowNumbers = self.by_key[places]
+        rows: RowNumbers = self.by_key[places].astype(np.int32)
         return rows[np.equal(self.keys[rows], keys)]
 
     def rows_in(self, runs: Runs) -> RowNumbers:
@@ -104,7 +105,7 @@ class Base:
         bounds = np.array([(low, high + 1) for low, high in runs], np.int64).ravel()
         places = np.searchsorted(self.keys, bounds, sorter=self.by_key).tolist()
         pieces = [self.by_key[low:high] for low, high in zip(places[::2], places[1::2], strict=True)]
-        return np.concatenate([np.zeros(0, np.int32), *pieces])
+        return np.concatenate([np.zeros(0, np.int64), *pieces]).astype(np.int32)
 
     def codes_of(self, rows: RowNumbers) -> NDArray[np.int32]:
         """The joining codes of these rows, one after the other."""
@@ -144,7 +145,7 @@ def made(db: sqlite3.Connection, rows: Rows) -> Base:
         hashes=rows.hashes,
         wide_starts=np.concatenate(([0], np.cumsum(counts[wide]))),
         parts=rows.parts,
-        by_key=np.argsort(rows.keys, kind="stable").astype(np.int32),
+        by_key=np.argsort(rows.keys, kind="stable").astype(np.int64),
         forward=forward,
         wide_rows=wide,
         wide_codes=rows.codes[broad],

@@ -145,10 +145,11 @@ class LabelIndex:
         runs = changes_since(db, state.seq, state.mark, vectors=False)
         if runs is None or not self.dir.intact(state):
             return self._write(db, labelrows.read(db, progress=progress))
+        columns = self._mapped(state)
         # What was forgotten since must not stay in the old base.
         erase = erase or (meta(db, FORGOTTEN) or 0) > state.seq
         if (erase and runs) or _is_much(runs, state.extra["rows"]):
-            kept = self._mapped(state).as_rows().without(runs)
+            kept = columns.as_rows().without(runs)
             return self._write(db, joined([kept, labelrows.read(db, runs, progress)]))
         return state
 

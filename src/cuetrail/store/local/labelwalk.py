@@ -22,10 +22,9 @@ from cuetrail.store.local.labelindex import View
 from cuetrail.store.local.labelrows import ARCHIVED, HASHED, QUARANTINED, SILENT, Ints, RowNumbers, Rows, kind_code
 
 # How many carriers are looked at first, and how many times as many with each further round.
-FIRST, GROWTH = 6_000, 1.5
+FIRST, GROWTH = 6_000, 1.3
 # Weights are whole multiples of this: then a sum is the same in whatever order it is made, and equals are equal.
 GRAIN = 2.0**-32
-# What rounding may take away from a value must not keep it out.
 ROUNDING, TINY = 1e-12, 1e-300
 NO_ROWS, NO_KEYS = np.zeros(0, np.int32), np.zeros(0, np.int64)
 
@@ -79,9 +78,16 @@ class LabelWalk:
     """One walk over one view, for a set of visible parts (None: all there are)."""
 
     def __init__(
-        self, view: View, db: sqlite3.Connection, parts: Sequence[int] | None, where: Where, labels: Iterable[Label]
+        self,
+        view: View,
+        db: sqlite3.Connection,
+        parts: Sequence[int] | None,
+        where: Where,
+        labels: Iterable[Label],
+        apart: Sequence[int] = (),
     ) -> None:
         self.view, self.base, self.where = view, view.base, where
+        self.apart = np.array(apart, np.int64)
         self.parts = None if parts is None else list(parts)
         given = dict.fromkeys(labels)
         filters = [label for condition in _conditions(where) for label in condition]
@@ -89,10 +95,7 @@ class LabelWalk:
         self.known = [label for label in given if label in self.codes]
         self.lists = {label: self._carriers(self.codes[label]) for label in self.known}
         self.shown = self._shown()
-        wide = self.base.wide
-        if self.shown is not None:
-            wide = wide.take(np.flatnonzero(self.shown[self.base.wide_rows]))
-        self.loose = [rows for rows in (self._within(wide), self._passing(view.delta)) if len(rows)]
+        self.loose = [rows for rows in (self._wide(), self._passing(view.delta)) if len(rows)]
 
     def idfs(self) -> dict[Label, float]:
         """How much each label tells in this scope; those that nobody here carries are left out."""
@@ -116,6 +119,7 @@ class LabelWalk:
         """
         given = None if carriers is None else {label: carriers(label) for label in self.known}
         lists, loose = self.lists, self.loose
+        apart = self.base.rows_of(self.apart)
         if given is not None:
             lists = {label: [self._seen(self.base.rows_of(keys))] for label, keys in given.items()}
             these = np.concatenate([NO_KEYS, *given.values()])
@@ -124,12 +128,14 @@ class LabelWalk:
         others: dict[int, float] = {}
         for pull in pulls:
             weights = self._weights(pull)
-            _strongest(values, self._best_of_base(pull, lists, weights, limit))
+            _strongest(
+                values, self._best_of_base(pull, lists, weights, _Best(limit, self.base.forward.shape[1], apart))
+            )
             for rows in loose:
                 _strongest(others, _best_rows(rows, pull, weights, limit))
-        first = sorted(values, key=lambda row: (-values[row], row))[:limit]
-        keys = self.base.keys[np.array(first, np.int32)].tolist()
-        return Candidates([(key, values[row]) for key, row in zip(keys, first, strict=True)], others)
+        first = sorted(values.items(), key=_best_first)[:limit]
+        keys = self.base.keys[[row for row, _ in first]].tolist() if first else []
+        return Candidates([(key, value) for key, (_, value) in zip(keys, first, strict=True)], others)
 
     def _weights(self, pull: Pull) -> Floats:
         """The weight of every code up to one more than the highest that has one: what lies beyond it weighs nothing."""
@@ -139,10 +145,10 @@ class LabelWalk:
         return weights
 
     def _best_of_base(
-        self, pull: Pull, lists: Mapping[Label, Sequence[RowNumbers]], weights: Floats, limit: int
+        self, pull: Pull, lists: Mapping[Label, Sequence[RowNumbers]], weights: Floats, best: _Best
     ) -> Iterable[tuple[int, float]]:
         """(row, value) of the best of the table, looked for in rounds."""
-        best, batch = _Best(limit, self.base.forward.shape[1]), float(FIRST)
+        batch = float(FIRST)
         known = ((label, weight) for label, weight in pull.weights.items() if label in lists)
         queue = sorted((-weight, sum(map(len, lists[label])), label) for label, weight in known)
         while queue and pull.ceiling * self._most(queue) >= best.floor:
@@ -153,9 +159,12 @@ class LabelWalk:
             if self.shown is not None:
                 rows = rows[self.shown.take(rows)]
             sums = _row_sums(weights.take(self.base.forward.take(rows, axis=0), mode="clip"))
-            rows, sums = _from(best.floor / pull.ceiling, rows, sums)
+            if best.floor and pull.ceiling < 1:
+                # Only what could enter is worth the reckoning.
+                enough = np.flatnonzero(pull.ceiling * sums >= best.floor * (1 - ROUNDING))
+                rows, sums = rows[enough], sums[enough]
             best.offer(rows, pull.worth(sums, self._column(rows)))
-        return zip(best.rows.tolist(), best.values.tolist(), strict=True)
+        return best.values.items()
 
     def _most(self, queue: Sequence[tuple[float, int, Label]]) -> float:
         """The most that a node of the table can weigh by these labels alone; the heaviest come first."""
@@ -176,6 +185,12 @@ class LabelWalk:
     def _seen(self, rows: RowNumbers) -> RowNumbers:
         """Of these rows of the base the visible ones."""
         return rows if self.parts is None else rows[np.isin(self.base.parts[rows], self.parts)]
+
+    def _not_apart(self, rows: Rows) -> Rows:
+        """Rows without those that are to be left apart."""
+        if not len(rows) or not len(self.apart):
+            return rows
+        return rows.take(np.flatnonzero(~np.isin(rows.keys, self.apart)))
 
     def _within(self, rows: Rows) -> Rows:
         return rows if self.parts is None else rows.take(np.flatnonzero(np.isin(rows.parts, self.parts)))
@@ -207,9 +222,18 @@ class LabelWalk:
             passing &= carrying
         return passing
 
+    def _wide(self) -> Rows:
+        """The wide rows of the base that are visible and pass the filters."""
+        rows = self.base.wide
+        if len(rows) and self.shown is not None:
+            rows = rows.take(np.flatnonzero(self.shown[self.base.wide_rows]))
+        return self._not_apart(self._within(rows))
+
     def _passing(self, rows: Rows) -> Rows:
         """Of rows outside the base those that are visible and pass the filters."""
-        rows = self._within(rows)
+        if not len(rows):
+            return rows
+        rows = self._not_apart(self._within(rows))
         passing = (rows.flags & np.uint8(self._hidden()) == 0) & _in_time_and_kind(rows.ats, rows.kinds, self.where)
         for codes in self._wanted() if len(rows) else ():
             passing &= np.add.reduceat(np.isin(rows.codes, codes), rows.starts[:-1], dtype=np.int64) > 0
@@ -222,27 +246,30 @@ class LabelWalk:
 
 
 class _Best:
-    """The best rows of those offered: by value, then the first. A row may be offered `repeats` times at once."""
+    """The best rows of those offered, but for `apart`: by value, then the first.
 
-    def __init__(self, limit: int, repeats: int) -> None:
-        self.limit, self.enough = limit, limit * repeats
-        self.rows, self.values = NO_ROWS, np.zeros(0)
+    A row may be offered `repeats` times at once.
+    """
 
-    @property
-    def floor(self) -> float:
-        """The least value with which a row can enter."""
-        return float(self.values[-1]) if len(self.rows) == self.limit else 0.0
+    def __init__(self, limit: int, repeats: int, apart: RowNumbers) -> None:
+        self.limit, self.apart = limit, set(apart.tolist())
+        self.enough = (limit + len(apart)) * repeats
+        self.values: dict[int, float] = {}
+        self.floor = 0.0
 
     def offer(self, rows: RowNumbers, values: Floats) -> None:
         """Take the better ones. Only as many as could matter are sorted."""
-        rows, values = _from(self.floor, rows, values)
+        # What rounding may take away from a value must not keep it out.
+        kept = np.flatnonzero(values >= max(self.floor * (1 - ROUNDING), TINY))
+        rows, values = rows[kept], values[kept]
         if len(rows) > self.enough:
             floor = np.partition(values, len(values) - self.enough)[len(values) - self.enough]
             rows, values = self._first_among_equals(rows, values, floor)
-        rows, where = np.unique(np.concatenate([self.rows, rows]), return_index=True)
-        values = np.concatenate([self.values, values])[where]
-        order = np.lexsort((rows, -values))[: self.limit]
-        self.rows, self.values = rows[order], values[order]
+        found = zip(rows.tolist(), values.tolist(), strict=True)
+        merged = self.values | {row: value for row, value in found if row not in self.apart}
+        best = sorted(merged.items(), key=_best_first)[: self.limit]
+        self.values = dict(best)
+        self.floor = best[-1][1] if len(best) == self.limit else 0.0
 
     def _first_among_equals(self, rows: RowNumbers, values: Floats, floor: float) -> tuple[RowNumbers, Floats]:
         """The rows above the floor and, of those on it, the first."""
@@ -252,18 +279,16 @@ class _Best:
         return np.concatenate([rows[higher], level]), np.concatenate([values[higher], np.full(len(level), floor)])
 
 
+def _best_first(pair: tuple[int, float]) -> tuple[float, int]:
+    return -pair[1], pair[0]
+
+
 def _row_sums(table: Floats) -> Floats:
-    """The sum of each row of a table whose width is a power of two: half and half, which numpy does fastest."""
-    while table.shape[1] > 1:
-        half = table.shape[1] // 2
-        table = table[:, :half] + table[:, half:]
-    return table[:, 0]
-
-
-def _from(floor: float, rows: RowNumbers, values: Floats) -> tuple[RowNumbers, Floats]:
-    """The rows of at least this value, and of more than nothing."""
-    kept = np.flatnonzero(values >= max(floor * (1 - ROUNDING), TINY))
-    return rows[kept], values[kept]
+    """The sum of each row: column by column, which for many short rows is fastest."""
+    total: Floats = table[:, 0]
+    for column in range(1, table.shape[1]):
+        total = total + table[:, column]
+    return total
 
 
 def _strongest(values: dict[int, float], found: Iterable[tuple[int, float]]) -> None:

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from cuetrail.model import Label, Walk, Walked, WalkQuery, Where
-from cuetrail.store.local.db import chunks, moment
+from cuetrail.store.local.db import moment
 from cuetrail.store.local.labelindex import LabelIndex
 from cuetrail.store.local.labelrows import Ints
 from cuetrail.store.local.labelwalk import Candidates, LabelWalk, by_gravity, by_rarity
@@ -16,7 +16,7 @@ from cuetrail.store.local.textindex import TextIndex
 from cuetrail.store.local.textsearch import TextSearch
 
 # A few more than wanted are asked for: some of them match a word of the query and are no walkers.
-SPARE = 8
+SPARE = 3
 GROWTH = 8
 # Where most of what is near matches the query, asking node by node costs more than asking who does not match.
 MOST_ASKED = 2_000
@@ -32,29 +32,28 @@ def walk(
     now = moment(reader.db)
     parts = None if reader.all else reader.parts
     given = [label for foothold in query.footholds for label in foothold.labels]
-    labels = LabelWalk(label_index.view_of(reader.db, *now), reader.db, parts, where, given)
+    apart = list(reader.keys(foothold.id for foothold in query.footholds).values())
+    labels = LabelWalk(label_index.view_of(reader.db, *now), reader.db, parts, where, given, apart)
     idfs = labels.idfs()
     if limit <= 0 or not idfs:
         return Walk((), idfs)
     texts = TextSearch(text_index.view_of(*now), text_index.analyser, parts, where)
     pulls = [by_rarity(idfs)] if query.rank == "idf" else [by_gravity(foothold) for foothold in query.footholds]
-    apart = {foothold.id for foothold in query.footholds}
-    enough = limit + len(apart)
-    wanted = enough + SPARE
+    wanted = limit + SPARE
     while wanted <= MOST_ASKED:
         asked, whole = _first(labels.best(pulls, wanted), reader, wanted)
         matching = texts.holding_any(query.unlike, [key for key, _ in asked])
         left = [(key, value) for key, value in asked if key not in matching]
-        if len(left) >= enough or whole:
-            return Walk(_nodes(left, reader, apart, limit), idfs)
+        if len(left) >= limit or whole:
+            return Walk(_nodes(left[:limit], reader), idfs)
         wanted *= GROWTH
 
     @cache
     def carriers(label: Label) -> Ints:
         return np.array(texts.carriers(label, query.unlike), np.int64)
 
-    left, _ = _first(labels.best(pulls, enough, carriers), reader, enough)
-    return Walk(_nodes(left, reader, apart, limit), idfs)
+    left, _ = _first(labels.best(pulls, limit, carriers), reader, limit)
+    return Walk(_nodes(left, reader), idfs)
 
 
 def _first(found: Candidates, reader: Reader, limit: int) -> tuple[Pairs, bool]:
@@ -69,12 +68,6 @@ def _first(found: Candidates, reader: Reader, limit: int) -> tuple[Pairs, bool]:
     return order[:limit], len(order) < limit
 
 
-def _nodes(found: Pairs, reader: Reader, apart: set[str], limit: int) -> tuple[Walked, ...]:
-    """The first `limit` as nodes. Footholds among them are rare, for they match the query; so no more is read."""
-    walked: list[Walked] = []
-    for some in chunks(found, limit):
-        nodes = reader.nodes_by_key([key for key, _ in some])
-        walked += [Walked(nodes[key], value) for key, value in some if key in nodes and nodes[key].id not in apart]
-        if len(walked) >= limit:
-            break
-    return tuple(walked[:limit])
+def _nodes(found: Pairs, reader: Reader) -> tuple[Walked, ...]:
+    nodes = reader.nodes_by_key([key for key, _ in found])
+    return tuple(Walked(nodes[key], value) for key, value in found if key in nodes)

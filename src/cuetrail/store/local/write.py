@@ -451,10 +451,10 @@ def _read_back(w: Write, nodes: Sequence[Node], keys: dict[str, int]) -> None:
             raise GhostWrite("a written memory could not be read back; nothing was changed. Run `cuetrail doctor`")
 
 
-def touch(w: Write, ids: Sequence[str], now: int) -> None:
+def touch(db: sqlite3.Connection, keys: Iterable[int], now: int) -> None:
     """Count one access of each node."""
-    w.db.executemany(
+    db.executemany(
         "INSERT INTO life VALUES (?, .5, 'candidate', 1, 1, ?, NULL, NULL, 1, 'decay') ON CONFLICT (key) DO UPDATE SET"
         " accesses = accesses + 1, interval = excluded.last_access - last_access, last_access = excluded.last_access",
-        [(key, now) for key in w.keys_of(ids).values()],
+        [(key, now) for key in keys],
     )

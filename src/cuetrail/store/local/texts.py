@@ -1,0 +1,47 @@
+"""A text search as callers see it: ids, or whole nodes, in the order that scores, times and ids give."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from operator import itemgetter
+
+from cuetrail.model import Found, TextQuery, Where
+from cuetrail.store.local.db import moment
+from cuetrail.store.local.read import Reader
+from cuetrail.store.local.textindex import TextIndex
+from cuetrail.store.local.textsearch import TextSearch
+
+# Up to so many more nodes than are wanted are read at once, instead of first looking which of them are.
+FEW_MORE = 10
+
+Favour = tuple[float, float]
+"""What the scores of internal memories and of all others are multiplied by."""
+
+
+def search(
+    reader: Reader, index: TextIndex, query: TextQuery, limit: int, where: Where, favour: Favour, nodes: bool
+) -> list[Found]:
+    """The best by BM25 and favour, with their nodes if they are asked for."""
+    view = index.view_of(*moment(reader.db))
+    parts = None if reader.all else reader.parts
+    sides: list[tuple[bool | None, float]] = [(None, favour[0])]
+    if favour[0] != favour[1] and "external" in view.flags:
+        # The best of all are among the best of each side.
+        sides = [(True, favour[0]), (False, favour[1])]
+    rows: list[tuple[float, bool, int, str, int, Found]] = []
+    for internal, factor in sides:
+        matches = TextSearch(view, index.analyser, parts, where, internal).run(query, limit)
+        keys = [match.key for match in matches]
+        whole = reader.nodes_by_key(keys) if nodes and len(keys) <= limit + FEW_MORE else {}
+        shown = {key: (node.id, node.at) for key, node in whole.items()} if whole else reader.shown(keys)
+        for match in (match for match in matches if match.key in shown):
+            (id_, at), score = shown[match.key], match.score * factor
+            found = Found(id_, score, match.boosted, factor, whole.get(match.key))
+            rows.append((-score, not match.holds_all, -at, id_, match.key, found))
+    best = sorted(rows, key=itemgetter(0, 1, 2, 3))[:limit]
+    return _with_nodes(best, reader) if nodes else [row[5] for row in best]
+
+
+def _with_nodes(rows: list[tuple[float, bool, int, str, int, Found]], reader: Reader) -> list[Found]:
+    missing = reader.nodes_by_key([key for *_, key, found in rows if found.node is None])
+    return [replace(found, node=missing[key]) if key in missing else found for *_, key, found in rows]

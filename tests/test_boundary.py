@@ -31,6 +31,7 @@ REQUIRED: dict[str, tuple[Any, ...]] = {
     "add_many": (["a text"],),
     "backup": ("backup.tar",),
     "doctor": (),
+    "dream": (),
     "edge": ("a",),
     "export": ("out.jsonl",),
     "fact": ("a", "knows", "b"),

@@ -9,8 +9,8 @@
 - with vectors: cuetrail with the static embedder; its bound adds the embedding alone. At 1M only with --embed.
 - from files: `ingest` of Markdown files of 100 paragraphs, against the same bound. At 1M only with --files.
 
-Of the others only the work itself is timed, not the reading of the corpus. Every row runs in a process of its own, which is where
-its peak memory is taken.
+Of the others only the work itself is timed, not the reading of the corpus. Every row runs in a process of its own,
+which is where its peak memory is taken.
 """
 
 from __future__ import annotations

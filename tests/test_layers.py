@@ -28,7 +28,7 @@ LAYERS: list[set[str]] = [
         "quarantine",
         "mirror.*",
         "vectors",
-    },  # fmt: skip
+    },
     {"cue", "anchor", "spread", "score", "render", "extract.*", "embed"},
     {"store.local.*"},
     {"store", "store.base", "store.dreams"},

@@ -36,6 +36,8 @@ BOUNDS = (
     Bound("text search p50 / plain tantivy's", "search", "p50, ours / tantivy", operator.le, 2.0, LARGE),
     Bound("FTS5's p50 / text search p50", "search", "p50, FTS5 / ours", operator.ge, 50.0, LARGE),
     Bound("text search p50 / its p50 at 10,000", "search", f"p50 / p50 at {SMALL}", operator.le, 5.0, LARGE),
+    Bound("tag walk p50 / plain tantivy's", "tag_walk", "p50, ours / tantivy", operator.le, 4.0, LARGE),
+    Bound("odd cues p95 / ordinary p95", "tag_walk", "odd p95 / ordinary p95", operator.le, 5.0, LARGE),
     Bound("ingest rate / sqlite + tantivy", "ingest", "share of bound, cuetrail", operator.ge, 0.4, LARGE),
     Bound("mirror, unchanged / writing its files", "mirror", "unchanged / bound", operator.le, 1.0, MEDIUM),
     Bound("mirror, new / writing its files", "mirror", "first sync / bound", operator.le, 12.0, MEDIUM),

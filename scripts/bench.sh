@@ -19,6 +19,7 @@ fi
 # The search uses what the ingest built.
 "$python" -m bench.ingest "${sizes[@]}" --work "$work" ${ingest_args[@]+"${ingest_args[@]}"}
 "$python" -m bench.search "${sizes[@]}" --work "$work"
+"$python" -m bench.tag_walk "${sizes[@]}" --work "$work"
 "$python" -m bench.vectors "${sizes[@]}" --work "$work"
 "$python" -m bench.mirror "${sizes[@]}" --work "$work"
 "$python" -m bench.bounds "${sizes[@]}"

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from cuetrail.errors import CuetrailError
     from cuetrail.memory import Memory
     from cuetrail.model import Budget, DreamReport, Edge, Fact, Hit, IngestReport, Node, Recollection, Scope
+    from cuetrail.recipes import Recipe
 
     __version__: str
 
@@ -26,6 +27,7 @@ __all__ = [
     "IngestReport",
     "Memory",
     "Node",
+    "Recipe",
     "Recollection",
     "Scope",
     "__version__",
@@ -42,6 +44,7 @@ _HOMES = {
     "IngestReport": "cuetrail.model",
     "Memory": "cuetrail.memory",
     "Node": "cuetrail.model",
+    "Recipe": "cuetrail.recipes",
     "Recollection": "cuetrail.model",
     "Scope": "cuetrail.model",
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from cuetrail.store.base import Progress
 from cuetrail.store.local.db import chunks, marks
-from cuetrail.store.local.rows import label_parts, signed, unsigned
+from cuetrail.store.local.rows import packed_buckets, packed_tags, signed, unpack_tag
 
 QUARANTINED, ARCHIVED, SILENT, HASHED = 1, 2, 4, 8
 """Flags of a row. A silent one has nothing to show: no text, or only a heading. A hashed one has a SimHash."""
@@ -29,8 +29,9 @@ END = 2**62
 BATCH = 8_192
 EVERYTHING = ((0, END),)
 
-ROWS = """SELECT n.key, n.part, n.kind, n.labels, n.at, n.provenance, n.simhash, l.state, n.text = '',
-  CASE WHEN n.props LIKE '%"level"%' THEN n.props END
+ROWS = f"""SELECT n.key, n.part, n.kind, n.at, ifnull(n.simhash, 0), n.labels,
+  {QUARANTINED} * (n.provenance = 'quarantine') + {ARCHIVED} * (l.state IS 'archived') + {SILENT} * (n.text = '')
+  + {HASHED} * (n.simhash IS NOT NULL), CASE WHEN n.props LIKE '%"level"%' THEN n.props END
   FROM nodes n LEFT JOIN life l ON l.key = n.key WHERE n.labels IS NOT NULL AND n.key BETWEEN ? AND ? ORDER BY n.key"""
 
 # The columns that have one entry for each row.
@@ -100,7 +101,7 @@ def kind_code(kind: str) -> int:
 def read(db: sqlite3.Connection, runs: Runs = EVERYTHING, progress: Progress | None = None) -> Rows:
     """The nodes of these runs of keys that have labels, as the truth has them now."""
     reader = _Reader(db)
-    pieces = [_made(())]
+    pieces = [_made((), ())]
     done = 0
     for some in _batches(db, runs):
         pieces.append(reader.rows(some))
@@ -117,54 +118,56 @@ def _batches(db: sqlite3.Connection, runs: Runs) -> Iterator[list[tuple[Any, ...
 
 
 class _Reader:
-    """Turns rows of the truth into columns; knows the numbers of the labels it has met."""
+    """Turns rows of the truth into columns; knows the codes of the labels it has met."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self.db = db
-        self.known: dict[tuple[str, str], int] = {}
-        self.kinds: dict[str, int] = {}
+        self.tags: dict[str, int | None] = {}
+        self.buckets: dict[str, int | None] = {}
 
     def rows(self, found: Sequence[tuple[Any, ...]]) -> Rows:
-        parts = [label_parts(row[3]) for row in found]
-        self._learn("t", {tag[0] for tags, _ in parts for tag in tags})
-        self._learn("b", {bucket for _, buckets in parts for bucket in buckets})
-        made = []
-        for row, (tags, buckets) in zip(found, parts, strict=True):
-            numbers = [(self.known.get(("t", tag[0])), tag[2:] == ["temporal"]) for tag in tags]
-            numbers += [(self.known.get(("b", bucket)), False) for bucket in buckets]
+        tags, buckets = [packed_tags(row[5]) for row in found], [packed_buckets(row[5]) for row in found]
+        self._learn(tags, buckets)
+        labels = []
+        for some, others in zip(tags, buckets, strict=True):
+            codes = dict.fromkeys([*map(self.tags.__getitem__, some), *map(self.buckets.__getitem__, others)])
             # A label that its table lacks is for doctor to find; here it joins nothing.
-            codes = list(dict.fromkeys(2 * number + temporal for number, temporal in numbers if number is not None))
-            if codes:
-                made.append((row, codes, self._kind(row[2])))
-        return _made(made)
+            codes.pop(None, None)
+            labels.append(codes)
+        kept = [n for n, codes in enumerate(labels) if codes]
+        return _made([found[n] for n in kept], [labels[n] for n in kept])
 
-    def _learn(self, what: str, names: set[str]) -> None:
-        for some in chunks([name for name in names if (what, name) not in self.known]):
+    def _learn(self, tags: Iterable[Iterable[str]], buckets: Iterable[Iterable[str]]) -> None:
+        items = {item: unpack_tag(item) for item in {i for some in tags for i in some} - self.tags.keys()}
+        numbers = self._numbers("t", {tag.name for tag in items.values()})
+        for item, tag in items.items():
+            number = numbers.get(tag.name)
+            self.tags[item] = None if number is None else 2 * number + (tag.origin == "temporal")
+        names = {name for some in buckets for name in some} - self.buckets.keys()
+        numbers = self._numbers("b", names)
+        self.buckets.update((name, 2 * numbers[name] if name in numbers else None) for name in names)
+
+    def _numbers(self, what: str, names: Collection[str]) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for some in chunks(list(names)):
             query = f"SELECT name, label FROM labels WHERE what = ? AND name IN ({marks(len(some))})"
-            self.known.update(((what, name), label) for name, label in self.db.execute(query, (what, *some)))
-
-    def _kind(self, kind: str) -> int:
-        if kind not in self.kinds:
-            self.kinds[kind] = kind_code(kind)
-        return self.kinds[kind]
+            found.update(self.db.execute(query, (what, *some)).fetchall())
+        return found
 
 
-def _made(found: Sequence[tuple[tuple[Any, ...], list[int], int]]) -> Rows:
-    rows = [row for row, _, _ in found]
-    lengths = [len(codes) for _, codes, _ in found]
+def _made(rows: Sequence[tuple[Any, ...]], labels: Sequence[Collection[int | None]]) -> Rows:
+    """Columns of rows of the ROWS query, with the codes of each."""
+    kinds = {kind: kind_code(kind) for kind in {row[2] for row in rows}}
+    levels = ((n, row[7]) for n, row in enumerate(rows) if row[7] is not None)
+    flags = np.array([row[6] for row in rows], np.uint8)
+    flags[[n for n, props in levels if json.loads(props).get("level")]] |= SILENT
     return Rows(
         keys=np.array([row[0] for row in rows], np.int64),
         parts=np.array([row[1] for row in rows], np.int32),
-        kinds=np.array([kind for _, _, kind in found], np.int64),
-        flags=np.array([_flags(row) for row in rows], np.uint8),
-        ats=np.array([row[4] for row in rows], np.int64),
-        hashes=np.array([0 if row[6] is None else unsigned(row[6]) for row in rows], np.uint64),
-        starts=np.concatenate(([0], np.cumsum(np.array(lengths, np.int64)))),
-        codes=np.array([code for _, codes, _ in found for code in codes], np.int32),
+        kinds=np.array([kinds[row[2]] for row in rows], np.int64),
+        flags=flags,
+        ats=np.array([row[3] for row in rows], np.int64),
+        hashes=np.array([row[4] for row in rows], np.int64).view(np.uint64),
+        starts=np.concatenate(([0], np.cumsum(np.array([len(codes) for codes in labels], np.int64)))),
+        codes=np.array([code for codes in labels for code in codes], np.int32),
     )
-
-
-def _flags(row: tuple[Any, ...]) -> int:
-    silent = bool(row[8]) or (row[9] is not None and bool(json.loads(row[9]).get("level")))
-    raised = ((QUARANTINED, row[5] == "quarantine"), (ARCHIVED, row[7] == "archived"), (SILENT, silent))
-    return sum(flag for flag, is_raised in raised if is_raised) + (HASHED if row[6] is not None else 0)

@@ -131,11 +131,6 @@ def label_names(packed: str | None) -> tuple[list[str], list[str]]:
     return [tag[0] for tag in tags], buckets
 
 
-def label_parts(packed: str | None) -> tuple[list[list[str]], list[str]]:
-    """Tags and buckets in `pack_labels`' form; a tag is [name], or [name, display, origin] where those tell more."""
-    return _items(packed)
-
-
 def _items(packed: str | None) -> tuple[list[list[str]], list[str]]:
     if packed is None:
         return [], []

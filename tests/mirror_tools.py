@@ -27,7 +27,9 @@ def tree(place: Path) -> dict[str, bytes]:
 
 def pages(mirror: Path) -> dict[str, bytes]:
     """The pages of a mirror by path, without what it knows about itself."""
-    return {path: data for path, data in tree(mirror).items() if not path.startswith(".")}
+    found = ((path.relative_to(mirror).as_posix(), path) for path in mirror.rglob("*") if path.is_file())
+    # What the mirror knows about itself comes and goes while it is brought in step, so it is not even opened.
+    return {name: path.read_bytes() for name, path in found if not name.startswith(".")}
 
 
 def ids(page: bytes | Path) -> list[str]:

@@ -174,12 +174,13 @@ class Database:
             raise
         return db
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self, synchronous: str = "FULL") -> sqlite3.Connection:
         db = sqlite3.connect(self.path, timeout=self.busy_seconds, isolation_level=None, check_same_thread=False)
-        # FULL: an acknowledged write survives a power cut. secure_delete: forgotten bytes are overwritten.
+        # FULL: an acknowledged write survives a power cut; NORMAL: the end of this process. secure_delete: forgotten
+        # bytes are overwritten.
         # A longer log before it is written back: pages that many writes touch are then written back once.
         for pragma in (
-            "synchronous = FULL",
+            f"synchronous = {synchronous}",
             "secure_delete = ON",
             "cache_size = -131072",
             "temp_store = MEMORY",
@@ -230,7 +231,7 @@ class Database:
         with self._guard:
             self._check_place()
             if reader is None:
-                reader = self._local.reader = _Reader(self._connect())
+                reader = self._local.reader = _Reader(self._connect("NORMAL"))
                 self._readers.add(reader)
             reader.users += 1
         return reader
@@ -302,22 +303,35 @@ class Database:
     def jotting(self) -> Iterator[sqlite3.Connection]:
         """A transaction for what may be lost in a power cut: it waits neither for the disk nor for another writer.
 
-        Raises Busy at once when someone else is writing.
+        It is made on this thread's reading connection: a write on another one would cost that its whole cache. Raises
+        Busy at once when someone else is writing.
         """
         if not self.write_lock.acquire(blocking=False):
             raise Busy(f"another thread is writing to {self.path.parent}")
         try:
-            with self._explained():
-                self._check_place()
-                self.writer.execute("PRAGMA busy_timeout = 0")
-                self.writer.execute("PRAGMA synchronous = NORMAL")
-            with self.writing() as db:
-                yield db
+            with self.looking() as db:
+                if db.in_transaction:
+                    raise Busy(f"this thread is reading from {self.path.parent}")
+                self._begin_at_once(db)
+                try:
+                    yield db
+                    due = meta(db, UNERASED) is not None
+                    db.execute("COMMIT")
+                except BaseException:
+                    _undo(db)
+                    raise
+            if due:
+                with self._explained():
+                    self._erase(0)
         finally:
-            with contextlib.suppress(sqlite3.Error):
-                self.writer.execute("PRAGMA synchronous = FULL")
-                self.writer.execute(f"PRAGMA busy_timeout = {int(self.busy_seconds * 1000)}")
             self.write_lock.release()
+
+    def _begin_at_once(self, db: sqlite3.Connection) -> None:
+        db.execute("PRAGMA busy_timeout = 0")
+        try:
+            db.execute("BEGIN IMMEDIATE")
+        finally:
+            db.execute(f"PRAGMA busy_timeout = {int(self.busy_seconds * 1000)}")
 
     @contextlib.contextmanager
     def long_log(self) -> Iterator[None]:
@@ -371,6 +385,11 @@ class Database:
                     db.close()
         for release in self._closing:
             release()
+
+
+def _undo(db: sqlite3.Connection) -> None:
+    if db.in_transaction:
+        db.execute("ROLLBACK")
 
 
 def _end(db: sqlite3.Connection) -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from cuetrail.memory import Memory, restore
+from cuetrail.model import Node
+from cuetrail.store.base import Batch
 from tests.durability.tools import (
     Plan,
     Truth,
@@ -246,3 +248,39 @@ def test_forgotten_words_are_in_no_index_file(tmp_path: Path) -> None:
         memory.forget("secret")
         left = [p for p in (tmp_path / "m").rglob("*") if p.is_file() and b"xylophonist" in p.read_bytes()]
     assert left == []
+
+
+def test_files_that_a_killed_writer_left_unlisted_do_not_cost_a_rebuild(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "m") as memory:
+        memory.add_many(f"common word{n}" for n in range(1500))
+        search(memory, "common")
+        index = engine(memory).text_index.dir
+        state = index.load()
+        assert state is not None
+        folder = index.path / state.folder
+        segments = {place.stem for place in folder.glob("*.idx")}
+        # A writer died while it noted deletions; the next one gives its notes the same names.
+        left = [folder / f"{segment}.{number}.del" for segment in segments for number in range(1000, 3100)]
+        for place in left:
+            place.touch()
+        engine(memory).write(memory.scope, Batch(remove_nodes=search(memory, "word7", 1)))
+        index.mark_dirty()
+        assert len(search(memory, "common", 2000)) == 1499
+        assert memory.doctor() == []
+        after = index.load()
+        assert after is not None
+        assert after.extra["built"] == state.extra["built"]
+        assert sum(place.exists() for place in left) <= 1
+
+
+def test_a_node_that_was_removed_before_its_indexing_was_made_visible_is_not_found(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "m") as memory, open_memory(tmp_path / "m") as other:
+        store, scope = engine(memory), memory.scope
+        store.write(scope, Batch(nodes=[Node("a", text="first")]))
+        search(memory, "first")
+        store.write(scope, Batch(nodes=[Node("b", text="second")]))
+        store.text_index.follow()
+        engine(other).write(scope, Batch(remove_nodes=["b"]))
+        store.text_index.settle()
+        assert search(memory, "second") == []
+        assert memory.doctor() == []

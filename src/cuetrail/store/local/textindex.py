@@ -215,12 +215,15 @@ class TextIndex:
     def catch_up(self, progress: Progress | None = None) -> None:
         """Apply every change since the state, or rebuild where that is not possible."""
         with self._locked() as db:
-            try:
-                self._bring_up(db, progress)
-            except (ValueError, OSError):
-                # Something changed the files while they were worked on, or the checks did not see their damage.
-                with rebuilding(self.dir):
-                    self._rebuild(db, progress)
+            self._bring_up_or_rebuild(db, progress)
+
+    def _bring_up_or_rebuild(self, db: sqlite3.Connection, progress: Progress | None) -> None:
+        try:
+            self._bring_up(db, progress)
+        except (ValueError, OSError):
+            # Something changed the files while they were worked on, or the checks did not see their damage.
+            with rebuilding(self.dir):
+                self._rebuild(db, progress)
 
     def _bring_up(self, db: sqlite3.Connection, progress: Progress | None) -> None:
         state = self.dir.load()
@@ -264,7 +267,10 @@ class TextIndex:
     ) -> State:
         total = sum(high - low + 1 for low, high in runs)
         # A process that died here may have got further than the state says.
-        newest = ANYTHING if self.dir.dirty() else state.extra["newest"]
+        newest = state.extra["newest"]
+        if self.dir.dirty():
+            newest = ANYTHING
+            _sweep(self.dir.path / state.folder)
         self.dir.mark_dirty()
         with feeding(self._index(state.folder), newest, total <= SMALL_CHANGE) as feed:
             feed.replace(db, runs, progress)
@@ -287,8 +293,8 @@ class TextIndex:
                 files[place.name] = known if same and known else self.dir.describe(state.folder, place.name)
         documents = sum(segment["max_doc"] for segment in segments)
         dead = sum((segment.get("deletes") or {}).get("num_deleted_docs", 0) for segment in segments)
-        newest = db.execute("SELECT max(key) FROM nodes").fetchone()[0] or 0
-        extra = {"dead": dead, "living": documents - dead, "newest": max(newest, state.extra.get("newest", 0))}
+        # Not the highest key of a node: the node may be gone already that the index has yet to hear of.
+        extra = {"dead": dead, "living": documents - dead, "newest": meta(db, "next_key") - 1}
         extra["built"] = state.extra.get("built", 0)
         state = replace(state, files=files, extra=extra)
         self.dir.save(state)
@@ -315,8 +321,8 @@ class TextIndex:
     def differs(self) -> bool:
         """Whether the index is anything but what the truth says; for doctor. Writers wait meanwhile, not readers."""
         with self._locked() as db:
+            self._bring_up_or_rebuild(db, None)
             try:
-                self._bring_up(db, None)
                 state = self.dir.load()
                 if state is None or not self.dir.intact(state, thorough=True):
                     return True
@@ -343,6 +349,21 @@ def _prefixes(segments: list[dict[str, Any]]) -> set[str]:
 
 def _prefix(name: str) -> str:
     return name.partition(".")[0]
+
+
+def _sweep(folder: Path) -> None:
+    """Delete what a writer that died left unlisted: the next one would give its files the same names, and may not."""
+    segments = _segments(folder)
+    prefixes = _prefixes(segments)
+    deletions = {
+        f"{segment['segment_id'].replace('-', '')}.{segment['deletes']['opstamp']}.del"
+        for segment in segments
+        if segment.get("deletes")
+    }
+    for place in folder.iterdir():
+        listed = _prefix(place.name) in prefixes and (place.suffix != ".del" or place.name in deletions)
+        if not listed and place.name not in LISTS and place.suffix != ".lock":
+            place.unlink(missing_ok=True)
 
 
 def _has_traces(db: sqlite3.Connection, state: State) -> bool:

@@ -21,7 +21,7 @@ import posixpath
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -117,31 +117,38 @@ class Work:
         return inside
 
 
-def publish(work: Work, change: Change, mark: bytes) -> None:
-    """Make a change visible. `mark` is the content of the marker file, which no mirror is ever without."""
+def publish(work: Work, change: Change, own: Mapping[str, bytes]) -> None:
+    """Make a change visible. `own` are the hidden files in which a mirror says what it is; it is never without them."""
     place = work.place
     if not place.is_dir() or not any(place.iterdir()):
-        (work.new / MIRROR_MARK).write_bytes(mark)
+        _write(work.new, own)
         _become(work.new, place)
         return
     if not (place / MIRROR_MARK).exists():
-        put(work, MIRROR_MARK, mark)
+        _put(work, own)
     if change.staged or change.removed:
         unit = _smallest(place, [*change.staged, *change.removed])
         if not unit:
-            (work.new / MIRROR_MARK).write_bytes(mark)
+            _write(work.new, own)
         if not (_may_exchange(place, unit) and _exchanged(work, unit, change.stays)):
             _one_by_one(work, change)
         _prune(place, change.removed)
-    if (place / MIRROR_MARK).read_bytes() != mark:
-        put(work, MIRROR_MARK, mark)
+    _put(work, own)
 
 
-def put(work: Work, name: str, data: bytes) -> None:
-    """Replace one of our own files in the mirror."""
-    file = work.new.with_name(name)
-    file.write_bytes(data)
-    file.replace(work.place / name)
+def _write(folder: Path, own: Mapping[str, bytes]) -> None:
+    for name, data in own.items():
+        (folder / name).write_bytes(data)
+
+
+def _put(work: Work, own: Mapping[str, bytes]) -> None:
+    """Replace those of our own files in the mirror that say something else."""
+    for name, data in own.items():
+        file = work.place / name
+        if not file.exists() or file.read_bytes() != data:
+            new = work.new.with_name(name)
+            new.write_bytes(data)
+            new.replace(file)
 
 
 def _become(new: Path, place: Path) -> None:

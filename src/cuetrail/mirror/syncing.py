@@ -11,6 +11,7 @@ from pathlib import Path
 import xxhash
 
 from cuetrail.errors import MirrorError
+from cuetrail.ingest.walk import MIRROR_MARK
 from cuetrail.mirror.names import stem
 from cuetrail.mirror.pages import LAYOUT, Page, pages, rendered, title_of
 from cuetrail.mirror.place import (
@@ -27,7 +28,7 @@ from cuetrail.mirror.place import (
     read_pages,
     walk,
 )
-from cuetrail.mirror.publish import FULL, Change, Work, publish, put
+from cuetrail.mirror.publish import FULL, Change, Work, publish
 from cuetrail.model import Scope
 from cuetrail.store.base import Content, Progress, Snapshot, Store
 
@@ -159,9 +160,10 @@ def _synced(
     stays = wanted.difference(draft.staged)
     removed = sorted(draft.there.keys() - wanted)
     if work is not None:
-        publish(work, Change(draft.staged, removed, sorted(stays)), mark_bytes(mark))
-        if draft.bundles != draft.known:
-            put(work, PAGES, pages_bytes(draft.bundles))
+        own = {MIRROR_MARK: mark_bytes(mark)}
+        if draft.staged or removed or draft.bundles != draft.known:
+            own[PAGES] = pages_bytes(draft.bundles)
+        publish(work, Change(draft.staged, removed, sorted(stays)), own)
     return MirrorReport(
         str(place),
         mark.placement,

@@ -35,7 +35,7 @@ def relabel(store: Store, scope: Scope, name: str, tags: tuple[Tag, ...]) -> int
     """Give every atom these tags, as the pass of this name."""
     dreaming, changed = store.dreaming(scope, name), 0
     while (some := dreaming.slice("1", 100)) is not None:
-        changed += dreaming.save(Writes(mark=some.mark, relabelled=[(atom, tags) for atom in some.atoms]))
+        changed += dreaming.save(Writes(mark=some.mark, relabelled=[(atom, tags) for atom in some.atoms])).atoms
     return changed
 
 
@@ -177,7 +177,7 @@ def test_an_atom_that_somebody_changed_meanwhile_is_left_alone(store: Store) -> 
     assert some is not None
     atoms(store, ANN, "a", text="changed")
     tag = (Tag("x", "x", "auto"),)
-    assert dreaming.save(Writes(mark=some.mark, relabelled=[(atom, tag) for atom in some.atoms])) == 1
+    assert dreaming.save(Writes(mark=some.mark, relabelled=[(atom, tag) for atom in some.atoms])) == (1, 1, 0)
     nodes = store.get(ANN, ["a", "b"])
     assert (nodes["a"].text, nodes["a"].tags, nodes["b"].tags) == ("changed a", (), ("x",))
     assert read(store.dreaming(ANN, "p")) == ["a"]

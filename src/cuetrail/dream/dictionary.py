@@ -29,6 +29,7 @@ _FILES_OWN = "project:"
 _ASCII = bytes(c if c >= 128 or chr(c).isalnum() else 32 for c in range(256))
 # Around a name these are of the sentence, not of the name.
 _PUNCTUATION = " ,;:!?…\"'“”‘’«»()[]{}"
+_LETTER = re.compile(r"[^\W\d_]")
 _STRANGE = re.compile(r"[^\w\x00-\x7f]")
 
 M = TypeVar("M")
@@ -47,7 +48,7 @@ def is_telling(norm: str) -> bool:
     word = norm.strip("#@ ")
     return (
         SHORTEST <= len(word) <= LONGEST
-        and any(char.isalpha() for char in word)
+        and _LETTER.search(word) is not None
         and not word.startswith(_FILES_OWN)
         and word not in GENERIC
         and word not in STOP_WORDS
@@ -91,12 +92,12 @@ class Dictionary(Generic[M]):
             pattern, literal = _sought(word)
             entries.setdefault(pattern, []).append((literal, tuple(meant)))
         self._meanings = list(entries.values())
-        self._automaton = BytesAhoCorasick(list(entries))
+        self.automaton = BytesAhoCorasick(list(entries))
 
     def find(self, text: str) -> dict[M, int]:
         """What words of the text mean, and how often they are said; by the word that is said most where several do."""
         plain = folded(text)
-        hits = self._automaton.find_matches_as_indexes(spaced(plain), overlapping=True)
+        hits = self.automaton.find_matches_as_indexes(spaced(plain), overlapping=True)
         if not hits:
             return {}
         found: dict[M, int] = {}
@@ -117,5 +118,4 @@ def _sought(word: str) -> tuple[bytes, str]:
     """
     bare = word.strip(_PUNCTUATION) or word
     pattern = b" " + spaced(bare).strip() + b" "
-    edges = spaced(bare[0] + bare[-1]).split()
-    return pattern, "" if sum(map(len, edges)) >= len((bare[0] + bare[-1]).encode()) else bare
+    return pattern, "" if bare[0].isalnum() and bare[-1].isalnum() else bare

@@ -9,7 +9,8 @@ is gone leaves the atoms that carry its tag; all other atoms are read only when 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from cuetrail.dream import auto_tags
 from cuetrail.dream.dictionary import Dictionary, is_telling
@@ -24,7 +25,20 @@ VERSION = "1"
 # Where that pass takes a tag away, the same tag may have to come by infection.
 LISTENS = (auto_tags.NAME,)
 
-Meanings = Mapping[str, Sequence[Tag]]
+Relabelled = list[tuple[Atom, tuple[Tag, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The words that infect, in their normal form, with the names of the tags they stand for; and the tags by name."""
+
+    meanings: Mapping[str, Sequence[str]]
+    tags: Mapping[str, Tag]
+
+    def rows(self) -> dict[Row, str]:
+        """The words as the ledger notes them."""
+        hashes = {name: (hashed(name), hashed(tag.display)) for name, tag in self.tags.items()}
+        return {Row(hashed(word), *hashes[name]): word for word, names in self.meanings.items() for name in names}
 
 
 def infection(night: Night) -> PassReport:
@@ -32,10 +46,9 @@ def infection(night: Night) -> PassReport:
     work = Work(night, NAME)
     if work.memory.idle(VERSION):
         return work.report()
-    meanings = known(work.memory.names(), work.memory.tags())
-    words = Dictionary(meanings)
-    noted = set(work.memory.all(Book.INFECTS))
-    rows = {row: word for word, tags in meanings.items() for row in _rows(word, tags)}
+    words = known(work.memory.names(), work.memory.tags())
+    dictionary = Dictionary(words.meanings)
+    noted, rows = set(work.memory.all(Book.INFECTS)), words.rows()
     new, gone = rows.keys() - noted, noted - rows.keys()
     ledger = Writes(drop=[(Book.INFECTS, row) for row in gone], put=[(Book.INFECTS, row) for row in new])
     fresh = not work.memory.begun(VERSION)
@@ -43,41 +56,39 @@ def infection(night: Night) -> PassReport:
         # Every atom will be looked at with the words of now; a word that comes while they are is new to the next dream.
         work.save(ledger)
     for some in work.slices(VERSION, LISTENS):
-        work.save(Writes(mark=some.mark, relabelled=_infected(some.atoms, words)))
+        work.save(Writes(mark=some.mark, relabelled=_infected(some.atoms, dictionary, words.tags)))
     if not fresh and (new or gone):
         sick = set(work.memory.carriers({row.second for row in gone}))
-        sick |= set(work.named_in({rows[row]: meanings[rows[row]] for row in new}))
+        sick |= set(work.named_in({rows[row]: words.meanings[rows[row]] for row in new}))
         for atoms in work.pieces(sick):
-            work.save(Writes(relabelled=_infected(atoms, words)))
+            work.save(Writes(relabelled=_infected(atoms, dictionary, words.tags)))
         work.save(ledger)
     return work.report()
 
 
-def known(names: Iterable[Named], tags: Iterable[str]) -> dict[str, list[Tag]]:
-    """The words that infect, in their normal form, and the tags they stand for."""
-    found: dict[str, dict[str, Tag]] = {}
-    made: dict[str, Tag] = {}
+def known(names: Iterable[Named], given: Iterable[str]) -> Known:
+    """What infects, of the names and given tags of a place."""
+    meanings: dict[str, set[str]] = {}
+    tags: dict[str, Tag] = {}
     for one in names:
         if is_telling(one.norm):
             for tag in make_tags([one.name or one.norm], "infected"):
+                meanings.setdefault(one.norm, set()).add(tag.name)
                 # Of those whose names make the same tag, the first by name and id says how it is written.
-                found.setdefault(one.norm, {})[tag.name] = made.setdefault(tag.name, tag)
-    for name in tags:
+                tags.setdefault(tag.name, tag)
+    for name in given:
         word = norm_name(name.replace("_", " "))
         if is_telling(word):
-            found.setdefault(word, {})[name] = made.get(name, Tag(name, name, "infected"))
-    return {word: list(meant.values()) for word, meant in sorted(found.items())}
+            meanings.setdefault(word, set()).add(name)
+            tags.setdefault(name, Tag(name, name, "infected"))
+    return Known({word: sorted(meant) for word, meant in sorted(meanings.items())}, tags)
 
 
-def _rows(word: str, tags: Sequence[Tag]) -> Iterator[Row]:
-    return (Row(hashed(word), hashed(tag.name), hashed(tag.display)) for tag in tags)
-
-
-def _infected(atoms: Sequence[Atom], words: Dictionary[Tag]) -> list[tuple[Atom, tuple[Tag, ...]]]:
+def _infected(atoms: Sequence[Atom], dictionary: Dictionary[str], tags: Mapping[str, Tag]) -> Relabelled:
     """Those of the atoms that get or lose tags, with their tags."""
-    found = ((atom, relabelled(atom, "infected", sorted(words.find(atom.text), key=_by_name))) for atom in atoms)
-    return [(atom, tags) for atom, tags in found if tags is not None]
-
-
-def _by_name(tag: Tag) -> str:
-    return tag.name
+    found = []
+    for atom in atoms:
+        changed = relabelled(atom, "infected", [tags[name] for name in sorted(dictionary.find(atom.text))])
+        if changed is not None:
+            found.append((atom, changed))
+    return found

@@ -15,7 +15,7 @@ from cuetrail.store.base import Progress, Store
 from cuetrail.store.dreams import Atom, Slice, Writes
 
 # Atoms of one transaction: another writer waits for a fraction of a second, and a kill costs as much.
-BATCH = 4_000
+BATCH = 8_000
 # Of a dry run so many changes of a pass are shown.
 SHOWN = 100
 
@@ -84,14 +84,9 @@ class Work:
 
     def save(self, writes: Writes) -> None:
         """Write it all or nothing, and count it."""
-        self.memory.save(writes)
-        batch = writes.batch
-        self.wrote += len(batch.nodes) + len(batch.edges) + len(batch.mentions)
-        self.removed += len(batch.remove_nodes) + len(batch.remove_edges) + len(writes.remove_mentions)
-        for atom, tags in writes.relabelled:
-            names = {tag.name for tag in tags}
-            self.wrote += sum(tag not in atom.tags for tag in tags)
-            self.removed += sum(tag.name not in names for tag in atom.tags)
+        saved, batch = self.memory.save(writes), writes.batch
+        self.wrote += saved.added + len(batch.nodes) + len(batch.edges) + len(batch.mentions)
+        self.removed += saved.dropped + len(batch.remove_nodes) + len(batch.remove_edges) + len(writes.remove_mentions)
         if self.night.show and len(self._changes) < SHOWN:
             self._changes += _shown(writes)
 

@@ -127,6 +127,14 @@ class Writes:
     put: list[tuple[Book, Row]] = field(default_factory=list)
 
 
+class Saved(NamedTuple):
+    """How many atoms have other tags now, and how many tags came and went."""
+
+    atoms: int
+    added: int
+    dropped: int
+
+
 class Dreaming(Protocol):
     """One pass at work in one place. It knows the changes that were there when it began; later ones wait."""
 
@@ -151,4 +159,4 @@ class Dreaming(Protocol):
     def seconds(self, book: Book, start: int, backwards: bool, limit: int) -> list[int]: ...
     def all(self, book: Book, limit: int | None = None) -> list[Row]: ...
 
-    def save(self, writes: Writes) -> int: ...
+    def save(self, writes: Writes) -> Saved: ...

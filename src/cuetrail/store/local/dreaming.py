@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from cuetrail.model import Scope, Tag
-from cuetrail.store.dreams import Atom, Book, Brief, Mark, Named, Row, Slice, Writes, hashed
+from cuetrail.store.dreams import Atom, Book, Brief, Mark, Named, Row, Saved, Slice, Writes, hashed
 from cuetrail.store.local import dreamwrite, rows
 from cuetrail.store.local.db import Database, chunks, head, joined, mark_of, marks, own_part
 
@@ -22,6 +22,8 @@ _ATOMS = "n.part = ? AND n.kind = 'atom' AND n.provenance <> 'quarantine'"
 # The columns of a node as its checksum has them, and the path of its file.
 _ROWS = "SELECT n.*, s.path FROM nodes n LEFT JOIN sources s ON s.source = n.source"
 _LEDGER = "SELECT first, second, third, fourth FROM ledger WHERE part = ? AND book = ?"
+# Left to itself SQLite prefers the table, of which it would read the whole book.
+_BY_SECOND = _LEDGER.replace("ledger", "ledger INDEXED BY ledger_by_second")
 # What dreams make is no name that a text could state.
 _UNNAMED = ("episode",)
 
@@ -217,7 +219,7 @@ class LocalDreaming:
     def by_second(self, book: Book, seconds: Collection[int], each: int | None = None) -> list[Row]:
         """The rows with one of these second numbers; of each number at most `each`."""
         found: list[Row] = []
-        query = f"{_LEDGER} AND second = ? LIMIT ?"
+        query = f"{_BY_SECOND} AND second = ? LIMIT ?"
         with self.db.reading() as db:
             for second in sorted(seconds):
                 rows = db.execute(query, (self.part, book, second, -1 if each is None else each))
@@ -235,7 +237,7 @@ class LocalDreaming:
     def between(self, book: Book, low: int, high: int) -> list[Row]:
         """The rows whose second number lies from `low` to `high`, by second and first."""
         with self.db.reading() as db:
-            query = f"{_LEDGER} AND second BETWEEN ? AND ? ORDER BY second, first"
+            query = f"{_BY_SECOND} AND second BETWEEN ? AND ? ORDER BY second, first"
             return [Row(*row) for row in db.execute(query, (self.part, book, low, high))]
 
     def seconds(self, book: Book, start: int, backwards: bool, limit: int) -> list[int]:
@@ -258,8 +260,8 @@ class LocalDreaming:
 
     # --- writing
 
-    def save(self, writes: Writes) -> int:
-        """Write it all or nothing; how many atoms have other tags now."""
+    def save(self, writes: Writes) -> Saved:
+        """Write it all or nothing."""
         with self.db.writing() as db:
             return dreamwrite.save(db, self.db.path, self.scope, self.part, self.name, writes)
 

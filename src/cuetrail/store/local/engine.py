@@ -294,7 +294,8 @@ class LocalStore:
             raise MemoryError_(f"{lock.lock_file} cannot be written ({error}): make the folder writable") from error
         try:
             rehearsal.sweep(self.directory)
-            yield True
+            with self.db.long_log():
+                yield True
         finally:
             lock.release()
 

@@ -50,8 +50,8 @@ def relabelled_sums(row: Sequence[Any], labels: str | None) -> tuple[int, int]:
     """The checksum of a row as it is, and as it is with other labels."""
     key, part, id_, kind, name, text, _, aliases, old, _, *rest = row[:19]
     before, after = f"{key}\0{part}\0{id_}\0{kind}\0{name}\0{text}\0{aliases}\0", f"\0{rest}"
-    was, now = (signed(xxhash.xxh3_64_intdigest(f"{before}{one}{after}".encode())) for one in (old, labels))
-    return was, now
+    was = xxhash.xxh3_64_intdigest(f"{before}{old}{after}".encode())
+    return signed(was), signed(xxhash.xxh3_64_intdigest(f"{before}{labels}{after}".encode()))
 
 
 def signed(value: int) -> int:

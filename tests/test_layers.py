@@ -31,7 +31,7 @@ LAYERS: list[set[str]] = [
     },
     {"cue", "anchor", "spread", "score", "render", "extract.*", "embed"},
     {"store.local.*"},
-    {"store", "store.base", "store.dreams"},
+    {"store", "store.base", "store.dreams", "store.energy"},
     {"formulas", "files", "text", "tombstones", "model", "errors"},
 ]
 MAX_FILE_LINES = 600

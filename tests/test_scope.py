@@ -40,6 +40,7 @@ from cuetrail.model import (
     Where,
 )
 from cuetrail.store.base import Batch, Record, Store, VectorSpace
+from cuetrail.store.energy import Level, Spark
 from cuetrail.store.local import LocalStore
 from tests.contract.test_records import vector
 
@@ -148,6 +149,12 @@ def act(store: Store, chance: random.Random, scope: Scope) -> str:
 # --- everything that can be asked
 
 
+def level_from(ids: list[str]) -> Level:
+    """Energy in all of these, each from a seed of its own."""
+    sparks = (Spark(id_, 1.0, number) for number, id_ in enumerate(ids))
+    return Level(tuple(sparks), tuple(frozenset({id_}) for id_ in ids), max_branches=50, min_activation=0.0)
+
+
 def all_reads(store: Store, scope: Scope) -> Iterator[tuple[str, Any]]:
     """Every answer of every reading method, named."""
     yield "get", store.get(scope, IDS)
@@ -161,6 +168,7 @@ def all_reads(store: Store, scope: Scope) -> Iterator[tuple[str, Any]]:
         yield "fuzzy", store.text(scope, TextQuery(words, fuzzy=True), 50, EVERYTHING)
     yield "vector", store.vector(scope, vector(1, 0), 50, EVERYTHING)
     yield "neighbours", store.neighbours(scope, IDS, 50)
+    yield "expand", store.expand(scope, level_from(IDS))
     yield "scan", list(store.scan(scope))
     yield "stats", store.stats(scope)
     yield "roots", store.roots(scope)
@@ -213,6 +221,7 @@ def assert_names_are_sound(store: Store, scope: Scope) -> None:
         ("named", [id_ for found in store.named(scope, NORMS).values() for id_ in found]),
         ("ids", store.ids(scope, "", 50)),
         ("neighbours", [s.id for around in store.neighbours(scope, names, 50).values() for s in around.neighbours]),
+        ("expand", [c.id for some in store.expand(scope, level_from(names)).candidates for c in some]),
         ("ends", [end for e in store.edges(scope, EDGES).values() for end in (e.src, e.dst)]),
         ("objects", [f.object for some in store.facts(scope, names).values() for f in some if f.object is not None]),
         ("subjects", [f.subject for some in store.facts(scope, names).values() for f in some]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 BM25_K1 = 1.2
 BM25_B = 0.75
@@ -127,3 +127,30 @@ def company_weight(share: float) -> float:
     (0.25, 0.35, 0.43)
     """
     return round(0.25 + 0.2 * share, 4)
+
+
+def tag_sim(edge_tags: Collection[str], query_tags: Collection[str], floor: float) -> float:
+    """How well the tags of an edge fit those of a query, each a set: their Jaccard overlap, never below the floor.
+
+    >>> query = {"demand_forecasting", "stockout", "safety_stock", "inventory_policy"}
+    >>> round(tag_sim({"inventory_policy", "recommendation", "analysis_dependency"}, query, 0.15), 4)
+    0.2917
+    >>> tag_sim({"camp"}, set(), 0.15), tag_sim(set(), {"camp"}, 0.15), tag_sim({"camp"}, {"camp"}, 0.15)
+    (1.0, 0.15, 1.0)
+    """
+    if not query_tags:
+        return 1.0
+    if not edge_tags:
+        return floor
+    shared = sum(tag in query_tags for tag in edge_tags)
+    return floor + (1.0 - floor) * shared / (len(edge_tags) + len(query_tags) - shared)
+
+
+def transfer(energy: float, weight: float, degree: int, sim: float) -> float:
+    """The energy that reaches a neighbour along an edge: a node shares what it has, but less the better joined it is.
+
+    >>> sim = tag_sim({"a", "b", "c"}, {"a", "b"}, 0.15)
+    >>> round(sim, 6), round(transfer(0.85, 0.9, 3, sim), 6)
+    (0.716667, 0.316532)
+    """
+    return energy * weight / math.sqrt(degree) * sim

@@ -30,8 +30,10 @@ from cuetrail.model import (
     Where,
 )
 from cuetrail.store.base import NO_VECTORS, Band, Batch, Progress, Record, Unembedded, VectorSpace, Written
+from cuetrail.store.energy import Expanded, Level
 from cuetrail.store.local import backup, doctor, dreaming, graves, rehearsal, spaces, succession, texts, write
 from cuetrail.store.local.db import UNERASED, Database, chunks, head, log_changes, marks
+from cuetrail.store.local.expand import expand
 from cuetrail.store.local.home import Home
 from cuetrail.store.local.ids import Ids
 from cuetrail.store.local.labelindex import LabelIndex
@@ -213,6 +215,11 @@ class LocalStore:
     def neighbours(self, scope: Scope, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]:
         with self.db.reading() as db:
             return Reader(db, scope, self.db.path).neighbours(ids, limit)
+
+    def expand(self, scope: Scope, level: Level) -> Expanded:
+        """Where the energy of each spark can go, the most of it first; see `store.energy`."""
+        with self.db.reading() as db:
+            return expand(Reader(db, scope, self.db.path), level)
 
     def scan(self, scope: Scope) -> Iterator[tuple[str | None, Record]]:
         """One consistent view from the first record to the last, however long that takes."""

@@ -30,6 +30,8 @@ UNERASED = "log_to_erase"
 LOG_PAGES = 8_192
 LONG_LOG_PAGES = 32_768
 CHUNK = 500
+# The epoch and the number of the last change, as two columns of any query.
+MOMENT = "(SELECT value FROM meta WHERE name = 'epoch'), (SELECT seq FROM sqlite_sequence WHERE name = 'changes')"
 # SQLite's primary result codes: IOERR, CORRUPT and NOTADB; a short read of a cut file is an IOERR.
 _DAMAGED_CODES = (10, 11, 26)
 _LOCKED_CODES = (5, 6)
@@ -450,10 +452,8 @@ def head(db: sqlite3.Connection) -> int:
 
 def moment(db: sqlite3.Connection) -> tuple[str, int]:
     """The memory's epoch and the number of the last change: what an index must have seen."""
-    row = db.execute(
-        "SELECT value, (SELECT seq FROM sqlite_sequence WHERE name = 'changes') FROM meta WHERE name = 'epoch'"
-    ).fetchone()
-    return str(row[0]), int(row[1] or 0)
+    epoch, seq = db.execute(f"SELECT {MOMENT}").fetchone()
+    return str(epoch), int(seq or 0)
 
 
 def changes_since(db: sqlite3.Connection, seq: int, mark: int, vectors: bool = True) -> list[tuple[int, int]] | None:

@@ -45,6 +45,8 @@ from cuetrail.store.local.walks import walk as walk_labels
 
 KEEP_CHANGES, MOST_CHANGES = 10_000, 200_000
 DREAM_LOCK = "dream.lock"
+# So many recalls are counted in one transaction, and those of so many milliseconds.
+MANY_ACCESSES, ACCESS_MS = 32, 1_000
 # What callers keep in the table of the engine's own values begins so.
 KEPT = "kept:"
 
@@ -63,14 +65,14 @@ class LocalStore:
         self._accesses: deque[tuple[Scope, tuple[str, ...], int]] = deque()
 
     def close(self) -> None:
-        if self._accesses:
-            with contextlib.suppress(CuetrailError):
-                self._count_accesses()
+        with contextlib.suppress(CuetrailError):
+            self._count_accesses()
         self.db.close()
 
     # --- writing
 
     def write(self, scope: Scope, batch: Batch) -> Written:
+        self._count_accesses()
         with self.db.writing() as db:
             written = succession.write_batch(db, scope, batch)
         if getattr(self._bulk, "writes", None) is not None:
@@ -101,6 +103,7 @@ class LocalStore:
 
         A large text index keeps their words, where no search finds them, until it is rewritten; `purge` does that now.
         """
+        self._count_accesses()
         with self.db.writing() as db:
             w = write.Write(db, scope)
             forgotten = write.forget(w, ids, now, self.db.path)
@@ -126,12 +129,16 @@ class LocalStore:
     def touch(self, scope: Scope, ids: Sequence[str], now: int) -> None:
         """Count one access of each node. A teammate's counts too: what a team shares is kept alive by its use.
 
-        A reader does not wait for writers: while one is at work, accesses are kept and counted with the next ones.
+        Accesses are kept and counted together: after a second, or when there are many, or before anything is written
+        or a node is asked for. While another process is writing they are kept longer: a reader does not wait for it.
         """
         self._accesses.append((scope, tuple(ids), now))
-        self._count_accesses()
+        if len(self._accesses) >= MANY_ACCESSES or not 0 <= now - self._accesses[0][2] < ACCESS_MS:
+            self._count_accesses()
 
     def _count_accesses(self) -> None:
+        if not self._accesses:
+            return
         with contextlib.suppress(Busy), self.db.jotting() as db:
             counted = list(self._accesses)
             for scope, ids, now in counted:
@@ -143,6 +150,7 @@ class LocalStore:
     # --- reading
 
     def get(self, scope: Scope, ids: Sequence[str]) -> dict[str, Node]:
+        self._count_accesses()
         with self.db.reading() as db:
             return Reader(db, scope, self.db.path).nodes(ids)
 
@@ -223,12 +231,14 @@ class LocalStore:
 
     def scan(self, scope: Scope) -> Iterator[tuple[str | None, Record]]:
         """One consistent view from the first record to the last, however long that takes."""
+        self._count_accesses()
         with self.db.apart() as db:
             yield from Reader(db, scope, self.db.path).scan()
 
     @contextlib.contextmanager
     def snapshot(self, scope: Scope) -> Iterator[Snapshot]:
         """One consistent view from its opening to its end, however long that takes."""
+        self._count_accesses()
         with self.db.apart() as db:
             yield Snapshot(db, scope, self.db.path)
 
@@ -247,6 +257,7 @@ class LocalStore:
             return Home(db, scope, self.db.path).source_files(under)
 
     def atoms_of(self, scope: Scope, sources: Sequence[str]) -> dict[str, list[Node]]:
+        self._count_accesses()
         with self.db.reading() as db:
             return Home(db, scope, self.db.path).atoms_of(sources)
 
@@ -257,6 +268,7 @@ class LocalStore:
 
     def homes(self, scope: Scope, ids: Sequence[str]) -> dict[Scope, list[Node]]:
         """Of these nodes the user's own, by the place they are in, as the scope that writes there has them."""
+        self._count_accesses()
         with self.db.reading() as db:
             return Reader(db, scope, self.db.path).homes(ids)
 
@@ -400,6 +412,7 @@ class LocalStore:
                 db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (KEPT + name, value))
 
     def backup(self, path: Path) -> None:
+        self._count_accesses()
         backup.save(self.db, path)
 
     def doctor(self, repair: bool, progress: Progress | None) -> list[Finding]:

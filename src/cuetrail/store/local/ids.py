@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 
 from cuetrail.model import Scope
-from cuetrail.store.local.db import chunks, marks
+from cuetrail.store.local.db import MOMENT, chunks, marks, moment
 from cuetrail.text import storable
 
 SIGN = "@@"
@@ -67,17 +67,23 @@ class Ids:
     def __init__(self, db: sqlite3.Connection, scope: Scope) -> None:
         self.db = db
         found = db.execute(
-            "SELECT part, owner, team, (SELECT count(*) FROM parts) FROM parts"
+            f"SELECT part, owner, team, (SELECT count(*) FROM parts), {MOMENT} FROM parts"
             f" WHERE tenant = ? AND (owner = ? OR (team <> '' AND team IN ({marks(len(scope.teams))})))",
             (scope.tenant, scope.user, *scope.teams),
         ).fetchall()
+        # Asked for together: a search needs both, and a statement costs more than what it reads.
+        self._moment: tuple[str, int] | None = (found[0][4], found[0][5] or 0) if found else None
         share = scope.share or ""
         found.sort(key=lambda row: (row[1] != scope.user, row[2] != share, row[2], row[1]))
         self.parts: list[int] = [row[0] for row in found]
-        self.mine: list[int] = [part for part, owner, _, _ in found if owner == scope.user]
+        self.mine: list[int] = [row[0] for row in found if row[1] == scope.user]
         self.home: int | None = found[0][0] if found and found[0][1:3] == (scope.user, share) else None
         self.all = bool(found) and len(found) == found[0][3]
-        self._labels = _labels([(part, f"{owner}/{team}" if team else owner) for part, owner, team, _ in found])
+        self._labels = _labels([(part, f"{owner}/{team}" if team else owner) for part, owner, team, *_ in found])
+
+    def moment(self) -> tuple[str, int]:
+        """The memory's epoch and the number of the last change as of this view."""
+        return self._moment or moment(self.db)
 
     def keys(self, ids: Iterable[str], table: str = "nodes", mine: bool = False) -> dict[str, int]:
         """Ids to keys, in the order asked; those that mean no visible row, or none of `mine`, are absent."""

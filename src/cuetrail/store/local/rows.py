@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import xxhash
@@ -14,6 +15,8 @@ from cuetrail.model import Edge, Fact, Life, Node, Tag
 NEWBORN = Node("").life
 # Where a tag comes from that somebody or a rule gave.
 GIVEN = ("user", "auto")
+# So many tags are kept ready made.
+KEPT_TAGS = 1 << 14
 _TWO64 = 1 << 64
 _GROUP, _ITEM, _IN = "\x1d", "\x1e", "\x1f"
 
@@ -94,8 +97,15 @@ def pack_labels(tags: tuple[Tag, ...], buckets: tuple[str, ...]) -> str | None:
 
 def unpack_labels(packed: str | None) -> tuple[tuple[Tag, ...], tuple[str, ...]]:
     """The reverse of `pack_labels`."""
-    tags, buckets = _items(packed)
-    return tuple(Tag(t[0], t[0]) if len(t) == 1 else Tag(t[0], t[1], t[2]) for t in tags), tuple(buckets)  # type: ignore[arg-type]  # an origin is what was packed as one
+    if packed is None:
+        return (), ()
+    if packed[0] == "[":
+        return tuple(map(unpack_tag, packed_tags(packed))), packed_buckets(packed)
+    tags, _, buckets = packed.partition(_GROUP)
+    return (
+        tuple(map(unpack_tag, tags.split(_ITEM))) if tags else (),
+        tuple(buckets.split(_ITEM)) if buckets else (),
+    )
 
 
 def given_names(tags: Iterable[Tag], provenance: str) -> set[str]:
@@ -119,8 +129,9 @@ def packed_buckets(packed: str | None) -> tuple[str, ...]:
     return tuple(buckets.split(_ITEM)) if buckets else ()
 
 
+@lru_cache(KEPT_TAGS)
 def unpack_tag(item: str) -> Tag:
-    """A tag of `packed_tags`."""
+    """A tag of `packed_tags`. The same few are asked for again and again."""
     parts = json.loads(item[1:]) if item.startswith(_GROUP) else item.split(_IN)
     return Tag(parts[0], parts[0]) if len(parts) == 1 else Tag(parts[0], parts[1], parts[2])  # type: ignore[arg-type]  # an origin is what was packed as one
 
@@ -169,29 +180,17 @@ def node_row(node: Node, key: int, part: int, source: int | None) -> tuple[Any, 
 
 def to_node(row: tuple[Any, ...]) -> Node:
     """A row of the NODE query as a node."""
-    tags, buckets = unpack_labels(row[8])
+    (
+        _, _, id_, kind, name, text, _, aliases, labels, source, seq, at, provenance, simhash, props, created, updated,
+        valid_from, valid_until, owner, team, salience, *life,
+    ) = row  # fmt: skip
+    # In the order of the fields: by name it takes half as long again.
     return Node(
-        id=row[2],
-        kind=row[3],
-        name=row[4],
-        text=row[5],
-        aliases=tuple(json.loads(row[7])) if row[7] else (),
-        tag_details=tags,
-        buckets=buckets,
-        source=row[9],
-        seq=row[10],
-        at=row[11],
-        provenance=row[12],
-        simhash=None if row[13] is None else unsigned(row[13]),
-        props=json.loads(row[14]) if row[14] else {},
-        created=row[15],
-        updated=row[16],
-        valid_from=row[17],
-        valid_until=row[18],
-        owner=row[19],
-        team=row[20] or None,
-        life=NEWBORN if row[22] is None else Life(*row[21:30]),
-    )
+        id_, kind, name, text, tuple(json.loads(aliases)) if aliases else (), *unpack_labels(labels), source, seq, at,
+        provenance, None if simhash is None else unsigned(simhash), json.loads(props) if props else {},
+        NEWBORN if salience is None else Life(salience, *life), created, updated, valid_from, valid_until, owner,
+        team or None,
+    )  # fmt: skip
 
 
 def life_row(key: int, life: Life) -> tuple[Any, ...]:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from operator import itemgetter
 
 from cuetrail.model import Found, TextQuery, Where
-from cuetrail.store.local.db import moment
 from cuetrail.store.local.read import Reader
 from cuetrail.store.local.textindex import TextIndex
 from cuetrail.store.local.textsearch import TextSearch
@@ -22,7 +21,7 @@ def search(
     reader: Reader, index: TextIndex, query: TextQuery, limit: int, where: Where, favour: Favour, nodes: bool
 ) -> list[Found]:
     """The best by BM25 and favour, with their nodes if they are asked for."""
-    view = index.view_of(*moment(reader.db))
+    view = index.view_of(*reader.ids.moment())
     parts = None if reader.all else reader.parts
     sides: list[tuple[bool | None, float]] = [(None, favour[0])]
     if favour[0] != favour[1] and "external" in view.flags:

@@ -7,7 +7,6 @@ from functools import cache
 import numpy as np
 
 from cuetrail.model import Label, Walk, Walked, WalkQuery, Where
-from cuetrail.store.local.db import moment
 from cuetrail.store.local.labelindex import LabelIndex
 from cuetrail.store.local.labelrows import Ints
 from cuetrail.store.local.labelwalk import Candidates, LabelWalk, by_gravity, by_rarity
@@ -29,7 +28,7 @@ def walk(
     reader: Reader, label_index: LabelIndex, text_index: TextIndex, query: WalkQuery, limit: int, where: Where
 ) -> Walk:
     """The best `limit` nodes that share a label with a foothold, are none, and match no word of `query.unlike`."""
-    now = moment(reader.db)
+    now = reader.ids.moment()
     parts = None if reader.all else reader.parts
     given = [label for foothold in query.footholds for label in foothold.labels]
     apart = list(reader.keys(foothold.id for foothold in query.footholds).values())

@@ -13,7 +13,7 @@ SRC = Path(__file__).parents[1] / "src"
 LAYERS: list[set[str]] = [
     {"", "__main__", "cli", "cli.*", "serve.*"},
     {"memory"},
-    {"config"},
+    {"config", "asking"},
     {
         "recall",
         "recipes",

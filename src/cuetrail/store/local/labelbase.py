@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from numpy.typing import NDArray
 from cuetrail.store.local.labelrows import COLUMNS, Ints, RowNumbers, Rows, Runs, joined
 
 WIDTHS = (4, 8, 16, 32, 64)
+# A list of at most one in so many rows has the codes of its rows beside it: read in one go, not row by row from all
+# over the table, they take a third of the time. Long lists would make the file much larger, and are seldom walked.
+SHORT_SHARE, SHORT = 64, 1_000
 # Nodes with more labels than the table is wide are looked at one by one; so many of them cost little.
 MOST_WIDE, WIDE_SHARE = 1_000, 200
 
@@ -31,6 +34,7 @@ _FILE: tuple[tuple[str, type[np.generic], str], ...] = (
     ("ats", np.int64, "rows"),
     ("hashes", np.uint64, "rows"),
     ("list_starts", np.int64, "lists + 1"),
+    ("list_near", np.int64, "lists"),
     ("wide_starts", np.int64, "wide + 1"),
     # As wide as numpy wants it for `searchsorted`: it would convert the whole column each time.
     ("by_key", np.int64, "rows"),
@@ -39,15 +43,25 @@ _FILE: tuple[tuple[str, type[np.generic], str], ...] = (
     ("list_codes", np.int32, "lists"),
     ("list_parts", np.int32, "lists"),
     ("carriers", np.int32, "carriers"),
+    ("near", np.int32, "near * width"),
     ("wide_rows", np.int32, "wide"),
     ("wide_codes", np.int32, "wide_codes"),
     ("flags", np.uint8, "rows"),
 )
 
 
+class Piece(NamedTuple):
+    """The rows that carry a code in a part, in order, and where the list is short their joining codes."""
+
+    part: int
+    rows: RowNumbers
+    codes: NDArray[np.int32] | None
+
+
 @dataclass(frozen=True)
 class Base:
-    """The columns. The rows that carry a code in a part are one slice of `carriers`, in order.
+    """The columns. The rows that carry a code in a part are one slice of `carriers`, in order; their rows of `forward`
+    are also in `near`, from `list_near` on, unless that is negative.
 
     `forward` has the joining codes of each row, 0 where there are no more; those of a wide row are in `wide_codes`.
     `most_tags` and `most_buckets` are the most that any other row has.
@@ -58,6 +72,7 @@ class Base:
     ats: Ints
     hashes: NDArray[np.uint64]
     list_starts: Ints
+    list_near: Ints
     wide_starts: Ints
     parts: NDArray[np.int32]
     by_key: Ints
@@ -65,13 +80,14 @@ class Base:
     list_codes: NDArray[np.int32]
     list_parts: NDArray[np.int32]
     carriers: RowNumbers
+    near: NDArray[np.int32]
     wide_rows: RowNumbers
     wide_codes: NDArray[np.int32]
     flags: NDArray[np.uint8]
     most_tags: int
     most_buckets: int
     # As far as they were asked for.
-    _lists: dict[int, list[tuple[int, slice]]] = field(default_factory=dict)
+    _pieces: dict[int, list[Piece]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -82,13 +98,17 @@ class Base:
         columns: Any = {name: getattr(self, name)[self.wide_rows] for name in COLUMNS}
         return Rows(**columns, starts=self.wide_starts, codes=self.wide_codes)
 
-    def lists(self, code: int) -> list[tuple[int, slice]]:
-        """Parts, and where in `carriers` the rows stand that carry the code in them."""
-        if code not in self._lists:
+    def pieces(self, code: int) -> list[Piece]:
+        """The rows that carry the code, part by part."""
+        if code not in self._pieces:
             first, last = np.searchsorted(self.list_codes, [code, code + 1]).tolist()
-            starts, parts = self.list_starts[first : last + 1].tolist(), self.list_parts[first:last].tolist()
-            self._lists[code] = [(part, slice(*starts[n : n + 2])) for n, part in enumerate(parts)]
-        return self._lists[code]
+            self._pieces[code] = [self._piece(number) for number in range(first, last)]
+        return self._pieces[code]
+
+    def _piece(self, number: int) -> Piece:
+        rows = self.carriers[self.list_starts[number] : self.list_starts[number + 1]]
+        near = int(self.list_near[number])
+        return Piece(int(self.list_parts[number]), rows, self.near[near : near + len(rows)] if near >= 0 else None)
 
     def rows_of(self, keys: Ints) -> RowNumbers:
         """The rows with these keys; keys that are not here are left out."""
@@ -138,6 +158,7 @@ def made(db: sqlite3.Connection, rows: Rows) -> Base:
     forward[narrow_owners, _places(narrow_counts)] = narrow_codes
     in_bucket = np.isin(narrow_codes, _bucket_codes(db))
     broad = joins & np.isin(owners, wide)
+    lists = _inverted(rows, owners)
     return Base(
         keys=rows.keys,
         kinds=rows.kinds,
@@ -152,7 +173,8 @@ def made(db: sqlite3.Connection, rows: Rows) -> Base:
         flags=rows.flags,
         most_tags=_most(narrow_owners[~in_bucket]),
         most_buckets=_most(narrow_owners[in_bucket]),
-        **_inverted(rows, owners),
+        **lists,
+        **_beside(lists["list_starts"], lists["carriers"], forward),
     )
 
 
@@ -203,6 +225,17 @@ def _inverted(rows: Rows, owners: RowNumbers) -> dict[str, Any]:
     }
 
 
+def _beside(starts: Ints, carriers: RowNumbers, forward: NDArray[np.int32]) -> dict[str, Any]:
+    """The codes of the rows of short lists."""
+    lengths = np.diff(starts)
+    short = lengths <= max(SHORT, len(forward) // SHORT_SHARE)
+    ends = np.cumsum(np.where(short, lengths, 0))
+    return {
+        "list_near": np.where(short, ends - lengths, -1).astype(np.int64),
+        "near": forward[carriers[np.repeat(short, lengths)]],
+    }
+
+
 def write(place: Path, base: Base) -> dict[str, int]:
     """Write the columns to a new file, on disk before anything refers to it; what it takes to map it comes back."""
     with place.open("xb") as file:
@@ -215,6 +248,7 @@ def write(place: Path, base: Base) -> dict[str, int]:
         "width": base.forward.shape[1],
         "lists": len(base.list_codes),
         "carriers": len(base.carriers),
+        "near": len(base.near),
         "wide": len(base.wide_rows),
         "wide_codes": len(base.wide_codes),
         "most_tags": base.most_tags,
@@ -233,7 +267,8 @@ def mapped(place: Path, sizes: Mapping[str, int]) -> Base:
         start += size
     if start != len(data):
         raise ValueError(f"{place} has {len(data)} bytes instead of {start}")
-    found["forward"] = found["forward"].reshape(sizes["rows"], sizes["width"])
+    for name in ("forward", "near"):
+        found[name] = found[name].reshape(-1, sizes["width"])
     return Base(**found, most_tags=sizes["most_tags"], most_buckets=sizes["most_buckets"])
 
 
@@ -247,11 +282,15 @@ def _size(count: str, sizes: Mapping[str, int]) -> int:
 def empty() -> Base:
     """No rows at all."""
     zero: dict[str, Any] = {name: np.zeros(_size(count, _NONE), kind) for name, kind, count in _FILE}
-    zero["forward"] = zero["forward"].reshape(0, _NONE["width"])
+    for name in ("forward", "near"):
+        zero[name] = zero[name].reshape(0, _NONE["width"])
     return Base(**zero, most_tags=0, most_buckets=0)
 
 
-_NONE: Mapping[str, int] = dict.fromkeys(("rows", "lists", "carriers", "wide", "wide_codes"), 0) | {"width": WIDTHS[0]}
+_NONE: Mapping[str, int] = {
+    **dict.fromkeys(("rows", "lists", "carriers", "near", "wide", "wide_codes"), 0),
+    "width": WIDTHS[0],
+}
 
 
 def differ(one: Rows, other: Rows) -> bool:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from cuetrail.formulas import DAMPING, HOUR, PER_HOUR, UNKNOWN_DISTANCE, idf
 from cuetrail.model import Foothold, Label, Where
 from cuetrail.store.local.db import chunks, marks
+from cuetrail.store.local.labelbase import Piece
 from cuetrail.store.local.labelindex import View
 from cuetrail.store.local.labelrows import ARCHIVED, HASHED, QUARANTINED, SILENT, Ints, RowNumbers, Rows, kind_code
 
@@ -29,6 +30,8 @@ ROUNDING, TINY = 1e-12, 1e-300
 NO_ROWS, NO_KEYS = np.zeros(0, np.int32), np.zeros(0, np.int64)
 
 Floats = NDArray[np.float64]
+Queue = Sequence[tuple[float, int, Label]]
+"""Labels, the heaviest first: the negative weight, how many carry it, and the label."""
 Carriers = Callable[[Label], Ints]
 """Keys of the nodes that carry a label, where not all of them are meant."""
 Column = Callable[[str], NDArray[Any]]
@@ -84,22 +87,21 @@ class LabelWalk:
         parts: Sequence[int] | None,
         where: Where,
         labels: Iterable[Label],
-        apart: Sequence[int] = (),
     ) -> None:
         self.view, self.base, self.where = view, view.base, where
-        self.apart = np.array(apart, np.int64)
         self.parts = None if parts is None else list(parts)
         given = dict.fromkeys(labels)
         filters = [label for condition in _conditions(where) for label in condition]
         self.codes = _codes(db, view, [*given, *filters])
         self.known = [label for label in given if label in self.codes]
         self.lists = {label: self._carriers(self.codes[label]) for label in self.known}
+        self.sizes = {label: _size(pieces) for label, pieces in self.lists.items()}
         self.shown = self._shown()
         self.loose = [rows for rows in (self._wide(), self._passing(view.delta)) if len(rows)]
 
     def idfs(self) -> dict[Label, float]:
         """How much each label tells in this scope; those that nobody here carries are left out."""
-        counts = np.array([sum(map(len, self.lists[label])) for label in self.known], np.int64)
+        counts = np.array(list(self.sizes.values()), np.int64)
         total = len(self.base) if self.parts is None else len(self._seen(np.arange(len(self.base), dtype=np.int32)))
         if len(self.view.dead):
             dead = self._seen(self.view.dead)
@@ -118,19 +120,20 @@ class LabelWalk:
         Of several pulls on a node the strongest counts. With `carriers`, only nodes that it gives for a label.
         """
         given = None if carriers is None else {label: carriers(label) for label in self.known}
-        lists, loose = self.lists, self.loose
-        apart = self.base.rows_of(self.apart)
+        lists, sizes, loose = self.lists, self.sizes, self.loose
         if given is not None:
-            lists = {label: [self._seen(self.base.rows_of(keys))] for label, keys in given.items()}
+            lists = {label: [Piece(0, self._seen(self.base.rows_of(k)), None)] for label, k in given.items()}
+            sizes = {label: _size(pieces) for label, pieces in lists.items()}
             these = np.concatenate([NO_KEYS, *given.values()])
             loose = [rows.take(np.flatnonzero(np.isin(rows.keys, these))) for rows in loose]
         values: dict[int, float] = {}
         others: dict[int, float] = {}
         for pull in pulls:
             weights = self._weights(pull)
-            _strongest(
-                values, self._best_of_base(pull, lists, weights, _Best(limit, self.base.forward.shape[1], apart))
-            )
+            known = ((label, weight) for label, weight in pull.weights.items() if label in lists)
+            queue = sorted((-weight, sizes[label], label) for label, weight in known)
+            best = _Best(limit, self.base.forward.shape[1])
+            _strongest(values, self._best_of_base(pull, queue, lists, weights, best))
             for rows in loose:
                 _strongest(others, _best_rows(rows, pull, weights, limit))
         first = sorted(values.items(), key=_best_first)[:limit]
@@ -145,20 +148,15 @@ class LabelWalk:
         return weights
 
     def _best_of_base(
-        self, pull: Pull, lists: Mapping[Label, Sequence[RowNumbers]], weights: Floats, best: _Best
+        self, pull: Pull, queue: Queue, lists: Mapping[Label, Sequence[Piece]], weights: Floats, best: _Best
     ) -> Iterable[tuple[int, float]]:
         """(row, value) of the best of the table, looked for in rounds."""
         batch = float(FIRST)
-        known = ((label, weight) for label, weight in pull.weights.items() if label in lists)
-        queue = sorted((-weight, sum(map(len, lists[label])), label) for label, weight in known)
         while queue and pull.ceiling * self._most(queue) >= best.floor:
             taken = _first_of([size for _, size, _ in queue], batch)
-            pieces = [piece for _, _, label in queue[:taken] for piece in lists[label]]
+            rows, codes = self._joined([piece for _, _, label in queue[:taken] for piece in lists[label]])
             queue, batch = queue[taken:], batch * GROWTH
-            rows = np.concatenate([NO_ROWS, *pieces])
-            if self.shown is not None:
-                rows = rows[self.shown.take(rows)]
-            sums = _row_sums(weights.take(self.base.forward.take(rows, axis=0), mode="clip"))
+            sums = _row_sums(weights.take(codes, mode="clip"))
             if best.floor and pull.ceiling < 1:
                 # Only what could enter is worth the reckoning.
                 enough = np.flatnonzero(pull.ceiling * sums >= best.floor * (1 - ROUNDING))
@@ -166,7 +164,18 @@ class LabelWalk:
             best.offer(rows, pull.worth(sums, self._column(rows)))
         return best.values.items()
 
-    def _most(self, queue: Sequence[tuple[float, int, Label]]) -> float:
+    def _joined(self, pieces: Sequence[Piece]) -> tuple[RowNumbers, NDArray[np.int32]]:
+        """The rows of these pieces that are shown, and their codes."""
+        forward = self.base.forward
+        rows = np.concatenate([NO_ROWS, *(piece.rows for piece in pieces)])
+        near = [forward.take(rows, axis=0) if codes is None else codes for _, rows, codes in pieces]
+        codes = np.concatenate([forward[:0], *near])
+        if self.shown is None:
+            return rows, codes
+        shown = self.shown.take(rows)
+        return rows[shown], codes[shown]
+
+    def _most(self, queue: Queue) -> float:
         """The most that a node of the table can weigh by these labels alone; the heaviest come first."""
         tags = [-negative for negative, _, label in queue if label.what == "tag"]
         buckets = [-negative for negative, _, label in queue if label.what == "bucket"]
@@ -177,20 +186,14 @@ class LabelWalk:
 
     # --- what is there
 
-    def _carriers(self, code: int) -> list[RowNumbers]:
+    def _carriers(self, code: int) -> list[Piece]:
         """The rows of the base that carry a code, in the visible parts."""
-        found = self.base.lists(code)
-        return [self.base.carriers[where] for part, where in found if self.parts is None or part in self.parts]
+        found = self.base.pieces(code)
+        return found if self.parts is None else [piece for piece in found if piece.part in self.parts]
 
     def _seen(self, rows: RowNumbers) -> RowNumbers:
         """Of these rows of the base the visible ones."""
         return rows if self.parts is None else rows[np.isin(self.base.parts[rows], self.parts)]
-
-    def _not_apart(self, rows: Rows) -> Rows:
-        """Rows without those that are to be left apart."""
-        if not len(rows) or not len(self.apart):
-            return rows
-        return rows.take(np.flatnonzero(~np.isin(rows.keys, self.apart)))
 
     def _within(self, rows: Rows) -> Rows:
         return rows if self.parts is None else rows.take(np.flatnonzero(np.isin(rows.parts, self.parts)))
@@ -217,8 +220,8 @@ class LabelWalk:
             passing &= shown
         for codes in self._wanted():
             carrying = np.zeros(len(self.base), np.bool_)
-            for rows in (rows for code in codes for rows in self._carriers(code)):
-                carrying[rows] = True
+            for piece in (piece for code in codes for piece in self._carriers(code)):
+                carrying[piece.rows] = True
             passing &= carrying
         return passing
 
@@ -227,13 +230,13 @@ class LabelWalk:
         rows = self.base.wide
         if len(rows) and self.shown is not None:
             rows = rows.take(np.flatnonzero(self.shown[self.base.wide_rows]))
-        return self._not_apart(self._within(rows))
+        return self._within(rows)
 
     def _passing(self, rows: Rows) -> Rows:
         """Of rows outside the base those that are visible and pass the filters."""
         if not len(rows):
             return rows
-        rows = self._not_apart(self._within(rows))
+        rows = self._within(rows)
         passing = (rows.flags & np.uint8(self._hidden()) == 0) & _in_time_and_kind(rows.ats, rows.kinds, self.where)
         for codes in self._wanted() if len(rows) else ():
             passing &= np.add.reduceat(np.isin(rows.codes, codes), rows.starts[:-1], dtype=np.int64) > 0
@@ -246,14 +249,10 @@ class LabelWalk:
 
 
 class _Best:
-    """The best rows of those offered, but for `apart`: by value, then the first.
+    """The best rows of those offered: by value, then the first. A row may be offered `repeats` times at once."""
 
-    A row may be offered `repeats` times at once.
-    """
-
-    def __init__(self, limit: int, repeats: int, apart: RowNumbers) -> None:
-        self.limit, self.apart = limit, set(apart.tolist())
-        self.enough = (limit + len(apart)) * repeats
+    def __init__(self, limit: int, repeats: int) -> None:
+        self.limit, self.enough = limit, limit * repeats
         self.values: dict[int, float] = {}
         self.floor = 0.0
 
@@ -265,8 +264,7 @@ class _Best:
         if len(rows) > self.enough:
             floor = np.partition(values, len(values) - self.enough)[len(values) - self.enough]
             rows, values = self._first_among_equals(rows, values, floor)
-        found = zip(rows.tolist(), values.tolist(), strict=True)
-        merged = self.values | {row: value for row, value in found if row not in self.apart}
+        merged = self.values | dict(zip(rows.tolist(), values.tolist(), strict=True))
         best = sorted(merged.items(), key=_best_first)[: self.limit]
         self.values = dict(best)
         self.floor = best[-1][1] if len(best) == self.limit else 0.0
@@ -277,6 +275,10 @@ class _Best:
         if len(level) > self.enough:
             level = np.partition(level, self.enough)[: self.enough]
         return np.concatenate([rows[higher], level]), np.concatenate([values[higher], np.full(len(level), floor)])
+
+
+def _size(pieces: Sequence[Piece]) -> int:
+    return sum(len(piece.rows) for piece in pieces)
 
 
 def _best_first(pair: tuple[int, float]) -> tuple[float, int]:

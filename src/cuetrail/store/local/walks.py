@@ -31,28 +31,29 @@ def walk(
     now = reader.ids.moment()
     parts = None if reader.all else reader.parts
     given = [label for foothold in query.footholds for label in foothold.labels]
-    apart = list(reader.keys(foothold.id for foothold in query.footholds).values())
-    labels = LabelWalk(label_index.view_of(reader.db, *now), reader.db, parts, where, given, apart)
+    labels = LabelWalk(label_index.view_of(reader.db, *now), reader.db, parts, where, given)
     idfs = labels.idfs()
     if limit <= 0 or not idfs:
         return Walk((), idfs)
     texts = TextSearch(text_index.view_of(*now), text_index.analyser, parts, where)
     pulls = [by_rarity(idfs)] if query.rank == "idf" else [by_gravity(foothold) for foothold in query.footholds]
-    wanted = limit + SPARE
+    # The footholds themselves share most; as a rule the words of the query tell them from walkers.
+    most = limit + len(query.footholds)
+    wanted = most + SPARE
     while wanted <= MOST_ASKED:
         asked, whole = _first(labels.best(pulls, wanted), reader, wanted)
         matching = texts.holding_any(query.unlike, [key for key, _ in asked])
-        left = [(key, value) for key, value in asked if key not in matching]
-        if len(left) >= limit or whole:
-            return Walk(_nodes(left[:limit], reader), idfs)
+        found = _walked([pair for pair in asked if pair[0] not in matching], reader, query, limit)
+        if len(found) >= limit or whole:
+            return Walk(found, idfs)
         wanted *= GROWTH
 
     @cache
     def carriers(label: Label) -> Ints:
         return np.array(texts.carriers(label, query.unlike), np.int64)
 
-    left, _ = _first(labels.best(pulls, limit, carriers), reader, limit)
-    return Walk(_nodes(left, reader), idfs)
+    left, _ = _first(labels.best(pulls, most, carriers), reader, most)
+    return Walk(_walked(left, reader, query, limit), idfs)
 
 
 def _first(found: Candidates, reader: Reader, limit: int) -> tuple[Pairs, bool]:
@@ -67,6 +68,12 @@ def _first(found: Candidates, reader: Reader, limit: int) -> tuple[Pairs, bool]:
     return order[:limit], len(order) < limit
 
 
-def _nodes(found: Pairs, reader: Reader) -> tuple[Walked, ...]:
-    nodes = reader.nodes_by_key([key for key, _ in found])
-    return tuple(Walked(nodes[key], value) for key, value in found if key in nodes)
+def _walked(pairs: Pairs, reader: Reader, query: WalkQuery, limit: int) -> tuple[Walked, ...]:
+    """The first `limit` of these that are no footholds."""
+    footholds = {foothold.id for foothold in query.footholds}
+    found: list[Walked] = []
+    while pairs and len(found) < limit:
+        some, pairs = pairs[:limit], pairs[limit:]
+        nodes = reader.nodes_by_key([key for key, _ in some])
+        found += [Walked(nodes[k], value) for k, value in some if k in nodes and nodes[k].id not in footholds]
+    return tuple(found[:limit])

@@ -54,6 +54,7 @@ class Anchor:
     """A node the cue found, with what each list said of it (None: that list did not have it).
 
     `boosted`: a tag or bucket has a word of the cue. `factor` is what the node's provenance multiplied its score by.
+    `key` is the engine's own number for the node, where it gave one.
     """
 
     node: Node
@@ -61,6 +62,7 @@ class Anchor:
     cosine: float | None = None
     boosted: bool = False
     factor: float = 1.0
+    key: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,7 @@ def _by_text(ask: Ask, query: TextQuery, limit: int, favour: tuple[float, float]
     wanted = limit
     while True:
         found = ask.store.text(ask.scope, query, wanted, ask.cue.where, favour, nodes=True)
-        anchors = [Anchor(one.node, one.score, None, one.boosted, one.factor) for one in found if one.node is not None]
+        anchors = [Anchor(f.node, f.score, None, f.boosted, f.factor, f.key) for f in found if f.node is not None]
         echoes = echoing([anchor.node for anchor in anchors])
         anchors = [anchor for anchor in anchors if anchor.node.id not in echoes] if echoes else anchors
         if len(anchors) >= limit or len(found) < wanted:

@@ -232,7 +232,7 @@ class TextQuery:
 class Found:
     """One row of a text or vector search. `factor` is what the node's provenance multiplied the score by.
 
-    `node` is there where it was asked for.
+    `node` is there where it was asked for; `key` is the engine's own number for it, where it has one.
     """
 
     id: str
@@ -240,6 +240,7 @@ class Found:
     boosted: bool = False
     factor: float = 1.0
     node: Node | None = None
+    key: int | None = None
 
 
 class Label(NamedTuple):
@@ -254,12 +255,13 @@ class Label(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Foothold:
-    """Where a walk starts: an anchor, with the labels that lead on from it."""
+    """Where a walk starts: an anchor, with the labels that lead on from it, and the engine's own number for it."""
 
     id: str
     labels: tuple[Label, ...]
     at: int = 0
     simhash: int | None = None
+    key: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,8 +48,10 @@ def as_found(ask: Ask, anchored: Anchored, reached: Reached) -> Scored:
     """Anchors and walkers in the order and with the scores they were found with."""
     most, _ = shares(ask.tokens, ask.limit)
     words = list(dict.fromkeys(sanitize_query(" ".join((anchored.query.words, *anchored.query.phrases))).split()))
-    anchors = (Hit(a.node, a.bm25 or 0.0, _matched(a, anchored, words)) for a in anchored.anchors[:most])
-    return Scored(tuple(anchors), tuple(Hit(w.node, w.score, _shared(w, reached)) for w in reached.walked))
+    anchors = [Hit(a.node, a.bm25 or 0.0, _matched(a, anchored, words)) for a in anchored.anchors[:most]]
+    footholds = [(foothold, frozenset(foothold.labels)) for foothold in reached.footholds]
+    walkers = [Hit(w.node, w.score, _shared(w, reached, footholds)) for w in reached.walked]
+    return Scored(tuple(anchors), tuple(walkers))
 
 
 def _found(anchor: Anchor) -> dict[str, Any]:
@@ -84,7 +86,8 @@ def words_in(node: Node, words: Sequence[str]) -> list[str]:
     ['receiver', 'failing']
     """
     said = "\n".join((node.name or "", *node.aliases, node.text)).lower()
-    return [word for word in words if _begins_a_word(word[: max(4, len(word) - 3)], said)]
+    starts = ((word, word[: max(4, len(word) - 3)]) for word in words)
+    return [word for word, start in starts if start in said and _begins_a_word(start, said)]
 
 
 def _begins_a_word(start: str, text: str) -> bool:
@@ -95,11 +98,11 @@ def _begins_a_word(start: str, text: str) -> bool:
     return at >= 0
 
 
-def _shared(walked: Walked, reached: Reached) -> dict[str, Any]:
+def _shared(walked: Walked, reached: Reached, footholds: Sequence[tuple[Foothold, frozenset[Label]]]) -> dict[str, Any]:
     """Why a walker is here: what it shares with which anchors, and how much that tells."""
     node, idfs = walked.node, reached.idfs
     own = [label for label in labels_of(node) if label in idfs]
-    ties = [(foothold, [label for label in own if label in foothold.labels]) for foothold in reached.footholds]
+    ties = [(foothold, [label for label in own if label in labels]) for foothold, labels in footholds]
     ties = [(foothold, shared) for foothold, shared in ties if shared]
     parts: dict[str, float] = {"idf": sum(idfs[label] for label in own)}
     path = []

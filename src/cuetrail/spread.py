@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from cuetrail.anchor import Anchored, Ask
+from cuetrail.anchor import Anchor, Anchored, Ask
 from cuetrail.formulas import shares
 from cuetrail.model import Foothold, Label, Node, Rank, Walked, WalkQuery
 
@@ -30,7 +30,7 @@ def along_labels(ask: Ask, anchored: Anchored, *, harvest: int, generic: Collect
 
     All filters of the cue hold for them too. Names in `generic`, and tags that only say when, lead nowhere.
     """
-    footholds = tuple(foothold(anchor.node, generic) for anchor in anchored.anchors[:harvest])
+    footholds = tuple(foothold(anchor, generic) for anchor in anchored.anchors[:harvest])
     _, walkers = shares(ask.tokens, ask.limit)
     # What the answer's query forgave counts as matched, and so does every word of the cue.
     unlike = replace(ask.cue.query, mend=anchored.query.mend)
@@ -38,14 +38,15 @@ def along_labels(ask: Ask, anchored: Anchored, *, harvest: int, generic: Collect
     return Reached(walk.found, footholds, walk.idfs, rank)
 
 
-def foothold(node: Node, generic: Collection[str]) -> Foothold:
-    """The node as a place to walk on from."""
-    return Foothold(
-        node.id, tuple(label for label in labels_of(node) if label.name not in generic), node.at, node.simhash
-    )
+def foothold(anchor: Anchor, generic: Collection[str]) -> Foothold:
+    """The anchor as a place to walk on from."""
+    node = anchor.node
+    labels = tuple(label for label in labels_of(node) if label.name not in generic)
+    return Foothold(node.id, labels, node.at, node.simhash, anchor.key)
 
 
 def labels_of(node: Node) -> list[Label]:
     """The labels by which a node is joined to others: its tags but for temporal ones, and its buckets, each once."""
     tags = [Label("tag", tag.name) for tag in node.tag_details if tag.origin != "temporal"]
-    return list(dict.fromkeys([*tags, *(Label("bucket", bucket) for bucket in node.buckets)]))
+    labels = [*tags, *[Label("bucket", bucket) for bucket in node.buckets]]
+    return labels if len(set(labels)) == len(labels) else list(dict.fromkeys(labels))

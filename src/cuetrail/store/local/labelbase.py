@@ -98,6 +98,12 @@ class Base:
         columns: Any = {name: getattr(self, name)[self.wide_rows] for name in COLUMNS}
         return Rows(**columns, starts=self.wide_starts, codes=self.wide_codes)
 
+    @cached_property
+    def part_counts(self) -> dict[int, int]:
+        """How many rows each part has."""
+        parts, counts = np.unique(self.parts, return_counts=True)
+        return dict(zip(parts.tolist(), counts.tolist(), strict=True))
+
     def pieces(self, code: int) -> list[Piece]:
         """The rows that carry the code, part by part."""
         if code not in self._pieces:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from cuetrail.store.base import Progress
 from cuetrail.store.local import labelbase, labelrows
 from cuetrail.store.local.db import Database, changes_since, gone, head, mark_of, meta, moment
 from cuetrail.store.local.indexdir import IndexDir, Seen, State, rebuilding
-from cuetrail.store.local.labelbase import Base
+from cuetrail.store.local.labelbase import Base, Piece
 from cuetrail.store.local.labelrows import RowNumbers, Rows, Runs, joined
 from cuetrail.store.local.textindex import FORGOTTEN
 
@@ -27,6 +28,15 @@ LAYOUT = "labels-2"
 # So many nodes are read from the truth when a memory is opened; beside a large base, a share of it.
 FEW = 2_000
 SHARE = 100
+
+
+class Told(NamedTuple):
+    """A label that somebody carries: its code, the rows of the base that have it, how many they are, and its idf."""
+
+    code: int
+    pieces: list[Piece]
+    size: int
+    idf: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +52,8 @@ class View:
     seen: Seen | None
     # The codes of labels as far as they were asked for, None for a label that nobody carries.
     codes: dict[Label, int | None] = field(default_factory=dict)
+    # For each set of parts (None: all there are) the labels that were asked for, None for one that nobody carries.
+    told: dict[tuple[int, ...] | None, dict[Label, Told | None]] = field(default_factory=dict)
     _shown: dict[int, NDArray[np.bool_] | None] = field(default_factory=dict)
 
     def is_current(self, epoch: str) -> bool:
@@ -202,7 +214,7 @@ def _after(db: sqlite3.Connection, view: View, target: int) -> View | None:
     seq = head(db)
     dead = np.union1d(view.dead, view.base.rows_in(runs))
     delta = joined([view.delta.without(runs), labelrows.read(db, runs)])
-    return replace(view, dead=dead, delta=delta, seq=seq, mark=mark_of(db, seq) or 0, codes={}, _shown={})
+    return replace(view, dead=dead, delta=delta, seq=seq, mark=mark_of(db, seq) or 0, codes={}, told={}, _shown={})
 
 
 def _is_much(runs: Runs, rows: int, more: int = 0) -> bool:

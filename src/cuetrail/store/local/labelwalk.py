@@ -8,7 +8,7 @@ more of them than any node has; once that is worth less than the last of the bes
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -19,7 +19,7 @@ from cuetrail.formulas import DAMPING, HOUR, PER_HOUR, UNKNOWN_DISTANCE, idf
 from cuetrail.model import Foothold, Label, Where
 from cuetrail.store.local.db import chunks, marks
 from cuetrail.store.local.labelbase import Piece
-from cuetrail.store.local.labelindex import View
+from cuetrail.store.local.labelindex import Told, View
 from cuetrail.store.local.labelrows import ARCHIVED, HASHED, QUARANTINED, SILENT, Ints, RowNumbers, Rows, kind_code
 
 # How many carriers are looked at first, and how many times as many with each further round.
@@ -90,71 +90,89 @@ class LabelWalk:
     ) -> None:
         self.view, self.base, self.where = view, view.base, where
         self.parts = None if parts is None else list(parts)
-        given = dict.fromkeys(labels)
-        filters = [label for condition in _conditions(where) for label in condition]
-        self.codes = _codes(db, view, [*given, *filters])
-        self.known = [label for label in given if label in self.codes]
-        self.lists = {label: self._carriers(self.codes[label]) for label in self.known}
-        self.sizes = {label: _size(pieces) for label, pieces in self.lists.items()}
+        self.codes = _codes(db, view, [label for condition in _conditions(where) for label in condition])
+        self.told = self._told(db, dict.fromkeys(labels))
         self.shown = self._shown()
         self.loose = [rows for rows in (self._wide(), self._passing(view.delta)) if len(rows)]
 
     def idfs(self) -> dict[Label, float]:
         """How much each label tells in this scope; those that nobody here carries are left out."""
-        counts = np.array(list(self.sizes.values()), np.int64)
-        total = len(self.base) if self.parts is None else len(self._seen(np.arange(len(self.base), dtype=np.int32)))
+        return {label: told.idf for label, told in self.told.items()}
+
+    def _told(self, db: sqlite3.Connection, labels: Iterable[Label]) -> dict[Label, Told]:
+        """What is known of those labels that somebody here carries. It is found out once for a view and its parts."""
+        known = self.view.told.setdefault(None if self.parts is None else tuple(self.parts), {})
+        missing = [label for label in labels if label not in known]
+        if missing:
+            codes = _codes(db, self.view, missing)
+            known.update(dict.fromkeys(missing))
+            known.update(self._carried(codes))
+        return {label: told for label in labels if (told := known[label]) is not None}
+
+    def _carried(self, codes: Mapping[Label, int]) -> Iterator[tuple[Label, Told]]:
+        """Those of these labels that somebody here carries, with what is known of them."""
+        pieces = [self._carriers(code) for code in codes.values()]
+        sizes = [_size(some) for some in pieces]
+        counts = np.array(sizes, np.int64)
+        total = sum(n for part, n in self.base.part_counts.items() if self.parts is None or part in self.parts)
         if len(self.view.dead):
             dead = self._seen(self.view.dead)
-            counts -= self._count(self.base.codes_of(dead))
+            counts -= _count(self.base.codes_of(dead), codes)
             total -= len(dead)
         if len(self.view.delta):
             delta = self._within(self.view.delta)
-            counts += self._count(delta.codes)
+            counts += _count(delta.codes, codes)
             total += len(delta)
-        found = zip(self.known, counts.tolist(), strict=True)
-        return {label: round(idf(total, holding) / GRAIN) * GRAIN for label, holding in found if holding}
+        for (label, code), some, size, holding in zip(codes.items(), pieces, sizes, counts.tolist(), strict=True):
+            if holding:
+                yield label, Told(code, some, size, round(idf(total, holding) / GRAIN) * GRAIN)
 
     def best(self, pulls: Sequence[Pull], limit: int, carriers: Carriers | None = None) -> Candidates:
         """The `limit` best of the base, and of the rest as many and all that tie with the last.
 
         Of several pulls on a node the strongest counts. With `carriers`, only nodes that it gives for a label.
         """
-        given = None if carriers is None else {label: carriers(label) for label in self.known}
-        lists, sizes, loose = self.lists, self.sizes, self.loose
-        if given is not None:
-            lists = {label: [Piece(0, self._seen(self.base.rows_of(k)), None)] for label, k in given.items()}
-            sizes = {label: _size(pieces) for label, pieces in lists.items()}
-            these = np.concatenate([NO_KEYS, *given.values()])
-            loose = [rows.take(np.flatnonzero(np.isin(rows.keys, these))) for rows in loose]
+        known, loose = (self.told, self.loose) if carriers is None else self._narrowed(carriers)
         values: dict[int, float] = {}
         others: dict[int, float] = {}
         for pull in pulls:
             weights = self._weights(pull)
-            known = ((label, weight) for label, weight in pull.weights.items() if label in lists)
-            queue = sorted((-weight, sizes[label], label) for label, weight in known)
+            queue = sorted(
+                (-weight, known[label].size, label) for label, weight in pull.weights.items() if label in known
+            )
             best = _Best(limit, self.base.forward.shape[1])
-            _strongest(values, self._best_of_base(pull, queue, lists, weights, best))
+            _strongest(values, self._best_of_base(pull, queue, known, weights, best))
             for rows in loose:
                 _strongest(others, _best_rows(rows, pull, weights, limit))
         first = sorted(values.items(), key=_best_first)[:limit]
         keys = self.base.keys[[row for row, _ in first]].tolist() if first else []
         return Candidates([(key, value) for key, (_, value) in zip(keys, first, strict=True)], others)
 
+    def _narrowed(self, carriers: Carriers) -> tuple[dict[Label, Told], list[Rows]]:
+        """What is known of the labels, and the loose rows, as if none but these carried them."""
+        given = {label: carriers(label) for label in self.told}
+        known = {}
+        for label, keys in given.items():
+            rows = self._seen(self.base.rows_of(keys))
+            known[label] = self.told[label]._replace(pieces=[Piece(0, rows, None)], size=len(rows))
+        these = np.concatenate([NO_KEYS, *given.values()])
+        return known, [rows.take(np.flatnonzero(np.isin(rows.keys, these))) for rows in self.loose]
+
     def _weights(self, pull: Pull) -> Floats:
         """The weight of every code up to one more than the highest that has one: what lies beyond it weighs nothing."""
-        known = {self.codes[label]: weight for label, weight in pull.weights.items() if label in self.codes}
+        known = {self.told[label].code: weight for label, weight in pull.weights.items() if label in self.told}
         weights = np.zeros(2 + max(known, default=0))
         weights[list(known)] = list(known.values())
         return weights
 
     def _best_of_base(
-        self, pull: Pull, queue: Queue, lists: Mapping[Label, Sequence[Piece]], weights: Floats, best: _Best
+        self, pull: Pull, queue: Queue, known: Mapping[Label, Told], weights: Floats, best: _Best
     ) -> Iterable[tuple[int, float]]:
         """(row, value) of the best of the table, looked for in rounds."""
         batch = float(FIRST)
         while queue and pull.ceiling * self._most(queue) >= best.floor:
             taken = _first_of([size for _, size, _ in queue], batch)
-            rows, codes = self._joined([piece for _, _, label in queue[:taken] for piece in lists[label]])
+            rows, codes = self._joined([piece for _, _, label in queue[:taken] for piece in known[label].pieces])
             queue, batch = queue[taken:], batch * GROWTH
             sums = _row_sums(weights.take(codes, mode="clip"))
             if best.floor and pull.ceiling < 1:
@@ -197,12 +215,6 @@ class LabelWalk:
 
     def _within(self, rows: Rows) -> Rows:
         return rows if self.parts is None else rows.take(np.flatnonzero(np.isin(rows.parts, self.parts)))
-
-    def _count(self, codes: NDArray[np.int32]) -> Ints:
-        """How often each known label is among these codes."""
-        numbers = np.zeros(2 + max((self.codes[label] for label in self.known), default=0), np.int64)
-        numbers[[self.codes[label] for label in self.known]] = np.arange(1, len(self.known) + 1)
-        return np.bincount(numbers.take(codes, mode="clip"), minlength=len(self.known) + 1)[1:]
 
     # --- filters
 
@@ -275,6 +287,13 @@ class _Best:
         if len(level) > self.enough:
             level = np.partition(level, self.enough)[: self.enough]
         return np.concatenate([rows[higher], level]), np.concatenate([values[higher], np.full(len(level), floor)])
+
+
+def _count(codes: NDArray[np.int32], labels: Mapping[Label, int]) -> Ints:
+    """How often the code of each label is among these."""
+    numbers = np.zeros(2 + max(labels.values(), default=0), np.int64)
+    numbers[list(labels.values())] = np.arange(1, len(labels) + 1)
+    return np.bincount(numbers.take(codes, mode="clip"), minlength=len(labels) + 1)[1:]
 
 
 def _size(pieces: Sequence[Piece]) -> int:

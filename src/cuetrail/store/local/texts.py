@@ -35,7 +35,7 @@ def search(
         shown = {key: (node.id, node.at) for key, node in whole.items()} if whole else reader.shown(keys)
         for match in (match for match in matches if match.key in shown):
             (id_, at), score = shown[match.key], match.score * factor
-            found = Found(id_, score, match.boosted, factor, whole.get(match.key))
+            found = Found(id_, score, match.boosted, factor, whole.get(match.key), match.key)
             rows.append((-score, not match.holds_all, -at, id_, match.key, found))
     best = sorted(rows, key=itemgetter(0, 1, 2, 3))[:limit]
     return _with_nodes(best, reader) if nodes else [row[5] for row in best]

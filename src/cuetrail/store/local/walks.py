@@ -37,13 +37,15 @@ def walk(
         return Walk((), idfs)
     texts = TextSearch(text_index.view_of(*now), text_index.analyser, parts, where)
     pulls = [by_rarity(idfs)] if query.rank == "idf" else [by_gravity(foothold) for foothold in query.footholds]
-    # The footholds themselves share most; as a rule the words of the query tell them from walkers.
+    # The footholds themselves share most. Those that come without their number are told from walkers by their ids.
     most = limit + len(query.footholds)
+    footholds = {foothold.key for foothold in query.footholds}
     wanted = most + SPARE
     while wanted <= MOST_ASKED:
-        asked, whole = _first(labels.best(pulls, wanted), reader, wanted)
-        matching = texts.holding_any(query.unlike, [key for key, _ in asked])
-        found = _walked([pair for pair in asked if pair[0] not in matching], reader, query, limit)
+        first, whole = _first(labels.best(pulls, wanted), reader, wanted)
+        others = [pair for pair in first if pair[0] not in footholds]
+        matching = texts.holding_any(query.unlike, [key for key, _ in others])
+        found = _walked([pair for pair in others if pair[0] not in matching], reader, query, limit)
         if len(found) >= limit or whole:
             return Walk(found, idfs)
         wanted *= GROWTH

@@ -6,7 +6,7 @@ import contextlib
 import inspect
 import math
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ def _any(wrong: object) -> Any:
 
 
 REQUIRED: dict[str, tuple[Any, ...]] = {
+    "activate": ([("a", 0.9)],),
     "add": ("a text",),
     "add_many": (["a text"],),
     "backup": ("backup.tar",),
@@ -46,6 +47,7 @@ REQUIRED: dict[str, tuple[Any, ...]] = {
     "link": ("a", "b"),
     "mirror": ("brain",),
     "neighbours": ("a",),
+    "nodes": ("a",),
     "note": ("a", "a remark"),
     "quarantine": ("a",),
     "recall": ("a",),
@@ -134,6 +136,25 @@ WRONG: list[tuple[str, str, Any, str]] = [
     ("tag_walk", "spill", "yes", "spill must be True or False"),
     ("tag_walk", "limit", "3", "limit must be a whole number"),
     ("tag_walk", "tags", "abc", "tags must be a list"),
+    ("activate", "seeds", 5, "seeds must be a query, or a list of ids and scores"),
+    ("activate", "seeds", [("a", 0.0)], "the score of seed 'a' must be above 0 and at most 1, not 0.0"),
+    ("activate", "seeds", [("a", 1.5)], "must be above 0 and at most 1, not 1.5"),
+    ("activate", "seeds", [("a", math.nan)], "must be above 0 and at most 1"),
+    ("activate", "seeds", [("a", True)], "must be above 0 and at most 1"),
+    ("activate", "seeds", ["a", 5], "a seed must be an id, or an id and a score"),
+    ("activate", "seeds", [("a", 0.5, "b")], "a seed must be an id, or an id and a score"),
+    ("activate", "tags", "camp", "tags must be a list of texts"),
+    ("activate", "tags", [5], "tags must be a list of texts"),
+    ("activate", "max_depth", -1, "max_depth must be 0 or more, not -1"),
+    ("activate", "max_depth", 2.0, "max_depth must be a whole number"),
+    ("activate", "max_branches", -3, "max_branches must be 0 or more, not -3"),
+    ("activate", "min_activation", -0.1, "min_activation must be from 0 to 1, not -0.1"),
+    ("activate", "min_activation", math.nan, "min_activation must be a number"),
+    ("activate", "tag_sim_floor", 1.01, "tag_sim_floor must be from 0 to 1, not 1.01"),
+    ("activate", "text_weight", 2, "text_weight must be from 0 to 1"),
+    ("activate", "claim", "first", "claim must be energy or frontier"),
+    ("dream", "only", [{}], "there is no pass {}: choose of"),
+    ("dream", "only", ["nap", 5], "there is no pass 'nap'"),
     ("quarantine", "undo", 1, "undo must be True or False"),
     ("quarantine", "ids", "nobody", "there is no node"),
     ("get", "id", None, "id must be a text"),
@@ -184,7 +205,12 @@ def filled(place: Path) -> Memory:
 
 
 def call(memory: Memory, verb: str, name: str, value: Any) -> object:
-    """The verb with good arguments, but for the one with this name."""
+    """The verb with good arguments, but for the one with this name; a stream is read to its end."""
+    found = asked(memory, verb, name, value)
+    return list(found) if isinstance(found, Generator) else found
+
+
+def asked(memory: Memory, verb: str, name: str, value: Any) -> object:
     method = getattr(memory, verb)
     given: dict[str, Any] = {}
     positional = [p for p in inspect.signature(method).parameters.values() if p.kind is not p.KEYWORD_ONLY]

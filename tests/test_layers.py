@@ -29,7 +29,7 @@ LAYERS: list[set[str]] = [
         "mirror.*",
         "vectors",
     },
-    {"cue", "anchor", "spread", "score", "render", "extract.*", "embed"},
+    {"cue", "anchor", "seeds", "activation", "spread", "score", "render", "extract.*", "embed"},
     {"store.local.*"},
     {"store", "store.base", "store.dreams", "store.energy"},
     {"formulas", "files", "text", "tombstones", "model", "errors"},

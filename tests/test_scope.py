@@ -169,6 +169,7 @@ def all_reads(store: Store, scope: Scope) -> Iterator[tuple[str, Any]]:
     yield "vector", store.vector(scope, vector(1, 0), 50, EVERYTHING)
     yield "neighbours", store.neighbours(scope, IDS, 50)
     yield "expand", store.expand(scope, level_from(IDS))
+    yield "edge_tags", store.edge_tags(scope)
     yield "scan", list(store.scan(scope))
     yield "stats", store.stats(scope)
     yield "roots", store.roots(scope)

@@ -20,11 +20,11 @@ from typing import Any, ParamSpec, TypedDict, TypeVar, get_args
 
 from cuetrail.anchor import Measure
 from cuetrail.errors import InputError
-from cuetrail.model import Budget, Provenance, Rank, Scope
+from cuetrail.model import Budget, Claim, Provenance, Rank, Scope
 from cuetrail.recipes import Mode, Recipe
 from cuetrail.text import storable
 
-PROVENANCES, MODES, RANKS = get_args(Provenance), get_args(Mode), get_args(Rank)
+PROVENANCES, MODES, RANKS, CLAIMS = get_args(Provenance), get_args(Mode), get_args(Rank), get_args(Claim)
 # Times and counts stay far inside the 64 bits an engine keeps.
 _FAR = 2**62
 
@@ -119,19 +119,26 @@ RULES: Mapping[str, Rule] = {
     **dict.fromkeys(("allow_again", "force", "fuzzy", "include_archived", "include_quarantined", "repair"), _FLAG),
     "purge": _FLAG,
     **dict.fromkeys(("dry_run", "everyone", "follow", "record_access", "vectors", "watch"), _FLAG),
-    **dict.fromkeys(("attitude", "limit", "max_bytes", "proximity"), _WHOLE),
-    **dict.fromkeys(("confidence", "weight"), _NUMBER),
+    **dict.fromkeys(("attitude", "limit", "max_branches", "max_bytes", "max_depth", "proximity"), _WHOLE),
+    **dict.fromkeys(
+        ("confidence", "min_activation", "tag_sim_floor", "text_weight", "vector_weight", "weight"), _NUMBER
+    ),
     **dict.fromkeys(("at", "expires", "now", "since", "until", "valid_from", "valid_until"), _TIME),
     **dict.fromkeys(("aliases", "buckets", "kinds", "only", "tags"), _WORDS),
     **dict.fromkeys(("address", "backup", "directory", "path"), _PATH),
-    **dict.fromkeys(("count_tokens", "on_report", "progress"), _FUNCTION),
+    **dict.fromkeys(("choose_tags", "count_tokens", "on_report", "progress"), _FUNCTION),
     "budget": Rule(_is_budget, "a Budget, such as Budget(tokens=2000) or Budget(chars=8000)"),
     "embedder": Rule(_is_embedder, 'an Embedder, the name of one such as "static", or None'),
     "items": Rule(is_list, 'a list of texts, nodes or mappings, such as ["a text", {"text": "another", "tags": []}]'),
+    "seeds": Rule(
+        lambda value: isinstance(value, str) or is_list(value),
+        'a query, or a list of ids and scores such as [("A0", 0.9)]',
+    ),
     "props": Rule(lambda value: isinstance(value, Mapping), 'a mapping, such as {"role": "hardware"}'),
     **dict.fromkeys(("spill", "undo"), _FLAG),
     "mode": Rule(lambda value: isinstance(value, str) and value in MODES, " or ".join(MODES)),
     "rank": Rule(lambda value: isinstance(value, str) and value in RANKS, " or ".join(RANKS)),
+    "claim": Rule(lambda value: isinstance(value, str) and value in CLAIMS, " or ".join(CLAIMS)),
     "provenance": Rule(lambda value: isinstance(value, str) and value in PROVENANCES, " or ".join(PROVENANCES)),
     "placement": Rule(lambda value: isinstance(value, str) and value in ("first", "all"), "first or all"),
     "recipe": Rule(lambda value: isinstance(value, Recipe), "a Recipe, such as recipes.TRAIL"),

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
+import threading
 import time
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Unpack
 
 from cuetrail import recipes
-from cuetrail.anchor import Measure
+from cuetrail.activation import Stream, activate
+from cuetrail.anchor import Ask, Measure
 from cuetrail.arguments import RecallOptions, checked
-from cuetrail.boundary import make_where
-from cuetrail.errors import NotFound
-from cuetrail.model import Budget, Edge, Fact, Neighbourhood, Node, Rank, Recollection, Scope, Version
+from cuetrail.boundary import make_flow, make_query_tags, make_seeding, make_seeds, make_where
+from cuetrail.cue import parse_cue
+from cuetrail.errors import CuetrailError, NotFound
+from cuetrail.model import Budget, Claim, Edge, Fact, Neighbourhood, Node, Rank, Recollection, Scope, Version
 from cuetrail.recall import recall
 from cuetrail.recipes import Mode, Recipe
+from cuetrail.seeds import Chooser, Seeding, by_hybrid, query_tags
 from cuetrail.store.base import Store
 from cuetrail.text import norm_name
 from cuetrail.vectors import Vectors
+
+log = logging.getLogger("cuetrail")
 
 DEFAULT_BUDGET = Budget(tokens=2000)
 WALK_BUDGET = Budget(chars=8000)
@@ -43,6 +51,11 @@ class Asking:
         """The node with this id (or, failing that, this name), None if there is none in this scope."""
         found = self._find(id)
         return self.store.get(self.scope, [found]).get(found) if found is not None else None
+
+    @checked
+    def nodes(self, *ids: str) -> dict[str, Node]:
+        """The nodes with these ids, in this order; those that are not in this scope are left out."""
+        return self.store.get(self.scope, ids)
 
     @checked
     def ids(self, prefix: str, *, limit: int = 10) -> list[str]:
@@ -122,6 +135,78 @@ class Asking:
         the budget and walkers the rest; with `spill`, one may use what the other leaves. `options` are as in `recall`.
         """
         return self.recall(cue, budget=budget, recipe=recipes.tag_walk(mode, rank, spill), **options)
+
+    @checked
+    def activate(
+        self,
+        seeds: str | Iterable[str | tuple[str, float]],
+        *,
+        tags: Iterable[str] | None = None,
+        max_depth: int = 5,
+        max_branches: int = 3,
+        min_activation: float = 0.005,
+        tag_sim_floor: float = 0.15,
+        claim: Claim = "energy",
+        limit: int = 5,
+        text_weight: float = 0.5,
+        vector_weight: float = 0.5,
+        choose_tags: Chooser | None = None,
+        buckets: Iterable[str] = (),
+        kinds: Iterable[str] = (),
+        since: int | None = None,
+        until: int | None = None,
+        include_quarantined: bool = False,
+        include_archived: bool = False,
+        record_access: bool = True,
+        stop: threading.Event | None = None,
+        now: int | None = None,
+    ) -> Stream:
+        """Let energy flow from seeds along edges; one result per seed comes out as it is through.
+
+        Seeds are ids with the energy they start with (1 where none is given), or a query that finds at most `limit` of
+        them. `tags` are what the query is about: edges that have none of them let little through. By default a query
+        has those that its words or its best memories name and edges carry; `choose_tags` may choose others. The other
+        filters hold for every node on the way. Closing the stream, or `stop`, ends the walk.
+        """
+        flow = make_flow(max_depth, max_branches, min_activation, tag_sim_floor, claim)
+        seeding = make_seeding(limit, text_weight, vector_weight)
+        where = make_where((), buckets, kinds, since, until, include_quarantined, include_archived)
+        about = None if tags is None else make_query_tags(tags)
+        if isinstance(seeds, str):
+            ask = Ask(self.store, self.scope, parse_cue(seeds, where), 0, len, 0, None, self._vectors.of_query)
+            energies, about = self._found_by(ask, seeding, about, choose_tags)
+            where = ask.cue.where
+        else:
+            energies = make_seeds(seeds)
+        found = activate(self.store, self.scope, energies, about or (), flow, where, stop)
+        return self._counted(found, now) if record_access else found
+
+    def _found_by(
+        self, ask: Ask, seeding: Seeding, tags: tuple[str, ...] | None, choose: Chooser | None
+    ) -> tuple[dict[str, float], tuple[str, ...]]:
+        """The seeds a query finds with their energies, and the tags it is about unless they are given."""
+        anchored = by_hybrid(ask, seeding=seeding)
+        for notice in self._noticed(anchored.notices):
+            log.warning(notice)
+        if tags is None:
+            tags = query_tags(ask, anchored.anchors, choose)
+        return {anchor.node.id: seeding.energy(anchor) for anchor in anchored.anchors}, tags
+
+    def _counted(self, found: Stream, now: int | None) -> Stream:
+        """The same stream; at its end, all that came out of it is counted as used once."""
+        shown: dict[str, None] = {}
+        try:
+            for one in found:
+                shown.update(dict.fromkeys(id_ for path in one.paths for id_ in path.ids))
+                if one.reason == "complete":
+                    shown[one.seed] = None
+                yield one
+        finally:
+            found.close()
+            # What came out is worth more than the count of it.
+            with contextlib.suppress(CuetrailError):
+                if shown:
+                    self.store.touch(self.scope, list(shown), now_ms() if now is None else now)
 
     def _find(self, id_or_name: str) -> str | None:
         if self.store.get(self.scope, [id_or_name]):

@@ -11,9 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
+from cuetrail.activation import Flow
 from cuetrail.arguments import PROVENANCES, check, is_list, is_number, is_whole, refusal
 from cuetrail.errors import InputError
-from cuetrail.model import Edge, Fact, Life, Node, Note, Scope, Where
+from cuetrail.model import Claim, Edge, Fact, Life, Node, Note, Scope, Where
+from cuetrail.seeds import Seeding
 from cuetrail.text import clean, digest, fact_id, link_id, make_tags, norm_buckets, norm_name, norm_tag, storable
 
 WEIGHTS = (0.25, 1.0)
@@ -174,6 +176,47 @@ def make_where(
         norm_buckets(_words("kinds", kinds)),
         since, until, quarantined, archived,
     )  # fmt: skip
+
+
+def make_query_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Tags to compare with, in the form in which they are stored, each once."""
+    return tuple(tag.name for tag in make_tags(_words("tags", tags)))
+
+
+def make_seeds(given: Iterable[Any]) -> dict[str, float]:
+    """Seeds by id with the energy they start with; one that is named twice starts with the larger."""
+    seeds: dict[str, float] = {}
+    for seed in given:
+        id_, score = (seed, 1.0) if isinstance(seed, str) else _pair(seed)
+        if not is_number(score) or not 0 < score <= 1:
+            raise InputError(f"the score of seed {id_!r:.60} must be above 0 and at most 1, not {score!r:.60}")
+        seeds[id_] = max(score, seeds.get(id_, 0.0))
+    return seeds
+
+
+def _pair(seed: Any) -> tuple[str, Any]:
+    if isinstance(seed, _LISTS) and len(seed) == 2 and isinstance(seed[0], str):
+        return seed[0], seed[1]
+    raise InputError(f'a seed must be an id, or an id and a score such as ("A0", 0.9), not {seed!r:.60}')
+
+
+def make_flow(max_depth: int, max_branches: int, min_activation: float, tag_sim_floor: float, claim: Claim) -> Flow:
+    """How energy flows. Raises InputError for what cannot be."""
+    for name, count in (("max_depth", max_depth), ("max_branches", max_branches)):
+        if count < 0:
+            raise InputError(f"{name} must be 0 or more, not {count}")
+    check_share("min_activation", min_activation)
+    check_share("tag_sim_floor", tag_sim_floor)
+    return Flow(max_depth, max_branches, min_activation, tag_sim_floor, claim)
+
+
+def make_seeding(limit: int, text_weight: float, vector_weight: float) -> Seeding:
+    """How a query finds seeds. Raises InputError for weights that cannot be."""
+    check_share("text_weight", text_weight)
+    check_share("vector_weight", vector_weight)
+    if not text_weight and not vector_weight:
+        raise InputError("text_weight and vector_weight cannot both be 0: nothing could be found")
+    return Seeding(limit, text_weight=text_weight, vector_weight=vector_weight)
 
 
 def make_scope(scope: Scope) -> Scope:

@@ -154,3 +154,16 @@ def transfer(energy: float, weight: float, degree: int, sim: float) -> float:
     (0.716667, 0.316532)
     """
     return energy * weight / math.sqrt(degree) * sim
+
+
+def seed_score(bm25: float, cosine: float | None, text_weight: float, vector_weight: float) -> float:
+    """The energy a seed starts with, by what text and vectors say of it; what one of them did not find adds nothing.
+
+    >>> seed_score(1.0, 0.0, 0.5, 0.5), round(seed_score(3.0, 0.8, 0.5, 0.5), 6), seed_score(0.0, 1.0, 0.5, 0.5)
+    (0.5, 0.847584, 0.5)
+    >>> round(seed_score(3.0, None, 0.5, 0.5), 6), seed_score(1e9, 1.0, 1.0, 1.0)
+    (0.397584, 1.0)
+    """
+    by_text = 2 * math.atan(bm25) / math.pi
+    by_vector = 0.0 if cosine is None else (1 + cosine) / 2
+    return min(text_weight * by_text + vector_weight * by_vector, 1.0)

@@ -16,6 +16,8 @@ Retention = Literal["decay", "ephemeral", "keep_forever"]
 FactStatus = Literal["staged", "confirmed", "superseded", "retracted"]
 LinkKind = Literal["wikilink", "name"]
 Rank = Literal["idf", "gravity"]
+Claim = Literal["energy", "frontier"]
+End = Literal["complete", "seed_not_found", "failed", "cancelled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,6 +309,79 @@ class Neighbourhood:
 
     degree: int
     neighbours: tuple[Neighbour, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One step of energy: from where to where along which edge, and how much arrived. `weight` is None if unknown."""
+
+    src: str
+    dst: str
+    energy: float
+    edge: str
+    kind: str = "relates"
+    weight: float | None = None
+    tags: tuple[str, ...] = ()
+    outgoing: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """The way energy took from a seed to where it ended."""
+
+    hops: tuple[Hop, ...]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The nodes on the way, the seed first."""
+        return (self.hops[0].src, *(hop.dst for hop in self.hops)) if self.hops else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Activation:
+    """Where the energy of one seed went: paths, in the order in which they ended, and how that came to its end.
+
+    `seed_not_found`: no node in sight has the id. `failed`: the engine did, `error` says how. `cancelled`: it was told
+    to stop. What had ended by then is there.
+    """
+
+    seed: str
+    score: float
+    reason: End
+    paths: tuple[Path, ...] = ()
+    error: str | None = None
+    tags: tuple[str, ...] = ()
+
+    @property
+    def depth(self) -> int:
+        """The hops of the longest path."""
+        return max((len(path.hops) for path in self.paths), default=0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "seed": self.seed,
+            "score": self.score,
+            "reason": self.reason,
+            "error": self.error,
+            "tags": list(self.tags),
+            "depth": self.depth,
+            "paths": [[hop_dict(hop) for hop in path.hops] for path in self.paths],
+        }
+
+
+def hop_dict(hop: Hop) -> dict[str, Any]:
+    """A hop as plain data for people and programs."""
+    return {
+        "src": hop.src,
+        "dst": hop.dst,
+        "energy": hop.energy,
+        "edge": hop.edge,
+        "kind": hop.kind,
+        "weight": hop.weight,
+        "tags": list(hop.tags),
+        "outgoing": hop.outgoing,
+    }
 
 
 @dataclass(frozen=True, slots=True)

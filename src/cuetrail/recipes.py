@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
+from cuetrail.activation import Flow
 from cuetrail.anchor import Anchored, Ask, by_words, by_words_and_meaning
 from cuetrail.model import Rank
 from cuetrail.render import one_list, two_lists
-from cuetrail.score import Scored, as_found, blended
-from cuetrail.spread import Reached, along_labels, nowhere
+from cuetrail.score import Scored, as_found, blended, by_energy
+from cuetrail.seeds import Chooser, Seeding, by_hybrid
+from cuetrail.spread import Reached, along_edges, along_labels, nowhere
 
 Mode = Literal["all", "internal", "external"]
 
@@ -66,4 +68,22 @@ def tag_walk(mode: Mode = "all", rank: Rank = "idf", spill: bool = False) -> Rec
 
 TAG_WALK = tag_walk()
 
-BY_NAME: dict[str, Recipe] = {recipe.name: recipe for recipe in (TRAIL, TAG_WALK)}
+
+def energy(
+    flow: Flow = Flow(max_depth=5, max_branches=3, min_activation=0.005, tag_sim_floor=0.15, claim="energy"),  # noqa: B008  # frozen
+    seeding: Seeding = Seeding(limit=5, candidates=5, text_weight=0.5, vector_weight=0.5),  # noqa: B008  # frozen
+    choose: Chooser | None = None,
+) -> Recipe:
+    """Seeds by words and meaning, then where their energy flows along edges, the better the more they fit."""
+    return Recipe(
+        "energy",
+        anchor=partial(by_hybrid, seeding=seeding),
+        spread=partial(along_edges, seeding=seeding, flow=flow, choose=choose),
+        score=partial(by_energy, seeding=seeding),
+        render=partial(two_lists, anchor_share=0.5, spill=True),
+    )
+
+
+ENERGY = energy()
+
+BY_NAME: dict[str, Recipe] = {recipe.name: recipe for recipe in (TRAIL, TAG_WALK, ENERGY)}

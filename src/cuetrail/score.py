@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cuetrail.activation import Activated, merge
 from cuetrail.anchor import Anchor, Anchored, Ask, echoing
 from cuetrail.formulas import HOUR, UNKNOWN_DISTANCE, blend, gravity, shares
-from cuetrail.model import Foothold, Hit, Label, Node, Walked
+from cuetrail.model import Activation, Foothold, Hit, Label, Node, Walked, hop_dict
+from cuetrail.seeds import Seeding
 from cuetrail.spread import Reached, labels_of
 from cuetrail.text import sanitize_query
 
@@ -52,6 +54,31 @@ def as_found(ask: Ask, anchored: Anchored, reached: Reached) -> Scored:
     footholds = [(foothold, frozenset(foothold.labels)) for foothold in reached.footholds]
     walkers = [Hit(w.node, w.score, _shared(w, reached, footholds)) for w in reached.walked]
     return Scored(tuple(anchors), tuple(walkers))
+
+
+def by_energy(ask: Ask, anchored: Anchored, reached: Reached, *, seeding: Seeding) -> Scored:
+    """Seeds by the energy they start with, then what it came to, by how much arrived: about half of each."""
+    most = sum(shares(ask.tokens, ask.limit))
+    seeds = [Hit(a.node, seeding.energy(a), {**_found(a), "role": "anchor"}) for a in anchored.anchors]
+    seeds = seeds[: -(-most // 2)]
+    ways = {one.id: one for one in merge(reached.activations)}
+    walkers = [Hit(w.node, w.score, _flowed(ways[w.node.id], reached.activations)) for w in reached.walked]
+    return Scored(tuple(seeds), tuple(walkers[: most - len(seeds)]))
+
+
+def _flowed(one: Activated, found: Sequence[Activation]) -> dict[str, Any]:
+    """Why energy came to a node: from which seeds, by which path of the best of them, and which tags fitted there."""
+    best = next(iter(one.paths.values()))
+    asked = {tag for activation in found for tag in activation.tags}
+    return {
+        "role": "walker",
+        "anchors": list(one.paths),
+        "found_by": ["energy"],
+        "parts": {"energy": one.energy},
+        "tag_boost": False,
+        "tags": sorted(asked & {tag for hop in best.hops for tag in hop.tags}),
+        "path": [hop_dict(hop) for hop in best.hops],
+    }
 
 
 def _found(anchor: Anchor) -> dict[str, Any]:

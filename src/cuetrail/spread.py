@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
+from cuetrail.activation import Flow, activate, merge
 from cuetrail.anchor import Anchor, Anchored, Ask
+from cuetrail.errors import MemoryError_
 from cuetrail.formulas import shares
-from cuetrail.model import Foothold, Label, Node, Rank, Walked, WalkQuery
+from cuetrail.model import Activation, Foothold, Label, Node, Rank, Walked, WalkQuery
+from cuetrail.seeds import Chooser, Seeding, query_tags
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +21,7 @@ class Reached:
     footholds: tuple[Foothold, ...] = ()
     idfs: Mapping[Label, float] = field(default_factory=dict)
     rank: Rank = "idf"
+    activations: tuple[Activation, ...] = ()
 
 
 def nowhere(_ask: Ask, _anchored: Anchored) -> Reached:
@@ -36,6 +40,23 @@ def along_labels(ask: Ask, anchored: Anchored, *, harvest: int, generic: Collect
     unlike = replace(ask.cue.query, mend=anchored.query.mend)
     walk = ask.store.walk(ask.scope, WalkQuery(footholds, unlike, rank), walkers, ask.cue.where)
     return Reached(walk.found, footholds, walk.idfs, rank)
+
+
+def along_edges(ask: Ask, anchored: Anchored, *, seeding: Seeding, flow: Flow, choose: Chooser | None) -> Reached:
+    """Memories that energy comes to from the anchors, along edges that fit the tags of the query.
+
+    All filters of the cue hold for every node on the way.
+    """
+    tags = query_tags(ask, anchored.anchors, choose)
+    energies = {anchor.node.id: seeding.energy(anchor) for anchor in anchored.anchors}
+    found = tuple(activate(ask.store, ask.scope, energies, tags, flow, ask.cue.where))
+    failure = next((one.error for one in found if one.error is not None), None)
+    if failure is not None:
+        raise MemoryError_(failure)
+    reached = [one for one in merge(found) if one.id not in energies]
+    nodes = ask.store.get(ask.scope, [one.id for one in reached])
+    walked = tuple(Walked(nodes[one.id], one.energy) for one in reached if one.id in nodes)
+    return Reached(walked, activations=found)
 
 
 def foothold(anchor: Anchor, generic: Collection[str]) -> Foothold:

@@ -204,6 +204,20 @@ def test_a_hub_of_equals_is_shared_out_by_id_and_a_tagged_edge_of_it_is_found(st
     assert [step.id for step in tagged.candidates[0]] == ["n02600", "n02500", "n02700", "n00000"]
 
 
+def test_the_tags_of_edges_in_sight_are_known_by_name(store: Store) -> None:
+    assert store.edge_tags(ME) == store.edge_tags(ME, ["camp"]) == []
+    edges = [Edge("e", "a", "b", tags=("lead", "camp")), Edge("f", "b", "a", tags=("camp",))]
+    store.write(ME, Batch(nodes=[Node("a", tag_details=(Tag("node", "node"),)), Node("b")], edges=edges))
+    other = Scope(user="other")
+    store.write(other, Batch(nodes=[Node("c")], edges=[Edge("g", "c", "c", tags=("theirs", "camp"))]))
+    assert store.edge_tags(ME) == ["camp", "lead"]
+    assert store.edge_tags(other) == ["camp", "theirs"]
+    assert store.edge_tags(ME, ["lead", "theirs", "node", "unheard", "lead", "\ud800"]) == ["lead"]
+    assert store.edge_tags(ME, []) == []
+    store.write(ME, Batch(remove_edges=["e"]))
+    assert store.edge_tags(ME) == ["camp"]
+
+
 # --- scope
 
 

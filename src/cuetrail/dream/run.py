@@ -45,7 +45,8 @@ def dream(night: Night, *, only: Collection[str] = (), dry_run: bool = False, ev
 
     `only` names the passes to run. A dry run works on a copy that is thrown away and reports what it changed there.
     """
-    strange = sorted(set(only) - set(names()))
+    # A list, because what is no text may not be hashable or sortable.
+    strange = [name for name in only if name not in names()]
     if strange:
         raise InputError(f"there is no pass {strange[0]!r}: choose of {', '.join(names())}")
     start = time.perf_counter()

@@ -229,6 +229,11 @@ class LocalStore:
         with self.db.reading() as db:
             return expand(Reader(db, scope, self.db.path), level)
 
+    def edge_tags(self, scope: Scope, names: Sequence[str] | None = None) -> list[str]:
+        """The tags, of these names or of all, that an edge in sight carries, by name."""
+        with self.db.reading() as db:
+            return Reader(db, scope, self.db.path).edge_tags(names)
+
     def scan(self, scope: Scope) -> Iterator[tuple[str | None, Record]]:
         """One consistent view from the first record to the last, however long that takes."""
         self._count_accesses()

@@ -219,6 +219,18 @@ class Reader:
             for _, other, edge, kind, weight, tags, out, other_key, key, _ in read
         )  # fmt: skip
 
+    def edge_tags(self, names: Sequence[str] | None) -> list[str]:
+        """The tags, of these names or of all, that an edge in sight carries, by name."""
+        seen = "" if self.all else f" JOIN edges e ON e.key = t.edge AND {self.among('e.part')}"
+        carried = f"EXISTS (SELECT 1 FROM adjacency_tags t{seen} WHERE t.label = l.label)"
+        query = f"SELECT l.name FROM labels l WHERE l.what = 't' AND {carried}"
+        if names is None:
+            return sorted(row[0] for row in self.db.execute(query))
+        found: list[str] = []
+        for some in chunks([name for name in dict.fromkeys(names) if storable(name)]):
+            found += (row[0] for row in self.db.execute(f"{query} AND l.name IN ({marks(len(some))})", some))
+        return sorted(found)
+
     def scan(self) -> Iterator[tuple[str | None, Record]]:
         """Everything this user owns with the team it is shared with, in a fixed order: what export writes.
 

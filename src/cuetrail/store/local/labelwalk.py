@@ -23,10 +23,12 @@ from cuetrail.store.local.labelindex import Told, View
 from cuetrail.store.local.labelrows import ARCHIVED, HASHED, QUARANTINED, SILENT, Ints, RowNumbers, Rows, kind_code
 
 # How many carriers are looked at first, and how many times as many with each further round.
-FIRST, GROWTH = 6_000, 1.3
+FIRST, GROWTH = 10_000, 1.3
 # Weights are whole multiples of this: then a sum is the same in whatever order it is made, and equals are equal.
 GRAIN = 2.0**-32
 ROUNDING, TINY = 1e-12, 1e-300
+# Few are sorted out at once. Of many, those with more than a share of the highest value as a rule are few and enough.
+FEW, HIGH = 4, 0.6
 NO_ROWS, NO_KEYS = np.zeros(0, np.int32), np.zeros(0, np.int64)
 
 Floats = NDArray[np.float64]
@@ -272,6 +274,10 @@ class _Best:
         """Take the better ones. Only as many as could matter are sorted."""
         # What rounding may take away from a value must not keep it out.
         kept = np.flatnonzero(values >= max(self.floor * (1 - ROUNDING), TINY))
+        if len(kept) > FEW * self.enough:
+            # Sorting out many takes longer than guessing what is high.
+            high = np.flatnonzero(values >= HIGH * values.max())
+            kept = high if len(high) >= self.enough else kept
         rows, values = rows[kept], values[kept]
         if len(rows) > self.enough:
             floor = np.partition(values, len(values) - self.enough)[len(values) - self.enough]

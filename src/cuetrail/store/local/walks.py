@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 
 import numpy as np
 
@@ -37,15 +38,12 @@ def walk(
         return Walk((), idfs)
     texts = TextSearch(text_index.view_of(*now), text_index.analyser, parts, where)
     pulls = [by_rarity(idfs)] if query.rank == "idf" else [by_gravity(foothold) for foothold in query.footholds]
-    # The footholds themselves share most. Those that come without their number are told from walkers by their ids.
+    # The footholds themselves share most, and some others match a word of the query.
     most = limit + len(query.footholds)
-    footholds = {foothold.key for foothold in query.footholds}
     wanted = most + SPARE
     while wanted <= MOST_ASKED:
         first, whole = _first(labels.best(pulls, wanted), reader, wanted)
-        others = [pair for pair in first if pair[0] not in footholds]
-        matching = texts.holding_any(query.unlike, [key for key, _ in others])
-        found = _walked([pair for pair in others if pair[0] not in matching], reader, query, limit)
+        found = _walkers(first, reader, query, limit, partial(texts.holding_any, query.unlike))
         if len(found) >= limit or whole:
             return Walk(found, idfs)
         wanted *= GROWTH
@@ -55,7 +53,7 @@ def walk(
         return np.array(texts.carriers(label, query.unlike), np.int64)
 
     left, _ = _first(labels.best(pulls, most, carriers), reader, most)
-    return Walk(_walked(left, reader, query, limit), idfs)
+    return Walk(_walkers(left, reader, query, limit, lambda _: set()), idfs)
 
 
 def _first(found: Candidates, reader: Reader, limit: int) -> tuple[Pairs, bool]:
@@ -70,12 +68,21 @@ def _first(found: Candidates, reader: Reader, limit: int) -> tuple[Pairs, bool]:
     return order[:limit], len(order) < limit
 
 
-def _walked(pairs: Pairs, reader: Reader, query: WalkQuery, limit: int) -> tuple[Walked, ...]:
-    """The first `limit` of these that are no footholds."""
-    footholds = {foothold.id for foothold in query.footholds}
+def _walkers(
+    pairs: Pairs, reader: Reader, query: WalkQuery, limit: int, matching: Callable[[Sequence[int]], set[int]]
+) -> tuple[Walked, ...]:
+    """The first `limit` of these that are no footholds and do not match. No more are looked at than it takes."""
+    # A foothold that comes without its number is told by its id.
+    keys, ids = ({getattr(foothold, name) for foothold in query.footholds} for name in ("key", "id"))
+    pairs = [pair for pair in pairs if pair[0] not in keys]
     found: list[Walked] = []
-    while pairs and len(found) < limit:
-        some, pairs = pairs[:limit], pairs[limit:]
+    left: Pairs = []
+    while (left or pairs) and len(found) < limit:
+        if not left:
+            some, pairs = pairs[: limit + SPARE], pairs[limit + SPARE :]
+            out = matching([key for key, _ in some])
+            left = [pair for pair in some if pair[0] not in out]
+        some, left = left[: limit - len(found)], left[limit - len(found) :]
         nodes = reader.nodes_by_key([key for key, _ in some])
-        found += [Walked(nodes[k], value) for k, value in some if k in nodes and nodes[k].id not in footholds]
-    return tuple(found[:limit])
+        found += [Walked(nodes[key], value) for key, value in some if key in nodes and nodes[key].id not in ids]
+    return tuple(found)

@@ -37,13 +37,13 @@ def test_common_labels_are_not_walked_through(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(labelwalk, "FIRST", 10)
     monkeypatch.setattr(labelindex, "FEW", 10)
     looked: list[int] = []
-    sums = labelwalk._row_sums
+    sums = labelwalk._sums
 
     def counting(table: labelwalk.Floats) -> labelwalk.Floats:
-        looked.append(len(table))
+        looked.append(table.shape[1])
         return sums(table)
 
-    monkeypatch.setattr(labelwalk, "_row_sums", counting)
+    monkeypatch.setattr(labelwalk, "_sums", counting)
     rare = [Node(f"r{n:03}", text="x", tag_details=tags("rare"), at=n) for n in range(40)]
     common = [Node(f"c{n:04}", text="x", tag_details=tags("common"), at=n) for n in range(1_000)]
     store = LocalStore(tmp_path)

@@ -99,7 +99,8 @@ def parse_cue(raw: str, where: Where, fuzzy: bool = False) -> Cue:
     rest = _TAG.sub(" ", rest)
     buckets = _names(_BUCKET.findall(rest))
     rest = _BUCKET.sub(" ", rest)
-    where = replace(where, tags=where.tags + tags, buckets=where.buckets + buckets)
+    if tags or buckets:
+        where = replace(where, tags=where.tags + tags, buckets=where.buckets + buckets)
     begun = _BEGUN.search(rest)
     words = " ".join((*_without_joints(unwrapped(rest[: begun.start()])), begun[1])) if begun else _telling(rest)
     return Cue(raw, TextQuery(words, phrases, begun is not None, fuzzy), where)

@@ -129,8 +129,8 @@ def _shared(walked: Walked, reached: Reached, footholds: Sequence[tuple[Foothold
     """Why a walker is here: what it shares with which anchors, and how much that tells."""
     node, idfs = walked.node, reached.idfs
     own = [label for label in labels_of(node) if label in idfs]
-    ties = [(foothold, [label for label in own if label in labels]) for foothold, labels in footholds]
-    ties = [(foothold, shared) for foothold, shared in ties if shared]
+    near = [(foothold, labels) for foothold, labels in footholds if not labels.isdisjoint(own)]
+    ties = [(foothold, [label for label in own if label in labels]) for foothold, labels in near]
     parts: dict[str, float] = {"idf": sum(idfs[label] for label in own)}
     path = []
     if ties:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 
 from cuetrail.activation import Flow, activate, merge
 from cuetrail.anchor import Anchor, Anchored, Ask
@@ -37,7 +38,7 @@ def along_labels(ask: Ask, anchored: Anchored, *, harvest: int, generic: Collect
     footholds = tuple(foothold(anchor, generic) for anchor in anchored.anchors[:harvest])
     _, walkers = shares(ask.tokens, ask.limit)
     # What the answer's query forgave counts as matched, and so does every word of the cue.
-    unlike = replace(ask.cue.query, mend=anchored.query.mend)
+    unlike = replace(ask.cue.query, mend=True) if anchored.query.mend else ask.cue.query
     walk = ask.store.walk(ask.scope, WalkQuery(footholds, unlike, rank), walkers, ask.cue.where)
     return Reached(walk.found, footholds, walk.idfs, rank)
 
@@ -62,12 +63,17 @@ def along_edges(ask: Ask, anchored: Anchored, *, seeding: Seeding, flow: Flow, c
 def foothold(anchor: Anchor, generic: Collection[str]) -> Foothold:
     """The anchor as a place to walk on from."""
     node = anchor.node
-    labels = tuple(label for label in labels_of(node) if label.name not in generic)
-    return Foothold(node.id, labels, node.at, node.simhash, anchor.key)
+    labels = [label for label in labels_of(node) if label.name not in generic]
+    return Foothold(node.id, tuple(labels), node.at, node.simhash, anchor.key)
 
 
 def labels_of(node: Node) -> list[Label]:
     """The labels by which a node is joined to others: its tags but for temporal ones, and its buckets, each once."""
-    tags = [Label("tag", tag.name) for tag in node.tag_details if tag.origin != "temporal"]
-    labels = [*tags, *[Label("bucket", bucket) for bucket in node.buckets]]
+    labels = [_tag(tag.name) for tag in node.tag_details if tag.origin != "temporal"]
+    labels += [_bucket(bucket) for bucket in node.buckets]
     return labels if len(set(labels)) == len(labels) else list(dict.fromkeys(labels))
+
+
+# The same labels are asked for again and again.
+_tag = lru_cache(1 << 14)(partial(Label, "tag"))
+_bucket = lru_cache(1 << 10)(partial(Label, "bucket"))

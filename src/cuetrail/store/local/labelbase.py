@@ -51,7 +51,7 @@ _FILE: tuple[tuple[str, type[np.generic], str], ...] = (
 
 
 class Piece(NamedTuple):
-    """The rows that carry a code in a part, in order, and where the list is short their joining codes."""
+    """The rows that carry a code in a part, in order, and where the list is short their joining codes by column."""
 
     part: int
     rows: RowNumbers
@@ -61,7 +61,7 @@ class Piece(NamedTuple):
 @dataclass(frozen=True)
 class Base:
     """The columns. The rows that carry a code in a part are one slice of `carriers`, in order; their rows of `forward`
-    are also in `near`, from `list_near` on, unless that is negative.
+    are also in `near`, as columns, from `list_near` on, unless that is negative.
 
     `forward` has the joining codes of each row, 0 where there are no more; those of a wide row are in `wide_codes`.
     `most_tags` and `most_buckets` are the most that any other row has.
@@ -114,7 +114,8 @@ class Base:
     def _piece(self, number: int) -> Piece:
         rows = self.carriers[self.list_starts[number] : self.list_starts[number + 1]]
         near = int(self.list_near[number])
-        return Piece(int(self.list_parts[number]), rows, self.near[near : near + len(rows)] if near >= 0 else None)
+        codes = self.near[:, near : near + len(rows)] if near >= 0 else None
+        return Piece(int(self.list_parts[number]), rows, codes)
 
     def rows_of(self, keys: Ints) -> RowNumbers:
         """The rows with these keys; keys that are not here are left out."""
@@ -238,7 +239,7 @@ def _beside(starts: Ints, carriers: RowNumbers, forward: NDArray[np.int32]) -> d
     ends = np.cumsum(np.where(short, lengths, 0))
     return {
         "list_near": np.where(short, ends - lengths, -1).astype(np.int64),
-        "near": forward[carriers[np.repeat(short, lengths)]],
+        "near": forward[carriers[np.repeat(short, lengths)]].T,
     }
 
 
@@ -254,7 +255,7 @@ def write(place: Path, base: Base) -> dict[str, int]:
         "width": base.forward.shape[1],
         "lists": len(base.list_codes),
         "carriers": len(base.carriers),
-        "near": len(base.near),
+        "near": base.near.shape[1],
         "wide": len(base.wide_rows),
         "wide_codes": len(base.wide_codes),
         "most_tags": base.most_tags,
@@ -273,8 +274,8 @@ def mapped(place: Path, sizes: Mapping[str, int]) -> Base:
         start += size
     if start != len(data):
         raise ValueError(f"{place} has {len(data)} bytes instead of {start}")
-    for name in ("forward", "near"):
-        found[name] = found[name].reshape(-1, sizes["width"])
+    found["forward"] = found["forward"].reshape(-1, sizes["width"])
+    found["near"] = found["near"].reshape(sizes["width"], -1)
     return Base(**found, most_tags=sizes["most_tags"], most_buckets=sizes["most_buckets"])
 
 
@@ -288,8 +289,8 @@ def _size(count: str, sizes: Mapping[str, int]) -> int:
 def empty() -> Base:
     """No rows at all."""
     zero: dict[str, Any] = {name: np.zeros(_size(count, _NONE), kind) for name, kind, count in _FILE}
-    for name in ("forward", "near"):
-        zero[name] = zero[name].reshape(0, _NONE["width"])
+    zero["forward"] = zero["forward"].reshape(0, _NONE["width"])
+    zero["near"] = zero["near"].reshape(_NONE["width"], 0)
     return Base(**zero, most_tags=0, most_buckets=0)
 
 

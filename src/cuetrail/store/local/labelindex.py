@@ -24,7 +24,7 @@ from cuetrail.store.local.labelbase import Base, Piece
 from cuetrail.store.local.labelrows import RowNumbers, Rows, Runs, joined
 from cuetrail.store.local.textindex import FORGOTTEN
 
-LAYOUT = "labels-2"
+LAYOUT = "labels-3"
 # So many nodes are read from the truth when a memory is opened; beside a large base, a share of it.
 FEW = 2_000
 SHARE = 100

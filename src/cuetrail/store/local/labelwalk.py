@@ -146,7 +146,7 @@ class LabelWalk:
             _strongest(values, self._best_of_base(pull, queue, known, weights, best))
             for rows in loose:
                 _strongest(others, _best_rows(rows, pull, weights, limit))
-        first = sorted(values.items(), key=_best_first)[:limit]
+        first = _best_first(values)[:limit]
         keys = self.base.keys[[row for row, _ in first]].tolist() if first else []
         return Candidates([(key, value) for key, (_, value) in zip(keys, first, strict=True)], others)
 
@@ -176,7 +176,7 @@ class LabelWalk:
             taken = _first_of([size for _, size, _ in queue], batch)
             rows, codes = self._joined([piece for _, _, label in queue[:taken] for piece in known[label].pieces])
             queue, batch = queue[taken:], batch * GROWTH
-            sums = _row_sums(weights.take(codes, mode="clip"))
+            sums = _sums(weights.take(codes, mode="clip"))
             if best.floor and pull.ceiling < 1:
                 # Only what could enter is worth the reckoning.
                 enough = np.flatnonzero(pull.ceiling * sums >= best.floor * (1 - ROUNDING))
@@ -185,15 +185,15 @@ class LabelWalk:
         return best.values.items()
 
     def _joined(self, pieces: Sequence[Piece]) -> tuple[RowNumbers, NDArray[np.int32]]:
-        """The rows of these pieces that are shown, and their codes."""
+        """The rows of these pieces that are shown, and their codes by column."""
         forward = self.base.forward
         rows = np.concatenate([NO_ROWS, *(piece.rows for piece in pieces)])
-        near = [forward.take(rows, axis=0) if codes is None else codes for _, rows, codes in pieces]
-        codes = np.concatenate([forward[:0], *near])
+        near = [forward.take(rows, axis=0).T if codes is None else codes for _, rows, codes in pieces]
+        codes = np.concatenate([forward[:0].T, *near], axis=1)
         if self.shown is None:
             return rows, codes
         shown = self.shown.take(rows)
-        return rows[shown], codes[shown]
+        return rows[shown], codes[:, shown]
 
     def _most(self, queue: Queue) -> float:
         """The most that a node of the table can weigh by these labels alone; the heaviest come first."""
@@ -283,7 +283,7 @@ class _Best:
             floor = np.partition(values, len(values) - self.enough)[len(values) - self.enough]
             rows, values = self._first_among_equals(rows, values, floor)
         merged = self.values | dict(zip(rows.tolist(), values.tolist(), strict=True))
-        best = sorted(merged.items(), key=_best_first)[: self.limit]
+        best = _best_first(merged)[: self.limit]
         self.values = dict(best)
         self.floor = best[-1][1] if len(best) == self.limit else 0.0
 
@@ -306,15 +306,16 @@ def _size(pieces: Sequence[Piece]) -> int:
     return sum(len(piece.rows) for piece in pieces)
 
 
-def _best_first(pair: tuple[int, float]) -> tuple[float, int]:
-    return -pair[1], pair[0]
+def _best_first(values: Mapping[int, float]) -> list[tuple[int, float]]:
+    """Rows and values, the highest value first, then the first row."""
+    return [(row, -negative) for negative, row in sorted([(-value, row) for row, value in values.items()])]
 
 
-def _row_sums(table: Floats) -> Floats:
-    """The sum of each row: column by column, which for many short rows is fastest."""
-    total: Floats = table[:, 0]
-    for column in range(1, table.shape[1]):
-        total = total + table[:, column]
+def _sums(table: Floats) -> Floats:
+    """The sum of each column: row by row, which for few long rows is fastest."""
+    total: Floats = table[0] + table[1]
+    for row in table[2:]:
+        total += row
     return total
 
 

@@ -27,8 +27,6 @@ FIRST, GROWTH = 10_000, 1.3
 # Weights are whole multiples of this: then a sum is the same in whatever order it is made, and equals are equal.
 GRAIN = 2.0**-32
 ROUNDING, TINY = 1e-12, 1e-300
-# Few are sorted out at once. Of many, those with more than a share of the highest value as a rule are few and enough.
-FEW, HIGH = 4, 0.6
 NO_ROWS, NO_KEYS = np.zeros(0, np.int32), np.zeros(0, np.int64)
 
 Floats = NDArray[np.float64]
@@ -273,14 +271,13 @@ class _Best:
     def offer(self, rows: RowNumbers, values: Floats) -> None:
         """Take the better ones. Only as many as could matter are sorted."""
         # What rounding may take away from a value must not keep it out.
-        kept = np.flatnonzero(values >= max(self.floor * (1 - ROUNDING), TINY))
-        if len(kept) > FEW * self.enough:
-            # Sorting out many takes longer than guessing what is high.
-            high = np.flatnonzero(values >= HIGH * values.max())
-            kept = high if len(high) >= self.enough else kept
+        least = max(self.floor * (1 - ROUNDING), TINY)
+        if not self.floor and len(values) > self.enough:
+            least = max(least, np.partition(values, -self.enough)[-self.enough])
+        kept = np.flatnonzero(values >= least)
         rows, values = rows[kept], values[kept]
         if len(rows) > self.enough:
-            floor = np.partition(values, len(values) - self.enough)[len(values) - self.enough]
+            floor = np.partition(values, -self.enough)[-self.enough]
             rows, values = self._first_among_equals(rows, values, floor)
         merged = self.values | dict(zip(rows.tolist(), values.tolist(), strict=True))
         best = _best_first(merged)[: self.limit]

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 
-from cuetrail.model import Label, Walk, Walked, WalkQuery, Where
+from cuetrail.model import Label, Node, Walk, Walked, WalkQuery, Where
 from cuetrail.store.local.labelindex import LabelIndex
 from cuetrail.store.local.labelrows import Ints
 from cuetrail.store.local.labelwalk import Candidates, LabelWalk, by_gravity, by_rarity
 from cuetrail.store.local.read import Reader
 from cuetrail.store.local.textindex import TextIndex
 from cuetrail.store.local.textsearch import TextSearch
+from cuetrail.text import analysable, clean
 
 # A few more than wanted are asked for: some of them match a word of the query and are no walkers.
 SPARE = 3
@@ -36,24 +37,25 @@ def walk(
     idfs = labels.idfs()
     if limit <= 0 or not idfs:
         return Walk((), idfs)
-    texts = TextSearch(text_index.view_of(*now), text_index.analyser, parts, where)
+    texts = cache(lambda: TextSearch(text_index.view_of(*now), text_index.analyser, parts, where))
+    walkers = _Walkers(reader, text_index, query, limit, texts)
     pulls = [by_rarity(idfs)] if query.rank == "idf" else [by_gravity(foothold) for foothold in query.footholds]
     # The footholds themselves share most, and some others match a word of the query.
     most = limit + len(query.footholds)
     wanted = most + SPARE
     while wanted <= MOST_ASKED:
         first, whole = _first(labels.best(pulls, wanted), reader, wanted)
-        found = _walkers(first, reader, query, limit, partial(texts.holding_any, query.unlike))
+        found = walkers.unlike(first)
         if len(found) >= limit or whole:
             return Walk(found, idfs)
         wanted *= GROWTH
 
     @cache
     def carriers(label: Label) -> Ints:
-        return np.array(texts.carriers(label, query.unlike), np.int64)
+        return np.array(texts().carriers(label, query.unlike), np.int64)
 
     left, _ = _first(labels.best(pulls, most, carriers), reader, most)
-    return Walk(_walkers(left, reader, query, limit, lambda _: set()), idfs)
+    return Walk(walkers.first(left), idfs)
 
 
 def _first(found: Candidates, reader: Reader, limit: int) -> tuple[Pairs, bool]:
@@ -68,21 +70,51 @@ def _first(found: Candidates, reader: Reader, limit: int) -> tuple[Pairs, bool]:
     return order[:limit], len(order) < limit
 
 
-def _walkers(
-    pairs: Pairs, reader: Reader, query: WalkQuery, limit: int, matching: Callable[[Sequence[int]], set[int]]
-) -> tuple[Walked, ...]:
-    """The first `limit` of these that are no footholds and do not match. No more are looked at than it takes."""
-    # A foothold that comes without its number is told by its id.
-    keys, ids = ({getattr(foothold, name) for foothold in query.footholds} for name in ("key", "id"))
-    pairs = [pair for pair in pairs if pair[0] not in keys]
-    found: list[Walked] = []
-    left: Pairs = []
-    while (left or pairs) and len(found) < limit:
-        if not left:
-            some, pairs = pairs[: limit + SPARE], pairs[limit + SPARE :]
-            out = matching([key for key, _ in some])
-            left = [pair for pair in some if pair[0] not in out]
-        some, left = left[: limit - len(found)], left[limit - len(found) :]
-        nodes = reader.nodes_by_key([key for key, _ in some])
-        found += [Walked(nodes[key], value) for key, value in some if key in nodes and nodes[key].id not in ids]
-    return tuple(found)
+class _Walkers:
+    """Tells walkers from footholds and from what matches the query. No more nodes are read than it takes."""
+
+    def __init__(
+        self, reader: Reader, index: TextIndex, query: WalkQuery, limit: int, texts: Callable[[], TextSearch]
+    ) -> None:
+        self._reader, self._limit, self._texts, self._query = reader, limit, texts, query.unlike
+        # A foothold that comes without its number is told by its id.
+        self._keys = {foothold.key for foothold in query.footholds}
+        self._ids = {foothold.id for foothold in query.footholds}
+        self._analyse = index.analyser.analyze
+
+    def unlike(self, pairs: Pairs) -> tuple[Walked, ...]:
+        """The first of these that are no footholds and do not match the query."""
+        pairs = [pair for pair in pairs if pair[0] not in self._keys]
+        found: list[Walked] = []
+        query = self._query
+        if not (query.fuzzy or query.mend or query.prefix):
+            # As a rule the first will do, and reading them takes less than asking the index for their words.
+            words = self._words(" ".join((query.words, *query.phrases)))
+            some, pairs = pairs[: self._limit], pairs[self._limit :]
+            found = [walked for walked in self._read(some) if words.isdisjoint(self._words(_body(walked.node)))]
+        if pairs and len(found) < self._limit:
+            matching = self._texts().holding_any(query, [key for key, _ in pairs])
+            return self.first([pair for pair in pairs if pair[0] not in matching], found)
+        return tuple(found)
+
+    def first(self, pairs: Pairs, found: Sequence[Walked] = ()) -> tuple[Walked, ...]:
+        """What was found already, and the first of these that are no footholds."""
+        walkers = list(found)
+        while pairs and len(walkers) < self._limit:
+            missing = self._limit - len(walkers)
+            walkers += self._read(pairs[:missing])
+            pairs = pairs[missing:]
+        return tuple(walkers)
+
+    def _read(self, pairs: Pairs) -> list[Walked]:
+        nodes = self._reader.nodes_by_key([key for key, _ in pairs])
+        read = [Walked(nodes[key], value) for key, value in pairs if key in nodes]
+        return [walked for walked in read if walked.node.id not in self._ids]
+
+    def _words(self, text: str) -> set[str]:
+        return set(self._analyse(analysable(clean(text))))
+
+
+def _body(node: Node) -> str:
+    """What of a node is searched; see `textdocs.body_of`."""
+    return "\n".join((node.name or "", *node.aliases, node.text)) if node.name or node.aliases else node.text

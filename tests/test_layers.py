@@ -12,6 +12,7 @@ SRC = Path(__file__).parents[1] / "src"
 # Top to bottom. A module may import from its own layer and from lower ones. "x.*" is the package x and all in it.
 LAYERS: list[set[str]] = [
     {"", "__main__", "cli", "cli.*", "serve.*"},
+    {"asynchronous"},
     {"memory"},
     {"config", "asking"},
     {
@@ -29,7 +30,7 @@ LAYERS: list[set[str]] = [
         "mirror.*",
         "vectors",
     },
-    {"cue", "anchor", "seeds", "activation", "spread", "score", "render", "extract.*", "embed"},
+    {"cue", "anchor", "seeds", "activation", "spread", "score", "render", "paths", "extract.*", "embed"},
     {"store.local.*"},
     {"store", "store.base", "store.dreams", "store.energy"},
     {"formulas", "files", "text", "tombstones", "model", "errors"},

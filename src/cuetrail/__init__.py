@@ -8,15 +8,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from cuetrail.asynchronous import AsyncMemory
     from cuetrail.embed import Embedder
     from cuetrail.errors import CuetrailError
     from cuetrail.memory import Memory
-    from cuetrail.model import Budget, DreamReport, Edge, Fact, Hit, IngestReport, Node, Recollection, Scope
+    from cuetrail.model import (
+        Activation,
+        Budget,
+        DreamReport,
+        Edge,
+        Fact,
+        Hit,
+        IngestReport,
+        Node,
+        Path,
+        Recollection,
+        Scope,
+    )
     from cuetrail.recipes import Recipe
 
     __version__: str
 
 __all__ = [
+    "Activation",
+    "AsyncMemory",
     "Budget",
     "CuetrailError",
     "DreamReport",
@@ -27,6 +42,7 @@ __all__ = [
     "IngestReport",
     "Memory",
     "Node",
+    "Path",
     "Recipe",
     "Recollection",
     "Scope",
@@ -34,6 +50,8 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Activation": "cuetrail.model",
+    "AsyncMemory": "cuetrail.asynchronous",
     "Budget": "cuetrail.model",
     "CuetrailError": "cuetrail.errors",
     "DreamReport": "cuetrail.model",
@@ -44,6 +62,7 @@ _HOMES = {
     "IngestReport": "cuetrail.model",
     "Memory": "cuetrail.memory",
     "Node": "cuetrail.model",
+    "Path": "cuetrail.model",
     "Recipe": "cuetrail.recipes",
     "Recollection": "cuetrail.model",
     "Scope": "cuetrail.model",

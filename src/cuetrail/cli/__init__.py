@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import click
 
+from cuetrail.cli.activating import activate
 from cuetrail.cli.base import Root, examples, shared
 from cuetrail.cli.dreaming import dream
 from cuetrail.cli.keeping import backup, completion, doctor, export, import_, reembed, restore
@@ -16,8 +17,8 @@ from cuetrail.cli.trust import quarantine
 from cuetrail.cli.writing import add, fact, forget, ingest, link
 
 VERBS = (
-    add, ingest, recall, get, link, fact, quarantine, forget, dream, mirror, stats, export, import_, backup, restore,
-    reembed, doctor, completion,
+    add, ingest, recall, activate, get, link, fact, quarantine, forget, dream, mirror, stats, export, import_, backup,
+    restore, reembed, doctor, completion,
 )  # fmt: skip
 """In the order people need them; the help keeps it."""
 

@@ -13,6 +13,7 @@ from cuetrail.cli.nodes import meant
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
     from cuetrail.model import Node
+    from cuetrail.recipes import Recipe
 
 LINKS_SHOWN = 10
 
@@ -39,10 +40,11 @@ LINKS_SHOWN = 10
 )
 @click.option(
     "--recipe",
-    type=click.Choice(["trail", "tag-walk"]),
+    type=click.Choice(["trail", "tag-walk", "energy"]),
     default="trail",
     show_default=True,
-    help="By words and meaning, or by words and then along the tags and buckets of what they find.",
+    help="By words and meaning; by words and then along the tags and buckets of what they find; or by words and "
+    "meaning and then along links, as far as energy flows.",
 )
 @click.option(
     "--mode",
@@ -78,12 +80,12 @@ def recall(run: Run, /, cue: tuple[str, ...], explain: bool, no_touch: bool, **o
     and a last word that ends in * stands for all that begin so. Where nothing is found, stderr says so and what was
     looked for.
     """
-    walking = _walking(options)
+    recipe, walking = _walking(options)
     budget = _budget(options)
     with run.open(vectors=walking is None) as memory:
         asked: dict[str, Any] = {**budget, **options, "record_access": not no_touch}
         if walking is None:
-            found = memory.recall(" ".join(cue), **asked)
+            found = memory.recall(" ".join(cue), recipe=_recipe(recipe), **asked)
         else:
             found = memory.tag_walk(" ".join(cue), **walking, **asked)
     for line in (*found.notices, *show.reading(found)):
@@ -95,16 +97,22 @@ def recall(run: Run, /, cue: tuple[str, ...], explain: bool, no_touch: bool, **o
         run.notice(show.unanswered(found, options["fuzzy"]))
 
 
-def _walking(options: dict[str, Any]) -> dict[str, Any] | None:
-    """The options of a tag walk, taken out; None for the other recipe, which has none of them."""
+def _recipe(name: str) -> Recipe:
+    from cuetrail.recipes import BY_NAME
+
+    return BY_NAME[name]
+
+
+def _walking(options: dict[str, Any]) -> tuple[str, dict[str, Any] | None]:
+    """The recipe and the options of a tag walk, taken out; None for other recipes, which have none of them."""
     recipe = options.pop("recipe")
     given = {name: options.pop(name) for name in ("mode", "rank", "spill")}
     given = {name: value for name, value in given.items() if value}
     if recipe == "tag-walk":
-        return given
+        return recipe, given
     if given:
         raise click.UsageError(f"--{next(iter(given))} goes with --recipe tag-walk")
-    return None
+    return recipe, None
 
 
 def _budget(options: dict[str, Any]) -> dict[str, Any]:

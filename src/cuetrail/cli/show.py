@@ -13,14 +13,27 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from cuetrail.model import Edge, Fact, FileError, Hit, IngestReport, Neighbour, Node, Recollection, Stats, Version
+    from cuetrail.model import (
+        Activation,
+        Edge,
+        Fact,
+        FileError,
+        Hit,
+        Hop,
+        IngestReport,
+        Neighbour,
+        Node,
+        Recollection,
+        Stats,
+        Version,
+    )
     from cuetrail.transfer import ImportReport
 
 ERRORS_SHOWN = 20
 SHORT = 8
 _DIGEST = re.compile(r"[0-9a-f]{32}")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_FOUND_BY = {"text": "words", "vector": "meaning", "labels": "tags and buckets"}
+_FOUND_BY = {"text": "words", "vector": "meaning", "labels": "tags and buckets", "energy": "energy along links"}
 _PARTS = {"bm25": "words", "cosine": "meaning"}
 # Parts of a score that are told in words of their own.
 _FACTORS = ("tag_boost", "provenance")
@@ -127,8 +140,11 @@ def _reasons(hit: Hit, looked_for: Sequence[str]) -> Iterable[tuple[str, str]]:
     if shared := why.get("shared"):
         yield "shares", ", ".join(f"{_label(one)} {one['idf']:.2f}" for one in shared)
         yield "with", ", ".join(map(short, why["anchors"]))
+    if why.get("tags"):
+        yield "fits", tags(why["tags"])
     if path := why.get("path"):
-        yield "path", " → ".join(_hop(hop) for hop in path)
+        start = f"{short(path[0]['src'])} → " if "energy" in path[0] else ""
+        yield "path", start + " → ".join(_hop(hop) for hop in path)
     yield "id", short(hit.node.id)
     yield "from", ", ".join(filter(None, (hit.node.source, when(hit.node.at))))
 
@@ -154,8 +170,42 @@ def _hop(hop: Any) -> str:
         return str(hop)
     if "via" in hop:
         return f"{short(hop['src'])} → {' '.join(hop['via'])} → {short(hop['dst'])}"
-    energy = hop.get("energy")
-    return f"{hop.get('dst', '?')}" + (f" ({energy:.3f})" if isinstance(energy, float) else "")
+    return f"{short(hop['dst'])} ({hop['energy']:.3f})"
+
+
+# --- activate
+
+
+def flowed(found: Sequence[Activation], nodes: Mapping[str, Node]) -> str:
+    """Every seed with the tree of its paths, drawn with the energy of each step."""
+    return "\n\n".join(_tree(one, nodes) for one in found)
+
+
+def _tree(one: Activation, nodes: Mapping[str, Node]) -> str:
+    asked = f"  about {tags(one.tags)}" if one.tags else ""
+    head = f"{click.style(_named(one.seed, nodes), bold=True)}  {one.score:.3f}{asked}"
+    lines = [head if one.reason == "complete" else f"{head}  {one.reason}"]
+    branches: dict[str, dict[str, Hop]] = {}
+    for hop in (hop for path in one.paths for hop in path.hops):
+        branches.setdefault(hop.src, {})[hop.dst] = hop
+
+    def draw(id_: str, before: str) -> None:
+        steps = sorted(branches.get(id_, {}).values(), key=lambda hop: -hop.energy)
+        for number, hop in enumerate(steps, 1):
+            last = number == len(steps)
+            weight = "?" if hop.weight is None else f"{hop.weight:g}"
+            edge = click.style(f"{hop.kind} {weight} {tags(hop.tags)}".rstrip(), dim=True)
+            arrow = "→" if hop.outgoing else "←"
+            lines.append(f"{before}{'└' if last else '├'}─ {hop.energy:.3f} {arrow} {_named(hop.dst, nodes)}  {edge}")
+            draw(hop.dst, before + ("   " if last else "│  "))
+
+    draw(one.seed, "")
+    return "\n".join(lines)
+
+
+def _named(id_: str, nodes: Mapping[str, Node]) -> str:
+    said = title(nodes[id_], 60) if id_ in nodes else ""
+    return short(id_) if said in ("", id_) else f"{short(id_)}  {said}"
 
 
 # --- get

@@ -127,10 +127,12 @@ def _true_adjacency(db: sqlite3.Connection) -> Iterator[tuple[int, float, str, i
             yield (dst, rank, src_id, key, src, 0, part)
 
 
-def _true_edge_tags(db: sqlite3.Connection) -> Iterator[tuple[str, int, float, str, int]]:
-    tags = {key: json.loads(packed) for key, packed in db.execute("SELECT key, tags FROM edges WHERE tags IS NOT NULL")}
+def _true_edge_tags(db: sqlite3.Connection) -> Iterator[tuple[str, int, int, float, str, int]]:
+    packed = db.execute("SELECT key, tags FROM edges WHERE tags IS NOT NULL")
+    tags = {key: list(dict.fromkeys(json.loads(some))) for key, some in packed}
     for node, rank, other_id, edge, *_ in _true_adjacency(db):
-        yield from ((tag, node, rank, other_id, edge) for tag in dict.fromkeys(tags.get(edge, ())))
+        own = tags.get(edge, [])
+        yield from ((tag, node, len(own), rank, other_id, edge) for tag in own)
 
 
 def _adjacency(db: sqlite3.Connection) -> Iterator[Finding]:
@@ -141,7 +143,8 @@ def _adjacency(db: sqlite3.Connection) -> Iterator[Finding]:
     if {(node, part): n for node, part, n in db.execute("SELECT node, part, degree FROM degrees")} != degrees:
         yield Finding("edges", "the degrees differ from the edges", REPAIR)
     tagged = db.execute(
-        "SELECT l.name, t.node, t.rank, t.other_id, t.edge FROM adjacency_tags t JOIN labels l ON l.label = t.label"
+        "SELECT l.name, t.node, t.size, t.rank, t.other_id, t.edge FROM adjacency_tags t"
+        " JOIN labels l ON l.label = t.label"
     )
     if _sum(tagged) != _sum(_true_edge_tags(db)):
         yield Finding("edges", "the table of edge tags differs from the edges", REPAIR)
@@ -186,4 +189,4 @@ def _mend(db: sqlite3.Connection) -> None:
     db.executemany("INSERT OR IGNORE INTO labels (what, name) VALUES (?, ?)", sorted(names))
     ids = {(what, name): label for label, what, name in db.execute("SELECT label, what, name FROM labels")}
     db.executemany("INSERT INTO node_labels VALUES (?, ?)", [(ids[what, name], key) for what, name, key in labels])
-    db.executemany("INSERT INTO adjacency_tags VALUES (?,?,?,?,?)", [(ids["t", row[0]], *row[1:]) for row in tagged])
+    db.executemany("INSERT INTO adjacency_tags VALUES (?,?,?,?,?,?)", [(ids["t", row[0]], *row[1:]) for row in tagged])

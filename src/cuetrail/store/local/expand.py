@@ -5,36 +5,28 @@ from __future__ import annotations
 import contextlib
 import heapq
 import json
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Any
 
 from cuetrail.formulas import tag_sim, transfer
 from cuetrail.model import Where
 from cuetrail.store.energy import Candidate, Expanded, Level, Spark
 from cuetrail.store.local.db import chunks, marks
+from cuetrail.store.local.labels import label_ids
 from cuetrail.store.local.read import Reader
 
+# Weights are at most 1, and an edge's rank is its weight below zero.
 BEFORE_ALL = -2.0
-"""Weights are at most 1, and an edge's rank is its weight below zero."""
+# With fewer edges, reading all of them costs less than looking up which of them have a tag of the query.
+HUB = 300
 
+Row = tuple[Any, ...]
+"""An edge from a node: rank, plain id and key of the other end, key, direction, plain id, kind, weight and tags of the
+edge; where several places are in sight, the parts of the other end and of the edge too."""
+RANK, OTHER_ID, OTHER, EDGE, OUTGOING, EDGE_ID, KIND, WEIGHT, TAGS, OTHER_PART, EDGE_PART = range(11)
 
-class _Row(NamedTuple):
-    """An edge as seen from the node it was read for."""
-
-    rank: float
-    other_id: str
-    other: int
-    edge: int
-    outgoing: int
-    edge_id: str
-    edge_part: int
-    other_part: int
-    kind: str
-    weight: float | None
-    tags: str | None
-
-
-_Step = tuple[float, str, str, _Row]
+Step = tuple[float, str, str, Row]
 """Energy below zero, plain ids of the neighbour and the edge, and the row: sorted, the best comes first."""
 
 
@@ -42,17 +34,18 @@ def expand(reader: Reader, level: Level) -> Expanded:
     """The candidates of every spark, as `store.energy` has it."""
     keys = reader.keys(spark.id for spark in level.sparks)
     degrees = _degrees(reader, keys.values())
-    apart = [frozenset(reader.keys(seen).values()) for seen in level.visited]
-    query, filters = _query(reader, level.where)
-    found: list[list[_Step]] = []
-    for spark, wanted in zip(level.sparks, level.wanted(), strict=True):
-        degree = degrees.get(keys.get(spark.id, 0), 0)
-        pick = _Pick(level, spark, degree, apart[spark.seed], wanted)
-        if wanted and degree:
-            pick.read(reader, query, keys[spark.id], filters)
+    edges = _Edges(reader, level)
+    wanted = level.wanted()
+    found: list[list[Step]] = []
+    for spark, most in zip(level.sparks, wanted, strict=True):
+        key = keys.get(spark.id, 0)
+        pick = _Pick(edges, level, spark, degrees.get(key, 0), most)
+        if most and pick.degree:
+            for ceiling, rows in edges.of(key, pick.degree):
+                pick.take(ceiling, rows)
         found.append(pick.steps)
     missing = frozenset(spark.id for spark in level.sparks if spark.id not in keys)
-    return Expanded(_candidates(reader, found, level.wanted()), missing)
+    return Expanded(_candidates(reader, found, wanted), missing)
 
 
 def _degrees(reader: Reader, keys: Iterable[int]) -> dict[int, int]:
@@ -70,42 +63,44 @@ class _Pick:
     it must not stand behind.
     """
 
-    def __init__(self, level: Level, spark: Spark, degree: int, apart: frozenset[int], wanted: int) -> None:
-        self.level, self.spark, self.degree, self.apart, self.wanted = level, spark, degree, apart, wanted
-        self.steps: list[_Step] = []
+    def __init__(self, edges: _Edges, level: Level, spark: Spark, degree: int, wanted: int) -> None:
+        self.fits, self.apart, self.wanted = edges.fits, edges.apart[spark.seed], wanted
+        self.energy, self.degree, self.min_activation = spark.energy, degree, level.min_activation
+        self.same = edges.same
+        self.steps: list[Step] = []
         self.least, self.last = level.min_activation, ""
         self._most: dict[int, tuple[float, str]] = {}
         self._news = 0
 
-    def read(self, reader: Reader, query: str, key: int, filters: list[Any]) -> None:
-        """Read edges by weight until no further one could matter."""
+    def take(self, ceiling: float, rows: _Rows) -> None:
+        """Take in rows, by weight, until none further could matter; none of them fits better than the ceiling."""
         after: float | None = BEFORE_ALL
         while after is not None:
-            with contextlib.closing(reader.db.execute(query, (key, after, *filters))) as cursor:
-                after = self._take(map(_Row._make, cursor))
+            with contextlib.closing(rows.after(after)) as cursor:
+                after = self._take(ceiling, cursor)
 
-    def _take(self, rows: Iterable[_Row]) -> float | None:
-        """Take rows in; the rank behind which to go on, None at the end."""
-        level, energy, degree = self.level, self.spark.energy, self.degree
+    def _take(self, ceiling: float, rows: Iterable[Row]) -> float | None:
+        """The rank behind which to go on, None at the end."""
+        energy, degree, apart, same, floor = self.energy, self.degree, self.apart, self.same, self.min_activation
         for row in rows:
-            most = transfer(energy, -row.rank, degree, 1.0)
-            if most <= level.min_activation or most < self.least:
+            most = transfer(energy, -row[RANK], degree, ceiling)
+            if most <= floor or most < self.least:
                 return None
-            if row.other in self.apart:
+            if row[same] in apart:
                 continue
             # Of one weight rows come by id. Behind the last one wanted, none of them can matter any more.
-            if most == self.least and row.other_id > self.last:
-                return row.rank
-            tags = frozenset(json.loads(row.tags)) if row.tags and level.tags else frozenset()
-            passed = transfer(energy, -row.rank, degree, tag_sim(tags, level.tags, level.tag_sim_floor))
-            if passed > level.min_activation and passed >= self.least:
+            if most == self.least and row[OTHER_ID] > self.last:
+                rank: float = row[RANK]
+                return rank
+            passed = transfer(energy, -row[RANK], degree, self.fits(row[TAGS]))
+            if passed > floor and passed >= self.least:
                 self._add(passed, row)
         return None
 
-    def _add(self, passed: float, row: _Row) -> None:
-        self.steps.append((-passed, row.other_id, row.edge_id, row))
-        if passed > self._most.get(row.other, (0.0, ""))[0]:
-            self._most[row.other] = (passed, row.other_id)
+    def _add(self, passed: float, row: Row) -> None:
+        self.steps.append((-passed, row[OTHER_ID], row[EDGE_ID], row))
+        if passed > self._most.get(row[OTHER], (0.0, ""))[0]:
+            self._most[row[OTHER]] = (passed, row[OTHER_ID])
             self._news += 1
             if len(self._most) >= self.wanted and self._news > self.wanted // 8:
                 self._news = 0
@@ -113,62 +108,130 @@ class _Pick:
                 self.last = max(id_ for most, id_ in self._most.values() if most == self.least)
 
 
-def _candidates(reader: Reader, found: list[list[_Step]], wanted: list[int]) -> tuple[tuple[Candidate, ...], ...]:
-    """Steps as candidates, under the ids that nodes and edges have in this scope: each neighbour once, by its best."""
-    several = len(reader.parts) > 1
-    rows = [step[3] for steps in found for step in steps] if several else []
-    others = reader.ids.names((row.other, row.other_id, row.other_part) for row in rows)
-    edges = reader.ids.names(((row.edge, row.edge_id, row.edge_part) for row in rows), "edges")
+class _Rows:
+    """A list of edges, by weight, then by the id of the other end."""
 
-    def order(step: _Step) -> tuple[float, str, str, str, str]:
-        row = step[3]
-        return *step[:3], others.get(row.other, ""), edges.get(row.edge, "")
+    def __init__(self, reader: Reader, query: str, values: tuple[Any, ...], filters: list[Any]) -> None:
+        self._db, self._query, self._values, self._filters = reader.db, query, values, filters
 
-    made = []
-    for steps, most in zip(found, wanted, strict=True):
-        best: dict[int, _Step] = {}
-        for step in sorted(steps, key=order):
-            best.setdefault(step[3].other, step)
-        made.append(tuple(_candidate(step, others, edges) for step in list(best.values())[:most]))
-    return tuple(made)
+    def after(self, rank: float) -> Any:
+        """A cursor on the rows behind this rank."""
+        return self._db.execute(self._query, (*self._values, rank, *self._filters))
 
 
-def _candidate(step: _Step, others: dict[int, str], edges: dict[int, str]) -> Candidate:
-    row = step[3]
-    return Candidate(
-        others.get(row.other, row.other_id), -step[0], edges.get(row.edge, row.edge_id), row.kind, row.weight,
-        tuple(json.loads(row.tags)) if row.tags else (), bool(row.outgoing),
-    )  # fmt: skip
+class _Edges:
+    """The edges of a level's sparks to neighbours that pass its filters, and how well their tags fit.
 
+    `same` is the column by which a row is known to lead to one of the nodes `apart`: where only one place is in sight,
+    plain ids tell.
+    """
 
-def _query(reader: Reader, where: Where) -> tuple[str, list[Any]]:
-    """The edges of a node to neighbours that pass the filters, the strongest first, and the values of the filters."""
-    tests, values = [reader.among("a.part"), reader.among("n.part")], list[Any]()
-    for tag in where.tags:
-        tests.append(_LABELLED.format("= ?"))
-        values += ["t", tag]
-    if where.buckets:
-        tests.append(_LABELLED.format(f"IN ({marks(len(where.buckets))})"))
-        values += ["b", *where.buckets]
-    if where.kinds:
-        tests.append(f"n.kind IN ({marks(len(where.kinds))})")
-        values += where.kinds
-    for bound, test in ((where.since, "n.at >= ?"), (where.until, "n.at <= ?")):
-        if bound is not None:
-            tests.append(test)
-            values.append(bound)
-    if not where.quarantined:
-        tests.append("n.provenance <> 'quarantine'")
-    if not where.archived:
-        tests.append("NOT EXISTS (SELECT 1 FROM life l WHERE l.key = a.other AND l.state = 'archived')")
-    return (
-        "SELECT a.rank, a.other_id, a.other, a.edge, a.outgoing, e.id, e.part, n.part, e.kind, e.weight, e.tags"
-        " FROM adjacency a JOIN edges e ON e.key = a.edge JOIN nodes n ON n.key = a.other"
-        f" WHERE a.node = ? AND a.rank > ? AND {' AND '.join(tests)} ORDER BY a.rank, a.other_id, a.edge"
-    ), values
+    def __init__(self, reader: Reader, level: Level) -> None:
+        self.reader, self.tags, self.floor = reader, level.tags, level.tag_sim_floor
+        self.several = len(reader.parts) > 1
+        self.same = OTHER if self.several else OTHER_ID
+        self.apart: list[frozenset[Any]] = list(level.visited)
+        if self.several:
+            self.apart = [frozenset(reader.keys(seen).values()) for seen in level.visited]
+        self._labels = label_ids(reader.db, {("t", tag) for tag in level.tags}) if level.tags else {}
+        columns, tests, self._filters = self._conditions(level.where)
+        self._plain = (
+            f"SELECT a.rank, {columns} WHERE a.node = ? AND a.rank > ? AND {tests} ORDER BY a.rank, a.other_id, a.edge"
+        )
+        self._tagged = (
+            f"SELECT t.rank, {columns.replace('FROM', 'FROM adjacency_tags t CROSS JOIN', 1)}"
+            " WHERE t.label = ? AND t.node = ? AND t.size = ? AND t.rank > ? AND a.node = t.node AND a.rank = t.rank"
+            f" AND a.other_id = t.other_id AND a.edge = t.edge AND {tests} ORDER BY t.rank, t.other_id, t.edge"
+        )
+        # The same tags come again and again.
+        self.fits = lru_cache(maxsize=None)(self._fits)
+
+    def _fits(self, packed: str | None) -> float:
+        return tag_sim(frozenset(_unpacked(packed)), self.tags, self.floor)
+
+    def of(self, key: int, degree: int) -> Iterator[tuple[float, _Rows]]:
+        """Lists of a node's edges that together have all of them, and how well one of each can fit at most."""
+        best = 1.0
+        if self.tags and degree > HUB:
+            yield from sorted(self._by_tag(key), key=lambda pair: -pair[0])
+            # Any edge not in these lists has no tag of the query.
+            best = self.floor
+        yield best, _Rows(self.reader, self._plain, (key,), self._filters)
+
+    def _by_tag(self, key: int) -> Iterator[tuple[float, _Rows]]:
+        for label in self._labels.values():
+            size = 0
+            while size is not None:
+                query = "SELECT min(size) FROM adjacency_tags WHERE label = ? AND node = ? AND size > ?"
+                (size,) = self.reader.db.execute(query, (label, key, size)).fetchone()
+                if size is not None:
+                    shared = min(size, len(self.tags))
+                    best = self.floor + (1.0 - self.floor) * shared / (size + len(self.tags) - shared)
+                    yield best, _Rows(self.reader, self._tagged, (label, key, size), self._filters)
+
+    def _conditions(self, where: Where) -> tuple[str, str, list[Any]]:
+        """The columns of a row, and on what conditions it counts: in sight, and what it leads to passes the filters."""
+        tests, values = [self.reader.among("a.part")], list[Any]()
+        for tag in where.tags:
+            tests.append(_LABELLED.format("= ?"))
+            values += ["t", tag]
+        if where.buckets:
+            tests.append(_LABELLED.format(f"IN ({marks(len(where.buckets))})"))
+            values += ["b", *where.buckets]
+        if where.kinds:
+            tests.append(f"n.kind IN ({marks(len(where.kinds))})")
+            values += where.kinds
+        for bound, test in ((where.since, "n.at >= ?"), (where.until, "n.at <= ?")):
+            if bound is not None:
+                tests.append(test)
+                values.append(bound)
+        if not where.quarantined:
+            tests.append(_SET_ASIDE.format("nodes", "nodes_in_quarantine", "provenance = 'quarantine'"))
+        if not where.archived:
+            tests.append(_SET_ASIDE.format("life", "life_archived", "state = 'archived'"))
+        columns = "a.other_id, a.other, a.edge, a.outgoing, e.id, e.kind, e.weight, e.tags"
+        tables = "FROM adjacency a CROSS JOIN edges e ON e.key = a.edge"
+        # A look at the node costs more than all the rest of a row, so it is taken only where it can tell something.
+        if self.several or not self.reader.all or any("n." in test for test in tests):
+            columns, tables = f"{columns}, n.part, e.part", f"{tables} CROSS JOIN nodes n ON n.key = a.other"
+            tests.append(self.reader.among("n.part"))
+        return f"{columns} {tables}", " AND ".join(tests), values
 
 
 _LABELLED = (
     "EXISTS (SELECT 1 FROM labels l JOIN node_labels x ON x.label = l.label"
     " WHERE x.key = a.other AND l.what = ? AND l.name {})"
 )
+_SET_ASIDE = "NOT EXISTS (SELECT 1 FROM {0} o INDEXED BY {1} WHERE o.key = a.other AND o.{2})"
+
+
+@lru_cache(maxsize=10_000)
+def _unpacked(packed: str | None) -> tuple[str, ...]:
+    return tuple(json.loads(packed)) if packed else ()
+
+
+def _candidates(reader: Reader, found: list[list[Step]], wanted: list[int]) -> tuple[tuple[Candidate, ...], ...]:
+    """Steps as candidates, under the ids that nodes and edges have in this scope: each neighbour once, by its best."""
+    rows = [step[3] for steps in found for step in steps] if len(reader.parts) > 1 else []
+    others = reader.ids.names((row[OTHER], row[OTHER_ID], row[OTHER_PART]) for row in rows)
+    edges = reader.ids.names(((row[EDGE], row[EDGE_ID], row[EDGE_PART]) for row in rows), "edges")
+
+    def called(step: Step) -> tuple[float, str, str, str, str]:
+        return *step[:3], others[step[3][OTHER]], edges[step[3][EDGE]]
+
+    made = []
+    for steps, most in zip(found, wanted, strict=True):
+        best: dict[int, Step] = {}
+        for step in sorted(steps, key=called if rows else None):
+            best.setdefault(step[3][OTHER], step)
+            if len(best) == most:
+                break
+        made.append(tuple(_candidate(step, others, edges) for step in best.values()))
+    return tuple(made)
+
+
+def _candidate(step: Step, others: dict[int, str], edges: dict[int, str]) -> Candidate:
+    energy, other, edge, row = step
+    if others:
+        other, edge = others[row[OTHER]], edges[row[EDGE]]
+    return Candidate(other, -energy, edge, row[KIND], row[WEIGHT], _unpacked(row[TAGS]), row[OUTGOING] == 1)

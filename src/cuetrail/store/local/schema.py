@@ -6,6 +6,7 @@ Rows point at nodes and edges by integer key; ids are what callers see. `part` s
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -150,7 +151,28 @@ def true_given(db: sqlite3.Connection) -> Iterator[tuple[int, str, int]]:
     return ((*place, nodes) for place, nodes in sorted(counts.items()))
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first, _change_over, _dreams)
+ENERGY = """
+-- What walks go round, which is little, is found without a look at the nodes.
+CREATE INDEX IF NOT EXISTS nodes_in_quarantine ON nodes (key) WHERE provenance = 'quarantine';
+CREATE INDEX IF NOT EXISTS life_archived ON life (key) WHERE state = 'archived';
+-- How many tags an edge has decides how well it can fit those of a query: edges of one size come by weight.
+ALTER TABLE adjacency_tags RENAME TO unsized_tags;
+CREATE TABLE adjacency_tags (
+  label INTEGER NOT NULL, node INTEGER NOT NULL, size INTEGER NOT NULL, rank REAL NOT NULL, other_id TEXT NOT NULL,
+  edge INTEGER NOT NULL, PRIMARY KEY (label, node, size, rank, other_id, edge)) WITHOUT ROWID;
+INSERT INTO adjacency_tags SELECT t.label, t.node, tag_count(e.tags), t.rank, t.other_id, t.edge
+  FROM unsized_tags t JOIN edges e ON e.key = t.edge;
+DROP TABLE unsized_tags;
+"""
+
+
+def _energy(db: sqlite3.Connection) -> None:
+    """What a walk by energy needs so that a hub costs what a small node does."""
+    db.create_function("tag_count", 1, lambda packed: len(set(json.loads(packed or "[]"))), deterministic=True)
+    _run(db, ENERGY)
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first, _change_over, _dreams, _energy)
 VERSION = len(MIGRATIONS)
 
 

@@ -116,8 +116,8 @@ def _move_side(
     )
     db.executemany(
         f"UPDATE adjacency_tags SET node = ?, other_id = ? WHERE {at}"
-        " AND label = (SELECT label FROM labels WHERE what = 't' AND name = ?)",
-        [(new_node.key, new_other.id, *was, tag) for tag in tags],
+        " AND size = ? AND label = (SELECT label FROM labels WHERE what = 't' AND name = ?)",
+        [(new_node.key, new_other.id, *was, len(set(tags)), tag) for tag in tags],
     )
 
 

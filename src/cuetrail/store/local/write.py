@@ -301,11 +301,11 @@ def _put_edges(w: Write, edges: Sequence[Edge]) -> None:
         for node, other_id, other, outgoing in sides:
             other_id = plain(other_id)
             adjacency.append((node, rank, other_id, key, other, outgoing, w.part))
-            tagged += [(labels["t", t], node, rank, other_id, key) for t in edge.tags]
+            tagged += [(labels["t", t], node, len(set(edge.tags)), rank, other_id, key) for t in edge.tags]
             degrees[node] += 1
     w.db.executemany(rows.INSERT_EDGE, table)
     w.db.executemany("INSERT OR REPLACE INTO adjacency VALUES (?,?,?,?,?,?,?)", sorted(adjacency))
-    w.db.executemany("INSERT OR REPLACE INTO adjacency_tags VALUES (?,?,?,?,?)", tagged)
+    w.db.executemany("INSERT OR REPLACE INTO adjacency_tags VALUES (?,?,?,?,?,?)", tagged)
     _add_degrees(w, {(node, w.part): n for node, n in degrees.items()})
 
 
@@ -345,8 +345,8 @@ def remove_edges(w: Write, keys: Sequence[int], replaced: bool = False) -> None:
                 )
                 w.db.executemany(
                     "DELETE FROM adjacency_tags"
-                    " WHERE label = ? AND node = ? AND rank = ? AND other_id = ? AND edge = ?",
-                    [(label, node, rank, other_id, key) for label in label_ids(w.db, tags).values()],
+                    " WHERE label = ? AND node = ? AND size = ? AND rank = ? AND other_id = ? AND edge = ?",
+                    [(label, node, len(tags), rank, other_id, key) for label in label_ids(w.db, tags).values()],
                 )
                 degrees[node, part] -= 1
         _add_degrees(w, degrees)

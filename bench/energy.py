@@ -1,0 +1,225 @@
+"""How long energy takes to flow from five seeds, against fetching the same rows from SQLite with no scoring.
+
+    python -m bench.energy 10000 100000 1000000
+    NEO4J_URI=neo4j://user:password@host python -m bench.energy 10000     # the same walk in Neo4j beside it
+
+The graph is grown: each new node joins five others, mostly those that many have joined before, so degrees follow a
+power law and are ten on average. Weights are from .25 to 1; half of the edges have one to three of 60 tags. An
+activation is `Memory.activate` from five nodes drawn at random, with its defaults; half of them have three query tags.
+
+The bound fetches, level by level, what an activation cannot do without, on a plain connection: the keys of the same
+nodes by their ids, their degrees, and the rows of their adjacency with the edges, the strongest first: those that could
+pass enough energy on if their tags fitted, and no more than the walk may choose of, or with tags, where a weaker edge
+may fit better, 300. Both take turns. Each activation runs PASSES times; its median counts.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench.common import SMALL, Result, arguments, emptied, ms, p50, p95, publish, timed, times, workplace
+from bench.corpus import SEED
+from cuetrail import Memory
+from cuetrail.model import Activation, Edge, Node, Scope
+from cuetrail.store.base import Batch, Store
+from cuetrail.store.energy import Expanded, Level
+
+JOINS = 5
+TAGS = [f"tag{n:02}" for n in range(60)]
+ACTIVATIONS = 200
+WARM_UP = 20
+PASSES = 3
+SEEDS = 5
+BATCH = 20_000
+DONE = "built"
+HUB = 300
+MIN_ACTIVATION = 0.005
+COLUMNS = ["activations", "cuetrail p50", "p95", "bound p50", "p95", "ours / bound"]
+
+
+def main() -> None:
+    options = arguments(__doc__).parse_args()
+    with workplace(options.work) as work:
+        first: float | None = None
+        for size in sorted(options.sizes):
+            folder = work / f"energy-{size}"
+            if not (folder / DONE).exists():
+                build(emptied(folder), size)
+            with Memory(folder, embedder=None) as memory:
+                result = measure(memory, folder, size, first)
+            first = first or (result.figures["p50"] if size == SMALL else None)
+            publish(result)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An activation to make: where it starts, and what the query is about."""
+
+    seeds: list[tuple[str, float]]
+    tags: list[str]
+
+
+Fetches = list[list[tuple[str, float, int]]]
+"""Per level the nodes that are expanded, with the energy they have and how many rows of each are read at most."""
+
+
+def measure(memory: Memory, folder: Path, size: int, first: float | None) -> Result:
+    chance = random.Random(SEED)
+    asked = [some_activation(chance, size, tagged=bool(n % 2)) for n in range(WARM_UP + ACTIVATIONS)]
+    taken = _race(memory, folder, asked)
+    ways = {"all": slice(None), "no query tags": slice(0, None, 2), "three query tags": slice(1, None, 2)}
+    rows = [_row(name, {way: some[part] for way, some in taken.items()}) for name, part in ways.items()]
+    ours, bound = p50(taken["ours"]), p50(taken["bound"])
+    figures = {"p50": ours, "p95": p95(taken["ours"]), "p50, ours / bound": ours / bound}
+    if first is not None:
+        figures[f"p50 / p50 at {SMALL}"] = ours / first
+    notes = [f"on average {taken['nodes'][0]:.0f} nodes expanded, {taken['levels'][0]:.1f} levels deep"]
+    return Result("energy", size, COLUMNS, rows, figures, notes)
+
+
+def some_activation(chance: random.Random, size: int, tagged: bool) -> Asked:
+    return Asked(
+        [(_id(chance.randrange(size)), round(chance.uniform(0.5, 1.0), 3)) for _ in range(SEEDS)],
+        chance.sample(TAGS[:20], 3) if tagged else [],
+    )
+
+
+def _race(memory: Memory, folder: Path, asked: list[Asked]) -> dict[str, list[float]]:
+    """Every activation by the engine and by hand, in turns; medians, and how much was expanded on average."""
+    engine, fetch = Watched(memory.store), _by_hand(folder)
+    taken: dict[str, list[float]] = {"ours": [], "bound": []}
+    nodes = levels = 0
+    for number, one in enumerate(asked):
+        memory.store = engine
+        activated(memory, one)
+        memory.store, fetches = engine.store, engine.told()
+        passes: dict[str, list[float]] = {"ours": [], "bound": []}
+        for turn in range(PASSES):
+            for way in ("ours", "bound") if (number + turn) % 2 else ("bound", "ours"):
+                seconds = timed(lambda o: activated(memory, o), one) if way == "ours" else timed(fetch, fetches)
+                passes[way].append(seconds[0])
+        if number >= WARM_UP:
+            for way, some in passes.items():
+                taken[way].append(p50(some))
+            nodes += sum(map(len, fetches))
+            levels += len(fetches)
+    return {**taken, "nodes": [nodes / ACTIVATIONS], "levels": [levels / ACTIVATIONS]}
+
+
+def activated(memory: Memory, one: Asked) -> list[Activation]:
+    return list(memory.activate(one.seeds, tags=one.tags, record_access=False))
+
+
+class Watched:
+    """An engine that notes which nodes it is asked to expand."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._fetches: Fetches = []
+
+    def told(self) -> Fetches:
+        """What was noted since the last time."""
+        told, self._fetches = self._fetches, []
+        return told
+
+    def expand(self, scope: Scope, level: Level) -> Expanded:
+        limits = [HUB if level.tags else wanted for wanted in level.wanted()]
+        self._fetches.append([(spark.id, spark.energy, most) for spark, most in zip(level.sparks, limits, strict=True)])
+        return self.store.expand(scope, level)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.store, name)
+
+
+BY_HAND = """SELECT a.rank, a.other_id, a.other, a.edge, a.outgoing, e.id, e.kind, e.weight, e.tags
+  FROM adjacency a JOIN edges e ON e.key = a.edge WHERE a.node = ? AND a.rank < ?
+  ORDER BY a.rank, a.other_id, a.edge LIMIT ?"""
+
+
+def _by_hand(folder: Path) -> Callable[[Fetches], int]:
+    db = sqlite3.connect(folder / "memory.db", isolation_level=None)
+    # As much cache as cuetrail gives a reader.
+    db.execute("PRAGMA cache_size = -131072")
+
+    def fetch(fetches: Fetches) -> int:
+        read = 0
+        for level in fetches:
+            ids = [id_ for id_, _, _ in level]
+            keys = dict(db.execute(f"SELECT id, key FROM nodes WHERE id IN ({_marks(ids)})", ids))
+            found = list(keys.values())
+            degrees = dict(db.execute(f"SELECT node, degree FROM degrees WHERE node IN ({_marks(found)})", found))
+            for id_, energy, limit in level:
+                rank = -MIN_ACTIVATION * math.sqrt(degrees[keys[id_]]) / energy
+                read += len(db.execute(BY_HAND, (keys[id_], rank, limit)).fetchall())
+        return read
+
+    return fetch
+
+
+def _marks(items: Sequence[object]) -> str:
+    return ",".join("?" * len(items))
+
+
+def _row(name: str, taken: dict[str, list[float]]) -> list[str]:
+    ours, bound = taken["ours"], taken["bound"]
+    return [name, ms(p50(ours)), ms(p95(ours)), ms(p50(bound)), ms(p95(bound)), times(p50(ours) / p50(bound))]
+
+
+# --- the graph
+
+
+def build(folder: Path, size: int) -> None:
+    """Write the graph; a mark says that it is whole."""
+    with Memory(folder, embedder=None) as memory, memory.store.bulk():
+        for start in range(0, size, BATCH):
+            nodes = [Node(_id(n), text=f"memory {n}") for n in range(start, min(start + BATCH, size))]
+            memory.store.write(memory.scope, Batch(nodes=nodes))
+        for edges in joined(size):
+            memory.store.write(memory.scope, Batch(edges=edges))
+    (folder / DONE).touch()
+
+
+def joined(size: int) -> Iterator[list[Edge]]:
+    """The edges of the graph, in batches: each node joins five earlier ends of edges, drawn at random."""
+    rng = np.random.default_rng([SEED, 7])
+    ends = np.empty(2 * JOINS * size, np.int64)
+    draws = rng.random(JOINS * size)
+    filled, number = 0, 0
+    for node in range(size):
+        for _ in range(JOINS):
+            # An end drawn at random is a node drawn by its degree.
+            other = int(ends[int(draws[number] * filled)]) if filled else 0
+            ends[filled : filled + 2] = node, other
+            filled += 2
+            number += 1
+    weights = rng.uniform(0.25, 1.0, number).round(4).tolist()
+    counts = np.where(rng.random(number) < 0.5, rng.integers(1, 4, number), 0).tolist()
+    picks = (rng.zipf(1.5, (number, 3)) % len(TAGS)).tolist()
+    pairs = ends.reshape(-1, 2).tolist()
+    for start in range(0, number, BATCH):
+        yield [
+            Edge(
+                f"e{n}",
+                _id(pairs[n][0]),
+                _id(pairs[n][1]),
+                weight=weights[n],
+                tags=tuple(dict.fromkeys(TAGS[tag] for tag in picks[n][: counts[n]])),
+            )
+            for n in range(start, min(start + BATCH, number))
+        ]
+
+
+def _id(number: int) -> str:
+    return f"n{number:07}"
+
+
+if __name__ == "__main__":
+    main()

@@ -90,6 +90,24 @@ def closed(path: Path) -> MemoryError_:
     return MemoryError_(f"the memory in {path.parent} was closed: open it again")
 
 
+class Connection(sqlite3.Connection):
+    """A connection with room for what was read and holds until another connection writes; see `unchanged`."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._kept: dict[Any, Any] = {}
+        self._version: int | None = None
+
+    def unchanged(self) -> dict[Any, Any]:
+        """What was kept since another connection last wrote: empty if it has since. What this one writes does not
+        count, so only what it never writes may be kept.
+        """
+        (version,) = self.execute("PRAGMA data_version").fetchone()
+        if version != self._version:
+            self._kept, self._version = {}, version
+        return self._kept
+
+
 class _Reader:
     """A reading connection and how many are at work on it. It is closed when its thread has ended."""
 
@@ -176,8 +194,12 @@ class Database:
             raise
         return db
 
-    def _connect(self, synchronous: str = "FULL") -> sqlite3.Connection:
-        db = sqlite3.connect(self.path, timeout=self.busy_seconds, isolation_level=None, check_same_thread=False)
+    def _connect(
+        self, synchronous: str = "FULL", kind: type[sqlite3.Connection] = sqlite3.Connection
+    ) -> sqlite3.Connection:
+        db = sqlite3.connect(
+            self.path, timeout=self.busy_seconds, isolation_level=None, check_same_thread=False, factory=kind
+        )
         # FULL: an acknowledged write survives a power cut; NORMAL: the end of this process. secure_delete: forgotten
         # bytes are overwritten.
         # A longer log before it is written back: pages that many writes touch are then written back once.
@@ -233,7 +255,7 @@ class Database:
         with self._guard:
             self._check_place()
             if reader is None:
-                reader = self._local.reader = _Reader(self._connect("NORMAL"))
+                reader = self._local.reader = _Reader(self._connect("NORMAL", Connection))
                 self._readers.add(reader)
             reader.users += 1
         return reader

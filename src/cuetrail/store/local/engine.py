@@ -35,7 +35,7 @@ from cuetrail.store.local import backup, doctor, dreaming, graves, rehearsal, sp
 from cuetrail.store.local.db import UNERASED, Database, chunks, head, log_changes, marks
 from cuetrail.store.local.expand import expand
 from cuetrail.store.local.home import Home
-from cuetrail.store.local.ids import Ids
+from cuetrail.store.local.ids import Ids, ids_of
 from cuetrail.store.local.labelindex import LabelIndex
 from cuetrail.store.local.read import Reader, nodes_by_key
 from cuetrail.store.local.snapshot import Snapshot
@@ -142,7 +142,7 @@ class LocalStore:
         with contextlib.suppress(Busy), self.db.jotting() as db:
             counted = list(self._accesses)
             for scope, ids, now in counted:
-                write.touch(db, Ids(db, scope).keys(ids).values(), now)
+                write.touch(db, ids_of(db, scope).keys(ids).values(), now)
             # Others may have appended meanwhile; what was counted stands at the front.
             for _ in counted:
                 self._accesses.popleft()

@@ -12,12 +12,14 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 
 from cuetrail.model import Scope
-from cuetrail.store.local.db import MOMENT, chunks, marks, moment
+from cuetrail.store.local.db import MOMENT, Connection, chunks, marks, moment
 from cuetrail.text import storable
 
 SIGN = "@@"
 """Stands between an id and whose it is. No id has it in itself."""
 FEW = 8
+# So many scopes are kept.
+MANY = 1_000
 
 
 def plain(id_: str) -> str:
@@ -55,6 +57,19 @@ def _labels(named: Sequence[tuple[int, str]]) -> dict[int, str]:
         labels[part] = label if label not in seen else f"{label}{SIGN}{part}"
         seen.add(label)
     return labels
+
+
+def ids_of(db: sqlite3.Connection, scope: Scope) -> Ids:
+    """The places of a scope, as they were if no other connection has written since: every read asks for them."""
+    if not isinstance(db, Connection):
+        return Ids(db, scope)
+    kept = db.unchanged()
+    if scope not in kept:
+        if len(kept) >= MANY:
+            kept.clear()
+        kept[scope] = Ids(db, scope)
+    found: Ids = kept[scope]
+    return found
 
 
 class Ids:

@@ -28,7 +28,7 @@ from cuetrail.model import (
 from cuetrail.store.base import Record
 from cuetrail.store.local import rows
 from cuetrail.store.local.db import CHUNK, chunks, damaged, marks, meta
-from cuetrail.store.local.ids import Ids
+from cuetrail.store.local.ids import ids_of
 from cuetrail.store.local.schema import VERSION
 from cuetrail.text import fingerprint, storable
 from cuetrail.tombstones import TELLING, said_by
@@ -62,7 +62,7 @@ class Reader:
         self.db = db
         self.path = path
         self.scope = scope
-        self.ids = Ids(db, scope)
+        self.ids = ids_of(db, scope)
         self.parts, self.all = self.ids.parts, self.ids.all
 
     def among(self, column: str = "part") -> str:

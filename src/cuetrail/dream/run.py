@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from cuetrail.dream import auto_tags, cooccurrence, episodes, infection, mentions, temporal
+from cuetrail.dream.garbage import few_collections
 from cuetrail.dream.night import Night, Pass
 from cuetrail.errors import InputError
 from cuetrail.mirror import follow
@@ -78,7 +79,8 @@ def _run(night: Night, passes: Sequence[Pass], places: Sequence[Scope]) -> list[
     """One place after the other, in each the passes in their order."""
     totals = {one.__name__: PassReport(one.__name__) for one in passes}
     for place in places:
-        found = [one(replace(night, scope=place)) for one in passes]
+        with few_collections():
+            found = [one(replace(night, scope=place)) for one in passes]
         if any(report.read or report.wrote or report.removed for report in found):
             night.store.dreamt(place, LISTENS)
         totals |= {report.name: _plus(totals[report.name], report) for report in found}

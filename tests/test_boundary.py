@@ -46,6 +46,7 @@ REQUIRED: dict[str, tuple[Any, ...]] = {
     "ingest_text": ("a text",),
     "link": ("a", "b"),
     "mirror": ("brain",),
+    "end_mirror": ("brain",),
     "neighbours": ("a",),
     "nodes": ("a",),
     "note": ("a", "a remark"),

@@ -364,15 +364,95 @@ def test_trouble_with_a_mirror_is_a_notice_to_ingest_and_an_error_to_forget(memo
     marker = brain / ".cuetrail-mirror"
     good = marker.read_bytes()
     marker.write_text("scribbles")
-    (notice,) = memory.ingest_text("two", source="s").notices
-    assert "is not a mark of this cuetrail" in notice
-    assert notice.endswith("it is no longer kept in step")
-    marker.write_bytes(good)
-    memory.mirror(brain)
-    marker.write_text("scribbles")
+    for _ in range(2):
+        (notice,) = memory.ingest_text("two", source="s").notices
+        assert "is not a mark of this cuetrail" in notice
+        assert notice.endswith(f"It is tried again; `cuetrail mirror {brain} --end` ends that")
     with pytest.raises(MirrorError, match="it is forgotten, but a mirror may still show it"):
         memory.forget("a")
     assert memory.get("a") is None
+    marker.write_bytes(good)
+    memory.ingest_text("three", source="t")
+    assert "a" not in [id_ for there in shown(brain).values() for id_ in there]
+
+
+@pytest.mark.parametrize("folder", ["disk/brain", "disk"])
+def test_a_mirror_that_is_away_is_followed_again_when_it_is_back(memory: Memory, tmp_path: Path, folder: str) -> None:
+    disk = tmp_path / "disk"
+    memory.mirror(tmp_path / folder)
+    disk.rename(tmp_path / "unmounted")
+    if folder == "disk":
+        disk.mkdir()
+    (notice,) = memory.ingest_text("two", source="s").notices
+    assert f"there is no mirror in {tmp_path / folder} any more; it may be away for a while" in notice
+    with pytest.raises(MirrorError, match="a mirror may still show it"):
+        memory.forget("a")
+    if folder == "disk":
+        disk.rmdir()
+    (tmp_path / "unmounted").rename(disk)
+    assert memory.ingest_text("three", source="t").notices == ()
+    assert b"one" not in b"".join(pages(tmp_path / folder).values())
+    assert len(pages(tmp_path / folder)) == 2
+
+
+def test_a_mirror_that_only_seemed_deleted_is_followed_again_when_it_is_back(memory: Memory, brain: Path) -> None:
+    memory.mirror(brain)
+    brain.rename(brain.with_name("elsewhere"))
+    assert memory.ingest_text("two", source="s").notices != ()
+    assert memory.forget("a") == ["a"]
+    brain.with_name("elsewhere").rename(brain)
+    assert memory.ingest_text("three", source="t").notices == ()
+    assert len(pages(brain)) == 2
+    assert memory.mirrors() == [str(brain)]
+
+
+def test_a_folder_that_another_memory_took_over_is_no_longer_ours(memory: Memory, brain: Path, tmp_path: Path) -> None:
+    memory.mirror(brain)
+    shutil.rmtree(brain)
+    memory.ingest_text("two", source="s")
+    with opened(tmp_path / "other") as other:
+        other.add("of another", id="z")
+        other.mirror(brain)
+    assert memory.ingest_text("three", source="s").notices == ()
+    assert shown(brain) == {PAGE: ["z"]}
+
+
+def test_an_ended_mirror_stays_as_it_is(memory: Memory, brain: Path) -> None:
+    memory.mirror(brain)
+    assert memory.end_mirror(brain) == str(brain)
+    memory.ingest_text("two", source="s")
+    assert shown(brain) == {PAGE: ["a"]}
+    with pytest.raises(InputError, match="is not kept in step"):
+        memory.end_mirror(brain)
+
+
+def test_no_trouble_with_a_mirror_is_raised_by_what_stores(memory: Memory, brain: Path, tmp_path: Path) -> None:
+    memory.mirror(brain)
+    said = memory.store.kept("mirror:")
+    # The system refuses to look at a name of this length, as it does at a folder that is closed to us.
+    memory.store.keep(f"mirror:{tmp_path / ('x' * 300) / 'brain'}", next(iter(said.values())))
+    (notice,) = memory.ingest_text("two", source="s").notices
+    assert "File name too long" in notice
+    assert memory.dream().notices == (notice,)
+    with pytest.raises(MirrorError, match="it is forgotten, but a mirror may still show it"):
+        memory.forget("a")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")
+@pytest.mark.parametrize("closed", ["disk", "disk/brain/.cuetrail-mirror"])
+def test_a_mirror_that_is_closed_for_a_while_is_followed_again(memory: Memory, tmp_path: Path, closed: str) -> None:
+    brain = tmp_path / "disk" / "brain"
+    memory.mirror(brain)
+    (tmp_path / closed).chmod(0)
+    try:
+        (notice,) = memory.ingest_text("two", source="s").notices
+        assert "cannot be read" in notice
+        with pytest.raises(MirrorError, match="a mirror may still show it"):
+            memory.forget("a")
+    finally:
+        (tmp_path / closed).chmod(0o700)
+    assert memory.ingest_text("three", source="t").notices == ()
+    assert len(pages(brain)) == 2
 
 
 def test_a_moved_memory_keeps_its_mirror_and_a_copy_has_none(brain: Path, tmp_path: Path) -> None:

@@ -170,17 +170,57 @@ sys.path.insert(0, sys.argv[1])
 from tests.mirror_tools import opened
 place = Path(sys.argv[2])
 with opened(place / "memory") as memory:
-    memory.mirror(place / "brain", progress=lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+    stop = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+    memory.mirror(place / "brain", follow="once" not in sys.argv, progress=stop)
 """
 
 
-def kill_a_sync(place: Path) -> None:
+def kill_a_sync(place: Path, *arguments: str) -> None:
     """Leave what a sync leaves that is killed right before it would publish."""
-    done = subprocess.run([sys.executable, "-c", KILLED, str(ROOT), str(place)], check=False)
+    done = subprocess.run([sys.executable, "-c", KILLED, str(ROOT), str(place), *arguments], check=False)
     assert done.returncode == -signal.SIGKILL
     (left,) = (p for p in place.iterdir() if p.name not in ("brain", "memory"))
     assert left.name.startswith(".cuetrail-mirror-")
     assert pages(left / "new")
+
+
+@pytest.mark.parametrize("arguments", [[], ["once"]], ids=["kept", "once"])
+def test_forgetting_reaches_what_a_first_sync_left_that_was_killed(tmp_path: Path, arguments: list[str]) -> None:
+    with opened(tmp_path / "memory") as memory:
+        write_round(memory, 0)
+        kill_a_sync(tmp_path, *arguments)
+        memory.forget("0-0")
+        assert [p.name for p in tmp_path.iterdir()] == ["memory"]
+        assert memory.mirrors() == []
+
+
+def test_forgetting_waits_for_a_first_sync_and_reaches_it(tmp_path: Path) -> None:
+    with opened(tmp_path / "memory") as memory, opened(tmp_path / "memory") as other:
+        write_round(memory, 0)
+        forgetting = threading.Thread(target=other.forget, args=("0-0",))
+
+        def forget_meanwhile(*_: object) -> None:
+            if forgetting.ident is None:
+                forgetting.start()
+                while other.get("0-0") is not None:
+                    select.select([], [], [], 0.01)
+
+        memory.mirror(tmp_path / "brain", progress=forget_meanwhile)
+        forgetting.join()
+        assert "0-0" not in [id_ for there in shown(tmp_path / "brain").values() for id_ in there]
+        assert memory.mirrors() == [str(tmp_path / "brain")]
+
+
+def test_a_first_sync_that_is_stopped_leaves_nothing_to_follow(tmp_path: Path) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with opened(tmp_path / "memory") as memory:
+        write_round(memory, 0)
+        with pytest.raises(KeyboardInterrupt):
+            memory.mirror(tmp_path / "brain", progress=stop)
+        assert memory.store.kept("mirror:") == {}
+        assert memory.ingest_text("more", source="s").notices == ()
 
 
 def test_what_a_killed_sync_left_is_swept_by_the_next(tmp_path: Path) -> None:

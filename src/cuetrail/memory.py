@@ -20,7 +20,7 @@ from cuetrail.forgetting import forget
 from cuetrail.ingest.linking import Change, is_found, resolve
 from cuetrail.ingest.pipeline import Options, ingest_documents, ingest_path, watch_path
 from cuetrail.ingest.readers import read_string
-from cuetrail.mirror import MirrorReport, Placement, follow, keep_following, kept, sync
+from cuetrail.mirror import MirrorReport, Placement, end, follow, kept, mirror, sync
 from cuetrail.model import (
     DreamReport,
     Edge,
@@ -398,17 +398,20 @@ class Memory(Asking):
         `placement` says whether an atom stands under its "first" tag or under "all"; None leaves it as it is. From now
         on ingest, dream and forget keep the folder in step, until it is deleted or mirrored with `follow=False`.
         """
-        report = sync(
-            self.store, self.scope, Path(directory), placement, memory=self._home, dry_run=dry_run, progress=progress
-        )
-        if not dry_run:
-            keep_following(self.store, self.scope, Path(report.directory), self._home, follow)
-        return report
+        place, home = Path(directory), self._home
+        if dry_run:
+            return sync(self.store, self.scope, place, placement, memory=home, dry_run=True, progress=progress)
+        return mirror(self.store, self.scope, place, placement, memory=home, keep=follow, progress=progress)
+
+    @checked
+    def end_mirror(self, directory: str | Path) -> str:
+        """No longer keep a mirror in step, also one that is away; the folder, which stays as it is, comes back."""
+        return str(end(self.store, self.scope, Path(directory), self._home))
 
     def mirrors(self) -> list[str]:
-        """The folders that are kept in step for this user."""
-        own = (self.scope.tenant, self.scope.user)
-        return [str(p) for p, s in kept(self.store, self._home).items() if (s.tenant, s.user) == own]
+        """The folders that are kept in step for this user, also those that are away."""
+        known = kept(self.store, self._home).items()
+        return [str(place) for place, one in known if one.state == "kept" and one.is_for(self.scope, ())]
 
     @checked
     def export(self, path: str | Path, *, format: str = "cuetrail", vectors: bool = False) -> int:

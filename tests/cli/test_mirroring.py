@@ -79,6 +79,20 @@ def test_what_is_ingested_is_in_the_mirror_and_a_deleted_mirror_is_a_remark(
     assert not brain.exists()
 
 
+def test_a_mirror_that_is_away_is_named_and_can_be_ended(run: Run, filled: None, brain: Path, vault: Path) -> None:
+    run("mirror", brain / "here")
+    run("mirror", brain / "disk" / "there")
+    (brain / "disk").rename(brain / "unmounted")
+    result = run("mirror")
+    assert result.stdout.startswith(str(brain / "here"))
+    assert f"the mirror in {brain / 'disk' / 'there'} is not there" in result.stderr
+    assert not (brain / "disk").exists()
+    assert "may still show it" in run("forget", "--source", "vault/Connector.md", "--yes", code=1).stderr
+    assert "is no longer kept in step" in run("mirror", brain / "disk" / "there", "--end").stdout
+    assert run("mirror").stderr == ""
+    run("mirror", "--end", code=2)
+
+
 def test_a_folder_of_ones_own_is_refused(run: Run, vault: Path, filled: None) -> None:
     before = sorted(vault.iterdir())
     assert "not empty and not a mirror" in run("mirror", vault, code=2).stderr

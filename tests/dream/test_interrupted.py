@@ -136,9 +136,66 @@ def test_small_transactions_make_the_same_of_a_memory_as_large_ones(
     assert found[0] == found[1]
 
 
-def test_what_a_dry_run_that_was_killed_leaves_is_swept(filled: Memory) -> None:
-    left = Path(filled.address) / ".rehearsal-dead"
-    left.mkdir()
-    (left / "memory.db").write_text("a copy of something that may be forgotten since")
-    filled.dream()
-    assert not left.exists()
+REHEARSER = """
+import os, signal, sys
+from cuetrail import Memory
+with Memory(sys.argv[1], embedder="none") as memory:
+    memory.dream(dry_run=True, progress=lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+"""
+
+
+def copies(memory: Path) -> list[Path]:
+    return sorted(memory.glob(".rehearsal-*"))
+
+
+def kill_a_dry_run(memory: Path) -> None:
+    """Leave what a dry run leaves that is killed in the middle: a copy of the whole memory."""
+    done = subprocess.run([sys.executable, "-c", REHEARSER, str(memory)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    (left,) = copies(memory)
+    assert b"brass wheels" in (left / "memory.db").read_bytes()
+
+
+def test_forgetting_reaches_the_copy_of_a_dry_run_that_was_killed(filled: Memory) -> None:
+    kill_a_dry_run(Path(filled.address))
+    filled.forget("a0")
+    assert copies(Path(filled.address)) == []
+
+
+def test_opening_a_memory_and_the_doctor_sweep_what_a_killed_dry_run_left(filled: Memory) -> None:
+    place = Path(filled.address)
+    kill_a_dry_run(place)
+    assert filled.doctor() == []
+    assert copies(place) == []
+    kill_a_dry_run(place)
+    with Memory(place, embedder="none"):
+        assert copies(place) == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")
+def test_the_doctor_names_a_copy_that_it_cannot_sweep(filled: Memory) -> None:
+    place = Path(filled.address)
+    kill_a_dry_run(place)
+    (left,) = copies(place)
+    left.chmod(0o500)
+    (finding,) = filled.doctor()
+    left.chmod(0o700)
+    assert finding.check == "dry run"
+    assert str(left) in finding.problem
+
+
+def test_a_dry_run_at_work_keeps_its_copy_and_takes_it_along(filled: Memory) -> None:
+    place = Path(filled.address)
+    seen: list[int] = []
+
+    def meanwhile(what: str, done: int, total: int) -> None:
+        if not seen:
+            with Memory(place, embedder="none") as other:
+                other.forget("a0")
+                assert other.doctor() == []
+            seen.append(len(copies(place)))
+
+    report = filled.dream(dry_run=True, progress=meanwhile)
+    assert seen == [1]
+    assert report.passes[0].read == 120
+    assert copies(place) == []

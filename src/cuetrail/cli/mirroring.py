@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,10 +29,11 @@ if TYPE_CHECKING:
     help="Show an atom under its first tag only, or under all. Else as it is in DIR, or first where it is new.",
 )
 @click.option("--once", is_flag=True, help="Do not keep DIR in step from now on.")
+@click.option("--end", is_flag=True, help="No longer keep DIR in step, and leave it as it is; also when it is away.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be written and removed.")
 @pass_run
 @click.pass_context
-def mirror(ctx: click.Context, run: Run, /, directory: str | None, once: bool, **options: Any) -> None:
+def mirror(ctx: click.Context, run: Run, /, directory: str | None, once: bool, end: bool, **options: Any) -> None:
     """Show the memory as Markdown files, @bucket/#tag/source.md.
 
     DIR is a folder of its own: what is in it and does not come from the memory is removed, and a folder that is not
@@ -39,14 +42,13 @@ def mirror(ctx: click.Context, run: Run, /, directory: str | None, once: bool, *
     """
     from dataclasses import asdict
 
+    if end:
+        _end(run, directory)
+        return
     try:
         with run.open() as memory, output.progress(run.quiet) as step:
-            places = [directory] if directory is not None else memory.mirrors()
-            if not places:
-                raise InputError(
-                    "this memory has no mirror yet: name a folder for one, as in `cuetrail mirror ~/brain`"
-                )
             known = memory.mirrors()
+            places = [directory] if directory is not None else _present(known)
             reports = [memory.mirror(place, follow=not once, progress=step, **options) for place in places]
     except KeyboardInterrupt:
         output.warn("stopped: the mirror is as it was")
@@ -58,6 +60,30 @@ def mirror(ctx: click.Context, run: Run, /, directory: str | None, once: bool, *
             run.notice(
                 f"{report.directory} is kept in step by ingest, dream and forget from now on; delete it to end that"
             )
+
+
+def _end(run: Run, directory: str | None) -> None:
+    if directory is None:
+        raise InputError("--end needs the folder, as in `cuetrail mirror ~/brain --end`")
+    with run.open() as memory:
+        place = memory.end_mirror(directory)
+    run.summary({"directory": place, "ended": True}, f"{place} is no longer kept in step; it stays as it is")
+
+
+def _present(known: Sequence[str]) -> list[str]:
+    """Those of the mirrors that are there. One that is away is named: to make it anew would hide that."""
+    from cuetrail.mirror import is_there
+
+    if not known:
+        raise InputError("this memory has no mirror yet: name a folder for one, as in `cuetrail mirror ~/brain`")
+    present = [place for place in known if is_there(Path(place))]
+    away = [place for place in known if place not in present]
+    for place in away:
+        output.warn(
+            f"the mirror in {place} is not there: bring it back, make it anew with `cuetrail mirror {place}`, "
+            f"or end it with `cuetrail mirror {place} --end`"
+        )
+    return present
 
 
 def _said(report: MirrorReport) -> str:

@@ -2,13 +2,13 @@
 
 @work/#radio/receiver_md_1f0c22d7.md        bucket, tag, file it came from and a hash of that file's path
 
-- `sync` brings a folder in step with a memory, `follow` all folders that a memory keeps in step.
+- `sync` brings a folder in step with a memory; `mirror` has it kept so, and `follow` does that for all that are.
 - `names` says what folders and files are called, `pages` which atoms go into which file and how they look.
 - `place` says where a mirror may be, and what is known of the one that is there; `publish` puts the new one in place.
 """
 
-from cuetrail.mirror.following import Followed, follow, keep_following, kept
-from cuetrail.mirror.place import Placement
+from cuetrail.mirror.following import Followed, end, follow, kept, mirror
+from cuetrail.mirror.place import Placement, is_there
 from cuetrail.mirror.syncing import MirrorReport, sync
 
-__all__ = ["Followed", "MirrorReport", "Placement", "follow", "keep_following", "kept", "sync"]
+__all__ = ["Followed", "MirrorReport", "Placement", "end", "follow", "is_there", "kept", "mirror", "sync"]

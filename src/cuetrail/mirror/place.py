@@ -75,12 +75,16 @@ def located(directory: Path, memory: Path) -> Path:
     """The real place of a mirror. Raises InputError, before anything is touched, where none may be written."""
     given = directory.expanduser().absolute()
     try:
-        place, memory = given.resolve(), memory.resolve()
-        linked, there = given.is_symlink(), os.path.lexists(place)
-        own = read_mark(place) is not None
-        used = not own and there and (not place.is_dir() or any(entry.name != INSIDE for entry in place.iterdir()))
+        return _located(given, memory.resolve())
     except (OSError, RuntimeError) as error:
         raise InputError(f"{given} cannot be used for a mirror ({error}): choose another folder") from error
+
+
+def _located(given: Path, memory: Path) -> Path:
+    place = given.resolve()
+    linked, there = given.is_symlink(), os.path.lexists(place)
+    own = read_mark(place) is not None
+    used = not own and there and (not place.is_dir() or any(entry.name != INSIDE for entry in place.iterdir()))
     if not storable(f"{place}{memory}"):
         raise InputError(f"{str(place)!r} is not a name in UTF-8: choose another folder for the mirror")
     if place == place.parent or place in _homes():
@@ -120,11 +124,23 @@ def read_mark(place: Path) -> Mark | None:
         return mark
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except OSError as error:
+        raise InputError(
+            f"the mirror in {place} cannot be read ({error}): see that it is there and readable"
+        ) from error
+    except (ValueError, KeyError, TypeError) as error:
         raise InputError(
             f"{place / MIRROR_MARK} is not a mark of this cuetrail ({error}): nothing was touched. If the folder is a "
             "mirror, delete it; else name another"
         ) from error
+
+
+def is_there(place: Path) -> bool:
+    """Whether a mirror is in a folder, and can be read."""
+    try:
+        return read_mark(place) is not None
+    except InputError:
+        return False
 
 
 def claimed(place: Path, mark: Mark, placement: Placement | None) -> Mark:

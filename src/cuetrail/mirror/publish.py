@@ -68,6 +68,10 @@ class Work:
             # After an error that one counts; what cannot be removed now is swept by the next sync.
             shutil.rmtree(self.folder, ignore_errors=error is not None)
 
+    def is_left(self) -> bool:
+        """Whether a sync that was killed, or could not clean up, left something."""
+        return any(folder.exists() for folder in self._folders)
+
     def sweep(self) -> None:
         """Remove what a sync that was killed left."""
         for folder in self._folders:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -121,12 +121,13 @@ def sync(
     memory: Path,
     dry_run: bool = False,
     progress: Progress | None = None,
+    begun: Callable[[Path], None] | None = None,
 ) -> MirrorReport:
     """Bring the mirror in a folder in step with what a scope sees of the memory in the directory `memory`.
 
     Without `placement` it stays as it is, and "first" where it is new. Raises InputError, with nothing touched, for a
     folder that is not a mirror of this memory and scope; MirrorError when it cannot be written, and then it is as it
-    was.
+    was. `begun` is called with its place before the memory is looked at.
     """
     started = time.perf_counter()
     place, memory = located(directory, memory), memory.resolve()
@@ -138,6 +139,8 @@ def sync(
                 held.enter_context(alone(memory))
                 # Another process may have made something of the folder meanwhile.
                 place = located(directory, memory)
+                if begun:
+                    begun(place)
                 work = held.enter_context(Work(place, memory))
             report = _synced(store, owner, place, placement, work, progress)
     except OSError as error:

@@ -63,6 +63,7 @@ class LocalStore:
         self.label_index = LabelIndex(directory / "index" / "labels", self.db)
         self._bulk = threading.local()
         self._accesses: deque[tuple[Scope, tuple[str, ...], int]] = deque()
+        self._sweep()
 
     def close(self) -> None:
         with contextlib.suppress(CuetrailError):
@@ -120,6 +121,7 @@ class LocalStore:
             self.vector_index.view(progress)
             if self.label_index.exists():
                 self.label_index.catch_up(progress)
+            self._sweep()
         return forgotten
 
     def has_traces(self) -> bool:
@@ -323,6 +325,13 @@ class LocalStore:
         finally:
             lock.release()
 
+    def _sweep(self) -> bool:
+        """Whether no copy of a dry run that was killed is left; the copy of one that is at work is not touched."""
+        if rehearsal.left(self.directory):
+            with contextlib.suppress(MemoryError_), self.single_dream() as alone:
+                return not (alone and rehearsal.left(self.directory))
+        return True
+
     @contextlib.contextmanager
     def rehearsal(self) -> Iterator[LocalStore]:
         """A copy of the truth to try something on; it is gone afterwards."""
@@ -421,7 +430,11 @@ class LocalStore:
         backup.save(self.db, path)
 
     def doctor(self, repair: bool, progress: Progress | None) -> list[Finding]:
-        return doctor.examine(self.db, self.text_index, self.vector_index, self.label_index, repair, progress)
+        found = doctor.examine(self.db, self.text_index, self.vector_index, self.label_index, repair, progress)
+        if not self._sweep():
+            names = ", ".join(str(copy) for copy in rehearsal.left(self.directory))
+            found.append(Finding("dry run", f"one that was killed left a copy of the memory: {names}", "delete it"))
+        return found
 
     def refresh(self, progress: Progress | None) -> None:
         """Bring the indexes up to date now, without a trace of the forgotten; shorten the log they no longer need."""

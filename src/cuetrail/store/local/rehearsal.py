@@ -24,7 +24,12 @@ def copied(db: Database, directory: Path) -> Iterator[Path]:
         yield place
 
 
+def left(directory: Path) -> list[Path]:
+    """The copies that are there, of processes at work or killed."""
+    return sorted(directory.glob(_PREFIX + "*"))
+
+
 def sweep(directory: Path) -> None:
     """Delete the copies of processes that were killed: what is forgotten must not live on in one."""
-    for left in directory.glob(_PREFIX + "*"):
-        shutil.rmtree(left, ignore_errors=True)
+    for copy in left(directory):
+        shutil.rmtree(copy, ignore_errors=True)

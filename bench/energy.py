@@ -15,11 +15,14 @@ may fit better, 300. Both take turns. Each activation runs PASSES times; its med
 
 from __future__ import annotations
 
+import contextlib
 import math
+import os
 import random
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +45,7 @@ BATCH = 20_000
 DONE = "built"
 HUB = 300
 MIN_ACTIVATION = 0.005
-COLUMNS = ["activations", "cuetrail p50", "p95", "bound p50", "p95", "ours / bound"]
+COLUMNS = ["activations", "cuetrail p50", "p95", "bound p50", "p95", "ours / bound", "Neo4j p50", "Neo4j / ours"]
 
 
 def main() -> None:
@@ -53,10 +56,23 @@ def main() -> None:
             folder = work / f"energy-{size}"
             if not (folder / DONE).exists():
                 build(emptied(folder), size)
-            with Memory(folder, embedder=None) as memory:
-                result = measure(memory, folder, size, first)
+            with Memory(folder, embedder=None) as memory, in_neo4j(size) as other:
+                result = measure(memory, other, folder, size, first)
             first = first or (result.figures["p50"] if size == SMALL else None)
             publish(result)
+
+
+@contextlib.contextmanager
+def in_neo4j(size: int) -> Iterator[Memory | None]:
+    """The same graph in the Neo4j that NEO4J_URI names, written there unless it is; None where it names none."""
+    address = os.environ.get("NEO4J_URI")
+    if address is None:
+        yield None
+        return
+    with Memory(address, scope=Scope(tenant=f"bench-energy-{size}"), embedder=None) as memory:
+        if memory.stats().edges != JOINS * size:
+            fill(memory, size)
+        yield memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +87,18 @@ Fetches = list[list[tuple[str, float, int]]]
 """Per level the nodes that are expanded, with the energy they have and how many rows of each are read at most."""
 
 
-def measure(memory: Memory, folder: Path, size: int, first: float | None) -> Result:
+def measure(memory: Memory, other: Memory | None, folder: Path, size: int, first: float | None) -> Result:
     chance = random.Random(SEED)
     asked = [some_activation(chance, size, tagged=bool(n % 2)) for n in range(WARM_UP + ACTIVATIONS)]
-    taken = _race(memory, folder, asked)
+    taken, notes = _race(memory, other, folder, asked)
     ways = {"all": slice(None), "no query tags": slice(0, None, 2), "three query tags": slice(1, None, 2)}
     rows = [_row(name, {way: some[part] for way, some in taken.items()}) for name, part in ways.items()]
     ours, bound = p50(taken["ours"]), p50(taken["bound"])
     figures = {"p50": ours, "p95": p95(taken["ours"]), "p50, ours / bound": ours / bound}
     if first is not None:
         figures[f"p50 / p50 at {SMALL}"] = ours / first
-    notes = [f"on average {taken['nodes'][0]:.0f} nodes expanded, {taken['levels'][0]:.1f} levels deep"]
+    if "Neo4j" in taken:
+        figures["p50, Neo4j / ours"] = p50(taken["Neo4j"]) / ours
     return Result("energy", size, COLUMNS, rows, figures, notes)
 
 
@@ -92,26 +109,43 @@ def some_activation(chance: random.Random, size: int, tagged: bool) -> Asked:
     )
 
 
-def _race(memory: Memory, folder: Path, asked: list[Asked]) -> dict[str, list[float]]:
-    """Every activation by the engine and by hand, in turns; medians, and how much was expanded on average."""
+def _race(
+    memory: Memory, other: Memory | None, folder: Path, asked: list[Asked]
+) -> tuple[dict[str, list[float]], list[str]]:
+    """Every activation by each engine and by hand, in turns: medians, and a note on how much was expanded."""
     engine, fetch = Watched(memory.store), _by_hand(folder)
-    taken: dict[str, list[float]] = {"ours": [], "bound": []}
+    taken: dict[str, list[float]] = {}
     nodes = levels = 0
     for number, one in enumerate(asked):
         memory.store = engine
-        activated(memory, one)
+        found = activated(memory, one)
         memory.store, fetches = engine.store, engine.told()
-        passes: dict[str, list[float]] = {"ours": [], "bound": []}
-        for turn in range(PASSES):
-            for way in ("ours", "bound") if (number + turn) % 2 else ("bound", "ours"):
-                seconds = timed(lambda o: activated(memory, o), one) if way == "ours" else timed(fetch, fetches)
-                passes[way].append(seconds[0])
+        ways: dict[str, Callable[[Asked], object]] = {
+            "ours": partial(activated, memory),
+            "bound": partial(_fetched, fetch, fetches),
+        }
+        if other is not None:
+            assert _paths(activated(other, one)) == _paths(found), "both engines take the same paths"
+            ways["Neo4j"] = partial(activated, other)
         if number >= WARM_UP:
-            for way, some in passes.items():
-                taken[way].append(p50(some))
-            nodes += sum(map(len, fetches))
-            levels += len(fetches)
-    return {**taken, "nodes": [nodes / ACTIVATIONS], "levels": [levels / ACTIVATIONS]}
+            passes = [{way: timed(ways[way], one)[0] for way in _turned(list(ways), turn)} for turn in range(PASSES)]
+            for way in ways:
+                taken.setdefault(way, []).append(p50([seconds[way] for seconds in passes]))
+            nodes, levels = nodes + sum(map(len, fetches)), levels + len(fetches)
+    return taken, [f"on average {nodes / ACTIVATIONS:.0f} nodes expanded on {levels / ACTIVATIONS:.1f} levels"]
+
+
+def _fetched(fetch: Callable[[Fetches], int], fetches: Fetches, _one: Asked) -> int:
+    return fetch(fetches)
+
+
+def _turned(ways: list[str], turn: int) -> list[str]:
+    """The same ways, each time beginning with another one."""
+    return ways[turn % len(ways) :] + ways[: turn % len(ways)]
+
+
+def _paths(found: list[Activation]) -> dict[str, list[tuple[str, ...]]]:
+    return {one.seed: [path.ids for path in one.paths] for one in found}
 
 
 def activated(memory: Memory, one: Asked) -> list[Activation]:
@@ -169,8 +203,9 @@ def _marks(items: Sequence[object]) -> str:
 
 
 def _row(name: str, taken: dict[str, list[float]]) -> list[str]:
-    ours, bound = taken["ours"], taken["bound"]
-    return [name, ms(p50(ours)), ms(p95(ours)), ms(p50(bound)), ms(p95(bound)), times(p50(ours) / p50(bound))]
+    ours, bound, other = taken["ours"], taken["bound"], taken.get("Neo4j")
+    row = [name, ms(p50(ours)), ms(p95(ours)), ms(p50(bound)), ms(p95(bound)), times(p50(ours) / p50(bound))]
+    return row + ([ms(p50(other)), times(p50(other) / p50(ours))] if other else ["", ""])
 
 
 # --- the graph
@@ -178,13 +213,18 @@ def _row(name: str, taken: dict[str, list[float]]) -> list[str]:
 
 def build(folder: Path, size: int) -> None:
     """Write the graph; a mark says that it is whole."""
-    with Memory(folder, embedder=None) as memory, memory.store.bulk():
+    with Memory(folder, embedder=None) as memory:
+        fill(memory, size)
+    (folder / DONE).touch()
+
+
+def fill(memory: Memory, size: int) -> None:
+    with memory.store.bulk():
         for start in range(0, size, BATCH):
             nodes = [Node(_id(n), text=f"memory {n}") for n in range(start, min(start + BATCH, size))]
             memory.store.write(memory.scope, Batch(nodes=nodes))
         for edges in joined(size):
             memory.store.write(memory.scope, Batch(edges=edges))
-    (folder / DONE).touch()
 
 
 def joined(size: int) -> Iterator[list[Edge]]:

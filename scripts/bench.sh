@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Measures everything at each size in SIZES (atoms) and says whether the published bounds hold.
+# NEO4J_URI=neo4j://user:password@host also lets energy flow there.
 # INGEST_ARGS="--embed --files" also takes in vectors and files at 1,000,000. WORK=folder keeps what was built.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -20,6 +21,7 @@ fi
 "$python" -m bench.ingest "${sizes[@]}" --work "$work" ${ingest_args[@]+"${ingest_args[@]}"}
 "$python" -m bench.search "${sizes[@]}" --work "$work"
 "$python" -m bench.tag_walk "${sizes[@]}" --work "$work"
+"$python" -m bench.energy "${sizes[@]}" --work "$work"
 "$python" -m bench.vectors "${sizes[@]}" --work "$work"
 "$python" -m bench.mirror "${sizes[@]}" --work "$work"
 "$python" -m bench.bounds "${sizes[@]}"

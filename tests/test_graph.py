@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from cuetrail.model import Edge, Node, Scope
 from cuetrail.store.base import Batch
+from cuetrail.store.energy import Level, Spark
 from cuetrail.store.local import LocalStore
+from cuetrail.store.local.expand import expand
 from cuetrail.store.local.read import Reader
 
 ME = Scope("t", "me", ("red",))
 MATE = Scope("t", "mate", ("red",), "red")
 STRANGER = Scope("t", "stranger")
 DEGREE = 20_000
+TAGS = ((), ("camp",), ("camp", "lead"), ("camp", "lead", "route"), ("route",))
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +30,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStore]:
     chance = random.Random(1)
     weights = [0.25 + 0.75 * chance.random() for _ in range(DEGREE)]
     spokes = [Node(f"n{i:05}") for i in range(DEGREE)]
-    edges = [Edge(f"e{i:05}", "hub", f"n{i:05}", weight=weights[i]) for i in range(DEGREE)]
+    edges = [Edge(f"e{i:05}", "hub", f"n{i:05}", weight=weights[i], tags=chance.choice(TAGS)) for i in range(DEGREE)]
     half = DEGREE // 2
     store.write(MATE, Batch(nodes=[Node("hub"), *spokes[:half]], edges=edges[:half]))
     store.write(ME, Batch(nodes=[*spokes[half:], Node("small")], edges=[*edges[half:], Edge("s", "small", "n00001")]))
@@ -36,7 +40,12 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStore]:
 
 
 def steps_of(store: LocalStore, id_: str, limit: int) -> int:
-    """How many instructions SQLite's virtual machine runs to expand a node, counted in tens."""
+    """How many instructions SQLite's virtual machine runs to read the neighbours of a node, counted in tens."""
+    return counted(store, lambda reader: reader.neighbours([id_], limit))
+
+
+def counted(store: LocalStore, read: Callable[[Reader], object]) -> int:
+    """How many instructions SQLite's virtual machine runs for a read, counted in tens."""
     count = 0
 
     def tick() -> int:
@@ -47,7 +56,7 @@ def steps_of(store: LocalStore, id_: str, limit: int) -> int:
     with store.db.reading() as db:
         db.set_progress_handler(tick, 10)
         try:
-            Reader(db, ME, store.db.path).neighbours([id_], limit)
+            read(Reader(db, ME, store.db.path))
         finally:
             db.set_progress_handler(None, 0)
     return count
@@ -63,6 +72,16 @@ def test_a_hub_is_read_no_further_than_asked(hub: LocalStore) -> None:
     assert more - few < 10 * few
     assert steps_of(hub, "hub", DEGREE) > DEGREE
     assert few < 8 * steps_of(hub, "small", 10) + 300
+
+
+@pytest.mark.parametrize("tags", [(), ("camp",), ("lead",), ("camp", "lead", "route"), ("unheard",)])
+def test_energy_from_a_hub_reads_no_further_than_it_matters(hub: LocalStore, tags: tuple[str, ...]) -> None:
+    level = Level((Spark("hub", 1.0, 0),), (frozenset({"hub"}),), frozenset(tags), min_activation=0.0)
+    everything = counted(hub, lambda reader: expand(reader, replace(level, max_branches=DEGREE)))
+    assert counted(hub, lambda reader: expand(reader, level)) < everything / 100
+    few = hub.expand(ME, level).candidates[0]
+    assert few == hub.expand(ME, replace(level, max_branches=DEGREE)).candidates[0][: len(few)]
+    assert len(few) == 3
 
 
 def test_the_strongest_edges_of_a_hub_come_first(hub: LocalStore) -> None:

@@ -136,6 +136,33 @@ def test_an_expansion_gives_what_looking_at_every_edge_gives(store: Store, seed:
         assert found.missing == frozenset()
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_a_hub_gives_what_looking_at_every_edge_gives(store: Store, seed: int) -> None:
+    chance = random.Random(seed)
+    nodes = {id_: Node(id_) for id_ in ("hub", *(f"n{i:03}" for i in range(700)))}
+    weights = chance.choice(((0.5,), (None, 0.25, 0.5, 0.75), tuple(chance.uniform(0.25, 1) for _ in range(300))))
+    edges = [
+        Edge(
+            f"e{chance.randrange(10**6):06}-{i}",
+            "hub",
+            chance.choice(list(nodes)),
+            weight=chance.choice(weights),
+            tags=tuple(chance.sample(TAGS, chance.choice((0, 1, 2, 3)))),
+        )
+        for i in range(1_000)
+    ]
+    store.write(ME, Batch(nodes=list(nodes.values()), edges=edges))
+    for _ in range(12):
+        visited = frozenset({"hub", *chance.sample(list(nodes), chance.choice((0, 50)))})
+        tags = frozenset(chance.sample((*TAGS, "unheard"), chance.choice((0, 1, 1, 2, 4))))
+        floor = chance.choice((0.0, 0.15, 0.15, 1.0))
+        level = Level((Spark("hub", 0.9, 0),), (visited,), tags, chance.choice((1, 3, 40, 900)), 0.0005, floor)
+        (wanted,) = by_looking_at_all(nodes, edges, level)
+        (found,) = store.expand(ME, level).candidates
+        assert [one._replace(energy=0.0) for one in found] == [one._replace(energy=0.0) for one in wanted], level
+        assert [one.energy for one in found] == pytest.approx([one.energy for one in wanted], abs=1e-12)
+
+
 # --- one rule at a time
 
 

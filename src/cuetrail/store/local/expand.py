@@ -6,14 +6,14 @@ import contextlib
 import heapq
 import json
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from cuetrail.formulas import tag_sim, transfer
 from cuetrail.model import Where
 from cuetrail.store.energy import Candidate, Expanded, Level, Spark
 from cuetrail.store.local.db import chunks, marks
-from cuetrail.store.local.labels import label_ids
+from cuetrail.store.local.labels import Label, label_ids
 from cuetrail.store.local.read import Reader
 
 # Weights are at most 1, and an edge's rank is its weight below zero.
@@ -92,13 +92,16 @@ class _Pick:
             if most == self.least and row[OTHER_ID] > self.last:
                 rank: float = row[RANK]
                 return rank
-            passed = transfer(energy, -row[RANK], degree, self.fits(row[TAGS]))
+            fit = self.fits(row[TAGS])
+            passed = most if fit == ceiling else transfer(energy, -row[RANK], degree, fit)
             if passed > floor and passed >= self.least:
-                self._add(passed, row)
+                self.steps.append((-passed, row[OTHER_ID], row[EDGE_ID], row))
+                # Where there are no more neighbours than wanted, none can be left out.
+                if degree > self.wanted:
+                    self._note(passed, row)
         return None
 
-    def _add(self, passed: float, row: Row) -> None:
-        self.steps.append((-passed, row[OTHER_ID], row[EDGE_ID], row))
+    def _note(self, passed: float, row: Row) -> None:
         if passed > self._most.get(row[OTHER], (0.0, ""))[0]:
             self._most[row[OTHER]] = (passed, row[OTHER_ID])
             self._news += 1
@@ -133,7 +136,6 @@ class _Edges:
         self.apart: list[frozenset[Any]] = list(level.visited)
         if self.several:
             self.apart = [frozenset(reader.keys(seen).values()) for seen in level.visited]
-        self._labels = label_ids(reader.db, {("t", tag) for tag in level.tags}) if level.tags else {}
         columns, tests, self._filters = self._conditions(level.where)
         self._plain = (
             f"SELECT a.rank, {columns} WHERE a.node = ? AND a.rank > ? AND {tests} ORDER BY a.rank, a.other_id, a.edge"
@@ -144,10 +146,20 @@ class _Edges:
             f" AND a.other_id = t.other_id AND a.edge = t.edge AND {tests} ORDER BY t.rank, t.other_id, t.edge"
         )
         # The same tags come again and again.
-        self.fits = lru_cache(maxsize=None)(self._fits)
+        self._fits: dict[str | None, float] = {}
 
-    def _fits(self, packed: str | None) -> float:
-        return tag_sim(frozenset(_unpacked(packed)), self.tags, self.floor)
+    def fits(self, packed: str | None) -> float:
+        """How well the tags of an edge fit those of the query."""
+        if not self.tags:
+            return 1.0
+        known = self._fits.get(packed)
+        if known is None:
+            known = self._fits[packed] = tag_sim(frozenset(_unpacked(packed)), self.tags, self.floor)
+        return known
+
+    @cached_property
+    def _labels(self) -> dict[Label, int]:
+        return label_ids(self.reader.db, {("t", tag) for tag in self.tags})
 
     def of(self, key: int, degree: int) -> Iterator[tuple[float, _Rows]]:
         """Lists of a node's edges that together have all of them, and how well one of each can fit at most."""
@@ -185,10 +197,10 @@ class _Edges:
             if bound is not None:
                 tests.append(test)
                 values.append(bound)
-        if not where.quarantined:
-            tests.append(_SET_ASIDE.format("nodes", "nodes_in_quarantine", "provenance = 'quarantine'"))
-        if not where.archived:
-            tests.append(_SET_ASIDE.format("life", "life_archived", "state = 'archived'"))
+        for shown, place in ((where.quarantined, _QUARANTINE), (where.archived, _ARCHIVE)):
+            # In most memories nothing is set aside, and not to look for it takes a fifth less time.
+            if not shown and self.reader.db.execute(f"SELECT 1 FROM {place} LIMIT 1").fetchone():
+                tests.append(f"NOT EXISTS (SELECT 1 FROM {place} AND o.key = a.other)")
         columns = "a.other_id, a.other, a.edge, a.outgoing, e.id, e.kind, e.weight, e.tags"
         tables = "FROM adjacency a CROSS JOIN edges e ON e.key = a.edge"
         # A look at the node costs more than all the rest of a row, so it is taken only where it can tell something.
@@ -202,7 +214,8 @@ _LABELLED = (
     "EXISTS (SELECT 1 FROM labels l JOIN node_labels x ON x.label = l.label"
     " WHERE x.key = a.other AND l.what = ? AND l.name {})"
 )
-_SET_ASIDE = "NOT EXISTS (SELECT 1 FROM {0} o INDEXED BY {1} WHERE o.key = a.other AND o.{2})"
+_QUARANTINE = "nodes o INDEXED BY nodes_in_quarantine WHERE o.provenance = 'quarantine'"
+_ARCHIVE = "life o INDEXED BY life_archived WHERE o.state = 'archived'"
 
 
 @lru_cache(maxsize=10_000)

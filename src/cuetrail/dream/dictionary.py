@@ -110,6 +110,17 @@ class Dictionary(Generic[M]):
                         found[one] = max(times, found.get(one, 0))
         return found
 
+    def meant(self, text: str) -> set[M]:
+        """What words of the text mean, however often they are said."""
+        plain = folded(text)
+        hits = self.automaton.find_matches_as_indexes(spaced(plain), overlapping=True)
+        found: set[M] = set()
+        for word in {hit[0] for hit in hits} if hits else ():
+            for literal, meant in self._meanings[word]:
+                if not literal or literal in plain:
+                    found.update(meant)
+        return found
+
 
 def _sought(word: str) -> tuple[bytes, str]:
     """The bytes to look for, and what must then stand in the folded text as it is (empty: nothing more).

@@ -14,6 +14,8 @@ DREAMT: tuple[Origin, ...] = ("auto", "infected", "temporal")
 
 def relabelled(atom: Atom, origin: Origin, wanted: Sequence[Tag]) -> tuple[Tag, ...] | None:
     """The atom's tags with these in place of those that dreams gave it by this origin; None when that is no change."""
+    if not atom.tags:
+        return tuple(wanted) or None
     given: list[Tag] = []
     dreamt: dict[Origin, Sequence[Tag]] = {}
     for tag in atom.tags:

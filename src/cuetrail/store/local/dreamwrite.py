@@ -43,7 +43,7 @@ def _relabel(db: sqlite3.Connection, path: Path, relabelled: Relabelled) -> Rela
     changes = []
     for atom, tags in relabelled:
         row = atom.row
-        labels = rows.pack_labels(tags, rows.packed_buckets(row[8]))
+        labels = rows.pack_labels(tags, rows.packed_buckets(row[8]) if row[8] is not None else ())
         was, now = rows.relabelled_sums(row, labels)
         if was != row[6]:
             raise damaged(path, f"{row[2]!r} changed on disk")
@@ -66,8 +66,11 @@ def _invert(db: sqlite3.Connection, part: int, written: Relabelled) -> tuple[int
     dropped: dict[str, list[int]] = {}
     given = Counter[tuple[int, str]]()
     for atom, tags in written:
-        old, new = {tag.name: tag.origin for tag in atom.tags}, {tag.name: tag.origin for tag in tags}
-        for name, origin in old.items() ^ new.items():
+        # As a rule tags are added behind the others.
+        kept = len(atom.tags) if tags[: len(atom.tags)] == atom.tags else 0
+        old = {} if kept else {tag.name: tag.origin for tag in atom.tags}
+        new = {tag.name: tag.origin for tag in tags[kept:]}
+        for name, origin in old.items() ^ new.items() if old else new.items():
             come, gone = new.get(name), old.get(name)
             if origin == "user":
                 raise InputError(f"a dream may not touch the tag {name!r} of {atom.id!r}: a user gave it")

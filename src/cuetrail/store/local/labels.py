@@ -13,8 +13,15 @@ Label = tuple[str, str]
 
 def label_ids(db: sqlite3.Connection, labels: Collection[Label], create: bool = False) -> dict[Label, int]:
     """Keys of labels, made if they are not there and `create` says so."""
-    if create:
-        db.executemany("INSERT OR IGNORE INTO labels (what, name) VALUES (?, ?)", sorted(labels))
+    found = _known(db, labels)
+    if create and len(found) < len(labels):
+        missing = sorted(label for label in labels if label not in found)
+        db.executemany("INSERT OR IGNORE INTO labels (what, name) VALUES (?, ?)", missing)
+        found |= _known(db, missing)
+    return found
+
+
+def _known(db: sqlite3.Connection, labels: Collection[Label]) -> dict[Label, int]:
     found = {}
     for what in ("t", "b"):
         for some in chunks([name for kind, name in labels if kind == what]):

@@ -1,8 +1,8 @@
-"""Forgetting: what goes with a memory goes first, then the memory itself, then what mirrors show of it."""
+"""Forgetting: a memory goes with what was there because of it, at once; then what mirrors show of it goes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from cuetrail.errors import MirrorError
@@ -10,15 +10,13 @@ from cuetrail.ingest.linking import Change, resolve
 from cuetrail.ingest.near import regroup
 from cuetrail.mirror import follow
 from cuetrail.model import Scope
-from cuetrail.store.base import Batch, Progress, Store, Written
-
-Write = Callable[[Batch, Scope], Written]
+from cuetrail.store.base import Batch, Progress
+from cuetrail.vectors import Vectors
 
 
 def forget(
-    store: Store,
+    vectors: Vectors,
     scope: Scope,
-    write: Write,
     doomed: Sequence[str],
     now: int,
     memory: Path,
@@ -26,17 +24,18 @@ def forget(
     progress: Progress | None,
 ) -> list[str]:
     """Remove these nodes of the user's for good; the ids that were there."""
-    # First, so that what goes with them, such as the entity of a name only they shared, is erased with them.
+    store = vectors.store
     homes = store.homes(scope, doomed)
-    teams = {place.share for place in homes if place.share}
+    along: dict[Scope, Batch] = {}
     for place, leaving in homes.items():
         batch = Batch()
         regroup(store, place, batch, leaving=leaving)
         resolve(store, place, Change(leaving=[node.id for node in leaving]), batch, now)
         if batch != Batch():
-            write(batch, place)
-    gone = store.forget(scope, list(dict.fromkeys(doomed)), now, purge, progress)
-    followed = follow(store, scope, memory, teams=teams)
+            along[place] = batch
+    ids = list(dict.fromkeys(doomed))
+    gone = vectors.written(along.values(), lambda: store.forget(scope, ids, now, purge, progress, along))
+    followed = follow(store, scope, memory, teams={place.share for place in homes if place.share})
     if followed.problems:
         raise MirrorError(f"it is forgotten, but a mirror may still show it. {'. '.join(followed.problems)}")
     return gone

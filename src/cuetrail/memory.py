@@ -357,7 +357,7 @@ class Memory(Asking):
         doomed = self._meant(ids, source)
         doomed += self.store.copies(self.scope, self._own(doomed, "forget"))
         moment = now_ms() if now is None else now
-        return forget(self.store, self.scope, self._write, doomed, moment, self._home, purge, progress)
+        return forget(self._vectors, self.scope, doomed, moment, self._home, purge, progress)
 
     def has_traces(self) -> bool:
         """Whether words of something forgotten are still in the text index, where no search finds them."""

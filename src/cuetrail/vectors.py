@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from typing import TypeVar
 
 from cuetrail.anchor import Embedded
 from cuetrail.embed import Embedder, to_blob
@@ -17,6 +18,7 @@ from cuetrail.model import Node, Scope
 from cuetrail.store.base import NO_VECTORS, Batch, Progress, Store, VectorSpace, Written, mismatch
 
 log = logging.getLogger("cuetrail")
+T = TypeVar("T")
 
 # What an interruption of a change-over may cost: so many texts are embedded between two writes.
 BATCH = 1_000
@@ -51,13 +53,19 @@ class Vectors:
 
     def write(self, scope: Scope, batch: Batch) -> Written:
         """Write a batch with the vectors of its nodes. An embedder that fails costs the vectors, not the write."""
+        return self.written([batch], lambda: self.store.write(scope, batch))
+
+    def written(self, batches: Collection[Batch], write: Callable[[], T]) -> T:
+        """What `write` gives, which writes these batches in one transaction, with the vectors of their nodes."""
         while True:
-            self._add_to(batch)
+            for batch in batches:
+                self._add_to(batch)
             try:
-                return self.store.write(scope, batch)
+                return write()
             except EmbedderMismatch:
                 # The memory changed over between embedding and writing, and these are of the old model.
-                batch.vectors, batch.space = {}, None
+                for batch in batches:
+                    batch.vectors, batch.space = {}, None
 
     def _add_to(self, batch: Batch) -> None:
         if not batch.nodes or self.embedder is None:

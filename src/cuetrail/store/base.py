@@ -4,7 +4,7 @@ Rules all engines keep:
 - Every method takes a scope; rows outside it are neither read, changed nor counted.
 - In a scope an id means one row: of the place the scope writes to, else of the user's other places, else of a teammate,
   by team and owner. The others are called `id@@owner/team`, or `id@@owner` where private. No id has `@@` in itself.
-- `write` is one transaction: after it returns everything is there, if it raises nothing is.
+- `write` is one transaction: after it returns everything is there, if it raises nothing is. So is `forget`.
 - Reads see every write that was acknowledged before them, in any process.
 - Orders are total: score descending, then newer, then id.
 """
@@ -107,6 +107,10 @@ class Batch:
     allow_again: bool = False
 
 
+NOTHING_ALONG: Mapping[Scope, Batch] = {}
+"""Of a forgetting that changes nothing but what is forgotten."""
+
+
 @dataclass(frozen=True, slots=True)
 class Written:
     """What a write did. `forgotten` are node ids a tombstone kept out."""
@@ -181,7 +185,13 @@ class Store(Protocol):
     def write(self, scope: Scope, batch: Batch) -> Written: ...
     def bulk(self) -> AbstractContextManager[None]: ...
     def forget(
-        self, scope: Scope, ids: Sequence[str], now: int, purge: bool = False, progress: Progress | None = None
+        self,
+        scope: Scope,
+        ids: Sequence[str],
+        now: int,
+        purge: bool = False,
+        progress: Progress | None = None,
+        along: Mapping[Scope, Batch] = NOTHING_ALONG,
     ) -> list[str]: ...
     def has_traces(self) -> bool: ...
     def touch(self, scope: Scope, ids: Sequence[str], now: int) -> None: ...

@@ -29,7 +29,17 @@ from cuetrail.model import (
     WalkQuery,
     Where,
 )
-from cuetrail.store.base import NO_VECTORS, Band, Batch, Progress, Record, Unembedded, VectorSpace, Written
+from cuetrail.store.base import (
+    NO_VECTORS,
+    NOTHING_ALONG,
+    Band,
+    Batch,
+    Progress,
+    Record,
+    Unembedded,
+    VectorSpace,
+    Written,
+)
 from cuetrail.store.energy import Expanded, Level
 from cuetrail.store.local import backup, doctor, dreaming, graves, rehearsal, spaces, succession, texts, write
 from cuetrail.store.local.db import UNERASED, Database, chunks, head, log_changes, marks
@@ -98,17 +108,27 @@ class LocalStore:
             self.text_index.settle()
 
     def forget(
-        self, scope: Scope, ids: Sequence[str], now: int, purge: bool = False, progress: Progress | None = None
+        self,
+        scope: Scope,
+        ids: Sequence[str],
+        now: int,
+        purge: bool = False,
+        progress: Progress | None = None,
+        along: Mapping[Scope, Batch] = NOTHING_ALONG,
     ) -> list[str]:
         """Remove the user's own nodes for good; their ids come back. Ids of others are left alone.
 
-        A large text index keeps their words, where no search finds them, until it is rewritten; `purge` does that now.
+        What `along` changes in the places of the user, because they go, is part of the same transaction. A large text
+        index keeps their words, where no search finds them, until it is rewritten; `purge` does that now.
         """
         self._count_accesses()
         with self.db.writing() as db:
             w = write.Write(db, scope)
             forgotten = write.forget(w, ids, now, self.db.path)
             log_changes(db, w.changed)
+            # Behind the tombstones, which keep out what would take the place of the forgotten under its name.
+            for place, batch in along.items():
+                succession.write_batch(db, place, batch)
             if forgotten:
                 # Should this process die before it is done, the next one knows what is left to do.
                 db.execute("INSERT OR REPLACE INTO meta VALUES (?, 1), (?, ?)", (UNERASED, FORGOTTEN, head(db)))

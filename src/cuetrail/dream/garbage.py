@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 # New objects between two looks. Atoms and tags lead to no cycles, so what waits meanwhile is little.
-PATIENCE = 100_000
+PATIENCE = 1_000_000
 
 _guard = threading.Lock()
 _before: list[tuple[int, int, int]] = []

@@ -61,9 +61,12 @@ def _listed(a: Any, b: Any, text: Any, c: Any, props: Any, d: Any, e: Any, f: An
 def relabelled_sums(row: Sequence[Any], labels: str | None) -> tuple[int, int]:
     """The checksum of a row as it is, and as it is with other labels."""
     key, part, id_, kind, name, text, _, aliases, old, _, *rest = row[:19]
-    before, after = f"{key}\0{part}\0{id_}\0{kind}\0{name}\0{text}\0{aliases}\0", f"\0{_listed(*rest)}"
-    was = xxhash.xxh3_64_intdigest(f"{before}{old}{after}".encode())
-    return signed(was), signed(xxhash.xxh3_64_intdigest(f"{before}{labels}{after}".encode()))
+    after = f"\0{_listed(*rest)}"
+    was = xxhash.xxh3_64(f"{key}\0{part}\0{id_}\0{kind}\0{name}\0{text}\0{aliases}\0".encode())
+    now = was.copy()
+    was.update(f"{old}{after}".encode())
+    now.update(f"{labels}{after}".encode())
+    return signed(was.intdigest()), signed(now.intdigest())
 
 
 def signed(value: int) -> int:

@@ -8,13 +8,14 @@ best of all memories that share them and hold no word of the cue, text within 8,
 drawn by Zipf's law; at a million atoms the most used one is on 340,000 of them, and each bucket on 200,000.
 
 Each walk follows the raw search of its query or goes before it, in turns. Each runs PASSES times; its median counts.
-Odd cues (300 words, emoji, other scripts, signs, NULs, a megabyte of garbage) are timed beside the ordinary ones. The
-peak memory is that of a process which does nothing but walk. The label index is made by the first walk; `index` is how
+Odd cues (300 words, other scripts, a megabyte of garbage, thousands of tags or phrases) are timed beside them. The peak
+memory is that of a process which does nothing but walk. The label index is made by the first walk; `index` is how
 long that takes.
 """
 
 from __future__ import annotations
 
+import itertools
 import random
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -129,6 +130,16 @@ def odd_cues() -> dict[str, str]:
         "signs": 'AND OR NEAR ( " * : ^ ' + words[2],
         "NULs": "\x00".join(chance.sample(words, 5)),
         "1 MB of garbage": chance.randbytes(1 << 20).decode("utf-8", "replace"),
+        "1 MB of signs": "".join(chance.choices('ab"*:^()#@ \x00', k=1 << 20)),
+        "5,000 times a tag": "#tag1 " * 5_000 + words[3],
+        "5,000 tags": " ".join(f"#tag{n}" for n in range(5_000)),
+        "5,000 buckets": " ".join(f"@bucket{n}" for n in range(5_000)),
+        "3,000 phrases": " ".join(f'"{first} {second}"' for first, second in itertools.pairwise(words[:3_001])),
+        "a phrase of 3,000 words": f'"{" ".join(words[:3_000])}"',
+        "3,000 unknown words": " ".join(f"zq{n}x" for n in range(3_000)),
+        "7,000 openings": "so " * 7_000 + words[4],
+        "5,000 Chinese letters": "鳥は来た東京" * 833,
+        "a letter with 9,000 accents": "a" + "\u0301" * 9_000,
     }
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from cuetrail import Budget, Hit, Memory, Node
 from cuetrail.anchor import Anchor
-from cuetrail.cue import LONGEST_CUE, Cue, looked_for, parse_cue
+from cuetrail.cue import LONGEST_CUE, MOST_FILTERS, MOST_QUOTED, MOST_WORDS, Cue, looked_for, parse_cue
 from cuetrail.errors import EmbedderError, InputError
 from cuetrail.formulas import estimated_tokens
 from cuetrail.model import TextQuery, Where
@@ -329,10 +329,62 @@ def test_arguments_filter_like_the_cue_does(memory: Memory) -> None:
     assert [h.node.id for h in memory.recall("fox", until=5, now=2).hits] == ["a"]
 
 
-def test_what_lies_beyond_the_longest_cue_is_not_read(memory: Memory) -> None:
-    memory.add("apple", now=1)
-    assert not memory.recall("x" * LONGEST_CUE + " apple", now=2).answerable
-    assert memory.recall("apple " + "x" * LONGEST_CUE, now=2).answerable
+def test_of_a_cue_that_is_too_long_both_ends_are_read_and_it_is_said(memory: Memory) -> None:
+    memory.add("apple", id="a", tags=["fruit"], now=1)
+    memory.add("apple", id="b", now=1)
+    padding = "x" * LONGEST_CUE
+    for cue in (f"apple {padding}", f"{padding} apple", f"{padding} apple {padding} apple"):
+        found = memory.recall(cue, now=2)
+        assert {hit.node.id for hit in found.hits} == {"a", "b"}
+        assert "the beginning and the end" in found.notices[0]
+    assert not memory.recall(f"{padding} apple {padding}", now=2).answerable
+    assert [hit.node.id for hit in memory.recall(f"apple {padding} #fruit", now=2).hits] == ["a"]
+    # Two quotes of which each end has one are no phrase.
+    assert len(memory.recall(f'apple "{padding} " #fruit', now=2).looked_for) > 2
+    assert memory.recall("apple", now=2).notices == ()
+
+
+@pytest.mark.parametrize(
+    ("cue", "left_out"),
+    [
+        (" ".join(f"#t{n}" for n in range(MOST_FILTERS + 1)), f"'t{MOST_FILTERS}'"),
+        (" ".join(f"@b{n}" for n in range(MOST_FILTERS + 1)), f"'b{MOST_FILTERS}'"),
+        (" ".join(f'"p{n}"' for n in range(MOST_FILTERS + 1)), f"'p{MOST_FILTERS}'"),
+        (" ".join(f"w{n}" for n in range(MOST_WORDS // 2 + 1)), f"'w{MOST_WORDS // 2}'"),
+        ("-".join(f"w{n}" for n in range(MOST_WORDS // 2 + 1)), f"'w{MOST_WORDS // 2}'"),
+        ("same " * MOST_WORDS + "last", "'last'"),
+        ('"' + "same " * MOST_QUOTED + 'last"', "'last'"),
+        ("鳥" * MOST_WORDS + "魚", "'魚'"),
+    ],
+)
+def test_a_cue_holds_so_much_and_what_is_left_out_is_said(memory: Memory, cue: str, left_out: str) -> None:
+    (notice,) = memory.tag_walk(cue, now=2).notices
+    assert left_out in notice
+    assert memory.recall(cue, now=2).notices == (notice,)
+
+
+def test_what_is_repeated_in_a_cue_is_one_thing(memory: Memory) -> None:
+    cue = parse_cue("#t1 #T1 @b @b " * 500 + '"a b" "a b" ' * 50 + "kite " * 200, Where(tags=("t1",)))
+    assert (cue.where, cue.query) == (Where(("t1",), ("b",)), TextQuery("kite", ("a b",)))
+    assert cue.notices == ()
+
+
+@pytest.mark.parametrize(
+    ("raw", "phrases", "tags", "buckets"),
+    [
+        ("“red kite” now", ("red kite",), (), ()),
+        ("„roter Milan“ now", ("roter Milan",), (), ()),
+        ("« milan royal » now", ("milan royal",), (), ()),
+        ("「赤い凧」 now", ("赤い凧",), (), ()),
+        ("now (#bird)", (), ("bird",), ()),
+        ("now [#bird, @field]", (), ("bird",), ("field",)),
+        ("now (bucket:field)", (), (), ("field",)),
+    ],
+)
+def test_quotes_of_any_kind_and_filters_in_brackets_are_understood(
+    raw: str, phrases: tuple[str, ...], tags: tuple[str, ...], buckets: tuple[str, ...]
+) -> None:
+    assert parse_cue(raw, Where()) == Cue(raw, TextQuery("now", phrases), Where(tags, buckets))
 
 
 # --- what counts as an answer

@@ -27,6 +27,21 @@ from cuetrail.model import TextQuery, Where
         ("why does the receiver go silent in frost?", "receiver go silent frost?"),
         ("look up the plan for May right now", "plan May"),
         ("on call rota", "call rota"),
+        ("IT budget", "IT budget"),
+        ("what is the IT budget?", "IT budget?"),
+        ("Will Smith", "Will Smith"),
+        ("why did Will leave", "Will leave"),
+        ("will Smith call?", "Smith call?"),
+        ("Will Smith call?", "Smith call?"),
+        ("WHO report", "WHO report"),
+        ("flights US", "flights US"),
+        ("find US flights", "find US flights"),
+        ("tell us about flights", "flights"),
+        ("US GDP", "US GDP"),
+        ("WHAT IS IT ABOUT THE KITE", "KITE"),
+        ("What Is It About The Kite", "Kite"),
+        ("kite AND NOT cloud", "kite cloud"),
+        ("I saw a kite", "saw kite"),
     ],
 )
 def test_a_question_is_unwrapped(asked: str, words: str) -> None:
@@ -67,6 +82,34 @@ def test_a_cue_is_read_in_four_ways_and_in_none_twice() -> None:
         (TYPOS, "Hanne decide bird count"),
     ]
     assert [name for name, _ in readings(parse_cue("count", Where(), fuzzy=True))] == [FULL]
+
+
+@pytest.mark.parametrize(
+    ("wider", "query", "covered"),
+    [
+        (TextQuery("red kite"), TextQuery("kite"), True),
+        (TextQuery("red ki", prefix=True), TextQuery("red"), True),
+        (TextQuery("red kite", ("a b",)), TextQuery("red", ("a b",)), True),
+        (TextQuery("red kite"), TextQuery("red", ("a b",)), True),
+        (TextQuery("red kite", ("a b",)), TextQuery("red"), False),
+        (TextQuery("red"), TextQuery("red kite"), False),
+        (TextQuery("red kite"), TextQuery(""), False),
+        (TextQuery("red kite"), TextQuery("kite", prefix=True), False),
+        (TextQuery("red kite"), TextQuery("kite", mend=True), False),
+        (TextQuery("red kite"), TextQuery("kite", fuzzy=True), False),
+    ],
+)
+def test_a_reading_is_searched_for_where_it_can_find_more(wider: TextQuery, query: TextQuery, covered: bool) -> None:
+    searched: list[TextQuery] = []
+
+    def search(asked: TextQuery) -> list[str]:
+        searched.append(asked)
+        return ["one"] * len(searched)
+
+    found, attempt, tried = climb([("wider", wider), ("query", query)], search, 10)
+    assert searched == ([wider] if covered else [wider, query])
+    assert [one.found for one in tried] == ([1, None] if covered else [1, 2])
+    assert (attempt.name, len(found)) == (("wider", 1) if covered else ("query", 2))
 
 
 @pytest.mark.parametrize(

@@ -135,19 +135,37 @@ def readings(cue: Cue) -> Iterator[tuple[str, TextQuery]]:
 def climb(
     ways: Iterable[tuple[str, TextQuery]], search: Callable[[TextQuery], list[T]], least: int
 ) -> tuple[list[T], Attempt, list[Attempt]]:
-    """The first attempt that finds at least `least`, else the first that finds most; and all that were made."""
+    """The first attempt that finds at least `least`, else the first that finds most; and all there were.
+
+    One that cannot find more than another before it is not searched for.
+    """
     best: list[T] = []
     tried: list[Attempt] = []
     answered: Attempt | None = None
+    most = -1
     for name, query in ways:
+        if any(covers(one.query, query) for one in tried):
+            tried.append(Attempt(name, query, None))
+            continue
         found = search(query)
         tried.append(Attempt(name, query, len(found)))
-        if answered is None or len(found) > answered.found:
-            best, answered = found, tried[-1]
+        if len(found) > most:
+            best, answered, most = found, tried[-1], len(found)
         if len(found) >= least:
             break
     assert answered is not None, "a cue can be read in at least one way"
     return best, answered, tried
+
+
+def covers(wider: TextQuery, query: TextQuery) -> bool:
+    """Whether all that a plain query finds is surely found by another: words are OR-ed, so fewer find no more.
+
+    >>> covers(TextQuery("red kite"), TextQuery("kite")), covers(TextQuery("kite", ("red",)), TextQuery("kite"))
+    (True, False)
+    """
+    if query.prefix or query.fuzzy or query.mend or not query.words.strip():
+        return False
+    return set(query.words.split()) <= set(wider.words.split()) and set(wider.phrases) <= set(query.phrases)
 
 
 def _by_text(ask: Ask, query: TextQuery, limit: int, favour: tuple[float, float]) -> list[Anchor]:

@@ -118,6 +118,7 @@ RULES: Mapping[str, Rule] = {
     **dict.fromkeys(("bucket", "source"), _STORABLE),
     **dict.fromkeys(("allow_again", "force", "fuzzy", "include_archived", "include_quarantined", "repair"), _FLAG),
     "purge": _FLAG,
+    "min_results": Rule(lambda value: is_whole(value) and value >= 0, "a whole number from 0 on"),
     **dict.fromkeys(("dry_run", "everyone", "follow", "record_access", "vectors", "watch"), _FLAG),
     **dict.fromkeys(("attitude", "limit", "max_branches", "max_bytes", "max_depth", "proximity"), _WHOLE),
     **dict.fromkeys(

@@ -126,15 +126,18 @@ class Asking:
         mode: Mode = "all",
         rank: Rank = "idf",
         spill: bool = False,
+        min_results: int = 10,
         **options: Unpack[RecallOptions],
     ) -> Recollection:
         """What the words of a cue find (`.anchors`), and what shares tags and buckets with that (`.walkers`).
 
         `mode` favours internal memories ("all", more so "internal") or the others ("external"). `rank` orders walkers
         by the rarity of what they share ("idf") or by their number, time and likeness ("gravity"). Anchors get 70 % of
-        the budget and walkers the rest; with `spill`, one may use what the other leaves. `options` are as in `recall`.
+        the budget and walkers the rest; with `spill`, one may use what the other leaves. A cue that finds fewer than
+        `min_results` is read again, more forgivingly. `options` are as in `recall`.
         """
-        return self.recall(cue, budget=budget, recipe=recipes.tag_walk(mode, rank, spill), **options)
+        recipe = recipes.tag_walk(mode, rank, spill, min_results)
+        return self.recall(cue, budget=budget, recipe=recipe, **options)
 
     @checked
     def activate(
@@ -186,7 +189,7 @@ class Asking:
     ) -> tuple[dict[str, float], tuple[str, ...]]:
         """The seeds a query finds with their energies, and the tags it is about unless they are given."""
         anchored = by_hybrid(ask, seeding=seeding)
-        for notice in self._noticed(anchored.notices):
+        for notice in self._noticed(ask.cue.notices + anchored.notices):
             log.warning(notice)
         if tags is None:
             tags = query_tags(ask, anchored.anchors, choose)

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import re
 import string
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from cuetrail.extract import names
 from cuetrail.model import TextQuery, Where
-from cuetrail.text import clean, norm_tag, sanitize_query
+from cuetrail.text import clean, norm_tag, pieces
 
-_PHRASE = re.compile(r'"([^"]*)"')
-_TAG = re.compile(r"(?<!\S)#([^\s#@\"]+)")
-_BUCKET = re.compile(r"(?<!\S)(?:@|bucket:)([^\s#@\"]+)")
+# Stands between the two ends of a cue that is too long: white space, and no phrase goes across it.
+_GAP = "\x1f"
+_QUOTES = '"“”„‟«»＂「」『』'
+_PHRASE = re.compile(f"[{_QUOTES}]([^{_QUOTES}{_GAP}]*)[{_QUOTES}]")
+_TAG = re.compile(r"(?<!\S)[(\[{]*#([^\s#@\"]+)")
+_BUCKET = re.compile(r"(?<!\S)[(\[{]*(?:@|bucket:)([^\s#@\"]+)")
 # One star, at the very end and behind letters: "**bold**" is no beginning of a word.
-_BEGUN = re.compile(r"(?<!\S)([^\s*]*\w)\*\s*$")
+_BEGUN = re.compile(r"([^\s*]*\w)\*")
 _WORD = re.compile(r"\w+")
 _STOPS = ".,;:!?)]}'…。！？"
 _EDGES = string.punctuation + "“”‘’«»‹›„…·–—¿¡。！？、，"
@@ -31,15 +35,21 @@ FUNCTION_WORDS = frozenset(
     those through to too under until up us very was we were what when where which while who whom whose why will with
     would you your yours""".split()  # noqa: SIM905  # a list literal of these takes 150 lines
 )
+# Function words that are names too where they are written as one.
+_ALSO_NAMES = frozenset({"an", "do", "he", "will"})
+# In capitals they are what other search engines understand, not names.
+_OPERATORS = frozenset({"AND", "NOT", "OR"})
+# More words than this in capitals, or with one each, are a way of writing and no names.
+_MOST_CAPITALS = 3
 # How people begin to ask. What such a beginning says is said to whoever is asked, not about what is asked for.
 _WRAPPERS = re.compile(
-    r"""\s*(?:
+    r"""\s*+(?:
       (?:hey|hi|hello|okay|ok|so|well|please|now)\b[\s,.!:;-]+
     | (?:can|could|would|will)\s+(?:you|we|i)\s+(?:please\s+|kindly\s+)?
     | (?:i|we)(?:'d|’d|\s+would)\s+like\s+(?:you\s+)?to\b
     | (?:i|we)\s+(?:want|need|wish|have)\s+(?:you\s+)?to\s+(?=know|see|hear|learn|find|remember|recall|tell|understand)
     | (?:i'm|i’m|i\s+am|we're|we’re|we\s+are)\s+(?:looking\s+for|wondering|trying\s+to\s+(?=find|remember|recall))\b
-    | (?:tell|show|give|remind|get|bring|send|find|help)\s+(?:me|us)\b
+    | (?:tell|show|give|remind|get|bring|send|find|help)\s+(?-i:[Mm]e|[Uu]s)\b
     | let\s+(?:me|us)\s+know\b
     | (?:know|see|hear|learn|remember|recall|understand|find)\s+(?:out\b|(?=about\b|of\b|what\b|how\b|who\b|the\b))
     | (?:search|look)\s+(?:for|up)\b
@@ -75,35 +85,108 @@ _NO_NOUNS = frozenset(
     slow small solve soon speak spend started still strong such suggest take taken tell think thought told took
     true try understand used usual usually want wanted weak went whether wide without written wrong wrote""".split()  # noqa: SIM905  # as above
 )
-# Nobody types a longer cue; what lies beyond is not read.
-LONGEST_CUE = 20_000
-# Who puts more than a page into a cue does not ask by names.
-LONGEST_NAMED = 4_000
+# Whatever a cue holds, it must not take long: it is read, and looked for, no further than this.
+# A cue of 300 words has about 2,000 characters; of a longer one than LONGEST_CUE both ends are read.
+LONGEST_CUE = 10_000
+_LAST = 2_500
+MOST_WORDS, MOST_QUOTED = 1_000, 100
+"""Words, and words of phrases; half as many different ones."""
+# Of so many, repeats say nothing.
+MANY_WORDS = 100
+MOST_FILTERS = 16
+"""Tags, buckets and phrases, of each."""
+# Who puts more than half a page into a cue does not ask by names.
+LONGEST_NAMED = 1_000
+_MOST_WRAPPERS = 12
+_LONGEST_CLOSER = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """A query, taken apart: words, quoted phrases, and the filters written as #tag, @bucket or bucket:x."""
+    """A query, taken apart: words, quoted phrases, and the filters written as #tag, @bucket or bucket:x.
+
+    `notices` say what of it was left out.
+    """
 
     raw: str
     query: TextQuery
     where: Where
+    notices: tuple[str, ...] = ()
 
 
 def parse_cue(raw: str, where: Where, fuzzy: bool = False) -> Cue:
     """Never raises; an empty cue has no words. A last word that ends in * stands for all that begin so."""
-    rest = clean(raw[:LONGEST_CUE].replace("\x00", " "))
-    phrases = tuple(p for p in (p.strip() for p in _PHRASE.findall(rest)) if p)
+    notices: list[str] = []
+    rest = clean(_ends(raw, notices).replace("\x00", " "))
+    phrases = _few("phrases", filter(None, map(str.strip, _PHRASE.findall(rest))), notices)
     rest = _PHRASE.sub(" ", rest)
-    tags = _names(_TAG.findall(rest))
-    rest = _TAG.sub(" ", rest)
-    buckets = _names(_BUCKET.findall(rest))
-    rest = _BUCKET.sub(" ", rest)
-    if tags or buckets:
-        where = replace(where, tags=where.tags + tags, buckets=where.buckets + buckets)
-    begun = _BEGUN.search(rest)
-    words = " ".join((*_without_joints(unwrapped(rest[: begun.start()])), begun[1])) if begun else _telling(rest)
-    return Cue(raw, TextQuery(words, phrases, begun is not None, fuzzy), where)
+    if "#" in rest:
+        tags = _few("tags", map(_name, _TAG.findall(rest)), notices)
+        where = replace(where, tags=tuple(dict.fromkeys(where.tags + tags)))
+        rest = _TAG.sub(" ", rest)
+    if "@" in rest or "bucket:" in rest:
+        buckets = _few("buckets", map(_name, _BUCKET.findall(rest)), notices)
+        where = replace(where, buckets=tuple(dict.fromkeys(where.buckets + buckets)))
+        rest = _BUCKET.sub(" ", rest)
+    phrases = _bounded(phrases, MOST_QUOTED, notices)
+    (rest,) = _bounded((rest,), MOST_WORDS, notices)
+    rest, begun = _begun(rest)
+    words = _without_joints(unwrapped(rest)) if begun else _telling(rest)
+    if len(words) > MANY_WORDS:
+        words = list(dict.fromkeys(words))
+    words += [begun] if begun else []
+    query = TextQuery(" ".join(words), tuple(filter(None, phrases)), bool(begun), fuzzy)
+    return Cue(raw, query, where, tuple(notices))
+
+
+def _ends(raw: str, notices: list[str]) -> str:
+    """The cue as far as it is read: whole, or its beginning and its end, where filters often stand."""
+    if len(raw) <= LONGEST_CUE:
+        return raw
+    notices.append(f"a cue is read up to {LONGEST_CUE:,} characters; of this one only the beginning and the end were")
+    # No word is read in half, unless there is but one.
+    first = raw[: LONGEST_CUE - _LAST].rsplit(None, 1)
+    last = raw[-_LAST:].split(None, 1)
+    return _GAP.join((*first[:1], *last[1:]))
+
+
+def _few(what: str, found: Iterable[str], notices: list[str]) -> tuple[str, ...]:
+    """The first MOST_FILTERS different ones that are not empty."""
+    kept: dict[str, None] = {}
+    for one in found:
+        if one and len(kept) == MOST_FILTERS and one not in kept:
+            notices.append(f"a cue has at most {MOST_FILTERS} {what}; those from {one!r:.60} on were left out")
+            break
+        if one:
+            kept[one] = None
+    return tuple(kept)
+
+
+def _bounded(texts: tuple[str, ...], most: int, notices: list[str]) -> tuple[str, ...]:
+    """The texts up to so many words in all and half as many different ones; those behind are empty."""
+    if sum(map(len, texts)) <= most // 2:
+        return texts
+    words: set[str] = set()
+    left = most
+    for at, text in enumerate(texts):
+        for match in pieces(text):
+            words.add(match[0])
+            left -= 1
+            if left < 0 or len(words) > most // 2:
+                where = "" if most == MOST_WORDS else " in quotes"
+                said = f"a cue has at most {most:,} words{where}, {most // 2} of them different"
+                notices.append(f"{said}; those from {match[0]!r:.60} on were left out")
+                return (*texts[:at], text[: match.start()].strip(), *[""] * (len(texts) - at - 1))
+    return texts
+
+
+def _begun(words: str) -> tuple[str, str]:
+    """The words without the last one if that only begins one, and its beginning."""
+    if not words.rstrip().endswith("*"):
+        return words, ""
+    last = words.split()[-1]
+    match = _BEGUN.fullmatch(last)
+    return (words[: words.rindex(last)], match[1]) if match else (words, "")
 
 
 def unwrapped(words: str) -> str:
@@ -112,26 +195,59 @@ def unwrapped(words: str) -> str:
     >>> unwrapped("Hey, can you tell me what we know about the antenna please?"), unwrapped("tell me")
     ('the antenna', 'tell me')
     """
-    rest = _CLOSERS.sub("", words)
+    near = max(0, len(words) - _LONGEST_CLOSER)
+    rest = words[:near] + _CLOSERS.sub("", words[near:])
     start = 0
-    while found := _WRAPPERS.match(rest, start):
+    for _ in range(_MOST_WRAPPERS):
+        found = _WRAPPERS.match(rest, start)
+        if found is None:
+            break
         start = found.end()
     rest = rest[start:].strip()
-    return rest if any(sanitize_query(word) for word in _without_joints(rest)) else words
+    return rest if any(map(_says, _without_joints(rest))) else words
 
 
-def _telling(words: str) -> str:
+def _telling(words: str) -> list[str]:
     """The words that tell something; all of them when none does.
 
-    >>> _telling("what is the capital of France?"), _telling("the who")
-    ('capital France?', 'the who')
+    >>> _telling("what is the capital of France?"), _telling("the who"), _telling("what is the WHO budget")
+    (['capital', 'France?'], ['the', 'who'], ['WHO', 'budget'])
     """
     kept = _without_joints(unwrapped(words))
-    return " ".join(kept if any(map(sanitize_query, kept)) else words.split())
+    return kept if any(map(_says, kept)) else words.split()
+
+
+def _says(word: str) -> bool:
+    return any(map(str.isalnum, word))
 
 
 def _without_joints(words: str) -> list[str]:
-    return [word for word in words.split() if _bare(word) not in FUNCTION_WORDS]
+    """The words but for those that only join others.
+
+    >>> _without_joints("flights to the US"), _without_joints("Will Smith"), _without_joints("will it rain")
+    (['flights', 'US'], ['Will', 'Smith'], ['rain'])
+    """
+    said = words.split()
+    plain = len(said) > _MOST_CAPITALS and (words.isupper() or words.istitle())
+    return [
+        word
+        for at, word in enumerate(said)
+        if _bare(word) not in FUNCTION_WORDS or (not plain and not word.islower() and _is_name(said, at))
+    ]
+
+
+def _is_name(words: list[str], at: int) -> bool:
+    """Whether a function word is written as a name: IT, WHO; Will inside a sentence, or before another name."""
+    word = words[at].strip(_EDGES)
+    if word.isupper():
+        return len(word) > 1 and word not in _OPERATORS
+    if word.lower() not in _ALSO_NAMES:
+        return False
+    if at and words[at - 1][-1] not in ".!?:":
+        return True
+    after = words[at + 1] if at + 1 < len(words) else ""
+    # "Will Smith called", but not "Will Smith call?"
+    return after[:1].isupper() and _bare(after) not in FUNCTION_WORDS and not words[-1].endswith("?")
 
 
 def nouns(cue: Cue) -> str:
@@ -173,6 +289,6 @@ def looked_for(cue: Cue) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*cue.query.phrases, *cue.query.words.split(), *filters)))
 
 
-def _names(found: list[str]) -> tuple[str, ...]:
-    """Tags or buckets as they are stored; what ends the sentence is not part of the name."""
-    return tuple(filter(None, (norm_tag(name.rstrip(_STOPS)) for name in found)))
+def _name(found: str) -> str:
+    """A tag or bucket as it is stored; what ends the sentence is not part of the name."""
+    return norm_tag(found.rstrip(_STOPS))

@@ -403,11 +403,14 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One way in which a cue was read, and how much that found."""
+    """One way in which a cue was read, and how much that found.
+
+    None: it was not searched for, because it cannot find more than one before it.
+    """
 
     name: str
     query: TextQuery
-    found: int
+    found: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,6 @@ def recall(
 
     return Recollection(
         raw, text, shown.anchors, shown.walkers,
-        answerable=bool(scored.anchors), looked_for=looked_for(cue), notices=anchored.notices,
+        answerable=bool(scored.anchors), looked_for=looked_for(cue), notices=cue.notices + anchored.notices,
         attempt=anchored.attempt, attempts=anchored.attempts,
     )  # fmt: skip

@@ -55,11 +55,14 @@ TRAIL = Recipe(
 )
 
 
-def tag_walk(mode: Mode = "all", rank: Rank = "idf", spill: bool = False) -> Recipe:
-    """Direct hits by words, then memories that share their tags and buckets but not the words."""
+def tag_walk(mode: Mode = "all", rank: Rank = "idf", spill: bool = False, min_results: int = 10) -> Recipe:
+    """Direct hits by words, then memories that share their tags and buckets but not the words.
+
+    Where the cue finds fewer than `min_results`, it is read again, more forgivingly.
+    """
     return Recipe(
         "tag-walk",
-        anchor=partial(by_words, harvest=10, least=10, favour=MODES[mode]),
+        anchor=partial(by_words, harvest=10, least=min_results, favour=MODES[mode]),
         spread=partial(along_labels, harvest=10, generic=GENERIC, rank=rank),
         score=as_found,
         render=partial(two_lists, anchor_share=0.7, spill=spill),

@@ -49,7 +49,8 @@ def score_anchors(anchors: Sequence[Anchor], text_share: float, vector_floor: fl
 def as_found(ask: Ask, anchored: Anchored, reached: Reached) -> Scored:
     """Anchors and walkers in the order and with the scores they were found with."""
     most, _ = shares(ask.tokens, ask.limit)
-    words = list(dict.fromkeys(sanitize_query(" ".join((anchored.query.words, *anchored.query.phrases))).split()))
+    asked = " ".join((anchored.query.words, *anchored.query.phrases)) if anchored.anchors else ""
+    words = list(dict.fromkeys(sanitize_query(asked).split()))
     anchors = [Hit(a.node, a.bm25 or 0.0, _matched(a, anchored, words)) for a in anchored.anchors[:most]]
     footholds = [(foothold, frozenset(foothold.labels)) for foothold in reached.footholds]
     walkers = [Hit(w.node, w.score, _shared(w, reached, footholds)) for w in reached.walked]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from cuetrail.model import Origin, Tag
@@ -13,9 +13,12 @@ from cuetrail.model import Origin, Tag
 _SPACE = re.compile(r"\s+")
 _ASCII_JUNK = re.compile(r"[^A-Za-z0-9\s]+")
 # Scripts written without spaces: each character is a word of its own, so that any part of a sentence can be found.
-_UNSPACED = re.compile(
-    "([\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f])"
+_ALONE = (
+    "\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff"
+    "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 )
+_UNSPACED = re.compile(f"([{_ALONE}])")
+_PIECE = re.compile(rf"[{_ALONE}]|[^\W_{_ALONE}]+")
 
 
 def clean(text: str) -> str:
@@ -59,7 +62,17 @@ def sanitize_query(query: str, ascii: bool = False) -> str:
 
 def analysable(text: str) -> str:
     """The text as the analyser of index and query gets it: unspaced scripts are cut into characters."""
-    return text if text.isascii() else _UNSPACED.sub(r" \1 ", unicodedata.normalize("NFC", text))
+    # Split and joined, for `sub` is ten times as slow.
+    return text if text.isascii() else " ".join(_UNSPACED.split(unicodedata.normalize("NFC", text)))
+
+
+def pieces(text: str) -> Iterator[re.Match[str]]:
+    """About the words that the analyser makes of a text, where they stand.
+
+    >>> [piece[0] for piece in pieces("snake_case at 東京")]
+    ['snake', 'case', 'at', '東', '京']
+    """
+    return _PIECE.finditer(text)
 
 
 def is_unspaced(text: str) -> bool:

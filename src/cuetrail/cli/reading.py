@@ -59,6 +59,12 @@ LINKS_SHOWN = 10
 )
 @click.option("--spill", is_flag=True, help="With tag-walk: what is found and what is walked to share their room.")
 @click.option(
+    "--min-results",
+    metavar="N",
+    type=click.IntRange(0),
+    help="With tag-walk: read a cue that finds fewer again, more forgivingly. [default: 10]",
+)
+@click.option(
     "--tag", "tags", metavar="TAG", multiple=True, help="Only what has this tag; repeatable, all must be there."
 )
 @click.option("--bucket", "buckets", metavar="BUCKET", multiple=True, help="Only what is in this bucket; repeatable.")
@@ -106,12 +112,12 @@ def _recipe(name: str) -> Recipe:
 def _walking(options: dict[str, Any]) -> tuple[str, dict[str, Any] | None]:
     """The recipe and the options of a tag walk, taken out; None for other recipes, which have none of them."""
     recipe = options.pop("recipe")
-    given = {name: options.pop(name) for name in ("mode", "rank", "spill")}
-    given = {name: value for name, value in given.items() if value}
+    given = {name: options.pop(name) for name in ("mode", "rank", "spill", "min_results")}
+    given = {name: value for name, value in given.items() if value is not None and value is not False}
     if recipe == "tag-walk":
         return recipe, given
     if given:
-        raise click.UsageError(f"--{next(iter(given))} goes with --recipe tag-walk")
+        raise click.UsageError(f"--{next(iter(given)).replace('_', '-')} goes with --recipe tag-walk")
     return recipe, None
 
 

@@ -93,7 +93,8 @@ def unanswered(found: Recollection, fuzzy: bool) -> str:
     words = ", ".join(found.looked_for)
     if not words:
         return "nothing to look for: give a word or two"
-    hint = "" if fuzzy else " (--fuzzy forgives typos)"
+    forgiven = fuzzy or any(attempt.query.mend for attempt in found.attempts)
+    hint = "" if forgiven else " (--fuzzy forgives typos)"
     return f"nothing is remembered on this; looked for: {words}{hint}"
 
 

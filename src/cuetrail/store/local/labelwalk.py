@@ -27,13 +27,11 @@ FIRST, GROWTH = 10_000, 1.3
 # Weights are whole multiples of this: then a sum is the same in whatever order it is made, and equals are equal.
 GRAIN = 2.0**-32
 ROUNDING, TINY = 1e-12, 1e-300
-NO_ROWS, NO_KEYS = np.zeros(0, np.int32), np.zeros(0, np.int64)
+NO_ROWS = np.zeros(0, np.int32)
 
 Floats = NDArray[np.float64]
 Queue = Sequence[tuple[float, int, Label]]
 """Labels, the heaviest first: the negative weight, how many carry it, and the label."""
-Carriers = Callable[[Label], Ints]
-"""Keys of the nodes that carry a label, where not all of them are meant."""
 Column = Callable[[str], NDArray[Any]]
 """A column of the nodes that are looked at: ats, hashes or flags."""
 
@@ -127,12 +125,12 @@ class LabelWalk:
             if holding:
                 yield label, Told(code, some, size, round(idf(total, holding) / GRAIN) * GRAIN)
 
-    def best(self, pulls: Sequence[Pull], limit: int, carriers: Carriers | None = None) -> Candidates:
+    def best(self, pulls: Sequence[Pull], limit: int, these: Ints | None = None) -> Candidates:
         """The `limit` best of the base, and of the rest as many and all that tie with the last.
 
-        Of several pulls on a node the strongest counts. With `carriers`, only nodes that it gives for a label.
+        Of several pulls on a node the strongest counts. With `these`, only nodes with one of these keys.
         """
-        known, loose = (self.told, self.loose) if carriers is None else self._narrowed(carriers)
+        known, loose = (self.told, self.loose) if these is None else self._narrowed(these)
         values: dict[int, float] = {}
         others: dict[int, float] = {}
         for pull in pulls:
@@ -148,14 +146,14 @@ class LabelWalk:
         keys = self.base.keys[[row for row, _ in first]].tolist() if first else []
         return Candidates([(key, value) for key, (_, value) in zip(keys, first, strict=True)], others)
 
-    def _narrowed(self, carriers: Carriers) -> tuple[dict[Label, Told], list[Rows]]:
-        """What is known of the labels, and the loose rows, as if none but these carried them."""
-        given = {label: carriers(label) for label in self.told}
+    def _narrowed(self, these: Ints) -> tuple[dict[Label, Told], list[Rows]]:
+        """What is known of the labels, and the loose rows, as if there were no nodes but those with these keys."""
+        among = np.zeros(len(self.base), np.bool_)
+        among[self.base.rows_of(these)] = True
         known = {}
-        for label, keys in given.items():
-            rows = self._seen(self.base.rows_of(keys))
-            known[label] = self.told[label]._replace(pieces=[Piece(0, rows, None)], size=len(rows))
-        these = np.concatenate([NO_KEYS, *given.values()])
+        for label, told in self.told.items():
+            rows = np.concatenate([NO_ROWS, *(piece.rows[among[piece.rows]] for piece in told.pieces)])
+            known[label] = told._replace(pieces=[Piece(0, rows, None)], size=len(rows))
         return known, [rows.take(np.flatnonzero(np.isin(rows.keys, these))) for rows in self.loose]
 
     def _weights(self, pull: Pull) -> Floats:

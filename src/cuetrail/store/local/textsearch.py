@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -49,8 +49,10 @@ PREFIX_TERMS = 50
 ENDING = 4
 SHORTEST_STEM = 3
 FUZZY_SHARE = 0.5
+# Whole folders are taken in at one moment; so many of them are put in the order of their ids.
+MOST_TIED = 200
 # To look for what is near a word takes half a millisecond; a text in another language has many that are unknown.
-MOST_MENDED = 20
+MOST_MENDED = 12
 _WHOLE_WORDS = (
     tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
     .filter(tantivy.Filter.remove_long(LONGEST_TOKEN))
@@ -105,6 +107,8 @@ class TextSearch:
     def run(self, query: TextQuery, limit: int) -> list[Match]:
         """The best `limit` matches and all that tie with the last; `holds_all` is told apart only among equals."""
         phrases = [words for words in map(self.words, query.phrases) if words]
+        if not all(self.searcher.doc_freq("body", word) for words in phrases for word in words):
+            return []
         terms = list(dict.fromkeys(self.words(query.words) + [w for p in phrases for w in p]))
         filters = self.filters + [(Occur.Must, _silent(self._phrase(p))) for p in phrases]
         if query.prefix:
@@ -161,16 +165,22 @@ class TextSearch:
         return terms
 
     def _newest(self, limit: int) -> list[Match]:
-        """What a search for filters alone gives: all that pass are equal, so the newest come first."""
+        """What a search for filters alone gives: all that pass are equal, so the newest come first.
+
+        Where more than MOST_TIED are of the last one's moment, those that were stored first.
+        """
         query = Query.boolean_query([(Occur.Must, Query.all_query()), *self.filters])
         times = self.searcher.search(query, limit, count=False, order_by_field="at").hits
         if not times:
             return []
         # All of the last one's moment, so that the caller can tell them apart by id.
-        since = Query.range_query(self.schema, "at", tantivy.FieldType.Integer, times[-1][0], None)
-        passing = Query.boolean_query([(Occur.Must, since), (Occur.Must, query)])
-        hits = self.searcher.search(passing, max(self.searcher.num_docs, 1), count=False).hits
-        return [Match(key, FILTER_SCORE, False) for key in self._keys(hits)]
+        last = times[-1][0]
+        moment = Query.range_query(self.schema, "at", tantivy.FieldType.Integer, last, last)
+        tied = Query.boolean_query([(Occur.Must, moment), (Occur.Must, query)])
+        most = max(limit, MOST_TIED)
+        hits = self.searcher.search(tied, most, count=False, order_by_field="key", order=tantivy.Order.Asc).hits
+        newer = self._keys([(1.0, address) for at, address in times if at > last])
+        return [Match(key, FILTER_SCORE, False) for key in (*newer, *(key for key, _ in hits))]
 
     def _lists(
         self, weights: dict[str, float], filters: Filters, labelled: Query | None, limit: int, beside: bool
@@ -248,25 +258,35 @@ class TextSearch:
             found.update(self._keys(self.searcher.search(Query.boolean_query(clauses), len(some), count=False).hits))
         return found
 
-    def holding_any(self, query: TextQuery, keys: Sequence[int]) -> set[int]:
-        """Which of these documents match a word of the query."""
+    def holding_any(self, query: TextQuery) -> Callable[[Sequence[int]], set[int]]:
+        """Which of some documents match a word of the query. It is made ready once, and no document asked for twice."""
         words = self._matching(query)
-        found: set[int] = set()
-        if words is None:
-            return found
-        for some in chunks(keys):
-            these = _any([Query.term_query(self.schema, "key", key, "basic") for key in some])
-            both = Query.boolean_query([(Occur.Must, these), (Occur.Must, words)])
-            found.update(self._keys(self.searcher.search(both, len(some), count=False).hits))
-        return found
+        asked, found = set[int](), set[int]()
 
-    def carriers(self, label: Label, unlike: TextQuery) -> list[int]:
-        """All documents with a tag or bucket that match no word of a query."""
-        carrying = Query.term_query(self.schema, label.what, clean(label.name))
+        def held(keys: Sequence[int]) -> set[int]:
+            if words is None:
+                return found
+            new = [key for key in keys if key not in asked]
+            asked.update(new)
+            for some in chunks(new):
+                these = _any([Query.term_query(self.schema, "key", key, "basic") for key in some])
+                both = Query.boolean_query([(Occur.Must, these), (Occur.Must, words)])
+                # By key, for then tantivy reckons no scores, and the keys come with the hits.
+                hits = self.searcher.search(both, len(some), count=False, order_by_field="key").hits
+                found.update(key for key, _ in hits)
+            return found
+
+        return held
+
+    def carriers(self, labels: Iterable[Label], unlike: TextQuery) -> list[int]:
+        """All documents with one of these tags and buckets that match no word of a query."""
+        named = [(label.what, clean(label.name)) for label in labels]
+        carrying = _any([Query.term_query(self.schema, what, name, "basic") for what, name in named])
         words = self._matching(unlike)
         clauses = [(Occur.Must, carrying)] if words is None else [(Occur.Must, carrying), (Occur.MustNot, words)]
-        most = max(self.searcher.doc_freq(label.what, clean(label.name)), 1)
-        return self._keys(self.searcher.search(_silent(Query.boolean_query(clauses)), most, count=False).hits)
+        most = max(min(sum(self.searcher.doc_freq(*one) for one in named), self.searcher.num_docs), 1)
+        hits = self.searcher.search(Query.boolean_query(clauses), most, count=False, order_by_field="key").hits
+        return [key for key, _ in hits]
 
     def _matching(self, query: TextQuery) -> Query | None:
         """Documents that a search for the query could give, but for its conditions; None when it has no words."""

@@ -7,9 +7,8 @@ from functools import cache
 
 import numpy as np
 
-from cuetrail.model import Label, Node, Walk, Walked, WalkQuery, Where
+from cuetrail.model import Node, Walk, Walked, WalkQuery, Where
 from cuetrail.store.local.labelindex import LabelIndex
-from cuetrail.store.local.labelrows import Ints
 from cuetrail.store.local.labelwalk import Candidates, LabelWalk, by_gravity, by_rarity
 from cuetrail.store.local.read import Reader
 from cuetrail.store.local.textindex import TextIndex
@@ -17,7 +16,7 @@ from cuetrail.store.local.textsearch import TextSearch
 from cuetrail.text import analysable, clean
 
 # A few more than wanted are asked for: some of them match a word of the query and are no walkers.
-SPARE = 3
+SPARE, LETTERS = 3, 32
 GROWTH = 8
 # Where most of what is near matches the query, asking node by node costs more than asking who does not match.
 MOST_ASKED = 2_000
@@ -42,7 +41,7 @@ def walk(
     pulls = [by_rarity(idfs)] if query.rank == "idf" else [by_gravity(foothold) for foothold in query.footholds]
     # The footholds themselves share most, and some others match a word of the query.
     most = limit + len(query.footholds)
-    wanted = most + SPARE
+    wanted = most + _spare(query)
     while wanted <= MOST_ASKED:
         first, whole = _first(labels.best(pulls, wanted), reader, wanted)
         found = walkers.unlike(first)
@@ -50,12 +49,14 @@ def walk(
             return Walk(found, idfs)
         wanted *= GROWTH
 
-    @cache
-    def carriers(label: Label) -> Ints:
-        return np.array(texts().carriers(label, query.unlike), np.int64)
-
-    left, _ = _first(labels.best(pulls, most, carriers), reader, most)
+    these = np.array(texts().carriers(idfs, query.unlike), np.int64)
+    left, _ = _first(labels.best(pulls, most, these), reader, most)
     return Walk(walkers.first(left), idfs)
+
+
+def _spare(query: WalkQuery) -> int:
+    """How many more than wanted are asked for: the longer the query, the more match, and the less one more costs."""
+    return SPARE + len(query.unlike.words) // LETTERS
 
 
 def _first(found: Candidates, reader: Reader, limit: int) -> tuple[Pairs, bool]:
@@ -76,7 +77,8 @@ class _Walkers:
     def __init__(
         self, reader: Reader, index: TextIndex, query: WalkQuery, limit: int, texts: Callable[[], TextSearch]
     ) -> None:
-        self._reader, self._limit, self._texts, self._query = reader, limit, texts, query.unlike
+        self._reader, self._limit, self._query = reader, limit, query.unlike
+        self._matching = cache(lambda: texts().holding_any(query.unlike))
         # A foothold that comes without its number is told by its id.
         self._keys = {foothold.key for foothold in query.footholds}
         self._ids = {foothold.id for foothold in query.footholds}
@@ -93,7 +95,7 @@ class _Walkers:
             some, pairs = pairs[: self._limit], pairs[self._limit :]
             found = [walked for walked in self._read(some) if words.isdisjoint(self._words(_body(walked.node)))]
         if pairs and len(found) < self._limit:
-            matching = self._texts().holding_any(query, [key for key, _ in pairs])
+            matching = self._matching()([key for key, _ in pairs])
             return self.first([pair for pair in pairs if pair[0] not in matching], found)
         return tuple(found)
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from cuetrail import Memory
 from cuetrail.formulas import bands
 from cuetrail.ingest import near
-from cuetrail.ingest.simhash import simhash
+from cuetrail.ingest.simhash import MOST_WORDS, simhash, simhashes
 from tests.ingest.tools import LONG, Vault, atoms
 
 HARBOUR = (
@@ -132,3 +132,9 @@ def test_who_shares_with_whom_is_told_by_the_texts_that_are_there_however_they_c
             memory.ingest(vault.root)
             assert shared(memory, place) == expected(present)
     shutil.rmtree(place)
+
+
+def test_many_texts_hashed_together_have_the_hashes_they_have_alone() -> None:
+    texts = [" ".join(f"w{n}x{m}" for m in range(n * 37 % 900)) for n in range(120)] + ["", "few words"]
+    assert sum(len(set(text.split())) for text in texts) > 2 * MOST_WORDS
+    assert simhashes(texts) == [simhash(text) for text in texts]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import queue
+import shutil
 import threading
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,30 @@ def test_watching_follows_changes_until_it_is_stopped(vault: Vault, memory: Memo
         assert _first(reports, lambda report: report.added > 0).added == 1
         (vault.root / "a.md").unlink()
         assert _first(reports, lambda report: report.removed > 0).removed_files == 1
+    finally:
+        stop.set()
+        thread.join(timeout=30)
+    assert not thread.is_alive()
+
+
+def test_watching_goes_on_when_the_folder_is_deleted_and_made_anew(vault: Vault, memory: Memory) -> None:
+    vault.write("a.md", "Alpha.")
+    reports: queue.Queue[IngestReport] = queue.Queue()
+    stop = threading.Event()
+    thread = threading.Thread(
+        target=memory.ingest, args=(vault.root,), kwargs={"watch": True, "on_report": reports.put, "stop": stop}
+    )
+    thread.start()
+    try:
+        assert reports.get(timeout=30).added == 1
+        shutil.rmtree(vault.root)
+        lost = _first(reports, lambda report: report.errors)
+        assert (lost.files, lost.removed_files) == (1, 0)
+        vault.root.mkdir()
+        vault.write("z.md", "Omega.")
+        assert _first(reports, lambda report: report.added > 0).added == 1
+        vault.write("y.md", "Psi.")
+        assert _first(reports, lambda report: report.added > 0).added == 1
     finally:
         stop.set()
         thread.join(timeout=30)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
@@ -158,6 +159,8 @@ def _take(draft: Draft, file: Path, source: str, known: SourceFile | None, gone:
     data = load(file, source, limit)
     content = xxhash.xxh3_128_hexdigest(data) + options.mark
     if known is not None and known.hash == content:
+        # Only its time is another: noted, so that it is not read again.
+        draft.files.append(replace(known, size=status.st_size, mtime_ns=status.st_mtime_ns))
         return False
     documents = read(data, source)
     context = Context(options.bucket, options.provenance, status.st_mtime_ns // 1_000_000, options.now)
@@ -193,29 +196,53 @@ def watch_path(
     # Imported here: only --watch needs it.
     from watchfiles import watch
 
-    path = path.absolute()
+    path, stop = path.absolute(), stop or threading.Event()
     # Editors replace a file rather than write to it; only its folder sees that.
     folder = path if path.is_dir() else path.parent
-    first = True
-    for changes in watch(
-        folder,
-        watch_filter=lambda _, changed: not is_own(Path(changed), options.skip),
-        stop_event=stop,
-        raise_interrupt=False,
-        debounce=400,
-        rust_timeout=WATCH_STEP,
-        yield_on_timeout=True,
-    ):
-        # What changed before the watch began is in no event, so its first round looks without one.
-        if not changes and not first:
-            continue
-        try:
-            report = ingest_path(store, scope, path, replace(options, now=clock()), write, None)
-        except InputError as error:
-            report = IngestReport(errors=(FileError(str(path), str(error)),))
-        if changes or report.unchanged_files < report.files or report.removed_files:
-            yield report
-        first = False
+    while not stop.is_set():
+        there = _identity(folder)
+        if there is None:
+            # Deleted or moved away, perhaps to be made anew.
+            with suppress(KeyboardInterrupt):
+                stop.wait(WATCH_STEP / 1000)
+                continue
+            return
+        first = True
+        for changes in watch(
+            folder,
+            watch_filter=lambda _, changed: not is_own(Path(changed), options.skip),
+            stop_event=stop,
+            raise_interrupt=False,
+            debounce=400,
+            rust_timeout=WATCH_STEP,
+            yield_on_timeout=True,
+        ):
+            # What changed before the watch began is in no event, so its first round looks without one.
+            if changes or first:
+                report = _watched(store, scope, path, replace(options, now=clock()), write)
+                if report.errors or changes or report.unchanged_files < report.files or report.removed_files:
+                    yield report
+            first = False
+            if _identity(folder) != there:
+                break
+        else:
+            return
+
+
+def _watched(store: Store, scope: Scope, path: Path, options: Options, write: Writer) -> IngestReport:
+    try:
+        return ingest_path(store, scope, path, options, write, None)
+    except InputError as error:
+        return IngestReport(files=1, errors=(FileError(str(path), str(error)),))
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    """Which folder it is: one that was made anew is another. None when there is none."""
+    try:
+        found = folder.stat()
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino)
 
 
 def _flush(store: Store, scope: Scope, draft: Draft, options: Options, write: Writer) -> IngestReport:
@@ -250,7 +277,8 @@ def _flush(store: Store, scope: Scope, draft: Draft, options: Options, write: Wr
         leaving=leaving,
     )
     resolve(store, scope, change, batch, options.now)
-    kept_out = set(write(batch).forgotten)
+    written = write(batch)
+    kept_out = set(written.forgotten)
     atoms = [node for node in found.new if node.kind == "atom"]
     return IngestReport(
         removed_files=len(draft.gone),
@@ -259,7 +287,7 @@ def _flush(store: Store, scope: Scope, draft: Draft, options: Options, write: Wr
         removed=sum(node.kind == "atom" for node in found.leaving),
         merged=merged,
         forgotten=sum(node.id in kept_out for node in atoms),
-        edges=len(batch.edges),
+        edges=written.edges,
     )
 
 

@@ -104,20 +104,20 @@ def remove_nodes(w: Write, keys: Sequence[int]) -> None:
 
 def _drop_labels(w: Write, keys: Sequence[int]) -> None:
     """Take nodes out of the inverted tables; a label nobody carries any more is deleted."""
-    loose: set[tuple[str, str]] = set()
+    loose: dict[tuple[str, str], list[int]] = {}
     given = Counter[tuple[int, str]]()
     for key, part, labels, name, aliases, provenance in w.db.execute(
         f"SELECT key, part, labels, name, aliases, provenance FROM nodes WHERE key IN ({marks(len(keys))})", keys
     ).fetchall():
         tags, buckets = rows.unpack_labels(labels)
         given.subtract((part, tag) for tag in rows.given_names(tags, provenance))
-        loose |= {("t", t.name) for t in tags} | {("b", b) for b in buckets}
+        for label in (*(("t", tag.name) for tag in tags), *(("b", bucket) for bucket in buckets)):
+            loose.setdefault(label, []).append(key)
         for norm in _norms(name, json.loads(aliases) if aliases else ()):
             w.db.execute("DELETE FROM names WHERE norm = ? AND key = ?", (norm, key))
     ids = label_ids(w.db, loose)
-    w.db.executemany(
-        "DELETE FROM node_labels WHERE label = ? AND key = ?", [(label, key) for label in ids.values() for key in keys]
-    )
+    pairs = [(id_, key) for label, id_ in ids.items() for key in loose[label]]
+    w.db.executemany("DELETE FROM node_labels WHERE label = ? AND key = ?", pairs)
     collect_labels(w.db, ids.values())
     count_given(w.db, given)
 

@@ -163,7 +163,7 @@ class _Edges:
 
     def of(self, key: int, degree: int) -> Iterator[tuple[float, _Rows]]:
         """Lists of a node's edges that together have all of them, and how well one of each can fit at most."""
-        best = 1.0
+        best = tag_sim(self.tags, self.tags, self.floor)
         if self.tags and degree > HUB:
             yield from sorted(self._by_tag(key), key=lambda pair: -pair[0])
             # Any edge not in these lists has no tag of the query.
@@ -204,7 +204,8 @@ class _Edges:
         columns = "a.other_id, a.other, a.edge, a.outgoing, e.id, e.kind, e.weight, e.tags"
         tables = "FROM adjacency a CROSS JOIN edges e ON e.key = a.edge"
         # A look at the node costs more than all the rest of a row, so it is taken only where it can tell something.
-        if self.several or not self.reader.all or any("n." in test for test in tests):
+        narrowed = where.kinds or where.since is not None or where.until is not None
+        if self.several or not self.reader.all or narrowed:
             columns, tables = f"{columns}, n.part, e.part", f"{tables} CROSS JOIN nodes n ON n.key = a.other"
             tests.append(self.reader.among("n.part"))
         return f"{columns} {tables}", " AND ".join(tests), values

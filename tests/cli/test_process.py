@@ -176,3 +176,20 @@ def test_forget_asks_on_a_terminal(tmp_path: Path, answer: bytes, code: int, lef
         os.write(terminal, answer)
         assert process.wait(PATIENCE) == code
     assert json.loads(cuetrail(memory, "stats", "--json").stdout)["nodes"] == left
+
+
+def test_an_interrupt_while_the_command_is_still_loading_shows_no_traceback(tmp_path: Path) -> None:
+    interrupted = (
+        "import sys\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'click':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+        "from cuetrail.__main__ import run\n"
+        "run()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", interrupted], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, "")

@@ -42,6 +42,7 @@ BOUNDS = (
     Bound("activation p50 / its p50 at 10,000", "energy", f"p50 / p50 at {SMALL}", operator.le, 3.0, LARGE),
     Bound("Neo4j's activation p50 / ours", "energy", "p50, Neo4j / ours", operator.ge, 10.0, LARGE),
     Bound("ingest rate / sqlite + tantivy", "ingest", "share of bound, cuetrail", operator.ge, 0.4, LARGE),
+    Bound("infection's speed / bare matcher's", "dream", "infection / bare matcher", operator.ge, 0.3, MEDIUM),
     Bound("mirror, unchanged / writing its files", "mirror", "unchanged / bound", operator.le, 1.0, MEDIUM),
     Bound("mirror, new / writing its files", "mirror", "first sync / bound", operator.le, 12.0, MEDIUM),
     Bound("hub of 100,000 edges / node of 100", "hub", "degree 100,000 / degree 100", operator.le, 3.0, None),

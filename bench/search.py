@@ -207,7 +207,7 @@ def fts5_share(size: int) -> tuple[int, int]:
     """How many queries FTS5 gets, and how often each."""
     if size < MEDIUM:
         return QUERIES, PASSES
-    return (100, 1) if size < LARGE else (24, 1)
+    return (100, 1) if size < LARGE else (80, 1)
 
 
 def _row(label: str, taken: Times) -> list[str]:

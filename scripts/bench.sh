@@ -23,5 +23,6 @@ fi
 "$python" -m bench.tag_walk "${sizes[@]}" --work "$work"
 "$python" -m bench.energy "${sizes[@]}" --work "$work"
 "$python" -m bench.vectors "${sizes[@]}" --work "$work"
+"$python" -m bench.dream "${sizes[@]}" --work "$work"
 "$python" -m bench.mirror "${sizes[@]}" --work "$work"
 "$python" -m bench.bounds "${sizes[@]}"

@@ -11,6 +11,7 @@ CuetrailError
 ├── EmbedderError         an embedder could not be loaded or failed
 │   └── EmbedderMismatch  the memory holds another model's vectors; reembed
 ├── MirrorError           a mirror could not be written; it is as it was
+├── TaggerError           a tagger failed; the rest of the dream goes on
 ├── ReadError             a file could not be read as its format
 └── GhostWrite            what was read back is not what was written
 """
@@ -60,6 +61,10 @@ class EmbedderMismatch(EmbedderError):
 
 class MirrorError(CuetrailError):
     """A mirror could not be written."""
+
+
+class TaggerError(CuetrailError):
+    """A tagger failed, or what it returned are no tags."""
 
 
 class ReadError(CuetrailError):

@@ -497,11 +497,18 @@ class IngestReport:
     notices: tuple[str, ...] = ()
 
 
+DAY = "day"
+"""The property of an atom whose time is a date that was stated without a time."""
+
+PASSES = ("temporal", "auto_tags", "infection", "mentions", "cooccurrence", "episodes", "mirror")
+"""The passes of a dream by name, in the order in which they run."""
+
+
 @dataclass(frozen=True, slots=True)
 class PassReport:
     """What one pass of a dream did: nodes read, tags, edges and nodes written and removed.
 
-    `changes` are the first of these, in words, if it was a dry run.
+    `changes` are the first of these, in words, if it was a dry run. `problems` say what it could not do.
     """
 
     name: str
@@ -510,6 +517,7 @@ class PassReport:
     removed: int = 0
     seconds: float = 0.0
     changes: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ from click.testing import CliRunner, Result
 
 from cuetrail import Memory
 from cuetrail.cli import main
-from cuetrail.cli.dreaming import PASSES
 from cuetrail.dream import run as dreams
 from cuetrail.dream.again import again
+from cuetrail.model import PASSES
 from tests.dream.tools import exported, origins
 
 
@@ -46,7 +46,7 @@ def test_the_passes_are_listed_with_what_they_did(place: Path) -> None:
 
 
 def test_the_command_knows_the_passes_there_are() -> None:
-    assert list(PASSES) == dreams.names()
+    assert PASSES == dreams.NAMES
 
 
 def test_json_has_the_whole_report(place: Path) -> None:
@@ -59,7 +59,7 @@ def test_a_dry_run_shows_and_writes_nothing(place: Path, filled: Memory) -> None
     before = exported(filled)
     shown = cuetrail("--dry-run", "--only", "temporal").stdout
     assert "nothing was changed" in shown
-    assert "+ a0 #monday (temporal)" in shown
+    assert '+ #monday (temporal) on a0 "Persona Example showed brass wheels' in shown
     assert "and 700 more changes" in shown
     assert exported(filled) == before
 

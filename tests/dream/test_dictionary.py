@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import timeit
 import unicodedata
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -99,3 +101,13 @@ def test_words_that_say_nothing(word: str) -> None:
 @pytest.mark.parametrize("word", ["ai", "c++", "s3", "ada", "東京", "ærø", "the wire", "may flower"])
 def test_words_that_say_something(word: str) -> None:
     assert is_telling(word)
+
+
+def test_a_text_with_thousands_of_names_is_read_in_one_go() -> None:
+    names = [f"name{n:x}" for n in range(3_000)]
+    words = Dictionary({name: [name] for name in names})
+    few, many = " ".join(names[:300] * 4), " ".join(names * 4)
+    assert words.find(many) == dict.fromkeys(names, 4)
+    short, long = (min(timeit.repeat(partial(words.find, text), number=1, repeat=4)) for text in (few, many))
+    # Ten times the names: a look at all names for each of them would take a hundred times as long.
+    assert long < 40 * short

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from cuetrail import Memory
+from cuetrail.dream import episodes as episodic
 from cuetrail.dream import night
 from tests.dream.tools import MONDAY, counts, edges, episodes, exported, fill, idle, mentions, origins
 
@@ -127,6 +128,8 @@ def test_small_transactions_make_the_same_of_a_memory_as_large_ones(
     found = []
     for size in (7, 4_000):
         monkeypatch.setattr(night, "BATCH", size)
+        monkeypatch.setattr(episodic, "BATCH", size)
+        monkeypatch.setattr(episodic, "PAGE", size)
         with Memory(tmp_path / str(size), embedder="none") as memory:
             fill(memory)
             memory.dream(now=MONDAY)

@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from cuetrail import CuetrailError, Memory
+from cuetrail.dream import infection, mentions
 from cuetrail.store.local import LocalStore, engine
 from tests.dream.tools import MINUTE, MONDAY, counts, idle, origins
 
@@ -95,3 +96,9 @@ def test_times_that_no_calendar_has_are_no_trouble(memory: Memory, at: int) -> N
         memory.add(f"thing number {n}", id=f"a{n}", at=at)
     memory.dream()
     assert idle(memory.dream())
+
+
+def test_after_a_dream_every_pass_counts_what_dreams_changed_as_seen(filled: Memory) -> None:
+    filled.dream()
+    for module in (infection, mentions):
+        assert filled.store.dreaming(filled.scope, module.NAME).idle(module.VERSION)

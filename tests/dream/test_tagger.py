@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
 from cuetrail import CuetrailError, Memory
+from cuetrail.model import PASSES
 from tests.dream.tools import MONDAY, counts, idle, of_origin
 
 
@@ -76,6 +77,43 @@ def test_at_most_three_tags_and_none_that_says_nothing(memory: Memory) -> None:
 def test_what_is_no_tagger_is_refused(memory: Memory, tagger: object) -> None:
     with pytest.raises(CuetrailError, match="tagger must be"):
         memory.dream(tagger=tagger)  # type: ignore[arg-type]  # that is the test
+
+
+def failing(texts: Sequence[str]) -> object:
+    raise TimeoutError("the model is away")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        failing,
+        lambda _: None,
+        lambda _: 7,
+        lambda texts: [7 for _ in texts],
+        lambda texts: [[7] for _ in texts],
+        lambda texts: ["ALPHA" for _ in texts],
+        lambda _: [["ALPHA"]],
+        lambda texts: [["ALPHA"] for _ in (*texts, "more")],
+        lambda texts: [["ALPHA"] for _ in texts] + [None],
+    ],
+)
+def test_a_tagger_that_fails_costs_its_tags_alone_and_is_asked_again(
+    memory: Memory, answer: Callable[[Sequence[str]], object]
+) -> None:
+    class Failing(Shouting):
+        def __call__(self, texts: Sequence[str]) -> list[list[str]]:
+            return answer(texts)  # type: ignore[return-value]  # that is the test
+
+    memory.add("ALPHA beta Grace Hopper", id="a", at=MONDAY)
+    memory.add("GAMMA delta Grace Hopper", id="b", at=MONDAY)
+    report = memory.dream(tagger=Failing())
+    (notice,) = report.notices
+    assert notice.startswith("the tagger failed, so the memory has no new auto-tags; the next dream asks it again")
+    assert of_origin(memory, "a", "auto") == set()
+    assert "monday" in of_origin(memory, "a", "temporal")
+    assert [one.name for one in report.passes] == list(PASSES[:-1])
+    assert memory.dream(tagger=Shouting()).notices == ()
+    assert of_origin(memory, "a", "auto") == {"alpha"}
 
 
 def test_auto_tags_are_no_names_that_were_forgotten(memory: Memory) -> None:

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from cuetrail import Memory
+from cuetrail import Memory, Node
+from cuetrail.errors import InputError
 from cuetrail.model import DreamReport
+from cuetrail.store.dreams import Writes
 from tests.dream.tools import (
     DAY,
     MINUTE,
@@ -24,6 +26,7 @@ from tests.dream.tools import (
     of_origin,
     origins,
 )
+from tests.mirror_tools import pages
 
 PASSES = ["temporal", "auto_tags", "infection", "mentions", "cooccurrence", "episodes"]
 
@@ -32,6 +35,11 @@ PASSES = ["temporal", "auto_tags", "infection", "mentions", "cooccurrence", "epi
 def memory(tmp_path: Path) -> Iterator[Memory]:
     with Memory(tmp_path / "memory", embedder="none") as opened:
         yield opened
+
+
+def recalled(memory: Memory, source: str) -> list[Node]:
+    """The atoms of a file."""
+    return [node for node in memory.store.atoms_of(memory.scope, [source])[source] if node.kind == "atom"]
 
 
 @pytest.fixture
@@ -106,7 +114,10 @@ def test_a_dry_run_shows_the_changes_and_writes_nothing(filled: Memory) -> None:
     before = exported(filled)
     dry = filled.dream(dry_run=True)
     assert exported(filled) == before
-    assert "+ a0 #monday (temporal)" in dry.passes[0].changes
+    about = 'a0 "Ada Lovelace showed the punched card to Charles Babbage."'
+    assert f"+ #monday (temporal) on {about}" in dry.passes[0].changes
+    assert f'+ {about} mentions ada "Ada Lovelace" (0.35)' in dry.passes[3].changes
+    assert any(line.endswith("(episode of 4 atoms)") for line in dry.passes[5].changes)
     wet = filled.dream()
     assert counts(dry) == counts(wet)
     assert dry.dry_run
@@ -130,6 +141,45 @@ def test_the_labels_are_of_the_zone_that_is_given(memory: Memory) -> None:
     assert of_origin(memory, "a", "temporal") == {"2026", "january", "tuesday", "winter", "q1", "night"}
 
 
+@pytest.mark.parametrize(
+    ("hour", "minute", "word"),
+    [
+        (4, 59, "night"), (5, 0, "morning"), (11, 59, "morning"), (12, 0, "afternoon"), (16, 59, "afternoon"),
+        (17, 0, "evening"), (21, 59, "evening"), (22, 0, "night"),
+    ],
+)  # fmt: skip
+def test_the_time_of_day_begins_with_its_hour(memory: Memory, hour: int, minute: int, word: str) -> None:
+    memory.add("anything", id="a", at=MONDAY + ((hour - 14) * 60 + minute) * MINUTE)
+    memory.dream()
+    assert of_origin(memory, "a", "temporal") & {"night", "morning", "afternoon", "evening"} == {word}
+
+
+@pytest.mark.parametrize(
+    ("month", "season", "quarter"),
+    [
+        ("december", "winter", "q4"), ("february", "winter", "q1"), ("march", "spring", "q1"), ("may", "spring", "q2"),
+        ("june", "summer", "q2"), ("august", "summer", "q3"), ("september", "autumn", "q3"),
+        ("november", "autumn", "q4"),
+    ],
+)  # fmt: skip
+def test_seasons_and_quarters_are_whole_months(memory: Memory, month: str, season: str, quarter: str) -> None:
+    for day in (1, 28):
+        memory.ingest_text(f"It was on {day} {month} 2025.", source=f"{day}.txt")
+    memory.dream()
+    found = [set(node.tags) for day in (1, 28) for node in recalled(memory, f"{day}.txt")]
+    assert len(found) == 2
+    assert all({month, season, quarter, "2025"} <= tags for tags in found)
+
+
+def test_a_date_without_a_time_is_that_day_in_every_zone(memory: Memory) -> None:
+    memory.ingest_text("---\ndate: 2025-01-01\n---\nThe year begins.\n", source="day.md")
+    for zone in ("UTC", "America/New_York", "Pacific/Auckland"):
+        memory.dream(zone=zone)
+        (atom,) = recalled(memory, "day.md")
+        temporal = {tag.name for tag in atom.tag_details if tag.origin == "temporal"}
+        assert temporal == {"2025", "january", "wednesday", "winter", "q1"}
+
+
 # --- auto-tags
 
 
@@ -142,7 +192,45 @@ def test_names_and_key_phrases_that_atoms_share_become_tags(memory: Memory) -> N
     assert of_origin(memory, "c", "auto") == set()
 
 
+def test_an_atom_gets_at_most_three_auto_tags(memory: Memory) -> None:
+    text = "Grace Hopper, Ada Lovelace, Alan Turing, Emmy Noether and Marie Curie met."
+    for id_ in "ab":
+        memory.add(f"{text} Number {id_}", id=id_, at=MONDAY)
+    memory.dream()
+    assert len(of_origin(memory, "a", "auto")) == 3
+
+
+def test_a_name_that_was_forgotten_is_no_auto_tag(memory: Memory) -> None:
+    memory.add(name="Grace Hopper", kind="entity", id="grace", at=MONDAY)
+    memory.forget("grace")
+    memory.add("Ask Grace Hopper", id="a", at=MONDAY)
+    memory.add("They met Grace Hopper", id="b", at=MONDAY)
+    memory.dream()
+    assert "grace_hopper" not in origins(memory, "a")
+
+
 # --- infection
+
+
+def test_a_name_infects_where_an_auto_tag_went(memory: Memory) -> None:
+    memory.add(name="Grace Hopper", kind="person", at=MONDAY)
+    memory.add("Ask Grace Hopper", id="a", at=MONDAY)
+    memory.add("They met Grace Hopper", id="b", at=MONDAY)
+    memory.dream()
+    assert origins(memory, "a")["grace_hopper"] == "auto"
+    memory.forget("b")
+    memory.dream()
+    assert origins(memory, "a")["grace_hopper"] == "infected"
+
+
+def test_a_name_in_quarantine_does_not_infect(memory: Memory) -> None:
+    memory.add(name="Wingbeat", kind="project", id="project", provenance="quarantine", at=MONDAY)
+    memory.add("Wingbeat tracks birds", id="a", at=MONDAY)
+    memory.dream()
+    assert "wingbeat" not in origins(memory, "a")
+    memory.quarantine("project", undo=True)
+    memory.dream()
+    assert origins(memory, "a")["wingbeat"] == "infected"
 
 
 def test_known_tags_found_as_whole_words_infect(memory: Memory) -> None:
@@ -223,6 +311,16 @@ def test_mentions_are_distinct_by_source_and_have_the_sources_own_time(memory: M
     assert mentions(memory) == {(source.id, "ada"): source.at, ("alone", "ada"): MONDAY}
 
 
+def test_an_atom_is_not_joined_to_the_file_it_is_of(memory: Memory) -> None:
+    memory.ingest_text("Wingbeat tracks birds.\n", source="Wingbeat.md", now=MONDAY)
+    memory.ingest_text("Wingbeat is late.\n", source="plan.md", now=MONDAY)
+    memory.dream()
+    (own,), (other,) = recalled(memory, "Wingbeat.md"), recalled(memory, "plan.md")
+    (project,) = memory.store.named(memory.scope, ["wingbeat"])["wingbeat"]
+    assert edges(memory, "mentions").keys() == {(other.id, project)}
+    assert own.id != other.id
+
+
 def test_names_of_one_text_are_joined_within_the_topical_band(filled: Memory) -> None:
     filled.dream()
     found = edges(filled, "co_occurs")
@@ -275,6 +373,43 @@ def test_an_episode_has_at_least_3_atoms(memory: Memory) -> None:
     assert list(episodes(memory).values()) == [{"a0", "a1", "a2"}]
 
 
+def test_an_episode_may_have_any_number_of_atoms(memory: Memory) -> None:
+    memory.add_many({"text": f"message {n}", "id": f"m{n}", "at": MONDAY + n * MINUTE} for n in range(1_200))
+    memory.dream(only=["episodes"])
+    (atoms,) = episodes(memory).values()
+    assert len(atoms) == 1_200
+    memory.add("one more", id="more", at=MONDAY + 1_200 * MINUTE)
+    memory.dream(only=["episodes"])
+    assert [len(atoms) for atoms in episodes(memory).values()] == [1_201]
+
+
+def test_a_time_of_midnight_is_a_moment_like_any_other(memory: Memory) -> None:
+    midnight = MONDAY - 14 * 60 * MINUTE
+    for n in range(3):
+        memory.add(f"thing number {n}", id=f"a{n}", at=midnight + n * MINUTE)
+    memory.dream()
+    assert list(episodes(memory).values()) == [{"a0", "a1", "a2"}]
+    assert "night" in origins(memory, "a0")
+
+
+def test_dates_without_a_time_make_no_episode(memory: Memory) -> None:
+    midnight = MONDAY - 14 * 60 * MINUTE
+    for n in range(4):
+        memory.ingest_text(f"---\ndate: 2026-01-19\n---\nNote {n} of the day.\n", source=f"{n}.md")
+    memory.add("shortly after midnight", id="late", at=midnight + MINUTE)
+    memory.dream()
+    assert episodes(memory) == {}
+
+
+def test_paragraphs_that_have_the_time_of_their_file_are_no_episode_but_several_files_are(memory: Memory) -> None:
+    memory.ingest_text("First thing.\n\nSecond thing.\n\nThird thing.\n", source="one.txt", now=MONDAY)
+    memory.dream()
+    assert episodes(memory) == {}
+    memory.ingest_text("Another thing.\n", source="two.txt", now=MONDAY)
+    memory.dream()
+    assert [len(atoms) for atoms in episodes(memory).values()] == [4]
+
+
 def test_an_episode_that_grows_keeps_its_id(memory: Memory) -> None:
     for n in range(3):
         memory.add(f"thing number {n}", id=f"a{n}", at=MONDAY + n * MINUTE)
@@ -305,6 +440,16 @@ def test_no_pass_touches_a_users_own_tag(memory: Memory) -> None:
     assert after is not None
     assert after.tag_details[:4] == before.tag_details
     assert {name for name, origin in origins(memory, "a").items() if origin == "user"} == set(before.tags)
+
+
+def test_a_pass_that_would_touch_a_users_tag_is_refused(memory: Memory) -> None:
+    memory.add("anything", id="a", tags=["mine"], at=MONDAY)
+    dreaming = memory.store.dreaming(memory.scope, "careless")
+    some = dreaming.slice("1", 10)
+    assert some is not None
+    with pytest.raises(InputError, match="a dream may not touch the tag 'mine'"):
+        dreaming.save(Writes(relabelled=[(some.atoms[0], ())]))
+    assert origins(memory, "a") == {"mine": "user"}
 
 
 def test_a_tag_that_the_user_adds_is_the_users_whatever_it_was(memory: Memory) -> None:
@@ -354,3 +499,26 @@ def test_the_mirror_is_brought_in_step_as_the_last_pass(filled: Memory, tmp_path
     assert report.passes[-1].wrote > 0
     assert (tmp_path / "brain" / "@general" / "#punched_card").is_dir()
     assert filled.dream().passes[-1].wrote == 0
+
+
+def test_a_dream_of_some_passes_leaves_the_mirror_alone_and_one_of_the_mirror_the_rest(
+    filled: Memory, tmp_path: Path
+) -> None:
+    filled.mirror(tmp_path / "brain")
+    filled.add("One more.", id="more", at=MONDAY)
+    assert [one.name for one in filled.dream(only=["temporal"]).passes] == ["temporal"]
+    assert not any(b"One more." in page for page in pages(tmp_path / "brain").values())
+    (mirror,) = filled.dream(only=["mirror"]).passes
+    assert (mirror.name, mirror.wrote > 0) == ("mirror", True)
+    assert any(b"One more." in page for page in pages(tmp_path / "brain").values())
+    assert of_origin(filled, "more", "infected") == set()
+
+
+def test_a_dry_run_tells_what_it_would_write_to_the_mirror(filled: Memory, tmp_path: Path) -> None:
+    filled.mirror(tmp_path / "brain")
+    before = pages(tmp_path / "brain")
+    dry = filled.dream(dry_run=True)
+    assert pages(tmp_path / "brain") == before
+    (change,) = dry.passes[-1].changes
+    assert change.startswith(f"~ {tmp_path / 'brain'}: ")
+    assert counts(dry) == counts(filled.dream())

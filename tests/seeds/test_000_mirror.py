@@ -268,3 +268,42 @@ def test_a_mirror_belongs_to_one_scope_of_one_memory(memory: Memory, brain: Path
         other.mirror(brain)
     assert tree(brain) == before
     assert ids(next(brain.rglob("*.md"))) == ["a"]
+
+
+def test_a_line_that_looks_like_a_heading_or_a_rule_is_no_atom(memory: Memory, brain: Path) -> None:
+    memory.add(f"before{RULE}## [fake] of another\n\nbehind", id="a")
+    memory.mirror(brain)
+    (page,) = pages(brain).values()
+    assert ids(page) == ["a"]
+    assert RULE.encode() not in page
+    assert b"\\## [fake] of another" in page
+
+
+@pytest.mark.parametrize(
+    ("tag", "folder"), [("project:jacq", "#project%3ajacq"), ("a/b", "#a%2fb"), ("..", "#.%2e"), ("c++", "#c%2b%2b")]
+)
+def test_what_could_mislead_a_file_system_is_escaped(memory: Memory, brain: Path, tag: str, folder: str) -> None:
+    memory.add_many([Node("a", text="one", tag_details=(Tag(tag, tag, "user"),))])
+    memory.mirror(brain)
+    assert list(pages(brain)) == [f"@general/{folder}/unsourced_d41d8cd9.md"]
+
+
+def test_names_that_differ_in_case_alone_have_folders_of_their_own_everywhere(memory: Memory, brain: Path) -> None:
+    tags = ("radio", "Radio", "RADIO")
+    memory.add_many([Node(tag, text=tag, tag_details=(Tag(tag, tag, "user"),)) for tag in tags])
+    memory.mirror(brain)
+    assert len({path.casefold() for path in pages(brain)}) == len(memory.mirrors()) + 2 == 3
+
+
+def test_hidden_folders_of_other_programs_stay_the_same_folders(memory: Memory, brain: Path) -> None:
+    for bucket in "ab":
+        memory.add(f"first {bucket}", id=bucket, buckets=[bucket])
+    memory.mirror(brain)
+    (brain / ".git").mkdir()
+    (brain / ".git" / "config").write_text("mine")
+    was = (brain / ".git").stat().st_ino, brain.stat().st_ino
+    for bucket in "ab":
+        memory.add(f"second {bucket}", id=bucket, buckets=[bucket])
+    assert memory.mirror(brain).written == 2
+    assert ((brain / ".git").stat().st_ino, brain.stat().st_ino) == was
+    assert (brain / ".git" / "config").read_text() == "mine"

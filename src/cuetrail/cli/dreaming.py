@@ -13,12 +13,12 @@ import click
 from cuetrail.cli import output, show, types
 from cuetrail.cli.base import INTERRUPTED, Run, pass_run, verb
 from cuetrail.errors import Busy
+from cuetrail.model import PASSES
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
     from cuetrail.model import DreamReport, PassReport
 
-PASSES = ("temporal", "auto_tags", "infection", "mentions", "cooccurrence", "episodes", "mirror")
 CHANGES_SHOWN = 20
 SAFE = "what was dreamt up to here is kept, and the next dream goes on from there"
 

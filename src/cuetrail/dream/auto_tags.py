@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from cuetrail.dream.dictionary import is_telling
 from cuetrail.dream.labels import relabelled
 from cuetrail.dream.night import Night, Work
+from cuetrail.dream.tagging import proposed
+from cuetrail.errors import TaggerError
 from cuetrail.model import Node, PassReport, Tag
 from cuetrail.store.dreams import Atom, Book, Row, Slice, Writes, hashed
 from cuetrail.text import make_tags
@@ -25,8 +27,12 @@ MOST = 3
 def auto_tags(night: Night) -> PassReport:
     """Give every atom at most MOST tags that were proposed for it and that others share."""
     work = Work(night, NAME)
-    for some in work.slices(f"{VERSION} {night.tagger.name}"):
-        work.save(_settled(work, some) if night.tagger.shared > 1 else _taken(work, some))
+    try:
+        for some in work.slices(f"{VERSION} {night.tagger.name}"):
+            work.save(_settled(work, some) if night.tagger.shared > 1 else _taken(work, some))
+    except TaggerError as error:
+        # What it did not tag stays unread, so it is asked again; other passes need not suffer for it.
+        work.problems.append(str(error))
     return work.report()
 
 
@@ -88,8 +94,7 @@ class _Sharing:
 
 def _proposed(work: Work, atoms: Sequence[Atom]) -> list[tuple[Atom, tuple[Tag, ...]]]:
     """What the tagger proposes for each, the best first; no word that says nothing, and no name that was forgotten."""
-    proposals = work.night.tagger([atom.text for atom in atoms]) if atoms else ()
-    tags = [make_tags(some, "auto") for some in proposals]
+    tags = [make_tags(some, "auto") for some in proposed(work.night.tagger, [atom.text for atom in atoms])]
     known = {tag.name: tag.display for some in tags for tag in some}
     dull = {name for name in known if not is_telling(name.replace("_", " "))} | _forgotten(work, known)
     return [(atom, tuple(tag for tag in some if tag.name not in dull)) for atom, some in zip(atoms, tags, strict=True)]

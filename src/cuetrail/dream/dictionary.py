@@ -13,16 +13,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Generic, TypeVar
 
+from cuetrail import recipes
 from cuetrail.dream import moments
 from cuetrail.extract.names import STOP_WORDS
 from cuetrail.text import analysable
 
 # What every memory has says nothing of a text in particular; ingest gives the last three.
-_GENERIC = "core misc general other unknown inbox pending notebook doc code chat"
-GENERIC = frozenset(_GENERIC.split())
+GENERIC = recipes.GENERIC | {"doc", "code", "chat"}
 SHORTEST, LONGEST = 2, 100
 _FILES_OWN = "project:"
 
@@ -101,11 +102,9 @@ class Dictionary(Generic[M]):
         if not hits:
             return {}
         found: dict[M, int] = {}
-        said = [hit[0] for hit in hits]
-        for word in dict.fromkeys(said):
+        for word, times in Counter(hit[0] for hit in hits).items():
             for literal, meant in self._meanings[word]:
                 if not literal or literal in plain:
-                    times = said.count(word)
                     for one in meant:
                         found[one] = max(times, found.get(one, 0))
         return found

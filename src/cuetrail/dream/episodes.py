@@ -1,8 +1,11 @@
 """Atoms that follow each other closely in time are an episode: a node of that kind, with an edge from each of them.
 
 A gap of more than GAP begins a new episode, whatever the files the atoms are in: a sitting may fill several. Fewer than
-FEWEST atoms are none. Neither are the paragraphs of one file that have no times of their own: the file joins them. Nor
-more than LARGEST: that many at once were imported, not lived through.
+FEWEST atoms are none.
+
+Two kinds of times say nothing of what followed what. A date without a time takes no part: nobody knows when in the day
+it was. And paragraphs of one file that all have one moment have none of their own but that of the file, which joins
+them already: alone they are no episode.
 
 An episode has no words, so nothing of an atom that is forgotten stays in it. It keeps its id while it has more of its
 atoms than any other; a new one is called after its first atom.
@@ -21,16 +24,16 @@ from cuetrail.model import Edge, Node, PassReport
 from cuetrail.store.dreams import Book, Row, Slice, Writes, hashed
 
 NAME = "episodes"
-VERSION = "1"
+VERSION = "2"
 KIND = "episode"
 EDGE = "during"
 VIA = "dream:episodes"
 GAP = 15 * 60_000
-FEWEST, LARGEST = 3, 1_000
+FEWEST = 3
 # Topical band: at the same time is less than by the same name.
 WEIGHT = 0.3
-# Times of the ledger that are read at once.
-PAGE = 500
+# Times of the ledger that are read at once; more where they hang together, but fewer while looking for a near gap.
+PAGE, NEAR = 2_000, 8
 # Beyond every time.
 FOREVER = 2**62
 
@@ -40,24 +43,28 @@ def episodes(night: Night) -> PassReport:
     work = Work(night, NAME)
     for some in work.slices(VERSION):
         work.save(_noted(work, some))
-    writes, at = Writes(), -FOREVER
-    while moved := work.memory.seconds(Book.MOVED, at, False, 1):
-        low, high = _stretch(work, moved[0])
-        _settle(work, writes, work.memory.between(Book.TIMELINE, low, high))
+    writes = Writes()
+    for low, high in _stretches(work):
+        writes = _settle(work, writes, work.memory.between(Book.TIMELINE, low, high))
         writes.drop += [(Book.MOVED, row) for row in work.memory.between(Book.MOVED, low, high)]
-        at = high + 1
-        if len(writes.drop) + len(writes.put) >= BATCH:
-            work.save(writes)
-            writes = Writes()
+        writes = _flushed(work, writes)
     if writes.drop:
         work.save(writes)
     return work.report()
 
 
+def _flushed(work: Work, writes: Writes) -> Writes:
+    """What is still to be written: nothing, if it was enough for a transaction."""
+    if len(writes.drop) + len(writes.put) < BATCH:
+        return writes
+    work.save(writes)
+    return Writes()
+
+
 def _noted(work: Work, some: Slice) -> Writes:
     """The times of the atoms, for the ledger. Where one came, went or moved, that stretch of time is looked at anew."""
     writes = Writes(mark=some.mark)
-    new = {atom.key: Row(atom.key, atom.at) for atom in some.atoms}
+    new = {atom.key: Row(atom.key, atom.at) for atom in some.atoms if not atom.is_day}
     old = {row.first: row for row in work.memory.within(Book.TIMELINE, some.runs)}
     gone = [row for key, row in old.items() if key not in new or new[key].second != row.second]
     come = [row for key, row in new.items() if key not in old or old[key].second != row.second]
@@ -71,41 +78,72 @@ def _noted(work: Work, some: Slice) -> Writes:
     return writes
 
 
-def _stretch(work: Work, time: int) -> tuple[int, int]:
-    """The first and last time of what hangs together with this one, times that atoms have left included."""
-    low, high = _last(work, time, True), _last(work, time, False)
-    while moved := work.memory.between(Book.MOVED, high + 1, high + GAP):
-        high = _last(work, moved[-1].second, False)
-    return low, high
+def _stretches(work: Work) -> Iterator[tuple[int, int]]:
+    """From where to where something came, went or moved; what hangs together lies in one of them."""
+    at, page = -FOREVER, PAGE
+    while moved := work.memory.seconds(Book.MOVED, at, False, page):
+        low = _first(work, moved[0])
+        times = work.memory.seconds(Book.TIMELINE, low, False, page)
+        # Of the times behind this one not all are known.
+        horizon = min(some[-1] if len(some) == page else FOREVER for some in (moved, times))
+        high = _end(moved, times, horizon)
+        if high is None:
+            page *= 4
+            continue
+        yield low, high
+        at, page = high + 1, PAGE
 
 
-def _last(work: Work, time: int, backwards: bool) -> int:
-    """The last time, going on or back, before a gap."""
-    step = -1 if backwards else 1
-    while times := work.memory.seconds(Book.TIMELINE, time + step, backwards, PAGE):
+def _first(work: Work, time: int) -> int:
+    """The first time of what hangs together with this one, going back to a gap."""
+    page = NEAR
+    while times := work.memory.seconds(Book.TIMELINE, time - 1, True, page):
         for one in times:
-            if abs(one - time) > GAP:
+            if time - one > GAP:
                 return time
             time = one
+        page = min(4 * page, PAGE)
     return time
 
 
-def _settle(work: Work, writes: Writes, rows: Sequence[Row]) -> None:
-    """The episodes of a stretch of time, in place of those that were there."""
-    clusters = [some for some in _clusters(rows) if FEWEST <= len(some) <= LARGEST and not _is_file(work, some)]
+def _end(moved: Sequence[int], times: Sequence[int], horizon: int) -> int | None:
+    """The end of the last stretch that something moved in, of those that end before the horizon.
+
+    A time that atoms have left joins what is around it, as it did when they were there.
+    """
+    known = sorted(time for time in {*moved, *times} if time <= horizon)
+    there, found, touched = set(moved), None, False
+    for time, later in zip(known, (*known[1:], FOREVER if horizon == FOREVER else None), strict=True):
+        touched = touched or time in there
+        if later is not None and later - time > GAP:
+            found, touched = (time, False) if touched else (found, False)
+    return found
+
+
+def _settle(work: Work, writes: Writes, rows: Sequence[Row]) -> Writes:
+    """The episodes of a stretch of time, in place of those that were there; what of it is still to be written.
+
+    It may take several transactions. The last one says that the stretch is settled, so one that was not reached is
+    made up for by the next dream.
+    """
+    clusters = [some for some in _clusters(rows) if len(some) >= FEWEST and not _is_file(work, some)]
     numbers = _numbers(work, clusters)
+    writes.batch.nodes += _nodes(work, clusters, numbers)
     now = {row.first: number for some, number in zip(clusters, numbers, strict=True) for row in some if number}
     changed = [row for row in rows if now.get(row.first, 0) != row.third]
-    atoms = work.memory.nodes([row.first for row in changed])
-    for row in changed:
-        number, atom = now.get(row.first, 0), atoms[row.first].id
-        writes.put.append((Book.TIMELINE, row._replace(third=number)))
-        if row.third:
-            writes.batch.remove_edges.append(_edge_id(atom, _id(row.third)))
-        if number:
-            writes.batch.edges.append(_edge(atom, _id(number), work.night.now))
+    for start in range(0, len(changed), BATCH):
+        some = changed[start : start + BATCH]
+        atoms = work.memory.nodes([row.first for row in some])
+        for row in some:
+            number, atom = now.get(row.first, 0), atoms[row.first].id
+            writes.put.append((Book.TIMELINE, row._replace(third=number)))
+            if row.third:
+                writes.batch.remove_edges.append(_edge_id(atom, _id(row.third)))
+            if number:
+                writes.batch.edges.append(_edge(atom, _id(number), work.night.now))
+        writes = _flushed(work, writes)
     writes.batch.remove_nodes += [_id(number) for number in sorted({row.third for row in rows} - {0, *numbers})]
-    writes.batch.nodes += _nodes(work, clusters, numbers)
+    return writes
 
 
 def _clusters(rows: Sequence[Row]) -> Iterator[list[Row]]:
@@ -141,6 +179,8 @@ def _numbers(work: Work, clusters: Sequence[Sequence[Row]]) -> list[int]:
     for number in sorted(heirs, key=lambda number: (-heirs[number][0], number)):
         kept.setdefault(-heirs[number][1], number)
     numbers = [kept.get(n) or _new(work, some, set(kept.values())) for n, some in enumerate(clusters)]
+    if not numbers:
+        return []
     nodes = [Node(_id(number), KIND) for number in numbers]
     forgotten = work.night.store.is_forgotten(work.night.scope, nodes)
     return [0 if _id(number) in forgotten else number for number in numbers]

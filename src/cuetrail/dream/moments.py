@@ -1,6 +1,9 @@
 """Words for moments: 2026, january, monday, winter, q1, afternoon.
 
 Day and time of day are those of the zone that is given. Seasons are whole months, as north of the equator.
+
+A date without a time is stored as the midnight it begins with in UTC. It is that day in every zone, and has no time of
+day.
 """
 
 from __future__ import annotations
@@ -38,23 +41,27 @@ def zone_of(name: str) -> tzinfo:
         raise InputError(f"{name!r} is no time zone: write one such as Europe/Oslo, or UTC") from error
 
 
-def labels(at: int, zone: tzinfo) -> tuple[Tag, ...]:
-    """The labels of a moment; none of one that no calendar has.
+def labels(at: int, zone: tzinfo, is_day: bool = False) -> tuple[Tag, ...]:
+    """The labels of a moment, or of a whole day; none of one that no calendar has.
 
     >>> from datetime import UTC
     >>> [tag.name for tag in labels(1768831200000, UTC)]
     ['2026', 'january', 'monday', 'winter', 'q1', 'afternoon']
+    >>> [tag.name for tag in labels(1768780800000, zone_of("America/New_York"), is_day=True)]
+    ['2026', 'january', 'monday', 'winter', 'q1']
     """
     try:
         # Not fromtimestamp, which some systems refuse for moments before 1970.
-        moment = (_EPOCH + timedelta(milliseconds=at)).astimezone(zone)
+        moment = _EPOCH + timedelta(milliseconds=at)
+        moment = moment if is_day else moment.astimezone(zone)
     except (OverflowError, ValueError):
         return ()
-    return _tags(moment.year, moment.month, moment.weekday(), moment.hour)
+    return _tags(moment.year, moment.month, moment.weekday(), None if is_day else moment.hour)
 
 
 @lru_cache(maxsize=65_536)
-def _tags(year: int, month: int, day: int, hour: int) -> tuple[Tag, ...]:
+def _tags(year: int, month: int, day: int, hour: int | None) -> tuple[Tag, ...]:
     quarter, season = QUARTERS[(month - 1) // 3], SEASONS[month % 12 // 3]
-    names = (f"{year:04}", MONTHS[month - 1], DAYS[day], season, quarter, _HOURS[hour])
+    time_of_day = () if hour is None else (_HOURS[hour],)
+    names = (f"{year:04}", MONTHS[month - 1], DAYS[day], season, quarter, *time_of_day)
     return tuple(Tag(name, name, "temporal") for name in names)

@@ -6,13 +6,15 @@ import time
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
+from itertools import islice
 from pathlib import Path
 
 from cuetrail.dream.dictionary import Dictionary
 from cuetrail.dream.tagging import AutoTagger
-from cuetrail.model import PassReport, Scope
+from cuetrail.model import Edge, PassReport, Scope
 from cuetrail.store.base import Progress, Store
 from cuetrail.store.dreams import Atom, Slice, Writes
+from cuetrail.text import snippet
 
 # Atoms of one transaction: another writer waits for a fraction of a second, and a kill costs as much.
 BATCH = 8_000
@@ -48,6 +50,7 @@ class Work:
         self.name = name
         self.memory = night.store.dreaming(night.scope, name)
         self.read = self.wrote = self.removed = 0
+        self.problems: list[str] = []
         self._changes: list[str] = []
         self._start = time.perf_counter()
 
@@ -84,27 +87,44 @@ class Work:
 
     def save(self, writes: Writes) -> None:
         """Write it all or nothing, and count it."""
+        if self.night.show:
+            # Before it is done: of what is removed nothing could be told afterwards.
+            self._changes += islice(_shown(self.night, writes), SHOWN - len(self._changes))
         saved, batch = self.memory.save(writes), writes.batch
         self.wrote += saved.added + len(batch.nodes) + len(batch.edges) + len(batch.mentions)
         self.removed += saved.dropped + len(batch.remove_nodes) + len(batch.remove_edges) + len(writes.remove_mentions)
-        if self.night.show and len(self._changes) < SHOWN:
-            self._changes += _shown(writes)
 
     def report(self) -> PassReport:
         """What the pass did."""
         seconds = time.perf_counter() - self._start
-        return PassReport(self.name, self.read, self.wrote, self.removed, seconds, tuple(self._changes[:SHOWN]))
+        changes, problems = tuple(self._changes), tuple(self.problems)
+        return PassReport(self.name, self.read, self.wrote, self.removed, seconds, changes, problems)
 
 
-def _shown(writes: Writes) -> Iterator[str]:
+def _shown(night: Night, writes: Writes) -> Iterator[str]:
     """What comes (+) and what goes (-), in words. A tag that changes its origin comes."""
     for atom, tags in writes.relabelled:
         names = {tag.name for tag in tags}
-        yield from (f"+ {atom.id} #{tag.name} ({tag.origin})" for tag in tags if tag not in atom.tags)
-        yield from (f"- {atom.id} #{tag.name} ({tag.origin})" for tag in atom.tags if tag.name not in names)
+        about = _about(atom.id, atom.text)
+        yield from (f"+ #{tag.name} ({tag.origin}) on {about}" for tag in tags if tag not in atom.tags)
+        yield from (f"- #{tag.name} ({tag.origin}) from {about}" for tag in atom.tags if tag.name not in names)
     batch = writes.batch
-    yield from (f"+ {node.id} ({node.kind})" for node in batch.nodes)
-    yield from (f"+ {edge.src} {edge.kind} {edge.dst} ({edge.weight})" for edge in batch.edges)
+    going = night.store.edges(night.scope, batch.remove_edges[:SHOWN]).values()
+    called = _called(night, batch.edges[:SHOWN], going)
+    yield from (f"+ {node.id} ({node.kind} of {node.props.get('atoms', 0)} atoms)" for node in batch.nodes)
+    yield from (f"+ {called(e.src)} {e.kind} {called(e.dst)} ({e.weight})" for e in batch.edges[:SHOWN])
     yield from (f"+ {mention.source} names {mention.node}" for mention in batch.mentions)
-    yield from (f"- {id_}" for id_ in (*batch.remove_nodes, *batch.remove_edges))
+    yield from (f"- {id_}" for id_ in batch.remove_nodes)
+    yield from (f"- {called(edge.src)} {edge.kind} {called(edge.dst)}" for edge in going)
     yield from (f"- {source} names {node}" for source, node in writes.remove_mentions)
+
+
+def _called(night: Night, *edges: Iterable[Edge]) -> Callable[[str], str]:
+    """How to call the ends of these edges: by id, and by what they say."""
+    ends = {end for some in edges for edge in some for end in (edge.src, edge.dst)}
+    nodes = night.store.get(night.scope, sorted(ends))
+    return lambda id_: _about(id_, (nodes[id_].name or nodes[id_].text) if id_ in nodes else "")
+
+
+def _about(id_: str, text: str) -> str:
+    return f'{id_} "{snippet(text)}"' if text else id_

@@ -32,24 +32,21 @@ PASSES: tuple[Pass, ...] = (
 """In the order they run: a later one may use what an earlier one found. Add a function here to add a pass."""
 
 MIRROR = "mirror"
+NAMES = (*(one.__name__ for one in PASSES), MIRROR)
 # Which other passes' changes a pass has to look at; of the rest of what dreams change it need not know.
 LISTENS = {infection.NAME: infection.LISTENS}
-
-
-def names() -> list[str]:
-    """What the passes are called."""
-    return [*(one.__name__ for one in PASSES), MIRROR]
 
 
 def dream(night: Night, *, only: Collection[str] = (), dry_run: bool = False, everyone: bool = False) -> DreamReport:
     """Run the passes in every place of the night's user, or of everyone; a report per pass, the places added up.
 
-    `only` names the passes to run. A dry run works on a copy that is thrown away and reports what it changed there.
+    `only` names the passes to run, also "mirror". A dry run works on a copy that is thrown away and reports what it
+    changed there.
     """
     # A list, because what is no text may not be hashable or sortable.
-    strange = [name for name in only if name not in names()]
+    strange = [name for name in only if name not in NAMES]
     if strange:
-        raise InputError(f"there is no pass {strange[0]!r}: choose of {', '.join(names())}")
+        raise InputError(f"there is no pass {strange[0]!r}: choose of {', '.join(NAMES)}")
     start = time.perf_counter()
     passes = [one for one in PASSES if not only or one.__name__ in only]
     with night.store.single_dream() as alone:
@@ -58,11 +55,12 @@ def dream(night: Night, *, only: Collection[str] = (), dry_run: bool = False, ev
         with _stage(night, dry_run) as there:
             places = there.store.places(None if everyone else night.scope)
             reports = _run(there, passes, places)
-        problems: list[str] = []
+            if not only or MIRROR in only:
+                reports += _mirrored(there, places, dry_run)
         if not dry_run:
-            reports += _mirrored(night, places, problems)
             night.store.refresh(night.progress)
-    return DreamReport(tuple(reports), False, dry_run, time.perf_counter() - start, tuple(problems))
+    notices = [problem for report in reports for problem in report.problems]
+    return DreamReport(tuple(reports), False, dry_run, time.perf_counter() - start, tuple(dict.fromkeys(notices)))
 
 
 @contextmanager
@@ -88,20 +86,24 @@ def _run(night: Night, passes: Sequence[Pass], places: Sequence[Scope]) -> list[
 
 
 def _plus(a: PassReport, b: PassReport) -> PassReport:
-    return PassReport(
-        a.name, a.read + b.read, a.wrote + b.wrote, a.removed + b.removed, a.seconds + b.seconds, a.changes + b.changes
-    )
+    sums = (a.read + b.read, a.wrote + b.wrote, a.removed + b.removed, a.seconds + b.seconds)
+    return PassReport(a.name, *sums, a.changes + b.changes, a.problems + b.problems)
 
 
-def _mirrored(night: Night, places: Sequence[Scope], problems: list[str]) -> list[PassReport]:
+def _mirrored(night: Night, places: Sequence[Scope], dry_run: bool) -> list[PassReport]:
     """Bring the mirrors of these users in step; no report where nobody keeps one."""
     start = time.perf_counter()
     whose = dict.fromkeys(replace(place, teams=(), share=None) for place in places) if night.home else {}
-    done = [follow(night.store, scope, night.home, night.progress) for scope in whose if night.home]
-    problems += [problem for one in done for problem in (*one.problems, *one.ended)]
+    done = [follow(night.store, scope, night.home, night.progress, dry_run=dry_run) for scope in whose if night.home]
     reports = [report for one in done for report in one.reports]
-    if not reports:
+    problems = tuple(problem for one in done for problem in (*one.problems, *one.ended))
+    if not reports and not problems:
         return []
     read, wrote = sum(report.atoms for report in reports), sum(report.written for report in reports)
     removed = sum(report.removed for report in reports)
-    return [PassReport(MIRROR, read, wrote, removed, time.perf_counter() - start)]
+    changes = [
+        f"~ {one.directory}: {one.written} files would be written, {one.removed} removed"
+        for one in reports
+        if dry_run and (one.written or one.removed)
+    ]
+    return [PassReport(MIRROR, read, wrote, removed, time.perf_counter() - start, tuple(changes), problems)]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+from cuetrail.errors import TaggerError
 from cuetrail.extract import keyphrases, names
 from cuetrail.text import norm_name
 
 # What the rule notes of an atom; its best that are shared become tags.
 CANDIDATES = 6
+_TROUBLE = "the tagger failed, so the memory has no new auto-tags; the next dream asks it again"
 
 
 class AutoTagger(Protocol):
@@ -25,6 +27,25 @@ class AutoTagger(Protocol):
     def __call__(self, texts: Sequence[str]) -> Sequence[Sequence[str]]: ...
 
 
+def proposed(tagger: AutoTagger, texts: Sequence[str]) -> list[list[str]]:
+    """What the tagger proposes for each text. Raises TaggerError when it fails, or returns something else."""
+    if not texts:
+        return []
+    try:
+        found = [list(some) if _is_list(some) else None for some in tagger(texts)]
+    except Exception as error:
+        # Whatever somebody else's code raises.
+        raise TaggerError(f"{_TROUBLE} ({type(error).__name__}: {error})") from error
+    tags = [some for some in found if some is not None and all(isinstance(tag, str) for tag in some)]
+    if not len(tags) == len(found) == len(texts):
+        raise TaggerError(f"{_TROUBLE} (for {len(texts)} texts it has to return as many lists of str)")
+    return tags
+
+
+def _is_list(some: object) -> bool:
+    return isinstance(some, Iterable) and not isinstance(some, (str, bytes))
+
+
 class Rule:
     """Names, then key phrases, from the text alone. What no second atom has joins nothing, so it is no tag."""
 
@@ -32,10 +53,10 @@ class Rule:
     shared = 2
 
     def __call__(self, texts: Sequence[str]) -> list[list[str]]:
-        return [_proposed(text) for text in texts]
+        return [_of(text) for text in texts]
 
 
-def _proposed(text: str) -> list[str]:
+def _of(text: str) -> list[str]:
     """At most CANDIDATES, each once whatever its case."""
     found: dict[str, str] = {}
     for phrase in (*names.find([text])[0], *keyphrases.find(text)):

@@ -9,7 +9,7 @@ from cuetrail.model import PassReport
 from cuetrail.store.dreams import Writes
 
 NAME = "temporal"
-VERSION = "1"
+VERSION = "2"
 
 
 def temporal(night: Night) -> PassReport:
@@ -18,7 +18,7 @@ def temporal(night: Night) -> PassReport:
     for some in work.slices(f"{VERSION} {night.zone}"):
         writes = Writes(mark=some.mark)
         for atom in some.atoms:
-            tags = relabelled(atom, "temporal", labels(atom.at, night.zone))
+            tags = relabelled(atom, "temporal", labels(atom.at, night.zone, atom.is_day))
             if tags is not None:
                 writes.relabelled.append((atom, tags))
         work.save(writes)

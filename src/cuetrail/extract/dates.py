@@ -1,5 +1,7 @@
 """Dates stated in content, frontmatter and file names, as UTC milliseconds. A time without a zone is read as UTC.
 
+One that is stated without a time is a `Day`.
+
 >>> find("Met on 2024-03-12, again on March 13, 2024.")
 (1710201600000, 1710288000000)
 >>> from_name("2024-03-12 standup"), find("31 February 2024")
@@ -44,14 +46,18 @@ _NAME = re.compile(r"(?<!\d)(\d{4})([-_.]?)(\d{2})\2(\d{2})(?!\d)")
 _NUMBER = re.compile(r"-?\d{9,16}(?:\.\d+)?")
 
 
+class Day(int):
+    """A date without a time, as the midnight it begins with in UTC."""
+
+
 def find(text: str) -> tuple[int, ...]:
     """Every date stated in the text, in order. Dates that do not exist are ignored."""
     # Every form holds a year: looking for four digits first makes the common case, no date, four times as fast.
     if not _YEAR.search(text):
         return ()
     found = [(m.start(), _iso(m)) for m in _ISO.finditer(text)]
-    found += [(m.start(), _ms(int(m[3]), _MONTHS[m[2].lower()], int(m[1]))) for m in _DAY_FIRST.finditer(text)]
-    found += [(m.start(), _ms(int(m[3]), _MONTHS[m[1].lower()], int(m[2]))) for m in _MONTH_FIRST.finditer(text)]
+    found += [(m.start(), _day(int(m[3]), _MONTHS[m[2].lower()], int(m[1]))) for m in _DAY_FIRST.finditer(text)]
+    found += [(m.start(), _day(int(m[3]), _MONTHS[m[1].lower()], int(m[2]))) for m in _MONTH_FIRST.finditer(text)]
     return tuple(ms for _, ms in sorted(found, key=lambda pair: pair[0]) if ms is not None)
 
 
@@ -67,7 +73,7 @@ def from_name(stem: str) -> int | None:
         year = int(match[1])
         # Eight digits may be any number; only a plausible year makes them a date.
         if match[2] or 1900 <= year <= 2100:
-            ms = _ms(year, int(match[3]), int(match[4]))
+            ms = _day(year, int(match[3]), int(match[4]))
             if ms is not None:
                 return ms
     return None
@@ -95,8 +101,15 @@ def parse(value: object) -> int | None:
 
 def _iso(match: re.Match[str]) -> int | None:
     year, month, day, hour, minute, second = (int(match[i] or 0) for i in range(1, 7))
+    if match[4] is None:
+        return _day(year, month, day)
     micros = int((match[7] or "0")[:6].ljust(6, "0"))
     return _ms(year, month, day, hour, minute, second, micros, _zone(match[8]))
+
+
+def _day(year: int, month: int, day: int) -> Day | None:
+    ms = _ms(year, month, day)
+    return None if ms is None else Day(ms)
 
 
 def _zone(text: str | None) -> timezone:

@@ -10,9 +10,10 @@ from typing import Any
 
 import xxhash
 
+from cuetrail.extract.dates import Day
 from cuetrail.ingest.document import Document, Piece
 from cuetrail.ingest.simhash import simhashes
-from cuetrail.model import Edge, Link, Node, Provenance, Tag
+from cuetrail.model import DAY, Edge, Link, Node, Provenance, Tag
 from cuetrail.text import clean, digest, make_tags, norm_buckets, norm_name
 
 # Topical band: structure says that two atoms stand together, not that one causes the other.
@@ -78,7 +79,7 @@ def build(document: Document, context: Context) -> Built:
         buckets=buckets,
         source=document.path,
         seq=-1,
-        at=at,
+        at=int(at),
         provenance=context.provenance,
         props={**props, RECORD: _record(document, props, tags, buckets, atoms)},
         created=context.now,
@@ -132,6 +133,9 @@ def _atom(path: str, piece: Piece, seq: int, id_: str, hash_: int | None, common
         props["level"] = piece.level
     if piece.speaker:
         props["speaker"] = piece.speaker
+    at = common.at if piece.at is None else piece.at
+    if isinstance(at, Day):
+        props[DAY] = True
     return Node(
         id=id_,
         text=piece.text,
@@ -139,7 +143,7 @@ def _atom(path: str, piece: Piece, seq: int, id_: str, hash_: int | None, common
         buckets=common.buckets,
         source=path,
         seq=seq,
-        at=common.at if piece.at is None else piece.at,
+        at=int(at),
         provenance=common.context.provenance,
         simhash=hash_,
         props=props,

@@ -114,18 +114,27 @@ def end(store: Store, scope: Scope, directory: Path, memory: Path) -> Path:
 
 
 def follow(
-    store: Store, scope: Scope, memory: Path, progress: Progress | None = None, teams: Collection[str] = ()
+    store: Store,
+    scope: Scope,
+    memory: Path,
+    progress: Progress | None = None,
+    teams: Collection[str] = (),
+    dry_run: bool = False,
 ) -> Followed:
     """Bring the mirrors of this user in step, and those of the others who see what is shared with these teams.
 
     One that is away, or cannot be read or written, is a problem each time until it is back or its user ends it. One
-    that was deleted is not made again. Nothing is raised: what a mirror suffers must not undo what was stored.
+    that was deleted is not made again. Nothing is raised: what a mirror suffers must not undo what was stored. A dry
+    run only reports what would be done to those that are there.
     """
     done = Followed()
     for place, known in kept(store, memory).items():
         if known.is_for(scope, teams):
             try:
-                _follow(store, memory, place, known, progress, done)
+                if not dry_run:
+                    _follow(store, memory, place, known, progress, done)
+                elif known.state == "kept" and read_mark(place) is not None:
+                    done.reports.append(sync(store, known.scope, place, memory=memory, dry_run=True))
             except InputError as error:
                 done.problems.append(f"{error}. It is tried again; `cuetrail mirror {place} --end` ends that")
             except CuetrailError as error:

@@ -52,7 +52,7 @@ class Atom(NamedTuple):
     """An atom as a pass reads it, under the engine's own number for it.
 
     `borrowed` are tags that near duplicates lent it. `row` is the engine's: what it needs to write the atom back, and
-    to see whether somebody changed it meanwhile.
+    to see whether somebody changed it meanwhile. `is_day`: its time is a date that was given without a time.
     """
 
     key: int
@@ -63,6 +63,7 @@ class Atom(NamedTuple):
     tags: tuple[Tag, ...]
     borrowed: frozenset[str]
     row: Any
+    is_day: bool = False
 
 
 class Named(NamedTuple):

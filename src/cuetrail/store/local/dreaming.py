@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from cuetrail.model import Scope, Tag
+from cuetrail.model import DAY, Scope, Tag
 from cuetrail.store.dreams import Atom, Book, Brief, Mark, Named, Row, Saved, Slice, Writes, hashed
 from cuetrail.store.local import dreamwrite, rows
 from cuetrail.store.local.db import Database, chunks, head, joined, mark_of, marks, own_part
@@ -130,8 +130,9 @@ class LocalDreaming:
 
     def _atom(self, row: tuple[Any, ...]) -> Atom:
         tags = tuple([self._tag(item) for item in rows.packed_tags(row[8])]) if row[8] else ()
-        borrowed = _borrowed(row[14]) if row[14] is not None else frozenset[str]()
-        return Atom(row[0], row[2], row[5], row[11], row[19], tags, borrowed, row)
+        props = row[14] or ""
+        is_day = f'"{DAY}"' in props and json.loads(props).get(DAY) is True
+        return Atom(row[0], row[2], row[5], row[11], row[19], tags, _borrowed(props), row, is_day)
 
     def _tag(self, item: str) -> Tag:
         """The tag packed in a text. The same few tags come again and again, so each is made once."""

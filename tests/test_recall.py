@@ -82,7 +82,7 @@ def test_the_text_never_exceeds_its_budget(texts: list[tuple[str | None, str]], 
     assert shown == hits[: len(shown)]
     assert bool(text) == bool(shown)
     whole = SEPARATOR.join(line(hit) for hit in shown)
-    assert text == whole or (text.endswith(CUT_MARK) and whole.startswith(text.removesuffix(CUT_MARK)))
+    assert text == whole or (CUT_MARK in text and whole.startswith(text.rpartition(CUT_MARK)[0]))
     if measure(SEPARATOR.join(map(line, hits))) <= size and unit != "words":
         assert shown == hits
 
@@ -103,7 +103,7 @@ def test_a_hit_is_cut_at_a_sentence_past_half_of_the_room() -> None:
     text = "First sentence here. " * 30
     shown, hits = render(hits_of([(None, text)]), 300, len)
     assert len(hits) == 1
-    assert shown.endswith("here." + CUT_MARK)
+    assert shown.endswith("here." + CUT_MARK + line(hits[0])[len(text) :])
     assert 150 < len(shown) <= 300
 
 
@@ -118,7 +118,7 @@ def test_a_cut_that_counts_for_more_than_what_was_measured_is_not_made() -> None
 
 def test_a_hit_is_left_out_where_little_room_is_left() -> None:
     hits = hits_of([(None, "a" * 100), (None, "b" * 1000)])
-    room = len(line(hits[0])) + len(SEPARATOR) + SMALLEST_CUT + len(CUT_MARK)
+    room = len(line(hits[0])) + len(SEPARATOR) + SMALLEST_CUT
     assert render(hits, room, len)[1] == hits[:1]
     assert render(hits, room + 1, len)[1] == hits
 

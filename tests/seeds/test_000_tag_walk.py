@@ -15,7 +15,7 @@ from cuetrail import Budget, Memory, Node, Recollection, Scope, recipes
 from cuetrail.cue import parse_cue
 from cuetrail.errors import InputError
 from cuetrail.formulas import gravity, idf
-from cuetrail.model import Rank, Tag, TextQuery, Where
+from cuetrail.model import Origin, Rank, Tag, TextQuery, Where
 from cuetrail.recipes import GENERIC, Mode
 from tests.test_text_search import brute_force
 
@@ -265,6 +265,28 @@ def test_tags_that_say_when_lead_nowhere(memory: Memory) -> None:
     assert walkers(memory.tag_walk("kite", now=2)) == []
     memory.add_many([Node("other", text="frog", tag_details=(Tag("winter", "winter", "auto"),))])
     assert walkers(memory.tag_walk("kite", now=2)) == ["other"]
+
+
+def test_a_tag_that_says_when_an_anchor_was_made_leads_nowhere(memory: Memory) -> None:
+    def found(origin: Origin) -> list[str]:
+        memory.add_many([Node("start", text="kite", tag_details=(Tag("winter", "winter", origin),))])
+        return walkers(memory.tag_walk("kite", now=2))
+
+    put(memory, "other", "frog", "winter")
+    assert found("temporal") == []
+    assert found("infected") == ["other"]
+
+
+def test_a_heading_is_no_anchor_where_its_source_speaks(memory: Memory) -> None:
+    heading = {"props": {"level": 1}}
+    put(memory, "heading", "# Kites", source="a.md", **heading)
+    put(memory, "said", "Kites fly high.", source="a.md")
+    put(memory, "alone", "# Kites at sea", source="b.md", **heading)
+    put(memory, "again", "## Kites on land", source="b.md", **heading)
+    found = anchors(memory.tag_walk("kites", now=2))
+    assert "said" in found
+    assert "heading" not in found
+    assert len({"alone", "again"} & set(found)) == 1
 
 
 def test_the_first_ten_anchors_are_harvested(memory: Memory) -> None:

@@ -11,6 +11,7 @@ import pytest
 from cuetrail import Budget, Hit, Memory, Node
 from cuetrail.anchor import Ask
 from cuetrail.cue import parse_cue
+from cuetrail.errors import InputError
 from cuetrail.formulas import estimated_tokens, share, shares
 from cuetrail.model import Scope, Tag, Where
 from cuetrail.render import CUT_MARK, SEPARATOR, line, render, two_lists
@@ -95,11 +96,11 @@ def test_a_share_is_used_to_its_last_character() -> None:
     assert (len(shown.anchors), len(shown.walkers)) == (1, 1)
     # One character more on either side and it no longer fits, but can be cut: more than 200 are left.
     text, shown = told(of_length(701), walkers, 1000)
-    assert text.startswith("x" * 690)
+    assert text.startswith("x" * 600)
     assert CUT_MARK in text
     assert len(text) <= 1000
     text, shown = told(anchors, of_length(299), 1000)
-    assert text.endswith(CUT_MARK)
+    assert text.endswith(CUT_MARK + " [n0]")
     assert len(text) <= 1000
 
 
@@ -120,6 +121,29 @@ def test_with_spill_anchors_use_what_walkers_leave() -> None:
     text, shown = told(anchors, walkers, 1000, spill=True)
     assert (len(shown.anchors), len(shown.walkers)) == (8, 1)
     assert len(text) == 8 * 100 + 7 * 2 + 2 + 100
+
+
+def test_with_spill_anchors_use_what_walkers_too_large_to_show_leave() -> None:
+    anchors, walkers = of_length(*[100] * 20), of_length(1000)
+    _, shown = told(anchors, walkers, 500)
+    assert (len(shown.anchors), len(shown.walkers)) == (3, 0)
+    text, shown = told(anchors, walkers, 500, spill=True)
+    assert (len(shown.anchors), len(shown.walkers), len(text)) == (4, 0, 4 * 100 + 3 * 2)
+    # The first walker is shown and the second is not: what that one left is enough for another anchor.
+    text, shown = told(anchors, of_length(50, 1000), 500, spill=True)
+    assert (len(shown.anchors), len(shown.walkers), len(text)) == (4, 1, 4 * 100 + 3 * 2 + 2 + 50)
+
+
+def test_with_spill_no_room_is_left_that_an_anchor_would_have_filled() -> None:
+    chance = random.Random(3)
+    for _ in range(500):
+        anchors, walkers = some_hits(chance, 6), some_hits(chance, 6)
+        size = chance.randint(0, 3000)
+        text, shown = told(anchors, walkers, size, spill=True)
+        for given, seen in ((anchors, shown.anchors), (walkers, shown.walkers)):
+            # A list ends with what is cut.
+            if len(seen) < len(given) and CUT_MARK not in text:
+                assert len(text) + len(SEPARATOR) + len(line(given[len(seen)])) > size
 
 
 def test_two_lists_are_never_mixed() -> None:
@@ -143,17 +167,49 @@ def test_a_walker_that_scores_higher_stays_behind_the_anchors(memory: Memory) ->
 
 
 def test_an_atom_is_cut_only_where_more_than_two_hundred_characters_remain() -> None:
-    for room, is_cut in ((202, False), (203, True)):
+    for room, is_cut in ((199, False), (200, False), (201, True), (202, True)):
         text, shown = render(of_length(100, 500), 100 + len(SEPARATOR) + room, len)
-        assert (len(shown) == 2) == is_cut == text.endswith(CUT_MARK)
+        assert (len(shown) == 2) == is_cut == (CUT_MARK in text)
+        assert not is_cut or len(text) == 100 + len(SEPARATOR) + room
+
+
+def test_a_memory_that_is_cut_says_where_it_is_from_unless_that_takes_half_of_the_room() -> None:
+    for source, kept in (("notes/kite.md", True), ("x" * 190, True), ("x" * 250, False)):
+        text, _ = render([Hit(Node("a", text="kite " * 300, source=source), 1.0, {})], 401, len)
+        assert text.endswith(f"kite{CUT_MARK} [{source}]" if kept else f"kite{CUT_MARK}")
+        assert 350 < len(text) <= 401
+
+
+@pytest.mark.parametrize("sign", ["👩‍👩‍👧", "👍🏽", "🇳🇴", "e\u0301\u0323", "क्षि"])
+def test_nothing_that_is_read_as_one_character_is_cut(sign: str) -> None:
+    for size in range(300, 320):
+        text, _ = render(hits(sign * 200), size, len)
+        said = text.removesuffix(f"{CUT_MARK} [n0]")
+        whole, rest = divmod(len(said), len(sign))
+        # The vowel belongs to the letter before it, which may stand apart from the one before that.
+        assert said == sign * whole + sign[:rest]
+        assert rest == 0 or (sign == "क्षि" and rest == 2)
+
+
+def test_no_word_is_cut_where_another_ended_past_half_of_the_room() -> None:
+    for size in range(300, 320):
+        text, _ = render(hits("antenna " * 100), size, len)
+        assert text.endswith(f"antenna{CUT_MARK} [n0]")
+        assert len(text) > size - len("antenna ") - 1
+
+
+@pytest.mark.parametrize("end", [". ", "! ", "? ", ".\n", "… ", "؟ ", "۔ ", "। ", "። ", "。", "！", "？", "｡"])
+def test_sentences_end_in_every_script(end: str) -> None:
+    text, _ = render(hits("x" * 250 + end + "Y" * 600), 400, len)
+    assert text == "x" * 250 + end.strip() + CUT_MARK + " [n0]"
 
 
 def test_a_cut_is_made_at_a_sentence_end_past_half_of_the_rest() -> None:
     early, late = "Short. " + "x" * 600, "x" * 230 + " end. " + "y" * 600
     text, _ = render(hits(early), 400, len)
-    assert text == early[:398] + CUT_MARK
+    assert text == early[:393] + CUT_MARK + " [n0]"
     text, _ = render(hits(late), 400, len)
-    assert text == late[: late.index("end.") + 4] + CUT_MARK
+    assert text == late[: late.index("end.") + 4] + CUT_MARK + " [n0]"
 
 
 # --- never over it
@@ -228,15 +284,34 @@ def test_whole_walks_stay_inside_their_budgets(memory: Memory) -> None:
 
 
 def test_tokens_are_counted_by_the_tokenizer_that_is_given(memory: Memory) -> None:
-    memory.add("one two three kite", tags=["sky"], id="a", now=1)
-    memory.add("five six seven", tags=["sky"], id="b", now=1)
+    long = "extraordinarily"
+    memory.add(f"{long} two three kite", tags=["sky"], id="a", now=1)
+    memory.add(f"{long} six {long}", tags=["sky"], id="b", now=1)
 
     def words(text: str) -> int:
         return len(text.split())
 
-    # Five words of the anchor with its id, four of the walker: 7 and 3 of a budget of ten, 10 and 4 of one of 14.
-    assert [hit.node.id for hit in memory.tag_walk("kite", budget=Budget(tokens=10), count_tokens=words).hits] == ["a"]
-    assert [hit.node.id for hit in memory.tag_walk("kite", budget=Budget(tokens=14), count_tokens=words).hits] == [
-        "a",
-        "b",
-    ]
+    def found(size: int, measure: Measure | None) -> list[str]:
+        return [hit.node.id for hit in memory.tag_walk("kite", budget=Budget(tokens=size), count_tokens=measure).hits]
+
+    # Five words of the anchor with its id, four of the walker: 7 and 3 of a budget of ten, 9 and 4 of one of 13.
+    assert (found(6, words), found(10, words), found(13, words)) == ([], ["a"], ["a", "b"])
+    # By letters it is more.
+    assert (found(10, None), found(13, None)) == ([], ["a"])
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [(None, "not None"), ("7", "not '7'"), (-1, "not -1"), (1.5, "not 1.5"), (ZeroDivisionError("no"), "raised Zero")],
+)
+def test_a_tokenizer_that_does_not_count_is_an_error_that_says_so(memory: Memory, answer: object, said: str) -> None:
+    memory.add("kite", now=1)
+
+    def broken(_: str) -> int:
+        if isinstance(answer, Exception):
+            raise answer
+        return answer  # type: ignore[return-value]  # what callers get wrong
+
+    for ask in (memory.tag_walk, memory.recall):
+        with pytest.raises(InputError, match=said):
+            ask("kite", budget=Budget(tokens=100), count_tokens=broken)

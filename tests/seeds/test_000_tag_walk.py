@@ -173,6 +173,7 @@ def test_an_attempt_that_finds_ten_ends_the_search(memory: Memory) -> None:
     # Nine as they are, nine with typos forgiven: the first that finds most answers.
     assert [(one.name, one.found) for one in few.attempts] == [("full", 9), ("typos", 9)]
     assert few.attempt == "full"
+    assert memory.recall("receiver", recipe=recipes.TAG_WALK, now=2).attempts == few.attempts
 
 
 def test_how_much_is_enough_can_be_said(memory: Memory) -> None:

@@ -13,7 +13,8 @@ from bench.common import Phase, Stopwatch, emptied, phase
 from bench.corpus import batches
 from cuetrail import Memory
 from cuetrail.embed import StaticEmbedder
-from cuetrail.store.local.textdocs import WRITER_BYTES, make_analyser
+from cuetrail.store.local.textdocs import WRITER_BYTES
+from cuetrail.store.words import make_analyser
 
 WRITER_THREADS = 2  # as many as the engine's own writer has
 

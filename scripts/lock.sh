@@ -9,7 +9,7 @@ trap 'rm -rf "$work"' EXIT
 "$work/uv/bin/python" -m pip install --quiet --disable-pip-version-check uv
 # The machine's own settings (a mirror, a wheel folder) must not decide what is locked.
 env -u UV_INDEX -u UV_DEFAULT_INDEX -u UV_INDEX_URL -u UV_EXTRA_INDEX_URL -u UV_FIND_LINKS \
-    "$work/uv/bin/uv" --no-config pip compile pyproject.toml --extra dev --extra local \
+    "$work/uv/bin/uv" --no-config pip compile pyproject.toml --extra dev --extra local --extra neo4j \
     --universal --python-version 3.11 --generate-hashes --upgrade --quiet \
     --default-index https://pypi.org/simple --custom-compile-command "make lock" \
     --output-file requirements.lock

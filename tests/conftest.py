@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests.servers import Login, running
+
 # The same examples on every machine; how long one takes is not what a test is about.
 settings.register_profile("cuetrail", derandomize=True, deadline=None, database=None)
 settings.load_profile("cuetrail")
@@ -17,11 +19,18 @@ settings.load_profile("cuetrail")
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
+@pytest.fixture(scope="session")
+def neo4j_server() -> Iterator[Login]:
+    """A Neo4j server, started when the first test asks for it."""
+    with running() as login:
+        yield login
+
+
 @pytest.fixture(autouse=True)
 def own_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Hides the developer's own cuetrail settings and home directory."""
     for name in list(os.environ):
-        if name.startswith(("CUETRAIL_", "XDG_")):
+        if name.startswith(("CUETRAIL_", "NEO4J_", "XDG_")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path_factory.getbasetemp()))
 

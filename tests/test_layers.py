@@ -31,8 +31,8 @@ LAYERS: list[set[str]] = [
         "vectors",
     },
     {"cue", "anchor", "seeds", "activation", "spread", "score", "render", "paths", "extract.*", "embed"},
-    {"store.local.*"},
-    {"store", "store.base", "store.dreams", "store.energy"},
+    {"store.local.*", "store.neo4j.*"},
+    {"store", "store.base", "store.copying", "store.dreams", "store.energy", "store.naming", "store.words"},
     {"formulas", "files", "text", "tombstones", "model", "errors"},
 ]
 MAX_FILE_LINES = 600
@@ -89,9 +89,11 @@ def test_imports_point_down_only(module: str) -> None:
 
 @every_module
 def test_only_the_facade_opens_an_engine(module: str) -> None:
-    if module == "memory" or module.startswith("store.local"):
+    engines = ("store.local", "store.neo4j")
+    if module == "memory":
         return
-    engines = sorted(name for name in imports_of(module) if name.startswith("store.local"))
+    own = next((engine for engine in engines if module.startswith(engine)), "none")
+    engines = tuple(sorted(name for name in imports_of(module) if name.startswith(engines) and not name.startswith(own)))
     assert not engines, f"cuetrail.{module} imports {engines}; only cuetrail.memory may"
 
 

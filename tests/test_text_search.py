@@ -18,7 +18,7 @@ from cuetrail.formulas import bm25, idf
 from cuetrail.model import Found, Node, Scope, Tag, TextQuery, Where
 from cuetrail.store.base import Batch, Store
 from cuetrail.store.local import LocalStore, textsearch
-from cuetrail.store.local.textdocs import make_analyser
+from cuetrail.store.words import make_analyser
 from cuetrail.text import analysable, sanitize_query
 
 ME = Scope()

@@ -4,10 +4,11 @@ CuetrailError
 ├── InputError            the caller's argument is not usable
 │   ├── NotFound          an id or name that is not there (or not visible in this scope)
 │   └── Forgotten         the memory was forgotten; allow_again=True lifts it
-├── MemoryError_          the memory directory cannot be used
+├── MemoryError_          the memory cannot be used
 │   ├── CorruptMemory     memory.db is damaged; restore a backup
 │   ├── WrongVersion      written by a newer cuetrail
-│   └── Busy              another process held the write lock for too long
+│   ├── Busy              another process held the write lock for too long
+│   └── Unreachable       the server that keeps the memory does not answer
 ├── EmbedderError         an embedder could not be loaded or failed
 │   └── EmbedderMismatch  the memory holds another model's vectors; reembed
 ├── MirrorError           a mirror could not be written; it is as it was
@@ -36,7 +37,7 @@ class Forgotten(InputError):
 
 
 class MemoryError_(CuetrailError):
-    """The memory directory cannot be used."""
+    """The memory cannot be used."""
 
 
 class CorruptMemory(MemoryError_):
@@ -49,6 +50,10 @@ class WrongVersion(MemoryError_):
 
 class Busy(MemoryError_):
     """Another process held a lock for too long."""
+
+
+class Unreachable(MemoryError_):
+    """The server that keeps the memory does not answer."""
 
 
 class EmbedderError(CuetrailError):

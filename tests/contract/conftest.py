@@ -3,29 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
 from cuetrail.store.base import Store
 from cuetrail.store.local import LocalStore
+from cuetrail.store.neo4j import Neo4jStore
+from tests.servers import Login, alone, wipe
 
-OpenStore = Callable[[Path], Store]
 Engine = Callable[[], Store]
+ENGINES = ("local", "neo4j")
 
-ENGINES: dict[str, OpenStore] = {"local": LocalStore}
 
-
-@pytest.fixture(params=sorted(ENGINES))
+@pytest.fixture(params=ENGINES)
 def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    """A factory of fresh stores, all closed at the end; tests that need many examples open one for each."""
+    """A factory of fresh stores, all closed at the end; tests that need many examples open one for each.
+
+    A server has one database, so on Neo4j a fresh store is the old one emptied.
+    """
     opened: list[Store] = []
 
-    def fresh() -> Store:
-        opened.append(ENGINES[request.param](tmp_path_factory.mktemp("memory")))
+    def on_disk() -> Store:
+        opened.append(LocalStore(tmp_path_factory.mktemp("memory")))
         return opened[-1]
 
-    yield fresh
+    def on_server() -> Store:
+        wipe(login)
+        opened.append(Neo4jStore(login.address, LocalStore))
+        return opened[-1]
+
+    if request.param == "local":
+        yield on_disk
+    else:
+        login: Login = request.getfixturevalue("neo4j_server")
+        with alone(login):
+            yield on_server
     for store in opened:
         store.close()
 

@@ -1,10 +1,4 @@
-"""Which row an id means in a scope, and what a row is called there.
-
-Those who write choose the ids, so two who share a team may use the same one, and one user may use it in two places: a
-place is an owner and the team it writes for, if any. In a scope an id means one row: that of the place the scope
-writes to, else of the user's other places, else of a teammate, by team and owner. Every other visible row of that id
-is called `id@@owner/team` (`id@@owner` where it is private), so each has one name, and that name leads back to it.
-"""
+"""Which row an id means in a scope, and what a row is called there; `store.naming` has the rule."""
 
 from __future__ import annotations
 
@@ -13,18 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from cuetrail.model import Scope
 from cuetrail.store.local.db import MOMENT, Connection, chunks, marks, moment
+from cuetrail.store.naming import SIGN, place_labels
 from cuetrail.text import storable
 
-SIGN = "@@"
-"""Stands between an id and whose it is. No id has it in itself."""
 FEW = 8
 # So many scopes are kept.
 MANY = 1_000
-
-
-def plain(id_: str) -> str:
-    """The id without whose it is: as its row has it."""
-    return id_.partition(SIGN)[0]
 
 
 def find_keys(db: sqlite3.Connection, ids: Iterable[str], table: str, parts: Sequence[int]) -> dict[str, int]:
@@ -47,16 +35,6 @@ def _rows(
     among = f" AND part IN ({','.join(map(str, parts))})" if len(parts) <= FEW else ""
     for some in chunks(ids):
         yield from db.execute(f"SELECT id, key, part FROM {table} WHERE id IN ({marks(len(some))}){among}", some)
-
-
-def _labels(named: Sequence[tuple[int, str]]) -> dict[int, str]:
-    """Whose a part is, as part of a name. A slash in somebody's name must not make two the same."""
-    seen: set[str] = set()
-    labels: dict[int, str] = {}
-    for part, label in named:
-        labels[part] = label if label not in seen else f"{label}{SIGN}{part}"
-        seen.add(label)
-    return labels
 
 
 def ids_of(db: sqlite3.Connection, scope: Scope) -> Ids:
@@ -94,7 +72,7 @@ class Ids:
         self.mine: list[int] = [row[0] for row in found if row[1] == scope.user]
         self.home: int | None = found[0][0] if found and found[0][1:3] == (scope.user, share) else None
         self.all = bool(found) and len(found) == found[0][3]
-        self._labels = _labels([(part, f"{owner}/{team}" if team else owner) for part, owner, team, *_ in found])
+        self._labels = place_labels([row[:3] for row in found])
 
     def moment(self) -> tuple[str, int]:
         """The memory's epoch and the number of the last change as of this view."""

@@ -12,9 +12,9 @@ import tantivy
 
 from cuetrail.store.base import Progress
 from cuetrail.store.local.rows import label_names
+from cuetrail.store.words import body_of
 from cuetrail.text import analysable
 
-LONGEST_TOKEN = 255
 WRITER_BYTES = 256_000_000
 SMALL_WRITER_BYTES = 15_000_000
 # A key is looked up; a run of this many is cheaper to find by reading the column of keys.
@@ -23,19 +23,6 @@ SHOW_EVERY = 5_000
 
 ROWS = """SELECT n.key, n.part, n.kind, n.name, n.aliases, n.text, n.labels, n.at, n.provenance, l.state
   FROM nodes n LEFT JOIN life l ON l.key = n.key"""
-
-
-def make_analyser() -> tantivy.TextAnalyzer:
-    """Unicode words, lower case, accents folded, English stems. The same for index and query."""
-    builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-    for step in (
-        tantivy.Filter.remove_long(LONGEST_TOKEN),
-        tantivy.Filter.lowercase(),
-        tantivy.Filter.ascii_fold(),
-        tantivy.Filter.stemmer("english"),
-    ):
-        builder = builder.filter(step)
-    return builder.build()
 
 
 def make_schema() -> tantivy.Schema:
@@ -127,7 +114,7 @@ def _document(row: tuple[Any, ...]) -> tantivy.Document:
     key, part, kind, name, aliases, text, packed, at, provenance, state = row
     tags, buckets = label_names(packed)
     fields: dict[str, Any] = {
-        "body": analysable(body_of(name, aliases, text)),
+        "body": analysable(_body(name, aliases, text)),
         "kind": kind,
         "key": key,
         "part": part,
@@ -142,8 +129,8 @@ def _document(row: tuple[Any, ...]) -> tantivy.Document:
     return tantivy.Document.from_dict(fields, SCHEMA)
 
 
-def body_of(name: str | None, aliases: str | None, text: str) -> str:
-    """What of a node is searched: its name, its aliases (JSON) and its text."""
+def _body(name: str | None, aliases: str | None, text: str) -> str:
+    """What of a row is searched; its aliases are JSON."""
     if name is None and aliases is None:
         return text
-    return "\n".join([*([name] if name else []), *(json.loads(aliases) if aliases else []), *([text] if text else [])])
+    return body_of(name, json.loads(aliases) if aliases else (), text)

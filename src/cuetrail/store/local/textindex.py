@@ -19,7 +19,8 @@ import tantivy
 from cuetrail.store.base import Progress
 from cuetrail.store.local.db import Database, changes_since, gone, head, mark_of, meta, moment
 from cuetrail.store.local.indexdir import IndexDir, Seen, State, rebuilding
-from cuetrail.store.local.textdocs import Feed, feeding, make_analyser, make_schema
+from cuetrail.store.local.textdocs import Feed, feeding, make_schema
+from cuetrail.store.words import make_analyser
 
 FLAGS = ("quarantine", "archived", "external")
 LAYOUT = "text-3"

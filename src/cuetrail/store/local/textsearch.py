@@ -25,42 +25,35 @@ from tantivy import Occur, Query
 
 from cuetrail.model import Label, TextQuery, Where
 from cuetrail.store.local.db import chunks
-from cuetrail.store.local.textdocs import LONGEST_TOKEN
 from cuetrail.store.local.textindex import View
+from cuetrail.store.words import (
+    ENDING,
+    FILTER_SCORE,
+    FUZZY_SHARE,
+    LABEL_BOOST,
+    MOST_MENDED,
+    SHORTEST_MENDED,
+    SHORTEST_STEM,
+    TIE,
+    edits,
+    levelled,
+    unstemmed,
+)
 from cuetrail.text import analysable, clean
 
 K1 = 1.2
 MOST_TERMS = 1024
-LABEL_BOOST = 2.0
-FILTER_SCORE = 1.0
 # Leaving a list unwalked pays only where it is long: terms that one document in ten holds.
 COMMON_IDF = 2.3
 # Handing a search to another thread costs about what walking this many postings does.
 BESIDE_FROM = 10_000
 # Asking for a few more hits costs little, searching again because the last ones tie costs a search.
 SPARE = 10
-# Scores are single precision sums in an order tantivy chooses: equal documents may differ in the last of 24 bits.
-# Those that agree in five digits count as equal.
-TIE = 1e-5
 # What single precision may add to a term's weight.
 SINGLE = 1e-6
 PREFIX_TERMS = 50
-# The index holds stems: "runnin" begins none, so a prefix that finds nothing is tried again with up to this much less.
-ENDING = 4
-SHORTEST_STEM = 3
-FUZZY_SHARE = 0.5
 # Whole folders are taken in at one moment; so many of them are put in the order of their ids.
 MOST_TIED = 200
-# To look for what is near a word takes half a millisecond; a text in another language has many that are unknown.
-MOST_MENDED = 12
-_WHOLE_WORDS = (
-    tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-    .filter(tantivy.Filter.remove_long(LONGEST_TOKEN))
-    .filter(tantivy.Filter.lowercase())
-    .filter(tantivy.Filter.ascii_fold())
-    .build()
-)
-
 
 Filters = list[tuple[Occur, Query]]
 Hits = list[tuple[float, tantivy.DocAddress]]
@@ -156,7 +149,7 @@ class TextSearch:
         return self._term(words[0]) if len(words) == 1 else Query.phrase_query(self.schema, "body", list(words))
 
     def _with_completions(self, text: str, terms: list[str]) -> list[str]:
-        last = (_unstemmed(text) or [""])[-1]
+        last = (unstemmed(text) or [""])[-1]
         for start in (last[: len(last) - less] for less in range(ENDING + 1)):
             if not start or (start != last and len(start) < SHORTEST_STEM):
                 break
@@ -240,7 +233,7 @@ class TextSearch:
         boosts = {key: score * LABEL_BOOST for key, (score, _) in zip(keys[len(plain) :], boosted, strict=True)}
         scores = {key: score for key, (score, _) in zip(keys, plain, strict=False) if key not in boosts}
         scores.update(boosts)
-        return [Match(key, score, key in boosts) for score, key in _levelled(scores, limit)]
+        return [Match(key, score, key in boosts) for score, key in levelled(scores, limit)]
 
     def _keys(self, hits: Hits) -> list[int]:
         """The keys of documents. Whatever their number it costs as much as a short search, so it is asked once."""
@@ -302,7 +295,9 @@ class TextSearch:
         """The words that may be misspelt: all long enough to tell, or those of them that no document has."""
         if not query.fuzzy and not query.mend:
             return []
-        words = [word for word in dict.fromkeys([*terms, *_unstemmed(query.words)]) if len(word) > 3][:MOST_TERMS]
+        words = [word for word in dict.fromkeys([*terms, *unstemmed(query.words)]) if len(word) >= SHORTEST_MENDED][
+            :MOST_TERMS
+        ]
         if query.fuzzy:
             return words
         known = {term for term in terms if self.searcher.doc_freq("body", term)}
@@ -310,7 +305,7 @@ class TextSearch:
         return list(itertools.islice(unknown, MOST_MENDED))
 
     def _near(self, word: str) -> Query:
-        return Query.fuzzy_term_query(self.schema, "body", word, distance=1 if len(word) < 8 else 2)
+        return Query.fuzzy_term_query(self.schema, "body", word, distance=edits(word))
 
     def _fuzzy(self, terms: Sequence[str], near: Sequence[str], filters: Filters, limit: int) -> list[Match]:
         """Typo-tolerant: an exact word counts by BM25, one a letter or two away by a fixed share of a rare word."""
@@ -355,31 +350,10 @@ def _essential(weights: dict[str, float]) -> int:
     return cut
 
 
-def _levelled(scores: dict[int, float], limit: int) -> list[tuple[float, int]]:
-    """(score, key) of the `limit` best and all that tie with the last; those that tie have the score of the first.
-
-    A tie is measured from a score, not by rounding, where two equal documents could fall on either side of a step.
-    """
-    kept: list[tuple[float, int]] = []
-    level = math.inf
-    for score, key in sorted(((score, key) for key, score in scores.items()), reverse=True):
-        if score < level * (1 - TIE):
-            if len(kept) >= limit:
-                break
-            level = score
-        kept.append((level, key))
-    return kept
-
-
 def _tied(matches: Sequence[Match]) -> list[int]:
     """Keys of the matches that have a neighbour of the same score."""
     pairs = [(a.key, b.key) for a, b in itertools.pairwise(matches) if a.score == b.score]
     return list(dict.fromkeys(itertools.chain.from_iterable(pairs)))
-
-
-def _unstemmed(text: str) -> list[str]:
-    """The words of a text as the index would have them, but whole."""
-    return _WHOLE_WORDS.analyze(analysable(clean(text)))
 
 
 def _storable_time(at: int | None) -> int | None:

@@ -15,9 +15,10 @@ from cuetrail.model import Edge, Node, Scope
 from cuetrail.store.base import Batch, Written
 from cuetrail.store.local import graves, rows, spaces
 from cuetrail.store.local.db import chunks, log_changes, marks, own_part, take_keys
-from cuetrail.store.local.ids import SIGN, Ids, find_keys, plain
+from cuetrail.store.local.ids import Ids, find_keys
 from cuetrail.store.local.labels import collect_labels, count_given, label_ids
 from cuetrail.store.local.read import nodes_by_key
+from cuetrail.store.naming import SIGN, plain
 from cuetrail.text import norm_name
 
 UNKNOWN_WEIGHT = 0.01

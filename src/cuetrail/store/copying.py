@@ -1,0 +1,77 @@
+"""A whole memory from one engine to another: everyone's places, with vectors, history, tombstones and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from cuetrail.errors import InputError
+from cuetrail.model import Edge, Fact, Link, Mention, Node, Note, Scope, SourceFile, Tombstone, Version
+from cuetrail.store.base import NO_VECTORS, Batch, Progress, Record, Store
+
+SIZE = 2_000
+# Nodes go first: everything else may lead to those of a teammate. Tombstones go last: they keep nobody out who is here.
+_FIRST: tuple[type[Any], ...] = (Node,)
+_REST: tuple[type[Any], ...] = (SourceFile, Version, Edge, Fact, Note, Mention, Link, Tombstone)
+_LISTS = {
+    Node: "nodes", Edge: "edges", Fact: "facts", Note: "notes", Mention: "mentions", Link: "links",
+    SourceFile: "sources", Version: "versions", Tombstone: "tombstones",
+}  # fmt: skip
+
+
+def copy(source: Store, target: Store, progress: Progress | None = None) -> int:
+    """Copy everything to an empty memory; how many records. Raises InputError where something is there already.
+
+    What is copied is one moment of each user's memories. What dreaming noted for itself is not copied: the next dream
+    looks at everything anew.
+    """
+    if target.places(None):
+        raise InputError("the memory to copy to is not empty: name another, or one that is new")
+    space = source.vector_space()
+    if space is not None:
+        target.start_vector_space(space)
+    done = 0
+    places = source.places(None)
+    for kinds in (_FIRST, _REST):
+        for user in _users(places):
+            for team, batch in _batches(source, user, kinds):
+                place = replace(user, share=team)
+                if space not in (None, NO_VECTORS):
+                    batch.vectors = source.vectors(place, [node.id for node in batch.nodes])
+                target.write(place, batch)
+                done += sum(len(getattr(batch, name)) for name in _LISTS.values())
+                if progress:
+                    progress("copying", done, 0)
+    for place in places:
+        target.write(place, Batch(roots=source.roots(place)))
+    for name, value in source.kept("").items():
+        target.keep(name, value)
+    return done
+
+
+def _users(places: list[Scope]) -> list[Scope]:
+    """Everyone, each with every team of the tenant: then what a record leads to has a name that tells whose it is."""
+    teams: dict[str, set[str]] = {}
+    for place in places:
+        teams.setdefault(place.tenant, set()).update(place.teams)
+    who = dict.fromkeys((place.tenant, place.user) for place in places)
+    return [Scope(tenant, user, tuple(sorted(teams[tenant]))) for tenant, user in who]
+
+
+def _batches(source: Store, user: Scope, kinds: tuple[type[Any], ...]) -> Iterator[tuple[str | None, Batch]]:
+    """What a user owns, by kind, in batches of one place each."""
+    records = ((team, record) for team, record in source.scan(user) if isinstance(record, kinds))
+    while some := list(islice(records, SIZE)):
+        by_place: dict[str | None, Batch] = {}
+        for team, record in some:
+            batch = by_place.setdefault(team, Batch())
+            list_of(batch, record).append(record)
+        yield from by_place.items()
+
+
+def list_of(batch: Batch, record: Record) -> list[Any]:
+    """The list of a batch that a record belongs in."""
+    found: list[Any] = getattr(batch, _LISTS[type(record)])
+    return found

@@ -1,0 +1,34 @@
+"""What a row is called in a scope that sees rows of several places; the same on every engine.
+
+A place is what one user keeps for himself or for one team. In a scope an id means one row: that of the place the scope
+writes to, else of the user's other places, else of a teammate, by team and owner. Every other visible row of that id
+is called `id@@owner/team` (`id@@owner` where it is private), so each has one name, and that name leads back to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+SIGN = "@@"
+"""Stands between an id and whose it is. No id has it in itself."""
+
+
+def plain(id_: str) -> str:
+    """The id without whose it is: as its row has it."""
+    return id_.partition(SIGN)[0]
+
+
+def place_labels(named: Sequence[tuple[int, str, str]]) -> dict[int, str]:
+    """Whose each place is, given as (number, owner, team), as part of a name.
+
+    >>> place_labels([(1, "ann", ""), (2, "ann", "ops"), (3, "ann/ops", "")])
+    {1: 'ann', 2: 'ann/ops', 3: 'ann/ops@@3'}
+    """
+    seen: set[str] = set()
+    labels: dict[int, str] = {}
+    for part, owner, team in named:
+        label = f"{owner}/{team}" if team else owner
+        # A slash in somebody's name must not make two the same.
+        labels[part] = label if label not in seen else f"{label}{SIGN}{part}"
+        seen.add(label)
+    return labels

@@ -1,0 +1,104 @@
+"""What can be wrong with a memory on a server, and what is done about it.
+
+The server keeps its own files and indexes in order. What is looked at here is what only cuetrail knows: that nothing
+leads nowhere, that what is kept beside the memories agrees with them, and that the indexes are there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from cuetrail.model import Finding
+from cuetrail.store.base import NO_VECTORS, Progress
+from cuetrail.store.neo4j import spaces
+from cuetrail.store.neo4j.connection import Connection, rows
+from cuetrail.store.neo4j.schema import MIGRATIONS, TEXT_INDEX
+
+if TYPE_CHECKING:
+    from cuetrail.store.neo4j.connection import Tx
+
+REPAIRED, WOULD_REPAIR = "repaired", "run `cuetrail doctor --repair`"
+
+
+class _Check(NamedTuple):
+    """What is wrong where `find` gives more than 0, and how it is mended."""
+
+    name: str
+    problem: str
+    find: str
+    mend: str
+
+
+_TRUE_COUNTS = """MATCH (p:CuePlace) WHERE p.part IS NOT NULL
+WITH p, COUNT { MATCH (n:CueNode) WHERE n.part = p.part AND (n.tags IS NOT NULL OR n.buckets IS NOT NULL) } AS truth
+WHERE truth <> coalesce(p.labelled, 0)"""
+_CHECKS = (
+    _Check(
+        "records",
+        "facts, notes or links lead nowhere",
+        "MATCH (x:CueFact) WHERE NOT EXISTS { (x)-[:CUE_SUBJECT]->() } OR"
+        " (x.value IS NULL AND NOT EXISTS { (x)-[:CUE_OBJECT]->() }) RETURN count(x) UNION ALL"
+        " MATCH (x:CueNote) WHERE x.on = 'node' AND NOT EXISTS { (x)-[:CUE_ABOUT]->() } RETURN count(x) UNION ALL"
+        " MATCH (x:CueNote) WHERE x.on = 'edge' AND NOT EXISTS { MATCH ()-[e:CUE_EDGE]->() WHERE e.uid = x.edge }"
+        " RETURN count(x) UNION ALL MATCH (x:CueLink) WHERE NOT EXISTS { (x)<-[:CUE_LINKS]-() } RETURN count(x)",
+        "MATCH (x:CueFact|CueNote|CueLink) WHERE (x:CueFact AND (NOT EXISTS { (x)-[:CUE_SUBJECT]->() }"
+        " OR (x.value IS NULL AND NOT EXISTS { (x)-[:CUE_OBJECT]->() })))"
+        " OR (x:CueNote AND x.on = 'node' AND NOT EXISTS { (x)-[:CUE_ABOUT]->() })"
+        " OR (x:CueNote AND x.on = 'edge' AND NOT EXISTS { MATCH ()-[e:CUE_EDGE]->() WHERE e.uid = x.edge })"
+        " OR (x:CueLink AND NOT EXISTS { (x)<-[:CUE_LINKS]-() }) DETACH DELETE x",
+    ),
+    _Check(
+        "labels",
+        "tags, buckets or names are kept that no memory has",
+        "MATCH (t:CueTag|CueBucket|CueName) WHERE NOT EXISTS { (t)--() } RETURN count(t)",
+        "MATCH (t:CueTag|CueBucket|CueName) WHERE NOT EXISTS { (t)--() } DELETE t",
+    ),
+    _Check(
+        "counts",
+        "the number of memories with tags or buckets is not the true one",
+        f"{_TRUE_COUNTS} RETURN count(p)",
+        f"{_TRUE_COUNTS} SET p.labelled = truth",
+    ),
+)
+_UNLABELLED = """MATCH (n:CueNode) WHERE size(coalesce(n.tags, [])) <> COUNT { (n)-[:CUE_TAGGED|CUE_TIMED]->() }
+OR size(coalesce(n.buckets, [])) <> COUNT { (n)-[:CUE_FILED]->() } RETURN count(n)"""
+_INDEXES = "SHOW INDEXES YIELD name, state WHERE name STARTS WITH 'cue_' RETURN name, state"
+
+
+def examine(connection: Connection, repair: bool, progress: Progress | None) -> list[Finding]:
+    """What is wrong; with `repair`, what was."""
+    found = _indexes(connection, repair)
+    for number, check in enumerate(_CHECKS, 1):
+        if progress:
+            progress("examining", number, len(_CHECKS))
+
+        def work(tx: Tx, check: _Check = check) -> bool:
+            wrong = any(count for (count,) in rows(tx, check.find))
+            if wrong and repair:
+                rows(tx, check.mend)
+            return wrong
+
+        if (connection.writing if repair else connection.reading)(work):
+            found.append(Finding(check.name, check.problem, REPAIRED if repair else WOULD_REPAIR))
+    if connection.reading(lambda tx: rows(tx, _UNLABELLED))[0][0]:
+        found.append(
+            Finding("labels", "memories are not found by all of their tags and buckets", "export and import them again")
+        )
+    return found
+
+
+def _indexes(connection: Connection, repair: bool) -> list[Finding]:
+    """Indexes that are missing, or that the server could not build."""
+    states: dict[str, str] = dict(connection.reading(lambda tx: rows(tx, _INDEXES)))
+    wanted = [TEXT_INDEX, *(text.split()[2] for part in MIGRATIONS for text in part if "FULLTEXT" not in text)]
+    held = connection.reading(spaces.held)
+    if held is not None and held != NO_VECTORS and held.dim <= spaces.MOST_INDEXED:
+        wanted.append(f"cue_{spaces.slot(held)}")
+    bad = [name for name in dict.fromkeys(wanted) if states.get(name, "GONE") in ("GONE", "FAILED")]
+    if bad and repair:
+        connection.schema([f"DROP INDEX {name} IF EXISTS" for name in bad if states.get(name) == "FAILED"])
+        connection.schema([*(text for part in MIGRATIONS for text in part), "CALL db.awaitIndexes(300)"])
+        if held is not None and held != NO_VECTORS:
+            spaces.make_index(connection, held)
+    fix = REPAIRED if repair else WOULD_REPAIR
+    return [Finding("indexes", f"the index {name} is missing or broken", fix) for name in bad]

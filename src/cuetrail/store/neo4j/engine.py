@@ -1,0 +1,371 @@
+"""The Neo4j engine: the store protocol on a database of a server."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import threading
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from cuetrail.errors import Busy, CuetrailError
+from cuetrail.model import (
+    Edge,
+    Fact,
+    Finding,
+    Found,
+    Link,
+    Neighbourhood,
+    Node,
+    Scope,
+    SourceFile,
+    Stats,
+    TextQuery,
+    Version,
+    Walk,
+    WalkQuery,
+    Where,
+)
+from cuetrail.store.base import NO_VECTORS, Band, Batch, Progress, Record, Store, Unembedded, VectorSpace, Written
+from cuetrail.store.copying import copy
+from cuetrail.store.energy import Expanded, Level
+from cuetrail.store.neo4j import (
+    doctor,
+    dreaming,
+    graves,
+    nearest,
+    places,
+    remove,
+    spaces,
+    succession,
+    texts,
+    upkeep,
+    views,
+    walks,
+)
+from cuetrail.store.neo4j.connection import Address, Connection, chunks, rows
+from cuetrail.store.neo4j.expand import expand
+from cuetrail.store.neo4j.home import Home
+from cuetrail.store.neo4j.ids import Ids
+from cuetrail.store.neo4j.read import Reader
+from cuetrail.store.neo4j.schema import migrate
+
+if TYPE_CHECKING:
+    from cuetrail.store.neo4j.connection import Tx
+
+T = TypeVar("T")
+OpenStore = Callable[[Path], Store]
+
+
+class Neo4jStore:
+    """A memory on a server. `beside` opens an empty memory in a folder, into which a backup is made."""
+
+    def __init__(self, address: Address, beside: OpenStore | None = None, connection: Connection | None = None) -> None:
+        self.address = address
+        self._beside = beside
+        self._dream = threading.Lock()
+        self._accesses: deque[tuple[Scope, tuple[str, ...], int]] = deque()
+        self.connection = connection or Connection(address)
+        if connection is None:
+            try:
+                migrate(self.connection)
+                upkeep.start_epoch(self.connection)
+            except BaseException:
+                self.connection.close()
+                raise
+
+    def close(self) -> None:
+        if self._accesses:
+            with contextlib.suppress(CuetrailError):
+                self._count_accesses()
+        self.connection.close()
+
+    def _read(self, scope: Scope, work: Callable[[Reader], T]) -> T:
+        return self.connection.reading(lambda tx: work(Reader(tx, scope)))
+
+    def _home(self, scope: Scope, work: Callable[[Home], T]) -> T:
+        return self.connection.reading(lambda tx: work(Home(tx, scope)))
+
+    # --- writing
+
+    def write(self, scope: Scope, batch: Batch) -> Written:
+        # Taken beforehand, so that writers do not wait for each other's keys; those that stay unused are no loss.
+        count = len(batch.nodes)
+        keys = self.connection.writing(lambda tx: places.take_keys(tx, count)) if count else range(0)
+        return self.connection.writing(lambda tx: succession.write_batch(tx, scope, batch, keys))
+
+    @contextlib.contextmanager
+    def bulk(self) -> Iterator[None]:
+        """The server's indexes are brought along by every write, so many writes need nothing else."""
+        yield
+
+    def forget(
+        self, scope: Scope, ids: Sequence[str], now: int, purge: bool = False, progress: Progress | None = None
+    ) -> list[str]:
+        """Remove the user's own nodes for good; their ids come back. Ids of others are left alone.
+
+        The server's index may keep their words, where no search finds them; `purge` makes it anew.
+        """
+
+        def work(tx: Tx) -> list[str]:
+            w = places.Write(tx, scope)
+            forgotten = remove.forget(w, ids, now)
+            if forgotten:
+                upkeep.note_traces(tx)
+            w.finish()
+            return forgotten
+
+        forgotten = self.connection.writing(work)
+        if forgotten and purge:
+            upkeep.purge(self.connection, progress)
+        return forgotten
+
+    def has_traces(self) -> bool:
+        """Whether words of something forgotten may still be in the text index, where no search finds them."""
+        return self.connection.reading(upkeep.has_traces)
+
+    def touch(self, scope: Scope, ids: Sequence[str], now: int) -> None:
+        """Count one access of each node. A teammate's counts too: what a team shares is kept alive by its use.
+
+        A reader does not fail because writers are at work: accesses are then kept and counted with the next ones.
+        """
+        self._accesses.append((scope, tuple(ids), now))
+        with contextlib.suppress(Busy):
+            self._count_accesses()
+
+    def _count_accesses(self) -> None:
+        counted = list(self._accesses)
+
+        def work(tx: Tx) -> None:
+            for scope, ids, now in counted:
+                upkeep.touch(tx, list(Ids(tx, scope).keys(ids).values()), now)
+
+        self.connection.writing(work)
+        # Others may have appended meanwhile; what was counted stands at the front.
+        for _ in counted:
+            self._accesses.popleft()
+
+    # --- reading
+
+    def get(self, scope: Scope, ids: Sequence[str]) -> dict[str, Node]:
+        return self._read(scope, lambda reader: reader.nodes(ids))
+
+    def edges(self, scope: Scope, ids: Sequence[str]) -> dict[str, Edge]:
+        return self._read(scope, lambda reader: reader.edges(ids))
+
+    def facts(self, scope: Scope, subjects: Sequence[str]) -> dict[str, list[Fact]]:
+        return self._read(scope, lambda reader: reader.facts(subjects))
+
+    def ids(self, scope: Scope, prefix: str, limit: int) -> list[str]:
+        """Ids of visible nodes that begin so, in order."""
+        return self._read(scope, lambda reader: reader.beginning(prefix, limit))
+
+    def named(self, scope: Scope, norms: Sequence[str]) -> dict[str, list[str]]:
+        return self._read(scope, lambda reader: reader.named(norms))
+
+    def history(self, scope: Scope, id_: str) -> list[Version]:
+        return self._read(scope, lambda reader: reader.history(id_))
+
+    def text(
+        self,
+        scope: Scope,
+        query: TextQuery,
+        limit: int,
+        where: Where,
+        favour: tuple[float, float] = (1.0, 1.0),
+        nodes: bool = False,
+    ) -> list[Found]:
+        """The best by BM25, multiplied by the first of `favour` on internal memories and by the second on others."""
+        return self._read(scope, lambda reader: texts.search(reader, query, limit, where, favour, nodes))
+
+    def vector(
+        self, scope: Scope, vector: bytes, limit: int, where: Where, space: VectorSpace | None = None
+    ) -> list[Found]:
+        """The nearest by cosine. Raises EmbedderMismatch when the memory does not hold vectors of this space."""
+        return self._read(scope, lambda reader: nearest.search(reader, vector, limit, where, space))
+
+    def walk(self, scope: Scope, query: WalkQuery, limit: int, where: Where) -> Walk:
+        """The best nodes that share a label with a foothold, say something, and match no word of the query."""
+        return self._read(scope, lambda reader: walks.walk(reader, query, limit, where))
+
+    def neighbours(self, scope: Scope, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]:
+        return self._read(scope, lambda reader: reader.neighbours(ids, min(limit, 2**31)))
+
+    def expand(self, scope: Scope, level: Level) -> Expanded:
+        """The candidates of every spark of a level; the server reckons the energies."""
+        return self._read(scope, lambda reader: expand(reader, level))
+
+    def edge_tags(self, scope: Scope, names: Sequence[str] | None = None) -> list[str]:
+        """The tags, of these names or of all, that an edge in sight carries, by name."""
+        return self._read(scope, lambda reader: reader.edge_tags(names))
+
+    def scan(self, scope: Scope) -> Iterator[tuple[str | None, Record]]:
+        """One consistent view from the first record to the last, however long that takes."""
+        return views.scan(self.connection, scope)
+
+    def snapshot(self, scope: Scope) -> contextlib.AbstractContextManager[views.Snapshot]:
+        """One consistent view from its opening to its end, however long that takes."""
+        return views.snapshot(self.connection, scope)
+
+    def stats(self, scope: Scope) -> Stats:
+        def work(reader: Reader) -> Stats:
+            held = spaces.held(reader.tx)
+            return reader.stats(spaces.slot(held) if held else None, held.model if held else None)
+
+        return self._read(scope, work)
+
+    # --- what ingest asks
+
+    def roots(self, scope: Scope) -> dict[str, str]:
+        return self._home(scope, lambda home: home.roots())
+
+    def source_files(self, scope: Scope, under: str) -> dict[str, SourceFile]:
+        return self._home(scope, lambda home: home.source_files(under))
+
+    def atoms_of(self, scope: Scope, sources: Sequence[str]) -> dict[str, list[Node]]:
+        return self._home(scope, lambda home: home.atoms_of(sources))
+
+    def of_source(self, scope: Scope, source: str) -> list[str]:
+        """Ids of all nodes of the user that came from a file, whichever team it was ingested for."""
+        return self._read(scope, lambda reader: reader.of_source(source))
+
+    def homes(self, scope: Scope, ids: Sequence[str]) -> dict[Scope, list[Node]]:
+        """Of these nodes the user's own, by the place they are in, as the scope that writes there has them."""
+        return self._read(scope, lambda reader: reader.homes(ids))
+
+    def links_of(self, scope: Scope, ids: Sequence[str]) -> dict[str, list[Link]]:
+        return self._read(scope, lambda reader: reader.links_of(ids))
+
+    def links_to(self, scope: Scope, norms: Sequence[str]) -> dict[str, list[Link]]:
+        return self._home(scope, lambda home: home.links_to(norms))
+
+    def edges_via(self, scope: Scope, norms: Sequence[str]) -> dict[str, list[Edge]]:
+        return self._home(scope, lambda home: home.edges_via(norms))
+
+    def simhash_bands(self, scope: Scope, wanted: Collection[Band], limit: int) -> dict[Band, list[tuple[str, int]]]:
+        return self._home(scope, lambda home: home.simhash_bands(wanted, limit))
+
+    def is_forgotten(self, scope: Scope, nodes: Sequence[Node]) -> set[str]:
+        return self.connection.reading(lambda tx: set(graves.kept_out(tx, Ids(tx, scope), nodes)))
+
+    def copies(self, scope: Scope, nodes: Sequence[Node]) -> list[str]:
+        """Ids of the user's own other nodes that say the same as one of these, whatever the case and spacing."""
+        return self._read(scope, lambda reader: reader.copies(nodes))
+
+    # --- what dreaming asks
+
+    @contextlib.contextmanager
+    def single_dream(self) -> Iterator[bool]:
+        """Whether this is the only dream in the memory; the server lets go of the lock of one that was killed."""
+        if not self._dream.acquire(blocking=False):
+            yield False
+            return
+        try:
+            with upkeep.dream_lock(self.connection) as alone:
+                yield alone
+        finally:
+            self._dream.release()
+
+    @contextlib.contextmanager
+    def rehearsal(self) -> Iterator[Neo4jStore]:
+        """The memory inside a transaction that is undone at the end. What it touches, others cannot write meanwhile."""
+        with upkeep.undone(self.connection) as bound:
+            yield Neo4jStore(self.address, self._beside, bound)
+
+    def places(self, scope: Scope | None) -> list[Scope]:
+        """The places this user keeps memories in, private and by team, or those of everyone (None)."""
+        return self.connection.reading(lambda tx: dreaming.places(tx, scope))
+
+    def dreaming(self, scope: Scope, name: str) -> dreaming.Neo4jDreaming:
+        """One pass at work in the place this scope writes to."""
+        return dreaming.Neo4jDreaming(self.connection, scope, name)
+
+    def dreamt(self, scope: Scope, listens: Mapping[str, Sequence[str]]) -> None:
+        """Have the passes that are through count what dreams changed as seen; `listens` are the exceptions."""
+        self.connection.writing(lambda tx: dreaming.rest(tx, scope, listens))
+
+    # --- vectors and upkeep
+
+    def vector_space(self) -> VectorSpace | None:
+        """The model whose vectors searches use."""
+        return self.connection.reading(spaces.held)
+
+    def next_space(self) -> VectorSpace | None:
+        """The model that a change-over, running or interrupted, makes vectors of."""
+        return self.connection.reading(spaces.coming)
+
+    def start_vector_space(self, space: VectorSpace) -> VectorSpace:
+        """The model whose vectors the memory holds: this one from now on, if it had none."""
+        return spaces.start(self.connection, space)
+
+    def begin_change_over(self, space: VectorSpace) -> None:
+        """Take vectors of this model beside the present ones, which searches use until `finish_change_over`.
+
+        One to the same model goes on where it stopped, one to another is given up. Changing over to the present model
+        only gives up.
+        """
+        spaces.begin(self.connection, space)
+
+    def finish_change_over(self, space: VectorSpace) -> bool:
+        """Let searches use this model's vectors and drop the others; False, and nothing done, while some are missing.
+
+        Raises EmbedderMismatch when the change-over was given up meanwhile.
+        """
+        return spaces.finish(self.connection, space)
+
+    def without_vector(self, space: VectorSpace, limit: int, after: int = 0) -> list[Unembedded]:
+        """Nodes of anyone that say something and have no vector of this model, by key, from behind `after` on."""
+
+        def work(tx: Tx) -> list[Unembedded]:
+            keys = spaces.missing(tx, space, after, limit)
+            nodes = upkeep.nodes_of_anyone(tx, keys)
+            return [Unembedded(key, nodes[key]) for key in keys if key in nodes]
+
+        return self.connection.reading(work)
+
+    def put_vectors(self, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) -> int:
+        """Store vectors; how many. One of a node that is gone or says something else by now is left out."""
+        return self.connection.writing(lambda tx: spaces.put(tx, space, made))
+
+    def vectors(self, scope: Scope, ids: Sequence[str], space: VectorSpace | None = None) -> dict[str, bytes]:
+        """Vectors by id; none when the memory does not hold those of this space (None: whichever it holds)."""
+
+        def work(reader: Reader) -> dict[str, bytes]:
+            held = spaces.held(reader.tx)
+            if held is None or held == NO_VECTORS or space not in (None, held):
+                return {}
+            by_key = {key: id_ for id_, key in reader.ids.keys(ids).items()}
+            name = spaces.slot(held)
+            query = (
+                f"UNWIND $keys AS key MATCH (n:CueNode {{key: key}}) WHERE n.{name} IS NOT NULL RETURN key, n.{name}"
+            )
+            found = (row for some in chunks(list(by_key)) for row in rows(reader.tx, query, keys=some))
+            return {by_key[key]: spaces.halves(vector) for key, vector in found}
+
+        return self._read(scope, work)
+
+    def kept(self, prefix: str) -> dict[str, str]:
+        """What `keep` was told under names that begin so, by name."""
+        return self.connection.reading(lambda tx: upkeep.kept(tx, prefix))
+
+    def keep(self, name: str, value: str | None) -> None:
+        """Remember a setting of the whole memory under a name, in place of what was there; None forgets it."""
+        self.connection.writing(lambda tx: upkeep.keep(tx, name, value))
+
+    def backup(self, path: Path) -> None:
+        """Write everyone's memories to a tar file that restores to a memory in a folder."""
+        if self._beside is None:
+            raise CuetrailError("a backup of this memory is made by `cuetrail backup`")
+        with tempfile.TemporaryDirectory() as made, contextlib.closing(self._beside(Path(made))) as beside:
+            copy(self, beside)
+            beside.backup(path)
+
+    def doctor(self, repair: bool, progress: Progress | None) -> list[Finding]:
+        return doctor.examine(self.connection, repair, progress)
+
+    def refresh(self, progress: Progress | None) -> None:
+        """Shorten the change log that no pass of dreaming needs any more. The server keeps the indexes up to date."""
+        del progress
+        self.connection.writing(upkeep.shorten_log)

@@ -1,0 +1,74 @@
+"""Vector search: every vector where there are few, the server's index where there are many.
+
+The index (HNSW) finds nearly all of the nearest, not always all. So what a scope sees is compared one by one as long
+as that is quick, and so it is where filters leave little of what the index gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cuetrail.model import Found, Where
+from cuetrail.store.base import NO_VECTORS, VectorSpace, mismatch
+from cuetrail.store.neo4j import spaces
+from cuetrail.store.neo4j.connection import Row, rows
+from cuetrail.store.neo4j.filters import condition
+from cuetrail.store.neo4j.ids import Found as Record
+from cuetrail.store.neo4j.read import Reader
+
+FEW = 4_000
+FIRST, MOST_ASKED = 100, 10_000
+
+
+def search(reader: Reader, vector: bytes, limit: int, where: Where, space: VectorSpace | None) -> list[Found]:
+    """The nearest by cosine. Raises EmbedderMismatch when the memory does not hold vectors of this space."""
+    held = spaces.held(reader.tx)
+    if held is None or held == NO_VECTORS:
+        return []
+    if space not in (None, held):
+        raise mismatch(held, str(space))
+    query = spaces.floats(vector)
+    if limit <= 0 or not reader.parts or not any(query):
+        return []
+    slot = spaces.slot(held)
+    count = f"MATCH (n:CueNode) WHERE n.part IN $parts AND n.{slot} IS NOT NULL WITH n LIMIT $most RETURN count(n)"
+    many = rows(reader.tx, count, parts=reader.parts, most=FEW + 1)[0][0] > FEW and held.dim <= spaces.MOST_INDEXED
+    found = _by_index(reader, slot, query, limit, where) if many else None
+    if found is None:
+        found = _one_by_one(reader, slot, query, limit, where)
+    names = reader.ids.names(Record(*row[:3]) for row in found)
+    order = sorted((-row[4], -row[3], names[row[0]]) for row in found)[:limit]
+    # The server gives (1 + cosine) / 2.
+    return [Found(id_, 2 * -score - 1) for score, _, id_ in order]
+
+
+def _one_by_one(reader: Reader, slot: str, query: Sequence[float], limit: int, where: Where) -> list[Row]:
+    """(key, id, part, at, score) of the nearest, by comparing all."""
+    passing, given = condition(where)
+    cypher = (
+        f"MATCH (n:CueNode) WHERE n.part IN $parts AND n.{slot} IS NOT NULL{passing}"
+        f" WITH n, vector.similarity.cosine(n.{slot}, $query) AS score ORDER BY score DESC, n.at DESC, n.id"
+        " LIMIT $limit RETURN n.key, n.id, n.part, n.at, score"
+    )
+    # A limit may be more than the server counts to.
+    return rows(reader.tx, cypher, parts=reader.parts, query=query, limit=min(limit, 2**31), **given)
+
+
+def _by_index(reader: Reader, slot: str, query: Sequence[float], limit: int, where: Where) -> list[Row] | None:
+    """The same by the index; None where filters leave too little of what it gives."""
+    passing, given = condition(where)
+    cypher = (
+        f"CALL db.index.vector.queryNodes('cue_{slot}', $wanted, $query) YIELD node AS n, score"
+        f" RETURN n.key, n.id, n.part, n.at, score, n.part IN $parts{passing}"
+    )
+    wanted = max(4 * limit, FIRST)
+    while wanted <= MOST_ASKED:
+        near = rows(reader.tx, cypher, wanted=wanted, query=query, parts=reader.parts, **given)
+        kept = [row[:5] for row in near if row[5]]
+        # Enough only when the last one read is farther than the last one wanted: ties are told apart by the caller.
+        if len(kept) >= limit and near[-1][4] < kept[limit - 1][4]:
+            return kept
+        if len(near) < wanted:
+            return None
+        wanted *= 4
+    return None

@@ -1,0 +1,215 @@
+"""Between records and the properties of the server: how each is laid out, and what of a node is searched.
+
+A property that is None is not there. Props are JSON, because the server has no maps; every other field is as it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import xxhash
+
+from cuetrail.formulas import bands
+from cuetrail.model import Edge, Fact, Life, Node, Tag
+from cuetrail.store.neo4j.ids import short, uid
+from cuetrail.store.words import body_of, terms_of
+
+Props = dict[str, Any]
+
+NEWBORN = Node("").life
+# Where a tag comes from that somebody or a rule gave.
+GIVEN = ("user", "auto")
+_TWO63, _TWO64 = 1 << 63, 1 << 64
+LIFE = ("salience", "state", "confidence", "accesses", "last_access", "last_decay", "interval", "gradient", "retention")
+EDGE = (
+    "id", "kind", "weight", "tags", "text", "type", "attitude", "proximity", "confidence", "via", "props", "created",
+    "updated", "valid_from", "valid_until",
+)  # fmt: skip
+FACT = (
+    "id", "predicate", "value", "confidence", "status", "source", "source_ref", "provenance", "tags", "access_count",
+    "last_accessed", "created", "valid_from", "valid_until", "superseded_by",
+)  # fmt: skip
+# Everything of a node but what only searches need, which may be as long as the text.
+NODE = (
+    "n {.key, .part, .id, .kind, .name, .text, .aliases, .tags, .tag_shows, .tag_origins, .buckets, .source, .seq, .at,"
+    " .provenance, .simhash, .props, .created, .updated, .valid_from, .valid_until, .check, .salience, .state,"
+    " .confidence, .accesses, .last_access, .last_decay, .interval, .gradient, .retention}"
+)
+
+
+def signed(value: int) -> int:
+    """An unsigned 64-bit number as the server's signed one."""
+    return value - _TWO64 if value >= _TWO63 else value
+
+
+def unsigned(value: int) -> int:
+    """The reverse of `signed`."""
+    return value + _TWO64 if value < 0 else value
+
+
+def pack(value: Mapping[str, Any]) -> str | None:
+    """JSON, or None for nothing."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")) if value else None
+
+
+def unpack(packed: str | None) -> Props:
+    """The reverse of `pack`."""
+    found: Props = json.loads(packed) if packed else {}
+    return found
+
+
+def node_props(node: Node, key: int, part: int) -> Props:
+    """A node's properties but for its life and its vectors."""
+    parts: Sequence[int | None] = bands(node.simhash) if node.simhash is not None else (None, None, None)
+    return {
+        "key": key,
+        "uid": uid(part, node.id),
+        "ref": short(node.id),
+        "part": part,
+        "id": node.id,
+        "kind": node.kind,
+        "name": node.name,
+        "text": node.text,
+        "aliases": list(node.aliases) or None,
+        **label_props(node.tag_details, node.buckets),
+        "source": node.source,
+        "file": short(node.source) if node.source is not None else None,
+        "seq": node.seq,
+        "at": node.at,
+        "provenance": node.provenance,
+        "simhash": None if node.simhash is None else signed(node.simhash),
+        **{f"band{number}": value for number, value in enumerate(parts)},
+        "props": pack(node.props),
+        "created": node.created,
+        "updated": node.updated,
+        "valid_from": node.valid_from,
+        "valid_until": node.valid_until,
+        "silent": True if is_silent(node) else None,
+        "check": check_sum(node),
+        "body": " ".join(terms_of(body_of(node.name, node.aliases, node.text))),
+        "marks": marks(node, key, part),
+        "moment": moment(node.at),
+    }
+
+
+def label_props(tags: Sequence[Tag], buckets: Sequence[str]) -> Props:
+    """Tags and buckets: for reading, and their words for the search."""
+    words = terms_of(" ".join((*(tag.name for tag in tags), *buckets)))
+    return {
+        "tags": [tag.name for tag in tags] or None,
+        "tag_shows": [tag.display for tag in tags] or None,
+        "tag_origins": [tag.origin for tag in tags] or None,
+        "buckets": list(buckets) or None,
+        "labels": " ".join(words) or None,
+    }
+
+
+def is_silent(node: Node) -> bool:
+    """Whether a walk has nothing to show of it: no text, or only a heading."""
+    return not node.text or bool(node.props.get("level"))
+
+
+def life_props(life: Life) -> Props:
+    """A life as properties; a newborn's are not there."""
+    return {name: None if life == NEWBORN else getattr(life, name) for name in LIFE}
+
+
+def to_node(found: Props, whose: tuple[str, str | None]) -> Node:
+    """The node that the map NODE is of; `whose` is the owner and the team of its place."""
+    shows, origins = found["tag_shows"] or (), found["tag_origins"] or ()
+    return Node(
+        id=found["id"],
+        kind=found["kind"],
+        name=found["name"],
+        text=found["text"],
+        aliases=tuple(found["aliases"] or ()),
+        tag_details=tuple(map(Tag, found["tags"] or (), shows, origins)),
+        buckets=tuple(found["buckets"] or ()),
+        source=found["source"],
+        seq=found["seq"],
+        at=found["at"],
+        provenance=found["provenance"],
+        simhash=None if found["simhash"] is None else unsigned(found["simhash"]),
+        props=unpack(found["props"]),
+        created=found["created"],
+        updated=found["updated"],
+        valid_from=found["valid_from"],
+        valid_until=found["valid_until"],
+        owner=whose[0],
+        team=whose[1],
+        life=NEWBORN if found["state"] is None else Life(*(found[name] for name in LIFE)),
+    )
+
+
+def check_sum(node: Node, tags: Iterable[Tag] | None = None) -> int:
+    """A number that is another one when anything of a node is that a view of it shows."""
+    labels = [(tag.name, tag.display, tag.origin) for tag in (node.tag_details if tags is None else tags)]
+    said = (
+        node.id, node.kind, node.name, node.text, node.aliases, labels, node.buckets, node.seq, node.at,
+        node.provenance, pack(node.props), node.updated,
+    )  # fmt: skip
+    return signed(xxhash.xxh3_64_intdigest(repr(said).encode("utf-8", "surrogatepass")))
+
+
+# --- what is searched
+
+
+@lru_cache(maxsize=65536)
+def mark(kind: str, name: str) -> str:
+    """A word that stands for a label in the text index, whatever characters the label has."""
+    return kind + hashlib.blake2b(name.encode(), digest_size=10).hexdigest()
+
+
+def marks(node: Node, key: int, part: int, tags: Iterable[Tag] | None = None) -> str:
+    """The words by which a search filters: place, key, kind, tags, buckets, and what hides a node."""
+    found = [f"p{part}", f"n{key}", mark("k", node.kind)]
+    found += [mark("t", tag.name) for tag in (node.tag_details if tags is None else tags)]
+    found += [mark("b", bucket) for bucket in node.buckets]
+    if node.provenance != "internal":
+        found.append("xexternal")
+    if node.provenance == "quarantine":
+        found.append("xquarantine")
+    if node.life.state == "archived":
+        found.append("xarchived")
+    return " ".join(found)
+
+
+def moment(at: int) -> str:
+    """A time as a word: words of two times have the order of the times."""
+    return f"{min(max(at, -_TWO63), _TWO63 - 1) + _TWO63:020d}"
+
+
+# --- edges and facts
+
+
+def edge_props(edge: Edge, part: int) -> Props:
+    """An edge's properties but for its ends."""
+    found = {name: getattr(edge, name) for name in EDGE}
+    return {
+        **found, "tags": list(edge.tags) or None, "props": pack(edge.props), "part": part, "uid": uid(part, edge.id),
+    }  # fmt: skip
+
+
+def to_edge(found: Props, src: str, dst: str) -> Edge:
+    """An edge between two nodes, given by what they are called."""
+    given = {name: found.get(name) for name in EDGE}
+    tags, props = tuple(given["tags"] or ()), unpack(given["props"])
+    fields: Props = {**given, "src": src, "dst": dst, "tags": tags, "props": props}
+    return Edge(**fields)
+
+
+def fact_props(fact: Fact, part: int) -> Props:
+    """A fact's properties but for its subject and object."""
+    found = {name: getattr(fact, name) for name in FACT}
+    return {**found, "tags": list(fact.tags) or None, "part": part, "uid": uid(part, fact.id)}
+
+
+def to_fact(found: Props, subject: str, object_: str | None) -> Fact:
+    """A fact on nodes, given by what they are called."""
+    given = {name: found.get(name) for name in FACT}
+    fields: Props = {**given, "subject": subject, "object": object_, "tags": tuple(given["tags"] or ())}
+    return Fact(**fields)

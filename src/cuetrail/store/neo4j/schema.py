@@ -1,0 +1,93 @@
+"""What the database looks like, its constraints and indexes, and the ordered list of migrations.
+
+Every label begins with `Cue`, every relationship type with `CUE_`, so a memory can live beside other data.
+
+    (:CueNode)-[:CUE_EDGE]->(:CueNode)         `uid` is unique, `key` a number that is never used twice
+    (:CueNode)-[:CUE_MENTIONS]->(:CueNode)
+    (:CueNode)-[:CUE_TAGGED|CUE_TIMED]->(:CueTag)      of a place, as buckets and names; timed: by its time alone
+    (:CueNode)-[:CUE_FILED]->(:CueBucket)
+    (:CueNode)-[:CUE_NAMED]->(:CueName)
+    (:CueNode)-[:CUE_LINKS]->(:CueLink)
+    (:CueFact)-[:CUE_SUBJECT|CUE_OBJECT]->(:CueNode)
+    (:CueNote)-[:CUE_ABOUT]->(:CueNode)        a note on an edge has the edge's uid in `edge`
+    (:CueSource) (:CueVersion) (:CueTombstone) (:CueRoot)       what else a place knows
+    (:CuePlace) (:CueMeta) (:CueChange) (:CueMark) (:CueLedger) whose it is, settings, the change log, dreaming
+
+`part` is the number of the place a record is of. Writers of one place wait for each other at its `CuePlace`; those of
+different places meet only at the end of a transaction, where the change log is numbered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cuetrail.errors import WrongVersion
+from cuetrail.store.neo4j.connection import Connection, rows
+
+TEXT_INDEX = "cue_text"
+UNIQUE = (
+    ("CueNode", "uid"), ("CueNode", "key"), ("CueFact", "uid"), ("CueNote", "uid"), ("CueLink", "uid"),
+    ("CueName", "uid"), ("CueTag", "uid"), ("CueBucket", "uid"), ("CueSource", "uid"), ("CueVersion", "uid"),
+    ("CueTombstone", "uid"), ("CueRoot", "uid"), ("CuePlace", "uid"), ("CuePlace", "part"),
+    ("CueMeta", "name"), ("CueChange", "seq"),
+    ("CueMark", "uid"), ("CueLedger", "uid"),
+)  # fmt: skip
+INDEXED = (
+    ("CueNode", "ref"), ("CueNode", "part, ref"), ("CueNode", "part, file"), ("CueNode", "part, kind, key"),
+    ("CueNode", "part, band0"), ("CueNode", "part, band1"), ("CueNode", "part, band2"), ("CueFact", "part"),
+    ("CueNote", "part"), ("CueNote", "edge"), ("CueLink", "part, norm"), ("CueName", "part"), ("CueTag", "part"),
+    ("CueBucket", "part"), ("CueSource", "part, file"), ("CueVersion", "part, ref"), ("CueTombstone", "part"),
+    ("CueRoot", "part"), ("CuePlace", "tenant"), ("CueMark", "part"), ("CueLedger", "part, book, first"),
+    ("CueLedger", "part, book, second"),
+)  # fmt: skip
+EDGE_INDEXED = (("CUE_EDGE", "part"), ("CUE_EDGE", "part, via"), ("CUE_MENTIONS", "part"))
+# What is searched is analysed before it is stored, by the analyser all engines share; the server only cuts at spaces.
+SEARCHED = ("body", "labels", "marks", "moment")
+
+
+def _name(kind: str, label: str, fields: str) -> str:
+    return "_".join(("cue", kind, label.lower().removeprefix("cue").strip("_"), *fields.split(", ")))
+
+
+def _first() -> list[str]:
+    made = [
+        f"CREATE CONSTRAINT {_name('one', label, field)} IF NOT EXISTS FOR (n:{label}) REQUIRE n.{field} IS UNIQUE"
+        for label, field in UNIQUE
+    ]
+    made.append("CREATE CONSTRAINT cue_one_edge_uid IF NOT EXISTS FOR ()-[e:CUE_EDGE]-() REQUIRE e.uid IS UNIQUE")
+    for label, fields in INDEXED:
+        columns = ", ".join(f"n.{field}" for field in fields.split(", "))
+        made.append(f"CREATE INDEX {_name('by', label, fields)} IF NOT EXISTS FOR (n:{label}) ON ({columns})")
+    for kind, fields in EDGE_INDEXED:
+        columns = ", ".join(f"e.{field}" for field in fields.split(", "))
+        made.append(f"CREATE INDEX {_name('by', kind, fields)} IF NOT EXISTS FOR ()-[e:{kind}]-() ON ({columns})")
+    searched = ", ".join(f"n.{field}" for field in SEARCHED)
+    made.append(
+        f"CREATE FULLTEXT INDEX {TEXT_INDEX} IF NOT EXISTS FOR (n:CueNode) ON EACH [{searched}]"
+        " OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace', `fulltext.eventually_consistent`: false}}"
+    )
+    return made
+
+
+MIGRATIONS: tuple[Sequence[str], ...] = (_first(),)
+VERSION = len(MIGRATIONS)
+
+
+def migrate(connection: Connection) -> None:
+    """Bring the database to VERSION. Raises WrongVersion for one written by a newer cuetrail."""
+    found = connection.reading(lambda tx: rows(tx, "MATCH (s:CueSchema {name: 'schema'}) RETURN s.version"))
+    version = int(found[0][0]) if found else 0
+    if version > VERSION:
+        raise WrongVersion(
+            f"the memory at {connection.address} has schema {version}, this cuetrail knows up to {VERSION}: upgrade "
+            "with `pip install --upgrade cuetrail`"
+        )
+    for number, statements in enumerate(MIGRATIONS[version:], version + 1):
+        # Every statement may run twice: another process may be migrating at the same moment.
+        connection.schema([*statements, "CALL db.awaitIndexes(300)"])
+        _reached(connection, number)
+
+
+def _reached(connection: Connection, number: int) -> None:
+    query = "MERGE (s:CueSchema {name: 'schema'}) SET s.version = $number"
+    connection.writing(lambda tx: rows(tx, query, number=number))

@@ -1,0 +1,184 @@
+"""What is neither a memory nor a search: settings, accesses, locks, and what a server needs now and then."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from cuetrail.errors import MemoryError_
+from cuetrail.model import Node
+from cuetrail.store.base import Progress
+from cuetrail.store.neo4j import rows as made
+from cuetrail.store.neo4j.connection import Connection, chunks, explained, rows
+from cuetrail.store.neo4j.schema import MIGRATIONS, TEXT_INDEX
+
+if TYPE_CHECKING:
+    from cuetrail.store.neo4j.connection import Tx
+
+T = TypeVar("T")
+
+# What callers keep among the engine's own values begins so.
+KEPT, TRACES = "kept:", "traces"
+KEEP_CHANGES, MOST_CHANGES = 10_000, 200_000
+# How long one waits to see whether somebody else is dreaming.
+DREAM_SECONDS = 0.5
+
+_TOUCH = """UNWIND $keys AS key MATCH (n:CueNode {key: key})
+SET n.interval = $now - n.last_access, n.last_access = $now, n.accesses = coalesce(n.accesses, 0) + 1,
+  n.salience = coalesce(n.salience, 0.5), n.state = coalesce(n.state, 'candidate'),
+  n.confidence = coalesce(n.confidence, 1.0), n.gradient = coalesce(n.gradient, 1.0),
+  n.retention = coalesce(n.retention, 'decay')"""
+_SHORTEN = """MATCH (m:CueMeta {name: 'log'}) WITH m.value AS head
+OPTIONAL MATCH (d:CueMark) WHERE d.done > head - $most
+WITH head, coalesce(min(d.done), head) AS needed
+MATCH (c:CueChange) WHERE c.seq < head - $keep AND c.seq <= needed DELETE c"""
+
+
+def start_epoch(connection: Connection) -> None:
+    """Give a memory that has none what tells it from any other."""
+    query = "MERGE (m:CueMeta {name: 'epoch'}) ON CREATE SET m.value = $epoch"
+    if not connection.reading(lambda tx: rows(tx, "MATCH (m:CueMeta {name: 'epoch'}) RETURN 1")):
+        connection.writing(lambda tx: rows(tx, query, epoch=secrets.token_hex(8)))
+
+
+def touch(tx: Tx, keys: Sequence[int], now: int) -> None:
+    """Count one access of each node."""
+    for some in chunks(keys):
+        rows(tx, _TOUCH, keys=some, now=now)
+
+
+def nodes_of_anyone(tx: Tx, keys: Sequence[int]) -> dict[int, Node]:
+    """Nodes by key, whoever owns them, under their plain ids."""
+    query = (
+        "UNWIND $keys AS key MATCH (n:CueNode {key: key}) MATCH (p:CuePlace {part: n.part})"
+        f" RETURN {made.NODE}, p.owner, p.team"
+    )
+    found = (row for some in chunks(keys) for row in rows(tx, query, keys=some))
+    return {node["key"]: made.to_node(node, (owner, team or None)) for node, owner, team in found}
+
+
+def kept(tx: Tx, prefix: str) -> dict[str, str]:
+    """Settings of the whole memory under names that begin so."""
+    query = "MATCH (m:CueMeta) WHERE m.name STARTS WITH $prefix RETURN m.name, m.value"
+    return {name.removeprefix(KEPT): value for name, value in sorted(rows(tx, query, prefix=KEPT + prefix))}
+
+
+def keep(tx: Tx, name: str, value: str | None) -> None:
+    """Keep a setting, or forget it."""
+    if value is None:
+        rows(tx, "MATCH (m:CueMeta {name: $name}) DELETE m", name=KEPT + name)
+    else:
+        rows(tx, "MERGE (m:CueMeta {name: $name}) SET m.value = $value", name=KEPT + name, value=value)
+
+
+def shorten_log(tx: Tx) -> None:
+    """Delete changes that are long past. A pass of dreaming that is not too far behind still finds those it needs."""
+    rows(tx, _SHORTEN, keep=KEEP_CHANGES, most=MOST_CHANGES)
+
+
+# --- forgetting
+
+
+def note_traces(tx: Tx) -> None:
+    """Say that the text index may have words of something forgotten."""
+    rows(tx, "MERGE (m:CueMeta {name: $name}) SET m.value = true", name=TRACES)
+
+
+def has_traces(tx: Tx) -> bool:
+    """Whether the text index may have words of something forgotten."""
+    return bool(rows(tx, "MATCH (m:CueMeta {name: $name}) RETURN 1", name=TRACES))
+
+
+def purge(connection: Connection, progress: Progress | None) -> None:
+    """Make the text index anew. Searches fail while that takes place."""
+    if progress:
+        progress("making the text index anew", 0, 0)
+    again = [text for part in MIGRATIONS for text in part if "FULLTEXT" in text]
+    connection.schema([f"DROP INDEX {TEXT_INDEX} IF EXISTS", *again, "CALL db.awaitIndexes(3600)"])
+    connection.writing(lambda tx: rows(tx, "MATCH (m:CueMeta {name: $name}) DELETE m", name=TRACES))
+
+
+# --- transactions that stay open
+
+
+@contextlib.contextmanager
+def dream_lock(connection: Connection) -> Iterator[bool]:
+    """Whether nobody else holds the lock of dreaming; then it is held to the end of the block.
+
+    The lock is a node that an open transaction has written to. The server ends that transaction when the process dies.
+    """
+    from neo4j.exceptions import DriverError, Neo4jError
+
+    with connection.session() as session:
+        try:
+            connection.writing(lambda tx: rows(tx, "MERGE (m:CueMeta {name: 'dream'})"))
+            with session.begin_transaction(timeout=DREAM_SECONDS) as first:
+                first.run("MATCH (m:CueMeta {name: 'dream'}) SET m.tried = timestamp()").consume()
+                first.rollback()
+            held = session.begin_transaction()
+            held.run("MATCH (m:CueMeta {name: 'dream'}) SET m.held = timestamp()").consume()
+        except (Neo4jError, DriverError) as error:
+            if _is_timeout(error):
+                yield False
+                return
+            raise explained(connection.address, error) from error
+        try:
+            yield True
+        finally:
+            with contextlib.suppress(Neo4jError, DriverError):
+                held.rollback()
+
+
+def _is_timeout(error: BaseException) -> bool:
+    code = str(getattr(error, "code", None) or "")
+    return "TransactionTimedOut" in code or "Terminated" in code or "LockClient" in code
+
+
+class Bound(Connection):
+    """A connection inside one open transaction."""
+
+    def __init__(self, base: Connection, tx: Tx) -> None:
+        self.address = base.address
+        self._tx = tx
+
+    def close(self) -> None:
+        """Whoever opened the transaction ends it."""
+
+    def reading(self, work: Callable[[Tx], T]) -> T:
+        return self._run("", work)
+
+    writing = reading
+
+    def schema(self, statements: Sequence[str]) -> None:
+        raise MemoryError_(f"the schema cannot be changed in a rehearsal: {statements[0]}")
+
+    def session(self) -> Any:
+        raise MemoryError_("a rehearsal has one transaction only")
+
+    def _run(self, how: str, work: Callable[[Tx], T]) -> T:
+        from neo4j.exceptions import DriverError, Neo4jError
+
+        del how
+        try:
+            return work(self._tx)
+        except (Neo4jError, DriverError) as error:
+            raise explained(self.address, error) from error
+
+
+@contextlib.contextmanager
+def undone(connection: Connection) -> Iterator[Bound]:
+    """A connection of which nothing is left at the end."""
+    from neo4j.exceptions import DriverError, Neo4jError
+
+    with connection.session() as session:
+        try:
+            tx = session.begin_transaction()
+        except (Neo4jError, DriverError) as error:
+            raise explained(connection.address, error) from error
+        try:
+            yield Bound(connection, tx)
+        finally:
+            with contextlib.suppress(Neo4jError, DriverError):
+                tx.rollback()

@@ -1,0 +1,86 @@
+"""What the text searches of all engines share: one analyser for index and query, and when two scores are equal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import TypeVar
+
+import tantivy
+
+from cuetrail.text import analysable, clean
+
+LONGEST_TOKEN = 255
+LABEL_BOOST = 2.0
+# What a search for filters alone gives every match.
+FILTER_SCORE = 1.0
+# Scores are single precision sums in an order the index chooses: equal documents may differ in the last of 24 bits.
+# Those that agree in five digits count as equal.
+TIE = 1e-5
+# An index holds stems: "runnin" begins none, so a prefix that finds nothing is tried again with up to this much less.
+ENDING = 4
+SHORTEST_STEM = 3
+FUZZY_SHARE = 0.5
+# To look for what is near a word takes a while; a text in another language has many that are unknown.
+MOST_MENDED = 12
+SHORTEST_MENDED = 4
+
+K = TypeVar("K")
+
+
+def make_analyser() -> tantivy.TextAnalyzer:
+    """Unicode words, lower case, accents folded, English stems. The same for index and query."""
+    return _whole_words().filter(tantivy.Filter.stemmer("english")).build()
+
+
+def _whole_words() -> tantivy.TextAnalyzerBuilder:
+    builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+    for step in (
+        tantivy.Filter.remove_long(LONGEST_TOKEN),
+        tantivy.Filter.lowercase(),
+        tantivy.Filter.ascii_fold(),
+    ):
+        builder = builder.filter(step)
+    return builder
+
+
+@cache
+def _analysers() -> tuple[tantivy.TextAnalyzer, tantivy.TextAnalyzer]:
+    return make_analyser(), _whole_words().build()
+
+
+def terms_of(text: str) -> list[str]:
+    """The terms of a text as an index has them, in order, repeats kept."""
+    return _analysers()[0].analyze(analysable(clean(text)))
+
+
+def unstemmed(text: str) -> list[str]:
+    """The words of a text as an index would have them, but whole."""
+    return _analysers()[1].analyze(analysable(clean(text)))
+
+
+def edits(word: str) -> int:
+    """How many letters of a word may be wrong for it still to be meant."""
+    return 1 if len(word) < 8 else 2
+
+
+def body_of(name: str | None, aliases: Iterable[str], text: str) -> str:
+    """What of a node is searched: its name, its aliases and its text."""
+    return "\n".join([*([name] if name else []), *aliases, *([text] if text else [])])
+
+
+def levelled(scores: Mapping[K, float], limit: int) -> list[tuple[float, K]]:
+    """(score, key) of the `limit` best and all that tie with the last; those that tie have the score of the first.
+
+    A tie is measured from a score, not by rounding, where two equal documents could fall on either side of a step.
+    """
+    kept: list[tuple[float, K]] = []
+    level = math.inf
+    for key, score in sorted(scores.items(), key=lambda pair: -pair[1]):
+        if score < level * (1 - TIE):
+            if len(kept) >= limit:
+                break
+            level = score
+        kept.append((level, key))
+    return kept

@@ -1,0 +1,75 @@
+"""A Neo4j server for the tests that need one: that of NEO4J_URI, or one that is started when it is first asked for.
+
+Each test process starts its own, which ends with it. Where none can be started the tests are skipped with the reason,
+except on CI, where that is a failure.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from cuetrail.store.neo4j import Neo4jStore
+from cuetrail.store.neo4j.connection import Address, parse
+from scripts import neo4j as script
+
+# Read before any test hides the settings and the home directory of the developer.
+GIVEN = {name: os.environ.get(name) for name in ("NEO4J_URI", "NEO4J_USER", "NEO4J_PASSWORD")}
+CACHE = script.cache_home()
+ON_CI = os.environ.get("CI") == "true"
+
+
+@dataclass(frozen=True)
+class Login:
+    """How to reach the server."""
+
+    uri: str
+    user: str
+    password: str
+
+    @property
+    def address(self) -> Address:
+        found = parse(self.uri)
+        return Address(found.uri, found.database, self.user, self.password)
+
+
+@contextmanager
+def running() -> Iterator[Login]:
+    """A server that answers, for as long as the block takes."""
+    if uri := GIVEN["NEO4J_URI"]:
+        yield Login(uri, GIVEN["NEO4J_USER"] or "neo4j", GIVEN["NEO4J_PASSWORD"] or "")
+        return
+    try:
+        server = script.start(CACHE)
+    except script.Missing as reason:
+        if ON_CI:
+            raise
+        pytest.skip(f"no Neo4j: {reason}")
+    try:
+        yield Login(server.uri, server.user, server.password)
+    finally:
+        server.stop()
+
+
+@contextmanager
+def alone(login: Login) -> Iterator[None]:
+    """Keeps other test processes from the server while a test uses it, where they share one."""
+    lock = FileLock(Path(tempfile.gettempdir()) / "cuetrail-neo4j-tests.lock") if GIVEN["NEO4J_URI"] else nullcontext()
+    with lock:
+        yield
+
+
+def wipe(login: Login) -> None:
+    """Remove everything from the database but its schema."""
+    store = Neo4jStore(login.address)
+    try:
+        store.connection.writing(lambda tx: tx.run("MATCH (n) WHERE NOT n:CueSchema DETACH DELETE n").consume())
+    finally:
+        store.close()

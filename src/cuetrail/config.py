@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
+import socket
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,6 +17,8 @@ from cuetrail.model import Scope
 
 FILE = "cuetrail.toml"
 EMBEDDER = "static"
+_PASSWORD = re.compile(r"(://)([^/@:]*):[^/]*@")
+_LOGIN = re.compile(r"://[^/]*@")
 _ITS_LINE = re.compile(r"^[ \t]*embedder[ \t]*=.*$", re.MULTILINE)
 
 
@@ -29,14 +33,57 @@ class Settings:
     zone: str = "UTC"
 
     def __repr__(self) -> str:
-        # The key must not end up in a log.
-        return f"Settings(memory={self.memory!r}, embedder={self.embedder!r}, scope={self.scope!r})"
+        # Neither the key nor a server's password may end up in a log.
+        return f"Settings(memory={without_password(self.memory)!r}, embedder={self.embedder!r}, scope={self.scope!r})"
 
 
 def default_memory(env: Mapping[str, str]) -> str:
     """Where the memory lives unless told otherwise: the XDG data directory."""
     base = env.get("XDG_DATA_HOME") or str(Path(env.get("HOME", "~")).expanduser() / ".local" / "share")
     return str(Path(base) / "cuetrail")
+
+
+def without_password(address: str) -> str:
+    """A memory's address as it may be shown.
+
+    >>> without_password("neo4j://ann:secret@host/db"), without_password("notes@home/")
+    ('neo4j://ann@host/db', 'notes@home/')
+    """
+    return _PASSWORD.sub(r"\1\2@", address) if "://" in address else address
+
+
+def server_login(uri: str, user: str | None = None, password: str | None = None) -> tuple[str, str | None]:
+    """User name and password for a Neo4j server: as given, else of NEO4J_USER and NEO4J_PASSWORD, else the keyring's.
+
+    In the keyring the password is kept under the service `cuetrail` and the name `user@address`.
+    """
+    env = os.environ
+    user = user or env.get("NEO4J_USER") or env.get("NEO4J_USERNAME") or "neo4j"
+    password = password if password is not None else env.get("NEO4J_PASSWORD")
+    return user, password if password is not None else _from_keyring(f"{user}@{uri}")
+
+
+def _from_keyring(name: str) -> str | None:
+    try:
+        import keyring
+        from keyring.errors import KeyringError
+    except ImportError:
+        return None
+    try:
+        found: str | None = keyring.get_password("cuetrail", name)
+    except KeyringError:
+        # A machine without a keyring: the server will say that it wants a password.
+        return None
+    return found
+
+
+def server_home(address: str) -> Path:
+    """The folder in which this machine keeps what belongs to a memory on a server: locks of mirrors, settings."""
+    env = os.environ
+    base = env.get("XDG_STATE_HOME") or str(Path(env.get("HOME", "~")).expanduser() / ".local" / "state")
+    # Two machines may share a home directory's path, and the server remembers whose mirror is where.
+    name = hashlib.blake2b(f"{socket.gethostname()} {address}".encode(), digest_size=8).hexdigest()
+    return Path(base) / "cuetrail" / name
 
 
 def load_settings(memory: str | None = None, embedder: str | None = None) -> Settings:
@@ -46,7 +93,7 @@ def load_settings(memory: str | None = None, embedder: str | None = None) -> Set
     """
     env = os.environ
     place = memory or env.get("CUETRAIL_MEMORY") or default_memory(env)
-    filed = _file(Path(place).expanduser() / FILE)
+    filed = _file(_home(place) / FILE)
     scope = Scope(
         tenant=env.get("CUETRAIL_TENANT") or filed.get("tenant", "default"),
         user=env.get("CUETRAIL_USER") or filed.get("user", "me"),
@@ -66,7 +113,8 @@ def keep_embedder(memory: str, embedder: str) -> Path | None:
 
     Only the line about the embedder is touched. Raises InputError when the file cannot be written or understood.
     """
-    path = Path(memory).expanduser() / FILE
+    path = _home(memory) / FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
     kind, _, folder = embedder.partition(":")
     # A folder named from here must mean the same from anywhere.
     chosen = f"{kind}:{Path(folder).expanduser().absolute()}" if kind == "onnx" else embedder
@@ -84,6 +132,20 @@ def keep_embedder(memory: str, embedder: str) -> Path | None:
     except (OSError, ValueError) as error:
         raise InputError(f"{path} cannot be written ({error}): write {line} into it") from error
     return path
+
+
+def _home(memory: str) -> Path:
+    """The folder of a memory's settings."""
+    return server_home(without_login(memory)) if "://" in memory else Path(memory).expanduser()
+
+
+def without_login(address: str) -> str:
+    """A server's address without user name and password.
+
+    >>> without_login("neo4j://ann:secret@host/db")
+    'neo4j://host/db'
+    """
+    return _LOGIN.sub("://", address)
 
 
 def _file(path: Path) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 from cuetrail.arguments import checked
 from cuetrail.asking import Asking, now_ms
 from cuetrail.boundary import make_edge, make_fact, make_node, make_nodes, make_note, make_scope
+from cuetrail.config import server_home, server_login, without_login, without_password
 from cuetrail.dream import RULE, AutoTagger, Night, dream, zone_of
 from cuetrail.embed import Embedder, open_embedder
 from cuetrail.errors import Forgotten, InputError, MemoryError_, NotFound
@@ -35,6 +37,7 @@ from cuetrail.model import (
 )
 from cuetrail.quarantine import move
 from cuetrail.store.base import Batch, Progress, Store, Written
+from cuetrail.store.copying import copy
 from cuetrail.text import norm_name
 from cuetrail.transfer import ImportReport, Target, export_file, import_file
 from cuetrail.vectors import Vectors
@@ -46,8 +49,9 @@ BATCH = 16_000
 class Memory(Asking):
     """A memory, opened. Use it as a context manager or call `close`.
 
-    `address` is a directory (made if missing). `embedder` is an Embedder, a spec such as "static", "none",
-    "onnx:FOLDER", "openai:URL#MODEL", or None for text alone.
+    `address` is a directory (made if missing), or a database of a Neo4j server, `neo4j://user@host:7687/database`.
+    `embedder` is an Embedder, a spec such as "static", "none", "onnx:FOLDER", "openai:URL#MODEL", or None for text
+    alone.
     """
 
     @checked
@@ -60,9 +64,9 @@ class Memory(Asking):
         api_key: str | None = None,
     ) -> None:
         self.scope = make_scope(scope or Scope())
-        self.address = str(address)
+        self.address = without_password(str(address))
         self._api_key = api_key
-        self.store: Store = _open_store(self.address)
+        self.store: Store = _open_store(str(address))
         try:
             self._vectors = Vectors(self.store, self._embedder(embedder))
         except BaseException:
@@ -310,7 +314,11 @@ class Memory(Asking):
 
     @property
     def _home(self) -> Path:
-        return Path(self.address).expanduser().resolve()
+        if "://" not in self.address:
+            return Path(self.address).expanduser().resolve()
+        home = server_home(without_login(self.address))
+        home.mkdir(parents=True, exist_ok=True)
+        return home
 
     # --- setting aside
 
@@ -464,12 +472,37 @@ def restore(backup: str | Path, address: str | Path, *, force: bool = False) -> 
     """Put a backup in place of the memory at `address`; where a damaged one was kept, if there was one."""
     from cuetrail.store.local.backup import restore as put_back
 
+    if "://" in str(address):
+        raise InputError("a backup is restored to a folder: restore it there, then `cuetrail copy FOLDER ADDRESS`")
     return put_back(Path(backup).expanduser(), Path(address).expanduser(), force)
+
+
+def copy_memory(source: str | Path, target: str | Path, *, progress: Progress | None = None) -> int:
+    """Copy everyone's memories from one address to another, of either engine; how many records.
+
+    The target must be empty. Vectors, history, tombstones and settings go along.
+    """
+    if "://" not in str(source) and not (Path(source).expanduser() / "memory.db").exists():
+        raise NotFound(f"there is no memory at {source}: name one to copy from")
+    with closing(_open_store(str(source))) as one, closing(_open_store(str(target))) as other:
+        done = copy(one, other, progress)
+        other.refresh(progress)
+    return done
+
+
+def _open_server(address: str) -> Store:
+    from cuetrail.store.local import LocalStore
+    from cuetrail.store.neo4j.connection import Address, parse
+    from cuetrail.store.neo4j.engine import Neo4jStore
+
+    found = parse(address)
+    user, password = server_login(str(found), found.user, found.password)
+    return Neo4jStore(Address(found.uri, found.database, user, password), LocalStore)
 
 
 def _open_store(address: str) -> Store:
     if "://" in address:
-        raise InputError(f"{address!r} is not a directory: this cuetrail keeps memories in directories")
+        return _open_server(address)
     # Imported here because tantivy and numpy take longer to load than most commands need.
     from cuetrail.store.local import LocalStore
 

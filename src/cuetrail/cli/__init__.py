@@ -10,7 +10,7 @@ import click
 from cuetrail.cli.activating import activate
 from cuetrail.cli.base import Root, examples, shared
 from cuetrail.cli.dreaming import dream
-from cuetrail.cli.keeping import backup, completion, doctor, export, import_, reembed, restore
+from cuetrail.cli.keeping import backup, completion, copy, doctor, export, import_, reembed, restore
 from cuetrail.cli.mirroring import mirror
 from cuetrail.cli.reading import get, recall, stats
 from cuetrail.cli.trust import quarantine
@@ -18,7 +18,7 @@ from cuetrail.cli.writing import add, fact, forget, ingest, link
 
 VERBS = (
     add, ingest, recall, activate, get, link, fact, quarantine, forget, dream, mirror, stats, export, import_, backup,
-    restore, reembed, doctor, completion,
+    copy, restore, reembed, doctor, completion,
 )  # fmt: skip
 """In the order people need them; the help keeps it."""
 

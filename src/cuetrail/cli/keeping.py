@@ -105,6 +105,25 @@ def backup(run: Run, file: str) -> None:
     run.summary({"file": file, "bytes": size}, f"backed up to {file} ({size:,} bytes)")
 
 
+@verb("copy", "cuetrail copy notes/ neo4j://ann@host/memories", "cuetrail copy neo4j://host notes/")
+@click.argument("source", metavar="SRC")
+@click.argument("target", metavar="DST")
+@pass_run
+def copy(run: Run, source: str, target: str) -> None:
+    """Copy a whole memory, everyone's, to another address.
+
+    SRC and DST are folders or Neo4j databases. DST must be empty. Ids, times, vectors, history and tombstones stay as
+    they are; SRC is left alone.
+    """
+    from cuetrail.config import without_password
+    from cuetrail.memory import copy_memory
+
+    with output.progress(run.quiet) as step:
+        count = copy_memory(source, target, progress=step)
+    shown = without_password(source), without_password(target)
+    run.summary({"source": shown[0], "target": shown[1], "records": count}, f"copied {count:,} records to {shown[1]}")
+
+
 @verb("restore", "cuetrail restore memory.tar", "cuetrail restore memory.tar --memory ~/other --force")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
 @click.option("--force", is_flag=True, help="Replace a healthy memory.")

@@ -46,7 +46,10 @@ def parse(address: str) -> Address:
     except ValueError:
         raise InputError("the memory's address is not one: write neo4j://user@host:7687/database") from None
     if found.scheme not in SCHEMES:
-        raise InputError(f"{found.scheme}:// is not known: an address begins with one of {', '.join(SCHEMES)}")
+        raise InputError(
+            f"{found.scheme}:// is not known: a memory is a directory, or an address that begins with one of "
+            f"{', '.join(SCHEMES)}"
+        )
     database = unquote(found.path.strip("/")) or None
     if not found.hostname or found.query or found.fragment or (database and "/" in database):
         raise InputError("the memory's address is not one: write neo4j://user@host:7687/database")

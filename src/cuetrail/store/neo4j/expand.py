@@ -1,4 +1,4 @@
-"""One level of a walk by energy, reckoned by the server: one transaction for all sparks, `store.energy` has the rule."""
+"""One level of a walk by energy, reckoned by the server, in one transaction for all sparks; see `store.energy`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WHERE energy > $least
 WITH s, o, e, n, energy ORDER BY energy DESC, e.id, e.part
 WITH s, n, head(collect([energy, e.uid, e.id, e.part, e.kind, e.weight, e.tags, startNode(e) = o])) AS best
 WITH s, n, best ORDER BY best[0] DESC, n.id
-RETURN s.number, collect([n.key, n.id, n.part, best])[..s.wanted]"""
+WITH s, collect([n.key, n.id, n.part, best]) AS steps RETURN s.number, steps[..s.wanted]"""
 
 
 def expand(reader: Reader, level: Level) -> Expanded:
@@ -55,9 +55,7 @@ def _ask(reader: Reader, level: Level, sparks: list[dict[str, Any]], keys: dict[
     return rows(reader.tx, query, sparks=sparks, parts=reader.parts, visited=visited, **given)
 
 
-def _candidates(
-    reader: Reader, found: Sequence[list[Any]], wanted: Sequence[int]
-) -> tuple[tuple[Candidate, ...], ...]:
+def _candidates(reader: Reader, found: Sequence[list[Any]], wanted: Sequence[int]) -> tuple[tuple[Candidate, ...], ...]:
     """What the server found, under the ids that nodes and edges have in this scope, in the order of the rule."""
     every = [step for steps in found for step in steps]
     others = reader.ids.names(Found(*step[:3]) for step in every)

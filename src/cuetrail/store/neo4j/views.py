@@ -180,7 +180,9 @@ def _notes(reader: Reader, part: int) -> Iterator[Record]:
 
 
 def _mentions(reader: Reader, part: int) -> Iterator[Record]:
-    query = f"MATCH (a:CueNode)-[m:CUE_MENTIONS {{part: $part}}]->(b:CueNode) RETURN a.id AS src, b.id AS dst, m.at, {ENDS}"
+    query = (
+        f"MATCH (a:CueNode)-[m:CUE_MENTIONS {{part: $part}}]->(b:CueNode) RETURN a.id AS src, b.id AS dst, m.at, {ENDS}"
+    )
     found = list(_in_order(reader.tx, query, part))
     names = reader.ends(found)
     yield from (Mention(names[row[3]], names[row[6]], row[2]) for row in found)

@@ -22,9 +22,9 @@ SPARE, GROWTH = 3, 8
 GRAIN = 2.0**-32
 
 _COUNTS = """UNWIND $tags AS row OPTIONAL MATCH (t:CueTag {uid: row[1]})
-RETURN row[0], CASE WHEN t IS NULL THEN 0 ELSE COUNT { (t)<-[:CUE_TAGGED]-() } END
+RETURN row[0] AS label, CASE WHEN t IS NULL THEN 0 ELSE COUNT { (t)<-[:CUE_TAGGED]-() } END AS count
 UNION ALL UNWIND $buckets AS row OPTIONAL MATCH (t:CueBucket {uid: row[1]})
-RETURN row[0], CASE WHEN t IS NULL THEN 0 ELSE COUNT { (t)<-[:CUE_FILED]-() } END"""
+RETURN row[0] AS label, CASE WHEN t IS NULL THEN 0 ELSE COUNT { (t)<-[:CUE_FILED]-() } END AS count"""
 _CARRIERS = """CALL () {{
   UNWIND $tags AS row MATCH (t:CueTag {{uid: row[1]}})<-[:CUE_TAGGED]-(n:CueNode) RETURN n, row[0] AS label
   UNION ALL UNWIND $buckets AS row MATCH (t:CueBucket {{uid: row[1]}})<-[:CUE_FILED]-(n:CueNode)

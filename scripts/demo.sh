@@ -5,7 +5,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 PATH="$PWD/.venv/bin:$PATH"
 PLACE="$(mktemp -d)"
-CUETRAIL_MEMORY="$PLACE/memory"
+# DEMO_MEMORY=neo4j://user@host runs it on a server; the database must be empty, and keeps what the demo put in.
+CUETRAIL_MEMORY="${DEMO_MEMORY:-$PLACE/memory}"
 export PATH CUETRAIL_MEMORY
 trap 'rm -rf "$PLACE"' EXIT
 

@@ -28,7 +28,18 @@ from cuetrail.model import (
     WalkQuery,
     Where,
 )
-from cuetrail.store.base import NO_VECTORS, Band, Batch, Progress, Record, Store, Unembedded, VectorSpace, Written
+from cuetrail.store.base import (
+    NO_VECTORS,
+    NOTHING_ALONG,
+    Band,
+    Batch,
+    Progress,
+    Record,
+    Store,
+    Unembedded,
+    VectorSpace,
+    Written,
+)
 from cuetrail.store.copying import copy
 from cuetrail.store.energy import Expanded, Level
 from cuetrail.store.neo4j import (
@@ -102,19 +113,35 @@ class Neo4jStore:
         yield
 
     def forget(
-        self, scope: Scope, ids: Sequence[str], now: int, purge: bool = False, progress: Progress | None = None
+        self,
+        scope: Scope,
+        ids: Sequence[str],
+        now: int,
+        purge: bool = False,
+        progress: Progress | None = None,
+        along: Mapping[Scope, Batch] = NOTHING_ALONG,
     ) -> list[str]:
         """Remove the user's own nodes for good; their ids come back. Ids of others are left alone.
 
-        The server's index may keep their words, where no search finds them; `purge` makes it anew.
+        What `along` changes in the places of the user, because they go, is part of the same transaction. The server's
+        index may keep their words, where no search finds them; `purge` makes it anew.
         """
+        counts = [len(batch.nodes) for batch in along.values()]
+        keys = self.connection.writing(lambda tx: places.take_keys(tx, sum(counts))) if sum(counts) else range(0)
 
         def work(tx: Tx) -> list[str]:
-            w = places.Write(tx, scope)
+            # Every place is held before the log is: so nobody waits for a place who holds the log.
+            w, others = places.Write(tx, scope), [places.Write(tx, place) for place in along]
             forgotten = remove.forget(w, ids, now)
+            left = keys
+            # Behind the tombstones, which keep out what would take the place of the forgotten under its name.
+            for other, batch in zip(others, along.values(), strict=True):
+                succession.carry_out_all(other, batch, left)
+                left = left[len(batch.nodes) :]
             if forgotten:
                 upkeep.note_traces(tx)
-            w.finish()
+            for one in (w, *others):
+                one.finish()
             return forgotten
 
         forgotten = self.connection.writing(work)

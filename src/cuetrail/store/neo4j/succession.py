@@ -53,13 +53,19 @@ MATCH (n:CueNode {key: row[1]}) DELETE r CREATE (o)-[:CUE_ABOUT]->(n)"""
 def write_batch(tx: Tx, scope: Scope, batch: Batch, keys: Sequence[int]) -> Written:
     """Carry out a batch inside the caller's transaction; what is stated of old nodes passes to their successors."""
     w = Write(tx, scope)
+    written = carry_out_all(w, batch, keys)
+    w.finish()
+    return written
+
+
+def carry_out_all(w: Write, batch: Batch, keys: Sequence[int]) -> Written:
+    """Everything a batch changes, but for the log."""
     written = carry_out(w, batch, keys)
     if batch.successors:
         _pass_on(w, batch.successors)
         # Only now is the file empty that the old nodes were of.
         old = Batch(remove_nodes=list(batch.successors), remove_sources=batch.remove_sources)
         written = replace(written, removed=written.removed + carry_out(w, old, ()).removed)
-    w.finish()
     return written
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cuetrail.model import Scope, Tag
+from cuetrail.model import DAY, Scope, Tag
 from cuetrail.store.dreams import Atom, Book, Brief, Mark, Named, Row, Saved, Slice, Writes, hashed
 from cuetrail.store.neo4j import dreamwrite
 from cuetrail.store.neo4j import rows as made
@@ -296,7 +296,8 @@ def _atom(node: made.Props) -> Atom:
     tags: tuple[Tag, ...] = whole.tag_details
     noted = whole.props.get("near")
     borrowed = frozenset(noted["tags"]) if isinstance(noted, dict) and "tags" in noted else frozenset[str]()
-    return Atom(node["key"], whole.id, whole.text, whole.at, whole.source, tags, borrowed, (whole, node["check"]))
+    row, is_day = (whole, node["check"]), whole.props.get(DAY) is True
+    return Atom(node["key"], whole.id, whole.text, whole.at, whole.source, tags, borrowed, row, is_day)
 
 
 def _is_found(kind: object, props: object) -> bool:

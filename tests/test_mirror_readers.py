@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from cuetrail import Memory
+from cuetrail.mirror import publish
 from tests.mirror_tools import opened, pages, shown, tree
 
 ROOT = Path(__file__).parents[1]
@@ -119,6 +120,61 @@ def test_a_reader_never_sees_a_missing_or_half_written_bundle(tmp_path: Path, re
     *complaints, last = said
     assert complaints == []
     assert int(last.removeprefix("done ")) > 0
+
+
+SLOW_READER = """
+import os, sys, time
+place = sys.argv[1]
+print("reading", flush=True)
+opened = 0
+while not os.path.exists(place + "/../stop"):
+    for above, _, names, folder in os.fwalk(place):
+        # As long as a search takes in a folder of many files.
+        time.sleep(0.08)
+        for name in names:
+            if name.endswith(".md"):
+                try:
+                    os.close(os.open(name, os.O_RDONLY, dir_fd=folder))
+                    opened += 1
+                except OSError as error:
+                    print(f"missing: {error}", flush=True)
+print(f"done {opened}", flush=True)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="only Linux tells who has a folder open")
+def test_a_reader_that_has_a_folder_open_finds_all_that_it_listed(tmp_path: Path) -> None:
+    brain = tmp_path / "brain"
+    with opened(tmp_path / "memory") as memory:
+        write_round(memory, 0)
+        memory.mirror(brain)
+        command = [sys.executable, "-c", SLOW_READER, str(brain)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as reader:
+            assert reader.stdout is not None
+            assert reader.stdout.readline() == "reading\n"
+            try:
+                for number in range(1, 7):
+                    write_round(memory, number)
+                    assert memory.mirror(brain).written == BUNDLES
+            finally:
+                (tmp_path / "stop").touch()
+            *complaints, last = reader.stdout.read().splitlines()
+    assert complaints == []
+    assert int(last.removeprefix("done ")) > 0
+
+
+def test_a_folder_that_stays_open_holds_a_sync_up_for_a_while_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(publish, "PATIENCE_SECONDS", 0.2)
+    with opened(tmp_path / "memory") as memory:
+        write_round(memory, 0)
+        memory.mirror(tmp_path / "brain")
+        folder = os.open(tmp_path / "brain", os.O_RDONLY)
+        write_round(memory, 1)
+        assert memory.mirror(tmp_path / "brain").written == BUNDLES
+        os.close(folder)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["brain", "memory"]
 
 
 WRITER = """

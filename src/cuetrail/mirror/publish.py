@@ -29,8 +29,10 @@ from types import TracebackType
 from cuetrail.ingest.walk import MIRROR_MARK
 from cuetrail.mirror.place import INSIDE, OWN, File
 
-# Who has just opened a folder must not find it emptied before it has read what is in it.
-GRACE_SECONDS = 0.05
+# Who has just opened a folder must not find it emptied before it has read what is in it. Where the system tells who has
+# one open, they are waited for; not for ever, because what was forgotten may be in it.
+GRACE_SECONDS, PATIENCE_SECONDS = 0.05, 3.0
+_PROCESSES = Path("/proc")
 FULL = (errno.ENOSPC, errno.EDQUOT)
 _AT_FDCWD, _EXCHANGE = -100, 2
 
@@ -210,8 +212,30 @@ def _exchanged(work: Work, unit: str, stays: Iterable[str]) -> bool:
         if error.errno in FULL:
             raise
         return False
-    time.sleep(GRACE_SECONDS)
+    _let_read(work.new if os.path.lexists(new) else work.old)
     return True
+
+
+def _let_read(folder: Path) -> None:
+    """Wait until nobody has the folder or one in it open any more, as far as the system lets us see that."""
+    late = time.monotonic() + (PATIENCE_SECONDS if _PROCESSES.is_dir() else 10 * GRACE_SECONDS)
+    time.sleep(GRACE_SECONDS)
+    while time.monotonic() < late and (_is_open(folder) or not _PROCESSES.is_dir()):
+        time.sleep(GRACE_SECONDS)
+
+
+def _is_open(folder: Path) -> bool:
+    """Whether a process of this user has the folder, or one in it, open to read. Files in it outlive their names."""
+    for process in _PROCESSES.iterdir():
+        if process.name.isdecimal():
+            # Others' processes do not show what they have open, and any of them may end while it is looked at.
+            with contextlib.suppress(OSError), os.scandir(process / "fd") as opened:
+                for one in opened:
+                    with contextlib.suppress(OSError):
+                        target = Path(one.path).readlink()
+                        if target.is_relative_to(folder) and target.is_dir():
+                            return True
+    return False
 
 
 def _link(work: Work, paths: Iterable[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,7 +50,7 @@ def as_found(ask: Ask, anchored: Anchored, reached: Reached) -> Scored:
     """Anchors and walkers in the order and with the scores they were found with."""
     most, _ = shares(ask.tokens, ask.limit)
     asked = " ".join((anchored.query.words, *anchored.query.phrases)) if anchored.anchors else ""
-    words = list(dict.fromkeys(sanitize_query(asked).split()))
+    words = beginnings(sanitize_query(asked).split())
     anchors = [Hit(a.node, a.bm25 or 0.0, _matched(a, anchored, words)) for a in anchored.anchors[:most]]
     footholds = [(foothold, frozenset(foothold.labels)) for foothold in reached.footholds]
     walkers = [Hit(w.node, w.score, _shared(w, reached, footholds)) for w in reached.walked]
@@ -93,7 +93,7 @@ def _found(anchor: Anchor) -> dict[str, Any]:
     }
 
 
-def _matched(anchor: Anchor, anchored: Anchored, words: Sequence[str]) -> dict[str, Any]:
+def _matched(anchor: Anchor, anchored: Anchored, words: Mapping[str, str]) -> dict[str, Any]:
     """Why an anchor is here: the words it has, and what its BM25 was multiplied by."""
     boost = 2.0 if anchor.boosted else 1.0
     bm25 = (anchor.bm25 or 0.0) / boost / anchor.factor
@@ -107,15 +107,23 @@ def _matched(anchor: Anchor, anchored: Anchored, words: Sequence[str]) -> dict[s
     }
 
 
-def words_in(node: Node, words: Sequence[str]) -> list[str]:
+def beginnings(words: Sequence[str]) -> dict[str, str]:
+    """Words, each once, and how they begin: without their endings.
+
+    >>> beginnings(["receiver", "ice", "receiver"])
+    {'receiver': 'recei', 'ice': 'ice'}
+    """
+    return {word: word[: max(4, len(word) - 3)] for word in words}
+
+
+def words_in(node: Node, words: Mapping[str, str]) -> list[str]:
     """Which of these words stand in a node, up to their endings.
 
-    >>> words_in(Node("a", text="Two receivers failed."), ["receiver", "failing", "frost", "ceiver"])
+    >>> words_in(Node("a", text="Two receivers failed."), beginnings(["receiver", "failing", "frost", "ceiver"]))
     ['receiver', 'failing']
     """
     said = "\n".join((node.name or "", *node.aliases, node.text)).lower()
-    starts = ((word, word[: max(4, len(word) - 3)]) for word in words)
-    return [word for word, start in starts if start in said and _begins_a_word(start, said)]
+    return [word for word, start in words.items() if start in said and _begins_a_word(start, said)]
 
 
 def _begins_a_word(start: str, text: str) -> bool:

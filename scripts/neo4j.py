@@ -177,10 +177,11 @@ def guard(keep: bool, program: str, jars: str, home: Path) -> int:
     opens = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in OPENED]
     quick = ["-Xms256m", "-Xmx768m", "-XX:+UseSerialGC", "-Xshare:auto"]
     command = [program, *quick, "-cp", f"{jars}/*", *opens, MAIN, f"--home-dir={home}", f"--config-dir={home}/conf"]
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
     with (home / "server.log").open("wb") as log:
         server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+    # Only the end of input ends it. Not before the server is started, which would ignore them too.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_stop_at_end_of_input, args=(server, keep), daemon=True).start()
     code = server.wait()
     if not keep:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -179,3 +180,11 @@ def test_a_node_of_a_file_is_what_get_gives_back(vault: Vault, memory: Memory) -
         ("projects",),
     )
     assert node.tags == ("red", "project:vault", "doc")
+
+
+def test_a_file_from_the_far_future_is_taken_in_like_any_other(memory: Memory, tmp_path: Path) -> None:
+    file = tmp_path / "note.md"
+    file.write_text("A note of its own.\n")
+    os.utime(file, (13_000_000_000, 13_000_000_000))
+    assert memory.ingest(file).added > 0
+    assert memory.ingest(file).unchanged_files == 1

@@ -24,6 +24,8 @@ from cuetrail.text import digest, storable
 
 # So many that names and near duplicates of one folder mostly meet before they are written, not after.
 NODES_PER_WRITE = 10_000
+# A file may claim a time that no engine can store, after the year 2262.
+LATEST_NS = 2**63 - 1
 # How often a watch looks whether it should stop, in milliseconds.
 WATCH_STEP = 500
 
@@ -150,8 +152,9 @@ def _take(draft: Draft, file: Path, source: str, known: SourceFile | None, gone:
         status = file.stat()
     except OSError as error:
         raise ReadError(f"{source} cannot be opened ({error.strerror or error}). Check its permissions.") from error
+    mtime_ns = min(status.st_mtime_ns, LATEST_NS)
     as_known = known is not None and known.hash.endswith(options.mark) and bool(options.mark) == ("+" in known.hash)
-    if as_known and known and (known.size, known.mtime_ns) == (status.st_size, status.st_mtime_ns):
+    if as_known and known and (known.size, known.mtime_ns) == (status.st_size, mtime_ns):
         return False
     if status.st_size > limit:
         raise ReadError(f"{source} is larger than {limit} bytes. Raise the limit with --max-size, or split the file.")
@@ -160,12 +163,12 @@ def _take(draft: Draft, file: Path, source: str, known: SourceFile | None, gone:
     content = xxhash.xxh3_128_hexdigest(data) + options.mark
     if known is not None and known.hash == content:
         # Only its time is another: noted, so that it is not read again.
-        draft.files.append(replace(known, size=status.st_size, mtime_ns=status.st_mtime_ns))
+        draft.files.append(replace(known, size=status.st_size, mtime_ns=mtime_ns))
         return False
     documents = read(data, source)
-    context = Context(options.bucket, options.provenance, status.st_mtime_ns // 1_000_000, options.now)
+    context = Context(options.bucket, options.provenance, mtime_ns // 1_000_000, options.now)
     draft.put(source, [build(document, context) for document in documents])
-    draft.files.append(SourceFile(source, status.st_size, status.st_mtime_ns, content, options.now))
+    draft.files.append(SourceFile(source, status.st_size, mtime_ns, content, options.now))
     if (before := gone.take(source, content)) is not None:
         # Both are written at once, so that an interruption does not part them.
         draft.moved[source] = before

@@ -32,6 +32,7 @@ REQUIRED: dict[str, tuple[Any, ...]] = {
     "add_many": (["a text"],),
     "backup": ("backup.tar",),
     "doctor": (),
+    "doomed": ("a",),
     "dream": (),
     "edge": ("a",),
     "export": ("out.jsonl",),

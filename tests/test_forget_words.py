@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -55,6 +56,13 @@ def comes_back(memory: Memory, text: str) -> bool:
         "A first line\n{}\nand a last one",
         "Dr. Ray wrote:\n\n{}\n\nThat was all.",
         "{}。次の文です。",
+        "{} #hush",
+        "{} ^abc123",
+        "==~~{}~~==",
+        "a) {}",
+        "— {}",
+        "Zoë Bell: {}",
+        "| 7 | {} |",
     ],
 )
 @pytest.mark.parametrize("text", [SECRET, LONG], ids=["one sentence", "several"])
@@ -62,6 +70,23 @@ def test_the_same_words_are_known_in_any_of_these_shapes(memory: Memory, text: s
     forget(memory, text)
     assert not comes_back(memory, shape.format(text))
     assert not comes_back(memory, shape.format(text.upper().replace(" ", "\n ")))
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        "My **PIN** is _1234_, and `nobody` knows",
+        "My [[PIN]] is 1234, and [[people|nobody]] [knows](http://x.org)",
+        "My PIN is １２３４, and nobody knows",
+        "My PIN is 1234, and no\u00adbody\u200b knows",
+    ],
+)
+def test_markup_and_letters_that_look_the_same_make_no_other_text(memory: Memory, again: str) -> None:
+    forget(memory, SECRET)
+    assert not comes_back(memory, again)
+    memory.add(again, id="again", allow_again=True)
+    memory.add(SECRET, id="copy", allow_again=True)
+    assert set(memory.forget("copy")) == {"copy", "again"}
 
 
 @pytest.mark.parametrize(
@@ -145,6 +170,17 @@ def test_without_tombstones_nothing_is_hashed(memory: Memory, monkeypatch: pytes
 def test_a_tombstone_of_an_earlier_export_is_still_known() -> None:
     node = Node("Some Id", text="Some  TEXT")
     assert {fingerprint("id\n" + node.id), fingerprint("text\n" + node.text)} <= set(stones(node))
+
+
+@pytest.mark.parametrize("shape", ["- ", "ab. ", "1. ", "“", "| ", "[[", "Ann: "])
+def test_a_long_text_is_judged_in_time_that_grows_with_its_length(shape: str) -> None:
+    def seconds(times: int) -> float:
+        begin = time.process_time()
+        signs(Node("a", text=shape * times + "x y z"))
+        return time.process_time() - begin
+
+    seconds(1_000)
+    assert seconds(80_000) < 30 * max(seconds(10_000), 0.01)
 
 
 # --- the rule itself

@@ -18,7 +18,7 @@ from cuetrail.config import server_home, server_login, without_login, without_pa
 from cuetrail.dream import RULE, AutoTagger, Night, dream, zone_of
 from cuetrail.embed import Embedder, open_embedder
 from cuetrail.errors import Forgotten, InputError, MemoryError_, NotFound
-from cuetrail.forgetting import forget
+from cuetrail.forgetting import Doomed, doom, forget
 from cuetrail.ingest.linking import Change, is_found, resolve
 from cuetrail.ingest.pipeline import Options, ingest_documents, ingest_path, watch_path
 from cuetrail.ingest.readers import read_string
@@ -118,6 +118,10 @@ class Memory(Asking):
         }  # fmt: skip
         moment = now_ms() if now is None else now
         node = make_node(item, moment)
+        if not allow_again and self.store.left_of(self.scope, [node]).get(node.id):
+            raise Forgotten(
+                "a part of this was forgotten and stays so: leave that out, or pass allow_again=True (--allow-again)"
+            )
         written = self._remember([node], allow_again, moment)
         if written.forgotten:
             raise Forgotten(
@@ -358,14 +362,24 @@ class Memory(Asking):
     ) -> list[str]:  # fmt: skip
         """Remove nodes for good and keep them from coming back; the forgotten ids come back. All of them or none.
 
-        `source` forgets everything that came from a file. Copies, memories of yours with the same text, go too: what is
-        forgotten must not answer from another place. A large text index keeps the words, where no search finds them,
-        until it is next rewritten (`has_traces` tells); `purge` does that at once.
+        `source` forgets everything that came from a file, and so does the node of a file. Copies go too: what is
+        forgotten must not answer from another place; `doomed` tells of them before. A large text index keeps the words,
+        where no search finds them, until it is next rewritten (`has_traces` tells); `purge` does that at once.
         """
-        doomed = self._meant(ids, source)
-        doomed += self.store.copies(self.scope, self._own(doomed, "forget"))
+        doomed = self.doomed(*ids, source=source)
         moment = now_ms() if now is None else now
         return forget(self._vectors, self.scope, doomed, moment, self._home, purge, progress)
+
+    @checked
+    def doomed(self, *ids: str, source: str | None = None) -> Doomed:
+        """What `forget` would take with the same arguments: the nodes meant, copies elsewhere, and what stays there."""
+        named = self._own([self._need(id_) for id_ in ids], "forget")
+        of_file = self._own(self._meant((), source), "forget")
+        for file in [node for node in named if node.kind == "source" and node.source is not None]:
+            of_file += self._own(self._meant((), file.source), "forget")
+        files = {node.id for node in of_file if node.kind == "source"}
+        named = [node for node in named if node.id not in files]
+        return doom(self.store, self.scope, named, list({node.id: node for node in of_file}.values()))
 
     def has_traces(self) -> bool:
         """Whether words of something forgotten are still in the text index, where no search finds them."""

@@ -482,7 +482,10 @@ class FileError:
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """What an ingest did. `added + kept` atoms are now there; `forgotten` ones stayed away."""
+    """What an ingest did. `added + kept` atoms are now there; `forgotten` ones stayed away.
+
+    `cut` atoms came in without sentences that were forgotten; `left_out` are the files that had any of these.
+    """
 
     files: int = 0
     unchanged_files: int = 0
@@ -492,7 +495,9 @@ class IngestReport:
     removed: int = 0
     merged: int = 0
     forgotten: int = 0
+    cut: int = 0
     edges: int = 0
+    left_out: tuple[str, ...] = ()
     errors: tuple[FileError, ...] = ()
     notices: tuple[str, ...] = ()
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from cuetrail.anchor import Embedded
 from cuetrail.embed import Embedder, to_blob
 from cuetrail.errors import EmbedderError, EmbedderMismatch, InputError
+from cuetrail.ingest.simhash import simhash
 from cuetrail.model import Node, Scope
 from cuetrail.store.base import NO_VECTORS, Batch, Progress, Store, VectorSpace, Written, mismatch
 
@@ -32,6 +34,11 @@ def space_of(embedder: Embedder) -> VectorSpace:
 def vectors_of(embedder: Embedder, nodes: Sequence[Node]) -> list[bytes]:
     """The vectors of nodes that say something, as they are stored."""
     return to_blob(embedder.embed([f"{n.name}\n{n.text}" if n.name else n.text for n in nodes]))
+
+
+def shortened(node: Node, text: str) -> Node:
+    """The node with a part of its text alone."""
+    return replace(node, text=text, simhash=None if node.simhash is None else simhash(text))
 
 
 class Vectors:
@@ -53,7 +60,19 @@ class Vectors:
 
     def write(self, scope: Scope, batch: Batch) -> Written:
         """Write a batch with the vectors of its nodes. An embedder that fails costs the vectors, not the write."""
-        return self.written([batch], lambda: self.store.write(scope, batch))
+        cut = self._shorten(scope, batch)
+        written = self.written([batch], lambda: self.store.write(scope, batch))
+        return replace(written, cut=tuple(sorted({*written.cut, *cut})))
+
+    def _shorten(self, scope: Scope, batch: Batch) -> list[str]:
+        """Leave out of the texts what was forgotten, before anything is derived from it; the ids of those cut."""
+        left = {} if batch.allow_again else self.store.left_of(scope, batch.nodes)
+        cut = [id_ for id_, text in left.items() if text]
+        if cut:
+            batch.nodes = [shortened(n, left[n.id]) if left.get(n.id) else n for n in batch.nodes]
+            for id_ in cut:
+                batch.vectors.pop(id_, None)
+        return cut
 
     def written(self, batches: Collection[Batch], write: Callable[[], T]) -> T:
         """What `write` gives, which writes these batches in one transaction, with the vectors of their nodes."""

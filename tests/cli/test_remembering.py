@@ -211,6 +211,48 @@ def test_forgetting_nothing_is_wrong_use(run: Run) -> None:
     assert "--source" in run("forget", "--yes", code=2).stderr
 
 
+def test_copies_of_the_forgotten_and_what_stays_elsewhere_are_told(ask: Ask, run: Run, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for number in range(3):
+        (notes / f"{number}.md").write_text(f"Thing number {number} was discussed.\n\nThanks for coming.")
+    (notes / "diary.md").write_text("# Diary\n\nTurnips are bad.\n\nThanks for coming.")
+    (notes / "copy.md").write_text("Turnips are bad!\n\nAnother paragraph.")
+    run("ingest", notes)
+    told = run("forget", "Diary", "--yes")
+    assert told.stdout == "forgot 5 memories\n"
+    assert "1 copy of it elsewhere: notes/copy.md" in told.stderr
+    assert 'keep it: "Thanks for coming."' in told.stderr
+    (notes / "new.md").write_text("Turnips are bad. Carrots are good.")
+    told = run("ingest", notes)
+    assert "1 without forgotten sentences" in told.stdout
+    assert "left out what was forgotten: notes/diary.md, notes/new.md" in told.stderr
+    assert ask("ingest", notes)["left_out"] == ["notes/diary.md"]
+
+
+def test_a_name_that_is_shared_once_its_note_is_forgotten_has_a_vector(ask: Ask, run: Run, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "Beta.md").write_text("The body of it.")
+    (notes / "note.md").write_text("First [[Beta]] then.\n\nThen [[Beta]] again.")
+    run("ingest", notes, "--embedder", "static")
+    run("forget", "--source", "notes/Beta.md", "--yes", "--embedder", "static")
+    stats = ask("stats")
+    assert ask("get", "Beta")["node"]["kind"] == "entity"
+    assert stats["nodes"] == stats["vectors"]
+
+
+def test_an_embedder_that_cannot_be_loaded_keeps_nobody_from_forgetting(run: Run) -> None:
+    run("add", "a secret", "--id", "A", "--embedder", "static")
+    told = run("forget", "A", "--yes", "--embedder", "onnx:nowhere")
+    assert (told.stdout, "reembed" in told.stderr) == ("forgot 1 memory\n", True)
+
+
+def test_an_add_of_nothing_makes_no_memory(run: Run, memory: Path) -> None:
+    assert "nothing to remember" in run("add", code=2).stderr
+    assert not memory.exists()
+
+
 # --- scope
 
 

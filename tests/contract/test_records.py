@@ -350,6 +350,19 @@ def test_a_fact_stated_again_keeps_its_birth_and_use(store: Store) -> None:
     assert store.facts(ME, ["a"])["a"] == [replace(first, confidence=0.5)]
 
 
+@pytest.mark.parametrize("way", ["remove", "forget"])
+def test_a_fact_goes_with_its_object(store: Store, way: str) -> None:
+    facts = [Fact("f", "a", "knows", "b"), Fact("g", "a", "knows", "c"), Fact("h", "a", "is", value="b")]
+    store.write(ME, Batch(nodes=[Node("a"), Node("b"), Node("c")], facts=facts))
+    if way == "remove":
+        store.write(ME, Batch(remove_nodes=["b"]))
+    else:
+        store.forget(ME, ["b"], 9)
+    assert [fact.id for fact in store.facts(ME, ["a"])["a"]] == ["g", "h"]
+    assert [fact.id for fact in records(store, Fact)] == ["g", "h"]
+    assert store.stats(ME).facts == 2
+
+
 def test_a_node_given_twice_in_one_batch_is_the_last_one(store: Store) -> None:
     written = store.write(ME, Batch(nodes=[Node("n", text="one"), Node("n", text="two")]))
     assert written.added == 1
@@ -492,3 +505,39 @@ def test_ids_that_cannot_exist_are_not_found(store: Store) -> None:
     assert store.vectors(ME, strange) == {}
     assert store.links_of(ME, strange) == {}
     assert store.forget(ME, strange, 1) == []
+
+
+def test_a_text_with_a_forgotten_sentence_comes_in_without_it(store: Store) -> None:
+    secret, rest = "The key is under the mat", "The boat leaves on Friday. Dinner is at seven."
+    text = f"The boat leaves on Friday. {secret}! Dinner is at seven."
+    store.write(ME, Batch(nodes=[Node("a", text=secret), Node("b", text=f"- **{secret}**.")]))
+    assert [node.id for node in store.copies(ME, [Node("a", text=secret)])] == ["b"]
+    store.forget(ME, ["a", "b"], 9)
+    coming = [Node("n", text=text, simhash=7), Node("m", text=f"{secret} #x"), Node("o", name=secret)]
+    assert store.left_of(ME, coming) == {"n": rest, "m": "", "o": ""}
+    assert store.is_forgotten(ME, coming) == {"m", "o"}
+    written = store.write(ME, Batch(nodes=coming))
+    assert (written.forgotten, written.cut) == (("m", "o"), ("n",))
+    stored = store.get(ME, ["n"])["n"]
+    assert (stored.text, stored.simhash) == (rest, None)
+    assert store.write(ME, Batch(nodes=coming[:1])).cut == ("n",)
+    assert store.history(ME, "n") == []
+    store.write(ME, Batch(nodes=coming, allow_again=True))
+    assert store.get(ME, ["n"])["n"].text == text
+
+
+def test_what_is_left_is_judged_again_where_forgotten_words_meet(store: Store) -> None:
+    inner, outer = "The key is under the mat.", "The boat leaves on Friday. Dinner is at seven."
+    store.write(ME, Batch(nodes=[Node("a", text=inner), Node("b", text=outer)]))
+    store.forget(ME, ["a", "b"], 9)
+    text = f"Hello there, you. The boat leaves on Friday. {inner} Dinner is at seven."
+    assert store.left_of(ME, [Node("n", text=text)]) == {"n": "Hello there, you."}
+
+
+def test_the_unsaid_are_forgotten_by_their_ids_alone(store: Store) -> None:
+    text, secret = "Thanks everyone for coming.", "A secret of some length."
+    store.write(ME, Batch(nodes=[Node("a", text="An earlier wording of it."), Node("b", text=secret)]))
+    store.write(ME, Batch(nodes=[Node("a", text=text)]))
+    assert store.forget(ME, ["a", "b"], 9, unsaid={"a"}) == ["a", "b"]
+    coming = [Node("a", text="Anything"), Node("c", text=text), Node("d", text="An earlier wording of it.")]
+    assert store.is_forgotten(ME, [*coming, Node("e", text=secret)]) == {"a", "e"}

@@ -32,7 +32,7 @@ def everything(memory: Memory, file: Path) -> list[str]:
 
 @pytest.mark.parametrize(
     "moment",
-    ["INSERT ON tombstones", "DELETE ON nodes", "DELETE ON edges", "INSERT ON changes"],
+    ["INSERT ON tombstones", "DELETE ON nodes", "DELETE ON edges", "INSERT ON edges", "INSERT ON changes"],
 )
 def test_a_forgetting_that_fails_anywhere_leaves_everything_as_it_was(tmp_path: Path, moment: str) -> None:
     with filled(tmp_path / "memory", tmp_path / "vault") as memory:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from cuetrail.cli import output, show
-from cuetrail.errors import CuetrailError, InputError, MemoryError_
+from cuetrail.errors import CuetrailError, EmbedderError, InputError, MemoryError_
 
 if TYPE_CHECKING:
     from cuetrail.config import Settings
@@ -62,23 +62,32 @@ class Run:
         return replace(found, scope=scope)
 
     @contextlib.contextmanager
-    def open(self, *, vectors: bool = False, new: bool = False) -> Iterator[Memory]:
-        """The memory. Without `vectors` no embedder is loaded and none can be wrong; with `new` it need not exist."""
-        from cuetrail.memory import Memory
+    def open(self, *, vectors: bool = False, new: bool = False, anyway: bool = False) -> Iterator[Memory]:
+        """The memory. Without `vectors` no embedder is loaded and none can be wrong; with `new` it need not exist.
 
+        With `anyway` an embedder that is wrong costs the vectors, not the work.
+        """
         settings = self.settings()
         there = "://" in settings.memory or (Path(settings.memory).expanduser() / "memory.db").exists()
         if not there and not new:
             self._refuse_to_make(settings.memory)
-        embedder = settings.embedder if vectors else None
-        with (
-            output.warnings(self.quiet),
-            Memory(settings.memory, scope=settings.scope, embedder=embedder, api_key=settings.api_key) as memory,
-        ):
+        with output.warnings(self.quiet), self._opened(settings, vectors, anyway) as memory:
             if not there:
                 self.notice(f"made a new memory in {settings.memory}")
                 self.keep_embedder()
             yield memory
+
+    def _opened(self, settings: Settings, vectors: bool, anyway: bool) -> Memory:
+        from cuetrail.memory import Memory
+
+        embedder = settings.embedder if vectors else None
+        try:
+            return Memory(settings.memory, scope=settings.scope, embedder=embedder, api_key=settings.api_key)
+        except EmbedderError as error:
+            if not anyway:
+                raise
+            self.notice(f"what is written now has no vectors until `cuetrail reembed`: {error}")
+            return Memory(settings.memory, scope=settings.scope, embedder=None)
 
     def _refuse_to_make(self, place: str) -> None:
         """Raises InputError for a memory that is not there, unless something else is: opening it says what."""

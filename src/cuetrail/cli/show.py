@@ -277,6 +277,7 @@ def ingested(report: IngestReport) -> str:
     parts += _some("file", "files", (("unchanged", report.unchanged_files), ("gone", report.removed_files)))
     counts = [("added", report.added), ("kept", report.kept), ("removed", report.removed)]
     counts += [("near duplicates of others", report.merged), ("forgotten earlier and left out", report.forgotten)]
+    counts += [("without forgotten sentences", report.cut)]
     memories = _some("memory", "memories", counts) or ["no memories changed"]
     if report.edges:
         memories.append(count(report.edges, "link"))

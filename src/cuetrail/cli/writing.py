@@ -15,8 +15,9 @@ from cuetrail.cli.nodes import known, meant
 from cuetrail.errors import InputError, ReadError
 
 if TYPE_CHECKING:
+    from cuetrail.forgetting import Doomed
     from cuetrail.memory import Memory
-    from cuetrail.model import IngestReport, Node
+    from cuetrail.model import IngestReport
 
 SAFE = "everything up to here is stored; run the same command again to go on"
 
@@ -73,9 +74,12 @@ def add(run: Run, /, text: str, **options: Any) -> None:
 
     A TEXT of - is read from standard input. Its id is printed.
     """
+    from cuetrail.boundary import make_node
     from cuetrail.model import node_dict
 
     text = standard_input() if text == "-" else typed(text)
+    # Nothing to remember is said before a memory is made for it.
+    make_node({"text": text, **{name: value for name, value in options.items() if name != "allow_again"}}, 0)
     with run.open(vectors=True, new=True) as memory:
         node = memory.add(text, **options)
     run.result(node_dict(node), node.id if run.quiet else f"remembered {node.id}")
@@ -192,7 +196,8 @@ def _report(run: Run, report: IngestReport) -> None:
     from dataclasses import asdict
 
     run.summary(asdict(report), show.ingested(report))
-    run.remarks(report.notices, report.errors)
+    left_out = (f"left out what was forgotten: {listed(report.left_out)}",) if report.left_out else ()
+    run.remarks((*report.notices, *left_out), report.errors)
 
 
 @verb(
@@ -266,32 +271,62 @@ def fact(run: Run, /, subject: str, predicate: str, object: str, **options: Any)
 def forget(run: Run, ids: tuple[str, ...], source: str | None, purge: bool, yes: bool) -> None:
     """Remove nodes for good.
 
-    They are named by id, by the first 6 or more digits of one, or by name, and do not come back with the next ingest or
-    import. To remember one anew, put it in with `cuetrail add --allow-again`.
+    They are named by id, by the first 6 or more digits of one, or by name; the name of a note means all of its file.
+    Copies elsewhere go with them, and they do not come back with the next ingest or import. To remember one anew, put
+    it in with `cuetrail add --allow-again`.
     """
     if not ids and source is None:
         raise click.UsageError("name what to forget: ids, or --source PATH")
     if not yes and not sys.stdin.isatty():
         raise click.UsageError("forgetting cannot be undone and there is no terminal to ask on: add --yes")
-    with run.open() as memory:
-        doomed = [meant(memory, id_) for id_ in ids]
+    with run.open(vectors=True, anyway=True) as memory:
+        named = [meant(memory, id_).id for id_ in ids]
+        doomed = memory.doomed(*named, source=source)
         if not yes:
-            _confirm(doomed, source)
+            _confirm(doomed)
         with output.progress(run.quiet) as step:
-            gone = memory.forget(*(node.id for node in doomed), source=source, purge=purge, progress=step)
+            gone = memory.forget(*named, source=source, purge=purge, progress=step)
+        _tell_more(run, doomed, yes)
         if memory.has_traces():
             run.notice(
                 "no search finds it any more; its words stay in the text index until the next ingest, or until "
                 "`cuetrail doctor --repair` (`forget --purge` does both at once)"
             )
-    run.summary({"forgotten": gone}, f"forgot {show.count(len(gone), 'memory', 'memories')}")
+    done = {"forgotten": gone, "copies": [node.id for node in doomed.copies], "kept": [n.text for n in doomed.common]}
+    run.summary(done, f"forgot {show.count(len(gone), 'memory', 'memories')}")
 
 
-def _confirm(nodes: Sequence[Node], source: str | None) -> None:
+def _confirm(doomed: Doomed) -> None:
     """Ask on the terminal, showing what would go. Raises ClickException when the answer is no."""
-    doomed = [f"  {show.title(node)}" for node in nodes]
-    if source is not None:
-        doomed.append(f"  everything from {source}")
-    output.warn("this will be forgotten for good:\n" + "\n".join(doomed))
+    files = {node.source for node in doomed.meant if node.kind == "source"}
+    lines = [f"  {show.title(node)}" for node in doomed.meant if node.source not in files]
+    for file in sorted(filter(None, files)):
+        number = sum(node.source == file for node in doomed.meant)
+        lines.append(f"  everything from {file}: {show.count(number, 'memory', 'memories')}")
+    output.warn("this will be forgotten for good:\n" + "\n".join([*lines, *map("  {}".format, _elsewhere(doomed))]))
     if not click.confirm("Forget it?", err=True):
         raise click.ClickException("nothing was forgotten")
+
+
+def _tell_more(run: Run, doomed: Doomed, unasked: bool) -> None:
+    """Say after forgetting what a person who was asked knows already."""
+    for line in _elsewhere(doomed) if unasked else ():
+        run.notice(line)
+
+
+def _elsewhere(doomed: Doomed) -> list[str]:
+    """What happens outside of what was named: copies that go with it, and boilerplate that stays."""
+    lines = []
+    if doomed.copies:
+        where = listed(sorted({node.source or "memories of no file" for node in doomed.copies}))
+        lines.append(f"{show.count(len(doomed.copies), 'copy', 'copies')} of it elsewhere: {where}")
+    if doomed.common:
+        said = listed([f'"{show.title(node, 40)}"' for node in doomed.common])
+        lines.append(f"many other files say this too and keep it: {said}. To forget it there, forget it by its id")
+    return lines
+
+
+def listed(names: Sequence[str], most: int = 10) -> str:
+    """The first names, and how many more there are."""
+    more = [f"and {len(names) - most:,} more"] if len(names) > most else []
+    return ", ".join([*names[:most], *more])

@@ -17,6 +17,7 @@ from cuetrail.ingest.document import Document
 from cuetrail.ingest.linking import Change, resolve
 from cuetrail.ingest.near import regroup
 from cuetrail.ingest.readers import MAX_BYTES, load, read
+from cuetrail.ingest.sifting import sift
 from cuetrail.ingest.walk import Place, is_own, locate, walk
 from cuetrail.model import FileError, IngestReport, Provenance, Scope, SourceFile
 from cuetrail.store.base import Batch, Progress, Store, Written
@@ -253,17 +254,20 @@ def _flush(store: Store, scope: Scope, draft: Draft, options: Options, write: Wr
     if not (draft.files or draft.gone or draft.built or draft.roots or draft.absorbed):
         return IngestReport()
     present = store.atoms_of(scope, [*draft.built, *draft.gone])
-    found = compare(store, scope, draft.built, present, draft.moved, options.now)
+    sifted = sift(store, scope, draft.built)
+    found = compare(store, scope, sifted.built, present, draft.moved, options.now)
     found.leaving += [node for source in draft.gone for node in present[source]]
-    forgotten = store.is_forgotten(scope, found.new)
+    forgotten = {node.id for node in found.new if node.id in sifted.out or node.id in sifted.lost}
+    unknown = sifted.without(forgotten)
     # Nothing lives on in what was forgotten.
     successors = {old: new for old, new in found.successors.items() if new not in forgotten}
     leaving = [node.id for node in found.leaving]
     batch = Batch(
-        nodes=found.changed,
-        edges=found.edges,
-        links=found.stored_links(),
-        sources=draft.files,
+        nodes=[node for node in found.changed if node.id not in forgotten],
+        edges=[edge for edge in found.edges if edge.src not in forgotten and edge.dst not in forgotten],
+        links=[link for link in found.stored_links() if link.src not in forgotten],
+        # Of a file of which nothing may come back not even the name is kept.
+        sources=[file for file in draft.files if file.path not in unknown],
         roots=draft.roots,
         successors=successors,
         remove_nodes=[id_ for id_ in leaving if id_ not in successors],
@@ -281,7 +285,7 @@ def _flush(store: Store, scope: Scope, draft: Draft, options: Options, write: Wr
     )
     resolve(store, scope, change, batch, options.now)
     written = write(batch)
-    kept_out = set(written.forgotten)
+    kept_out = forgotten.union(written.forgotten)
     atoms = [node for node in found.new if node.kind == "atom"]
     return IngestReport(
         removed_files=len(draft.gone),
@@ -290,7 +294,9 @@ def _flush(store: Store, scope: Scope, draft: Draft, options: Options, write: Wr
         removed=sum(node.kind == "atom" for node in found.leaving),
         merged=merged,
         forgotten=sum(node.id in kept_out for node in atoms),
+        cut=len(sifted.cut),
         edges=written.edges,
+        left_out=sifted.touched(),
     )
 
 
@@ -303,5 +309,7 @@ def _plus(a: IngestReport, b: IngestReport) -> IngestReport:
         removed=a.removed + b.removed,
         merged=a.merged + b.merged,
         forgotten=a.forgotten + b.forgotten,
+        cut=a.cut + b.cut,
+        left_out=a.left_out + b.left_out,
         edges=a.edges + b.edges,
     )

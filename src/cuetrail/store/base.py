@@ -113,13 +113,14 @@ NOTHING_ALONG: Mapping[Scope, Batch] = {}
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a write did. `forgotten` are node ids a tombstone kept out."""
+    """What a write did. `forgotten` are node ids a tombstone kept out; of `cut` it kept out some sentences."""
 
     added: int = 0
     replaced: int = 0
     removed: int = 0
     edges: int = 0
     forgotten: tuple[str, ...] = ()
+    cut: tuple[str, ...] = ()
 
     def plus(self, other: Written) -> Written:
         """What both did together."""
@@ -129,6 +130,7 @@ class Written:
             self.removed + other.removed,
             self.edges + other.edges,
             self.forgotten + other.forgotten,
+            self.cut + other.cut,
         )
 
 
@@ -192,6 +194,7 @@ class Store(Protocol):
         purge: bool = False,
         progress: Progress | None = None,
         along: Mapping[Scope, Batch] = NOTHING_ALONG,
+        unsaid: Collection[str] = (),
     ) -> list[str]: ...
     def has_traces(self) -> bool: ...
     def touch(self, scope: Scope, ids: Sequence[str], now: int) -> None: ...
@@ -236,7 +239,8 @@ class Store(Protocol):
         self, scope: Scope, wanted: Collection[Band], limit: int
     ) -> dict[Band, list[tuple[str, int]]]: ...
     def is_forgotten(self, scope: Scope, nodes: Sequence[Node]) -> set[str]: ...
-    def copies(self, scope: Scope, nodes: Sequence[Node]) -> list[str]: ...
+    def left_of(self, scope: Scope, nodes: Sequence[Node]) -> dict[str, str]: ...
+    def copies(self, scope: Scope, nodes: Sequence[Node]) -> list[Node]: ...
 
     # what dreaming asks; see store/dreams.py
     def single_dream(self) -> AbstractContextManager[bool]: ...

@@ -115,16 +115,18 @@ class LocalStore:
         purge: bool = False,
         progress: Progress | None = None,
         along: Mapping[Scope, Batch] = NOTHING_ALONG,
+        unsaid: Collection[str] = (),
     ) -> list[str]:
         """Remove the user's own nodes for good; their ids come back. Ids of others are left alone.
 
-        What `along` changes in the places of the user, because they go, is part of the same transaction. A large text
-        index keeps their words, where no search finds them, until it is rewritten; `purge` does that now.
+        What those among them that are `unsaid` say is not forgotten: others may say it. What `along` changes in the
+        places of the user, because they go, is part of the same transaction. A large text index keeps their words,
+        where no search finds them, until it is rewritten; `purge` does that now.
         """
         self._count_accesses()
         with self.db.writing() as db:
             w = write.Write(db, scope)
-            forgotten = write.forget(w, ids, now, self.db.path)
+            forgotten = write.forget(w, ids, now, self.db.path, unsaid)
             log_changes(db, w.changed)
             # Behind the tombstones, which keep out what would take the place of the forgotten under its name.
             for place, batch in along.items():
@@ -317,10 +319,15 @@ class LocalStore:
 
     def is_forgotten(self, scope: Scope, nodes: Sequence[Node]) -> set[str]:
         with self.db.reading() as db:
-            return set(graves.kept_out(db, Ids(db, scope), nodes))
+            return graves.kept_out(db, Ids(db, scope), nodes)
 
-    def copies(self, scope: Scope, nodes: Sequence[Node]) -> list[str]:
-        """Ids of the user's own other nodes that say the same as one of these, whatever the case and spacing."""
+    def left_of(self, scope: Scope, nodes: Sequence[Node]) -> dict[str, str]:
+        """What of the texts of these nodes may come in, by id, where some of it was forgotten; empty for nothing."""
+        with self.db.reading() as db:
+            return {id_: one.left for id_, one in graves.met(db, Ids(db, scope), nodes).items()}
+
+    def copies(self, scope: Scope, nodes: Sequence[Node]) -> list[Node]:
+        """The user's own other nodes that say the same as one of these, whatever the case, spacing and markup."""
         with self.db.reading() as db:
             return Reader(db, scope, self.db.path).copies(nodes)
 

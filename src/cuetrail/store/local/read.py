@@ -296,11 +296,11 @@ class Reader:
         query = f"SELECT at, name, text FROM history WHERE {place} AND id = ? ORDER BY at"
         return [Version(id_, *row) for row in self.db.execute(query, (bare,))]
 
-    def copies(self, nodes: Sequence[Node]) -> list[str]:
-        """Ids of the user's own other nodes that say the same as one of these; looks at every text once."""
+    def copies(self, nodes: Sequence[Node]) -> list[Node]:
+        """The user's own other nodes that say the same as one of these, by id; looks at every text once."""
         texts = {fingerprint(node.text) for node in nodes if node.text}
         words = {said for node in nodes if node.text and len(said := said_by(node)) >= TELLING}
-        # Letters in order tell most texts apart before they are normalised.
+        # Their lengths tell most texts apart before they are normalised.
         sizes = [len("".join(said.split())) for node in nodes if node.text for said in (node.text, said_by(node))]
         squeezed = "replace(replace(replace(text, ' ', ''), char(10), ''), char(9), '')"
         query = f"SELECT key, text, props FROM nodes WHERE {self.own()} AND length({squeezed}) BETWEEN ? AND ?"
@@ -309,7 +309,8 @@ class Reader:
             node = Node("", text=text, props=json.loads(props) if props and "speaker" in props else {})
             if fingerprint(text) in texts or said_by(node) in words:
                 same.append(key)
-        return sorted(set(self.names(same).values()) - {node.id for node in nodes})
+        others = sorted(set(self.names(same).values()) - {node.id for node in nodes})
+        return list(self.nodes(others).values())
 
     def of_source(self, source: str) -> list[str]:
         """Ids of the user's own nodes that came from a file, in whichever place."""

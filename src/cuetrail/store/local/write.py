@@ -20,6 +20,7 @@ from cuetrail.store.local.labels import collect_labels, count_given, label_ids
 from cuetrail.store.local.read import nodes_by_key
 from cuetrail.store.naming import SIGN, plain
 from cuetrail.text import norm_name
+from cuetrail.tombstones import let_in
 
 UNKNOWN_WEIGHT = 0.01
 _SOURCES_OF = "SELECT DISTINCT source FROM nodes WHERE source IS NOT NULL AND key IN ({})"
@@ -48,7 +49,7 @@ def write_batch(db: sqlite3.Connection, scope: Scope, batch: Batch, dreamt: str 
     """Carry out a batch inside the caller's transaction. `dreamt` names the pass of dreaming that wants it."""
     w = Write(db, scope)
     removed = _remove(w, batch)
-    nodes, forgotten = _without_forgotten(w, batch)
+    nodes, forgotten, cut = _without_forgotten(w, batch)
     keys, added = _put_nodes(w, nodes)
     edges = [e for e in batch.edges if e.src not in forgotten and e.dst not in forgotten]
     _put_edges(w, edges)
@@ -56,12 +57,12 @@ def write_batch(db: sqlite3.Connection, scope: Scope, batch: Batch, dreamt: str 
     _put_notes(w, batch, forgotten)
     _put_mentions(w, batch, forgotten)
     _put_links(w, batch, forgotten)
-    _put_vectors(w, batch, forgotten)
+    _put_vectors(w, batch, forgotten | cut)
     _put_sources(w, batch)
     log_changes(db, w.changed, dreamt=dreamt)
     log_changes(db, w.revectored - w.changed, vectors_only=True)
     _read_back(w, nodes, keys)
-    return Written(added, len(nodes) - added, removed, len(edges), tuple(sorted(forgotten)))
+    return Written(added, len(nodes) - added, removed, len(edges), tuple(sorted(forgotten)), tuple(sorted(cut)))
 
 
 def _remove(w: Write, batch: Batch) -> int:
@@ -123,32 +124,41 @@ def _drop_labels(w: Write, keys: Sequence[int]) -> None:
     count_given(w.db, given)
 
 
-def _without_forgotten(w: Write, batch: Batch) -> tuple[list[Node], set[str]]:
+def _without_forgotten(w: Write, batch: Batch) -> tuple[list[Node], set[str], set[str]]:
     if not batch.nodes:
-        return [], set()
-    forgotten = graves.kept_out(w.db, w.ids, batch.nodes)
+        return [], set(), set()
+    met = graves.met(w.db, w.ids, batch.nodes)
     if batch.allow_again:
-        graves.lift(w.db, w.ids, batch.nodes, forgotten)
-        forgotten = {}
-    unique = {n.id: n for n in batch.nodes if n.id not in forgotten}
-    return list(unique.values()), set(forgotten)
+        graves.lift(w.db, w.ids, batch.nodes, met)
+        met = {}
+    return let_in(batch.nodes, met)
 
 
-def forget(w: Write, ids: Sequence[str], now: int, path: Path) -> list[str]:
-    """Remove the user's own nodes of these ids with their history and leave tombstones; the ids that were there."""
+def forget(w: Write, ids: Sequence[str], now: int, path: Path, unsaid: Collection[str] = ()) -> list[str]:
+    """Remove the user's own nodes of these ids with their history and leave tombstones; the ids that were there.
+
+    Those of the `unsaid` keep out their ids alone.
+    """
     found = w.own_keys(ids)
+    plain_ids = {plain(id_) for id_ in unsaid}
     keys = list(found.values())
     nodes = nodes_by_key(w.db, path, keys)
     for some in chunks(keys):
         places = dict(w.db.execute(f"SELECT key, part FROM nodes WHERE key IN ({marks(len(some))})", some).fetchall())
         for part in sorted(set(places.values())):
-            graves.bury(w.db, part, [nodes[key] for key in some if places[key] == part], now)
+            graves.bury(w.db, part, [nodes[key] for key in some if places[key] == part], now, plain_ids)
     sources = {row[0] for some in chunks(keys) for row in w.db.execute(_SOURCES_OF.format(marks(len(some))), some)}
     remove_nodes(w, keys)
     # A file of which nothing is left is no longer known; others, also empty ones, still are.
     w.db.executemany(
         "DELETE FROM sources WHERE source = ?1 AND NOT EXISTS (SELECT 1 FROM nodes WHERE source = ?1)",
         [(source,) for source in sources],
+    )
+    # Nor is what a correction took from a memory, unless it is a file that was ingested.
+    mine = ",".join(map(str, w.ids.mine)) or "NULL"
+    w.db.execute(
+        f"DELETE FROM sources WHERE part IN ({mine}) AND hash IS NULL"
+        " AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.source = sources.source)"
     )
     return list(found)
 

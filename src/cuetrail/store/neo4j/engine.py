@@ -120,11 +120,13 @@ class Neo4jStore:
         purge: bool = False,
         progress: Progress | None = None,
         along: Mapping[Scope, Batch] = NOTHING_ALONG,
+        unsaid: Collection[str] = (),
     ) -> list[str]:
         """Remove the user's own nodes for good; their ids come back. Ids of others are left alone.
 
-        What `along` changes in the places of the user, because they go, is part of the same transaction. The server's
-        index may keep their words, where no search finds them; `purge` makes it anew.
+        What those among them that are `unsaid` say is not forgotten: others may say it. What `along` changes in the
+        places of the user, because they go, is part of the same transaction. The server's index may keep their words,
+        where no search finds them; `purge` makes it anew.
         """
         counts = [len(batch.nodes) for batch in along.values()]
         keys = self.connection.writing(lambda tx: places.take_keys(tx, sum(counts))) if sum(counts) else range(0)
@@ -132,7 +134,7 @@ class Neo4jStore:
         def work(tx: Tx) -> list[str]:
             # Every place is held before the log is: so nobody waits for a place who holds the log.
             w, others = places.Write(tx, scope), [places.Write(tx, place) for place in along]
-            forgotten = remove.forget(w, ids, now)
+            forgotten = remove.forget(w, ids, now, unsaid)
             left = keys
             # Behind the tombstones, which keep out what would take the place of the forgotten under its name.
             for other, batch in zip(others, along.values(), strict=True):
@@ -275,10 +277,15 @@ class Neo4jStore:
         return self._home(scope, lambda home: home.simhash_bands(wanted, limit))
 
     def is_forgotten(self, scope: Scope, nodes: Sequence[Node]) -> set[str]:
-        return self.connection.reading(lambda tx: set(graves.kept_out(tx, Ids(tx, scope), nodes)))
+        return self.connection.reading(lambda tx: graves.kept_out(tx, Ids(tx, scope), nodes))
 
-    def copies(self, scope: Scope, nodes: Sequence[Node]) -> list[str]:
-        """Ids of the user's own other nodes that say the same as one of these, whatever the case and spacing."""
+    def left_of(self, scope: Scope, nodes: Sequence[Node]) -> dict[str, str]:
+        """What of the texts of these nodes may come in, by id, where some of it was forgotten; empty for nothing."""
+        met = self.connection.reading(lambda tx: graves.met(tx, Ids(tx, scope), nodes))
+        return {id_: one.left for id_, one in met.items()}
+
+    def copies(self, scope: Scope, nodes: Sequence[Node]) -> list[Node]:
+        """The user's own other nodes that say the same as one of these, whatever the case, spacing and markup."""
         return self._read(scope, lambda reader: reader.copies(nodes))
 
     # --- what dreaming asks

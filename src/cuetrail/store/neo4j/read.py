@@ -110,8 +110,8 @@ class Reader:
         found = rows(self.tx, query, mine=self.ids.mine, file=short(source))
         return sorted(self.ids.names(Found(*row) for row in found).values())
 
-    def copies(self, nodes: Sequence[Node]) -> list[str]:
-        """Ids of the user's own other nodes that say the same as one of these; looks at every text once."""
+    def copies(self, nodes: Sequence[Node]) -> list[Node]:
+        """The user's own other nodes that say the same as one of these, by id; looks at every text once."""
         texts = {fingerprint(node.text) for node in nodes if node.text}
         words = {said for node in nodes if node.text and len(said := said_by(node)) >= TELLING}
         sizes = [len("".join(said.split())) for node in nodes if node.text for said in (node.text, said_by(node))]
@@ -130,7 +130,8 @@ class Reader:
             node = Node("", text=text, props=made.unpack(props) if props and "speaker" in props else {})
             if fingerprint(text) in texts or said_by(node) in words:
                 same.append(Found(*row))
-        return sorted(set(self.ids.names(same).values()) - {node.id for node in nodes})
+        others = sorted(set(self.ids.names(same).values()) - {node.id for node in nodes})
+        return list(self.nodes(others).values())
 
     # --- what leads from node to node
 

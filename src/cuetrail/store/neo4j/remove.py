@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from cuetrail.model import Node
+from cuetrail.store.naming import SIGN
 from cuetrail.store.neo4j import graves
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
@@ -69,8 +70,12 @@ def remove_empty_sources(tx: Tx, files: Collection[tuple[int, str]]) -> None:
         rows(tx, _EMPTY, rows=some)
 
 
-def forget(w: Write, ids: Sequence[str], now: int) -> list[str]:
-    """Remove the user's own nodes of these ids with their history and leave tombstones; the ids that were there."""
+def forget(w: Write, ids: Sequence[str], now: int, unsaid: Collection[str] = ()) -> list[str]:
+    """Remove the user's own nodes of these ids with their history and leave tombstones; the ids that were there.
+
+    Those of the `unsaid` keep out their ids alone.
+    """
+    plain_ids = {id_.partition(SIGN)[0] for id_ in unsaid}
     found = w.ids.seek(ids, mine=True)
     w.hold(one.part for one in found.values())
     keys = [int(one.handle) for one in found.values()]
@@ -80,7 +85,7 @@ def forget(w: Write, ids: Sequence[str], now: int) -> list[str]:
         for (node,) in rows(w.tx, f"{_WHERE} RETURN {made.NODE}", keys=some):
             by_part.setdefault(node["part"], []).append(made.to_node(node, ("", None)))
         for part, nodes in sorted(by_part.items()):
-            graves.bury(w.tx, part, nodes, now)
+            graves.bury(w.tx, part, nodes, now, plain_ids)
         files.update((part, file) for part, file in rows(w.tx, _SOURCES_OF, keys=some))
     remove_nodes(w, keys)
     # A file of which nothing is left is no longer known; others, also empty ones, still are.

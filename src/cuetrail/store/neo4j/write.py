@@ -17,6 +17,7 @@ from cuetrail.store.neo4j.ids import Found, short, uid
 from cuetrail.store.neo4j.places import Write
 from cuetrail.store.neo4j.remove import drop_labels, remove_edges, remove_empty_sources, remove_nodes
 from cuetrail.text import norm_name
+from cuetrail.tombstones import let_in
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
@@ -74,7 +75,7 @@ def write_batch(tx: Tx, scope: Scope, batch: Batch, keys: Sequence[int], dreamt:
 def carry_out(w: Write, batch: Batch, keys: Sequence[int]) -> Written:
     """Everything a batch changes, but for its successors and the log."""
     removed = _remove(w, batch)
-    nodes, forgotten = _without_forgotten(w, batch)
+    nodes, forgotten, cut = _without_forgotten(w, batch)
     by_id, added = _put_nodes(w, nodes, keys)
     edges = [e for e in batch.edges if e.src not in forgotten and e.dst not in forgotten]
     _put_edges(w, edges)
@@ -82,10 +83,10 @@ def carry_out(w: Write, batch: Batch, keys: Sequence[int]) -> Written:
     _put_notes(w, batch, forgotten)
     _put_mentions(w, batch, forgotten)
     _put_links(w, batch, forgotten)
-    _put_vectors(w, batch, forgotten)
+    _put_vectors(w, batch, forgotten | cut)
     _put_known(w, batch)
     _read_back(w.tx, {by_id[node.id]: node.text for node in nodes})
-    return Written(added, len(nodes) - added, removed, len(edges), tuple(sorted(forgotten)))
+    return Written(added, len(nodes) - added, removed, len(edges), tuple(sorted(forgotten)), tuple(sorted(cut)))
 
 
 def _run(w: Write, query: str, given: Sequence[object]) -> None:
@@ -103,15 +104,14 @@ def _remove(w: Write, batch: Batch) -> int:
     return len(doomed)
 
 
-def _without_forgotten(w: Write, batch: Batch) -> tuple[list[Node], set[str]]:
+def _without_forgotten(w: Write, batch: Batch) -> tuple[list[Node], set[str], set[str]]:
     if not batch.nodes:
-        return [], set()
-    forgotten = graves.kept_out(w.tx, w.ids, batch.nodes)
+        return [], set(), set()
+    met = graves.met(w.tx, w.ids, batch.nodes)
     if batch.allow_again:
-        graves.lift(w.tx, w.ids, batch.nodes, forgotten)
-        forgotten = {}
-    unique = {n.id: n for n in batch.nodes if n.id not in forgotten}
-    return list(unique.values()), set(forgotten)
+        graves.lift(w.tx, w.ids, batch.nodes, met)
+        met = {}
+    return let_in(batch.nodes, met)
 
 
 # --- nodes

@@ -519,3 +519,29 @@ def test_what_goes_out_to_another_system_comes_back(memory: Memory, tmp_path: Pa
         assert report.errors == ()
         for cue, text in (("Turin", "Lives in Turin"), ("tea", "Likes tea"), ("thought", "A thought of its own.")):
             assert text in other.recall(cue).text
+
+
+def test_a_file_that_names_what_is_not_in_it_counts_the_same_when_it_comes_again(
+    memory: Memory, tmp_path: Path
+) -> None:
+    file = tmp_path / "memory.jsonl"
+    entity = {"type": "entity", "name": "Ann", "entityType": "person", "observations": ["Ann sails."]}
+    relation = {"type": "relation", "from": "Ann", "to": "Bob", "relationType": "knows"}
+    file.write_text(f"{json.dumps(entity)}\n{json.dumps(relation)}\n")
+    first, again = memory.import_(file), memory.import_(file)
+    assert (again.nodes, again.edges, again.records) == (first.nodes, first.edges, first.records)
+    assert (again.added, again.unchanged) == (0, first.added)
+
+
+def test_an_export_comes_in_without_the_sentences_that_were_forgotten_here(memory: Memory, tmp_path: Path) -> None:
+    secret = "The key is under the mat by the door"
+    with Memory(tmp_path / "other", scope=MINE) as other:
+        other.add(f"The boat leaves on Friday. {secret}. Dinner is at seven.", id="a")
+        other.export(tmp_path / "other.jsonl", vectors=True)
+    memory.forget(memory.add(secret).id)
+    first, again = memory.import_(tmp_path / "other.jsonl"), memory.import_(tmp_path / "other.jsonl")
+    assert [(report.cut, report.added, report.unchanged) for report in (first, again)] == [(1, 1, 0), (1, 0, 1)]
+    node = memory.get("a")
+    assert node is not None
+    assert node.text == "The boat leaves on Friday. Dinner is at seven."
+    assert memory.stats().vectors == 1

@@ -18,6 +18,7 @@ from cuetrail.ingest.linking import Change, resolve
 from cuetrail.ingest.pipeline import Options, ingest_path
 from cuetrail.model import Edge, Fact, FileError, Life, Node, Scope, SourceFile, Tombstone, Version
 from cuetrail.store.base import NO_VECTORS, Batch, Progress, Record, Store, VectorSpace, Written
+from cuetrail.vectors import shortened
 
 RECORDS_PER_WRITE = 2_000
 INGESTED = ("obsidian", "chatgpt", "claude")
@@ -32,7 +33,7 @@ class ImportReport:
     """What an import did. `records` of the file are now here: `nodes`, `edges`, `facts` and what belongs to them.
 
     Of the nodes, edges and facts `added` are new, `changed` were here and said something else, and `unchanged` were
-    here already. `forgotten` nodes stayed away because they were forgotten here.
+    here already. `forgotten` nodes stayed away because they were forgotten here, `cut` ones left forgotten sentences.
     """
 
     records: int = 0
@@ -43,6 +44,7 @@ class ImportReport:
     changed: int = 0
     unchanged: int = 0
     forgotten: int = 0
+    cut: int = 0
     errors: tuple[FileError, ...] = ()
     notices: tuple[str, ...] = ()
 
@@ -103,8 +105,18 @@ def import_file(
 ) -> ImportReport:
     """Take in an export of cuetrail or another system; the format is told by content unless given."""
     told = switch.recognise(path, format)
-    if told in INGESTED:
-        return _ingest(target, path / switch.CHATS if (path / switch.CHATS).is_file() else path, options, progress)
+    with switch.unpacked(path) as plain:
+        if told not in INGESTED:
+            report = _import_records(target, plain, told, progress)
+            # Who reads of an error knows the file by the name it was given by.
+            named = (replace(e, path=str(path)) if e.path == str(plain) else e for e in report.errors)
+            return replace(report, errors=tuple(named))
+        if plain != path:
+            raise InputError(f"{path} is packed, and chats are followed in their own file: unpack it, import that")
+    return _ingest(target, path / switch.CHATS if (path / switch.CHATS).is_file() else path, options, progress)
+
+
+def _import_records(target: Target, path: Path, told: str, progress: Progress | None) -> ImportReport:
     errors: list[FileError] = []
     if told == "cuetrail":
         return _import_own(target, path, errors, progress)
@@ -128,6 +140,7 @@ def _ingest(target: Target, path: Path, options: Options, progress: Progress | N
         added=found.added,
         unchanged=found.kept,
         forgotten=found.forgotten,
+        cut=found.cut,
         errors=found.errors,
         notices=(*found.notices, said) if unread else found.notices,
     )
@@ -152,8 +165,12 @@ def _fitting(target: Target, records: Iterator[Record]) -> Iterator[Record]:
         known = target.store.get(target.scope, [record.id for record in some if isinstance(record, Node)])
         for record in some:
             if isinstance(record, Node):
-                if not (record.props.get("placeholder") and record.id in known):
-                    yield _timed(record, known.get(record.id), target.now)
+                here = known.get(record.id)
+                if here is None or not record.props.get("placeholder"):
+                    yield _timed(record, here, target.now)
+                elif (here.owner, here.team) == (target.scope.user, None):
+                    # As it is: so it is counted like any other that was here already.
+                    yield here
             elif isinstance(record, Edge | Fact):
                 yield replace(record, created=record.created or target.now)
             else:
@@ -179,8 +196,9 @@ def _take(
     counts = Counter[str]()
     while some := list(islice(lines, RECORDS_PER_WRITE)):
         nodes = [line.record for line in some if isinstance(line.record, Node)]
-        refused |= target.store.is_forgotten(target.scope, nodes)
-        kept = [line for line in some if not _refused(line.record, refused)]
+        left = target.store.left_of(target.scope, nodes)
+        refused |= {id_ for id_, text in left.items() if not text}
+        kept = [_shortened(line, left) for line in some if not _refused(line.record, refused)]
         # What was forgotten there may live on there in another place; its tombstone must not meet it on the way in.
         stones += [line for line in kept if isinstance(line.record, Tombstone)]
         here = _here(target, kept)
@@ -188,11 +206,19 @@ def _take(
         failed = set(map(id, _write_all(target, news, path, errors)))
         counts.update(name for line in kept if id(line) not in failed for name in _counted(line.record, here))
         counts["forgotten"] += sum(node.id in refused for node in nodes)
+        counts["cut"] += sum(bool(text) for text in left.values())
         if progress:
             progress("importing", counts["records"], 0)
     _write_all(target, stones, path, errors)
     numbers: Any = counts
     return ImportReport(**numbers, errors=tuple(errors))
+
+
+def _shortened(line: Line, left: Mapping[str, str]) -> Line:
+    """The line without the sentences that were forgotten here; its vector would tell of them."""
+    if isinstance(line.record, Node) and (text := left.get(line.record.id)):
+        return replace(line, record=shortened(line.record, text), vector=None)
+    return line
 
 
 _Known = Mapping[tuple[type, str], Record]

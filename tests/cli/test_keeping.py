@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -57,6 +58,31 @@ def test_the_command_line_offers_the_formats_of_the_library() -> None:
 def test_exports_that_cannot_be_are_wrong_use(run: Run, wrong: list[str]) -> None:
     run("add", "one")
     run("export", *wrong, code=2)
+
+
+def test_an_export_comes_back_through_a_pipe_and_from_gzip(run: Run, ask: Ask, tmp_path: Path, vault: Path) -> None:
+    run("ingest", vault)
+    whole = run("export", "-").stdout_bytes
+    piped = ask("import", "-", "--memory", tmp_path / "piped", input=whole)
+    packed = tmp_path / "memory.jsonl.gz"
+    packed.write_bytes(gzip.compress(whole))
+    unpacked = ask("import", packed, "--memory", tmp_path / "unpacked")
+    assert (piped["added"], piped["errors"]) == (unpacked["added"], unpacked["errors"]) == (13, [])
+    assert run("export", "-", "--memory", tmp_path / "unpacked").stdout_bytes == whole
+    packed.write_bytes(gzip.compress(whole + b"no record\n"))
+    assert f"{packed}: line" in run("import", packed, "--memory", tmp_path / "unpacked", code=1).stderr
+
+
+def test_what_cannot_be_imported_as_it_is_says_what_to_do_and_makes_no_memory(
+    run: Run, tmp_path: Path, memory: Path
+) -> None:
+    (tmp_path / "cut.jsonl.gz").write_bytes(gzip.compress(b'{"cuetrail": 1}\n' * 9_000)[:40])
+    assert "cannot be read" in run("import", tmp_path / "cut.jsonl.gz", code=1).stderr
+    (tmp_path / "export.zip").write_bytes(b"PK\x03\x04 and more")
+    assert "Unzip it" in run("import", tmp_path / "export.zip", code=1).stderr
+    chats = '[{"mapping": {}, "create_time": 1, "title": "t"}]'
+    assert "give their path" in run("import", "-", input=chats, code=2).stderr
+    assert not memory.exists()
 
 
 def test_import_names_records_it_cannot_take(run: Run, tmp_path: Path) -> None:

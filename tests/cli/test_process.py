@@ -193,3 +193,19 @@ def test_an_interrupt_while_the_command_is_still_loading_shows_no_traceback(tmp_
         [sys.executable, "-c", interrupted], capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert (done.returncode, done.stderr) == (130, "")
+
+
+def test_forgetting_shows_the_copies_and_their_files_before_it_asks(tmp_path: Path) -> None:
+    memory, notes = tmp_path / "memory", tmp_path / "notes"
+    notes.mkdir()
+    (notes / "diary.md").write_text("# Diary\n\nTurnips are bad for the teeth.")
+    (notes / "copy.md").write_text("Turnips are bad for the teeth!\n\nAnother paragraph.")
+    cuetrail(memory, "ingest", notes)
+    with on_a_terminal(memory, "forget", "--source", "notes/diary.md") as (process, terminal):
+        shown = read_until(terminal, b"[y/N]")
+        assert b"everything from notes/diary.md: 3 memories" in shown
+        assert b"1 copy of it elsewhere: notes/copy.md" in shown
+        os.write(terminal, b"n\n")
+        assert b"nothing was forgotten" in read_until(terminal, b"forgotten\r\n")
+        assert process.wait(PATIENCE) != 0
+    assert "Turnips" in cuetrail(memory, "recall", "turnips").stdout

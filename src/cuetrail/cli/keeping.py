@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,7 @@ import click
 
 from cuetrail.cli import output, show
 from cuetrail.cli.base import INTERRUPTED, Run, pass_run, verb
+from cuetrail.errors import InputError
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
@@ -61,33 +64,54 @@ def _to_stdout(memory: Memory, format: str, vectors: bool) -> None:
         sys.stdout.buffer.flush()
 
 
-@verb("import", "cuetrail import memory.jsonl", "cuetrail import memories.json --format mem0")
-@click.argument("path", type=click.Path(exists=True))
+@verb(
+    "import",
+    "cuetrail import memory.jsonl",
+    "cuetrail import memories.json --format mem0",
+    "ssh ship cuetrail export - | cuetrail import -",
+)
+@click.argument("path", type=click.Path(exists=True, allow_dash=True))
 @click.option("--format", type=click.Choice(IMPORTS), help="Whose format it is. Else told by content.")
 @pass_run
 @click.pass_context
 def import_(ctx: click.Context, run: Run, path: str, format: str | None) -> None:
     """Take in an export of cuetrail or of another system.
 
-    It says what is new, what changed and what was here already. What was forgotten here stays forgotten. The exit code
-    is 1 when some records could not be taken.
+    A PATH of - is standard input; a file may be packed with gzip. It says what is new, what changed and what was here
+    already. What was forgotten here stays forgotten. The exit code is 1 when some records could not be taken.
     """
     from dataclasses import asdict
 
     from cuetrail.cli.writing import SAFE
     from cuetrail.switch import recognise
+    from cuetrail.transfer import INGESTED
 
-    # Before a memory is made for it.
-    recognise(Path(path).expanduser(), format)
     try:
-        with run.open(vectors=True, new=True) as memory, output.progress(run.quiet) as step:
-            report = memory.import_(path, format=format, progress=step)
+        with _readable(path) as file:
+            # Before a memory is made for it.
+            if recognise(Path(file).expanduser(), format) in INGESTED and path == "-":
+                raise InputError("chats and notes are followed in their own files: give their path instead of -")
+            with run.open(vectors=True, new=True) as memory, output.progress(run.quiet) as step:
+                report = memory.import_(file, format=format, progress=step)
     except KeyboardInterrupt:
         output.warn(f"stopped: {SAFE}")
         ctx.exit(INTERRUPTED)
     run.summary(asdict(report), show.imported(report))
     run.remarks(report.notices, report.errors)
     ctx.exit(1 if report.errors else 0)
+
+
+@contextlib.contextmanager
+def _readable(path: str) -> Iterator[str]:
+    """The path, or a file with what stands on the standard input."""
+    if path != "-":
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as place:
+        whole = Path(place) / "standard input"
+        with whole.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        yield str(whole)
 
 
 @verb("backup", "cuetrail backup ~/backups/memory-$(date +%F).tar", "cuetrail backup memory.tar.gz")

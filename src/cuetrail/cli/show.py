@@ -298,7 +298,8 @@ def imported(report: ImportReport) -> str:
     """One line on what an import did."""
     whole = ", ".join([count(report.nodes, "node"), count(report.edges, "edge"), count(report.facts, "fact")])
     counts = [("new", report.added), ("changed", report.changed), ("here already", report.unchanged)]
-    counts += [("forgotten earlier and left out", report.forgotten), ("failed", len(report.errors))]
+    counts += [("forgotten earlier and left out", report.forgotten), ("without forgotten sentences", report.cut)]
+    counts += [("failed", len(report.errors))]
     said = [f"{number:,} {label}" for label, number in counts if number]
     return f"{whole} read: {', '.join(said) or 'nothing new'}"
 

@@ -9,7 +9,12 @@ A time of 0 means the file states none.
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import re
+import shutil
+import tempfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -23,7 +28,7 @@ from cuetrail.switch import basic_memory, mcp_memory, mem0
 from cuetrail.switch.notes import parse_note
 from cuetrail.switch.shared import decode, parse_json
 
-__all__ = ["ALL", "FORMATS", "detect", "dump", "load", "recognise"]
+__all__ = ["ALL", "FORMATS", "detect", "dump", "load", "recognise", "unpacked"]
 
 FORMATS = (mcp_memory.FORMAT, mem0.FORMAT, basic_memory.FORMAT)
 """What `load` reads and `dump` writes."""
@@ -47,6 +52,7 @@ CHATS = "conversations.json"
 _T = TypeVar("_T")
 
 _HEAD_BYTES = 1 << 16
+_GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
 _SAMPLE = 40
 _KEY = re.compile(r'(?<!\\)"((?:[^"\\\n]){1,40})"\s*:')
 
@@ -134,6 +140,24 @@ def _look_at(path: Path) -> _Look:
     return _look_at_file(path)
 
 
+@contextlib.contextmanager
+def unpacked(path: Path) -> Iterator[Path]:
+    """The file, or what a gzip file holds, as a file that is there for the time being."""
+    with path.open("rb") if path.is_file() else contextlib.nullcontext() as file:
+        packed = file is not None and file.read(len(_GZIP)) == _GZIP
+    if not packed:
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as place:
+        plain = Path(place) / (path.stem if path.suffix == ".gz" else path.name)
+        try:
+            with gzip.open(path) as whole, plain.open("wb") as copy:
+                shutil.copyfileobj(whole, copy)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise ReadError(f"{path} is damaged ({error}). Make it again.") from error
+        yield plain
+
+
 def load(path: Path, format: str, errors: list[FileError] | None = None) -> Iterator[Record]:
     """The records of a file or folder in one of FORMATS, nodes first. An empty file gives none.
 
@@ -192,8 +216,13 @@ def _head(path: Path) -> str:
     try:
         with path.open("rb") as file:
             data = file.read(_HEAD_BYTES)
-    except OSError as e:
-        raise ReadError(f"{path} cannot be read ({e.strerror or e}). Check its permissions.") from e
+        if data.startswith(_GZIP):
+            with gzip.open(path) as packed:
+                data = packed.read(_HEAD_BYTES)
+    except (OSError, EOFError, zlib.error) as e:
+        raise ReadError(f"{path} cannot be read ({getattr(e, 'strerror', None) or e}). Check it.") from e
+    if data.startswith(_ZIP):
+        raise ReadError(f"{path} is a zip archive. Unzip it, and import the file or folder that was in it.")
     return decode(data) if data[:2] in (b"\xff\xfe", b"\xfe\xff") else data.decode("utf-8-sig", "replace")
 
 

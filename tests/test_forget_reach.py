@@ -150,6 +150,17 @@ def test_many_things_come_in_without_their_forgotten_sentences_and_one_thing_is_
     assert node.text == "The boat leaves on Friday. The dinner is at seven."
 
 
+def test_the_vector_of_a_shortened_text_is_of_what_is_left(tmp_path: Path) -> None:
+    text = f"The boat leaves on Friday. {SECRET}. The dinner is at seven."
+    with Memory(tmp_path / "vectors") as memory:
+        memory.forget(memory.add(SECRET).id)
+        memory.add_many([{"text": text, "id": "a"}])
+        node = memory.add("The boat leaves on Friday. The dinner is at seven.", id="b")
+        vectors = memory.store.vectors(memory.scope, ["a", "b"])
+        assert vectors["a"] == vectors["b"]
+        assert (node.updated, memory.history("a"), memory.doctor()) == (node.created, [], [])
+
+
 def test_the_path_of_a_forgotten_file_is_not_kept_and_not_learnt_again(memory: Memory, vault: Path) -> None:
     memory.forget(source="vault/diary.md")
     assert "vault/diary.md" not in sources(memory)

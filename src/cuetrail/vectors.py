@@ -60,19 +60,11 @@ class Vectors:
 
     def write(self, scope: Scope, batch: Batch) -> Written:
         """Write a batch with the vectors of its nodes. An embedder that fails costs the vectors, not the write."""
-        cut = self._shorten(scope, batch)
         written = self.written([batch], lambda: self.store.write(scope, batch))
-        return replace(written, cut=tuple(sorted({*written.cut, *cut})))
-
-    def _shorten(self, scope: Scope, batch: Batch) -> list[str]:
-        """Leave out of the texts what was forgotten, before anything is derived from it; the ids of those cut."""
-        left = {} if batch.allow_again else self.store.left_of(scope, batch.nodes)
-        cut = [id_ for id_, text in left.items() if text]
-        if cut:
-            batch.nodes = [shortened(n, left[n.id]) if left.get(n.id) else n for n in batch.nodes]
-            for id_ in cut:
-                batch.vectors.pop(id_, None)
-        return cut
+        if written.cut and self.embedder is not None:
+            # Vectors of texts with a forgotten sentence in them were left out; these are of what came in.
+            self.write(scope, Batch(nodes=list(self.store.get(scope, written.cut).values())))
+        return written
 
     def written(self, batches: Collection[Batch], write: Callable[[], T]) -> T:
         """What `write` gives, which writes these batches in one transaction, with the vectors of their nodes."""

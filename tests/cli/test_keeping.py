@@ -77,7 +77,7 @@ def test_what_cannot_be_imported_as_it_is_says_what_to_do_and_makes_no_memory(
     run: Run, tmp_path: Path, memory: Path
 ) -> None:
     (tmp_path / "cut.jsonl.gz").write_bytes(gzip.compress(b'{"cuetrail": 1}\n' * 9_000)[:40])
-    assert "cannot be read" in run("import", tmp_path / "cut.jsonl.gz", code=1).stderr
+    assert "damaged" in run("import", tmp_path / "cut.jsonl.gz", code=1).stderr
     (tmp_path / "export.zip").write_bytes(b"PK\x03\x04 and more")
     assert "Unzip it" in run("import", tmp_path / "export.zip", code=1).stderr
     chats = '[{"mapping": {}, "create_time": 1, "title": "t"}]'

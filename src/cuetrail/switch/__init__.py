@@ -53,6 +53,7 @@ _T = TypeVar("_T")
 
 _HEAD_BYTES = 1 << 16
 _GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
+_DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile)
 _SAMPLE = 40
 _KEY = re.compile(r'(?<!\\)"((?:[^"\\\n]){1,40})"\s*:')
 
@@ -117,6 +118,7 @@ def recognise(path: Path, format: str | None = None) -> str:
     if format is not None and format not in ALL:
         raise InputError(f"unknown format {format!r}: use one of {', '.join(ALL)}")
     seen = detect(path)
+    _refuse_packed(path)
     if format is None and seen is None:
         raise InputError(
             f"cannot tell what {path} is: name its format with --format ({', '.join(ALL)}), or take plain files in "
@@ -132,6 +134,25 @@ def recognise(path: Path, format: str | None = None) -> str:
         lacks = f"it looks like {seen}; leave --format out" if seen else _MISSING[format]
         raise ReadError(f"{path} is not in the format {format}: {lacks}")
     return format
+
+
+def _refuse_packed(path: Path) -> None:
+    """Raises ReadError for a file that must be unpacked first, or that is a damaged gzip file."""
+    if path.is_file():
+        with path.open("rb") as file:
+            begin = file.read(len(_ZIP))
+        if begin == _ZIP:
+            raise ReadError(f"{path} is a zip archive. Unzip it, and import the file or folder that was in it.")
+        if begin.startswith(_GZIP):
+            try:
+                with gzip.open(path) as packed:
+                    packed.read(_HEAD_BYTES)
+            except _DAMAGED as error:
+                raise _damaged(path, error) from error
+
+
+def _damaged(path: Path, error: Exception) -> ReadError:
+    return ReadError(f"{path} is packed with gzip and damaged ({error}). Make it again.")
 
 
 def _look_at(path: Path) -> _Look:
@@ -153,8 +174,8 @@ def unpacked(path: Path) -> Iterator[Path]:
         try:
             with gzip.open(path) as whole, plain.open("wb") as copy:
                 shutil.copyfileobj(whole, copy)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise ReadError(f"{path} is damaged ({error}). Make it again.") from error
+        except _DAMAGED as error:
+            raise _damaged(path, error) from error
         yield plain
 
 
@@ -216,13 +237,12 @@ def _head(path: Path) -> str:
     try:
         with path.open("rb") as file:
             data = file.read(_HEAD_BYTES)
-        if data.startswith(_GZIP):
-            with gzip.open(path) as packed:
-                data = packed.read(_HEAD_BYTES)
-    except (OSError, EOFError, zlib.error) as e:
-        raise ReadError(f"{path} cannot be read ({getattr(e, 'strerror', None) or e}). Check it.") from e
-    if data.startswith(_ZIP):
-        raise ReadError(f"{path} is a zip archive. Unzip it, and import the file or folder that was in it.")
+    except OSError as e:
+        raise ReadError(f"{path} cannot be read ({e.strerror or e}). Check its permissions.") from e
+    if data.startswith(_GZIP):
+        # What is damaged is no format we know; who imports it is told.
+        with contextlib.suppress(*_DAMAGED), gzip.open(path) as packed:
+            data = packed.read(_HEAD_BYTES)
     return decode(data) if data[:2] in (b"\xff\xfe", b"\xfe\xff") else data.decode("utf-8-sig", "replace")
 
 

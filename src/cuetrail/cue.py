@@ -89,7 +89,7 @@ _NO_NOUNS = frozenset(
 # A cue of 300 words has about 2,000 characters; of a longer one than LONGEST_CUE both ends are read.
 LONGEST_CUE = 10_000
 _LAST = 2_500
-MOST_WORDS, MOST_QUOTED = 1_000, 100
+MOST_WORDS, MOST_QUOTED = 600, 100
 """Words, and words of phrases; half as many different ones."""
 # Of so many, repeats say nothing.
 MANY_WORDS = 100

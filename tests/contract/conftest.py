@@ -14,7 +14,7 @@ from tests.servers import Login, alone, wipe
 Engine = Callable[[], Store]
 ENGINES = ("local", "neo4j")
 # A server answers a hundred times more slowly than a file, so of many random examples it gets the first few.
-FEW_SEEDS = 3
+FEW_SEEDS = 2
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

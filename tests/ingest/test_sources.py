@@ -6,6 +6,8 @@ import json
 import queue
 import shutil
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +50,9 @@ def test_a_chat_keeps_its_turns_in_order_with_their_speakers(vault: Vault, memor
 # --- watching
 
 
-def test_watching_follows_changes_until_it_is_stopped(vault: Vault, memory: Memory) -> None:
-    vault.write("a.md", "Alpha.")
+@contextmanager
+def watched(vault: Vault, memory: Memory) -> Iterator[queue.Queue[IngestReport]]:
+    """The reports of a thread that watches the vault; it must end when it is told to."""
     reports: queue.Queue[IngestReport] = queue.Queue()
     stop = threading.Event()
     thread = threading.Thread(
@@ -57,26 +60,26 @@ def test_watching_follows_changes_until_it_is_stopped(vault: Vault, memory: Memo
     )
     thread.start()
     try:
-        assert reports.get(timeout=30).added == 1
-        vault.write("b.md", "Beta.")
-        assert _first(reports, lambda report: report.added > 0).added == 1
-        (vault.root / "a.md").unlink()
-        assert _first(reports, lambda report: report.removed > 0).removed_files == 1
+        yield reports
     finally:
         stop.set()
         thread.join(timeout=30)
     assert not thread.is_alive()
 
 
+def test_watching_follows_changes_until_it_is_stopped(vault: Vault, memory: Memory) -> None:
+    vault.write("a.md", "Alpha.")
+    with watched(vault, memory) as reports:
+        assert reports.get(timeout=30).added == 1
+        vault.write("b.md", "Beta.")
+        assert _first(reports, lambda report: report.added > 0).added == 1
+        (vault.root / "a.md").unlink()
+        assert _first(reports, lambda report: report.removed > 0).removed_files == 1
+
+
 def test_watching_goes_on_when_the_folder_is_deleted_and_made_anew(vault: Vault, memory: Memory) -> None:
     vault.write("a.md", "Alpha.")
-    reports: queue.Queue[IngestReport] = queue.Queue()
-    stop = threading.Event()
-    thread = threading.Thread(
-        target=memory.ingest, args=(vault.root,), kwargs={"watch": True, "on_report": reports.put, "stop": stop}
-    )
-    thread.start()
-    try:
+    with watched(vault, memory) as reports:
         assert reports.get(timeout=30).added == 1
         shutil.rmtree(vault.root)
         lost = _first(reports, lambda report: report.errors)
@@ -86,10 +89,6 @@ def test_watching_goes_on_when_the_folder_is_deleted_and_made_anew(vault: Vault,
         assert _first(reports, lambda report: report.added > 0).added == 1
         vault.write("y.md", "Psi.")
         assert _first(reports, lambda report: report.added > 0).added == 1
-    finally:
-        stop.set()
-        thread.join(timeout=30)
-    assert not thread.is_alive()
 
 
 def _first(reports: queue.Queue[IngestReport], wanted: Any) -> IngestReport:

@@ -97,10 +97,7 @@ class Dictionary(Generic[M]):
 
     def find(self, text: str) -> dict[M, int]:
         """What words of the text mean, and how often they are said; by the word that is said most where several do."""
-        plain = folded(text)
-        hits = self.automaton.find_matches_as_indexes(spaced(plain), overlapping=True)
-        if not hits:
-            return {}
+        plain, hits = self._said(text)
         found: dict[M, int] = {}
         for word, times in Counter(hit[0] for hit in hits).items():
             for literal, meant in self._meanings[word]:
@@ -111,14 +108,18 @@ class Dictionary(Generic[M]):
 
     def meant(self, text: str) -> set[M]:
         """What words of the text mean, however often they are said."""
-        plain = folded(text)
-        hits = self.automaton.find_matches_as_indexes(spaced(plain), overlapping=True)
+        plain, hits = self._said(text)
         found: set[M] = set()
-        for word in {hit[0] for hit in hits} if hits else ():
+        for word in {hit[0] for hit in hits}:
             for literal, meant in self._meanings[word]:
                 if not literal or literal in plain:
                     found.update(meant)
         return found
+
+    def _said(self, text: str) -> tuple[str, list[tuple[int, int, int]]]:
+        """The folded text, and which words stand where in it."""
+        plain = folded(text)
+        return plain, self.automaton.find_matches_as_indexes(spaced(plain), overlapping=True)
 
 
 def _sought(word: str) -> tuple[bytes, str]:

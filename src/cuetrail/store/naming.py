@@ -7,7 +7,10 @@ is called `id@@owner/team` (`id@@owner` where it is private), so each has one na
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+
+from cuetrail.errors import InputError
+from cuetrail.text import norm_name
 
 SIGN = "@@"
 """Stands between an id and whose it is. No id has it in itself."""
@@ -32,3 +35,20 @@ def place_labels(named: Sequence[tuple[int, str, str]]) -> dict[int, str]:
         labels[part] = label if label not in seen else f"{label}{SIGN}{part}"
         seen.add(label)
     return labels
+
+
+def check_ids(ids: Iterable[str], known: Callable[[Sequence[str]], Iterable[str]]) -> None:
+    """Refuse ids that are, or could be taken for, the name of a row of another place. `known` tells which there are."""
+    named = [id_ for id_ in ids if SIGN in id_]
+    for id_ in known(named) if named else ():
+        raise InputError(
+            f"{id_!r} is of another place: its owner changes it there, by its own id and with that team as --share. "
+            "For one of your own choose another id"
+        )
+    if named:
+        raise InputError(f"{named[0]!r} cannot be an id, because {SIGN!r} is used to tell whose one is: choose another")
+
+
+def norms(name: str | None, aliases: Iterable[str]) -> set[str]:
+    """The forms under which a node is found by name."""
+    return {norm for norm in (norm_name(n) for n in (name or "", *aliases)) if norm}

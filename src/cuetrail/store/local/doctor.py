@@ -18,7 +18,7 @@ from cuetrail.store.local.schema import true_given
 from cuetrail.store.local.textindex import TextIndex
 from cuetrail.store.local.vectorindex import VectorIndex
 from cuetrail.store.local.write import UNKNOWN_WEIGHT
-from cuetrail.text import norm_name
+from cuetrail.store.naming import norms
 
 RESTORE = "put back a backup with `cuetrail restore`"
 REPAIR = "run `cuetrail doctor --repair`"
@@ -112,8 +112,7 @@ def _names(db: sqlite3.Connection) -> Iterator[Finding]:
 def _true_names(db: sqlite3.Connection) -> Iterator[tuple[str, int]]:
     query = "SELECT key, name, aliases FROM nodes WHERE name IS NOT NULL OR aliases IS NOT NULL"
     for key, name, aliases in db.execute(query):
-        norms = {norm_name(n) for n in (name or "", *(json.loads(aliases) if aliases else ()))}
-        yield from ((norm, key) for norm in norms if norm)
+        yield from ((norm, key) for norm in norms(name, json.loads(aliases) if aliases else ()))
 
 
 def _true_adjacency(db: sqlite3.Connection) -> Iterator[tuple[int, float, str, int, int, int, int]]:

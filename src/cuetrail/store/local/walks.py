@@ -13,7 +13,7 @@ from cuetrail.store.local.labelwalk import Candidates, LabelWalk, by_gravity, by
 from cuetrail.store.local.read import Reader
 from cuetrail.store.local.textindex import TextIndex
 from cuetrail.store.local.textsearch import TextSearch
-from cuetrail.text import analysable, clean
+from cuetrail.store.words import body_of, terms_of
 
 # A few more than wanted are asked for: some of them match a word of the query and are no walkers.
 SPARE, LETTERS = 3, 32
@@ -37,7 +37,7 @@ def walk(
     if limit <= 0 or not idfs:
         return Walk((), idfs)
     texts = cache(lambda: TextSearch(text_index.view_of(*now), text_index.analyser, parts, where))
-    walkers = _Walkers(reader, text_index, query, limit, texts)
+    walkers = _Walkers(reader, query, limit, texts)
     pulls = [by_rarity(idfs)] if query.rank == "idf" else [by_gravity(foothold) for foothold in query.footholds]
     # The footholds themselves share most, and some others match a word of the query.
     most = limit + len(query.footholds)
@@ -74,15 +74,12 @@ def _first(found: Candidates, reader: Reader, limit: int) -> tuple[Pairs, bool]:
 class _Walkers:
     """Tells walkers from footholds and from what matches the query. No more nodes are read than it takes."""
 
-    def __init__(
-        self, reader: Reader, index: TextIndex, query: WalkQuery, limit: int, texts: Callable[[], TextSearch]
-    ) -> None:
+    def __init__(self, reader: Reader, query: WalkQuery, limit: int, texts: Callable[[], TextSearch]) -> None:
         self._reader, self._limit, self._query = reader, limit, query.unlike
         self._matching = cache(lambda: texts().holding_any(query.unlike))
         # A foothold that comes without its number is told by its id.
         self._keys = {foothold.key for foothold in query.footholds}
         self._ids = {foothold.id for foothold in query.footholds}
-        self._analyse = index.analyser.analyze
 
     def unlike(self, pairs: Pairs) -> tuple[Walked, ...]:
         """The first of these that are no footholds and do not match the query."""
@@ -91,9 +88,9 @@ class _Walkers:
         query = self._query
         if not (query.fuzzy or query.mend or query.prefix):
             # As a rule the first will do, and reading them takes less than asking the index for their words.
-            words = self._words(" ".join((query.words, *query.phrases)))
+            words = set(terms_of(" ".join((query.words, *query.phrases))))
             some, pairs = pairs[: self._limit], pairs[self._limit :]
-            found = [walked for walked in self._read(some) if words.isdisjoint(self._words(_body(walked.node)))]
+            found = [walked for walked in self._read(some) if words.isdisjoint(_terms(walked.node))]
         if pairs and len(found) < self._limit:
             matching = self._matching()([key for key, _ in pairs])
             return self.first([pair for pair in pairs if pair[0] not in matching], found)
@@ -113,10 +110,7 @@ class _Walkers:
         read = [Walked(nodes[key], value) for key, value in pairs if key in nodes]
         return [walked for walked in read if walked.node.id not in self._ids]
 
-    def _words(self, text: str) -> set[str]:
-        return set(self._analyse(analysable(clean(text))))
 
-
-def _body(node: Node) -> str:
-    """What of a node is searched; see `textdocs.body_of`."""
-    return "\n".join((node.name or "", *node.aliases, node.text)) if node.name or node.aliases else node.text
+def _terms(node: Node) -> list[str]:
+    """What of a node is in the text index."""
+    return terms_of(body_of(node.name, node.aliases, node.text))

@@ -18,8 +18,7 @@ from cuetrail.store.local.db import chunks, log_changes, marks, own_part, take_k
 from cuetrail.store.local.ids import Ids, find_keys
 from cuetrail.store.local.labels import collect_labels, count_given, label_ids
 from cuetrail.store.local.read import nodes_by_key
-from cuetrail.store.naming import SIGN, plain
-from cuetrail.text import norm_name
+from cuetrail.store.naming import check_ids, norms, plain
 from cuetrail.tombstones import let_in
 
 UNKNOWN_WEIGHT = 0.01
@@ -115,7 +114,7 @@ def _drop_labels(w: Write, keys: Sequence[int]) -> None:
         given.subtract((part, tag) for tag in rows.given_names(tags, provenance))
         for label in (*(("t", tag.name) for tag in tags), *(("b", bucket) for bucket in buckets)):
             loose.setdefault(label, []).append(key)
-        for norm in _norms(name, json.loads(aliases) if aliases else ()):
+        for norm in norms(name, json.loads(aliases) if aliases else ()):
             w.db.execute("DELETE FROM names WHERE norm = ? AND key = ?", (norm, key))
     ids = label_ids(w.db, loose)
     pairs = [(id_, key) for label, id_ in ids.items() for key in loose[label]]
@@ -168,7 +167,7 @@ def _put_nodes(w: Write, nodes: Sequence[Node]) -> tuple[dict[str, int], int]:
     if not nodes:
         return {}, 0
     old = w.keys_of((n.id for n in nodes), parts=[w.part])
-    _check_ids(w, [n.id for n in nodes], "nodes")
+    check_ids((n.id for n in nodes), lambda named: w.ids.keys(named, "nodes"))
     nodes = _settle_replaced(w, nodes, old) if old else nodes
     fresh = [n.id for n in nodes if n.id not in old]
     first = take_keys(w.db, len(fresh))
@@ -179,7 +178,7 @@ def _put_nodes(w: Write, nodes: Sequence[Node]) -> tuple[dict[str, int], int]:
         [rows.node_row(n, keys[n.id], w.part, sources[n.source] if n.source is not None else None) for n in nodes],
     )
     _put_labels(w, nodes, keys)
-    named = [(norm, keys[n.id]) for n in nodes if n.name or n.aliases for norm in _norms(n.name, n.aliases)]
+    named = [(norm, keys[n.id]) for n in nodes if n.name or n.aliases for norm in norms(n.name, n.aliases)]
     w.db.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", named)
     aged = (n for n in nodes if n.life is not rows.NEWBORN and n.life != rows.NEWBORN)
     lives = [rows.life_row(keys[n.id], n.life) for n in aged]
@@ -205,18 +204,6 @@ def _put_labels(w: Write, nodes: Sequence[Node], keys: dict[str, int]) -> None:
     pairs = [(ids[label], key) for label in sorted(carriers, key=ids.__getitem__) for key in carriers[label]]
     w.db.executemany("INSERT OR IGNORE INTO node_labels VALUES (?, ?)", pairs)
     count_given(w.db, {(w.part, name): len(set(some)) for name, some in given.items()})
-
-
-def _check_ids(w: Write, ids: Sequence[str], table: str) -> None:
-    """Refuse ids that are, or could be taken for, the name of a row of another place."""
-    named = [id_ for id_ in ids if SIGN in id_]
-    for id_ in w.ids.keys(named, table) if named else ():
-        raise InputError(
-            f"{id_!r} is of another place: its owner changes it there, by its own id and with that team as --share. "
-            "For one of your own choose another id"
-        )
-    if named:
-        raise InputError(f"{named[0]!r} cannot be an id, because {SIGN!r} is used to tell whose one is: choose another")
 
 
 def _settle_replaced(w: Write, nodes: Sequence[Node], old: dict[str, int]) -> list[Node]:
@@ -245,10 +232,6 @@ def _settle_replaced(w: Write, nodes: Sequence[Node], old: dict[str, int]) -> li
         life = node.life if node.life != rows.NEWBORN else was.life
         settled.append(replace(node, created=was.created, life=life))
     return settled
-
-
-def _norms(name: str | None, aliases: Iterable[str]) -> set[str]:
-    return {norm for norm in (norm_name(n) for n in (name or "", *aliases)) if norm}
 
 
 def _source_keys(w: Write, paths: Collection[str]) -> dict[str, int]:
@@ -293,7 +276,7 @@ def _put_edges(w: Write, edges: Sequence[Edge]) -> None:
     if not edges:
         return
     edges = list({e.id: e for e in edges}.values())
-    _check_ids(w, [e.id for e in edges], "edges")
+    check_ids((e.id for e in edges), lambda named: w.ids.keys(named, "edges"))
     ends = w.keys_of(end for e in edges for end in (e.src, e.dst))
     old = w.keys_of((e.id for e in edges), "edges", [w.part])
     born = _births(w, "edges", old)

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 from cuetrail.errors import GhostWrite, InputError, NotFound
 from cuetrail.model import Edge, Fact, Life, Node, Scope, Tag
 from cuetrail.store.base import Batch, Written
-from cuetrail.store.naming import SIGN
+from cuetrail.store.naming import check_ids, norms
 from cuetrail.store.neo4j import graves, spaces
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.ids import Found, short, uid
 from cuetrail.store.neo4j.places import Write
 from cuetrail.store.neo4j.remove import drop_labels, remove_edges, remove_empty_sources, remove_nodes
-from cuetrail.text import norm_name
 from cuetrail.tombstones import let_in
 
 if TYPE_CHECKING:
@@ -122,7 +121,7 @@ def _put_nodes(w: Write, nodes: Sequence[Node], keys: Sequence[int]) -> tuple[di
     if not nodes:
         return {}, 0
     old = {id_: int(one.handle) for id_, one in w.ids.find((n.id for n in nodes), parts=[w.part]).items()}
-    check_ids(w, [n.id for n in nodes], "node")
+    check_ids((n.id for n in nodes), lambda named: w.ids.seek(named, "node"))
     nodes = _settle_replaced(w, nodes, old) if old else nodes
     fresh = [n.id for n in nodes if n.id not in old]
     by_id = {**old, **dict(zip(fresh, keys, strict=False))}
@@ -162,18 +161,6 @@ def put_tags(w: Write, given: Iterable[tuple[int, bool, Sequence[Tag]]]) -> None
         _run(w, _TAGGED.format(kind=kind), pairs)
 
 
-def check_ids(w: Write, ids: Sequence[str], what: str) -> None:
-    """Refuse ids that are, or could be taken for, the name of a record of another place."""
-    named = [id_ for id_ in ids if SIGN in id_]
-    for id_ in w.ids.seek(named, what) if named else ():
-        raise InputError(
-            f"{id_!r} is of another place: its owner changes it there, by its own id and with that team as --share. "
-            "For one of your own choose another id"
-        )
-    if named:
-        raise InputError(f"{named[0]!r} cannot be an id, because {SIGN!r} is used to tell whose one is: choose another")
-
-
 def _settle_replaced(w: Write, nodes: Sequence[Node], old: dict[str, int]) -> list[Node]:
     """Clear what the old versions left elsewhere; keep their birth, their life and their history."""
     before = {row[0]: row[1:] for some in chunks(list(old.values())) for row in rows(w.tx, _OLD, keys=some)}
@@ -206,11 +193,6 @@ def _lives(w: Write, keys: Sequence[int]) -> dict[int, Life]:
     return {key: made.to_node(node, ("", None)).life for key, node in found}
 
 
-def norms(name: str | None, aliases: Iterable[str]) -> set[str]:
-    """The forms under which a node is found by name."""
-    return {norm for norm in (norm_name(n) for n in (name or "", *aliases)) if norm}
-
-
 def _version(part: int, id_: str, at: int, name: str | None, text: str) -> made.Props:
     key = uid(part, str(at), id_)
     return {"uid": key, "part": part, "id": id_, "ref": short(id_), "at": at, "name": name, "text": text}
@@ -238,7 +220,7 @@ def _put_edges(w: Write, edges: Sequence[Edge]) -> None:
     if not edges:
         return
     edges = list({e.id: e for e in edges}.values())
-    check_ids(w, [e.id for e in edges], "edge")
+    check_ids((e.id for e in edges), lambda named: w.ids.seek(named, "edge"))
     ends = w.ids.seek(end for e in edges for end in (e.src, e.dst))
     uids = [uid(w.part, e.id) for e in edges]
     born: dict[str, int] = dict(row for some in chunks(uids) for row in rows(w.tx, _BORN, uids=some))

@@ -33,7 +33,7 @@ LAYERS: list[set[str]] = [
     {"cue", "anchor", "seeds", "activation", "spread", "score", "render", "paths", "extract.*", "embed"},
     {"store.local.*", "store.neo4j.*"},
     {"store", "store.base", "store.copying", "store.dreams", "store.energy", "store.naming", "store.words"},
-    {"formulas", "files", "text", "tombstones", "model", "errors"},
+    {"formulas", "lifecycle", "files", "text", "tombstones", "model", "errors"},
 ]
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60

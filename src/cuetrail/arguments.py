@@ -20,11 +20,12 @@ from typing import Any, ParamSpec, TypedDict, TypeVar, get_args
 
 from cuetrail.anchor import Measure
 from cuetrail.errors import InputError
-from cuetrail.model import Budget, Claim, Provenance, Rank, Scope
+from cuetrail.model import Budget, Claim, Provenance, Rank, Retention, Scope
 from cuetrail.recipes import Mode, Recipe
 from cuetrail.text import storable
 
 PROVENANCES, MODES, RANKS, CLAIMS = get_args(Provenance), get_args(Mode), get_args(Rank), get_args(Claim)
+RETENTIONS = get_args(Retention)
 # Times and counts stay far inside the 64 bits an engine keeps.
 _FAR = 2**62
 
@@ -139,6 +140,7 @@ RULES: Mapping[str, Rule] = {
     **dict.fromkeys(("spill", "undo"), _FLAG),
     "mode": Rule(lambda value: isinstance(value, str) and value in MODES, " or ".join(MODES)),
     "rank": Rule(lambda value: isinstance(value, str) and value in RANKS, " or ".join(RANKS)),
+    "retention": Rule(lambda value: isinstance(value, str) and value in RETENTIONS, " or ".join(RETENTIONS)),
     "claim": Rule(lambda value: isinstance(value, str) and value in CLAIMS, " or ".join(CLAIMS)),
     "provenance": Rule(lambda value: isinstance(value, str) and value in PROVENANCES, " or ".join(PROVENANCES)),
     "placement": Rule(lambda value: isinstance(value, str) and value in ("first", "all"), "first or all"),

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from cuetrail.activation import Flow
-from cuetrail.arguments import PROVENANCES, check, is_list, is_number, is_whole, refusal
+from cuetrail.arguments import PROVENANCES, RETENTIONS, check, is_list, is_number, is_whole, refusal
 from cuetrail.errors import InputError
 from cuetrail.model import Claim, Edge, Fact, Life, Node, Note, Scope, Where
 from cuetrail.seeds import Seeding
@@ -20,7 +20,11 @@ from cuetrail.text import clean, digest, fact_id, link_id, make_tags, norm_bucke
 
 WEIGHTS = (0.25, 1.0)
 LEVELS = (1, 5)
-_FIELDS = ("text", "id", "kind", "name", "aliases", "tags", "buckets", "source", "at", "provenance", "props")
+NEWBORN = Node("").life
+_FIELDS = (
+    "text", "id", "kind", "name", "aliases", "tags", "buckets", "source", "at", "provenance", "props", "retention",
+    "confidence",
+)  # fmt: skip
 _KNOWN = frozenset(_FIELDS)
 # The usual classes first: asking an abstract one takes longer.
 _MAPPINGS = (dict, Mapping)
@@ -59,9 +63,21 @@ def make_node(item: str | Mapping[str, Any], now: int) -> Node:
         at=at,
         provenance=provenance or "internal",
         props=_props(props) if props is not None else {},
+        life=_life(get("retention"), get("confidence")),
         created=now,
         updated=now,
     )
+
+
+def _life(retention: Any, confidence: Any) -> Life:
+    """How a new memory fades. The very object that is the default where nothing else is said."""
+    if retention in (None, "decay") and confidence in (None, 1.0) and not isinstance(confidence, bool):
+        return NEWBORN
+    if retention is not None and retention not in RETENTIONS:
+        raise refusal("retention", retention)
+    check_share("confidence", 1.0 if confidence is None else confidence)
+    salience = 1.0 if retention == "keep_forever" else NEWBORN.salience
+    return Life(salience, confidence=1.0 if confidence is None else confidence, retention=retention or "decay")
 
 
 def make_nodes(items: Iterable[str | Mapping[str, Any] | Node], now: int) -> Iterator[Node]:

@@ -32,6 +32,7 @@ from cuetrail.model import (
     Node,
     Note,
     Provenance,
+    Retention,
     Scope,
     Stats,
 )
@@ -105,16 +106,21 @@ class Memory(Asking):
         at: int | None = None,
         provenance: Provenance = "internal",
         props: Mapping[str, Any] | None = None,
+        retention: Retention = "decay",
+        confidence: float = 1.0,
         allow_again: bool = False,
         now: int | None = None,
     ) -> Node:
         """Remember one thing; the node comes back. The same id again corrects it and keeps the old text as history.
 
+        `retention` is how it fades: by "decay" while nobody uses it, never ("keep_forever"), or after 30 days, 90 for
+        people, concepts and entities ("ephemeral"). What is less certain than .8 fades before its first use too.
         Raises Forgotten when it was forgotten before, unless `allow_again`.
         """
         item = {
             "text": text, "id": id, "kind": kind, "name": name, "aliases": aliases, "tags": tags, "buckets": buckets,
-            "source": source, "at": at, "provenance": provenance, "props": props,
+            "source": source, "at": at, "provenance": provenance, "props": props, "retention": retention,
+            "confidence": confidence,
         }  # fmt: skip
         moment = now_ms() if now is None else now
         node = make_node(item, moment)

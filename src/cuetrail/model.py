@@ -505,7 +505,9 @@ class IngestReport:
 DAY = "day"
 """The property of an atom whose time is a date that was stated without a time."""
 
-PASSES = ("temporal", "auto_tags", "infection", "mentions", "cooccurrence", "episodes", "mirror")
+PASSES = (
+    "temporal", "auto_tags", "infection", "mentions", "cooccurrence", "episodes", "decay", "note_expiry", "mirror",
+)  # fmt: skip
 """The passes of a dream by name, in the order in which they run."""
 
 

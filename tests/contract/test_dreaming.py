@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import pytest
 
 from cuetrail.errors import InputError
-from cuetrail.model import Edge, Mention, Node, Origin, Scope, Tag
+from cuetrail.model import Edge, Life, Mention, Node, Note, Origin, Scope, Tag, TextQuery, Where
 from cuetrail.store.base import Batch, Store, VectorSpace
 from cuetrail.store.dreams import Book, Dreaming, Row, Writes, hashed
 
@@ -321,3 +322,42 @@ def test_a_rehearsal_leaves_no_trace(store: Store) -> None:
         assert set(copy.get(ANN, ["a", "b"])) == {"a", "b"}
     assert set(store.get(ANN, ["a", "b"])) == {"a"}
     assert not store.dreaming(ANN, "p").begun("1")
+
+
+# --- lives and notes
+
+
+def test_lives_are_read_by_page_and_settled_unless_they_were_used_meanwhile(store: Store) -> None:
+    nodes = [Node(id_, name="mast", life=Life(accesses=1, state="active", last_access=5)) for id_ in ("a", "b", "c")]
+    store.write(ANN, Batch(nodes=[*nodes, Node("newborn", name="n")]))
+    dreaming = store.dreaming(ANN, "decay")
+    assert not dreaming.lives(5, -1, 10)
+    first = dreaming.lives(6, -1, 2)
+    assert [one.id for one in (*first, *dreaming.lives(6, first[-1].key, 2))] == ["a", "b", "c"]
+    store.touch(ANN, ["b"], 9)
+    gone = [(one, replace(one.life, salience=0.001, state="archived", last_decay=7)) for one in first]
+    dreaming.save(Writes(lives=gone))
+    found = store.get(ANN, ["a", "b"])
+    assert [found[id_].life.state for id_ in ("a", "b")] == ["archived", "active"]
+    assert sorted(one.id for one in store.text(ANN, TextQuery("mast"), 9, Where())) == ["b", "c"]
+
+
+def test_what_is_touched_in_the_archive_is_found_again(store: Store) -> None:
+    store.write(ANN, Batch(nodes=[Node("a", name="antenna", life=Life(state="archived", accesses=1, last_access=1))]))
+    assert not store.text(ANN, TextQuery("antenna"), 9, Where())
+    store.touch(ANN, ["a"], 9)
+    assert store.get(ANN, ["a"])["a"].life.state == "active"
+    assert [one.id for one in store.text(ANN, TextQuery("antenna"), 9, Where())] == ["a"]
+
+
+def test_notes_whose_time_is_over_are_told_and_can_be_removed(store: Store) -> None:
+    notes = [Note("never", "a", "tea"), Note("late", "a", "on leave", expires=9), Note("soon", "a", "ill", expires=4)]
+    store.write(ANN, Batch(nodes=[Node("a")], notes=notes))
+    dreaming = store.dreaming(ANN, "note_expiry")
+    assert dreaming.expired(3, 10) == []
+    assert dreaming.expired(9, 10) == ["soon", "late"]
+    writes = Writes()
+    writes.batch.remove_notes = dreaming.expired(4, 10)
+    dreaming.save(writes)
+    assert dreaming.expired(9, 10) == ["late"]
+    assert store.stats(ANN).notes == 2

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from cuetrail.errors import NotFound
+from cuetrail.lifecycle import touched
 from cuetrail.model import Edge, Fact, Link, Mention, Node, Note, Scope, Tag, TextQuery, Version, Where
 from cuetrail.store.base import Batch, Store, VectorSpace
 from cuetrail.text import fingerprint, norm_name
@@ -146,10 +147,7 @@ class Model:
 
     def touch(self, id_: str, now: int) -> None:
         if id_ in self.nodes:
-            life = self.nodes[id_].life
-            interval = None if life.last_access is None else now - life.last_access
-            life = replace(life, accesses=life.accesses + 1, last_access=now, interval=interval)
-            self.nodes[id_] = replace(self.nodes[id_], life=life)
+            self.nodes[id_] = replace(self.nodes[id_], life=touched(self.nodes[id_].life, now))
 
     def around(self, id_: str) -> Iterator[tuple[float, str, str]]:
         """(-weight, neighbour, edge) of the edges at a node."""

@@ -28,7 +28,7 @@ from tests.dream.tools import (
 )
 from tests.mirror_tools import pages
 
-PASSES = ["temporal", "auto_tags", "infection", "mentions", "cooccurrence", "episodes"]
+PASSES = ["temporal", "auto_tags", "infection", "mentions", "cooccurrence", "episodes", "decay", "note_expiry"]
 
 
 @pytest.fixture

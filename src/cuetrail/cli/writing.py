@@ -52,6 +52,10 @@ def typed(text: str) -> str:
 @click.argument("text", default="")
 @click.option("--id", metavar="ID", help="Its id; the same id again corrects it. Else made from the content.")
 @click.option(
+    "--retention", type=click.Choice(["decay", "ephemeral", "keep_forever"]), default="decay", show_default=True,
+    help="How it fades: while nobody uses it, after its time, or never.",
+)  # fmt: skip
+@click.option(
     "--kind", metavar="KIND", default="atom", show_default=True, help="What it is: atom, person, concept, ..."
 )
 @click.option("--name", metavar="NAME", help="What it is called; links and facts find it by name.")

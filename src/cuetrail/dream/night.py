@@ -91,8 +91,9 @@ class Work:
             # Before it is done: of what is removed nothing could be told afterwards.
             self._changes += islice(_shown(self.night, writes), SHOWN - len(self._changes))
         saved, batch = self.memory.save(writes), writes.batch
-        self.wrote += saved.added + len(batch.nodes) + len(batch.edges) + len(batch.mentions)
-        self.removed += saved.dropped + len(batch.remove_nodes) + len(batch.remove_edges) + len(writes.remove_mentions)
+        self.wrote += saved.added + len(batch.nodes) + len(batch.edges) + len(batch.mentions) + len(writes.lives)
+        self.removed += saved.dropped + len(writes.remove_mentions)
+        self.removed += len(batch.remove_nodes) + len(batch.remove_edges) + len(batch.remove_notes)
 
     def report(self) -> PassReport:
         """What the pass did."""
@@ -117,6 +118,12 @@ def _shown(night: Night, writes: Writes) -> Iterator[str]:
     yield from (f"- {id_}" for id_ in batch.remove_nodes)
     yield from (f"- {called(edge.src)} {edge.kind} {called(edge.dst)}" for edge in going)
     yield from (f"- {source} names {node}" for source, node in writes.remove_mentions)
+    yield from (f"- note {id_}" for id_ in batch.remove_notes)
+    yield from (
+        f"~ {was.id} ({was.kind}) salience {was.life.salience:.3f} -> {life.salience:.3f}"
+        + (" into the archive" if life.state == "archived" != was.life.state else "")
+        for was, life in writes.lives
+    )
 
 
 def _called(night: Night, *edges: Iterable[Edge]) -> Callable[[str], str]:

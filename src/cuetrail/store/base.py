@@ -102,6 +102,7 @@ class Batch:
     successors: dict[str, str] = field(default_factory=dict)
     remove_nodes: list[str] = field(default_factory=list)
     remove_edges: list[str] = field(default_factory=list)
+    remove_notes: list[str] = field(default_factory=list)
     remove_sources: list[str] = field(default_factory=list)
     remove_roots: list[str] = field(default_factory=list)
     allow_again: bool = False

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 import xxhash
 
-from cuetrail.model import Tag
+from cuetrail.model import Life, Tag
 from cuetrail.store.base import Batch
 
 _TWO64 = 1 << 64
@@ -86,6 +86,16 @@ class Brief(NamedTuple):
     source: str | None
 
 
+class Living(NamedTuple):
+    """A node whose life is another than a newborn's, under the engine's own number for it."""
+
+    key: int
+    id: str
+    kind: str
+    created: int
+    life: Life
+
+
 class Mark(NamedTuple):
     """How far a pass is. Everything up to the change `done` is settled (-1: nothing is); of what changed from there to
     `upto`, the nodes up to the key `after`. The random marks tell two histories with the same numbers apart.
@@ -118,12 +128,14 @@ class Writes:
     """What a pass changes in one transaction. Rows of `drop` go by their first two numbers, then those of `put` come.
 
     An atom of `relabelled` that somebody changed since it was read is left alone: it comes again with the next dream.
+    So is one of `lives` that somebody used since.
     """
 
     mark: Mark | None = None
     relabelled: list[tuple[Atom, tuple[Tag, ...]]] = field(default_factory=list)
     batch: Batch = field(default_factory=Batch)
     remove_mentions: list[tuple[str, str]] = field(default_factory=list)
+    lives: list[tuple[Living, Life]] = field(default_factory=list)
     drop: list[tuple[Book, Row]] = field(default_factory=list)
     put: list[tuple[Book, Row]] = field(default_factory=list)
 
@@ -151,6 +163,8 @@ class Dreaming(Protocol):
     def nodes(self, keys: Collection[int]) -> dict[int, Brief]: ...
     def sources(self, keys: Collection[int]) -> dict[int, int]: ...
     def joined(self, keys: Collection[int]) -> set[tuple[int, int]]: ...
+    def lives(self, before: int, after: int, limit: int) -> list[Living]: ...
+    def expired(self, now: int, limit: int) -> list[str]: ...
 
     # the ledger
     def by_first(self, book: Book, firsts: Collection[int]) -> list[Row]: ...

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from cuetrail.model import DAY, Scope, Tag
-from cuetrail.store.dreams import Atom, Book, Brief, Mark, Named, Row, Saved, Slice, Writes, hashed
-from cuetrail.store.local import dreamwrite, rows
+from cuetrail.store.dreams import Atom, Book, Brief, Living, Mark, Named, Row, Saved, Slice, Writes, hashed
+from cuetrail.store.local import dreamwrite, lives, rows
 from cuetrail.store.local.db import Database, chunks, head, joined, mark_of, marks, own_part
 
 Runs = list[tuple[int, int]]
@@ -205,6 +205,17 @@ class LocalDreaming:
                 )
                 found.update(db.execute(query, (*some, self.part)).fetchall())
         return found
+
+    def lives(self, before: int, after: int, limit: int) -> list[Living]:
+        """The next nodes behind a key whose life is no newborn's and was last settled or used before a time."""
+        with self.db.reading() as db:
+            return lives.living(db, self.part, before, after, limit)
+
+    def expired(self, now: int, limit: int) -> list[str]:
+        """Ids of notes of this place whose time is over, by id."""
+        query = "SELECT id FROM notes WHERE part = ? AND expires <= ? ORDER BY expires, id LIMIT ?"
+        with self.db.reading() as db:
+            return [id_ for (id_,) in db.execute(query, (self.part, now, limit))]
 
     # --- the ledger
 

@@ -41,7 +41,7 @@ from cuetrail.store.base import (
     Written,
 )
 from cuetrail.store.energy import Expanded, Level
-from cuetrail.store.local import backup, doctor, dreaming, graves, rehearsal, spaces, succession, texts, write
+from cuetrail.store.local import backup, doctor, dreaming, graves, lives, rehearsal, spaces, succession, texts, write
 from cuetrail.store.local.db import UNERASED, Database, chunks, head, log_changes, marks
 from cuetrail.store.local.expand import expand
 from cuetrail.store.local.home import Home
@@ -163,13 +163,24 @@ class LocalStore:
     def _count_accesses(self) -> None:
         if not self._accesses:
             return
+        woken: list[tuple[list[int], int]] = []
         with contextlib.suppress(Busy), self.db.jotting() as db:
             counted = list(self._accesses)
             for scope, ids, now in counted:
-                write.touch(db, ids_of(db, scope).keys(ids).values(), now)
+                keys = list(ids_of(db, scope).keys(ids).values())
+                asleep = lives.archived(db, keys)
+                lives.touch(db, [key for key in keys if key not in asleep], now)
+                if asleep:
+                    woken.append((sorted(asleep), now))
             # Others may have appended meanwhile; what was counted stands at the front.
             for _ in counted:
                 self._accesses.popleft()
+        if woken:
+            # The indexes have to hear of it, so this cannot be jotted down.
+            with self.db.writing() as db:
+                for keys, now in woken:
+                    lives.touch(db, keys, now)
+                log_changes(db, [key for keys, _ in woken for key in keys])
 
     # --- reading
 
@@ -372,6 +383,7 @@ class LocalStore:
 
     def dreaming(self, scope: Scope, name: str) -> dreaming.LocalDreaming:
         """One pass at work in the place this scope writes to."""
+        self._count_accesses()
         return dreaming.LocalDreaming(self.db, scope, name)
 
     def dreamt(self, scope: Scope, listens: Mapping[str, Sequence[str]]) -> None:

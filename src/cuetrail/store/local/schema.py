@@ -172,7 +172,12 @@ def _energy(db: sqlite3.Connection) -> None:
     _run(db, ENERGY)
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first, _change_over, _dreams, _energy)
+def _expiry(db: sqlite3.Connection) -> None:
+    """What is needed to find the notes whose time is over."""
+    db.execute("CREATE INDEX IF NOT EXISTS notes_by_expiry ON notes (part, expires) WHERE expires IS NOT NULL")
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first, _change_over, _dreams, _energy, _expiry)
 VERSION = len(MIGRATIONS)
 
 

@@ -68,6 +68,9 @@ def _remove(w: Write, batch: Batch) -> int:
     doomed = w.own_keys(batch.remove_nodes)
     remove_nodes(w, list(doomed.values()))
     remove_edges(w, list(w.own_keys(batch.remove_edges, "edges").values()))
+    w.db.executemany(
+        "DELETE FROM notes WHERE key = ?", [(key,) for key in w.own_keys(batch.remove_notes, "notes").values()]
+    )
     for some in chunks(batch.remove_sources):
         w.db.execute(
             f"DELETE FROM sources WHERE part = ? AND path IN ({marks(len(some))}) AND NOT EXISTS "
@@ -443,12 +446,3 @@ def _read_back(w: Write, nodes: Sequence[Node], keys: dict[str, int]) -> None:
         stored: dict[int, str] = dict(w.db.execute(query, some).fetchall())
         if any(stored.get(key) != texts[key] for key in some):
             raise GhostWrite("a written memory could not be read back; nothing was changed. Run `cuetrail doctor`")
-
-
-def touch(db: sqlite3.Connection, keys: Iterable[int], now: int) -> None:
-    """Count one access of each node."""
-    db.executemany(
-        "INSERT INTO life VALUES (?, .5, 'candidate', 1, 1, ?, NULL, NULL, 1, 'decay') ON CONFLICT (key) DO UPDATE SET"
-        " accesses = accesses + 1, interval = excluded.last_access - last_access, last_access = excluded.last_access",
-        [(key, now) for key in keys],
-    )

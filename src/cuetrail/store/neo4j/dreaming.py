@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cuetrail.model import DAY, Scope, Tag
-from cuetrail.store.dreams import Atom, Book, Brief, Mark, Named, Row, Saved, Slice, Writes, hashed
-from cuetrail.store.neo4j import dreamwrite
+from cuetrail.store.dreams import Atom, Book, Brief, Living, Mark, Named, Row, Saved, Slice, Writes, hashed
+from cuetrail.store.neo4j import dreamwrite, lives
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import Connection, chunks, rows
 from cuetrail.store.neo4j.home import NOWHERE
@@ -183,6 +183,17 @@ class Neo4jDreaming:
         )
         found = (row for some in chunks(sorted(keys)) for row in self._rows(query, keys=some))
         return {(key, other) for key, other in found}
+
+    def lives(self, before: int, after: int, limit: int) -> list[Living]:
+        """The next nodes behind a key whose life is no newborn's and was last settled or used before a time."""
+        return self.connection.reading(lambda tx: lives.living(tx, self.part, before, after, limit))
+
+    def expired(self, now: int, limit: int) -> list[str]:
+        """Ids of notes of this place whose time is over, by id."""
+        query = (
+            "MATCH (o:CueNote {part: $part}) WHERE o.expires <= $now RETURN o.id ORDER BY o.expires, o.id LIMIT $limit"
+        )
+        return [id_ for (id_,) in self._rows(query, now=now, limit=limit)]
 
     # --- the ledger
 

@@ -10,7 +10,7 @@ from cuetrail.errors import InputError
 from cuetrail.model import Scope, Tag
 from cuetrail.store.base import Batch
 from cuetrail.store.dreams import Atom, Book, Mark, Row, Saved, Writes
-from cuetrail.store.neo4j import places, write
+from cuetrail.store.neo4j import lives, places, write
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import Connection, chunks, rows
 from cuetrail.store.neo4j.ids import uid
@@ -46,6 +46,7 @@ def save(connection: Connection, scope: Scope, name: str, writes: Writes) -> Sav
         if any(getattr(writes.batch, field.name) for field in fields(Batch)):
             write.carry_out(w, writes.batch, keys)
         _remove_mentions(w, writes.remove_mentions)
+        w.changed |= lives.settle(tx, writes.lives)
         _keep_books(w, writes.drop, writes.put)
         if writes.mark is not None:
             put_mark(tx, w.part, name, writes.mark)

@@ -46,6 +46,7 @@ from cuetrail.store.neo4j import (
     doctor,
     dreaming,
     graves,
+    lives,
     nearest,
     places,
     remove,
@@ -169,7 +170,7 @@ class Neo4jStore:
 
         def work(tx: Tx) -> None:
             for scope, ids, now in counted:
-                upkeep.touch(tx, list(Ids(tx, scope).keys(ids).values()), now)
+                lives.touch(tx, list(Ids(tx, scope).keys(ids).values()), now)
 
         self.connection.writing(work)
         # Others may have appended meanwhile; what was counted stands at the front.

@@ -25,11 +25,6 @@ KEEP_CHANGES, MOST_CHANGES = 10_000, 200_000
 # How long one waits to see whether somebody else is dreaming.
 DREAM_SECONDS = 0.5
 
-_TOUCH = """UNWIND $keys AS key MATCH (n:CueNode {key: key})
-SET n.interval = $now - n.last_access, n.last_access = $now, n.accesses = coalesce(n.accesses, 0) + 1,
-  n.salience = coalesce(n.salience, 0.5), n.state = coalesce(n.state, 'candidate'),
-  n.confidence = coalesce(n.confidence, 1.0), n.gradient = coalesce(n.gradient, 1.0),
-  n.retention = coalesce(n.retention, 'decay')"""
 _SHORTEN = """MATCH (m:CueMeta {name: 'log'}) WITH m.value AS head
 OPTIONAL MATCH (d:CueMark) WHERE d.done > head - $most
 WITH head, coalesce(min(d.done), head) AS needed
@@ -41,12 +36,6 @@ def start_epoch(connection: Connection) -> None:
     query = "MERGE (m:CueMeta {name: 'epoch'}) ON CREATE SET m.value = $epoch"
     if not connection.reading(lambda tx: rows(tx, "MATCH (m:CueMeta {name: 'epoch'}) RETURN 1")):
         connection.writing(lambda tx: rows(tx, query, epoch=secrets.token_hex(8)))
-
-
-def touch(tx: Tx, keys: Sequence[int], now: int) -> None:
-    """Count one access of each node."""
-    for some in chunks(keys):
-        rows(tx, _TOUCH, keys=some, now=now)
 
 
 def nodes_of_anyone(tx: Tx, keys: Sequence[int]) -> dict[int, Node]:

@@ -99,6 +99,9 @@ def _remove(w: Write, batch: Batch) -> int:
     remove_nodes(w, list(doomed.values()))
     if batch.remove_edges:
         remove_edges(w.tx, [str(one.handle) for one in w.ids.seek(batch.remove_edges, "edge", mine=True).values()])
+    notes = w.ids.seek(batch.remove_notes, "note", mine=True) if batch.remove_notes else {}
+    for some in chunks([str(one.handle) for one in notes.values()]):
+        rows(w.tx, "UNWIND $uids AS uid MATCH (o:CueNote {uid: uid}) DETACH DELETE o", uids=some)
     remove_empty_sources(w.tx, [(w.part, short(path)) for path in batch.remove_sources])
     return len(doomed)
 

@@ -1,0 +1,102 @@
+"""How a memory lives: what use does to it, and how it fades. Pure functions from one `Life` to the next.
+
+Fading depends on the time alone, not on how often it is looked at: so many nights of one day come to what one night of
+so many days does.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from cuetrail.model import Life, State
+
+DAY = 86_400_000
+SEMANTIC = ("person", "concept", "entity")
+"""The kinds of nodes that stand for something in the world. All others tell what happened."""
+
+BOOST = 0.075
+CORE_FROM = 10
+RATE = 0.02
+# A memory nobody has used yet fades only while it is less certain than this.
+CERTAIN = 0.8
+GRADIENTS = (0.5, 3.0)
+LONGER, SHORTER = 0.1, -0.05
+ARCHIVED_BELOW = 0.01
+# What is left of so little is nothing: then there is nothing more to write down either.
+NOTHING = 1e-6
+EPISODIC_DAYS, SEMANTIC_DAYS = 30, 90
+
+
+def decay_rate(recalls: int, gradient: float, candidate: bool = False, confidence: float = 1.0) -> float:
+    """The share of its salience that a memory loses per day, the less the more it was recalled.
+
+    >>> decay_rate(0, 1.0), decay_rate(1, 1.0), decay_rate(3, 2.0)
+    (0.02, 0.01, 0.002)
+    >>> decay_rate(0, 1.0, candidate=True, confidence=0.5), decay_rate(0, 1.0, candidate=True, confidence=0.8)
+    (0.04, 0.0)
+    """
+    if candidate and confidence >= CERTAIN:
+        return 0.0
+    rate = RATE / (1 + math.pow(recalls, gradient))
+    return rate * (1 + 2 * (1 - confidence)) if candidate else rate
+
+
+def touched(life: Life, now: int) -> Life:
+    """What being shown does: more salience, a higher state, and a gradient that grows with the time between uses.
+
+    >>> once = touched(Life(), 0)
+    >>> once.salience, once.state, once.accesses, touched(Life(salience=0.95), 0).salience
+    (0.575, 'active', 1, 1.0)
+    >>> touched(Life(accesses=9, state="active"), 0).state, touched(Life(accesses=3, state="archived"), 0).state
+    ('core', 'active')
+    >>> longer = touched(Life(accesses=2, last_access=10, interval=5), 20)
+    >>> longer.gradient, longer.interval, touched(longer, 22).gradient
+    (1.1, 10, 1.05)
+    """
+    accesses = life.accesses + 1
+    interval = None if life.last_access is None else max(now - life.last_access, 0)
+    gradient = life.gradient
+    if interval is not None and life.interval is not None and interval != life.interval:
+        gradient = round(gradient + (LONGER if interval > life.interval else SHORTER), 9)
+        gradient = min(max(gradient, GRADIENTS[0]), GRADIENTS[1])
+    state: State = "core" if accesses >= CORE_FROM or life.state == "core" else "active"
+    return replace(
+        life,
+        salience=min(round(life.salience + BOOST, 12), 1.0),
+        state="active" if life.state == "archived" else state,
+        accesses=accesses,
+        last_access=now if life.last_access is None else max(now, life.last_access),
+        interval=interval,
+        gradient=gradient,
+    )
+
+
+def faded(life: Life, kind: str, created: int, now: int) -> Life:
+    """What is left at a time. Nothing that is kept for ever fades; what is ephemeral goes when its time is over.
+
+    >>> used = Life(salience=0.575, state="active", accesses=1, last_access=0)
+    >>> round(faded(used, "person", 0, 35 * DAY).salience, 6)
+    0.405196
+    >>> faded(used, "person", 0, 500 * DAY).state, faded(Life(), "atom", 0, 500 * DAY) == Life()
+    ('archived', True)
+    >>> brief = Life(retention="ephemeral")
+    >>> [faded(brief, kind, 0, 31 * DAY).state for kind in ("source", "person")]
+    ['archived', 'candidate']
+    """
+    if life.retention == "keep_forever":
+        return life if life.salience == 1.0 else replace(life, salience=1.0)
+    start = max((time for time in (life.last_access, life.last_decay) if time is not None), default=created)
+    rate = decay_rate(life.accesses, life.gradient, _is_candidate(life), life.confidence)
+    left = life
+    if rate and now > start and life.salience > 0:
+        salience = life.salience * math.exp(-rate * (now - start) / DAY)
+        left = replace(life, salience=salience if salience >= NOTHING else 0.0, last_decay=now)
+    span = (SEMANTIC_DAYS if kind in SEMANTIC else EPISODIC_DAYS) * DAY
+    over = life.retention == "ephemeral" and now - created > span
+    return replace(left, state="archived") if over or left.salience < ARCHIVED_BELOW else left
+
+
+def _is_candidate(life: Life) -> bool:
+    """Whether nobody has used it yet. The archive takes candidates in as they are, and there they fade on as such."""
+    return life.state == "candidate" or (life.state == "archived" and life.accesses == 0)

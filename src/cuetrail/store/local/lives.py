@@ -1,0 +1,59 @@
+"""The lives of nodes: what use and time do to them. Only a life that differs from a newborn's has a row."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+
+from cuetrail.lifecycle import touched
+from cuetrail.model import Life
+from cuetrail.store.dreams import Living
+from cuetrail.store.local import rows
+from cuetrail.store.local.db import chunks, log_changes, marks
+
+_LIFE = "salience, state, confidence, accesses, last_access, last_decay, interval, gradient, retention"
+_PUT = f"INSERT OR REPLACE INTO life VALUES ({marks(10)})"
+# Scalar max is NULL where one of both is.
+_SETTLED = "coalesce(max(l.last_access, l.last_decay), l.last_access, l.last_decay, n.created)"
+
+
+def touch(db: sqlite3.Connection, keys: Sequence[int], now: int) -> None:
+    """Count one access of each node. Whoever wakes one that was archived has to log it."""
+    old = dict.fromkeys(keys, rows.NEWBORN)
+    for some in chunks(keys):
+        found = db.execute(f"SELECT key, {_LIFE} FROM life WHERE key IN ({marks(len(some))})", some)
+        old.update((row[0], Life(*row[1:])) for row in found)
+    new = {key: touched(life, now) for key, life in old.items()}
+    db.executemany(_PUT, [rows.life_row(key, life) for key, life in new.items()])
+
+
+def archived(db: sqlite3.Connection, keys: Sequence[int]) -> set[int]:
+    """Those of these nodes that are in the archive."""
+    query = "SELECT key FROM life WHERE state = 'archived' AND key IN ({})"
+    return {key for some in chunks(keys) for (key,) in db.execute(query.format(marks(len(some))), some)}
+
+
+def living(db: sqlite3.Connection, part: int, before: int, after: int, limit: int) -> list[Living]:
+    """The next nodes of a part behind a key whose life was last settled or used before a time, by key."""
+    query = (
+        f"SELECT l.key, n.id, n.kind, n.created, {', '.join(f'l.{name}' for name in _LIFE.split(', '))}"
+        " FROM life l CROSS JOIN nodes n ON n.key = l.key"
+        f" WHERE l.key > ? AND n.part = ? AND {_SETTLED} < ? ORDER BY l.key LIMIT ?"
+    )
+    return [
+        Living(row[0], row[1], row[2], row[3], Life(*row[4:]))
+        for row in db.execute(query, (after, part, before, limit))
+    ]
+
+
+def settle(db: sqlite3.Connection, lives: Iterable[tuple[Living, Life]], name: str) -> None:
+    """Write down what time has done. One that was used since it was read is left alone."""
+    moved: list[int] = []
+    for was, life in lives:
+        known = (was.key, was.life.accesses, was.life.last_decay)
+        query = "SELECT 1 FROM life WHERE key = ? AND accesses = ? AND last_decay IS ?"
+        if db.execute(query, known).fetchone():
+            db.execute(_PUT, rows.life_row(was.key, life))
+            if (was.life.state == "archived") != (life.state == "archived"):
+                moved.append(was.key)
+    log_changes(db, moved, dreamt=name)

@@ -1,0 +1,67 @@
+"""The lives of nodes: what use and time do to them. A newborn's has no properties."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from cuetrail.lifecycle import touched
+from cuetrail.model import Life
+from cuetrail.store.dreams import Living
+from cuetrail.store.neo4j import rows as made
+from cuetrail.store.neo4j.connection import chunks, rows
+from cuetrail.store.neo4j.places import log
+
+if TYPE_CHECKING:
+    from cuetrail.store.neo4j.connection import Tx
+
+_LIFE = ", ".join(f"n.{name}" for name in made.LIFE)
+_OLD = f"UNWIND $keys AS key MATCH (n:CueNode {{key: key}}) RETURN key, {_LIFE}"
+# The mark by which searches leave out the archive goes with the state.
+_PUT = """UNWIND $rows AS row MATCH (n:CueNode {key: row.key})
+SET n += row.life, n.marks = replace(n.marks, ' xarchived', '')
+  + CASE row.life.state WHEN 'archived' THEN ' xarchived' ELSE '' END"""
+_SETTLED = """CASE WHEN n.last_access IS NULL THEN coalesce(n.last_decay, n.created)
+  WHEN n.last_decay > n.last_access THEN n.last_decay ELSE n.last_access END"""
+_SAME = """UNWIND $rows AS row MATCH (n:CueNode {key: row[0]})
+WHERE n.accesses = row[1] AND coalesce(n.last_decay, -1) = coalesce(row[2], -1) RETURN n.key"""
+
+
+def _life(values: Sequence[Any]) -> Life:
+    return made.NEWBORN if values[1] is None else Life(*values)
+
+
+def _put(tx: Tx, lives: Iterable[tuple[int, Life]]) -> None:
+    given = [{"key": key, "life": made.life_props(life)} for key, life in lives]
+    for some in chunks(given):
+        rows(tx, _PUT, rows=some)
+
+
+def touch(tx: Tx, keys: Sequence[int], now: int) -> None:
+    """Count one access of each node. What was in the archive comes back among what is found."""
+    old = {row[0]: _life(row[1:]) for some in chunks(keys) for row in rows(tx, _OLD, keys=some)}
+    _put(tx, ((key, touched(life, now)) for key, life in old.items()))
+    log(tx, [key for key, life in old.items() if life.state == "archived"])
+
+
+def living(tx: Tx, part: int, before: int, after: int, limit: int) -> list[Living]:
+    """The next nodes of a part behind a key whose life was last settled or used before a time, by key."""
+    query = (
+        "MATCH (n:CueNode) WHERE n.part = $part AND n.key > $after AND n.state IS NOT NULL"
+        f" AND {_SETTLED} < $before RETURN n.key, n.id, n.kind, n.created, {_LIFE} ORDER BY n.key LIMIT $limit"
+    )
+    found = rows(tx, query, part=part, before=before, after=after, limit=limit)
+    return [Living(row[0], row[1], row[2], row[3], _life(row[4:])) for row in found]
+
+
+def settle(tx: Tx, lives: Iterable[tuple[Living, Life]]) -> set[int]:
+    """Write down what time has done; the keys of what went into the archive or came back.
+
+    One that was used since it was read is left alone.
+    """
+    wanted = {was.key: (was, life) for was, life in lives}
+    known = [[was.key, was.life.accesses, was.life.last_decay] for was, _ in wanted.values()]
+    same = [key for some in chunks(known) for (key,) in rows(tx, _SAME, rows=some)]
+    _put(tx, ((key, wanted[key][1]) for key in same))
+    states = {key: (wanted[key][0].life.state, wanted[key][1].state) for key in same}
+    return {key for key, (was, now) in states.items() if (was == "archived") != (now == "archived")}

@@ -56,6 +56,7 @@ REQUIRED: dict[str, tuple[Any, ...]] = {
     "reembed": (),
     "refresh": (),
     "tag_walk": ("a",),
+    "traverse": ("a",),
 }
 """Every verb that takes arguments, with those it cannot be without."""
 
@@ -138,6 +139,17 @@ WRONG: list[tuple[str, str, Any, str]] = [
     ("tag_walk", "spill", "yes", "spill must be True or False"),
     ("tag_walk", "limit", "3", "limit must be a whole number"),
     ("tag_walk", "tags", "abc", "tags must be a list"),
+    ("traverse", "start", 5, "start must be the id or name of a node, or a list"),
+    ("traverse", "start", [5], "a start must be the id or the name of a node, not 5"),
+    ("traverse", "start", [], "say where to start"),
+    ("traverse", "start", "nobody", "there is no node with the id or name 'nobody'"),
+    ("traverse", "mode", "cypher", "mode must be hops or ppr, not 'cypher'"),
+    ("traverse", "direction", "up", "direction must be out or in or both, not 'up'"),
+    ("traverse", "max_hops", 0, "max_hops must be from 1 to 3, not 0"),
+    ("traverse", "max_hops", 4, "max_hops must be from 1 to 3, not 4"),
+    ("traverse", "relationship_filters", {"min_attitude": 6}, "min_attitude must be a whole number from 1 to 5"),
+    ("traverse", "relationship_filters", {"attitude": 2}, "there is no relationship filter 'attitude'"),
+    ("traverse", "relationship_filters", {"relationship_types": "friend"}, "relationship_types must be a list"),
     ("activate", "seeds", 5, "seeds must be a query, or a list of ids and scores"),
     ("activate", "seeds", [("a", 0.0)], "the score of seed 'a' must be above 0 and at most 1, not 0.0"),
     ("activate", "seeds", [("a", 1.5)], "must be above 0 and at most 1, not 1.5"),

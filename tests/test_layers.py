@@ -14,7 +14,7 @@ LAYERS: list[set[str]] = [
     {"", "__main__", "cli", "cli.*", "serve.*"},
     {"asynchronous"},
     {"memory"},
-    {"config", "asking"},
+    {"config", "asking", "exploring"},
     {
         "recall",
         "recipes",
@@ -30,9 +30,18 @@ LAYERS: list[set[str]] = [
         "mirror.*",
         "vectors",
     },
-    {"cue", "anchor", "seeds", "activation", "spread", "score", "render", "paths", "extract.*", "embed"},
+    {"cue", "anchor", "seeds", "activation", "traversal", "spread", "score", "render", "paths", "extract.*", "embed"},
     {"store.local.*", "store.neo4j.*"},
-    {"store", "store.base", "store.copying", "store.dreams", "store.energy", "store.naming", "store.words"},
+    {
+        "store",
+        "store.base",
+        "store.copying",
+        "store.dreams",
+        "store.energy",
+        "store.naming",
+        "store.steps",
+        "store.words",
+    },
     {"formulas", "lifecycle", "files", "text", "tombstones", "model", "errors"},
 ]
 MAX_FILE_LINES = 600

@@ -127,6 +127,7 @@ RULES: Mapping[str, Rule] = {
     ),
     **dict.fromkeys(("at", "expires", "now", "since", "until", "valid_from", "valid_until"), _TIME),
     **dict.fromkeys(("aliases", "buckets", "kinds", "only", "tags"), _WORDS),
+    **dict.fromkeys(("relationship_types", "exclude_relationship_types"), _WORDS),
     **dict.fromkeys(("address", "backup", "directory", "path"), _PATH),
     **dict.fromkeys(("choose_tags", "count_tokens", "on_report", "progress"), _FUNCTION),
     "budget": Rule(_is_budget, "a Budget, such as Budget(tokens=2000) or Budget(chars=8000)"),
@@ -138,7 +139,17 @@ RULES: Mapping[str, Rule] = {
     ),
     "props": Rule(lambda value: isinstance(value, Mapping), 'a mapping, such as {"role": "hardware"}'),
     **dict.fromkeys(("spill", "undo"), _FLAG),
-    "mode": Rule(lambda value: isinstance(value, str) and value in MODES, " or ".join(MODES)),
+    # What a mode may be is another question with every verb.
+    **dict.fromkeys(("direction", "mode"), _TEXT),
+    **dict.fromkeys(("depth", "max_hops", "top_k"), _WHOLE),
+    "damping": _NUMBER,
+    "relationship_filters": Rule(
+        lambda value: isinstance(value, Mapping),
+        'a mapping, such as {"min_attitude": 4, "relationship_types": ["friend"]}',
+    ),
+    "start": Rule(
+        lambda value: isinstance(value, str) or is_list(value), "the id or name of a node, or a list of these"
+    ),
     "rank": Rule(lambda value: isinstance(value, str) and value in RANKS, " or ".join(RANKS)),
     "retention": Rule(lambda value: isinstance(value, str) and value in RETENTIONS, " or ".join(RETENTIONS)),
     "claim": Rule(lambda value: isinstance(value, str) and value in CLAIMS, " or ".join(CLAIMS)),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
-import time
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Unpack
@@ -13,17 +12,15 @@ from typing import Unpack
 from cuetrail import recipes
 from cuetrail.activation import Stream, activate
 from cuetrail.anchor import Ask, Measure
-from cuetrail.arguments import RecallOptions, checked
-from cuetrail.boundary import make_flow, make_query_tags, make_seeding, make_seeds, make_where
+from cuetrail.arguments import MODES, RecallOptions, checked
+from cuetrail.boundary import chosen, make_flow, make_query_tags, make_seeding, make_seeds, make_where
 from cuetrail.cue import parse_cue
-from cuetrail.errors import CuetrailError, NotFound
-from cuetrail.model import Budget, Claim, Edge, Fact, Neighbourhood, Node, Rank, Recollection, Scope, Version
+from cuetrail.errors import CuetrailError
+from cuetrail.exploring import Exploring, now_ms
+from cuetrail.model import Budget, Claim, Edge, Fact, Neighbourhood, Node, Rank, Recollection, Version
 from cuetrail.recall import recall
 from cuetrail.recipes import Mode, Recipe
 from cuetrail.seeds import Chooser, Seeding, by_hybrid, query_tags
-from cuetrail.store.base import Store
-from cuetrail.text import norm_name
-from cuetrail.vectors import Vectors
 
 log = logging.getLogger("cuetrail")
 
@@ -31,17 +28,8 @@ DEFAULT_BUDGET = Budget(tokens=2000)
 WALK_BUDGET = Budget(chars=8000)
 
 
-def now_ms() -> int:
-    """The current time as every record keeps it."""
-    return time.time_ns() // 1_000_000
-
-
-class Asking:
+class Asking(Exploring):
     """The half of a `Memory` that reads. Of what a recall shows, the use is counted; else nothing is changed."""
-
-    scope: Scope
-    store: Store
-    _vectors: Vectors
 
     def _noticed(self, notices: tuple[str, ...]) -> tuple[str, ...]:
         return (*notices, self._vectors.notice) if self._vectors.notice else notices
@@ -136,7 +124,7 @@ class Asking:
         the budget and walkers the rest; with `spill`, one may use what the other leaves. A cue that finds fewer than
         `min_results` is read again, more forgivingly. `options` are as in `recall`.
         """
-        recipe = recipes.tag_walk(mode, rank, spill, min_results)
+        recipe = recipes.tag_walk(chosen("mode", mode, MODES), rank, spill, min_results)
         return self.recall(cue, budget=budget, recipe=recipe, **options)
 
     @checked
@@ -210,18 +198,3 @@ class Asking:
             with contextlib.suppress(CuetrailError):
                 if shown:
                     self.store.touch(self.scope, list(shown), now_ms() if now is None else now)
-
-    def _find(self, id_or_name: str) -> str | None:
-        if self.store.get(self.scope, [id_or_name]):
-            return id_or_name
-        norm = norm_name(id_or_name)
-        found = self.store.named(self.scope, [norm]).get(norm)
-        return found[0] if found else None
-
-    def _need(self, id_or_name: str) -> str:
-        found = self._find(id_or_name)
-        if found is None:
-            raise NotFound(
-                f"there is no node with the id or name {id_or_name!r} in this scope; `recall` finds nodes and their ids"
-            )
-        return found

@@ -9,17 +9,22 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from cuetrail.activation import Flow
 from cuetrail.arguments import PROVENANCES, RETENTIONS, check, is_list, is_number, is_whole, refusal
 from cuetrail.errors import InputError
 from cuetrail.model import Claim, Edge, Fact, Life, Node, Note, Scope, Where
 from cuetrail.seeds import Seeding
+from cuetrail.store.steps import Ties
 from cuetrail.text import clean, digest, fact_id, link_id, make_tags, norm_buckets, norm_name, norm_tag, storable
+
+C = TypeVar("C", bound=str)
 
 WEIGHTS = (0.25, 1.0)
 LEVELS = (1, 5)
+_BOUNDS = ("min_attitude", "max_attitude", "min_proximity", "max_proximity")
+_TIES = (*_BOUNDS, "relationship_types", "exclude_relationship_types")
 NEWBORN = Node("").life
 _FIELDS = (
     "text", "id", "kind", "name", "aliases", "tags", "buckets", "source", "at", "provenance", "props", "retention",
@@ -192,6 +197,36 @@ def make_where(
         norm_buckets(_words("kinds", kinds)),
         since, until, quarantined, archived,
     )  # fmt: skip
+
+
+def make_ties(given: Mapping[str, Any] | None, now: int) -> Ties:
+    """The filters on relationships. An edge that is not valid now never passes. Raises InputError for unknown ones."""
+    given = {name: value for name, value in (given or {}).items() if value is not None}
+    strange = [name for name in given if name not in _TIES]
+    if strange:
+        raise InputError(f"there is no relationship filter {strange[0]!r:.60}: use {', '.join(_TIES)}")
+    for name in _BOUNDS:
+        if name in given and (not is_whole(given[name]) or not LEVELS[0] <= given[name] <= LEVELS[1]):
+            raise InputError(f"{name} must be a whole number from {LEVELS[0]} to {LEVELS[1]}, not {given[name]!r:.60}")
+    types, without = (
+        tuple(clean(word).strip().lower() for word in _words(name, given.get(name, ())))
+        for name in ("relationship_types", "exclude_relationship_types")
+    )
+    bounds: dict[str, Any] = {name: given.get(name) for name in _BOUNDS}
+    return Ties(types=types, exclude_types=without, at=now, **bounds)
+
+
+def chosen(name: str, value: C, choices: Sequence[str]) -> C:
+    """The value, which is one of the choices. Raises InputError for another."""
+    if value not in choices:
+        raise InputError(f"{name} must be {' or '.join(choices)}, not {value!r:.60}")
+    return value
+
+
+def check_range(name: str, value: int, low: int, high: int) -> None:
+    """Raises InputError unless the whole number is within these bounds."""
+    if not low <= value <= high:
+        raise InputError(f"{name} must be from {low} to {high}, not {value}")
 
 
 def make_query_tags(tags: Iterable[str]) -> tuple[str, ...]:

@@ -12,12 +12,13 @@ from types import TracebackType
 from typing import Any
 
 from cuetrail.arguments import checked
-from cuetrail.asking import Asking, now_ms
+from cuetrail.asking import Asking
 from cuetrail.boundary import make_edge, make_fact, make_node, make_nodes, make_note, make_scope
 from cuetrail.config import server_home, server_login, without_login, without_password
 from cuetrail.dream import RULE, AutoTagger, Night, dream, zone_of
 from cuetrail.embed import Embedder, open_embedder
 from cuetrail.errors import Forgotten, InputError, MemoryError_, NotFound
+from cuetrail.exploring import now_ms
 from cuetrail.forgetting import Doomed, doom, forget
 from cuetrail.ingest.linking import Change, is_found, resolve
 from cuetrail.ingest.pipeline import Options, ingest_documents, ingest_path, watch_path

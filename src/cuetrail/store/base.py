@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from cuetrail.errors import EmbedderMismatch
 from cuetrail.model import (
@@ -42,6 +42,7 @@ from cuetrail.model import (
 if TYPE_CHECKING:
     from cuetrail.store.dreams import Dreaming
     from cuetrail.store.energy import Expanded, Level
+    from cuetrail.store.steps import Side, Step, StepQuery
 
 Progress = Callable[[str, int, int], None]
 """(what, done, total); total 0 means unknown."""
@@ -221,6 +222,11 @@ class Store(Protocol):
     def walk(self, scope: Scope, query: WalkQuery, limit: int, where: Where) -> Walk: ...
     def neighbours(self, scope: Scope, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]: ...
     def expand(self, scope: Scope, level: Level) -> Expanded: ...  # see store/energy.py
+    def steps(self, scope: Scope, query: StepQuery) -> dict[str, list[Step]]: ...  # see store/steps.py
+    def notes(
+        self, scope: Scope, targets: Sequence[str], on: Literal["node", "edge"], now: int, each: int
+    ) -> dict[str, list[Note]]: ...
+    def mentions(self, scope: Scope, ids: Sequence[str], by: Side, each: int) -> dict[str, list[Mention]]: ...
     def edge_tags(self, scope: Scope, names: Sequence[str] | None = None) -> list[str]: ...
     def history(self, scope: Scope, id_: str) -> list[Version]: ...
     def scan(self, scope: Scope) -> Iterator[tuple[str | None, Record]]: ...

@@ -7,6 +7,7 @@ import threading
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from filelock import FileLock, Timeout
@@ -18,8 +19,10 @@ from cuetrail.model import (
     Finding,
     Found,
     Link,
+    Mention,
     Neighbourhood,
     Node,
+    Note,
     Scope,
     SourceFile,
     Stats,
@@ -41,7 +44,19 @@ from cuetrail.store.base import (
     Written,
 )
 from cuetrail.store.energy import Expanded, Level
-from cuetrail.store.local import backup, doctor, dreaming, graves, lives, rehearsal, spaces, succession, texts, write
+from cuetrail.store.local import (
+    backup,
+    doctor,
+    dreaming,
+    graves,
+    lives,
+    rehearsal,
+    spaces,
+    steps,
+    succession,
+    texts,
+    write,
+)
 from cuetrail.store.local.db import UNERASED, Database, chunks, head, log_changes, marks
 from cuetrail.store.local.expand import expand
 from cuetrail.store.local.home import Home
@@ -52,6 +67,7 @@ from cuetrail.store.local.snapshot import Snapshot
 from cuetrail.store.local.textindex import FORGOTTEN, TextIndex
 from cuetrail.store.local.vectorindex import VectorIndex
 from cuetrail.store.local.walks import walk as walk_labels
+from cuetrail.store.steps import Side, Step, StepQuery
 
 KEEP_CHANGES, MOST_CHANGES = 10_000, 200_000
 DREAM_LOCK = "dream.lock"
@@ -263,6 +279,23 @@ class LocalStore:
         """Where the energy of each spark can go, the most of it first; see `store.energy`."""
         with self.db.reading() as db:
             return expand(Reader(db, scope, self.db.path), level)
+
+    def steps(self, scope: Scope, query: StepQuery) -> dict[str, list[Step]]:
+        """The strongest edges of nodes that pass the filters; see `store.steps`."""
+        with self.db.reading() as db:
+            return steps.steps(Reader(db, scope, self.db.path), query)
+
+    def notes(
+        self, scope: Scope, targets: Sequence[str], on: Literal["node", "edge"], now: int, each: int
+    ) -> dict[str, list[Note]]:
+        """The newest notes on nodes or edges whose time is not over, at most `each` per target."""
+        with self.db.reading() as db:
+            return steps.notes(Reader(db, scope, self.db.path), targets, on, now, each)
+
+    def mentions(self, scope: Scope, ids: Sequence[str], by: Side, each: int) -> dict[str, list[Mention]]:
+        """The newest mentions that sources make, or that nodes get, at most `each` per id."""
+        with self.db.reading() as db:
+            return steps.mentions(Reader(db, scope, self.db.path), ids, by, each)
 
     def edge_tags(self, scope: Scope, names: Sequence[str] | None = None) -> list[str]:
         """The tags, of these names or of all, that an edge in sight carries, by name."""

@@ -8,7 +8,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from cuetrail.errors import Busy, CuetrailError
 from cuetrail.model import (
@@ -17,8 +17,10 @@ from cuetrail.model import (
     Finding,
     Found,
     Link,
+    Mention,
     Neighbourhood,
     Node,
+    Note,
     Scope,
     SourceFile,
     Stats,
@@ -51,6 +53,7 @@ from cuetrail.store.neo4j import (
     places,
     remove,
     spaces,
+    steps,
     succession,
     texts,
     upkeep,
@@ -63,6 +66,7 @@ from cuetrail.store.neo4j.home import Home
 from cuetrail.store.neo4j.ids import Ids
 from cuetrail.store.neo4j.read import Reader
 from cuetrail.store.neo4j.schema import migrate
+from cuetrail.store.steps import Side, Step, StepQuery
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
@@ -226,6 +230,20 @@ class Neo4jStore:
     def expand(self, scope: Scope, level: Level) -> Expanded:
         """The candidates of every spark of a level; the server reckons the energies."""
         return self._read(scope, lambda reader: expand(reader, level))
+
+    def steps(self, scope: Scope, query: StepQuery) -> dict[str, list[Step]]:
+        """The strongest edges of nodes that pass the filters; see `store.steps`."""
+        return self._read(scope, lambda reader: steps.steps(reader, query))
+
+    def notes(
+        self, scope: Scope, targets: Sequence[str], on: Literal["node", "edge"], now: int, each: int
+    ) -> dict[str, list[Note]]:
+        """The newest notes on nodes or edges whose time is not over, at most `each` per target."""
+        return self._read(scope, lambda reader: steps.notes(reader, targets, on, now, each))
+
+    def mentions(self, scope: Scope, ids: Sequence[str], by: Side, each: int) -> dict[str, list[Mention]]:
+        """The newest mentions that sources make, or that nodes get, at most `each` per id."""
+        return self._read(scope, lambda reader: steps.mentions(reader, ids, by, each))
 
     def edge_tags(self, scope: Scope, names: Sequence[str] | None = None) -> list[str]:
         """The tags, of these names or of all, that an edge in sight carries, by name."""

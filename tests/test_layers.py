@@ -38,6 +38,7 @@ LAYERS: list[set[str]] = [
         "store.copying",
         "store.dreams",
         "store.energy",
+        "store.facts",
         "store.naming",
         "store.steps",
         "store.words",

@@ -31,6 +31,26 @@ def clean(text: str) -> str:
     return unicodedata.normalize("NFC", text.encode("utf-8", "ignore").decode("utf-8"))
 
 
+def folded(text: str) -> str:
+    """A name as it is compared where accents and case may differ: without marks, casefolded, single spaces.
+
+    >>> folded("  Málaga  CAFÉ "), folded("Straße"), folded("東京")
+    ('malaga cafe', 'strasse', '東京')
+    """
+    if not text.isascii():
+        text = "".join(c for c in unicodedata.normalize("NFKD", clean(text)) if not unicodedata.combining(c))
+    return norm_name(text)
+
+
+def name_words(name: str) -> frozenset[str]:
+    """The words by which a name is found, without marks and case.
+
+    >>> sorted(name_words("The JACQ-Project, Málaga"))
+    ['jacq', 'malaga', 'project', 'the']
+    """
+    return frozenset(piece[0] for piece in pieces(folded(name)))
+
+
 def storable(text: str) -> bool:
     """Whether a text can be written at all; one with half a surrogate pair cannot, so nothing has it as an id.
 

@@ -11,7 +11,7 @@ Rules all engines keep:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from cuetrail.errors import EmbedderMismatch
 from cuetrail.model import (
+    Direction,
     Edge,
     Fact,
     Finding,
@@ -38,6 +39,7 @@ from cuetrail.model import (
     WalkQuery,
     Where,
 )
+from cuetrail.store.facts import Stated, Verdict
 
 if TYPE_CHECKING:
     from cuetrail.store.dreams import Dreaming
@@ -85,12 +87,15 @@ class Batch:
     is removed. Edges made by a rule do not pass on, and nothing passes to a node that was kept out.
     `nodes` are inserted, or replaced where the id exists. `vectors` maps node ids to unit vectors as little-endian
     float16 bytes; they are of the model `space` names (None: the one the memory holds). `roots` maps the short names
-    of ingested folders to where they are.
+    of ingested folders to where they are. `facts` are written as they are; those that are `stated` are fitted into what
+    is known, and `verdicts` say what becomes of facts that are there; see `store.facts`.
     """
 
     nodes: list[Node] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
     facts: list[Fact] = field(default_factory=list)
+    stated: list[Stated] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     mentions: list[Mention] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
@@ -170,6 +175,16 @@ class Said(NamedTuple):
     text: str
 
 
+class Alike(NamedTuple):
+    """A node that has some of the words it was looked for by in its names. `shared` says how many."""
+
+    id: str
+    kind: str
+    name: str
+    aliases: tuple[str, ...]
+    shared: int
+
+
 class Snapshot(Protocol):
     """One consistent view of the atoms a scope may be shown: neither in quarantine nor archived."""
 
@@ -200,13 +215,24 @@ class Store(Protocol):
     ) -> list[str]: ...
     def has_traces(self) -> bool: ...
     def touch(self, scope: Scope, ids: Sequence[str], now: int) -> None: ...
+    def touch_facts(self, scope: Scope, ids: Sequence[str], now: int) -> None: ...
 
     # reading
     def get(self, scope: Scope, ids: Sequence[str]) -> dict[str, Node]: ...
     def edges(self, scope: Scope, ids: Sequence[str]) -> dict[str, Edge]: ...
     def facts(self, scope: Scope, subjects: Sequence[str]) -> dict[str, list[Fact]]: ...
+    def facts_by_id(self, scope: Scope, ids: Sequence[str]) -> dict[str, Fact]: ...
+    def facts_from(self, scope: Scope, refs: Sequence[str]) -> list[Fact]: ...
+    def beliefs(
+        self, scope: Scope, ids: Sequence[str], at: int, limit: int, direction: Direction
+    ) -> dict[str, list[Fact]]: ...
+    def most_used(self, scope: Scope, limit: int) -> list[str]: ...
+    def version(self, scope: Scope) -> Hashable: ...
     def ids(self, scope: Scope, prefix: str, limit: int) -> list[str]: ...
     def named(self, scope: Scope, norms: Sequence[str]) -> dict[str, list[str]]: ...
+    def named_like(
+        self, scope: Scope, words: Collection[str], beginnings: Collection[str], limit: int
+    ) -> list[Alike]: ...
     def text(
         self,
         scope: Scope,
@@ -217,7 +243,13 @@ class Store(Protocol):
         nodes: bool = False,
     ) -> list[Found]: ...
     def vector(
-        self, scope: Scope, vector: bytes, limit: int, where: Where, space: VectorSpace | None = None
+        self,
+        scope: Scope,
+        vector: bytes,
+        limit: int,
+        where: Where,
+        space: VectorSpace | None = None,
+        named: bool = False,
     ) -> list[Found]: ...
     def walk(self, scope: Scope, query: WalkQuery, limit: int, where: Where) -> Walk: ...
     def neighbours(self, scope: Scope, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]: ...

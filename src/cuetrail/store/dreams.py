@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 import xxhash
 
-from cuetrail.model import Life, Tag
+from cuetrail.model import Fact, Life, Tag
 from cuetrail.store.base import Batch
 
 _TWO64 = 1 << 64
@@ -165,6 +165,7 @@ class Dreaming(Protocol):
     def joined(self, keys: Collection[int]) -> set[tuple[int, int]]: ...
     def lives(self, before: int, after: int, limit: int) -> list[Living]: ...
     def expired(self, now: int, limit: int) -> list[str]: ...
+    def ageing(self, before: int, after: str, limit: int) -> list[Fact]: ...
 
     # the ledger
     def by_first(self, book: Book, firsts: Collection[int]) -> list[Row]: ...

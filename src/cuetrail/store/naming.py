@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from cuetrail.errors import InputError
-from cuetrail.text import norm_name
+from cuetrail.text import name_words, norm_name
 
 SIGN = "@@"
 """Stands between an id and whose it is. No id has it in itself."""
@@ -52,3 +52,8 @@ def check_ids(ids: Iterable[str], known: Callable[[Sequence[str]], Iterable[str]
 def norms(name: str | None, aliases: Iterable[str]) -> set[str]:
     """The forms under which a node is found by name."""
     return {norm for norm in (norm_name(n) for n in (name or "", *aliases)) if norm}
+
+
+def words_of(name: str | None, aliases: Iterable[str]) -> set[str]:
+    """The words under which a node is found by parts of its names."""
+    return {word for one in (name or "", *aliases) for word in name_words(one)}

@@ -544,6 +544,8 @@ def own_part(db: sqlite3.Connection, scope: Scope) -> int:
     """The part this scope writes to, made on first use. Needs a write transaction."""
     row = (scope.tenant, scope.user, scope.share or "")
     db.execute("INSERT OR IGNORE INTO parts (tenant, owner, team) VALUES (?, ?, ?)", row)
+    # A user may change what he has in other places as well.
+    db.execute("UPDATE parts SET version = version + 1 WHERE tenant = ? AND owner = ?", row[:2])
     found = db.execute("SELECT part FROM parts WHERE tenant = ? AND owner = ? AND team = ?", row).fetchone()
     return int(found[0])
 

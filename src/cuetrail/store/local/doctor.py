@@ -14,7 +14,7 @@ from cuetrail.store.base import Progress
 from cuetrail.store.local import rows
 from cuetrail.store.local.db import Database
 from cuetrail.store.local.labelindex import LabelIndex
-from cuetrail.store.local.schema import true_given
+from cuetrail.store.local.schema import true_given, true_name_words
 from cuetrail.store.local.textindex import TextIndex
 from cuetrail.store.local.vectorindex import VectorIndex
 from cuetrail.store.local.write import UNKNOWN_WEIGHT
@@ -27,7 +27,13 @@ Check = Callable[[sqlite3.Connection], Iterator[Finding]]
 
 
 def examine(
-    db: Database, text: TextIndex, vectors: VectorIndex, labels: LabelIndex, repair: bool, progress: Progress | None
+    db: Database,
+    text: TextIndex,
+    vectors: VectorIndex,
+    labels: LabelIndex,
+    names: VectorIndex | None,
+    repair: bool,
+    progress: Progress | None,
 ) -> list[Finding]:
     """Everything that is wrong. With `repair`, derived tables and indexes are made anew and reported as mended."""
     try:
@@ -40,8 +46,10 @@ def examine(
             found = [Finding(f.check, f.problem, "mended") for f in found]
         if progress:
             progress("checking indexes", 6, 7)
-        for name, index in (("text index", text), ("vector index", vectors), ("label index", labels)):
-            if index.differs():
+        for name, index in (
+            ("text index", text), ("vector index", vectors), ("label index", labels), ("index of names", names),
+        ):  # fmt: skip
+            if index is not None and index.differs():
                 if repair:
                     index.rebuild()
                 found.append(Finding(name, "it differs from the memories", "mended" if repair else REPAIR))
@@ -107,6 +115,8 @@ def _true_labels(db: sqlite3.Connection) -> Iterator[tuple[str, str, int]]:
 def _names(db: sqlite3.Connection) -> Iterator[Finding]:
     if _sum(db.execute("SELECT norm, key FROM names")) != _sum(_true_names(db)):
         yield Finding("names", "the table of names differs from the nodes", REPAIR)
+    if _sum(db.execute("SELECT part, word, key FROM name_words")) != _sum(true_name_words(db)):
+        yield Finding("names", "the table of the words of names differs from the nodes", REPAIR)
 
 
 def _true_names(db: sqlite3.Connection) -> Iterator[tuple[str, int]]:
@@ -175,10 +185,11 @@ def _mend(db: sqlite3.Connection) -> None:
     """Make every derived table anew from nodes and edges, and drop what belongs to nothing."""
     for table, column in _OF_NODES:
         db.execute(f"DELETE FROM {table} WHERE {column} NOT IN (SELECT key FROM nodes)")
-    for table in ("adjacency", "adjacency_tags", "degrees", "given_tags", "node_labels", "names"):
+    for table in ("adjacency", "adjacency_tags", "degrees", "given_tags", "node_labels", "names", "name_words"):
         db.execute(f"DELETE FROM {table}")
     db.executemany("INSERT INTO given_tags VALUES (?, ?, ?)", list(true_given(db)))
     db.executemany("INSERT INTO names VALUES (?, ?)", _true_names(db))
+    db.executemany("INSERT INTO name_words VALUES (?, ?, ?)", true_name_words(db))
     true = list(_true_adjacency(db))
     db.executemany("INSERT INTO adjacency VALUES (?,?,?,?,?,?,?)", true)
     degrees = Counter((row[0], row[6]) for row in true)

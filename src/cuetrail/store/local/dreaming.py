@@ -7,9 +7,9 @@ import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from cuetrail.model import DAY, Scope, Tag
+from cuetrail.model import DAY, Fact, Scope, Tag
 from cuetrail.store.dreams import Atom, Book, Brief, Living, Mark, Named, Row, Saved, Slice, Writes, hashed
-from cuetrail.store.local import dreamwrite, lives, rows
+from cuetrail.store.local import dreamwrite, facts, lives, rows
 from cuetrail.store.local.db import Database, chunks, head, joined, mark_of, marks, own_part
 
 Runs = list[tuple[int, int]]
@@ -216,6 +216,11 @@ class LocalDreaming:
         query = "SELECT id FROM notes WHERE part = ? AND expires <= ? ORDER BY expires, id LIMIT ?"
         with self.db.reading() as db:
             return [id_ for (id_,) in db.execute(query, (self.part, now, limit))]
+
+    def ageing(self, before: int, after: str, limit: int) -> list[Fact]:
+        """Active facts behind this id that may be promoted or retracted."""
+        with self.db.reading() as db:
+            return facts.ageing(db, self.part, before, after, limit)
 
     # --- the ledger
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -14,6 +14,7 @@ from filelock import FileLock, Timeout
 
 from cuetrail.errors import Busy, CuetrailError, MemoryError_
 from cuetrail.model import (
+    Direction,
     Edge,
     Fact,
     Finding,
@@ -35,6 +36,7 @@ from cuetrail.model import (
 from cuetrail.store.base import (
     NO_VECTORS,
     NOTHING_ALONG,
+    Alike,
     Band,
     Batch,
     Progress,
@@ -57,6 +59,7 @@ from cuetrail.store.local import (
     texts,
     write,
 )
+from cuetrail.store.local import facts as fact_rows
 from cuetrail.store.local.db import UNERASED, Database, chunks, head, log_changes, marks
 from cuetrail.store.local.expand import expand
 from cuetrail.store.local.home import Home
@@ -86,6 +89,7 @@ class LocalStore:
         self.db = Database(directory)
         self.text_index = TextIndex(directory / "index" / "text", self.db)
         self.vector_index = VectorIndex(directory / "index" / "vectors", self.db)
+        self.name_index = VectorIndex(directory / "index" / "names", self.db, named=True)
         self.label_index = LabelIndex(directory / "index" / "labels", self.db)
         self._bulk = threading.local()
         self._accesses: deque[tuple[Scope, tuple[str, ...], int]] = deque()
@@ -157,6 +161,8 @@ class LocalStore:
             else:
                 self.text_index.catch_up(progress)
             self.vector_index.view(progress)
+            if self.name_index.exists():
+                self.name_index.view(progress)
             if self.label_index.exists():
                 self.label_index.catch_up(progress)
             self._sweep()
@@ -198,6 +204,11 @@ class LocalStore:
                     lives.touch(db, keys, now)
                 log_changes(db, [key for keys, _ in woken for key in keys])
 
+    def touch_facts(self, scope: Scope, ids: Sequence[str], now: int) -> None:
+        """Count one use of each fact; while another process is writing they are not counted: a reader does not wait."""
+        with contextlib.suppress(Busy), self.db.jotting() as db:
+            fact_rows.touch(db, ids_of(db, scope).keys(ids, "facts").values(), now)
+
     # --- reading
 
     def get(self, scope: Scope, ids: Sequence[str]) -> dict[str, Node]:
@@ -213,6 +224,32 @@ class LocalStore:
         with self.db.reading() as db:
             return Reader(db, scope, self.db.path).facts(subjects)
 
+    def facts_by_id(self, scope: Scope, ids: Sequence[str]) -> dict[str, Fact]:
+        with self.db.reading() as db:
+            return fact_rows.by_id(Reader(db, scope, self.db.path), ids)
+
+    def facts_from(self, scope: Scope, refs: Sequence[str]) -> list[Fact]:
+        """The user's own active facts that were read out of these nodes."""
+        with self.db.reading() as db:
+            return fact_rows.from_refs(Reader(db, scope, self.db.path), refs)
+
+    def beliefs(
+        self, scope: Scope, ids: Sequence[str], at: int, limit: int, direction: Direction
+    ) -> dict[str, list[Fact]]:
+        """The most certain facts of each node that hold at a time, as subject, as object, or both."""
+        with self.db.reading() as db:
+            return fact_rows.beliefs(Reader(db, scope, self.db.path), ids, at, limit, direction)
+
+    def most_used(self, scope: Scope, limit: int) -> list[str]:
+        """The entities whose facts were used most often."""
+        with self.db.reading() as db:
+            return fact_rows.most_used(Reader(db, scope, self.db.path), limit)
+
+    def version(self, scope: Scope) -> Hashable:
+        """Another one after every write, in any process, to what the scope sees."""
+        with self.db.looking() as db:
+            return ids_of(db, scope).version
+
     def ids(self, scope: Scope, prefix: str, limit: int) -> list[str]:
         """Ids of visible nodes that begin so, in order."""
         with self.db.reading() as db:
@@ -221,6 +258,11 @@ class LocalStore:
     def named(self, scope: Scope, norms: Sequence[str]) -> dict[str, list[str]]:
         with self.db.reading() as db:
             return Reader(db, scope, self.db.path).named(norms)
+
+    def named_like(self, scope: Scope, words: Collection[str], beginnings: Collection[str], limit: int) -> list[Alike]:
+        """Nodes with one of these words, or one that begins so, in their names."""
+        with self.db.reading() as db:
+            return Reader(db, scope, self.db.path).named_like(words, beginnings, limit)
 
     def history(self, scope: Scope, id_: str) -> list[Version]:
         with self.db.reading() as db:
@@ -241,9 +283,18 @@ class LocalStore:
             return texts.search(reader, self.text_index, query, limit, where, favour, nodes)
 
     def vector(
-        self, scope: Scope, vector: bytes, limit: int, where: Where, space: VectorSpace | None = None
+        self,
+        scope: Scope,
+        vector: bytes,
+        limit: int,
+        where: Where,
+        space: VectorSpace | None = None,
+        named: bool = False,
     ) -> list[Found]:
-        """The nearest by cosine. Raises EmbedderMismatch when the memory does not hold vectors of this space."""
+        """The nearest by cosine, or of those that have a name. Raises EmbedderMismatch when the memory does not hold
+        vectors of this space.
+        """
+        index = self.name_index if named else self.vector_index
         query = np.frombuffer(vector, dtype="<f2").astype(np.float32)
         with self.db.reading() as db:
             reader, held = Reader(db, scope, self.db.path), spaces.space_of(db)
@@ -252,7 +303,7 @@ class LocalStore:
         # One more than wanted shows whether the last one ties with it.
         wanted = limit + 1
         while limit > 0:
-            near = self.vector_index.search(query, wanted, None if reader.all else reader.parts, space or held)
+            near = index.search(query, wanted, None if reader.all else reader.parts, space or held)
             with self.db.reading() as db:
                 # A new look: the index may have rows of parts that were made since the first one.
                 reader = Reader(db, scope, self.db.path)
@@ -502,19 +553,19 @@ class LocalStore:
         backup.save(self.db, path)
 
     def doctor(self, repair: bool, progress: Progress | None) -> list[Finding]:
-        found = doctor.examine(self.db, self.text_index, self.vector_index, self.label_index, repair, progress)
+        names = self.name_index if self.name_index.exists() else None
+        found = doctor.examine(self.db, self.text_index, self.vector_index, self.label_index, names, repair, progress)
         if not self._sweep():
-            names = ", ".join(str(copy) for copy in rehearsal.left(self.directory))
-            found.append(Finding("dry run", f"one that was killed left a copy of the memory: {names}", "delete it"))
+            copies = ", ".join(str(copy) for copy in rehearsal.left(self.directory))
+            found.append(Finding("dry run", f"one that was killed left a copy of the memory: {copies}", "delete it"))
         return found
 
     def refresh(self, progress: Progress | None) -> None:
         """Bring the indexes up to date now, without a trace of the forgotten; shorten the log they no longer need."""
         self.text_index.purge(progress)
         applied = [self.text_index.view(progress).state.seq]
-        rows = self.vector_index.view(progress)
-        if rows is not None:
-            applied.append(rows.state.seq)
+        indexes = [self.vector_index, *([self.name_index] if self.name_index.exists() else [])]
+        applied += [rows.state.seq for index in indexes if (rows := index.view(progress)) is not None]
         with self.db.reading() as db:
             oldest = db.execute("SELECT min(seq) FROM changes").fetchone()[0] or 0
             long = head(db) - oldest > KEEP_CHANGES

@@ -55,12 +55,13 @@ class Ids:
 
     `parts` are those places, the closest first; `mine` those of them that are the user's own, which alone it may
     change; `home` is the one it writes to, None while nothing was written there. `all`: there are no others.
+    `version` is another one after every write to one of the places.
     """
 
     def __init__(self, db: sqlite3.Connection, scope: Scope) -> None:
         self.db = db
         found = db.execute(
-            f"SELECT part, owner, team, (SELECT count(*) FROM parts), {MOMENT} FROM parts"
+            f"SELECT part, owner, team, (SELECT count(*) FROM parts), {MOMENT}, version FROM parts"
             f" WHERE tenant = ? AND (owner = ? OR (team <> '' AND team IN ({marks(len(scope.teams))})))",
             (scope.tenant, scope.user, *scope.teams),
         ).fetchall()
@@ -72,6 +73,7 @@ class Ids:
         self.mine: list[int] = [row[0] for row in found if row[1] == scope.user]
         self.home: int | None = found[0][0] if found and found[0][1:3] == (scope.user, share) else None
         self.all = bool(found) and len(found) == found[0][3]
+        self.version = tuple((row[0], row[6]) for row in found)
         self._labels = place_labels([row[:3] for row in found])
 
     def moment(self) -> tuple[str, int]:

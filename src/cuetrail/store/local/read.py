@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,8 +26,8 @@ from cuetrail.model import (
     Tombstone,
     Version,
 )
-from cuetrail.store.base import Record
-from cuetrail.store.local import rows
+from cuetrail.store.base import Alike, Record
+from cuetrail.store.local import facts, rows
 from cuetrail.store.local.db import CHUNK, chunks, damaged, marks, meta
 from cuetrail.store.local.ids import ids_of
 from cuetrail.store.local.schema import VERSION
@@ -156,11 +157,8 @@ class Reader:
                 f" AND (b.key IS NULL OR {self.among('b.part')}) ORDER BY f.confidence DESC, f.created DESC, f.id"
             )
             read += self.db.execute(query, some)
-        names = self.names(key for row in read for key in row[19:21] if key is not None) if len(self.parts) > 1 else {}
         found: dict[int, list[Fact]] = {}
-        for row in read:
-            fact = rows.to_fact(row)
-            fact = replace(fact, subject=names[row[19]], object=names.get(row[20])) if names else fact
+        for row, fact in zip(read, facts.made(self, read), strict=True):
             found.setdefault(row[19], []).append(fact)
         return {id_: found[key] for id_, key in keys.items() if key in found}
 
@@ -178,6 +176,25 @@ class Reader:
         for norm, key, _, _ in carriers:
             found.setdefault(norm, []).append(names[key])
         return {norm: sorted(ids) for norm, ids in sorted(found.items())}
+
+    def named_like(self, words: Collection[str], beginnings: Collection[str], limit: int) -> list[Alike]:
+        """Nodes with one of these words, or one that begins so, in their names: those that share most, then by id.
+
+        Of the nodes that have a word the first `limit` of each place are looked at.
+        """
+        shared = Counter[int]()
+        wanted: list[tuple[str, tuple[str, ...]]] = [("word = ?", (word,)) for word in sorted(words) if storable(word)]
+        wanted += [("word >= ? AND word < ?", (w, w + "\U0010ffff")) for w in sorted(beginnings) if storable(w)]
+        for part in self.parts if limit > 0 else ():
+            for condition, given in wanted:
+                query = f"SELECT DISTINCT key FROM name_words WHERE part = ? AND {condition} LIMIT ?"
+                shared.update(key for (key,) in self.db.execute(query, (part, *given, limit)))
+        best = sorted(shared, key=lambda key: (-shared[key], key))[:limit]
+        nodes = self.nodes_by_key(best)
+        return sorted(
+            (Alike(node.id, node.kind, node.name or "", node.aliases, shared[key]) for key, node in nodes.items()),
+            key=lambda one: (-one.shared, one.id),
+        )
 
     def neighbours(self, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]:
         """The `limit` strongest edges of each node, by weight, neighbour and edge, by their plain ids; no more is read.

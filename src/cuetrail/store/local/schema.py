@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 
 from cuetrail.errors import WrongVersion
 from cuetrail.store.local.rows import given_names, unpack_labels
+from cuetrail.store.naming import words_of
 
 FIRST = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -177,7 +178,41 @@ def _expiry(db: sqlite3.Connection) -> None:
     db.execute("CREATE INDEX IF NOT EXISTS notes_by_expiry ON notes (part, expires) WHERE expires IS NOT NULL")
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first, _change_over, _dreams, _energy, _expiry)
+FACTS = """
+-- Of an entity with many facts only the most certain are read, and of those that ended what ended after a time.
+CREATE INDEX IF NOT EXISTS facts_of_subject ON facts (subject, confidence DESC, created DESC, id)
+  WHERE status IN ('staged', 'confirmed');
+CREATE INDEX IF NOT EXISTS facts_of_object ON facts (object, confidence DESC, created DESC, id)
+  WHERE object IS NOT NULL AND status IN ('staged', 'confirmed');
+CREATE INDEX IF NOT EXISTS facts_past ON facts (subject, valid_until) WHERE status IN ('superseded', 'retracted');
+CREATE INDEX IF NOT EXISTS facts_past_object ON facts (object, valid_until)
+  WHERE object IS NOT NULL AND status IN ('superseded', 'retracted');
+CREATE INDEX IF NOT EXISTS facts_by_ref ON facts (source_ref) WHERE source_ref IS NOT NULL;
+CREATE INDEX IF NOT EXISTS facts_used ON facts (access_count, part) WHERE access_count > 0;
+-- The words of the names of nodes, without marks and case: a name is found by some of its words, or by how they begin.
+CREATE TABLE IF NOT EXISTS name_words (
+  part INTEGER NOT NULL, word TEXT NOT NULL, key INTEGER NOT NULL, PRIMARY KEY (part, word, key)) WITHOUT ROWID;
+DELETE FROM name_words;
+"""
+
+
+def _facts(db: sqlite3.Connection) -> None:
+    """What facts and their entities are found by."""
+    _run(db, FACTS)
+    if "version" not in {row[1] for row in db.execute("PRAGMA table_info(parts)")}:
+        # Counts the writes of a place, so that what was made of it is known to be of before.
+        db.execute("ALTER TABLE parts ADD COLUMN version INTEGER NOT NULL DEFAULT 0")
+    db.executemany("INSERT INTO name_words VALUES (?, ?, ?)", true_name_words(db))
+
+
+def true_name_words(db: sqlite3.Connection) -> Iterator[tuple[int, str, int]]:
+    """The table of the words of names as the nodes have it."""
+    query = "SELECT part, key, name, aliases FROM nodes WHERE name IS NOT NULL OR aliases IS NOT NULL"
+    for part, key, name, aliases in db.execute(query).fetchall():
+        yield from ((part, word, key) for word in words_of(name, json.loads(aliases) if aliases else ()))
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first, _change_over, _dreams, _energy, _expiry, _facts)
 VERSION = len(MIGRATIONS)
 
 

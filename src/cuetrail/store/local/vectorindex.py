@@ -34,7 +34,7 @@ BATCH = 8_192
 END = 2**62
 
 ROWS = """SELECT v.key, n.part, v.vector FROM vectors v JOIN nodes n ON n.key = v.key
-  WHERE v.key BETWEEN ? AND ? ORDER BY v.key"""
+  WHERE v.key BETWEEN ? AND ?{} ORDER BY v.key"""
 
 Runs = Sequence[tuple[int, int]]
 
@@ -71,10 +71,11 @@ def space_of(db: sqlite3.Connection) -> VectorSpace | None:
 
 
 class VectorIndex:
-    """Keeps the blocks in step with the truth and searches them."""
+    """Keeps the blocks in step with the truth and searches them; those of all nodes, or only of those with a name."""
 
-    def __init__(self, directory: Path, db: Database) -> None:
+    def __init__(self, directory: Path, db: Database, named: bool = False) -> None:
         self.dir = IndexDir(directory)
+        self._where = " AND n.name IS NOT NULL" if named else ""
         self.db = db
         self._view: View | None = None
         db.on_close(self.close)
@@ -82,6 +83,10 @@ class VectorIndex:
     def close(self) -> None:
         """Let go of the mapped files."""
         self._view = None
+
+    def exists(self) -> bool:
+        """Whether there is one on disk."""
+        return self.dir.load() is not None
 
     def search(
         self, query: NDArray[np.float32], limit: int, parts: Sequence[int] | None, space: VectorSpace
@@ -181,13 +186,13 @@ class VectorIndex:
 
     def _rebuild(self, db: sqlite3.Connection, space: VectorSpace, progress: Progress | None) -> None:
         state = State(meta(db, "epoch"), layout_of(space), 0, 0, self.dir.next_folder())
-        rows = _Rows(self.db.path, db, space.dim, progress)
+        rows = _Rows(self.db.path, db, space.dim, progress, self._where)
         names = [self._write(state.folder, block) for block in rows.read([(0, END)])]
         self._save(db, state, names)
 
     def _apply(self, db: sqlite3.Connection, state: State, runs: Runs, dim: int, progress: Progress | None) -> None:
         """Write the blocks that hold changed keys anew, and put new keys behind them."""
-        rows = _Rows(self.db.path, db, dim, progress)
+        rows = _Rows(self.db.path, db, dim, progress, self._where)
         blocks = self._blocks(state, dim)
         names: list[str] = []
         few = sum(high - low + 1 for low, high in runs) <= BLOCK
@@ -249,7 +254,7 @@ class VectorIndex:
                 state = self.dir.load()
                 if state is None or not self.dir.intact(state, thorough=True):
                     return True
-                read = _Rows(self.db.path, db, space.dim, None).read([(0, END)])
+                read = _Rows(self.db.path, db, space.dim, None, self._where).read([(0, END)])
                 return _digest(b for _, b in self._blocks(state, space.dim)) != _digest(read)
             except (ValueError, OSError):
                 return True
@@ -263,12 +268,14 @@ class VectorIndex:
 class _Rows:
     """Reads vectors from the truth as blocks of at most BLOCK rows."""
 
-    def __init__(self, path: Path, db: sqlite3.Connection, dim: int, progress: Progress | None) -> None:
-        self.path, self.db, self.dim, self.progress = path, db, dim, progress
+    def __init__(
+        self, path: Path, db: sqlite3.Connection, dim: int, progress: Progress | None, where: str = ""
+    ) -> None:
+        self.path, self.db, self.dim, self.progress, self.query = path, db, dim, progress, ROWS.format(where)
         self.done = 0
 
     def read(self, runs: Runs) -> Iterator[Block]:
-        rows = (row for run in runs for row in self.db.execute(ROWS, run))
+        rows = (row for run in runs for row in self.db.execute(self.query, run))
         batches: list[Block] = []
         while some := list(islice(rows, BATCH)):
             batches.append(self._block(some))

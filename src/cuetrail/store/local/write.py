@@ -13,12 +13,12 @@ from typing import Any
 from cuetrail.errors import GhostWrite, InputError, NotFound
 from cuetrail.model import Edge, Node, Scope
 from cuetrail.store.base import Batch, Written
-from cuetrail.store.local import graves, rows, spaces
+from cuetrail.store.local import facts, graves, rows, spaces
 from cuetrail.store.local.db import chunks, log_changes, marks, own_part, take_keys
 from cuetrail.store.local.ids import Ids, find_keys
 from cuetrail.store.local.labels import collect_labels, count_given, label_ids
 from cuetrail.store.local.read import nodes_by_key
-from cuetrail.store.naming import check_ids, norms, plain
+from cuetrail.store.naming import check_ids, norms, plain, words_of
 from cuetrail.tombstones import let_in
 
 UNKNOWN_WEIGHT = 0.01
@@ -53,6 +53,8 @@ def write_batch(db: sqlite3.Connection, scope: Scope, batch: Batch, dreamt: str 
     edges = [e for e in batch.edges if e.src not in forgotten and e.dst not in forgotten]
     _put_edges(w, edges)
     _put_facts(w, batch, forgotten)
+    facts.put(w, batch.stated, forgotten)
+    facts.judge(w, batch.verdicts)
     _put_notes(w, batch, forgotten)
     _put_mentions(w, batch, forgotten)
     _put_links(w, batch, forgotten)
@@ -117,8 +119,11 @@ def _drop_labels(w: Write, keys: Sequence[int]) -> None:
         given.subtract((part, tag) for tag in rows.given_names(tags, provenance))
         for label in (*(("t", tag.name) for tag in tags), *(("b", bucket) for bucket in buckets)):
             loose.setdefault(label, []).append(key)
-        for norm in norms(name, json.loads(aliases) if aliases else ()):
+        aliases = json.loads(aliases) if aliases else ()
+        for norm in norms(name, aliases):
             w.db.execute("DELETE FROM names WHERE norm = ? AND key = ?", (norm, key))
+        for word in words_of(name, aliases):
+            w.db.execute("DELETE FROM name_words WHERE part = ? AND word = ? AND key = ?", (part, word, key))
     ids = label_ids(w.db, loose)
     pairs = [(id_, key) for label, id_ in ids.items() for key in loose[label]]
     w.db.executemany("DELETE FROM node_labels WHERE label = ? AND key = ?", pairs)
@@ -150,7 +155,9 @@ def forget(w: Write, ids: Sequence[str], now: int, path: Path, unsaid: Collectio
         for part in sorted(set(places.values())):
             graves.bury(w.db, part, [nodes[key] for key in some if places[key] == part], now, plain_ids)
     sources = {row[0] for some in chunks(keys) for row in w.db.execute(_SOURCES_OF.format(marks(len(some))), some)}
+    plain_keys = [plain(id_) for id_ in found]
     remove_nodes(w, keys)
+    remove_nodes(w, facts.forget_refs(w, plain_keys))
     # A file of which nothing is left is no longer known; others, also empty ones, still are.
     w.db.executemany(
         "DELETE FROM sources WHERE source = ?1 AND NOT EXISTS (SELECT 1 FROM nodes WHERE source = ?1)",
@@ -183,6 +190,8 @@ def _put_nodes(w: Write, nodes: Sequence[Node]) -> tuple[dict[str, int], int]:
     _put_labels(w, nodes, keys)
     named = [(norm, keys[n.id]) for n in nodes if n.name or n.aliases for norm in norms(n.name, n.aliases)]
     w.db.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", named)
+    words = [(w.part, word, keys[n.id]) for n in nodes if n.name or n.aliases for word in words_of(n.name, n.aliases)]
+    w.db.executemany("INSERT OR IGNORE INTO name_words VALUES (?, ?, ?)", words)
     aged = (n for n in nodes if n.life is not rows.NEWBORN and n.life != rows.NEWBORN)
     lives = [rows.life_row(keys[n.id], n.life) for n in aged]
     w.db.executemany(f"INSERT OR REPLACE INTO life VALUES ({marks(10)})", lives)
@@ -356,15 +365,15 @@ def remove_edges(w: Write, keys: Sequence[int], replaced: bool = False) -> None:
 
 
 def _put_facts(w: Write, batch: Batch, forgotten: Collection[str]) -> None:
-    facts = [f for f in batch.facts if f.subject not in forgotten and f.object not in forgotten]
-    if not facts:
+    given = [f for f in batch.facts if f.subject not in forgotten and f.object not in forgotten]
+    if not given:
         return
-    ends = w.keys_of(e for f in facts for e in (f.subject, f.object) if e is not None)
-    old = w.keys_of((f.id for f in facts), "facts", [w.part])
+    ends = w.keys_of(e for f in given for e in (f.subject, f.object) if e is not None)
+    old = w.keys_of((f.id for f in given), "facts", [w.part])
     known = _known_facts(w, old)
-    first = take_keys(w.db, len(facts))
+    first = take_keys(w.db, len(given))
     table = []
-    for number, fact in enumerate(facts):
+    for number, fact in enumerate(given):
         if (fact.object is None) == (fact.value is None):
             raise InputError(f"fact {fact.id!r} needs either an object or a value, not both and not neither")
         subject = _need(ends, fact.subject, "node")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cuetrail.model import DAY, Scope, Tag
+from cuetrail.model import DAY, Fact, Scope, Tag
 from cuetrail.store.dreams import Atom, Book, Brief, Living, Mark, Named, Row, Saved, Slice, Writes, hashed
-from cuetrail.store.neo4j import dreamwrite, lives
+from cuetrail.store.neo4j import dreamwrite, facts, lives
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import Connection, chunks, rows
 from cuetrail.store.neo4j.home import NOWHERE
@@ -194,6 +194,10 @@ class Neo4jDreaming:
             "MATCH (o:CueNote {part: $part}) WHERE o.expires <= $now RETURN o.id ORDER BY o.expires, o.id LIMIT $limit"
         )
         return [id_ for (id_,) in self._rows(query, now=now, limit=limit)]
+
+    def ageing(self, before: int, after: str, limit: int) -> list[Fact]:
+        """Active facts behind this id that may be promoted or retracted."""
+        return self.connection.reading(lambda tx: facts.ageing(tx, self.part, before, after, limit))
 
     # --- the ledger
 

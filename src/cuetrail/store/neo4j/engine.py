@@ -6,12 +6,13 @@ import contextlib
 import tempfile
 import threading
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from cuetrail.errors import Busy, CuetrailError
 from cuetrail.model import (
+    Direction,
     Edge,
     Fact,
     Finding,
@@ -33,6 +34,7 @@ from cuetrail.model import (
 from cuetrail.store.base import (
     NO_VECTORS,
     NOTHING_ALONG,
+    Alike,
     Band,
     Batch,
     Progress,
@@ -47,6 +49,7 @@ from cuetrail.store.energy import Expanded, Level
 from cuetrail.store.neo4j import (
     doctor,
     dreaming,
+    facts,
     graves,
     lives,
     nearest,
@@ -181,6 +184,11 @@ class Neo4jStore:
         for _ in counted:
             self._accesses.popleft()
 
+    def touch_facts(self, scope: Scope, ids: Sequence[str], now: int) -> None:
+        """Count one use of each fact; where writers are at work they are not counted: a reader does not fail."""
+        with contextlib.suppress(Busy):
+            self.connection.writing(lambda tx: facts.touch(Reader(tx, scope), ids, now))
+
     # --- reading
 
     def get(self, scope: Scope, ids: Sequence[str]) -> dict[str, Node]:
@@ -192,12 +200,37 @@ class Neo4jStore:
     def facts(self, scope: Scope, subjects: Sequence[str]) -> dict[str, list[Fact]]:
         return self._read(scope, lambda reader: reader.facts(subjects))
 
+    def facts_by_id(self, scope: Scope, ids: Sequence[str]) -> dict[str, Fact]:
+        return self._read(scope, lambda reader: facts.by_id(reader, ids))
+
+    def facts_from(self, scope: Scope, refs: Sequence[str]) -> list[Fact]:
+        """The user's own active facts that were read out of these nodes."""
+        return self._read(scope, lambda reader: facts.from_refs(reader, refs))
+
+    def beliefs(
+        self, scope: Scope, ids: Sequence[str], at: int, limit: int, direction: Direction
+    ) -> dict[str, list[Fact]]:
+        """The most certain facts of each node that hold at a time, as subject, as object, or both."""
+        return self._read(scope, lambda reader: facts.beliefs(reader, ids, at, limit, direction))
+
+    def most_used(self, scope: Scope, limit: int) -> list[str]:
+        """The entities whose facts were used most often."""
+        return self._read(scope, lambda reader: facts.most_used(reader, limit))
+
+    def version(self, scope: Scope) -> Hashable:
+        """Another one after every write, in any process, to what the scope sees."""
+        return self._read(scope, lambda reader: reader.ids.version)
+
     def ids(self, scope: Scope, prefix: str, limit: int) -> list[str]:
         """Ids of visible nodes that begin so, in order."""
         return self._read(scope, lambda reader: reader.beginning(prefix, limit))
 
     def named(self, scope: Scope, norms: Sequence[str]) -> dict[str, list[str]]:
         return self._read(scope, lambda reader: reader.named(norms))
+
+    def named_like(self, scope: Scope, words: Collection[str], beginnings: Collection[str], limit: int) -> list[Alike]:
+        """Nodes with one of these words, or one that begins so, in their names."""
+        return self._read(scope, lambda reader: facts.named_like(reader, words, beginnings, limit))
 
     def history(self, scope: Scope, id_: str) -> list[Version]:
         return self._read(scope, lambda reader: reader.history(id_))
@@ -215,10 +248,18 @@ class Neo4jStore:
         return self._read(scope, lambda reader: texts.search(reader, query, limit, where, favour, nodes))
 
     def vector(
-        self, scope: Scope, vector: bytes, limit: int, where: Where, space: VectorSpace | None = None
+        self,
+        scope: Scope,
+        vector: bytes,
+        limit: int,
+        where: Where,
+        space: VectorSpace | None = None,
+        named: bool = False,
     ) -> list[Found]:
-        """The nearest by cosine. Raises EmbedderMismatch when the memory does not hold vectors of this space."""
-        return self._read(scope, lambda reader: nearest.search(reader, vector, limit, where, space))
+        """The nearest by cosine, or of those that have a name. Raises EmbedderMismatch when the memory does not hold
+        vectors of this space.
+        """
+        return self._read(scope, lambda reader: nearest.search(reader, vector, limit, where, space, named))
 
     def walk(self, scope: Scope, query: WalkQuery, limit: int, where: Where) -> Walk:
         """The best nodes that share a label with a foothold, say something, and match no word of the query."""

@@ -20,7 +20,7 @@ LONGEST = 3_500
 FEW = 8
 
 _PLACES = """MATCH (p:CuePlace) WHERE p.tenant = $tenant AND p.part IS NOT NULL
-  AND (p.owner = $user OR (p.team <> '' AND p.team IN $teams)) RETURN p.part, p.owner, p.team"""
+  AND (p.owner = $user OR (p.team <> '' AND p.team IN $teams)) RETURN p.part, p.owner, p.team, p.writes"""
 _PATTERNS = {
     "node": ("(n:CueNode {uid: uid})", "(n:CueNode {ref: id})", "n.key"),
     "edge": ("()-[n:CUE_EDGE {uid: uid}]->()", None, "n.uid"),
@@ -60,6 +60,7 @@ class Ids:
 
     `parts` are those places, the closest first; `mine` those of them that are the user's own, which alone it may
     change; `home` is the one it writes to, None while nothing was written there. `whose` gives owner and team.
+    `version` is another one after every write to one of the places.
     """
 
     def __init__(self, tx: Tx, scope: Scope) -> None:
@@ -68,10 +69,11 @@ class Ids:
         share = scope.share or ""
         found.sort(key=lambda row: (row[1] != scope.user, row[2] != share, row[2], row[1]))
         self.parts: list[int] = [row[0] for row in found]
-        self.mine: list[int] = [part for part, owner, _ in found if owner == scope.user]
-        self.home: int | None = found[0][0] if found and found[0][1:] == [scope.user, share] else None
-        self.whose: dict[int, tuple[str, str | None]] = {part: (owner, team or None) for part, owner, team in found}
-        self._labels = place_labels([(part, owner, team) for part, owner, team in found])
+        self.mine: list[int] = [part for part, owner, _, _ in found if owner == scope.user]
+        self.home: int | None = found[0][0] if found and found[0][1:3] == [scope.user, share] else None
+        self.whose: dict[int, tuple[str, str | None]] = {part: (owner, team or None) for part, owner, team, _ in found}
+        self.version = tuple((row[0], row[3]) for row in found)
+        self._labels = place_labels([(part, owner, team) for part, owner, team, _ in found])
 
     def find(self, ids: Iterable[str], what: str = "node", parts: Sequence[int] | None = None) -> dict[str, Found]:
         """Records by plain id among the given places, in the order asked; where several have it the first wins."""

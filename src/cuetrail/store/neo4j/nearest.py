@@ -7,21 +7,30 @@ as that is quick, and so it is where filters leave little of what the index give
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from cuetrail.model import Found, Where
 from cuetrail.store.base import NO_VECTORS, VectorSpace, mismatch
 from cuetrail.store.neo4j import spaces
 from cuetrail.store.neo4j.connection import Row, rows
-from cuetrail.store.neo4j.filters import condition
+from cuetrail.store.neo4j.filters import condition as condition_of
 from cuetrail.store.neo4j.ids import Found as Record
 from cuetrail.store.neo4j.read import Reader
+
+Passing = tuple[str, dict[str, Any]]
+"""A condition on the node `n`, and its parameters."""
 
 FEW = 4_000
 FIRST, MOST_ASKED = 100, 10_000
 
 
-def search(reader: Reader, vector: bytes, limit: int, where: Where, space: VectorSpace | None) -> list[Found]:
-    """The nearest by cosine. Raises EmbedderMismatch when the memory does not hold vectors of this space."""
+def search(
+    reader: Reader, vector: bytes, limit: int, where: Where, space: VectorSpace | None, named: bool = False
+) -> list[Found]:
+    """The nearest by cosine, or of those that have a name.
+
+    Raises EmbedderMismatch when the memory does not hold vectors of this space.
+    """
     held = spaces.held(reader.tx)
     if held is None or held == NO_VECTORS:
         return []
@@ -33,20 +42,22 @@ def search(reader: Reader, vector: bytes, limit: int, where: Where, space: Vecto
     slot = spaces.slot(held)
     count = f"MATCH (n:CueNode) WHERE n.part IN $parts AND n.{slot} IS NOT NULL WITH n LIMIT $most RETURN count(n)"
     many = rows(reader.tx, count, parts=reader.parts, most=FEW + 1)[0][0] > FEW and held.dim <= spaces.MOST_INDEXED
-    found = _by_index(reader, slot, query, limit, where) if many else None
+    condition, given = condition_of(where)
+    passing = (condition + (" AND n.name IS NOT NULL" if named else ""), given)
+    found = _by_index(reader, slot, query, limit, passing) if many else None
     if found is None:
-        found = _one_by_one(reader, slot, query, limit, where)
+        found = _one_by_one(reader, slot, query, limit, passing)
     names = reader.ids.names(Record(*row[:3]) for row in found)
     order = sorted((-row[4], -row[3], names[row[0]]) for row in found)[:limit]
     # The server gives (1 + cosine) / 2.
     return [Found(id_, 2 * -score - 1) for score, _, id_ in order]
 
 
-def _one_by_one(reader: Reader, slot: str, query: Sequence[float], limit: int, where: Where) -> list[Row]:
+def _one_by_one(reader: Reader, slot: str, query: Sequence[float], limit: int, passing: Passing) -> list[Row]:
     """(key, id, part, at, score) of the nearest, by comparing all."""
-    passing, given = condition(where)
+    condition, given = passing
     cypher = (
-        f"MATCH (n:CueNode) WHERE n.part IN $parts AND n.{slot} IS NOT NULL{passing}"
+        f"MATCH (n:CueNode) WHERE n.part IN $parts AND n.{slot} IS NOT NULL{condition}"
         f" WITH n, vector.similarity.cosine(n.{slot}, $query) AS score ORDER BY score DESC, n.at DESC, n.id"
         " LIMIT $limit RETURN n.key, n.id, n.part, n.at, score"
     )
@@ -54,12 +65,12 @@ def _one_by_one(reader: Reader, slot: str, query: Sequence[float], limit: int, w
     return rows(reader.tx, cypher, parts=reader.parts, query=query, limit=min(limit, 2**31), **given)
 
 
-def _by_index(reader: Reader, slot: str, query: Sequence[float], limit: int, where: Where) -> list[Row] | None:
+def _by_index(reader: Reader, slot: str, query: Sequence[float], limit: int, passing: Passing) -> list[Row] | None:
     """The same by the index; None where filters leave too little of what it gives."""
-    passing, given = condition(where)
+    condition, given = passing
     cypher = (
         f"CALL db.index.vector.queryNodes('cue_{slot}', $wanted, $query) YIELD node AS n, score"
-        f" RETURN n.key, n.id, n.part, n.at, score, n.part IN $parts{passing}"
+        f" RETURN n.key, n.id, n.part, n.at, score, n.part IN $parts{condition}"
     )
     wanted = max(4 * limit, FIRST)
     while wanted <= MOST_ASKED:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cuetrail.model import Node
 from cuetrail.store.naming import SIGN
-from cuetrail.store.neo4j import graves
+from cuetrail.store.neo4j import facts, graves
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
 
@@ -88,6 +88,7 @@ def forget(w: Write, ids: Sequence[str], now: int, unsaid: Collection[str] = ())
             graves.bury(w.tx, part, nodes, now, plain_ids)
         files.update((part, file) for part, file in rows(w.tx, _SOURCES_OF, keys=some))
     remove_nodes(w, keys)
+    remove_nodes(w, facts.forget_refs(w, [one.id for one in found.values()]))
     # A file of which nothing is left is no longer known; others, also empty ones, still are.
     remove_empty_sources(w.tx, files)
     return list(found)

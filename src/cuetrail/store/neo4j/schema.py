@@ -25,6 +25,7 @@ from cuetrail.errors import WrongVersion
 from cuetrail.store.neo4j.connection import Connection, rows
 
 TEXT_INDEX = "cue_text"
+NAME_INDEX = "cue_names"
 UNIQUE = (
     ("CueNode", "uid"), ("CueNode", "key"), ("CueFact", "uid"), ("CueNote", "uid"), ("CueLink", "uid"),
     ("CueName", "uid"), ("CueTag", "uid"), ("CueBucket", "uid"), ("CueSource", "uid"), ("CueVersion", "uid"),
@@ -69,7 +70,14 @@ def _first() -> list[str]:
     return made
 
 
-MIGRATIONS: tuple[Sequence[str], ...] = (_first(),)
+# A name is found by some of its words, whatever their case and accents.
+_FOLDING = "{indexConfig: {`fulltext.analyzer`: 'standard-folding', `fulltext.eventually_consistent`: false}}"
+FACTS = (
+    "CREATE INDEX cue_by_fact_part_source_ref IF NOT EXISTS FOR (n:CueFact) ON (n.part, n.source_ref)",
+    f"CREATE FULLTEXT INDEX {NAME_INDEX} IF NOT EXISTS FOR (n:CueName) ON EACH [n.norm] OPTIONS {_FOLDING}",
+)
+
+MIGRATIONS: tuple[Sequence[str], ...] = (_first(), FACTS)
 VERSION = len(MIGRATIONS)
 
 

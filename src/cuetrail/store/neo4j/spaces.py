@@ -27,6 +27,8 @@ NOW, NEXT = "vector_space", "next_space"
 MOST_INDEXED = 4_096
 CLEARED = 10_000
 # A node that says nothing needs no vector.
+# Vectors are made for everyone, so what anyone made of a search is of before.
+_ANOTHER_VERSION = "MATCH (p:CuePlace) SET p.writes = coalesce(p.writes, 0) + 1"
 _MISSING = "MATCH (n:CueNode) WHERE n.key > $after AND n.{slot} IS NULL AND (n.text <> '' OR n.name <> '')"
 
 
@@ -120,6 +122,7 @@ def finish(connection: Connection, space: VectorSpace) -> bool:
         old = held(tx)
         _name(tx, NOW, space)
         _name(tx, NEXT, None)
+        rows(tx, _ANOTHER_VERSION)
         return True, old
 
     done, old = connection.writing(work)
@@ -153,6 +156,7 @@ def put(tx: Tx, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) ->
         said = {key: (name, text) for key, name, text in rows(tx, query, keys=[one.key for one, _ in some])}
         vectors |= {one.key: vector for one, vector in some if said.get(one.key) == (one.node.name, one.node.text)}
     store(tx, space, vectors)
+    rows(tx, _ANOTHER_VERSION)
     return len(vectors)
 
 

@@ -10,7 +10,7 @@ from cuetrail.errors import GhostWrite, InputError, NotFound
 from cuetrail.model import Edge, Fact, Life, Node, Scope, Tag
 from cuetrail.store.base import Batch, Written
 from cuetrail.store.naming import check_ids, norms
-from cuetrail.store.neo4j import graves, spaces
+from cuetrail.store.neo4j import facts, graves, spaces
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.ids import Found, short, uid
@@ -79,6 +79,8 @@ def carry_out(w: Write, batch: Batch, keys: Sequence[int]) -> Written:
     edges = [e for e in batch.edges if e.src not in forgotten and e.dst not in forgotten]
     _put_edges(w, edges)
     _put_facts(w, [f for f in batch.facts if f.subject not in forgotten and f.object not in forgotten])
+    facts.put(w, batch.stated, forgotten)
+    facts.judge(w, batch.verdicts)
     _put_notes(w, batch, forgotten)
     _put_mentions(w, batch, forgotten)
     _put_links(w, batch, forgotten)
@@ -239,15 +241,15 @@ def _put_edges(w: Write, edges: Sequence[Edge]) -> None:
     _run(w, _EDGES, put)
 
 
-def _put_facts(w: Write, facts: Sequence[Fact]) -> None:
-    if not facts:
+def _put_facts(w: Write, given: Sequence[Fact]) -> None:
+    if not given:
         return
-    facts = list({f.id: f for f in facts}.values())
-    ends = w.ids.seek(e for f in facts for e in (f.subject, f.object) if e is not None)
-    uids = [uid(w.part, f.id) for f in facts]
+    given = list({f.id: f for f in given}.values())
+    ends = w.ids.seek(e for f in given for e in (f.subject, f.object) if e is not None)
+    uids = [uid(w.part, f.id) for f in given]
     known = {row[0]: row[1:] for some in chunks(uids) for row in rows(w.tx, _KNOWN, uids=some)}
     put = []
-    for fact in facts:
+    for fact in given:
         if (fact.object is None) == (fact.value is None):
             raise InputError(f"fact {fact.id!r} needs either an object or a value, not both and not neither")
         subject = _need(ends, fact.subject, "node")

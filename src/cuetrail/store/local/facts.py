@@ -1,0 +1,223 @@
+"""Facts in the truth: how they are stated and judged, and which of them hold. `store.facts` has the rules."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from cuetrail.errors import InputError, NotFound
+from cuetrail.model import Direction, Fact
+from cuetrail.store.facts import ACTIVE, MADE_FOR_A_FACT, Stated, Verdict, judged, settle
+from cuetrail.store.local import rows
+from cuetrail.store.local.db import chunks, marks, take_keys
+
+if TYPE_CHECKING:
+    from cuetrail.store.local.read import Reader
+    from cuetrail.store.local.write import Write
+
+Row = tuple[Any, ...]
+
+# Both ways an entity is in a fact: the column of its key, the index by certainty, and the one of what has ended.
+SIDES = {"out": ("subject", "facts_of_subject", "facts_past"), "in": ("object", "facts_of_object", "facts_past_object")}
+_HELD = "coalesce(f.valid_from, f.created) <= ?"
+_UPDATE = (
+    "UPDATE OR REPLACE facts SET id = ?, confidence = ?, status = ?, source = ?, source_ref = ?, provenance = ?,"
+    " tags = ?, valid_from = ?, valid_until = ?, superseded_by = ? WHERE key = ?"
+)
+
+
+# --- reading
+
+
+def made(reader: Reader, read: Sequence[Row]) -> list[Fact]:
+    """Rows of the FACT query as facts, under the ids they and their ends have in this scope."""
+    facts = [rows.to_fact(row) for row in read]
+    if len(reader.parts) < 2:
+        return facts
+    own = reader.ids.names(((row[0], row[2], row[1]) for row in read), "facts")
+    ends = reader.names(key for row in read for key in row[19:21] if key is not None)
+    return [
+        replace(fact, id=own[row[0]], subject=ends.get(row[19], fact.subject), object=ends.get(row[20], fact.object))
+        for fact, row in zip(facts, read, strict=True)
+    ]
+
+
+def beliefs(reader: Reader, ids: Sequence[str], at: int, limit: int, direction: Direction) -> dict[str, list[Fact]]:
+    """The facts of each node that hold at a time: the `limit` most certain, then newer, then by id. No more is read."""
+    ways = [queries(reader, side) for side in SIDES if direction in (side, "both")]
+    found: dict[str, list[Row]] = {}
+    for id_, key in reader.keys(ids).items():
+        # A fact about the node itself is read twice.
+        read: dict[int, Row] = {}
+        for active, past in ways:
+            read.update((row[0], row) for row in reader.db.execute(active, (key, at, at, limit)))
+            read.update((row[0], row) for row in reader.db.execute(past, (key, at, at, limit)))
+        found[id_] = sorted(read.values(), key=lambda row: (-row[7], -row[15], row[2]))[: max(limit, 0)]
+    every = {row[0]: row for read in found.values() for row in read}
+    facts = dict(zip(every, made(reader, list(every.values())), strict=True))
+    return {id_: [facts[row[0]] for row in read] for id_, read in found.items() if read}
+
+
+def queries(reader: Reader, side: str) -> tuple[str, str]:
+    """The facts of a node that hold and are active, and those that ended later. The first must need no sort: an entity
+    of 100,000 facts would be read whole for it.
+    """
+    column, index, past = SIDES[side]
+    seen = f"{reader.among('f.part')} AND {reader.among('a.part')} AND (b.key IS NULL OR {reader.among('b.part')})"
+    order = "ORDER BY f.confidence DESC, f.created DESC, f.id LIMIT ?"
+
+    def query(by: str, status: str, end: str) -> str:
+        table = rows.FACT.replace("FROM facts f", f"FROM facts f INDEXED BY {by}")
+        return f"{table} WHERE f.{column} = ? AND {status} AND {_HELD} AND {end} AND {seen} {order}"
+
+    return (
+        query(index, "f.status IN ('staged', 'confirmed')", "(f.valid_until IS NULL OR f.valid_until > ?)"),
+        query(past, "f.status IN ('superseded', 'retracted')", "f.valid_until > ?"),
+    )
+
+
+def by_id(reader: Reader, ids: Sequence[str]) -> dict[str, Fact]:
+    """Facts by id, in the order asked, whatever became of them."""
+    keys = reader.ids.keys(ids, "facts")
+    read: list[Row] = []
+    for some in chunks(list(keys.values())):
+        seen = f"{reader.among('a.part')} AND (b.key IS NULL OR {reader.among('b.part')})"
+        read += reader.db.execute(f"{rows.FACT} WHERE f.key IN ({marks(len(some))}) AND {seen}", some)
+    found = {row[0]: fact for row, fact in zip(read, made(reader, read), strict=True)}
+    return {id_: found[key] for id_, key in keys.items() if key in found}
+
+
+def from_refs(reader: Reader, refs: Sequence[str]) -> list[Fact]:
+    """The user's own active facts that were read out of these nodes, by id."""
+    read: list[Row] = []
+    for some in chunks(refs):
+        query = f"{rows.FACT} WHERE f.source_ref IN ({marks(len(some))}) AND f.status IN ('staged', 'confirmed')"
+        read += reader.db.execute(f"{query} AND {reader.own('f.part')}", some)
+    return sorted(made(reader, read), key=lambda fact: fact.id)
+
+
+def most_used(reader: Reader, limit: int) -> list[str]:
+    """The entities whose facts were used most often, the most used first."""
+    query = (
+        "SELECT subject, max(access_count) FROM (SELECT subject, access_count FROM facts INDEXED BY facts_used"
+        f" WHERE access_count > 0 AND status IN ('staged', 'confirmed') AND {reader.among()}"
+        " ORDER BY access_count DESC LIMIT ?) GROUP BY subject ORDER BY 2 DESC, 1 LIMIT ?"
+    )
+    keys = [key for key, _ in reader.db.execute(query, (20 * limit, limit))] if limit > 0 else []
+    names = reader.names(keys)
+    return [names[key] for key in keys if key in names]
+
+
+def ageing(db: sqlite3.Connection, part: int, before: int, after: str, limit: int) -> list[Fact]:
+    """Active facts of a place that may be promoted or retracted, by id: much used, unsure, or unused since `before`."""
+    query = (
+        f"{rows.FACT} WHERE f.id > ? AND f.part = ? AND f.status IN ('staged', 'confirmed')"
+        " AND (f.status = 'staged' AND f.access_count >= 3 OR f.confidence < .2"
+        " OR coalesce(f.last_accessed, f.created) < ?) ORDER BY f.id LIMIT ?"
+    )
+    return [rows.to_fact(row) for row in db.execute(query, (after, part, before, limit))]
+
+
+# --- writing
+
+
+def touch(db: sqlite3.Connection, keys: Iterable[int], now: int) -> None:
+    """Count one use of each fact."""
+    query = (
+        "UPDATE facts SET access_count = access_count + 1,"
+        " last_accessed = max(coalesce(last_accessed, ?1), ?1) WHERE key = ?2"
+    )
+    db.executemany(query, [(now, key) for key in keys])
+
+
+def put(w: Write, stated: Sequence[Stated], forgotten: Collection[str]) -> None:
+    """Fit stated facts into what is known. In this transaction: two who state at once do not miss each other."""
+    stated = [one for one in stated if not {one.fact.subject, one.fact.object, one.fact.source_ref} & set(forgotten)]
+    if not stated:
+        return
+    for one in stated:
+        if (one.fact.object is None) == (one.fact.value is None):
+            raise InputError(f"fact {one.fact.id!r} needs either an object or a value, not both and not neither")
+    ends = w.keys_of(end for one in stated for end in (one.fact.subject, one.fact.object) if end is not None)
+    missing = next((o.fact.subject for o in stated if o.fact.subject not in ends), None)
+    missing = missing or next((o.fact.object for o in stated if o.fact.object and o.fact.object not in ends), None)
+    if missing is not None:
+        raise NotFound(f"there is no node {missing!r} in this scope: add it first")
+    new, changed = settle(stated, list(_present(w, stated, ends)))
+    _rewrite(w, changed)
+    first = take_keys(w.db, len(new))
+    w.db.executemany(
+        rows.INSERT_FACT,
+        [
+            rows.fact_row(fact, first + n, w.part, ends[fact.subject], ends[fact.object] if fact.object else None)
+            for n, fact in enumerate(new)
+        ],
+    )
+
+
+def _present(w: Write, stated: Sequence[Stated], ends: dict[str, int]) -> Iterator[tuple[int, Fact]]:
+    """What the user has on the same: the facts of the same ids, and those a single-valued one may contradict."""
+    mine = f"f.part IN ({','.join(map(str, w.ids.mine)) or 'NULL'})"
+    called = {key: id_ for id_, key in ends.items()}
+    read: dict[int, Row] = {}
+    for some in chunks([one.fact.id for one in stated]):
+        for row in w.db.execute(f"{rows.FACT} WHERE f.id IN ({marks(len(some))}) AND {mine}", some):
+            read[row[0]] = row
+    for subject, predicate in {(one.fact.subject, one.fact.predicate): None for one in stated if one.single}:
+        query = f"{rows.FACT} WHERE f.subject = ? AND f.predicate = ? AND {mine}"
+        read.update((row[0], row) for row in w.db.execute(query, (ends[subject], predicate)))
+    for key, row in sorted(read.items()):
+        fact = rows.to_fact(row)
+        yield key, replace(fact, subject=called.get(row[19], fact.subject), object=called.get(row[20], fact.object))
+
+
+def judge(w: Write, verdicts: Sequence[Verdict]) -> None:
+    """Confirm or retract facts of the user's; those that have ended, or are gone, are left alone."""
+    given = {verdict.fact: verdict for verdict in verdicts}
+    keys = w.own_keys(given, "facts")
+    found = {key: given[id_] for id_, key in keys.items()}
+    for some in chunks(list(found)):
+        read = w.db.execute(f"{rows.FACT} WHERE f.key IN ({marks(len(some))})", some).fetchall()
+        _rewrite(w, {row[0]: judged(rows.to_fact(row), found[row[0]]) for row in read if row[8] in ACTIVE})
+
+
+def _rewrite(w: Write, changed: Mapping[int, Fact | None]) -> None:
+    """Change facts; one that is None goes. Nothing else of an entity is worth two facts of one beginning."""
+    w.db.executemany("DELETE FROM facts WHERE key = ?", [(key,) for key, fact in changed.items() if fact is None])
+    table = [
+        (
+            f.id, f.confidence, f.status, f.source, f.source_ref, f.provenance, rows.pack(f.tags), f.valid_from,
+            f.valid_until, f.superseded_by, key,
+        )
+        for key, f in changed.items()
+        if f is not None
+    ]  # fmt: skip
+    w.db.executemany(_UPDATE, table)
+
+
+def forget_refs(w: Write, ids: Sequence[str]) -> list[int]:
+    """Delete what was read out of the user's nodes of these ids; the entities that were made for that and have nothing
+    else, to be removed as well.
+    """
+    loose: set[int] = set()
+    mine = f"part IN ({','.join(map(str, w.ids.mine)) or 'NULL'})"
+    for some in chunks(ids):
+        among = f"source_ref IN ({marks(len(some))}) AND {mine}"
+        for ends in w.db.execute(f"SELECT subject, object FROM facts WHERE {among}", some).fetchall():
+            loose.update(key for key in ends if key is not None)
+        w.db.execute(f"DELETE FROM facts WHERE {among}", some)
+    return [key for key in sorted(loose) if _is_idle(w, key)]
+
+
+def _is_idle(w: Write, key: int) -> bool:
+    """Whether a node was made for a fact and nothing leads to it any more."""
+    query = (
+        "SELECT props FROM nodes n WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM facts WHERE subject = ?1)"
+        " AND NOT EXISTS (SELECT 1 FROM facts WHERE object = ?1)"
+        " AND NOT EXISTS (SELECT 1 FROM notes WHERE target_on = 'node' AND target = ?1)"
+        " AND NOT EXISTS (SELECT 1 FROM adjacency a JOIN edges e ON e.key = a.edge WHERE a.node = ?1 AND e.via IS NULL)"
+    )
+    found = w.db.execute(query, (key,)).fetchone()
+    return found is not None and found[0] == rows.pack(MADE_FOR_A_FACT)

@@ -1,0 +1,238 @@
+"""Facts on the server: how they are stated and judged, and which of them hold. `store.facts` has the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from cuetrail.errors import InputError, NotFound
+from cuetrail.model import Direction, Fact
+from cuetrail.store.base import Alike
+from cuetrail.store.facts import ACTIVE, MADE_FOR_A_FACT, Stated, Verdict, judged, settle
+from cuetrail.store.naming import words_of
+from cuetrail.store.neo4j import rows as made
+from cuetrail.store.neo4j.connection import chunks, rows
+from cuetrail.store.neo4j.ids import Found, uid
+from cuetrail.store.neo4j.read import ENDS, Reader
+from cuetrail.store.neo4j.schema import NAME_INDEX
+
+if TYPE_CHECKING:
+    from cuetrail.store.neo4j.connection import Tx
+    from cuetrail.store.neo4j.places import Write
+
+Handle = tuple[str, int]
+"""The uid of a fact and the number of its place."""
+
+SIDES = {"out": "CUE_SUBJECT", "in": "CUE_OBJECT", "both": "CUE_SUBJECT|CUE_OBJECT"}
+_WITH_ENDS = f"""MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode)
+WITH f, a, b WHERE a.part IN $parts AND (b IS NULL OR b.part IN $parts) RETURN properties(f), {ENDS}"""
+_BELIEFS = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}})
+CALL (n) {{
+  MATCH (n)<-[:SIDES]-(f:CueFact) WHERE f.part IN $parts AND coalesce(f.valid_from, f.created) <= $at
+    AND (f.valid_until > $at OR (f.valid_until IS NULL AND f.status IN $active))
+  WITH DISTINCT f MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode)
+  WITH f, a, b WHERE a.part IN $parts AND (b IS NULL OR b.part IN $parts)
+  RETURN f, a, b ORDER BY f.confidence DESC, f.created DESC, f.id LIMIT $limit
+}}
+RETURN key, properties(f), {ENDS}"""
+_BY_UID = f"UNWIND $uids AS uid MATCH (f:CueFact {{uid: uid}}) WITH f {_WITH_ENDS}"
+_FROM = f"""MATCH (f:CueFact) WHERE f.part IN $mine AND f.source_ref IN $refs AND f.status IN $active
+WITH f {_WITH_ENDS}"""
+_USED = """MATCH (f:CueFact) WHERE f.part IN $parts AND f.access_count > 0 AND f.status IN $active
+MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) WHERE a.part IN $parts
+RETURN a.key, a.id, a.part, max(f.access_count) AS uses ORDER BY uses DESC, a.key LIMIT $limit"""
+_AGEING = f"""MATCH (f:CueFact) WHERE f.part = $part AND f.id > $after AND f.status IN $active
+  AND ((f.status = 'staged' AND f.access_count >= 3) OR f.confidence < .2
+    OR coalesce(f.last_accessed, f.created) < $before)
+WITH f ORDER BY f.id LIMIT $limit
+MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) RETURN properties(f), {ENDS}"""
+_TOUCH = """UNWIND $uids AS uid MATCH (f:CueFact {uid: uid}) SET f.access_count = f.access_count + 1,
+  f.last_accessed = CASE WHEN f.last_accessed > $now THEN f.last_accessed ELSE $now END"""
+_ALIKE = f"""CALL db.index.fulltext.queryNodes('{NAME_INDEX}', $query) YIELD node AS m, score
+WHERE m.part IN $parts WITH m, score ORDER BY score DESC LIMIT $limit
+MATCH (m)<-[:CUE_NAMED]-(n:CueNode) WITH DISTINCT n RETURN n.key, n.id, n.part, n.kind, n.name, n.aliases"""
+_SAME = f"""UNWIND $rows AS row MATCH (s:CueNode {{key: row[0]}})<-[:CUE_SUBJECT]-(f:CueFact)
+WHERE f.predicate = row[1] AND f.part IN $mine WITH DISTINCT f
+MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) RETURN properties(f), {ENDS}"""
+_MINE = f"""UNWIND $uids AS uid MATCH (f:CueFact {{uid: uid}})
+MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) RETURN properties(f), {ENDS}"""
+_CHANGE = "UNWIND $rows AS row MATCH (f:CueFact {uid: row.was}) SET f += row.props"
+_GO = "UNWIND $uids AS uid MATCH (f:CueFact {uid: uid}) DETACH DELETE f"
+_CREATE = """UNWIND $rows AS row CREATE (f:CueFact) SET f = row.props
+WITH f, row MATCH (a:CueNode {key: row.subject}) CREATE (f)-[:CUE_SUBJECT]->(a)
+WITH f, row MATCH (b:CueNode {key: row.object}) CREATE (f)-[:CUE_OBJECT]->(b)"""
+_LOOSE = """MATCH (f:CueFact) WHERE f.part IN $mine AND f.source_ref IN $refs
+MATCH (f)-[:CUE_SUBJECT|CUE_OBJECT]->(n:CueNode) RETURN DISTINCT n.key"""
+_FORGET = "MATCH (f:CueFact) WHERE f.part IN $mine AND f.source_ref IN $refs DETACH DELETE f"
+_IDLE = """UNWIND $keys AS key MATCH (n:CueNode {key: key}) WHERE n.props = $made
+  AND NOT EXISTS { (n)<-[:CUE_SUBJECT|CUE_OBJECT|CUE_ABOUT]-() }
+  AND NOT EXISTS { MATCH (n)-[e:CUE_EDGE]-() WHERE e.via IS NULL } RETURN key"""
+
+
+# --- reading
+
+
+def _made(reader: Reader, found: Sequence[list[Any]]) -> list[Fact]:
+    """Rows of (properties, ENDS) as facts, under the ids they and their ends have in this scope."""
+    names = reader.ends(found)
+    own = reader.ids.names((Found(f["uid"], f["id"], f["part"]) for f, *_ in found), "fact")
+    return [
+        replace(made.to_fact(f, names[a], None if b is None else names[b]), id=own[f["uid"]])
+        for f, a, _, _, b, _, _ in found
+    ]
+
+
+def beliefs(reader: Reader, ids: Sequence[str], at: int, limit: int, direction: Direction) -> dict[str, list[Fact]]:
+    """The facts of each node that hold at a time: the `limit` most certain, then newer, then by id."""
+    keys = reader.ids.keys(ids)
+    query = _BELIEFS.replace(":SIDES", f":{SIDES[direction]}")
+    given = {"parts": reader.parts, "at": at, "active": list(ACTIVE), "limit": min(max(limit, 0), 2**31)}
+    found = [row for some in chunks(list(keys.values())) for row in rows(reader.tx, query, keys=some, **given)]
+    by_key: dict[int, list[tuple[Fact, str]]] = {}
+    for (key, fact, *_), one in zip(found, _made(reader, [row[1:] for row in found]), strict=True):
+        by_key.setdefault(key, []).append((one, fact["id"]))
+    order = {
+        key: [f for f, _ in sorted(some, key=lambda pair: (-pair[0].confidence, -pair[0].created, pair[1]))]
+        for key, some in by_key.items()
+    }
+    return {id_: order[key] for id_, key in keys.items() if key in order}
+
+
+def by_id(reader: Reader, ids: Sequence[str]) -> dict[str, Fact]:
+    """Facts by id, in the order asked, whatever became of them."""
+    meant = reader.ids.seek(ids, "fact")
+    uids = [one.handle for one in meant.values()]
+    found = [row for some in chunks(uids) for row in rows(reader.tx, _BY_UID, uids=some, parts=reader.parts)]
+    by_uid = {row[0]["uid"]: fact for row, fact in zip(found, _made(reader, found), strict=True)}
+    return {id_: by_uid[one.handle] for id_, one in meant.items() if one.handle in by_uid}
+
+
+def from_refs(reader: Reader, refs: Sequence[str]) -> list[Fact]:
+    """The user's own active facts that were read out of these nodes, by id."""
+    given = {"mine": reader.ids.mine, "parts": reader.parts, "active": list(ACTIVE)}
+    found = [row for some in chunks(refs) for row in rows(reader.tx, _FROM, refs=list(some), **given)]
+    return sorted(_made(reader, found), key=lambda fact: fact.id)
+
+
+def most_used(reader: Reader, limit: int) -> list[str]:
+    """The entities whose facts were used most often, the most used first."""
+    given = {"parts": reader.parts, "active": list(ACTIVE), "limit": min(max(limit, 0), 2**31)}
+    found = [Found(*row[:3]) for row in rows(reader.tx, _USED, **given)]
+    names = reader.ids.names(found)
+    return [names[one.handle] for one in found]
+
+
+def ageing(tx: Tx, part: int, before: int, after: str, limit: int) -> list[Fact]:
+    """Active facts of a place that may be promoted or retracted, by id: much used, unsure, or unused since `before`."""
+    given = {"part": part, "before": before, "after": after, "limit": limit, "active": list(ACTIVE)}
+    found = sorted(rows(tx, _AGEING, **given), key=lambda row: str(row[0]["id"]))
+    return [made.to_fact(row[0], row[2], row[5]) for row in found]
+
+
+def named_like(reader: Reader, words: Collection[str], beginnings: Collection[str], limit: int) -> list[Alike]:
+    """Nodes with one of these words, or one that begins so, in their names: those that share most, then by id."""
+    wanted = [f'"{word}"' for word in sorted(words)] + [f"{word}*" for word in sorted(beginnings)]
+    if not wanted or limit <= 0:
+        return []
+    found = rows(reader.tx, _ALIKE, query=" ".join(wanted), parts=reader.parts, limit=min(limit, 2**31))
+    names = reader.ids.names(Found(*row[:3]) for row in found)
+    alike = []
+    for key, _, _, kind, name, aliases in found:
+        has = words_of(name, aliases or ())
+        shared = len(has & set(words)) + sum(any(word.startswith(start) for word in has) for start in beginnings)
+        if shared:
+            alike.append(Alike(names[key], kind, name or "", tuple(aliases or ()), shared))
+    return sorted(alike, key=lambda one: (-one.shared, one.id))[:limit]
+
+
+# --- writing
+
+
+def touch(reader: Reader, ids: Sequence[str], now: int) -> None:
+    """Count one use of each fact."""
+    rows(reader.tx, _TOUCH, uids=[one.handle for one in reader.ids.seek(ids, "fact").values()], now=now)
+
+
+def put(w: Write, stated: Sequence[Stated], forgotten: Collection[str]) -> None:
+    """Fit stated facts into what is known. In this transaction: two who state at once do not miss each other."""
+    stated = [one for one in stated if not {one.fact.subject, one.fact.object, one.fact.source_ref} & set(forgotten)]
+    if not stated:
+        return
+    for one in stated:
+        if (one.fact.object is None) == (one.fact.value is None):
+            raise InputError(f"fact {one.fact.id!r} needs either an object or a value, not both and not neither")
+    ends = w.ids.keys([end for one in stated for end in (one.fact.subject, one.fact.object) if end is not None])
+    for one in stated:
+        for end in (one.fact.subject, one.fact.object):
+            if end is not None and end not in ends:
+                raise NotFound(f"there is no node {end!r} in this scope: add it first")
+    new, changed = settle(stated, list(_present(w, stated, ends)))
+    _rewrite(w, changed)
+    put_rows = [
+        {
+            "subject": ends[f.subject],
+            "object": ends[f.object] if f.object is not None else None,
+            "props": made.fact_props(f, w.part),
+        }
+        for f in new
+    ]
+    for some in chunks(put_rows):
+        rows(w.tx, _CREATE, rows=some)
+
+
+def _present(w: Write, stated: Sequence[Stated], ends: dict[str, int]) -> Iterator[tuple[Handle, Fact]]:
+    """What the user has on the same: the facts of the same ids, and those a single-valued one may contradict."""
+    called = {key: id_ for id_, key in ends.items()}
+    uids = [uid(part, one.fact.id) for one in stated for part in w.ids.mine]
+    found = [row for some in chunks(uids) for row in rows(w.tx, _MINE, uids=some)]
+    pairs = list(dict.fromkeys((ends[one.fact.subject], one.fact.predicate) for one in stated if one.single))
+    for some in chunks([list(pair) for pair in pairs]):
+        found += rows(w.tx, _SAME, rows=some, mine=w.ids.mine)
+    for fact, a, a_id, _, b, b_id, _ in {row[0]["uid"]: row for row in found}.values():
+        other = None if b is None else called.get(b, b_id)
+        yield (fact["uid"], fact["part"]), made.to_fact(fact, called.get(a, a_id), other)
+
+
+def judge(w: Write, verdicts: Sequence[Verdict]) -> None:
+    """Confirm or retract facts of the user's; those that have ended, or are gone, are left alone."""
+    given = {verdict.fact: verdict for verdict in verdicts}
+    meant = w.ids.seek(given, "fact", mine=True) if given else {}
+    by_uid = {one.handle: given[id_] for id_, one in meant.items()}
+    changed: dict[Handle, Fact] = {}
+    for some in chunks(list(by_uid)):
+        for fact, _, a_id, _, _, b_id, _ in rows(w.tx, _MINE, uids=some):
+            was = made.to_fact(fact, a_id, b_id)
+            changed[fact["uid"], fact["part"]] = judged(was, by_uid[fact["uid"]])
+    _rewrite(w, changed)
+
+
+def _rewrite(w: Write, changed: Mapping[Handle, Fact | None]) -> None:
+    """Change facts; one that is None goes, and so does one whose id another takes."""
+    w.hold(part for _, part in changed)
+    # Use is counted by other transactions meanwhile.
+    counts = ("access_count", "last_accessed")
+    put_rows: list[dict[str, Any]] = [
+        {"was": was, "props": {k: v for k, v in made.fact_props(fact, part).items() if k not in counts}}
+        for (was, part), fact in changed.items()
+        if fact is not None
+    ]
+    going = [was for (was, _), fact in changed.items() if fact is None]
+    going += [row["props"]["uid"] for row in put_rows if row["props"]["uid"] != row["was"]]
+    for uids in chunks(going):
+        rows(w.tx, _GO, uids=uids)
+    for some in chunks(put_rows):
+        rows(w.tx, _CHANGE, rows=some)
+
+
+def forget_refs(w: Write, refs: Sequence[str]) -> list[int]:
+    """Delete what was read out of the user's nodes of these ids; the entities that were made for that and have nothing
+    else, to be removed as well.
+    """
+    loose: set[int] = set()
+    for some in chunks(refs):
+        loose.update(key for (key,) in rows(w.tx, _LOOSE, mine=w.ids.mine, refs=list(some)))
+        rows(w.tx, _FORGET, mine=w.ids.mine, refs=list(some))
+    if not loose:
+        return []
+    return [key for (key,) in rows(w.tx, _IDLE, keys=sorted(loose), made=made.pack(MADE_FOR_A_FACT))]

@@ -1,0 +1,189 @@
+"""Facts are fitted into what is known, judged, found by entity and time, and forgotten, the same on every engine."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from cuetrail.errors import NotFound
+from cuetrail.model import Fact, Node, Scope, Where
+from cuetrail.store.base import Batch, Store, VectorSpace
+from cuetrail.store.facts import MADE_FOR_A_FACT, Stated, Verdict, holds
+from cuetrail.text import fact_id
+from tests.contract.test_records import vector
+
+ME = Scope()
+NOW = 1_700_000_000_000
+DAY = 86_400_000
+
+
+def fact(predicate: str, value: str, at: int = NOW, subject: str = "jacq", **fields: Any) -> Fact:
+    object_ = fields.pop("object", None)
+    id_ = fact_id(subject, predicate, object_, value)
+    known = {"confidence": 0.9, "source": "conversation", **fields}
+    return Fact(id_, subject, predicate, object_, None if object_ else value, created=at, **known)
+
+
+def state(store: Store, *facts: Fact, single: bool = False, scope: Scope = ME) -> None:
+    store.write(scope, Batch(stated=[Stated(one, single) for one in facts]))
+
+
+def values(store: Store, at: int, subject: str = "jacq", limit: int = 10) -> list[str | None]:
+    return [f.value or f.object for f in store.beliefs(ME, [subject], at, limit, "both").get(subject, [])]
+
+
+@pytest.fixture
+def known(store: Store) -> Store:
+    names = {"jacq": "JACQ Project", "duckdb": "DuckDB", "user": "user", "málaga": "Café Málaga"}
+    store.write(ME, Batch(nodes=[Node(id_, "entity", name) for id_, name in names.items()]))
+    return store
+
+
+def test_a_new_value_of_a_single_valued_predicate_follows_the_old_one(known: Store) -> None:
+    state(known, fact("status", "draft"), single=True)
+    state(known, fact("status", "active", NOW + DAY), single=True)
+    draft, active = (known.facts_by_id(ME, [fact("status", value).id]) for value in ("draft", "active"))
+    (old,), (new,) = draft.values(), active.values()
+    assert (old.status, old.valid_until, old.superseded_by) == ("superseded", NOW + DAY, new.id)
+    assert new.status == "staged"
+    assert values(known, NOW) == ["draft"]
+    assert values(known, NOW + DAY - 1) == ["draft"]
+    assert values(known, NOW + DAY) == ["active"]
+    assert values(known, NOW - 1) == []
+
+
+def test_an_unsure_value_does_not_replace_what_holds(known: Store) -> None:
+    state(known, fact("status", "draft"), single=True)
+    state(known, fact("status", "active", NOW + DAY, confidence=0.89), single=True)
+    assert values(known, NOW + 2 * DAY) == ["draft"]
+    assert [f.status for f in known.facts(ME, ["jacq"])["jacq"]] == ["staged", "superseded"]
+
+
+def test_a_value_that_comes_back_keeps_its_first_time_as_history(known: Store) -> None:
+    for days, value in enumerate(("draft", "active", "draft")):
+        state(known, fact("status", value, NOW + days * DAY), single=True)
+    assert [values(known, NOW + days * DAY) for days in range(3)] == [["draft"], ["active"], ["draft"]]
+    assert len(known.facts(ME, ["jacq"])["jacq"]) == 3
+
+
+def test_what_is_told_later_of_an_earlier_time_holds_until_the_next_value_began(known: Store) -> None:
+    state(known, fact("status", "active", NOW + 5 * DAY), single=True)
+    state(known, fact("status", "draft", NOW + 6 * DAY, valid_from=NOW), single=True)
+    assert [values(known, NOW + days * DAY) for days in (0, 4, 5, 6)] == [["draft"], ["draft"], ["active"], ["active"]]
+
+
+def test_many_values_live_together_and_a_restatement_is_no_second_fact(known: Store) -> None:
+    state(known, fact("uses", "Rust"), fact("uses", "Go"))
+    state(known, fact("uses", "Rust", NOW + DAY, confidence=0.5))
+    found = known.facts(ME, ["jacq"])["jacq"]
+    assert sorted((f.value, f.confidence, f.created) for f in found) == [("Go", 0.9, NOW), ("Rust", 0.9, NOW)]
+
+
+def test_verdicts_confirm_and_retract_and_leave_the_past_as_it_was(known: Store) -> None:
+    rust = fact("uses", "Rust")
+    state(known, rust)
+    known.write(ME, Batch(verdicts=[Verdict(rust.id, "confirmed", NOW + 1)]))
+    assert known.facts_by_id(ME, [rust.id])[rust.id].status == "confirmed"
+    known.write(ME, Batch(verdicts=[Verdict(rust.id, "retracted", NOW + DAY)]))
+    known.write(ME, Batch(verdicts=[Verdict(rust.id, "confirmed", NOW + DAY)]))
+    assert known.facts_by_id(ME, [rust.id])[rust.id].status == "retracted"
+    assert (values(known, NOW), values(known, NOW + DAY)) == (["Rust"], [])
+
+
+def test_the_most_certain_facts_of_every_entity_come_in_one_request(known: Store) -> None:
+    sure = [fact("uses", f"tool {n}", confidence=n / 20) for n in range(12)]
+    state(known, *sure, fact("likes", "", object="jacq", subject="user", confidence=0.33))
+    found = known.beliefs(ME, ["jacq", "user", "nobody"], NOW, 10, "both")
+    assert [f.confidence for f in found["jacq"]] == [n / 20 for n in range(11, 6, -1)] + [0.33] + [
+        n / 20 for n in range(6, 2, -1)
+    ]
+    assert [f.predicate for f in found["user"]] == ["likes"]
+    assert known.beliefs(ME, ["jacq"], NOW, 10, "in")["jacq"][0].subject == "user"
+    assert "likes" not in {f.predicate for f in known.beliefs(ME, ["jacq"], NOW, 20, "out")["jacq"]}
+    assert known.beliefs(ME, ["jacq"], NOW, 0, "both") == {}
+
+
+def test_a_fact_on_an_unknown_node_changes_nothing(known: Store) -> None:
+    with pytest.raises(NotFound, match="there is no node 'nobody'"):
+        state(known, fact("uses", "Rust"), fact("uses", "Rust", subject="nobody"))
+    assert values(known, NOW) == []
+
+
+def test_use_is_counted_without_another_version_and_every_write_makes_one(known: Store) -> None:
+    state(known, fact("uses", "Rust"))
+    before, other = known.version(ME), known.version(Scope(user="bob"))
+    known.touch_facts(ME, [fact("uses", "Rust").id], NOW + 7)
+    known.touch(ME, ["jacq"], NOW)
+    used = known.facts(ME, ["jacq"])["jacq"][0]
+    assert (used.access_count, used.last_accessed) == (1, NOW + 7)
+    assert known.version(ME) == before
+    assert known.most_used(ME, 5) == ["jacq"]
+    state(known, fact("uses", "Go"))
+    assert known.version(ME) != before
+    assert known.version(Scope(user="bob")) == other
+
+
+def test_names_are_found_by_words_and_how_they_begin_whatever_the_accents(known: Store) -> None:
+    assert [(a.id, a.shared) for a in known.named_like(ME, ["malaga", "project", "cafe"], [], 5)] == [
+        ("málaga", 2),
+        ("jacq", 1),
+    ]
+    assert [a.id for a in known.named_like(ME, [], ["duck"], 5)] == ["duckdb"]
+    assert known.named_like(Scope(user="bob"), ["project"], ["duck"], 5) == []
+    known.write(ME, Batch(nodes=[Node("jacq", "entity", "Renamed")]))
+    assert known.named_like(ME, ["project"], [], 5) == []
+    assert known.doctor(False, None) == []
+
+
+def test_the_nearest_of_what_has_a_name(known: Store) -> None:
+    known.start_vector_space(VectorSpace("test", 2))
+    nodes = [Node("atom", text="near"), Node("far", "entity", "Far"), Node("near", "entity", "Near")]
+    vectors = {"atom": vector(1, 0), "far": vector(0, 1), "near": vector(1, 0.2)}
+    known.write(ME, Batch(nodes=nodes, vectors=vectors))
+    assert [f.id for f in known.vector(ME, vector(1, 0), 2, Where(), named=True)] == ["near", "far"]
+    assert [f.id for f in known.vector(ME, vector(1, 0), 1, Where())] == ["atom"]
+    known.write(ME, Batch(remove_nodes=["near"]))
+    assert [f.id for f in known.vector(ME, vector(1, 0), 2, Where(), named=True)] == ["far"]
+
+
+def test_what_was_read_out_of_a_forgotten_memory_is_forgotten_with_it(known: Store) -> None:
+    made = [Node("rust", "entity", "Rust", props=MADE_FOR_A_FACT), Node("atom", text="JACQ uses Rust")]
+    known.write(ME, Batch(nodes=made))
+    state(known, fact("uses", "", object="rust", source_ref="atom"), fact("uses", "Go", source_ref="other"))
+    assert [f.object for f in known.facts_from(ME, ["atom"])] == ["rust"]
+    known.forget(ME, ["atom"], NOW)
+    assert values(known, NOW) == ["Go"]
+    assert known.get(ME, ["rust", "jacq"]).keys() == {"jacq"}
+
+
+def test_a_teammate_sees_shared_facts_and_no_others(known: Store) -> None:
+    ann, bob = Scope(user="ann", teams=("ops",), share="ops"), Scope(user="bob", teams=("ops",))
+    known.write(ann, Batch(nodes=[Node("tower", "entity", "Tower")]))
+    state(known, fact("uses", "shared", subject="tower"), scope=ann)
+    state(known, fact("uses", "of bob", subject="tower"), scope=bob)
+    both = known.beliefs(bob, ["tower"], NOW, 10, "both")["tower"]
+    assert {f.value for f in both} == {"shared", "of bob"}
+    assert [f.value for f in known.beliefs(ann, ["tower"], NOW, 10, "both")["tower"]] == ["shared"]
+    assert known.beliefs(Scope(user="eve"), ["tower"], NOW, 10, "both") == {}
+    known.write(bob, Batch(verdicts=[Verdict(f.id, "retracted", NOW) for f in both]))
+    assert [f.value for f in known.beliefs(bob, ["tower"], NOW, 10, "both")["tower"]] == ["shared"]
+
+
+def test_what_holds_at_a_time_is_found_whatever_was_stated(known: Store) -> None:
+    chance = random.Random(4)
+    for number in range(6):
+        subject = f"s{number}"
+        known.write(ME, Batch(nodes=[Node(subject, "entity", subject)]))
+        for _ in range(6):
+            start, end = chance.choice([None, 2, 4, 8]), chance.choice([None, None, 5])
+            one = fact("status", chance.choice("abc"), chance.randrange(9), subject, valid_from=start, valid_until=end)
+            state(known, one, single=chance.random() < 0.8)
+    subjects = [f"s{number}" for number in range(6)]
+    every = known.facts(ME, subjects)
+    for at in range(-1, 11):
+        found = known.beliefs(ME, subjects, at, 99, "both")
+        assert {s: {f.id for f in found.get(s, [])} for s in subjects} == {
+            s: {f.id for f in every[s] if holds(f, at)} for s in subjects
+        }

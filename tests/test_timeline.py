@@ -1,0 +1,77 @@
+"""Whatever is stated, in whatever order: of a single-valued predicate at most one value holds at any time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cuetrail.model import Fact
+from cuetrail.store.facts import Stated, begins, holds, settle, until
+from cuetrail.text import fact_id
+
+told = st.lists(
+    st.tuples(
+        st.sampled_from(["a", "b", "A ", "c"]),
+        st.integers(0, 9),
+        st.none() | st.integers(0, 9),
+        st.none() | st.integers(0, 9),
+        st.sampled_from([0.5, 0.9, 1.0]),
+        st.sampled_from(["user_edit", "file"]),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+def _after(statements: list[Any]) -> dict[int, Fact]:
+    """What is in a memory after these were stated one after the other."""
+    rows: dict[int, Fact] = {}
+    for number, (value, at, start, end, confidence, source) in enumerate(statements):
+        fact = Fact(
+            fact_id("s", "status", None, value), "s", "status", value=value, confidence=confidence, source=source,
+            created=at, valid_from=start, valid_until=end,
+        )  # fmt: skip
+        new, changed = settle([Stated(fact, single=True)], list(rows.items()))
+        left = {**rows, **changed}
+        rows = {key: one for key, one in left.items() if one is not None}
+        rows |= {100 * number + n: one for n, one in enumerate(new)}
+    return rows
+
+
+@settings(max_examples=1000)
+@given(statements=told)
+def test_at_any_time_at_most_one_value_holds_and_no_two_facts_share_an_id(statements: list[Any]) -> None:
+    rows = _after(statements).values()
+    for at in range(-1, 11):
+        values = {(fact.value or "").strip().casefold() for fact in rows if holds(fact, at)}
+        assert len(values) <= 1, f"at {at}: {values}"
+    assert len({fact.id for fact in rows}) == len(rows)
+
+
+@settings(max_examples=300)
+@given(statements=told)
+def test_what_was_stated_last_and_surely_by_a_user_holds_from_when_he_says(statements: list[Any]) -> None:
+    value, at, start, end, _, _ = statements[-1]
+    rows = _after([*statements, (value, at, start, end, 1.0, "user_edit")]).values()
+    moment = at if start is None else start
+    if end is None or end > moment:
+        assert {(f.value or "").strip().casefold() for f in rows if holds(f, moment)} == {value.strip().casefold()}
+
+
+@settings(max_examples=300)
+@given(statements=told)
+def test_stating_all_in_one_batch_is_stating_one_after_the_other(statements: list[Any]) -> None:
+    facts = [
+        Fact(fact_id("s", "status", None, v), "s", "status", value=v, confidence=c, source=source, created=at,
+             valid_from=start, valid_until=end)
+        for v, at, start, end, c, source in statements
+    ]  # fmt: skip
+    together, _ = settle([Stated(fact, single=True) for fact in facts], [])
+    apart = _after(statements).values()
+
+    def told_of(rows: Any) -> list[Any]:
+        return sorted((f.value, begins(f), until(f), f.status) for f in rows)
+
+    assert told_of(together) == told_of(apart)

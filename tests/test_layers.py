@@ -43,7 +43,7 @@ LAYERS: list[set[str]] = [
         "store.steps",
         "store.words",
     },
-    {"formulas", "lifecycle", "files", "text", "tombstones", "model", "errors"},
+    {"formulas", "lifecycle", "files", "text", "tombstones", "model", "quick", "errors"},
 ]
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60

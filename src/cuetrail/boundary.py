@@ -14,7 +14,8 @@ from typing import Any, Literal, TypeVar
 from cuetrail.activation import Flow
 from cuetrail.arguments import PROVENANCES, RETENTIONS, check, is_list, is_number, is_whole, refusal
 from cuetrail.errors import InputError
-from cuetrail.model import Claim, Edge, Fact, Life, Node, Note, Scope, Where
+from cuetrail.model import NEWBORN, Claim, Edge, Fact, Life, Node, Note, Scope, Where
+from cuetrail.quick import maker
 from cuetrail.seeds import Seeding
 from cuetrail.store.steps import Ties
 from cuetrail.text import clean, digest, fact_id, link_id, make_tags, norm_buckets, norm_name, norm_tag, storable
@@ -25,7 +26,6 @@ WEIGHTS = (0.25, 1.0)
 LEVELS = (1, 5)
 _BOUNDS = ("min_attitude", "max_attitude", "min_proximity", "max_proximity")
 _TIES = (*_BOUNDS, "relationship_types", "exclude_relationship_types")
-NEWBORN = Node("").life
 _FIELDS = (
     "text", "id", "kind", "name", "aliases", "tags", "buckets", "source", "at", "provenance", "props", "retention",
     "confidence",
@@ -34,6 +34,8 @@ _KNOWN = frozenset(_FIELDS)
 # The usual classes first: asking an abstract one takes longer.
 _MAPPINGS = (dict, Mapping)
 _LISTS = (list, tuple)
+_GIVEN = ("id", "kind", "name", "text", "aliases", "tag_details", "buckets", "source", "at", "provenance", "props")
+_node = maker(Node, *_GIVEN, "life", "created", "updated")
 
 
 def make_node(item: str | Mapping[str, Any], now: int) -> Node:
@@ -56,7 +58,7 @@ def make_node(item: str | Mapping[str, Any], now: int) -> Node:
         at = now
     elif not is_whole(at):
         raise refusal("at", at)
-    return Node(
+    return _node(
         _identity(get("id"), kind, name, text, source),
         kind,
         name,
@@ -65,12 +67,12 @@ def make_node(item: str | Mapping[str, Any], now: int) -> Node:
         make_tags(_words("tags", tags)) if tags is not None else (),
         norm_buckets(_words("buckets", buckets)) if buckets is not None else (),
         source,
-        at=at,
-        provenance=provenance or "internal",
-        props=_props(props) if props is not None else {},
-        life=_life(get("retention"), get("confidence")),
-        created=now,
-        updated=now,
+        at,
+        provenance or "internal",
+        _props(props) if props is not None else {},
+        _life(get("retention"), get("confidence")),
+        now,
+        now,
     )
 
 

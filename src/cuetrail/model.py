@@ -58,6 +58,10 @@ class Life:
     retention: Retention = "decay"
 
 
+# The very object that is the default, so that most nodes are told apart by identity.
+NEWBORN = Life()
+
+
 @dataclass(frozen=True, slots=True)
 class Node:
     """Anything that can be remembered: an atom of text, a person, a concept, a source, a storyline.
@@ -78,7 +82,7 @@ class Node:
     provenance: Provenance = "internal"
     simhash: int | None = None
     props: Mapping[str, Any] = field(default_factory=dict)
-    life: Life = Life()
+    life: Life = NEWBORN
     created: int = 0
     updated: int = 0
     valid_from: int | None = None

@@ -142,6 +142,11 @@ def make_tags(tags: Iterable[str], origin: Origin = "user") -> tuple[Tag, ...]:
 
 def norm_buckets(buckets: Iterable[str]) -> tuple[str, ...]:
     """Buckets are normalised like tags; the first stays first."""
+    return _buckets(tuple(buckets))
+
+
+@lru_cache(maxsize=4096)
+def _buckets(buckets: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, map(norm_tag, buckets))))
 
 

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field, replace
 from cuetrail.ingest import by_hand, heirs, near
 from cuetrail.ingest.build import Built, is_path_tag, structure
 from cuetrail.ingest.linking import withdrawn
-from cuetrail.model import Edge, Life, Link, Node, Scope, Tag
+from cuetrail.model import NEWBORN, Edge, Link, Node, Scope, Tag
 from cuetrail.store.base import Store
 
 _GIVEN = ("auto", "temporal", "infected")
-_NEWBORN = Life()
 
 
 @dataclass(slots=True)
@@ -180,7 +179,7 @@ def _inheriting(node: Node, elder: Node, records: by_hand.Records, same_time: bo
         tag_details=node.tag_details + (_given(node, elder) if same else ()),
         at=elder.at if same_time else node.at,
         created=min(node.created, elder.created),
-        life=elder.life if node.life == _NEWBORN else node.life,
+        life=elder.life if node.life == NEWBORN else node.life,
     )
 
 

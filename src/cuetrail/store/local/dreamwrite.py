@@ -14,7 +14,7 @@ from cuetrail.store.base import Batch
 from cuetrail.store.dreams import Atom, Book, Mark, Row, Saved, Writes
 from cuetrail.store.local import lives, rows, write
 from cuetrail.store.local.db import damaged, log_changes
-from cuetrail.store.local.labels import collect_labels, count_given, label_ids
+from cuetrail.store.local.labels import collect_labels, count_given, label_ids, put_carriers
 
 Relabelled = Sequence[tuple[Atom, tuple[Tag, ...]]]
 
@@ -82,14 +82,13 @@ def _invert(db: sqlite3.Connection, part: int, written: Relabelled) -> tuple[int
             elif come is None:
                 dropped.setdefault(name, []).append(atom.key)
     ids = label_ids(db, {("t", name) for name in added}, create=True)
-    pairs = sorted((ids["t", name], key) for name, keys in added.items() for key in keys)
-    db.executemany("INSERT OR IGNORE INTO node_labels VALUES (?, ?)", pairs)
+    put_carriers(db, {ids["t", name]: keys for name, keys in added.items()})
     ids = label_ids(db, {("t", name) for name in dropped})
     loose = [(label, key) for (_, name), label in ids.items() for key in dropped[name]]
     db.executemany("DELETE FROM node_labels WHERE label = ? AND key = ?", loose)
     collect_labels(db, ids.values())
     count_given(db, given)
-    return len(pairs), len(loose)
+    return sum(map(len, added.values())), len(loose)
 
 
 def _remove_mentions(db: sqlite3.Connection, part: int, pairs: Sequence[tuple[str, str]]) -> None:

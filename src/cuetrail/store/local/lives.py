@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 
 from cuetrail.lifecycle import touched
-from cuetrail.model import Life
+from cuetrail.model import NEWBORN, Life
 from cuetrail.store.dreams import Living
 from cuetrail.store.local import rows
 from cuetrail.store.local.db import chunks, log_changes, marks
@@ -19,7 +19,7 @@ _SETTLED = "coalesce(max(l.last_access, l.last_decay), l.last_access, l.last_dec
 
 def touch(db: sqlite3.Connection, keys: Sequence[int], now: int) -> None:
     """Count one access of each node. Whoever wakes one that was archived has to log it."""
-    old = dict.fromkeys(keys, rows.NEWBORN)
+    old = dict.fromkeys(keys, NEWBORN)
     for some in chunks(keys):
         found = db.execute(f"SELECT key, {_LIFE} FROM life WHERE key IN ({marks(len(some))})", some)
         old.update((row[0], Life(*row[1:])) for row in found)

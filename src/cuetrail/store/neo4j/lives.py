@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cuetrail.lifecycle import touched
-from cuetrail.model import Life
+from cuetrail.model import NEWBORN, Life
 from cuetrail.store.dreams import Living
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
@@ -28,7 +28,7 @@ WHERE n.accesses = row[1] AND coalesce(n.last_decay, -1) = coalesce(row[2], -1) 
 
 
 def _life(values: Sequence[Any]) -> Life:
-    return made.NEWBORN if values[1] is None else Life(*values)
+    return NEWBORN if values[1] is None else Life(*values)
 
 
 def _put(tx: Tx, lives: Iterable[tuple[int, Life]]) -> None:

@@ -14,13 +14,12 @@ from typing import Any
 import xxhash
 
 from cuetrail.formulas import bands
-from cuetrail.model import Edge, Fact, Life, Node, Tag
+from cuetrail.model import NEWBORN, Edge, Fact, Life, Node, Tag
 from cuetrail.store.neo4j.ids import short, uid
 from cuetrail.store.words import body_of, terms_of
 
 Props = dict[str, Any]
 
-NEWBORN = Node("").life
 # Where a tag comes from that somebody or a rule gave.
 GIVEN = ("user", "auto")
 _TWO63, _TWO64 = 1 << 63, 1 << 64

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cuetrail.errors import GhostWrite, InputError, NotFound
-from cuetrail.model import Edge, Fact, Life, Node, Scope, Tag
+from cuetrail.model import NEWBORN, Edge, Fact, Life, Node, Scope, Tag
 from cuetrail.store.base import Batch, Written
 from cuetrail.store.naming import check_ids, norms
 from cuetrail.store.neo4j import facts, graves, spaces
@@ -171,7 +171,7 @@ def _settle_replaced(w: Write, nodes: Sequence[Node], old: dict[str, int]) -> li
     before = {row[0]: row[1:] for some in chunks(list(old.values())) for row in rows(w.tx, _OLD, keys=some)}
     drop_labels(w.tx, list(old.values()))
     unsaid, versions, settled = [], [], []
-    lives = _lives(w, [old[n.id] for n in nodes if n.id in old and n.life == made.NEWBORN])
+    lives = _lives(w, [old[n.id] for n in nodes if n.id in old and n.life == NEWBORN])
     for node in nodes:
         if node.id not in before:
             settled.append(node)

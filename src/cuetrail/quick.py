@@ -1,0 +1,41 @@
+"""Frozen dataclasses made in a fifth of the time, for the few places that make thousands of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import MISSING, Field, field, fields, make_dataclass
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def maker(cls: type[T], *names: str) -> Callable[..., T]:
+    """A function that makes one of a frozen dataclass with slots of the values of these fields, or of all, in order.
+
+    A frozen one sets each field by a call that goes round its own lock: of a node that is most of what making it
+    takes. Here an open twin with the same slots is filled, and then becomes one of the class, as frozen as any.
+
+    >>> from cuetrail.model import Tag
+    >>> make = maker(Tag, "display", "name")
+    >>> make("Rain", "rain")
+    Tag(name='rain', display='Rain', origin='user')
+    >>> make("Rain", "rain").name = "snow"
+    Traceback (most recent call last):
+    dataclasses.FrozenInstanceError: cannot assign to field 'name'
+    """
+    known: dict[str, Field[Any]] = {one.name: one for one in fields(cls)}  # type: ignore[arg-type]  # it is a dataclass
+    wanted = names or tuple(known)
+    others = [(name, Any, _default(one)) for name, one in known.items() if name not in wanted]
+    twin: Any = make_dataclass(f"Open{cls.__name__}", [*((name, Any) for name in wanted), *others], slots=True)
+
+    def make(*values: Any) -> T:
+        made = twin(*values)
+        made.__class__ = cls
+        return made  # type: ignore[no-any-return]  # what it has just become
+
+    return make
+
+
+def _default(one: Field[Any]) -> Any:
+    """How the twin's field gets what the class's own would be where nothing is given."""
+    return field(default=one.default) if one.default is not MISSING else field(default_factory=one.default_factory)

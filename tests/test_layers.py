@@ -20,6 +20,7 @@ LAYERS: list[set[str]] = [
         "recipes",
         "arguments",
         "boundary",
+        "asked",
         "transfer",
         "ingest.*",
         "exporting",
@@ -30,7 +31,21 @@ LAYERS: list[set[str]] = [
         "mirror.*",
         "vectors",
     },
-    {"cue", "anchor", "seeds", "activation", "traversal", "spread", "score", "render", "paths", "extract.*", "embed"},
+    {
+        "cue",
+        "anchor",
+        "seeds",
+        "activation",
+        "traversal",
+        "gathering",
+        "exploration",
+        "spread",
+        "score",
+        "render",
+        "paths",
+        "extract.*",
+        "embed",
+    },
     {"store.local.*", "store.neo4j.*"},
     {
         "store",
@@ -43,7 +58,7 @@ LAYERS: list[set[str]] = [
         "store.steps",
         "store.words",
     },
-    {"formulas", "lifecycle", "files", "text", "tombstones", "model", "quick", "errors"},
+    {"formulas", "likeness", "lifecycle", "files", "text", "tombstones", "model", "quick", "errors"},
 ]
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60

@@ -12,7 +12,7 @@ from typing import Unpack
 from cuetrail import recipes
 from cuetrail.activation import Stream, activate
 from cuetrail.anchor import Ask, Measure
-from cuetrail.arguments import MODES, RecallOptions, checked
+from cuetrail.arguments import MODES, RecallOptions, checked, refusal
 from cuetrail.boundary import chosen, make_flow, make_query_tags, make_seeding, make_seeds, make_where
 from cuetrail.cue import parse_cue
 from cuetrail.errors import CuetrailError
@@ -96,6 +96,8 @@ class Asking(Exploring):
 
         `fuzzy` forgives typos, and then goes by words alone.
         """
+        if not isinstance(fuzzy, bool):
+            raise refusal("fuzzy", fuzzy)
         where = make_where(tags, buckets, kinds, since, until, include_quarantined, include_archived)
         found = recall(
             self.store, self.scope, cue, recipe=recipe, budget=budget, limit=limit, where=where,

@@ -52,6 +52,9 @@ def make_node(item: str | Mapping[str, Any], now: int) -> Node:
     kind, at, provenance = get("kind"), get("at"), get("provenance")
     aliases, tags, buckets, props = get("aliases"), get("tags"), get("buckets"), get("props")
     kind = "atom" if kind is None else norm_tag(_text("kind", kind)) or "atom"
+    if kind == "source" and isinstance(props, _MAPPINGS) and "keywords" in props:
+        # By its keywords a source is found as by its tags.
+        tags = [*_words("tags", tags or ()), *_words("keywords", props["keywords"])]
     if provenance is not None and provenance not in PROVENANCES:
         raise refusal("provenance", provenance)
     if at is None:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, TypeVar
 
+from cuetrail.anchor import Embedded
 from cuetrail.arguments import checked
+from cuetrail.asked import make_matches, make_queries, make_weights, with_complements
 from cuetrail.boundary import check_range, chosen, make_ties, make_where
-from cuetrail.errors import InputError, NotFound
+from cuetrail.errors import EmbedderError, InputError, NotFound
+from cuetrail.exploration import Exploration, explore
+from cuetrail.gathering import CANDIDATES, Expander, Quest, complements
+from cuetrail.likeness import MEASURES
 from cuetrail.model import Scope
 from cuetrail.store.base import Store
 from cuetrail.store.steps import Direction
@@ -16,6 +22,8 @@ from cuetrail.text import norm_name
 from cuetrail.traversal import Rank, Traversal, Way, hops, rank
 from cuetrail.vectors import Vectors
 
+G = TypeVar("G")
+T = TypeVar("T")
 MOST_HOPS = 3
 
 
@@ -77,6 +85,57 @@ class Exploring:
             self.store.touch(self.scope, [node.id for node in found.nodes], moment)
         return found
 
+    @checked
+    def explore(
+        self,
+        queries: Iterable[str | Mapping[str, Any]] = (),
+        *,
+        text_matches: Iterable[str] = (),
+        relationship_filters: Mapping[str, Any] | None = None,
+        granularity: int = 1,
+        multi_query: bool = False,
+        mode: Literal["fast", "deep"] = "fast",
+        weights: Mapping[str, float] | None = None,
+        fuzzy: str = "levenshtein",
+        explain: bool = False,
+        expander: Expander | None = None,
+        tags: Iterable[str] = (),
+        buckets: Iterable[str] = (),
+        since: int | None = None,
+        until: int | None = None,
+        include_quarantined: bool = False,
+        include_archived: bool = False,
+        record_access: bool = True,
+        now: int | None = None,
+    ) -> Exploration:
+        """What the memory holds on some questions: people, concepts, entities and their relationships, what happened,
+        and artifacts.
+
+        `queries` find by meaning; each is a text or {"query": ..., "threshold": ...}. `text_matches` find by name,
+        tag and type. `granularity` says whether single sources are told (1), storylines (2) or macros (3). With
+        `multi_query`, and in mode "deep", more queries are made of each, by templates or by the `expander`. `weights`
+        are those of "semantic", "time" and "salience". Raises InputError where there is nothing to look for.
+        """
+        moment = now_ms() if now is None else now
+        matches = make_matches(text_matches)
+        asked = make_queries(queries, matches)
+        if multi_query or chosen("mode", mode, tuple(CANDIDATES)) == "deep":
+            asked = with_complements(asked, expander or complements)
+        check_range("granularity", granularity, 1, 3)
+        careful = _Careful(self._vectors)
+        quest = Quest(
+            self.store, self.scope, asked, matches, moment, careful.query, careful.texts,
+            granularity, mode, make_weights(weights), chosen("fuzzy", fuzzy, tuple(MEASURES)),
+            make_ties(relationship_filters, moment),
+            make_where(tags, buckets, (), since, until, include_quarantined, include_archived),
+        )  # fmt: skip
+        found = explore(quest)
+        if record_access and found.items:
+            shown = [item.node.id for item in found.items if item.detail == "full"]
+            self.store.touch(self.scope, list(dict.fromkeys(shown)), moment)
+        notices = [notice for notice in (careful.failure, self._vectors.notice) if notice]
+        return replace(found, meta={**_asked(quest), "explain": explain, "notices": notices})
+
     def _starts(self, given: Iterable[Any]) -> list[str]:
         """The ids of nodes given by id or name, each once."""
         ids: dict[str, None] = {}
@@ -102,3 +161,35 @@ class Exploring:
                 f"there is no node with the id or name {id_or_name!r} in this scope; `recall` finds nodes and their ids"
             )
         return found
+
+
+def _asked(quest: Quest) -> dict[str, Any]:
+    """How it was asked, as plain data."""
+    return {
+        "queries": [{"query": one.text, "threshold": one.threshold} for one in quest.queries],
+        "text_matches": list(quest.text_matches),
+        "granularity": quest.granularity,
+        "mode": quest.mode,
+        "weights": dict(zip(("semantic", "time", "salience"), quest.weights, strict=True)),
+        "now": quest.now,
+    }
+
+
+class _Careful:
+    """The embedder for one exploration: where it fails, words alone answer, and `failure` says so."""
+
+    def __init__(self, vectors: Vectors) -> None:
+        self._vectors, self.failure = vectors, ""
+
+    def query(self, text: str) -> Embedded | None:
+        return self._tried(self._vectors.of_repeated, text)
+
+    def texts(self, texts: Sequence[str]) -> list[bytes] | None:
+        return self._tried(self._vectors.of_texts, texts)
+
+    def _tried(self, make: Callable[[G], T | None], given: G) -> T | None:
+        try:
+            return make(given)
+        except EmbedderError as error:
+            self.failure = f"answered from words alone: {error}"
+            return None

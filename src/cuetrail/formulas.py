@@ -15,6 +15,7 @@ CONFIRMED_WEIGHT = 1.2
 CHARS_PER_TOKEN = 4
 DAMPING = 0.85
 PER_HOUR = 1e-5
+RRF_K = 60
 # Of 64 bits two unrelated texts share half.
 UNKNOWN_DISTANCE = 32.0
 
@@ -217,3 +218,40 @@ def fact_score(confidence: float, source: str, age: int, accesses: int, confirme
     """
     status = CONFIRMED_WEIGHT if confirmed else 1.0
     return confidence * source_weight(source) * recency(age) * usage(accesses) * status
+
+
+def freshness(days: float) -> float:
+    """How fresh something is that is so many days old; half of it is gone after 35. What lies ahead counts as now.
+
+    >>> round(freshness(35), 4), freshness(0), freshness(-3)
+    (0.4966, 1.0, 1.0)
+    """
+    return math.exp(-0.02 * max(days, 0.0))
+
+
+def final_score(semantic: float, days: float, salience: float, weights: tuple[float, float, float]) -> float:
+    """How much something has to do with what was asked, how fresh and how salient it is, as one number.
+
+    >>> round(final_score(0.8, 35, 0.5, (0.3, 0.3, 0.4)), 5)
+    0.58898
+    """
+    by_meaning, by_time, by_salience = weights
+    return by_meaning * max(semantic, 0.0) + by_time * freshness(days) + by_salience * salience
+
+
+def rrf(ranks: Collection[int], k: int = RRF_K) -> float:
+    """Reciprocal rank fusion: the ranks something has in several lists, the first being 1, as one number.
+
+    >>> round(rrf([1, 1]), 6), rrf([])
+    (0.032787, 0)
+    """
+    return sum(1 / (k + rank) for rank in ranks)
+
+
+def fused(ranks: Collection[int], queries: int, k: int = RRF_K) -> float:
+    """The same between 0 and 1: 1 is the first of every list.
+
+    >>> fused([1, 1], 2), round(fused([1], 2), 4), round(fused([1, 2], 2), 4)
+    (1.0, 0.5, 0.9919)
+    """
+    return rrf(ranks, k) * (k + 1) / queries

@@ -20,10 +20,13 @@ from cuetrail.model import Node, Scope
 from cuetrail.store.base import NO_VECTORS, Batch, Progress, Store, VectorSpace, Written, mismatch
 
 log = logging.getLogger("cuetrail")
+K = TypeVar("K")
 T = TypeVar("T")
 
 # What an interruption of a change-over may cost: so many texts are embedded between two writes.
 BATCH = 1_000
+# So many queries, and so many short texts, are kept with their vectors.
+MOST_KEPT = 4_096
 
 
 def space_of(embedder: Embedder) -> VectorSpace:
@@ -41,6 +44,13 @@ def shortened(node: Node, text: str) -> Node:
     return replace(node, text=text, simhash=None if node.simhash is None else simhash(text))
 
 
+def _kept(cache: dict[K, T]) -> dict[K, T]:
+    """The cache with room for more: when it is full, all of it goes."""
+    if len(cache) >= MOST_KEPT:
+        cache.clear()
+    return cache
+
+
 class Vectors:
     """Raises EmbedderMismatch when the memory holds the vectors of another model.
 
@@ -51,6 +61,8 @@ class Vectors:
         self.store = store
         self.embedder = embedder
         self.notice = ""
+        self._queries: dict[str, Embedded] = {}
+        self._texts: dict[tuple[VectorSpace, str], bytes] = {}
         # A model's name is there at once; its dimension may need the model, so it is compared at first use.
         held = store.vector_space()
         if embedder is not None and held not in (None, NO_VECTORS):
@@ -122,6 +134,28 @@ class Vectors:
                 raise EmbedderError(f"the change-over to {own} is not finished; `cuetrail reembed` goes on with it")
             raise mismatch(held, str(own))
         return Embedded(to_blob(self.embedder.embed_query(text)[None, :])[0], own)
+
+    def of_repeated(self, text: str) -> Embedded | None:
+        """The same as `of_query`; what was asked for before need not be embedded again."""
+        known = self._queries.get(text)
+        if known is not None and known.space == self.store.vector_space():
+            return known
+        made = self.of_query(text)
+        if made is not None:
+            _kept(self._queries)[text] = made
+        return made
+
+    def of_texts(self, texts: Sequence[str]) -> list[bytes] | None:
+        """Short texts as vectors, None where there is nothing to compare them with. Raises EmbedderError."""
+        held = self.store.vector_space()
+        if self.embedder is None or held in (None, NO_VECTORS):
+            return None
+        space = space_of(self.embedder)
+        new = [text for text in dict.fromkeys(texts) if (space, text) not in self._texts]
+        made = dict(zip(new, to_blob(self.embedder.embed(new)) if new else [], strict=True))
+        found = [made.get(text) or self._texts[space, text] for text in texts]
+        _kept(self._texts).update(((space, text), vector) for text, vector in made.items())
+        return found
 
     def space(self) -> VectorSpace | None:
         """The model whose vectors the memory holds, or will once it holds any."""

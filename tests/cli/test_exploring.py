@@ -32,3 +32,25 @@ def test_traverse_by_rank_as_json(people: Run) -> None:
 def test_a_start_that_is_not_there_is_told(people: Run) -> None:
     done = people("traverse", "Nobody", code=2)
     assert "there is no node with the id or name 'Nobody'" in done.stderr
+
+
+def test_explore_prints_people_and_relationships(people: Run) -> None:
+    people("add", "--name", "Lonely", "--kind", "person")
+    told = people("explore", "--match", "Ada", "--explain").stdout
+    assert "people" in told
+    assert "Ada" in told
+    assert "semantic 1.000" in told
+    assert "Ada - relates - Charles" in told
+    assert "Lonely" not in told
+
+
+def test_explore_as_json_has_every_part(people: Run) -> None:
+    found = json.loads(people("explore", "--match", "Ada", "--json").stdout)
+    assert found.keys() == {"meta", "semantic", "episodic", "artifacts"}
+    assert [one["id"] for one in found["semantic"]["people"]] == ["Ada"]
+
+
+def test_explore_says_what_is_missing(people: Run) -> None:
+    assert "say what to explore" in people("explore", code=2).stderr
+    assert "the weight of time must be a number" in people("explore", "tea", "--weight", "time=x", code=2).stderr
+    assert "nothing is remembered on this" in people("explore", "xylophone").stderr

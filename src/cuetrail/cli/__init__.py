@@ -10,7 +10,7 @@ import click
 from cuetrail.cli.activating import activate
 from cuetrail.cli.base import Root, examples, shared
 from cuetrail.cli.dreaming import dream
-from cuetrail.cli.exploring import traverse
+from cuetrail.cli.exploring import explore, traverse
 from cuetrail.cli.keeping import backup, completion, copy, doctor, export, import_, reembed, restore
 from cuetrail.cli.mirroring import mirror
 from cuetrail.cli.reading import get, recall, stats
@@ -18,8 +18,8 @@ from cuetrail.cli.trust import quarantine
 from cuetrail.cli.writing import add, fact, forget, ingest, link
 
 VERBS = (
-    add, ingest, recall, activate, traverse, get, link, fact, quarantine, forget, dream, mirror, stats, export, import_,
-    backup, copy, restore, reembed, doctor, completion,
+    add, ingest, recall, activate, explore, traverse, get, link, fact, quarantine, forget, dream, mirror, stats, export,
+    import_, backup, copy, restore, reembed, doctor, completion,
 )  # fmt: skip
 """In the order people need them; the help keeps it."""
 

@@ -12,6 +12,7 @@ from cuetrail.cli.base import Run, pass_run, verb
 from cuetrail.cli.nodes import meant
 
 if TYPE_CHECKING:
+    from cuetrail.exploration import Exploration, Item, Relationship
     from cuetrail.traversal import Arrival
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -93,3 +94,122 @@ def traverse(run: Run, /, start: tuple[str, ...], rank: bool, no_touch: bool, **
 def _line(one: Arrival) -> str:
     lead = f"{one.hops}" if one.score is None else f"{one.score:.4f}"
     return f"{lead}  {show.short(one.node.id)}  {one.node.kind}  {show.title(one.node, 60)}"
+
+
+@verb(
+    "explore",
+    "cuetrail explore the job offer",
+    "cuetrail explore --match 'Ines Okafor' --min-attitude 4",
+    "cuetrail explore the antenna --granularity 2 --deep --explain",
+)
+@click.argument("query", metavar="[QUERY]...", nargs=-1)
+@click.option("--also", "more", metavar="QUERY", multiple=True, help="Another query; repeatable.")
+@click.option("--match", "text_matches", metavar="TEXT", multiple=True, help="A name, tag or type; repeatable.")
+@click.option(
+    "--threshold",
+    metavar="X",
+    type=click.FloatRange(0, 1),
+    help="How near to a query something must be. [default: 0.2]",
+)
+@click.option(
+    "--granularity", metavar="N", type=click.IntRange(1, 3), default=1, show_default=True,
+    help="1: single sources; 2: storylines; 3: macros.",
+)  # fmt: skip
+@click.option("--multi", "multi_query", is_flag=True, help="Ask from two or three more sides.")
+@click.option("--deep", is_flag=True, help="The same, and look at more of what is found.")
+@filtered
+@click.option(
+    "--weight", "weights", metavar="PART=X", multiple=True,
+    help="How much a part counts: semantic, time or salience; repeatable. [default: 0.3, 0.3, 0.4]",
+)  # fmt: skip
+@click.option(
+    "--fuzzy", type=click.Choice(["levenshtein", "jaro_winkler", "token_overlap", "phonetic"]), default="levenshtein",
+    show_default=True, help="How names are compared.",
+)  # fmt: skip
+@click.option("--tag", "tags", metavar="TAG", multiple=True, help="Only what has this tag; repeatable.")
+@click.option("--bucket", "buckets", metavar="BUCKET", multiple=True, help="Only what is in this bucket; repeatable.")
+@click.option("--since", metavar="WHEN", callback=types.start, help="Only what is from this time on.")
+@click.option("--until", metavar="WHEN", callback=types.end, help="Only what is up to this time.")
+@click.option("--archived", "include_archived", is_flag=True, help="Also what has faded into the archive.")
+@click.option("--explain", is_flag=True, help="Show what each score is made of.")
+@click.option("--no-touch", is_flag=True, help="Do not count this as a use of what is found.")
+@pass_run
+def explore(
+    run: Run, /, query: tuple[str, ...], more: tuple[str, ...], threshold: float | None, deep: bool, no_touch: bool,
+    weights: tuple[str, ...], **options: Any,
+) -> None:  # fmt: skip
+    """Look at a topic from every side.
+
+    People, concepts and entities with their relationships, what happened, and artifacts: found by what a QUERY means
+    and by names that match, scored by meaning, time and salience.
+    """
+    asked = [text for text in (" ".join(query), *more) if text.strip()]
+    if not asked and not options["text_matches"]:
+        raise click.UsageError("say what to explore: give a QUERY, or --match TEXT")
+    queries = [{"query": text, "threshold": threshold} for text in asked]
+    filters = relationship_filters(options)
+    with run.open(vectors=bool(asked)) as memory:
+        found = memory.explore(
+            queries,
+            mode="deep" if deep else "fast",
+            weights=_weights(weights),
+            relationship_filters=filters,
+            record_access=not no_touch,
+            **options,
+        )
+    for notice in found.meta["notices"]:
+        run.notice(notice)
+    if found.answerable or run.json:
+        run.result(found.to_dict(), "\n".join(_explored(found, options["explain"])))
+    else:
+        run.notice("nothing is remembered on this")
+
+
+def _weights(given: tuple[str, ...]) -> dict[str, float] | None:
+    found = {}
+    for one in given:
+        name, sign, value = one.partition("=")
+        try:
+            found[name.strip()] = float(value) if sign else float("nan")
+        except ValueError:
+            found[name.strip()] = float("nan")
+    return found or None
+
+
+def _explored(found: Exploration, explain: bool) -> list[str]:
+    """The parts of an exploration that have something in them, a line for each thing."""
+    lines: list[str] = []
+    parts = (
+        ("people", found.semantic.people), ("concepts", found.semantic.concepts), ("entities", found.semantic.entities),
+        ("sources", found.episodic.sources), ("storylines", found.episodic.storylines),
+        ("macros", found.episodic.macros), ("artifacts", found.artifacts),
+    )  # fmt: skip
+    for name, items in parts:
+        lines += [name, *(line for item in items for line in _item(item, explain))] if items else []
+    related = found.semantic.relationships
+    return lines + (["relationships", *(_related(one, explain) for one in related)] if related else [])
+
+
+def _item(item: Item, explain: bool) -> list[str]:
+    told = f"  {item.score:.3f}  {show.short(item.node.id)}  {show.title(item.node, 70)}"
+    if item.detail == "minimal":
+        return [f"  {show.short(item.node.id)}  {show.title(item.node, 70)}"]
+    lines = [told + (f"  {_parts(item.why)}" if explain else "")]
+    lines += [f"      note: {note}" for note in item.notes]
+    for name in ("sources", "storylines", "mentioned", "neighbours"):
+        names = [one.name or one.summary or one.id for one in getattr(item, name)]
+        lines += [f"      {name}: {', '.join(names)}"] if names else []
+    return lines
+
+
+def _related(one: Relationship, explain: bool) -> str:
+    edge = one.edge
+    levels = [
+        f"{name} {value}" for name, value in (("attitude", edge.attitude), ("proximity", edge.proximity)) if value
+    ]
+    told = f"  {one.score:.3f}  {show.short(edge.src)} - {edge.type or edge.kind} - {show.short(edge.dst)}"
+    return "  ".join([told, *levels, *([edge.text] if edge.text else []), *([_parts(one.why)] if explain else [])])
+
+
+def _parts(why: Any) -> str:
+    return "(" + ", ".join(f"{name} {why[name]:.3f}" for name in ("semantic", "time", "salience")) + ")"

@@ -303,7 +303,8 @@ class LocalStore:
         # One more than wanted shows whether the last one ties with it.
         wanted = limit + 1
         while limit > 0:
-            near = index.search(query, wanted, None if reader.all else reader.parts, space or held)
+            parts = None if reader.all else reader.parts
+            near = index.search(query, wanted, parts, space or held, where.kinds)
             with self.db.reading() as db:
                 # A new look: the index may have rows of parts that were made since the first one.
                 reader = Reader(db, scope, self.db.path)

@@ -1,7 +1,7 @@
 """The vector index: flat, memory-mapped blocks of 8-bit codes, scanned whole and rescored from the truth.
 
 A scan is exact up to rounding, filters and deletions cost nothing, and there is no graph to build: `bench/vectors`
-shows it beside an HNSW index. A block file holds keys, parts and codes of at most BLOCK rows, by key, and is never
+shows it beside an HNSW index. A block file holds keys, parts, kinds and codes of up to BLOCK rows, by key, and is never
 changed: a change writes the blocks it touches anew and then switches over, so neither a reader nor the next process
 after a dead one meets half a block. New rows gather in a small last block, so that adding one rewrites no large one.
 """
@@ -12,8 +12,11 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import islice
 from pathlib import Path
+from typing import Any
+from zlib import crc32
 
 import numpy as np
 import simsimd
@@ -25,7 +28,7 @@ from cuetrail.store.local import spaces
 from cuetrail.store.local.db import Database, changes_since, chunks, damaged, head, mark_of, marks, meta, moment
 from cuetrail.store.local.indexdir import IndexDir, Seen, State, rebuilding
 
-LAYOUT = "vectors-2"
+LAYOUT = "vectors-3"
 OVERFETCH = 4
 BLOCK = 65_536
 TAIL = 4_096
@@ -33,8 +36,11 @@ BATCH = 8_192
 # Above every key.
 END = 2**62
 
-ROWS = """SELECT v.key, n.part, v.vector FROM vectors v JOIN nodes n ON n.key = v.key
+ROWS = """SELECT v.key, n.part, n.kind, v.vector FROM vectors v JOIN nodes n ON n.key = v.key
   WHERE v.key BETWEEN ? AND ?{} ORDER BY v.key"""
+
+# Where fewer than one row in so many can be meant, only those are compared.
+SPARSE = 4
 
 Runs = Sequence[tuple[int, int]]
 
@@ -45,14 +51,20 @@ class Block:
 
     keys: NDArray[np.int64]
     parts: NDArray[np.int32]
+    kinds: NDArray[np.int32]
     codes: NDArray[np.int8]
+
+    @property
+    def columns(self) -> tuple[NDArray[Any], ...]:
+        """In the order in which a file has them."""
+        return self.keys, self.parts, self.kinds, self.codes
 
     def without(self, runs: Runs) -> Block:
         """The rows whose keys lie in none of the runs."""
         kept = np.ones(len(self.keys), np.bool_)
         for low, high in runs:
             kept[np.searchsorted(self.keys, low) : np.searchsorted(self.keys, high, "right")] = False
-        return Block(self.keys[kept], self.parts[kept], self.codes[kept])
+        return Block(*(column[kept] for column in self.columns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +101,16 @@ class VectorIndex:
         return self.dir.load() is not None
 
     def search(
-        self, query: NDArray[np.float32], limit: int, parts: Sequence[int] | None, space: VectorSpace
+        self,
+        query: NDArray[np.float32],
+        limit: int,
+        parts: Sequence[int] | None,
+        space: VectorSpace,
+        kinds: Sequence[str] = (),
     ) -> list[tuple[int, float]]:
         """(key, cosine) of the nearest rows in the given parts (None: all), nearest first.
+
+        `kinds` narrows it to nodes of these kinds; now and then another comes along whose kind has the same code.
 
         Raises EmbedderMismatch when the query's space is not, or is no longer, the one the memory holds.
         """
@@ -102,7 +121,8 @@ class VectorIndex:
             return []
         code = quantised(query[None, :])
         wanted = limit * OVERFETCH + 32
-        near = [_nearest(block, code, wanted, parts) for block in view.blocks]
+        meant = [kind_code(kind) for kind in kinds]
+        near = [_nearest(block, code, wanted, parts, meant) for block in view.blocks]
         distances, keys = (np.concatenate(column) for column in zip(*near, strict=True))
         best = np.argpartition(distances, wanted - 1)[:wanted] if len(distances) > wanted else slice(None)
         return self._rescored(query, keys[best].tolist(), space)[:limit]
@@ -220,7 +240,7 @@ class VectorIndex:
         place = self.dir.path / folder
         name = str(max((int(p.name) for p in place.iterdir() if p.name.isdecimal()), default=0) + 1)
         with (place / name).open("xb") as file:
-            for column in (block.keys, block.parts, block.codes):
+            for column in block.columns:
                 file.write(np.ascontiguousarray(column).data)
             file.flush()
             os.fsync(file.fileno())
@@ -288,38 +308,60 @@ class _Rows:
         if batches:
             yield _joined(batches)
 
-    def _block(self, rows: Sequence[tuple[int, int, bytes]]) -> Block:
-        if any(len(vector) != 2 * self.dim for _, _, vector in rows):
+    def _block(self, rows: Sequence[tuple[int, int, str, bytes]]) -> Block:
+        if any(len(row[3]) != 2 * self.dim for row in rows):
             raise damaged(self.path, f"a vector does not have {2 * self.dim} bytes")
-        vectors = np.frombuffer(b"".join(vector for _, _, vector in rows), dtype="<f2").reshape(len(rows), self.dim)
-        keys = np.array([key for key, _, _ in rows], np.int64)
-        return Block(keys, np.array([part for _, part, _ in rows], np.int32), quantised(vectors.astype(np.float32)))
+        vectors = np.frombuffer(b"".join(row[3] for row in rows), dtype="<f2").reshape(len(rows), self.dim)
+        keys, parts = np.array([row[0] for row in rows], np.int64), np.array([row[1] for row in rows], np.int32)
+        kinds = np.array([kind_code(row[2]) for row in rows], np.int32)
+        return Block(keys, parts, kinds, quantised(vectors.astype(np.float32)))
 
 
 def _mapped(place: Path, dim: int) -> Block:
-    """A block file: all keys, then all parts, then all codes."""
+    """A block file: all keys, then all parts, then all kinds, then all codes."""
     data = np.memmap(place, np.uint8, "r")
-    count = len(data) // (dim + 12)
+    count = len(data) // (dim + 16)
     return Block(
         data[: 8 * count].view(np.int64),
         data[8 * count : 12 * count].view(np.int32),
-        data[12 * count :].view(np.int8).reshape(count, dim),
+        data[12 * count : 16 * count].view(np.int32),
+        data[16 * count :].view(np.int8).reshape(count, dim),
     )
 
 
 def _nearest(
-    block: Block, code: NDArray[np.int8], wanted: int, parts: Sequence[int] | None
+    block: Block, code: NDArray[np.int8], wanted: int, parts: Sequence[int] | None, kinds: Sequence[int]
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """Distances and keys of the nearest rows of a block, unsorted."""
-    measured = simsimd.cdist(code, block.codes, metric="cosine", out_dtype="float32")
-    distances: NDArray[np.float32] = np.asarray(measured, dtype=np.float32)[0]
-    shown = ~np.isnan(distances)
+    meant = np.ones(len(block.keys), np.bool_)
     if parts is not None:
-        shown &= np.isin(block.parts, np.asarray(parts, dtype=np.int32))
-    rows = np.flatnonzero(shown)
-    if len(rows) > wanted:
-        rows = rows[np.argpartition(distances[rows], wanted - 1)[:wanted]]
-    return distances[rows], block.keys[rows]
+        meant &= np.isin(block.parts, np.asarray(parts, dtype=np.int32))
+    if kinds:
+        meant &= np.isin(block.kinds, np.asarray(kinds, dtype=np.int32))
+    rows = np.flatnonzero(meant)
+    if not len(rows):
+        return np.empty(0, np.float32), block.keys[:0]
+    if len(rows) * SPARSE < len(block.keys):
+        distances = _distances(code, block.codes[rows])
+    else:
+        distances = _distances(code, block.codes)[rows]
+    near = np.flatnonzero(~np.isnan(distances))
+    if len(near) > wanted:
+        near = near[np.argpartition(distances[near], wanted - 1)[:wanted]]
+    return distances[near], block.keys[rows[near]]
+
+
+def _distances(code: NDArray[np.int8], codes: NDArray[np.int8]) -> NDArray[np.float32]:
+    measured = simsimd.cdist(code, codes, metric="cosine", out_dtype="float32")
+    distances: NDArray[np.float32] = np.asarray(measured, dtype=np.float32).reshape(-1)
+    return distances
+
+
+@cache
+def kind_code(kind: str) -> int:
+    """A number for a kind of nodes that fits the column; two kinds may share one."""
+    code = crc32(kind.encode("utf-8", "surrogatepass"))
+    return code - 2**32 if code >= 2**31 else code
 
 
 def _within(runs: Runs, low: int, high: int) -> list[tuple[int, int]]:
@@ -331,22 +373,22 @@ def _joined(blocks: Sequence[Block]) -> Block:
     """Blocks as one, by key."""
     keys = np.concatenate([b.keys for b in blocks])
     order = np.argsort(keys, kind="stable")
-    parts, codes = np.concatenate([b.parts for b in blocks]), np.concatenate([b.codes for b in blocks])
-    return Block(keys[order], parts[order], codes[order])
+    columns = [np.concatenate([b.columns[n] for b in blocks])[order] for n in (1, 2, 3)]
+    return Block(keys[order], *columns)
 
 
 def _split(block: Block) -> Iterator[Block]:
     """Pieces that are small enough for a file; none of an empty block."""
     for at in range(0, len(block.keys), BLOCK):
         piece = slice(at, at + BLOCK)
-        yield Block(block.keys[piece], block.parts[piece], block.codes[piece])
+        yield Block(*(column[piece] for column in block.columns))
 
 
 def _digest(blocks: Iterable[Block]) -> bytes:
     """The same for the same rows, however they are cut into blocks."""
-    columns = [xxhash.xxh3_128() for _ in range(3)]
+    columns = [xxhash.xxh3_128() for _ in range(4)]
     for block in blocks:
-        for column, data in zip(columns, (block.keys, block.parts, block.codes), strict=True):
+        for column, data in zip(columns, block.columns, strict=True):
             column.update(np.ascontiguousarray(data).data)
     return b"".join(column.digest() for column in columns)
 

@@ -1,0 +1,355 @@
+"""System 003, explore: gathering, scoring, filters, cuts and expansion, claim by claim."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cuetrail import Memory, Scope
+from cuetrail.errors import InputError
+from cuetrail.exploration import Exploration
+from cuetrail.lifecycle import DAY
+from cuetrail.model import Mention
+from cuetrail.store.base import Batch
+from tests.seeds.axes import Axes
+
+NOW = 1_768_831_200_000
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with Memory(tmp_path / "memory", embedder=Axes()) as opened:
+        yield opened
+
+
+def ask(memory: Memory, *queries: Any, **options: Any) -> Exploration:
+    return memory.explore(list(queries), now=NOW, **{"record_access": False, **options})
+
+
+def ids(items: Any) -> list[str]:
+    return [item.node.id for item in items]
+
+
+def person(memory: Memory, id_: str, text: str = "", days: float = 0, **options: Any) -> None:
+    memory.add(text, name=options.pop("name", id_), id=id_, kind=options.pop("kind", "person"),
+               now=NOW - int(days * DAY), at=NOW - int(days * DAY), **options)  # fmt: skip
+
+
+# --- asking
+
+
+def test_neither_queries_nor_text_matches_is_an_error(memory: Memory) -> None:
+    with pytest.raises(InputError, match="say what to explore"):
+        memory.explore()
+    with pytest.raises(InputError, match="say what to explore"):
+        memory.explore(["  "], text_matches=[""])
+
+
+def test_people_concepts_and_entities_are_found_by_meaning(memory: Memory) -> None:
+    person(memory, "ada", "radio")
+    person(memory, "frosty", "radio frost", kind="concept")
+    person(memory, "mast", "antenna radio", kind="entity")
+    person(memory, "baker", "bread")
+    found = ask(memory, "radio")
+    assert (ids(found.semantic.people), ids(found.semantic.concepts)) == (["ada"], ["frosty"])
+    assert ids(found.semantic.entities) == ["mast"]
+
+
+def test_a_threshold_is_the_least_cosine(memory: Memory) -> None:
+    person(memory, "half", "radio frost")
+    assert ids(ask(memory, {"query": "radio", "threshold": 0.70}).semantic.people) == ["half"]
+    assert ids(ask(memory, {"query": "radio", "threshold": 0.72}).semantic.people) == []
+
+
+def test_names_and_aliases_are_found_by_text(memory: Memory) -> None:
+    person(memory, "p1", name="Ada Lovelace", aliases=["Countess of Lovelace"])
+    for text in ("Ada Lovelace", "ada lovelace", "countess of lovelace", "Ada"):
+        assert ids(ask(memory, text_matches=[text]).semantic.people) == ["p1"]
+    assert ids(ask(memory, text_matches=["Grace Hopper"]).semantic.people) == []
+
+
+def test_an_exact_text_match_counts_1_and_a_fuzzy_one_what_levenshtein_says(memory: Memory) -> None:
+    person(memory, "p1", name="Lovelace")
+    exact = ask(memory, text_matches=["lovelace"]).semantic.people[0]
+    fuzzy = ask(memory, text_matches=["lovelase"]).semantic.people[0]
+    assert exact.why["semantic"] == 1.0
+    assert fuzzy.why["semantic"] == pytest.approx(1 - 1 / 8)
+
+
+@pytest.mark.parametrize(
+    ("measure", "text"), [("jaro_winkler", "lovelac"), ("token_overlap", "miss lovelace"), ("phonetic", "lovelaze")]
+)
+def test_other_measures_of_likeness_may_be_chosen(memory: Memory, measure: str, text: str) -> None:
+    person(memory, "p1", name="Lovelace")
+    assert ids(ask(memory, text_matches=[text], fuzzy=measure).semantic.people) == ["p1"]
+
+
+def test_found_both_ways_counts_by_the_better(memory: Memory) -> None:
+    person(memory, "ada", "radio frost")
+    one = ask(memory, "radio", text_matches=["ada"]).semantic.people[0]
+    assert one.why["cosines"]["radio"] == pytest.approx(math.sqrt(0.5), abs=1e-3)
+    assert one.why["semantic"] == 1.0
+
+
+def test_sources_are_found_by_their_summary_and_by_keywords_and_tags(memory: Memory) -> None:
+    person(memory, "s1", "antenna radio", kind="source", tags=["Field Day"], props={"keywords": ["connector"]})
+    person(memory, "s2", "bread", kind="source")
+    assert ids(ask(memory, "antenna").episodic.sources) == ["s1"]
+    assert ids(ask(memory, text_matches=["field day"]).episodic.sources) == ["s1"]
+    assert ids(ask(memory, text_matches=["connector"]).episodic.sources) == ["s1"]
+
+
+def test_artifacts_are_found_by_name_and_description(memory: Memory) -> None:
+    person(memory, "plan", "drawing of the antenna", kind="artifact", name="Mast plan")
+    assert ids(ask(memory, text_matches=["mast plan"]).artifacts) == ["plan"]
+    assert ids(ask(memory, text_matches=["drawing"]).artifacts) == ["plan"]
+
+
+def test_a_repeated_query_is_embedded_once(tmp_path: Path) -> None:
+    axes = Axes()
+    with Memory(tmp_path / "memory", embedder=axes) as memory:
+        person(memory, "ada", "radio")
+        ask(memory, "radio")
+        once = axes.asked
+        ask(memory, "radio")
+        assert axes.asked == once == 1
+
+
+def test_without_vectors_the_words_of_a_query_answer(tmp_path: Path) -> None:
+    with Memory(tmp_path / "memory", embedder="none") as memory:
+        person(memory, "ada", "radio and frost")
+        assert ids(ask(memory, "radio frost").semantic.people) == ["ada"]
+        assert ids(ask(memory, "bread").semantic.people) == []
+
+
+# --- scoring
+
+
+def test_the_final_score_is_the_weighted_sum(memory: Memory) -> None:
+    person(memory, "ada", "radio radio radio radio frost frost frost", days=35)
+    one = ask(memory, "radio").semantic.people[0]
+    assert one.why["semantic"] == pytest.approx(0.8, abs=1e-3)
+    assert round(one.why["time"], 4) == 0.4966
+    assert one.why["salience"] == 0.5
+    assert one.score == pytest.approx(0.58898, abs=5e-4)
+
+
+def test_weights_are_renormalised_and_bad_ones_refused(memory: Memory) -> None:
+    person(memory, "ada", "radio", days=35)
+    one = ask(memory, "radio", weights={"semantic": 2, "time": 2, "salience": 0}).semantic.people[0]
+    assert one.score == pytest.approx(0.5 + 0.5 * 0.4966, abs=1e-3)
+    for wrong in ({"semantic": -1}, {"semantic": 0, "time": 0, "salience": 0}):
+        with pytest.raises(InputError, match="weight"):
+            ask(memory, "radio", weights=wrong)
+
+
+def test_salience_lifts_what_is_used(memory: Memory) -> None:
+    person(memory, "new", "radio")
+    person(memory, "used", "radio")
+    for _ in range(3):
+        memory.explore(text_matches=["used"], now=NOW)
+    assert ids(ask(memory, "radio").semantic.people) == ["used", "new"]
+
+
+def test_a_negative_cosine_counts_as_none() -> None:
+    from cuetrail.formulas import final_score
+
+    assert final_score(-0.5, 0, 0, (1, 0, 0)) == 0
+
+
+def test_several_queries_are_fused_by_rank(memory: Memory) -> None:
+    person(memory, "both", "radio frost")
+    person(memory, "one", "radio")
+    found = {item.node.id: item.why["semantic"] for item in ask(memory, "radio", "frost").semantic.people}
+    # Ranks 2 and 1, and rank 1 in one of two lists.
+    assert found["both"] == pytest.approx((1 / 62 + 1 / 61) * 61 / 2)
+    assert found["one"] == pytest.approx(1 / 61 * 61 / 2)
+
+
+def test_multi_query_and_deep_ask_from_two_or_three_more_sides(memory: Memory) -> None:
+    person(memory, "ada", "radio")
+    for options in ({"multi_query": True}, {"mode": "deep"}):
+        asked = [one["query"] for one in ask(memory, "What does Ada say of radio?", **options).meta["queries"]]
+        assert asked[0] == "What does Ada say of radio?"
+        assert 2 <= len(asked) - 1 <= 3
+        assert asked[1].startswith("all conversations about: ")
+    own = ask(memory, "radio", multi_query=True, expander=lambda query: [f"{query} frost"])
+    assert [one["query"] for one in own.meta["queries"]] == ["radio", "radio frost"]
+
+
+def test_an_explanation_has_the_part_scores(memory: Memory) -> None:
+    person(memory, "ada", "radio")
+    told = ask(memory, "radio", explain=True).to_dict()["semantic"]["people"][0]["why"]
+    assert {"semantic", "time", "salience", "weights", "cosines", "ranks"} <= told.keys()
+    assert "why" not in ask(memory, "radio").to_dict()["semantic"]["people"][0]
+
+
+# --- relationships and filters
+
+
+def related(memory: Memory) -> None:
+    for name in ("ada", "bob", "cleo", "dan"):
+        person(memory, name, "radio" if name == "ada" else "")
+    memory.link("ada", "bob", type="friend", attitude=5, proximity=4, text="share a radio", now=NOW)
+    memory.link("ada", "cleo", type="rival", attitude=1, proximity=2, text="quarrel over bread", now=NOW)
+    memory.link("ada", "dan", type="neighbour", text="same street", now=NOW - 5)
+    memory.link("bob", "cleo", type="friend", attitude=4, proximity=3, now=NOW)
+
+
+def types(found: Exploration) -> list[str | None]:
+    return [one.edge.type for one in found.semantic.relationships]
+
+
+def test_relationships_that_touch_what_is_found_come_too(memory: Memory) -> None:
+    related(memory)
+    assert types(ask(memory, {"query": "radio", "threshold": 0.5})) == ["friend", "rival", "neighbour"]
+
+
+def test_relationships_are_told_by_description_notes_and_type(memory: Memory) -> None:
+    related(memory)
+    scores = {one.edge.type: one.why["semantic"] for one in ask(memory, "radio").semantic.relationships}
+    assert scores["friend"] == pytest.approx(1.0, abs=1e-3)
+    assert scores["rival"] == 0
+    by_type = {
+        one.edge.type: one.why["semantic"]
+        for one in ask(memory, text_matches=["ada", "rival", "street"]).semantic.relationships
+    }
+    assert (by_type["rival"], by_type["neighbour"]) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("filters", "kept"),
+    [
+        ({"min_attitude": 4}, ["friend"]),
+        ({"max_attitude": 2}, ["rival"]),
+        ({"min_proximity": 2, "max_proximity": 4}, ["friend", "rival"]),
+        ({"relationship_types": ["Friend", "rival"]}, ["friend", "rival"]),
+        ({"exclude_relationship_types": ["friend"]}, ["neighbour", "rival"]),
+        ({"relationship_types": ["friend"], "exclude_relationship_types": ["friend"]}, []),
+    ],
+)
+def test_filters_hold_before_scoring_and_on_expansion_edges(
+    memory: Memory, filters: dict[str, Any], kept: list[str]
+) -> None:
+    related(memory)
+    found = ask(memory, {"query": "radio", "threshold": 0.5}, relationship_filters=filters)
+    assert sorted(filter(None, types(found))) == kept
+    near = {"bob": "friend", "cleo": "rival", "dan": "neighbour"}
+    assert sorted(near[one.id] for one in found.semantic.people[0].neighbours) == kept
+
+
+def test_a_relationship_that_is_over_is_not_told(memory: Memory) -> None:
+    person(memory, "ada", "radio")
+    person(memory, "bob")
+    memory.link("ada", "bob", type="friend", valid_until=NOW, now=NOW)
+    assert types(ask(memory, "radio")) == []
+
+
+# --- cuts
+
+
+def many(memory: Memory, kind: str, count: int) -> None:
+    for n in range(count):
+        person(memory, f"{kind}{n}", "radio", days=n, kind=kind)
+
+
+def test_granularity_1_cuts_at_5_sources_5_nodes_3_storylines_and_2_macros(memory: Memory) -> None:
+    for kind in ("source", "person", "concept", "storyline", "macro"):
+        many(memory, kind, 7)
+    found = ask(memory, "radio")
+    assert len(found.episodic.sources) == 5
+    assert len(found.semantic.people) + len(found.semantic.concepts) == 5
+    assert (len(found.episodic.storylines), len(found.episodic.macros)) == (3, 2)
+    told = found.to_dict()["episodic"]
+    assert told["storylines"][0] == {"id": "storyline0", "name": "storyline0"}
+    assert told["sources"][0]["text"] == "radio"
+
+
+def test_at_most_10_relationships_are_told(memory: Memory) -> None:
+    person(memory, "ada", "radio")
+    for n in range(14):
+        person(memory, f"p{n}")
+        memory.link("ada", f"p{n}", now=NOW)
+    assert len(ask(memory, "radio").semantic.relationships) == 10
+
+
+def story(memory: Memory, id_: str, sources: int, start: int = 0) -> None:
+    """A storyline with sources, each of which mentions Ada."""
+    person(memory, id_, "radio", days=start, kind="storyline")
+    for n in range(sources):
+        person(memory, f"{id_}-s{n}", "said", days=start - n / 10, kind="source")
+        memory.link(f"{id_}-s{n}", id_, kind="part_of", now=NOW)
+        memory.store.write(memory.scope, Batch(mentions=[Mention(f"{id_}-s{n}", "ada", NOW)]))
+
+
+def test_granularity_2_previews_at_most_5_sources_of_each_of_5_storylines_and_10_in_all(memory: Memory) -> None:
+    person(memory, "ada")
+    for n in range(6):
+        story(memory, f"t{n}", 7, start=n)
+    many(memory, "macro", 4)
+    found = ask(memory, "radio", granularity=2)
+    assert len(found.episodic.storylines) == 5
+    assert [len(one.sources) for one in found.episodic.storylines] == [5, 5, 0, 0, 0]
+    assert [one.id for one in found.episodic.storylines[0].mentioned] == ["ada"]
+    assert (len(found.episodic.macros), found.episodic.sources) == (2, ())
+    assert found.to_dict()["episodic"]["macros"][0].keys() == {"id", "name"}
+
+
+def test_granularity_3_tells_macros_with_all_storylines_by_start_and_no_sources(memory: Memory) -> None:
+    many(memory, "macro", 6)
+    for n in (3, 9, 1):
+        person(memory, f"t{n}", days=n, kind="storyline")
+        memory.link(f"t{n}", "macro0", kind="part_of", now=NOW)
+    found = ask(memory, "radio", granularity=3)
+    assert len(found.episodic.macros) == 5
+    assert [one.id for one in found.episodic.macros[0].storylines] == ["t9", "t3", "t1"]
+    assert (found.episodic.sources, found.episodic.storylines) == ((), ())
+
+
+def test_notes_are_the_10_newest_unexpired_500_characters_each_and_5000_in_all(memory: Memory) -> None:
+    person(memory, "ada", "radio")
+    for n in range(12):
+        memory.note("ada", f"{n:02}" + "x" * 700, now=NOW - 100 + n)
+    memory.note("ada", "over", expires=NOW, now=NOW - 1)
+    notes = ask(memory, "radio").semantic.people[0].notes
+    assert [note[:2] for note in notes] == [f"{n:02}" for n in range(11, 1, -1)]
+    assert {len(note) for note in notes} == {500}
+
+
+# --- use, scope and the archive
+
+
+def test_what_is_told_in_full_is_touched_once_and_neighbours_are_not(memory: Memory) -> None:
+    related(memory)
+    many(memory, "storyline", 1)
+    memory.explore([{"query": "radio", "threshold": 0.5}], text_matches=["ada"], now=NOW)
+    used = {id_: node.life.accesses for id_, node in memory.nodes("ada", "bob", "storyline0").items()}
+    assert used == {"ada": 1, "bob": 0, "storyline0": 0}
+
+
+def test_the_archived_is_hidden_unless_asked_for(memory: Memory) -> None:
+    person(memory, "ada", "radio", retention="ephemeral", days=100)
+    memory.dream(now=NOW, only=["decay"])
+    assert ids(ask(memory, "radio", text_matches=["ada"]).semantic.people) == []
+    assert ids(ask(memory, "radio", include_archived=True).semantic.people) == ["ada"]
+
+
+def test_nothing_of_another_user_is_told(tmp_path: Path) -> None:
+    for user in ("ann", "bob"):
+        with Memory(tmp_path / "memory", scope=Scope(user=user), embedder=Axes()) as memory:
+            related(memory)
+            memory.note("ada", f"{user}'s note", now=NOW)
+            found = ask(memory, "radio", text_matches=["ada"])
+            assert ids(found.semantic.people)[0] == "ada"
+            assert found.semantic.people[0].notes == (f"{user}'s note",)
+            assert {item.node.owner for item in found.items} == {user}
+
+
+def test_nothing_found_says_so(memory: Memory) -> None:
+    person(memory, "ada", "radio")
+    assert ask(memory, "radio").answerable
+    assert not ask(memory, "bread").answerable

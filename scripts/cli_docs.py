@@ -42,13 +42,21 @@ def page() -> str:
         EXIT_CODES.rstrip(),
     ]
     for verb in VERBS:
-        inner = click.Context(verb, parent=context, info_name=verb.name)
-        usage = " ".join(verb.collect_usage_pieces(inner)).replace("[OPTIONS] ", "").replace("[OPTIONS]", "")
-        parts += [f"## {verb.name}", f"```\n{inner.command_path} {usage} [OPTIONS]\n```".replace("  ", " ")]
-        parts += _body(verb)
-        own = [p for p in verb.params if isinstance(p, click.Option) and not isinstance(p, Shared)]
-        parts += [_table(own)] if own else []
+        parts += _section(verb, context, "##")
     return "\n\n".join(parts) + "\n"
+
+
+def _section(verb: click.Command, context: click.Context, sign: str) -> list[str]:
+    """What there is to know of a command, and of those below it."""
+    inner = click.Context(verb, parent=context, info_name=verb.name)
+    usage = " ".join(verb.collect_usage_pieces(inner)).replace("[OPTIONS] ", "").replace("[OPTIONS]", "")
+    name = inner.command_path.removeprefix("cuetrail ")
+    parts = [f"{sign} {name}", f"```\n{inner.command_path} {usage} [OPTIONS]\n```".replace("  ", " "), *_body(verb)]
+    own = [p for p in verb.params if isinstance(p, click.Option) and not isinstance(p, Shared)]
+    parts += [_table(own)] if own else []
+    for below in verb.commands.values() if isinstance(verb, click.Group) else ():
+        parts += _section(below, inner, f"{sign}#")
+    return parts
 
 
 def _body(command: click.Command) -> Iterator[str]:

@@ -36,7 +36,7 @@ class Ask:
     """One recall: whom to ask, what for, and how much of an answer there is room for.
 
     `size` is the budget by `measure`; `tokens` is about as much in tokens. `limit` is the most hits, None where the
-    budget tells. Without `embed`, text alone is searched.
+    budget tells. Without `embed`, text alone is searched. `now` is the moment for which to answer.
     """
 
     store: Store
@@ -47,6 +47,7 @@ class Ask:
     tokens: int
     limit: int | None = None
     embed: Embed | None = None
+    now: int = 0
 
 
 @dataclass(frozen=True, slots=True)

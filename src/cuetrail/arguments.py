@@ -115,6 +115,10 @@ _FUNCTION = Rule(callable, "a function")
 RULES: Mapping[str, Rule] = {
     **dict.fromkeys(("cue", "dst", "format", "id", "ids", "kind", "name", "object", "predicate", "prefix"), _TEXT),
     "zone": _TEXT,
+    **dict.fromkeys(("anchors", "hops", "max_facts", "per_entity"), _WHOLE),
+    **dict.fromkeys(("cache", "single"), _FLAG),
+    "as_of": _TIME,
+    "floor": _NUMBER,
     **dict.fromkeys(("source_ref", "src", "subject", "target", "text", "type", "api_key"), _TEXT),
     **dict.fromkeys(("bucket", "source"), _STORABLE),
     "fuzzy": Rule(lambda value: isinstance(value, bool | str), "True or False"),

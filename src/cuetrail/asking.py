@@ -17,7 +17,7 @@ from cuetrail.boundary import chosen, make_flow, make_query_tags, make_seeding, 
 from cuetrail.cue import parse_cue
 from cuetrail.errors import CuetrailError
 from cuetrail.exploring import Exploring, now_ms
-from cuetrail.model import Budget, Claim, Edge, Fact, Neighbourhood, Node, Rank, Recollection, Version
+from cuetrail.model import Budget, Claim, Edge, Neighbourhood, Node, Rank, Recollection, Version
 from cuetrail.recall import recall
 from cuetrail.recipes import Mode, Recipe
 from cuetrail.seeds import Chooser, Seeding, by_hybrid, query_tags
@@ -54,12 +54,6 @@ class Asking(Exploring):
     def edge(self, id: str) -> Edge | None:
         """The edge with this id."""
         return self.store.edges(self.scope, [id]).get(id)
-
-    @checked
-    def facts(self, subject: str) -> list[Fact]:
-        """What is stated of a subject, given by id or name; the most certain first."""
-        found = self._find(subject)
-        return self.store.facts(self.scope, [found]).get(found, []) if found is not None else []
 
     @checked
     def neighbours(self, id: str, limit: int = 10) -> Neighbourhood:
@@ -99,12 +93,13 @@ class Asking(Exploring):
         if not isinstance(fuzzy, bool):
             raise refusal("fuzzy", fuzzy)
         where = make_where(tags, buckets, kinds, since, until, include_quarantined, include_archived)
+        now = now_ms() if now is None else now
         found = recall(
             self.store, self.scope, cue, recipe=recipe, budget=budget, limit=limit, where=where,
-            embed=self._vectors.of_query, count_tokens=count_tokens, fuzzy=fuzzy,
+            embed=self._vectors.of_query, count_tokens=count_tokens, fuzzy=fuzzy, now=now,
         )  # fmt: skip
         if record_access and found.hits:
-            self.store.touch(self.scope, [hit.node.id for hit in found.hits], now_ms() if now is None else now)
+            self.store.touch(self.scope, [hit.node.id for hit in found.hits], now)
         return replace(found, notices=self._noticed(found.notices)) if self._vectors.notice else found
 
     @checked

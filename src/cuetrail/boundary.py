@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 from cuetrail.activation import Flow
 from cuetrail.arguments import PROVENANCES, RETENTIONS, check, is_list, is_number, is_whole, refusal
 from cuetrail.errors import InputError
-from cuetrail.model import NEWBORN, Claim, Edge, Fact, Life, Node, Note, Scope, Where
+from cuetrail.model import NEWBORN, Claim, Direction, Edge, Fact, Life, Node, Note, Scope, Where
 from cuetrail.quick import maker
 from cuetrail.seeds import Seeding
 from cuetrail.store.steps import Ties
@@ -181,6 +181,20 @@ def make_fact(
         valid_from=given["valid_from"],
         valid_until=given["valid_until"],
     )
+
+
+def make_telling(
+    anchors: int, hops: int, per_entity: int, max_facts: int, direction: Direction, floor: float
+) -> tuple[int, int, int, int, Direction, float]:
+    """How a narrative is made, as `recipes.narrative` takes it. Raises InputError for what cannot be."""
+    counts = {"anchors": anchors, "hops": hops, "per_entity": per_entity, "max_facts": max_facts}
+    for name, count in counts.items():
+        if count < 0:
+            raise InputError(f"{name} must be 0 or more, not {count}")
+    chosen("direction", direction, get_args(Direction))
+    if not -1 <= floor <= 1:
+        raise InputError(f"floor must be from -1 to 1, not {floor}")
+    return anchors, hops, per_entity, max_facts, direction, floor
 
 
 def make_note(target: str, text: str, expires: int | None, now: int) -> Note:

@@ -15,9 +15,8 @@ from cuetrail.errors import EmbedderError, InputError, NotFound
 from cuetrail.exploration import Exploration, explore
 from cuetrail.gathering import CANDIDATES, Expander, Quest, complements
 from cuetrail.likeness import MEASURES
-from cuetrail.model import Scope
+from cuetrail.model import Direction, Scope
 from cuetrail.store.base import Store
-from cuetrail.store.steps import Direction
 from cuetrail.text import norm_name
 from cuetrail.traversal import Rank, Traversal, Way, hops, rank
 from cuetrail.vectors import Vectors

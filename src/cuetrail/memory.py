@@ -12,22 +12,22 @@ from types import TracebackType
 from typing import Any
 
 from cuetrail.arguments import checked
-from cuetrail.asking import Asking
-from cuetrail.boundary import make_edge, make_fact, make_node, make_nodes, make_note, make_scope
+from cuetrail.believing import Believing
+from cuetrail.boundary import make_edge, make_node, make_nodes, make_note, make_scope
+from cuetrail.cache import Answers
 from cuetrail.config import server_home, server_login, without_login, without_password
 from cuetrail.dream import RULE, AutoTagger, Night, dream, zone_of
 from cuetrail.embed import Embedder, open_embedder
 from cuetrail.errors import Forgotten, InputError, MemoryError_, NotFound
 from cuetrail.exploring import now_ms
 from cuetrail.forgetting import Doomed, doom, forget
-from cuetrail.ingest.linking import Change, is_found, resolve
+from cuetrail.ingest.linking import Change, resolve
 from cuetrail.ingest.pipeline import Options, ingest_documents, ingest_path, watch_path
 from cuetrail.ingest.readers import read_string
 from cuetrail.mirror import MirrorReport, Placement, end, follow, kept, mirror, sync
 from cuetrail.model import (
     DreamReport,
     Edge,
-    Fact,
     Finding,
     IngestReport,
     Node,
@@ -35,12 +35,10 @@ from cuetrail.model import (
     Provenance,
     Retention,
     Scope,
-    Stats,
 )
 from cuetrail.quarantine import move
 from cuetrail.store.base import Batch, Progress, Store, Written
 from cuetrail.store.copying import copy
-from cuetrail.text import norm_name
 from cuetrail.transfer import ImportReport, Target, export_file, import_file
 from cuetrail.vectors import Vectors
 
@@ -48,7 +46,7 @@ from cuetrail.vectors import Vectors
 BATCH = 16_000
 
 
-class Memory(Asking):
+class Memory(Believing):
     """A memory, opened. Use it as a context manager or call `close`.
 
     `address` is a directory (made if missing), or a database of a Neo4j server, `neo4j://user@host:7687/database`.
@@ -68,6 +66,7 @@ class Memory(Asking):
         self.scope = make_scope(scope or Scope())
         self.address = without_password(str(address))
         self._api_key = api_key
+        self._narratives = Answers()
         self.store: Store = _open_store(str(address))
         try:
             self._vectors = Vectors(self.store, self._embedder(embedder))
@@ -169,21 +168,6 @@ class Memory(Asking):
         resolve(self.store, self.scope, Change(arriving=named), batch, now)
         return self._write(batch)
 
-    def _adopted(self, *ids: str) -> list[Node]:
-        """Of these nodes, those a rule found, as nodes of their own: what is stated of them must outlive the rule.
-
-        Those of the user's other places are written there; the others come back, to be written with what is stated.
-        """
-        adopted = {
-            place: [replace(node, props={}) for node in nodes if is_found(node)]
-            for place, nodes in self.store.homes(self.scope, ids).items()
-        }
-        here = adopted.pop(self.scope, [])
-        for place, nodes in adopted.items():
-            if nodes:
-                self._write(Batch(nodes=nodes), place)
-        return here
-
     @checked
     def link(
         self,
@@ -213,58 +197,12 @@ class Memory(Asking):
         return self.store.edges(self.scope, [edge.id])[edge.id]
 
     @checked
-    def fact(
-        self,
-        subject: str,
-        predicate: str,
-        object: str,
-        *,
-        confidence: float = 0.9,
-        source: str = "user_edit",
-        source_ref: str | None = None,
-        tags: Iterable[str] = (),
-        valid_from: int | None = None,
-        valid_until: int | None = None,
-        now: int | None = None,
-    ) -> Fact:
-        """State that subject - predicate - object; the fact comes back.
-
-        Subject and object are ids or names. An unknown subject becomes an entity; an unknown object is a literal value.
-        """
-        if not norm_name(subject):
-            raise InputError("a fact needs a subject")
-        moment = now_ms() if now is None else now
-        batch = Batch()
-        subject_id = self._find(subject)
-        if subject_id is None:
-            entity = make_node({"name": subject, "kind": "entity"}, moment)
-            batch.nodes.append(entity)
-            subject_id = entity.id
-        object_id = self._find(object)
-        batch.nodes += self._adopted(subject_id, *([object_id] if object_id is not None else []))
-        given = {
-            "confidence": confidence, "source": source, "source_ref": source_ref, "tags": tags,
-            "valid_from": valid_from, "valid_until": valid_until,
-        }  # fmt: skip
-        fact = make_fact(subject_id, predicate, object_id, object, given, moment)
-        batch.facts.append(fact)
-        resolve(self.store, self.scope, Change(arriving=list(batch.nodes)), batch, moment)
-        written = self._write(batch)
-        if written.forgotten:
-            raise Forgotten(f"{subject!r} was forgotten and stays so: `add` it with allow_again=True first")
-        return fact
-
-    @checked
     def note(self, target: str, text: str, *, expires: int | None = None, now: int | None = None) -> Note:
         """Put a remark on a node; it comes back."""
         moment = now_ms() if now is None else now
         note = make_note(self._need(target), text, expires, moment)
         self._write(Batch(nodes=self._adopted(note.target), notes=[note]))
         return note
-
-    def _write(self, batch: Batch, scope: Scope | None = None) -> Written:
-        """Write a batch with the vectors of its nodes."""
-        return self._vectors.write(scope or self.scope, batch)
 
     # --- ingest
 
@@ -407,10 +345,6 @@ class Memory(Asking):
         now = now_ms() if now is None else now
         night = Night(self.store, self.scope, now, zone_of(zone), tagger or RULE, progress, self._home)
         return dream(night, only=list(only), dry_run=dry_run, everyone=everyone)
-
-    def stats(self) -> Stats:
-        """Counts of what this scope can see."""
-        return self.store.stats(self.scope)
 
     @checked
     def mirror(

@@ -477,6 +477,12 @@ def node_dict(node: Node) -> dict[str, Any]:
     }
 
 
+def fact_dict(fact: Fact) -> dict[str, Any]:
+    """A fact as plain data for people and programs."""
+    plain = {name: getattr(fact, name) for name in fact.__slots__}
+    return {**plain, "tags": list(fact.tags)}
+
+
 @dataclass(frozen=True, slots=True)
 class FileError:
     """A file that could not be taken in, and why."""
@@ -511,7 +517,8 @@ DAY = "day"
 """The property of an atom whose time is a date that was stated without a time."""
 
 PASSES = (
-    "temporal", "auto_tags", "infection", "mentions", "cooccurrence", "episodes", "decay", "note_expiry", "mirror",
+    "temporal", "auto_tags", "infection", "mentions", "cooccurrence", "episodes", "decay", "note_expiry", "facts",
+    "mirror",
 )  # fmt: skip
 """The passes of a dream by name, in the order in which they run."""
 
@@ -545,7 +552,7 @@ class DreamReport:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Counts of what this scope can see."""
+    """Counts of what this scope can see. `narratives`: how often this process could tell one again, and could not."""
 
     nodes: int
     edges: int
@@ -559,6 +566,7 @@ class Stats:
     buckets: Mapping[str, int]
     embedder: str | None
     schema: int
+    narratives: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,11 +27,12 @@ def recall(
     embed: Embed | None,
     count_tokens: Measure | None = None,
     fuzzy: bool = False,
+    now: int = 0,
 ) -> Recollection:
     """What the memory holds on a cue. `.answerable` is False, and the text empty, when nothing relevant is there."""
     cue = parse_cue(raw, where, fuzzy)
     limit = recipe.limit if limit is None else limit
-    ask = Ask(store, scope, cue, *budget_measure(budget, count_tokens), limit, embed)
+    ask = Ask(store, scope, cue, *budget_measure(budget, count_tokens), limit, embed, now)
 
     anchored = recipe.anchor(ask)  # what the cue finds
     reached = recipe.spread(ask, anchored)  # what belongs with it

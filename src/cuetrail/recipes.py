@@ -15,11 +15,12 @@ from typing import Literal
 
 from cuetrail.activation import Flow
 from cuetrail.anchor import Anchored, Ask, by_words, by_words_and_meaning
-from cuetrail.model import Rank
+from cuetrail.model import Direction, Rank
 from cuetrail.render import one_list, two_lists
 from cuetrail.score import Scored, as_found, blended, by_energy
 from cuetrail.seeds import Chooser, Seeding, by_hybrid
 from cuetrail.spread import Reached, along_edges, along_labels, nowhere
+from cuetrail.telling import along_facts, by_entity, by_relevance, in_sections
 
 Mode = Literal["all", "internal", "external"]
 
@@ -89,4 +90,24 @@ def energy(
 
 ENERGY = energy()
 
-BY_NAME: dict[str, Recipe] = {recipe.name: recipe for recipe in (TRAIL, TAG_WALK, ENERGY)}
+
+def narrative(
+    anchors: int = 3, hops: int = 2, per_entity: int = 10, max_facts: int = 30, direction: Direction = "both",
+    floor: float = 0.25,
+) -> Recipe:  # fmt: skip
+    """Entities by meaning, then the facts around them, the most relevant first, in a section per entity.
+
+    An entity must be at least as near as `floor`, or else nothing would ever be unknown.
+    """
+    return Recipe(
+        "narrative",
+        anchor=partial(by_entity, limit=anchors, floor=floor),
+        spread=partial(along_facts, hops=hops, per_entity=per_entity, max_facts=max_facts, direction=direction),
+        score=by_relevance,
+        render=in_sections,
+    )
+
+
+NARRATIVE = narrative()
+
+BY_NAME: dict[str, Recipe] = {recipe.name: recipe for recipe in (TRAIL, TAG_WALK, ENERGY, NARRATIVE)}

@@ -10,19 +10,34 @@ from cuetrail.activation import Flow, activate, merge
 from cuetrail.anchor import Anchor, Anchored, Ask
 from cuetrail.errors import MemoryError_
 from cuetrail.formulas import shares
-from cuetrail.model import Activation, Foothold, Label, Node, Rank, Walked, WalkQuery
+from cuetrail.model import Activation, Fact, Foothold, Label, Node, Rank, Walked, WalkQuery
 from cuetrail.seeds import Chooser, Seeding, query_tags
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """A fact that was come to: at which entity, how many hops from the anchors, and along which entities."""
+
+    fact: Fact
+    entity: str
+    hop: int
+    way: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Reached:
-    """What was reached, the best first; the anchors it was reached from, and how much each of their labels tells."""
+    """What was reached, the best first; the anchors it was reached from, and how much each of their labels tells.
+
+    `told` are facts, in the order they were come to, and `entities` their subjects and objects in that order.
+    """
 
     walked: tuple[Walked, ...] = ()
     footholds: tuple[Foothold, ...] = ()
     idfs: Mapping[Label, float] = field(default_factory=dict)
     rank: Rank = "idf"
     activations: tuple[Activation, ...] = ()
+    told: tuple[Told, ...] = ()
+    entities: Mapping[str, Node] = field(default_factory=dict)
 
 
 def nowhere(_ask: Ask, _anchored: Anchored) -> Reached:

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from cuetrail.model import Node, Scope, Where, node_dict
+from cuetrail.model import Direction, Node, Scope, Where, node_dict
 from cuetrail.store.base import Store
-from cuetrail.store.steps import Direction, StepQuery, Ties
+from cuetrail.store.steps import StepQuery, Ties
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -87,7 +87,7 @@ def recall(run: Run, /, cue: tuple[str, ...], explain: bool, no_touch: bool, **o
     looked for.
     """
     recipe, walking = _walking(options)
-    budget = _budget(options)
+    budget = budget_of(options)
     with run.open(vectors=walking is None) as memory:
         asked: dict[str, Any] = {**budget, **options, "record_access": not no_touch}
         if walking is None:
@@ -121,7 +121,7 @@ def _walking(options: dict[str, Any]) -> tuple[str, dict[str, Any] | None]:
     return recipe, None
 
 
-def _budget(options: dict[str, Any]) -> dict[str, Any]:
+def budget_of(options: dict[str, Any]) -> dict[str, Any]:
     """The budget that was asked for, taken out; nothing where the recipe's own will do."""
     from cuetrail.model import Budget
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Stats,
         Version,
     )
+    from cuetrail.narrate import Narrative
     from cuetrail.transfer import ImportReport
 
 ERRORS_SHOWN = 20
@@ -258,6 +259,31 @@ def facts(found: Sequence[Fact], names: Mapping[str, str]) -> str:
     return "\n".join(lines)
 
 
+def fact_table(found: Sequence[Fact], names: Mapping[str, str]) -> str:
+    """Facts one to a line: how they begin, what they say, how sure they are, and when they held."""
+    lines = []
+    for fact in found:
+        said = names.get(fact.object, fact.object) if fact.object is not None else fact.value
+        start = fact.created if fact.valid_from is None else fact.valid_from
+        end = f" until {when(fact.valid_until)}" if fact.valid_until is not None else ""
+        told = f"{fact.confidence:.2f}, {fact.status}, {fact.source}, since {when(start)}{end}"
+        lines.append(f"{short(fact.id)}  {fact.predicate}: {said}  ({told})")
+    return "\n".join(lines)
+
+
+def told(found: Narrative) -> str:
+    """A narrative with the score of each line and what it is made of."""
+    lines: dict[str, list[str]] = {}
+    for line in found.lines:
+        parts = " * ".join(f"{value:.3g} {name}" for name, value in line.why["parts"].items())
+        names = (found.entities[id_].name or short(id_) for id_ in line.why["path"])
+        lines.setdefault(line.fact.subject, []).append(
+            f"{line.text}\n    {line.score:.4f} = {parts}; {line.why['hop']} hops along {' → '.join(names)}"
+        )
+    sections = (f"{found.entities[id_].name or short(id_)}\n" + "\n".join(told) for id_, told in lines.items())
+    return "\n\n".join(sections)
+
+
 def history(found: Sequence[Version]) -> str:
     """What a node said before, the oldest first."""
     lines = ["Before" if found else "Never corrected"]
@@ -329,6 +355,7 @@ def stats(found: Stats, place: str) -> str:
         ("buckets", buckets or "none"),
         ("vectors", f"{found.vectors:,}" + (f"  ({found.embedder})" if found.embedder else "")),
         ("forgotten", f"{found.tombstones:,}"),
+        ("narratives", f"{found.narratives.get('hits', 0):,} told again, {found.narratives.get('misses', 0):,} made"),
         ("schema", str(found.schema)),
     ]
     return "\n".join(f"{label:<10} {value}" for label, value in rows)

@@ -1,4 +1,4 @@
-"""The verbs that change what is remembered: add, ingest, link, fact, forget."""
+"""The verbs that change what is remembered: add, ingest, link, forget."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 
 from cuetrail.cli import output, show, types
 from cuetrail.cli.base import INTERRUPTED, Run, pass_run, verb
-from cuetrail.cli.nodes import known, meant
+from cuetrail.cli.nodes import meant
 from cuetrail.errors import InputError, ReadError
 
 if TYPE_CHECKING:
@@ -232,33 +232,6 @@ def link(run: Run, /, src: str, dst: str, **options: Any) -> None:
         edge = memory.link(one.id, other.id, **options)
     joined = f"{show.title(one, 40)} → {show.title(other, 40)}"
     run.result(asdict(edge), edge.id if run.quiet else f"linked {joined}: {edge.id}")
-
-
-@verb(
-    "fact",
-    "cuetrail fact 'Ines Okafor' repairs 'ship radios'",
-    "cuetrail fact Skarholm 'looked after by' 'Marek Dvorak' --confidence .8",
-)
-@click.argument("subject")
-@click.argument("predicate")
-@click.argument("object")
-@click.option("--confidence", metavar="0-1", type=float, default=0.9, show_default=True, help="How sure it is.")
-@click.option("--source", metavar="NAME", default="user_edit", show_default=True, help="Who says so.")
-@pass_run
-def fact(run: Run, /, subject: str, predicate: str, object: str, **options: Any) -> None:
-    """State that SUBJECT - PREDICATE - OBJECT.
-
-    Subject and object are ids or names (the subject also the first 6 or more digits of an id); an unknown subject
-    becomes a node, an unknown object is kept as a text.
-    """
-    from dataclasses import asdict
-
-    with run.open(vectors=True, new=True) as memory:
-        about = known(memory, subject)
-        stated = memory.fact(about.id if about else subject, predicate, object, **options)
-        named = memory.get(stated.subject)
-    of = "" if named is None else f" of {show.title(named)}" + ("" if about else ", which is new")
-    run.result(asdict(stated), stated.id if run.quiet else f"stated {stated.id}{of}")
 
 
 @verb(

@@ -94,6 +94,8 @@ class Work:
         self.wrote += saved.added + len(batch.nodes) + len(batch.edges) + len(batch.mentions) + len(writes.lives)
         self.removed += saved.dropped + len(writes.remove_mentions)
         self.removed += len(batch.remove_nodes) + len(batch.remove_edges) + len(batch.remove_notes)
+        retracted = sum(verdict.status == "retracted" for verdict in batch.verdicts)
+        self.wrote, self.removed = self.wrote + len(batch.verdicts) - retracted, self.removed + retracted
 
     def report(self) -> PassReport:
         """What the pass did."""
@@ -119,6 +121,10 @@ def _shown(night: Night, writes: Writes) -> Iterator[str]:
     yield from (f"- {called(edge.src)} {edge.kind} {called(edge.dst)}" for edge in going)
     yield from (f"- {source} names {node}" for source, node in writes.remove_mentions)
     yield from (f"- note {id_}" for id_ in batch.remove_notes)
+    yield from (
+        f"{'+' if verdict.status == 'confirmed' else '-'} fact {verdict.fact} {verdict.status}"
+        for verdict in batch.verdicts
+    )
     yield from (
         f"~ {was.id} ({was.kind}) salience {was.life.salience:.3f} -> {life.salience:.3f}"
         + (" into the archive" if life.state == "archived" != was.life.state else "")

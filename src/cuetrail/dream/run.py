@@ -1,7 +1,7 @@
 """A dream: the passes one after another, in each place of a user. READ FIRST in this folder.
 
     temporal -> auto_tags -> infection -> mentions -> cooccurrence -> episodes -> decay -> note_expiry
-    then the mirrors
+    -> facts, then the mirrors
 
 A pass is a plain function, Night -> PassReport. It reads what changed since it last looked, writes in transactions that
 also say how far it is, and so goes on where it stopped. Its outcome depends on what is in the memory, not on the order
@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from cuetrail.dream import auto_tags, cooccurrence, episodes, fading, infection, mentions, temporal
+from cuetrail.dream import auto_tags, cooccurrence, episodes, facts, fading, infection, mentions, temporal
 from cuetrail.dream.garbage import few_collections
 from cuetrail.dream.night import Night, Pass
 from cuetrail.errors import InputError
@@ -31,6 +31,7 @@ PASSES: tuple[Pass, ...] = (
     episodes.episodes,
     fading.decay,
     fading.note_expiry,
+    facts.facts,
 )
 """In the order they run: a later one may use what an earlier one found. Add a function here to add a pass."""
 

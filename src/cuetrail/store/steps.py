@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from cuetrail.model import Edge, Where
+from cuetrail.model import Direction, Edge, Where
 
-Direction = Literal["out", "in", "both"]
 Side = Literal["source", "node"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections import deque
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -14,7 +14,6 @@ from filelock import FileLock, Timeout
 
 from cuetrail.errors import Busy, CuetrailError, MemoryError_
 from cuetrail.model import (
-    Direction,
     Edge,
     Fact,
     Finding,
@@ -36,7 +35,6 @@ from cuetrail.model import (
 from cuetrail.store.base import (
     NO_VECTORS,
     NOTHING_ALONG,
-    Alike,
     Band,
     Batch,
     Progress,
@@ -59,9 +57,9 @@ from cuetrail.store.local import (
     texts,
     write,
 )
-from cuetrail.store.local import facts as fact_rows
 from cuetrail.store.local.db import UNERASED, Database, chunks, head, log_changes, marks
 from cuetrail.store.local.expand import expand
+from cuetrail.store.local.factstore import FactStore
 from cuetrail.store.local.home import Home
 from cuetrail.store.local.ids import Ids, ids_of
 from cuetrail.store.local.labelindex import LabelIndex
@@ -80,7 +78,7 @@ MANY_ACCESSES, ACCESS_MS = 32, 1_000
 KEPT = "kept:"
 
 
-class LocalStore:
+class LocalStore(FactStore):
     """A memory in a directory: `memory.db` is the truth, `index/` is derived from it."""
 
     def __init__(self, directory: Path) -> None:
@@ -204,11 +202,6 @@ class LocalStore:
                     lives.touch(db, keys, now)
                 log_changes(db, [key for keys, _ in woken for key in keys])
 
-    def touch_facts(self, scope: Scope, ids: Sequence[str], now: int) -> None:
-        """Count one use of each fact; while another process is writing they are not counted: a reader does not wait."""
-        with contextlib.suppress(Busy), self.db.jotting() as db:
-            fact_rows.touch(db, ids_of(db, scope).keys(ids, "facts").values(), now)
-
     # --- reading
 
     def get(self, scope: Scope, ids: Sequence[str]) -> dict[str, Node]:
@@ -224,32 +217,6 @@ class LocalStore:
         with self.db.reading() as db:
             return Reader(db, scope, self.db.path).facts(subjects)
 
-    def facts_by_id(self, scope: Scope, ids: Sequence[str]) -> dict[str, Fact]:
-        with self.db.reading() as db:
-            return fact_rows.by_id(Reader(db, scope, self.db.path), ids)
-
-    def facts_from(self, scope: Scope, refs: Sequence[str]) -> list[Fact]:
-        """The user's own active facts that were read out of these nodes."""
-        with self.db.reading() as db:
-            return fact_rows.from_refs(Reader(db, scope, self.db.path), refs)
-
-    def beliefs(
-        self, scope: Scope, ids: Sequence[str], at: int, limit: int, direction: Direction
-    ) -> dict[str, list[Fact]]:
-        """The most certain facts of each node that hold at a time, as subject, as object, or both."""
-        with self.db.reading() as db:
-            return fact_rows.beliefs(Reader(db, scope, self.db.path), ids, at, limit, direction)
-
-    def most_used(self, scope: Scope, limit: int) -> list[str]:
-        """The entities whose facts were used most often."""
-        with self.db.reading() as db:
-            return fact_rows.most_used(Reader(db, scope, self.db.path), limit)
-
-    def version(self, scope: Scope) -> Hashable:
-        """Another one after every write, in any process, to what the scope sees."""
-        with self.db.looking() as db:
-            return ids_of(db, scope).version
-
     def ids(self, scope: Scope, prefix: str, limit: int) -> list[str]:
         """Ids of visible nodes that begin so, in order."""
         with self.db.reading() as db:
@@ -258,11 +225,6 @@ class LocalStore:
     def named(self, scope: Scope, norms: Sequence[str]) -> dict[str, list[str]]:
         with self.db.reading() as db:
             return Reader(db, scope, self.db.path).named(norms)
-
-    def named_like(self, scope: Scope, words: Collection[str], beginnings: Collection[str], limit: int) -> list[Alike]:
-        """Nodes with one of these words, or one that begins so, in their names."""
-        with self.db.reading() as db:
-            return Reader(db, scope, self.db.path).named_like(words, beginnings, limit)
 
     def history(self, scope: Scope, id_: str) -> list[Version]:
         with self.db.reading() as db:

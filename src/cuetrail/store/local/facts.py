@@ -12,6 +12,7 @@ from cuetrail.model import Direction, Fact
 from cuetrail.store.facts import ACTIVE, MADE_FOR_A_FACT, Stated, Verdict, judged, settle
 from cuetrail.store.local import rows
 from cuetrail.store.local.db import chunks, marks, take_keys
+from cuetrail.text import storable
 
 if TYPE_CHECKING:
     from cuetrail.store.local.read import Reader
@@ -87,6 +88,15 @@ def by_id(reader: Reader, ids: Sequence[str]) -> dict[str, Fact]:
         read += reader.db.execute(f"{rows.FACT} WHERE f.key IN ({marks(len(some))}) AND {seen}", some)
     found = {row[0]: fact for row, fact in zip(read, made(reader, read), strict=True)}
     return {id_: found[key] for id_, key in keys.items() if key in found}
+
+
+def beginning(reader: Reader, prefix: str, limit: int) -> list[str]:
+    """Ids of facts that begin so, in order."""
+    if limit <= 0 or not storable(prefix):
+        return []
+    query = f"SELECT key, id, part FROM facts WHERE id >= ? AND id < ? AND {reader.among()} ORDER BY id LIMIT ?"
+    found = reader.db.execute(query, (prefix, prefix + "\U0010ffff", limit)).fetchall()
+    return sorted(reader.ids.names(found, "facts").values())
 
 
 def from_refs(reader: Reader, refs: Sequence[str]) -> list[Fact]:

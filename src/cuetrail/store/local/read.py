@@ -191,10 +191,8 @@ class Reader:
                 shared.update(key for (key,) in self.db.execute(query, (part, *given, limit)))
         best = sorted(shared, key=lambda key: (-shared[key], key))[:limit]
         nodes = self.nodes_by_key(best)
-        return sorted(
-            (Alike(node.id, node.kind, node.name or "", node.aliases, shared[key]) for key, node in nodes.items()),
-            key=lambda one: (-one.shared, one.id),
-        )
+        found = (Alike(n.id, n.kind, n.name or "", n.aliases, shared[key], n.owner) for key, n in nodes.items())
+        return sorted(found, key=lambda one: (-one.shared, one.id))
 
     def neighbours(self, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]:
         """The `limit` strongest edges of each node, by weight, neighbour and edge, by their plain ids; no more is read.

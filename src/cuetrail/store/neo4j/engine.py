@@ -203,6 +203,9 @@ class Neo4jStore:
     def facts_by_id(self, scope: Scope, ids: Sequence[str]) -> dict[str, Fact]:
         return self._read(scope, lambda reader: facts.by_id(reader, ids))
 
+    def fact_ids(self, scope: Scope, prefix: str, limit: int) -> list[str]:
+        return self._read(scope, lambda reader: facts.beginning(reader, prefix, limit))
+
     def facts_from(self, scope: Scope, refs: Sequence[str]) -> list[Fact]:
         """The user's own active facts that were read out of these nodes."""
         return self._read(scope, lambda reader: facts.from_refs(reader, refs))

@@ -16,6 +16,7 @@ from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.ids import Found, uid
 from cuetrail.store.neo4j.read import ENDS, Reader
 from cuetrail.store.neo4j.schema import NAME_INDEX
+from cuetrail.text import storable
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
@@ -108,6 +109,17 @@ def by_id(reader: Reader, ids: Sequence[str]) -> dict[str, Fact]:
     return {id_: by_uid[one.handle] for id_, one in meant.items() if one.handle in by_uid}
 
 
+def beginning(reader: Reader, prefix: str, limit: int) -> list[str]:
+    """Ids of facts that begin so, in order."""
+    if limit <= 0 or not storable(prefix):
+        return []
+    found: list[Found] = []
+    for part in reader.parts:
+        query = "MATCH (f:CueFact) WHERE f.uid STARTS WITH $start RETURN f.uid, f.id, f.part ORDER BY f.uid LIMIT $most"
+        found += (Found(*row) for row in rows(reader.tx, query, start=uid(part, prefix), most=min(limit, 2**31)))
+    return sorted(reader.ids.names(found, "fact").values())[:limit]
+
+
 def from_refs(reader: Reader, refs: Sequence[str]) -> list[Fact]:
     """The user's own active facts that were read out of these nodes, by id."""
     given = {"mine": reader.ids.mine, "parts": reader.parts, "active": list(ACTIVE)}
@@ -138,11 +150,11 @@ def named_like(reader: Reader, words: Collection[str], beginnings: Collection[st
     found = rows(reader.tx, _ALIKE, query=" ".join(wanted), parts=reader.parts, limit=min(limit, 2**31))
     names = reader.ids.names(Found(*row[:3]) for row in found)
     alike = []
-    for key, _, _, kind, name, aliases in found:
+    for key, _, part, kind, name, aliases in found:
         has = words_of(name, aliases or ())
         shared = len(has & set(words)) + sum(any(word.startswith(start) for word in has) for start in beginnings)
         if shared:
-            alike.append(Alike(names[key], kind, name or "", tuple(aliases or ()), shared))
+            alike.append(Alike(names[key], kind, name or "", tuple(aliases or ()), shared, reader.ids.whose[part][0]))
     return sorted(alike, key=lambda one: (-one.shared, one.id))[:limit]
 
 

@@ -1,0 +1,249 @@
+"""The verbs on facts: state, confirm and retract them, see what is and was believed, and have it told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from cuetrail import recipes
+from cuetrail.anchor import Ask, Measure
+from cuetrail.arguments import checked
+from cuetrail.asking import DEFAULT_BUDGET, Asking
+from cuetrail.boundary import make_fact, make_node, make_telling
+from cuetrail.cache import Answers, Question
+from cuetrail.cue import Cue, parse_cue
+from cuetrail.errors import Forgotten, InputError, NotFound
+from cuetrail.exploring import now_ms
+from cuetrail.ingest.linking import Change, is_found, resolve
+from cuetrail.model import Budget, Direction, Fact, Node, Scope, Stats, Where
+from cuetrail.narrate import Narrative, narrate
+from cuetrail.render import budget_measure
+from cuetrail.resolution import resolve_entity
+from cuetrail.store.base import Batch, Store, Written
+from cuetrail.store.facts import ACTIVE, Stated, Verdict, holds
+from cuetrail.text import norm_name, norm_tag
+
+SINGLE_VALUED = frozenset(
+    {
+        "age", "based_in", "birthday", "born_in", "born_on", "deadline", "due", "email", "lives_in", "located_in",
+        "name", "status", "timezone", "type",
+    }
+)  # fmt: skip
+"""Predicates that have one value at a time, unless declared otherwise: a new value ends the one before."""
+
+_DECLARED = "predicate:"
+PREWARMED = 20
+
+
+def single_valued(store: Store, scope: Scope, predicates: Iterable[str]) -> set[str]:
+    """Those of the predicates that have one value at a time, by what was declared in this tenant, else by nature."""
+    declared = store.kept(f"{_DECLARED}{scope.tenant}\x1f")
+    said = {name.rpartition("\x1f")[2]: value == "single" for name, value in declared.items()}
+    return {predicate for predicate in predicates if said.get(predicate, predicate in SINGLE_VALUED)}
+
+
+def _normal(cue: Cue) -> Cue:
+    """The cue in small letters: in whatever case it is asked, the answer is the same."""
+    words, phrases = norm_name(cue.query.words), tuple(map(norm_name, cue.query.phrases))
+    return replace(cue, query=replace(cue.query, words=words, phrases=phrases))
+
+
+class Believing(Asking):
+    """The part of a `Memory` that believes."""
+
+    _narratives: Answers[Narrative]
+
+    def _write(self, batch: Batch, scope: Scope | None = None) -> Written:
+        """Write a batch with the vectors of its nodes."""
+        return self._vectors.write(scope or self.scope, batch)
+
+    def _adopted(self, *ids: str) -> list[Node]:
+        """Of these nodes, those a rule found, as nodes of their own: what is stated of them must outlive the rule.
+
+        Those of the user's other places are written there; the others come back, to be written with what is stated.
+        """
+        adopted = {
+            place: [replace(node, props={}) for node in nodes if is_found(node) or node.props.get("found") == "fact"]
+            for place, nodes in self.store.homes(self.scope, ids).items()
+        }
+        here = adopted.pop(self.scope, [])
+        for place, nodes in adopted.items():
+            if nodes:
+                self._write(Batch(nodes=nodes), place)
+        return here
+
+    # --- stating
+
+    @checked
+    def fact(
+        self,
+        subject: str,
+        predicate: str,
+        object: str,
+        *,
+        confidence: float = 0.9,
+        source: str = "user_edit",
+        source_ref: str | None = None,
+        kind: str | None = None,
+        tags: Iterable[str] = (),
+        valid_from: int | None = None,
+        valid_until: int | None = None,
+        now: int | None = None,
+    ) -> Fact:
+        """State that subject - predicate - object; the fact comes back, as it stands now among the others.
+
+        Subject and object are ids or names; a name may differ in case, accents and a letter or two. An unknown subject
+        becomes an entity of this `kind`; an unknown object is a literal value. Of a predicate with one value at a time
+        a value of confidence .9 or more ends the one before; a less certain one is kept as history alone.
+        """
+        if not norm_name(subject):
+            raise InputError("a fact needs a subject")
+        moment = now_ms() if now is None else now
+        batch = Batch()
+        kind = norm_tag(kind) if kind else None
+        known = resolve_entity(self.store, self.scope, subject, kind)
+        if known is None:
+            batch.nodes.append(make_node({"name": subject, "kind": kind or "entity"}, moment))
+        subject_id = known.id if known is not None else batch.nodes[0].id
+        meant = resolve_entity(self.store, self.scope, object, fuzzy=False) if object.strip() else None
+        object_id = meant.id if meant is not None else None
+        batch.nodes += self._adopted(subject_id, *([object_id] if object_id is not None else []))
+        given = {
+            "confidence": confidence, "source": source, "source_ref": source_ref, "tags": tags,
+            "valid_from": valid_from, "valid_until": valid_until,
+        }  # fmt: skip
+        fact = make_fact(subject_id, predicate, object_id, object, given, moment)
+        single = single_valued(self.store, self.scope, [fact.predicate])
+        batch.stated.append(Stated(fact, fact.predicate in single))
+        resolve(self.store, self.scope, Change(arriving=list(batch.nodes)), batch, moment)
+        written = self._write(batch)
+        if written.forgotten:
+            raise Forgotten(f"{subject!r} was forgotten and stays so: `add` it with allow_again=True first")
+        return self._as_it_stands(fact)
+
+    def _as_it_stands(self, fact: Fact) -> Fact:
+        """The fact as it was fitted in: it may have ended at once, or be one that was there."""
+        found = self.store.facts_by_id(self.scope, [fact.id]).get(fact.id)
+        if found is not None:
+            return found
+        said = (fact.object, norm_name(fact.value or ""))
+        alike = self.store.facts(self.scope, [fact.subject]).get(fact.subject, [])
+        same = [f for f in alike if f.predicate == fact.predicate and (f.object, norm_name(f.value or "")) == said]
+        return next((f for f in same if f.status in ACTIVE), same[0] if same else fact)
+
+    @checked
+    def confirm(self, id: str, *, now: int | None = None) -> Fact:
+        """Confirm a fact, given by its id; it comes back."""
+        return self._judged(id, "confirmed", now)
+
+    @checked
+    def retract(self, id: str, *, now: int | None = None) -> Fact:
+        """Take a fact, given by its id, back: from now on it is history. It comes back as it is then."""
+        return self._judged(id, "retracted", now)
+
+    def _judged(self, id_: str, status: str, now: int | None) -> Fact:
+        fact = self.store.facts_by_id(self.scope, [id_]).get(id_)
+        if fact is None:
+            raise NotFound(f"there is no fact {id_!r} in this scope; `cuetrail fact list SUBJECT` shows their ids")
+        if fact.status not in ACTIVE:
+            raise InputError(f"the fact {id_!r} is {fact.status}: state it again if it holds after all")
+        moment = now_ms() if now is None else now
+        verdict = Verdict(id_, "confirmed" if status == "confirmed" else "retracted", moment)
+        self._write(Batch(verdicts=[verdict]))
+        judged = self.store.facts_by_id(self.scope, [id_])[id_]
+        if judged.status != status:
+            raise NotFound(f"the fact {id_!r} is a teammate's: only who stated it can judge it")
+        return judged
+
+    @checked
+    def declare(self, predicate: str, *, single: bool = True) -> str:
+        """Declare that a predicate has one value at a time, or many; its normal form comes back. For all of the tenant.
+
+        It holds for what is stated from now on.
+        """
+        norm = norm_tag(predicate)
+        if not norm:
+            raise InputError("there is no predicate to declare: name one, such as works_at")
+        self.store.keep(f"{_DECLARED}{self.scope.tenant}\x1f{norm}", "single" if single else "many")
+        return norm
+
+    # --- what is believed
+
+    @checked
+    def facts(self, subject: str, *, as_of: int | None = None, now: int | None = None) -> list[Fact]:
+        """What is believed of a subject, given by id or name, now or `as_of` a time; the most certain first."""
+        moment = (now_ms() if now is None else now) if as_of is None else as_of
+        return [fact for fact in self.fact_history(subject) if holds(fact, moment)]
+
+    @checked
+    def fact_history(self, subject: str, *, predicate: str | None = None) -> list[Fact]:
+        """All that was ever stated of a subject, also what has ended; the most certain first."""
+        found = self._find(subject)
+        every = self.store.facts(self.scope, [found]).get(found, []) if found is not None else []
+        norm = norm_tag(predicate) if predicate is not None else None
+        return [fact for fact in every if norm in (None, fact.predicate)]
+
+    @checked
+    def fact_ids(self, prefix: str, *, limit: int = 10) -> list[str]:
+        """Ids of facts that begin so, in order."""
+        return self.store.fact_ids(self.scope, prefix, limit)
+
+    # --- telling
+
+    @checked
+    def narrate(
+        self,
+        cue: str,
+        *,
+        budget: Budget = DEFAULT_BUDGET,
+        anchors: int = 3,
+        hops: int = 2,
+        per_entity: int = 10,
+        max_facts: int = 30,
+        direction: Direction = "both",
+        floor: float = 0.25,
+        as_of: int | None = None,
+        cache: bool = True,
+        record_access: bool = True,
+        count_tokens: Measure | None = None,
+        now: int | None = None,
+    ) -> Narrative:
+        """What is believed about the entities a cue means, told in sections; each line says why it is there.
+
+        Entities are found by meaning, or by name where there are no vectors (`.degraded`). Their facts and those of
+        their neighbours, `hops` away, hold now or `as_of` a time. The same question is answered from memory for a
+        minute, unless something was written in this scope meanwhile; `cache=False` asks anew.
+        """
+        telling = make_telling(anchors, hops, per_entity, max_facts, direction, floor)
+        moment = now_ms() if now is None else now
+        parsed = _normal(parse_cue(cue, Where()))
+        question = Question(self.scope, (parsed.query, parsed.where), (*telling, budget, as_of, count_tokens))
+        version = self.store.version(self.scope) if cache else None
+        kept = self._narratives.get(question, version, moment) if cache else None
+        if kept is not None:
+            return replace(kept, cue=cue, cached=True)
+        ask = Ask(
+            self.store, self.scope, parsed, *budget_measure(budget, count_tokens), None,
+            self._vectors.of_query, moment if as_of is None else as_of,
+        )  # fmt: skip
+        told = narrate(ask, recipes.narrative(*telling))
+        told = replace(told, notices=self._noticed(told.notices))
+        # An embedder that failed may be back in a moment.
+        if cache and not (told.degraded and told.notices):
+            self._narratives.put(question, version, moment, told)
+        if record_access and told.lines:
+            self.store.touch_facts(self.scope, [fact.id for fact in told.facts], moment)
+        return told
+
+    @checked
+    def prewarm(self, *, limit: int = PREWARMED, now: int | None = None) -> list[str]:
+        """Have the narratives of the most used entities ready; the names they are ready for come back."""
+        used = self.store.get(self.scope, self.store.most_used(self.scope, limit))
+        names = [node.name for node in used.values() if node.name]
+        for name in names:
+            self.narrate(name, record_access=False, now=now)
+        return names
+
+    def stats(self) -> Stats:
+        """Counts of what this scope can see, and how often narratives could be told again."""
+        return replace(self.store.stats(self.scope), narratives=self._narratives.counts(self.scope))

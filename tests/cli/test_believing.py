@@ -1,0 +1,63 @@
+"""fact and what may follow it, and narrate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.cli.conftest import Run
+
+Ask = Any
+
+
+def test_three_words_state_a_fact_as_add_does(run: Run, ask: Ask) -> None:
+    assert ask("fact", "Ines", "repairs", "ship radios") == ask("fact", "add", "Ines", "repairs", "ship radios")
+    assert [f["value"] for f in ask("fact", "list", "Ines")] == ["ship radios"]
+    assert "repairs: ship radios  (0.90, confirmed, user_edit" in run("fact", "list", "ines").stdout
+
+
+def test_a_new_value_makes_the_old_one_history(run: Run, ask: Ask) -> None:
+    run("fact", "Ines", "lives_in", "Bergen", "--from", "2024-01-01")
+    run("fact", "Ines", "lives_in", "Oslo", "--from", "2025-01-01")
+    assert [f["value"] for f in ask("fact", "list", "Ines")] == ["Oslo"]
+    assert [f["value"] for f in ask("fact", "list", "Ines", "--as-of", "2024-06-01")] == ["Bergen"]
+    assert [f["status"] for f in ask("fact", "history", "Ines", "lives_in")] == ["superseded", "confirmed"]
+    assert "until 2025-01-01" in run("fact", "history", "Ines").stdout
+    told = run("fact", "Ines", "lives_in", "Rome", "--confidence", ".5", "--source", "conversation")
+    assert "kept as history" in told.stderr
+
+
+def test_a_fact_is_confirmed_and_retracted_by_its_first_digits(run: Run, ask: Ask) -> None:
+    id_ = ask("fact", "Ines", "likes", "tea", "--source", "conversation")["id"]
+    assert ask("fact", "confirm", id_[:8])["status"] == "confirmed"
+    assert run("fact", "retract", id_[:8]).stdout == f"retracted {id_}: likes\n"
+    assert ask("fact", "list", "Ines") == []
+    assert "nothing is stated" in run("fact", "list", "Ines").stderr
+    assert "state it again" in run("fact", "confirm", id_, code=2).stderr
+    assert "there is no fact 'abcdef12'" in run("fact", "retract", "abcdef12", code=2).stderr
+
+
+def test_a_predicate_is_declared_to_have_one_value(run: Run, ask: Ask) -> None:
+    assert ask("fact", "add", "Ines", "works at", "Mast & Co")["predicate"] == "works_at"
+    assert ask("fact", "declare", "works at") == {"predicate": "works_at", "single": True}
+    run("fact", "Ines", "works at", "Skarholm")
+    assert [f["value"] for f in ask("fact", "list", "Ines")] == ["Skarholm"]
+    assert run("fact", "declare", "works_at", "--many").stdout == "works_at has any number of values\n"
+
+
+def test_narrate_tells_what_is_believed_and_explains_it(run: Run, ask: Ask) -> None:
+    run("fact", "Ines Okafor", "repairs", "ship radios")
+    assert (
+        run("narrate", "what", "does", "Ines", "do", "--no-touch").stdout
+        == "### 💡 CONTEXT: Ines Okafor\n- repairs: ship radios\n"
+    )
+    assert "2.1600 = 0.9 confidence * 2 source" in run("narrate", "ines", "--explain", "--no-touch").stdout
+    none = ask("narrate", "ines", "--max-facts", "0")
+    assert (none["text"], none["answerable"], none["degraded"]) == ("", False, True)
+    empty = run("narrate", "the", "weather")
+    assert (empty.stdout, "nothing is believed about this" in empty.stderr) == ("", True)
+
+
+def test_narrate_stays_within_a_budget(run: Run) -> None:
+    run("fact", "Ines", "repairs", "ship radios")
+    assert run("narrate", "ines", "--budget-chars", "10").stdout == ""
+    run("narrate", "ines", "--budget-chars", "10", "--budget-tokens", "3", code=2)

@@ -153,7 +153,7 @@ RULES: Mapping[str, Rule] = {
     "queries": Rule(is_list, 'a list of texts or of {"query": ..., "threshold": ...}'),
     "text_matches": _WORDS,
     "weights": Rule(lambda value: isinstance(value, Mapping), 'a mapping, such as {"semantic": 0.5, "time": 0.2}'),
-    "expander": _FUNCTION,
+    **dict.fromkeys(("expander", "teller"), _FUNCTION),
     "relationship_filters": Rule(
         lambda value: isinstance(value, Mapping),
         'a mapping, such as {"min_attitude": 4, "relationship_types": ["friend"]}',

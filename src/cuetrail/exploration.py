@@ -271,7 +271,7 @@ def expanded(quest: Quest, found: Sequence[Item]) -> dict[str, Item]:
 
 def with_sources(quest: Quest, found: Sequence[Item]) -> list[Item]:
     """Storylines with previews of their newest sources, and whom these mention, the most salient first."""
-    children = _children(quest, found, "source")
+    children = _children(quest, found)
     room, made = ALL_PREVIEWS, []
     every = sorted({step.other for some in children.values() for step in some})
     sources = quest.store.get(quest.scope, every)
@@ -292,7 +292,7 @@ def with_sources(quest: Quest, found: Sequence[Item]) -> list[Item]:
 
 def with_storylines(quest: Quest, found: Sequence[Item]) -> list[Item]:
     """Macros with all their storylines, by start."""
-    children = _children(quest, found, "storyline")
+    children = _children(quest, found)
     every = quest.store.get(quest.scope, sorted({step.other for some in children.values() for step in some}))
     made = []
     for item in found:
@@ -302,10 +302,10 @@ def with_storylines(quest: Quest, found: Sequence[Item]) -> list[Item]:
     return made
 
 
-def _children(quest: Quest, found: Sequence[Item], kind: str) -> dict[str, list[Step]]:
+def _children(quest: Quest, found: Sequence[Item]) -> dict[str, list[Step]]:
     """What is part of each. The hierarchy is no relationship, so filters on those do not cut it."""
     ids = tuple(item.node.id for item in found)
-    query = StepQuery(ids, CHILDREN, "in", Ties(kinds=(PART_OF,)), quest.of_kinds(kind))
+    query = StepQuery(ids, CHILDREN, "in", Ties(kinds=(PART_OF,)), quest.where)
     return quest.store.steps(quest.scope, query) if ids else {}
 
 

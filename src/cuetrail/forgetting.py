@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from cuetrail.dream.untelling import untell
 from cuetrail.errors import MirrorError
 from cuetrail.ingest.linking import Change, resolve
 from cuetrail.ingest.near import regroup
@@ -94,6 +95,7 @@ def forget(
         batch = Batch()
         regroup(store, place, batch, leaving=leaving)
         resolve(store, place, Change(leaving=[node.id for node in leaving]), batch, now)
+        untell(store, place, batch, leaving)
         if batch != Batch():
             along[place] = batch
     gone = vectors.written(along.values(), lambda: store.forget(scope, ids, now, purge, progress, along, unsaid))

@@ -16,7 +16,7 @@ from cuetrail.believing import Believing
 from cuetrail.boundary import make_edge, make_node, make_nodes, make_note, make_scope
 from cuetrail.cache import Answers
 from cuetrail.config import server_home, server_login, without_login, without_password
-from cuetrail.dream import RULE, AutoTagger, Night, dream, zone_of
+from cuetrail.dream import RULE, AutoTagger, Night, Teller, dream, extract, zone_of
 from cuetrail.embed import Embedder, open_embedder
 from cuetrail.errors import Forgotten, InputError, MemoryError_, NotFound
 from cuetrail.exploring import now_ms
@@ -335,15 +335,20 @@ class Memory(Believing):
     @checked
     def dream(
         self, *, only: Iterable[str] = (), dry_run: bool = False, everyone: bool = False, zone: str = "UTC",
-        tagger: AutoTagger | None = None, progress: Progress | None = None, now: int | None = None,
+        tagger: AutoTagger | None = None, teller: Teller | None = None, progress: Progress | None = None,
+        now: int | None = None,
     ) -> DreamReport:  # fmt: skip
         """Let the memory find what belongs together: tags, edges, episodes. Only what changed since is looked at.
 
         `only` names passes; a dry run writes nothing and reports what it would change; `everyone` dreams for all users;
-        `zone` is where days begin; a `tagger` takes the rule's place. While another dream is at work it is skipped.
+        `zone` is where days begin; a `tagger` and a `teller` take the place of the rules. While another dream is at
+        work it is skipped.
         """
         now = now_ms() if now is None else now
-        night = Night(self.store, self.scope, now, zone_of(zone), tagger or RULE, progress, self._home)
+        night = Night(
+            self.store, self.scope, now, zone_of(zone), tagger or RULE, progress, self._home, self._vectors,
+            teller or extract,
+        )  # fmt: skip
         return dream(night, only=list(only), dry_run=dry_run, everyone=everyone)
 
     @checked

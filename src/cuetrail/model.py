@@ -516,9 +516,12 @@ class IngestReport:
 DAY = "day"
 """The property of an atom whose time is a date that was stated without a time."""
 
+DERIVED = ("storyline", "macro")
+"""Kinds of nodes that dreams tell from other memories. Only who asks for these kinds finds them."""
+
 PASSES = (
-    "temporal", "auto_tags", "infection", "mentions", "cooccurrence", "episodes", "decay", "note_expiry", "facts",
-    "mirror",
+    "temporal", "auto_tags", "infection", "mentions", "cooccurrence", "episodes", "consolidation", "storylines",
+    "macros", "decay", "note_expiry", "facts", "mirror",
 )  # fmt: skip
 """The passes of a dream by name, in the order in which they run."""
 

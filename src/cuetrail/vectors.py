@@ -36,7 +36,10 @@ def space_of(embedder: Embedder) -> VectorSpace:
 
 def vectors_of(embedder: Embedder, nodes: Sequence[Node]) -> list[bytes]:
     """The vectors of nodes that say something, as they are stored."""
-    return to_blob(embedder.embed([f"{n.name}\n{n.text}" if n.name else n.text for n in nodes]))
+    said = [n.text or str(n.props.get("summary") or "") for n in nodes]
+    return to_blob(
+        embedder.embed([f"{n.name}\n{text}" if n.name else text for n, text in zip(nodes, said, strict=True)])
+    )
 
 
 def shortened(node: Node, text: str) -> Node:

@@ -8,5 +8,6 @@ from cuetrail.dream.moments import zone_of
 from cuetrail.dream.night import Night
 from cuetrail.dream.run import PASSES, dream
 from cuetrail.dream.tagging import RULE, AutoTagger
+from cuetrail.dream.telling import Teller, extract
 
-__all__ = ["PASSES", "RULE", "AutoTagger", "Night", "dream", "zone_of"]
+__all__ = ["PASSES", "RULE", "AutoTagger", "Night", "Teller", "dream", "extract", "zone_of"]

@@ -16,6 +16,7 @@ from cuetrail.dream.dictionary import Dictionary, is_telling
 from cuetrail.dream.night import Night, Work
 from cuetrail.formulas import mention_weight
 from cuetrail.ingest.build import edge_id
+from cuetrail.lifecycle import SEMANTIC
 from cuetrail.model import Edge, Mention, PassReport
 from cuetrail.store.dreams import Atom, Book, Brief, Named, Row, Writes, hashed
 
@@ -144,6 +145,7 @@ def _count(work: Work, writes: Writes, old: Sequence[Row], new: Sequence[Row], r
         if source is None or node is None or count <= 0:
             if was is not None:
                 writes.drop.append((Book.NAMED, was))
+                writes.put.append((Book.UNTOLD, Row(*pair)))
             if was is not None and source is not None and node is not None:
                 writes.remove_mentions.append((source.id, node.id))
             continue
@@ -152,3 +154,6 @@ def _count(work: Work, writes: Writes, old: Sequence[Row], new: Sequence[Row], r
             writes.put.append((Book.NAMED, now))
         if was is None or was.fourth != source.at:
             writes.batch.mentions.append(Mention(source.id, node.id, source.at))
+            writes.drop.append((Book.UNTOLD, Row(*pair)))
+            if node.kind in SEMANTIC:
+                writes.put.append((Book.LOOSE, Row(*pair, source.at)))

@@ -11,10 +11,12 @@ from pathlib import Path
 
 from cuetrail.dream.dictionary import Dictionary
 from cuetrail.dream.tagging import AutoTagger
+from cuetrail.dream.telling import Teller, extract
 from cuetrail.model import Edge, PassReport, Scope
 from cuetrail.store.base import Progress, Store
 from cuetrail.store.dreams import Atom, Slice, Writes
 from cuetrail.text import snippet
+from cuetrail.vectors import Vectors
 
 # Atoms of one transaction: another writer waits for a fraction of a second, and a kill costs as much.
 BATCH = 8_000
@@ -26,7 +28,8 @@ SHOWN = 100
 class Night:
     """One dream in one place: whose, when, and by which rules.
 
-    `home` is the memory's directory, where there is one. `show` keeps the changes for the report of a dry run.
+    `home` is the memory's directory, where there is one. `vectors` makes those of the nodes that are told, `teller`
+    tells of them. `show` keeps the changes for the report of a dry run.
     """
 
     store: Store
@@ -36,6 +39,8 @@ class Night:
     tagger: AutoTagger
     progress: Progress | None = None
     home: Path | None = None
+    vectors: Vectors | None = None
+    teller: Teller = extract
     show: bool = False
 
 
@@ -90,7 +95,11 @@ class Work:
         if self.night.show:
             # Before it is done: of what is removed nothing could be told afterwards.
             self._changes += islice(_shown(self.night, writes), SHOWN - len(self._changes))
-        saved, batch = self.memory.save(writes), writes.batch
+        batch, vectors = writes.batch, self.night.vectors
+        if vectors is not None and batch.nodes:
+            saved = vectors.written([batch], lambda: self.memory.save(writes))
+        else:
+            saved = self.memory.save(writes)
         self.wrote += saved.added + len(batch.nodes) + len(batch.edges) + len(batch.mentions) + len(writes.lives)
         self.removed += saved.dropped + len(writes.remove_mentions)
         self.removed += len(batch.remove_nodes) + len(batch.remove_edges) + len(batch.remove_notes)

@@ -1,7 +1,7 @@
 """A dream: the passes one after another, in each place of a user. READ FIRST in this folder.
 
-    temporal -> auto_tags -> infection -> mentions -> cooccurrence -> episodes -> decay -> note_expiry
-    -> facts, then the mirrors
+    temporal -> auto_tags -> infection -> mentions -> cooccurrence -> episodes
+    -> consolidation -> storylines -> macros -> decay -> note_expiry -> facts, then the mirrors
 
 A pass is a plain function, Night -> PassReport. It reads what changed since it last looked, writes in transactions that
 also say how far it is, and so goes on where it stopped. Its outcome depends on what is in the memory, not on the order
@@ -15,7 +15,19 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from cuetrail.dream import auto_tags, cooccurrence, episodes, facts, fading, infection, mentions, temporal
+from cuetrail.dream import (
+    auto_tags,
+    consolidation,
+    cooccurrence,
+    episodes,
+    facts,
+    fading,
+    infection,
+    macros,
+    mentions,
+    stories,
+    temporal,
+)
 from cuetrail.dream.garbage import few_collections
 from cuetrail.dream.night import Night, Pass
 from cuetrail.errors import InputError
@@ -29,6 +41,9 @@ PASSES: tuple[Pass, ...] = (
     mentions.mentions,
     cooccurrence.cooccurrence,
     episodes.episodes,
+    consolidation.consolidation,
+    stories.storylines,
+    macros.macros,
     fading.decay,
     fading.note_expiry,
     facts.facts,

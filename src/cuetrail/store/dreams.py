@@ -37,6 +37,11 @@ class Book(IntEnum):
     TOGETHER = 7  # node, node it is often named with, share in millionths
     TIMELINE = 8  # atom, its time, number of its episode or 0
     MOVED = 9  # 0, time at which atoms came or went
+    LOOSE = 20  # source in no storyline yet, node it names, the source's time
+    UNTOLD = 21  # source, node it no longer names
+    PLACED = 22  # source, number of its storyline, anchor of that, the source's time
+    STORY = 23  # number of a storyline, its anchor, time of its last source, whether it is open
+    SUMMED = 24  # atom, source whose summary it is part of
 
 
 class Row(NamedTuple):
@@ -164,6 +169,7 @@ class Dreaming(Protocol):
     def sources(self, keys: Collection[int]) -> dict[int, int]: ...
     def joined(self, keys: Collection[int]) -> set[tuple[int, int]]: ...
     def lives(self, before: int, after: int, limit: int) -> list[Living]: ...
+    def awake(self, book: Book) -> list[int]: ...
     def expired(self, now: int, limit: int) -> list[str]: ...
     def ageing(self, before: int, after: str, limit: int) -> list[Fact]: ...
 

@@ -7,7 +7,8 @@ import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from cuetrail.model import DAY, Fact, Scope, Tag
+from cuetrail.lifecycle import SEMANTIC
+from cuetrail.model import DAY, DERIVED, Fact, Scope, Tag
 from cuetrail.store.dreams import Atom, Book, Brief, Living, Mark, Named, Row, Saved, Slice, Writes, hashed
 from cuetrail.store.local import dreamwrite, facts, lives, rows
 from cuetrail.store.local.db import Database, chunks, head, joined, mark_of, marks, own_part
@@ -25,7 +26,7 @@ _LEDGER = "SELECT first, second, third, fourth FROM ledger WHERE part = ? AND bo
 # Left to itself SQLite prefers the table, of which it would read the whole book.
 _BY_SECOND = _LEDGER.replace("ledger", "ledger INDEXED BY ledger_by_second")
 # What dreams make is no name that a text could state.
-_UNNAMED = ("episode",)
+_UNNAMED = ("episode", *DERIVED)
 
 
 class LocalDreaming:
@@ -210,6 +211,17 @@ class LocalDreaming:
         """The next nodes behind a key whose life is no newborn's and was last settled or used before a time."""
         with self.db.reading() as db:
             return lives.living(db, self.part, before, after, limit)
+
+    def awake(self, book: Book) -> list[int]:
+        """People, concepts and entities that somebody has used and that are second in a row of a book, by key."""
+        query = (
+            "SELECT f.key FROM life f CROSS JOIN nodes n ON n.key = f.key WHERE f.state IN ('active', 'core')"
+            f" AND n.part = ? AND n.kind IN ({marks(len(SEMANTIC))}) AND n.provenance <> 'quarantine' AND EXISTS ("
+            "SELECT 1 FROM ledger INDEXED BY ledger_by_second WHERE part = n.part AND book = ? AND second = f.key)"
+            " ORDER BY f.key"
+        )
+        with self.db.reading() as db:
+            return [key for (key,) in db.execute(query, (self.part, *SEMANTIC, book))]
 
     def expired(self, now: int, limit: int) -> list[str]:
         """Ids of notes of this place whose time is over, by id."""

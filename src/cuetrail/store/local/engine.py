@@ -14,6 +14,7 @@ from filelock import FileLock, Timeout
 
 from cuetrail.errors import Busy, CuetrailError, MemoryError_
 from cuetrail.model import (
+    DERIVED,
     Edge,
     Fact,
     Finding,
@@ -546,7 +547,7 @@ def _passes(node: Node, where: Where) -> bool:
     return (
         set(where.tags) <= set(node.tags)
         and (not where.buckets or bool(set(where.buckets) & set(node.buckets)))
-        and (not where.kinds or node.kind in where.kinds)
+        and (node.kind in where.kinds if where.kinds else node.kind not in DERIVED)
         and (where.since is None or node.at >= where.since)
         and (where.until is None or node.at <= where.until)
         and (where.quarantined or node.provenance != "quarantine")

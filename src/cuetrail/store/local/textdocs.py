@@ -10,6 +10,7 @@ from typing import Any
 
 import tantivy
 
+from cuetrail.model import DERIVED
 from cuetrail.store.base import Progress
 from cuetrail.store.local.rows import label_names
 from cuetrail.store.words import body_of
@@ -122,9 +123,14 @@ def _document(row: tuple[Any, ...]) -> tantivy.Document:
     }
     if tags or buckets:
         fields |= {"tag": tags, "bucket": buckets, "labels": analysable(" ".join((*tags, *buckets)))}
-    if provenance != "internal" or state == "archived":
+    if provenance != "internal" or state == "archived" or kind in DERIVED:
         external, quarantine = provenance != "internal", provenance == "quarantine"
-        flags = (("quarantine", quarantine), ("archived", state == "archived"), ("external", external))
+        flags = (
+            ("quarantine", quarantine),
+            ("archived", state == "archived"),
+            ("external", external),
+            ("derived", kind in DERIVED),
+        )
         fields["flag"] = [flag for flag, raised in flags if raised]
     return tantivy.Document.from_dict(fields, SCHEMA)
 

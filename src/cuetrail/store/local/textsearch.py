@@ -137,7 +137,11 @@ class TextSearch:
         if where.since is not None or where.until is not None:
             times = (_storable_time(where.since), _storable_time(where.until))
             found.append((Occur.Must, _silent(Query.range_query(schema, "at", tantivy.FieldType.Integer, *times))))
-        for flag, wanted in (("quarantine", where.quarantined), ("archived", where.archived)):
+        for flag, wanted in (
+            ("quarantine", where.quarantined),
+            ("archived", where.archived),
+            ("derived", bool(where.kinds)),
+        ):
             if not wanted and flag in self.view.flags:
                 found.append((Occur.MustNot, Query.term_query(schema, "flag", flag)))
         return found

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from cuetrail.errors import GhostWrite, InputError, NotFound
-from cuetrail.model import NEWBORN, Edge, Node, Scope
+from cuetrail.model import DERIVED, NEWBORN, Edge, Node, Scope
 from cuetrail.store.base import Batch, Written
 from cuetrail.store.local import facts, graves, rows, spaces
 from cuetrail.store.local.db import chunks, log_changes, marks, own_part, take_keys
@@ -240,12 +240,13 @@ def _settle_replaced(w: Write, nodes: Sequence[Node], old: dict[str, int]) -> li
         if (was.text, was.name) != (node.text, node.name):
             for table in (spaces.NOW, spaces.NEXT):
                 w.db.execute(f"DELETE FROM {table} WHERE key = ?", (row[0],))
-            # Two corrections within one millisecond are still two, and stay in order.
-            w.db.execute(
-                "INSERT INTO history SELECT ?1, ?2, max(?3, coalesce(max(at) + 1, ?3)), ?4, ?5 FROM history"
-                " WHERE part = ?1 AND id = ?2",
-                (w.part, node.id, node.updated, was.name, was.text),
-            )
+            # Two corrections within one millisecond are still two, and stay in order. What dreams tell is no statement.
+            if was.kind not in DERIVED:
+                w.db.execute(
+                    "INSERT INTO history SELECT ?1, ?2, max(?3, coalesce(max(at) + 1, ?3)), ?4, ?5 FROM history"
+                    " WHERE part = ?1 AND id = ?2",
+                    (w.part, node.id, node.updated, was.name, was.text),
+                )
         life = node.life if node.life != NEWBORN else was.life
         settled.append(replace(node, created=was.created, life=life))
     return settled

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cuetrail.model import DAY, Fact, Scope, Tag
+from cuetrail.lifecycle import SEMANTIC
+from cuetrail.model import DAY, DERIVED, Fact, Scope, Tag
 from cuetrail.store.dreams import Atom, Book, Brief, Living, Mark, Named, Row, Saved, Slice, Writes, hashed
 from cuetrail.store.neo4j import dreamwrite, facts, lives
 from cuetrail.store.neo4j import rows as made
@@ -24,7 +25,7 @@ _LEDGER = "MATCH (l:CueLedger) WHERE l.part = $part AND l.book = $book"
 _ROW = "RETURN l.first, l.second, l.third, l.fourth"
 _BY_BOTH = "ORDER BY l.first, l.second"
 # What dreams make is no name that a text could state.
-_UNNAMED = ["episode"]
+_UNNAMED = ["episode", *DERIVED]
 
 
 class Neo4jDreaming:
@@ -187,6 +188,15 @@ class Neo4jDreaming:
     def lives(self, before: int, after: int, limit: int) -> list[Living]:
         """The next nodes behind a key whose life is no newborn's and was last settled or used before a time."""
         return self.connection.reading(lambda tx: lives.living(tx, self.part, before, after, limit))
+
+    def awake(self, book: Book) -> list[int]:
+        """People, concepts and entities that somebody has used and that are second in a row of a book, by key."""
+        query = (
+            "MATCH (n:CueNode) WHERE n.part = $part AND n.kind IN $kinds AND n.state IN ['active', 'core']"
+            " AND n.provenance <> 'quarantine' AND EXISTS { MATCH (l:CueLedger)"
+            " WHERE l.part = $part AND l.book = $book AND l.second = n.key } RETURN n.key"
+        )
+        return sorted(key for (key,) in self._rows(query, kinds=list(SEMANTIC), book=int(book)))
 
     def expired(self, now: int, limit: int) -> list[str]:
         """Ids of notes of this place whose time is over, by id."""

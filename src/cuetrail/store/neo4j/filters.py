@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cuetrail.model import Where
+from cuetrail.model import DERIVED, Where
 from cuetrail.store.neo4j.rows import mark, moment
 
 _TWO63 = 1 << 63
@@ -35,6 +35,14 @@ def condition(where: Where) -> tuple[str, dict[str, Any]]:
     return "".join(f" AND {part}" for part in parts), given
 
 
+def condition_of_search(where: Where) -> tuple[str, dict[str, Any]]:
+    """The same for a search, which finds what dreams tell only where its kind is asked for."""
+    passing, given = condition(where)
+    if where.kinds:
+        return passing, given
+    return f"{passing} AND NOT n.kind IN $w_derived", given | {"w_derived": list(DERIVED)}
+
+
 def any_of(field: str, words: Sequence[str]) -> str:
     """Documents with one of these words."""
     # Quoted, so that no word is taken for an operator.
@@ -61,4 +69,6 @@ def clauses(parts: Sequence[int], where: Where) -> list[str]:
         found.append("-marks:xquarantine")
     if not where.archived:
         found.append("-marks:xarchived")
+    if not where.kinds:
+        found.append("-marks:xderived")
     return found

@@ -14,7 +14,7 @@ from typing import Any
 import xxhash
 
 from cuetrail.formulas import bands
-from cuetrail.model import NEWBORN, Edge, Fact, Life, Node, Tag
+from cuetrail.model import DERIVED, NEWBORN, Edge, Fact, Life, Node, Tag
 from cuetrail.store.neo4j.ids import short, uid
 from cuetrail.store.words import body_of, terms_of
 
@@ -172,6 +172,8 @@ def marks(node: Node, key: int, part: int, tags: Iterable[Tag] | None = None) ->
         found.append("xexternal")
     if node.provenance == "quarantine":
         found.append("xquarantine")
+    if node.kind in DERIVED:
+        found.append("xderived")
     if node.life.state == "archived":
         found.append("xarchived")
     return " ".join(found)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cuetrail.errors import GhostWrite, InputError, NotFound
-from cuetrail.model import NEWBORN, Edge, Fact, Life, Node, Scope, Tag
+from cuetrail.model import DERIVED, NEWBORN, Edge, Fact, Life, Node, Scope, Tag
 from cuetrail.store.base import Batch, Written
 from cuetrail.store.naming import check_ids, norms
 from cuetrail.store.neo4j import facts, graves, spaces
@@ -180,9 +180,10 @@ def _settle_replaced(w: Write, nodes: Sequence[Node], old: dict[str, int]) -> li
         w.labelled[w.part] -= bool(labelled)
         if (text, name) != (node.text, node.name):
             unsaid.append(key)
-            # Two corrections within one millisecond are still two, and stay in order.
+            # Two corrections within one millisecond are still two, and stay in order. What dreams tell is no statement.
             at = node.updated if last is None else max(node.updated, last + 1)
-            versions.append(_version(w.part, node.id, at, name, text))
+            if node.kind not in DERIVED:
+                versions.append(_version(w.part, node.id, at, name, text))
         settled.append(replace(node, created=created, life=lives.get(key, node.life)))
     nothing = {spaces.slot(space): None for space in (spaces.held(w.tx), spaces.coming(w.tx)) if space}
     if nothing:

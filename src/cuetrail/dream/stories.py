@@ -1,0 +1,272 @@
+"""Sources that tell of the same person, concept or entity over some time are a storyline.
+
+An anchor is such a node that somebody has used. It has a storyline when at least FEWEST sources that are in none yet
+name it, on at least DAYS days, over more than SPAN, without a SILENCE between two of them, and none of its storylines
+was open at that time. Other sources that name it join the one that was. After a SILENCE a storyline is closed, and the
+anchor may begin another. A source is in one storyline at most: where it could join several, in the one whose last
+source is no more than NEAR away and that is most like it, if it is more than ALIKE.
+
+The ledger notes which mentions are in no storyline yet; only those of anchors are looked at. What is counted are
+different sources at their own times, so a second dream finds nothing to do.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from cuetrail.dream.night import Night, Work
+from cuetrail.dream.telling import called, sampled
+from cuetrail.ingest.build import edge_id
+from cuetrail.lifecycle import DAY
+from cuetrail.model import Edge, Node, PassReport
+from cuetrail.store.dreams import Book, Row, Writes, hashed
+
+NAME = "storylines"
+KIND = "storyline"
+PART_OF, ABOUT = "part_of", "about"
+VIA = "dream:storylines"
+FEWEST, DAYS, SPAN = 5, 3, 3 * DAY
+SILENCE, NEAR, ALIKE = 90 * DAY, 30 * DAY, 0.7
+# Topical band: told of together.
+WEIGHT = 0.35
+# What is told of a storyline is told anew when it has grown by a quarter.
+GROWN = 4
+
+
+def storylines(night: Night) -> PassReport:
+    """Bring the storylines in step with who is mentioned."""
+    work = Work(night, NAME)
+    _heal(work)
+    anchors = work.memory.awake(Book.LOOSE)
+    if anchors:
+        _attach(work, anchors)
+        for anchor in _by_weight(work, anchors):
+            _begin(work, anchor)
+    _close(work)
+    work.step(work.read, work.read)
+    return work.report()
+
+
+# --- what is no longer so
+
+
+def _heal(work: Work) -> None:
+    """Sources whose mention is gone leave their storyline; those of a storyline that is gone are in none again."""
+    gone = work.memory.all(Book.UNTOLD)
+    for row in gone:
+        writes = Writes(drop=[(Book.UNTOLD, row), (Book.LOOSE, row)])
+        for placed in work.memory.by_first(Book.PLACED, [row.first]):
+            if placed.third == row.second:
+                writes.drop.append((Book.PLACED, placed))
+                source = work.memory.nodes([placed.first]).get(placed.first)
+                if source is not None:
+                    writes.batch.remove_edges.append(edge_id(PART_OF, source.id, story_id(placed.second)))
+        work.save(writes)
+    stories = work.memory.all(Book.STORY)
+    present = work.night.store.get(work.night.scope, [story_id(row.first) for row in stories])
+    for row in stories:
+        if story_id(row.first) not in present:
+            told = work.memory.by_second(Book.PLACED, [row.first])
+            writes = Writes(drop=[(Book.STORY, row)])
+            writes.drop += [(Book.PLACED, one) for one in told]
+            writes.put = [(Book.LOOSE, Row(one.first, one.third, one.fourth)) for one in told]
+            work.save(writes)
+
+
+# --- joining
+
+
+def _attach(work: Work, anchors: Sequence[int]) -> None:
+    """Sources that are in no storyline yet join an open one of an anchor they name."""
+    stories: dict[int, Row] = {}
+    for row in work.memory.by_second(Book.STORY, anchors):
+        stories[row.first] = row
+    of_anchor: dict[int, list[int]] = defaultdict(list)
+    for row in stories.values():
+        of_anchor[row.second].append(row.first)
+    loose = [row for row in work.memory.by_second(Book.LOOSE, sorted(of_anchor)) if of_anchor[row.second]]
+    by_source: dict[int, list[Row]] = defaultdict(list)
+    for row in loose:
+        by_source[row.first].append(row)
+    grown: dict[int, list[Row]] = defaultdict(list)
+    for source, rows in sorted(by_source.items(), key=lambda pair: (pair[1][0].third, pair[0])):
+        time = rows[0].third
+        open_ = [n for row in rows for n in of_anchor[row.second] if abs(time - stories[n].third) < SILENCE]
+        number = open_[0] if len(open_) == 1 else _most_alike(work, source, time, [stories[n] for n in open_])
+        if number is not None and not work.memory.by_first(Book.PLACED, [source]):
+            anchor = stories[number].second
+            stories[number] = stories[number]._replace(third=max(stories[number].third, time), fourth=1)
+            grown[number].append(Row(source, anchor, time))
+            work.read += 1
+    for number, rows in sorted(grown.items()):
+        _grow(work, stories[number], rows)
+
+
+def _most_alike(work: Work, source: int, time: int, stories: Sequence[Row]) -> int | None:
+    """Of several storylines the one most like the source, if its last source is near; None for none."""
+    near = [row.first for row in stories if abs(time - row.third) <= NEAR]
+    brief = work.memory.nodes([source]).get(source)
+    if not near or brief is None:
+        return None
+    import numpy as np
+
+    ids = [brief.id, *(story_id(number) for number in near)]
+    blobs = work.night.store.vectors(work.night.scope, ids)
+    vectors = {id_: np.frombuffer(blob, dtype="<f2").astype(np.float64) for id_, blob in blobs.items()}
+    own = vectors.get(brief.id)
+    if own is None:
+        return None
+    cosines = [(float(own @ vectors[id_]), n) for n in near if (id_ := story_id(n)) in vectors]
+    best = max(cosines, key=lambda pair: (pair[0], -pair[1]), default=(0.0, 0))
+    return best[1] if best[0] > ALIKE else None
+
+
+def _grow(work: Work, story: Row, rows: Sequence[Row]) -> None:
+    """Put sources into a storyline."""
+    present = work.night.store.get(work.night.scope, [story_id(story.first)]).get(story_id(story.first))
+    if present is None:
+        return
+    old = work.memory.by_second(Book.PLACED, [story.first])
+    every = sorted([(row.fourth, row.first) for row in old] + [(row.third, row.first) for row in rows])
+    writes = _placing(work, story, rows)
+    node = _told(work, present, story.second, every)
+    writes.batch.nodes = [node]
+    work.save(writes)
+
+
+def _placing(work: Work, story: Row, rows: Iterable[Row]) -> Writes:
+    """What puts these loose rows into a storyline: books and edges. No other anchor gets the sources any more."""
+    rows = list(rows)
+    sources = work.memory.nodes([row.first for row in rows])
+    writes = Writes(put=[(Book.STORY, story)])
+    writes.drop = [(Book.LOOSE, row) for row in work.memory.by_first(Book.LOOSE, [row.first for row in rows])]
+    for row in rows:
+        if row.first in sources:
+            writes.put.append((Book.PLACED, Row(row.first, story.first, story.second, row.third)))
+            writes.batch.edges.append(_edge(PART_OF, sources[row.first].id, story_id(story.first), work.night.now))
+    return writes
+
+
+# --- beginning
+
+
+def _by_weight(work: Work, anchors: Sequence[int]) -> list[int]:
+    """The anchors whose loose sources may be enough, those with the most of them first."""
+    counts: dict[int, int] = defaultdict(int)
+    for row in work.memory.by_second(Book.LOOSE, anchors):
+        counts[row.second] += 1
+    briefs = work.memory.nodes([anchor for anchor in anchors if counts[anchor] >= FEWEST])
+    return sorted(briefs, key=lambda anchor: (-counts[anchor], briefs[anchor].id))
+
+
+def _begin(work: Work, anchor: int) -> None:
+    """Make the storylines that an anchor's loose sources are enough for."""
+    loose = sorted(work.memory.by_second(Book.LOOSE, [anchor]), key=lambda row: (row.third, row.first))
+    free = {row.first for row in work.memory.by_first(Book.PLACED, [row.first for row in loose])}
+    sources = work.memory.nodes([row.first for row in loose])
+    loose = [row for row in loose if row.first not in free and row.first in sources]
+    brief = work.memory.nodes([anchor])[anchor]
+    others = _spans(work, anchor)
+    for rows in _runs(loose):
+        low, high = rows[0].third - SILENCE, rows[-1].third + SILENCE
+        if not _is_enough(rows) or any(low < end and start < high for start, end in others):
+            continue
+        work.read += len(rows)
+        number = hashed(f"{brief.id}\n{sources[rows[0].first].id}")
+        node = Node(story_id(number), KIND, created=work.night.now)
+        if work.night.store.is_forgotten(work.night.scope, [node]):
+            continue
+        story = Row(number, anchor, rows[-1].third, 1)
+        writes = _placing(work, story, rows)
+        node = _told(work, node, anchor, [(row.third, row.first) for row in rows])
+        writes.batch.nodes = [node]
+        writes.batch.edges.append(_edge(ABOUT, node.id, brief.id, work.night.now))
+        work.save(writes)
+
+
+def _spans(work: Work, anchor: int) -> list[tuple[int, int]]:
+    """From when to when the storylines of an anchor go."""
+    rows = work.memory.by_second(Book.STORY, [anchor])
+    nodes = work.night.store.get(work.night.scope, [story_id(row.first) for row in rows])
+    return [(nodes[id_].at, row.third) for row in rows if (id_ := story_id(row.first)) in nodes]
+
+
+def _runs(rows: Sequence[Row]) -> Iterator[list[Row]]:
+    """Rows by time, parted where there was silence."""
+    some: list[Row] = []
+    for row in rows:
+        if some and row.third - some[-1].third >= SILENCE:
+            yield some
+            some = []
+        some.append(row)
+    if some:
+        yield some
+
+
+def _is_enough(rows: Sequence[Row]) -> bool:
+    days = {row.third // DAY for row in rows}
+    return len(rows) >= FEWEST and len(days) >= DAYS and rows[-1].third - rows[0].third > SPAN
+
+
+# --- ending
+
+
+def _close(work: Work) -> None:
+    """Close the storylines that nothing was added to for long."""
+    now = work.night.now
+    over = [row for row in work.memory.all(Book.STORY) if row.fourth and now - row.third >= SILENCE]
+    present = work.night.store.get(work.night.scope, [story_id(row.first) for row in over])
+    writes = Writes(put=[(Book.STORY, row._replace(fourth=0)) for row in over])
+    for node in present.values():
+        writes.batch.nodes.append(replace(node, props={**node.props, "open": False}, updated=now))
+    if over:
+        work.read += len(over)
+        work.save(writes)
+
+
+# --- telling
+
+
+def _told(work: Work, node: Node, anchor: int, sources: Sequence[tuple[int, int]]) -> Node:
+    """The node with its times and counts, and, if it has grown, with what is told of it."""
+    start, end = sources[0][0], sources[-1][0]
+    known = int(node.props.get("told", 0))
+    props = {**node.props, "start": start, "end": end, "sources": len(sources), "open": True}
+    props["open"] = work.night.now - end < SILENCE
+    if not known or len(sources) - known >= max(known // GROWN, 1) or not node.text:
+        name = subject_of(work, anchor)
+        texts = texts_of(work, sampled([source for _, source in sources]))
+        node = replace(node, name=called(name, start, end, work.night.zone), text=work.night.teller(name, texts))
+        props |= {"told": len(sources), "anchor": work.memory.nodes([anchor])[anchor].id}
+    return replace(node, at=start, props=props, updated=work.night.now)
+
+
+def subject_of(work: Work, anchor: int) -> str:
+    """What an anchor is called."""
+    brief = work.memory.nodes([anchor])[anchor]
+    node = work.night.store.get(work.night.scope, [brief.id]).get(brief.id)
+    return (node.name if node is not None else None) or brief.id
+
+
+def texts_of(work: Work, sources: Sequence[int]) -> list[str]:
+    """What these sources say, by time."""
+    briefs = work.memory.nodes(sources)
+    files = [brief.source for brief in briefs.values() if brief.kind == "source" and brief.source is not None]
+    atoms = work.night.store.atoms_of(work.night.scope, files) if files else {}
+    own = work.night.store.get(work.night.scope, [brief.id for brief in briefs.values()])
+    texts = []
+    for brief in sorted(briefs.values(), key=lambda brief: (brief.at, brief.id)):
+        said = [atom.text for atom in atoms.get(brief.source or "", []) if atom.provenance != "quarantine"]
+        texts.append("\n".join(said) or (own[brief.id].text if brief.id in own else ""))
+    return [text for text in texts if text]
+
+
+def story_id(number: int) -> str:
+    """The id of a storyline."""
+    return f"storyline-{number % 2**64:016x}"
+
+
+def _edge(kind: str, src: str, dst: str, now: int) -> Edge:
+    return Edge(edge_id(kind, src, dst), src, dst, kind, WEIGHT, via=VIA, created=now, updated=now)

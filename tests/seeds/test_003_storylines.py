@@ -1,0 +1,269 @@
+"""System 003, storylines, macros and consolidated sources, claim by claim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from cuetrail import Memory, Node, Scope
+from cuetrail.lifecycle import DAY
+from tests.dream.tools import edges
+from tests.seeds.axes import Axes
+
+NOW = 1_768_831_200_000
+# A Monday, at midnight.
+START = NOW // DAY * DAY
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with Memory(tmp_path / "memory", embedder="none") as opened:
+        yield opened
+
+
+def anchor(memory: Memory, name: str = "Ada Lovelace", used: bool = True) -> None:
+    memory.add(name=name, id=name, kind="person", now=START)
+    if used:
+        memory.explore(text_matches=[name], now=START)
+
+
+def tell(memory: Memory, *days: float, about: str = "Ada Lovelace", start: int = 0) -> None:
+    """A source on each of these days that names somebody."""
+    for number, day in enumerate(days, start):
+        text = f"{about} spoke of the mill number {number} on the {day:g}th day."
+        memory.add(text, id=f"{about}-{day:g}", at=START + int(day * DAY), now=START + int(day * DAY))
+
+
+def night(memory: Memory, day: float) -> dict[str, int]:
+    report = memory.dream(now=START + int(day * DAY))
+    return {one.name: one.wrote + one.removed for one in report.passes}
+
+
+def stories(memory: Memory, kind: str = "storyline") -> list[Node]:
+    found = [
+        record for _, record in memory.store.scan(memory.scope) if isinstance(record, Node) and record.kind == kind
+    ]
+    return sorted(found, key=lambda node: (node.at, node.id))
+
+
+def children(memory: Memory, story: Node) -> list[str]:
+    return sorted(src for src, dst in edges(memory, "part_of") if dst == story.id)
+
+
+def counts(memory: Memory) -> list[int]:
+    return [len(children(memory, story)) for story in stories(memory)]
+
+
+@pytest.mark.parametrize(
+    ("days", "made"),
+    [
+        ((0, 1, 2, 3, 4), 1),
+        ((0, 1, 2, 4), 0),  # four sources
+        ((0, 0.1, 0.2, 4, 4.1), 0),  # two days
+        ((0, 0.5, 1, 2, 3), 0),  # three days and no more
+        ((0, 0.5, 1, 2, 3.1), 1),
+    ],
+)
+def test_a_storyline_needs_5_sources_on_3_days_over_more_than_3(
+    memory: Memory, days: Sequence[float], made: int
+) -> None:
+    anchor(memory)
+    tell(memory, *days)
+    night(memory, 6)
+    assert counts(memory) == [len(days)] * made
+
+
+def test_only_what_somebody_has_used_is_an_anchor(memory: Memory) -> None:
+    anchor(memory, used=False)
+    tell(memory, 0, 1, 2, 3, 4)
+    night(memory, 5)
+    assert stories(memory) == []
+    memory.explore(text_matches=["Ada Lovelace"], now=START + 6 * DAY)
+    night(memory, 6)
+    assert counts(memory) == [5]
+
+
+def test_later_sources_join_it_and_no_second_one_is_begun(memory: Memory) -> None:
+    anchor(memory)
+    tell(memory, 0, 1, 2, 3, 4)
+    night(memory, 5)
+    tell(memory, 40, 41, 100, start=10)
+    night(memory, 101)
+    assert counts(memory) == [8]
+    (story,) = stories(memory)
+    assert (story.at, story.props["end"], story.props["sources"]) == (START, START + 100 * DAY, 8)
+
+
+def test_it_closes_after_90_days_of_silence_and_another_may_begin(memory: Memory) -> None:
+    anchor(memory)
+    tell(memory, 0, 1, 2, 3, 4)
+    night(memory, 93)
+    assert stories(memory)[0].props["open"] is True
+    night(memory, 94)
+    assert stories(memory)[0].props["open"] is False
+    tell(memory, 120, 121, 122, 123, start=10)
+    night(memory, 124)
+    assert counts(memory) == [5]
+    tell(memory, 125, start=20)
+    night(memory, 126)
+    assert counts(memory) == [5, 5]
+
+
+def test_it_comes_to_the_same_in_one_dream_as_in_many(tmp_path: Path) -> None:
+    found = []
+    days = [0, 1, 2, 3, 4, 30, 150, 151, 152, 153, 154.5]
+    for name, nights in (("one", [160]), ("many", range(1, 161))):
+        with Memory(tmp_path / name, embedder="none") as memory:
+            anchor(memory)
+            pending = list(days)
+            for last in nights:
+                tell(memory, *[day for day in pending if day < last])
+                pending = [day for day in pending if day >= last]
+                night(memory, last)
+            found.append([(story.at, children(memory, story)) for story in stories(memory)])
+    assert found[0] == found[1]
+    assert [len(some) for _, some in found[0]] == [6, 5]
+
+
+def test_two_storylines_of_an_anchor_are_a_macro(memory: Memory) -> None:
+    anchor(memory)
+    tell(memory, 0, 1, 2, 3, 4)
+    night(memory, 40)
+    assert stories(memory, "macro") == []
+    tell(memory, 100, 101, 102, 103, 104, start=10)
+    night(memory, 105)
+    (macro,) = stories(memory, "macro")
+    assert children(memory, macro) == sorted(story.id for story in stories(memory))
+    assert macro.name == "Ada Lovelace, January 2026 to May 2026"
+    assert edges(memory, "about").keys() >= {(macro.id, "Ada Lovelace")}
+
+
+def test_a_second_dream_of_any_night_writes_nothing(memory: Memory) -> None:
+    anchor(memory)
+    for last in (5, 40, 94, 190, 200):
+        tell(memory, *range(last - 5, last), start=last)
+        night(memory, last)
+        assert set(night(memory, last).values()) == {0}
+    assert stories(memory, "macro")
+
+
+def test_a_source_counts_once_however_often_it_names_somebody(memory: Memory) -> None:
+    anchor(memory)
+    for day in range(4):
+        memory.ingest_text(
+            "Ada Lovelace came.\n\nAda Lovelace left.\n\nAda Lovelace wrote.", source=f"chat{day}.md",
+            now=START + day * 2 * DAY,
+        )  # fmt: skip
+    night(memory, 9)
+    assert stories(memory) == []
+
+
+def test_of_several_storylines_a_source_joins_the_most_alike(tmp_path: Path) -> None:
+    with Memory(tmp_path / "memory", embedder=Axes()) as memory:
+        for name, word in (("Ada", "radio"), ("Bob", "bread")):
+            anchor(memory, name)
+            for day in range(5):
+                memory.add(f"{name} and {word} {day}", id=f"{name}{day}", at=START + day * DAY)
+        night(memory, 6)
+        assert len(stories(memory)) == 2
+        memory.add("Ada and Bob on bread", id="both", at=START + 7 * DAY)
+        memory.add("Ada and Bob on tea", id="neither", at=START + 7 * DAY)
+        memory.add("Ada and Bob on bread again", id="late", at=START + 60 * DAY)
+        night(memory, 61)
+        told = {src: memory.nodes(dst)[dst].props["anchor"] for src, dst in edges(memory, "part_of")}
+        assert told["both"] == "Bob"
+        assert not {"neither", "late"} & told.keys()
+
+
+def test_what_is_told_is_made_of_sentences_and_a_teller_may_tell_it(memory: Memory, tmp_path: Path) -> None:
+    anchor(memory)
+    tell(memory, 0, 1, 2, 3, 4)
+    night(memory, 5)
+    (story,) = stories(memory)
+    assert story.name == "Ada Lovelace, January 2026"
+    assert "Ada Lovelace spoke of the mill number 0" in story.text
+    with Memory(tmp_path / "other", embedder="none") as other:
+        anchor(other)
+        tell(other, 0, 1, 2, 3, 4)
+        other.dream(now=START + 5 * DAY, teller=lambda subject, texts: f"{subject}: {len(texts)} texts")
+        assert stories(other)[0].text == "Ada Lovelace: 5 texts"
+
+
+def test_a_recall_does_not_find_what_dreams_told_and_explore_does(memory: Memory) -> None:
+    anchor(memory)
+    tell(memory, 0, 1, 2, 3, 4)
+    night(memory, 5)
+    hits = memory.recall("mill", record_access=False).hits
+    assert len(hits) == 5
+    assert {hit.node.kind for hit in hits} == {"atom"}
+    found = memory.explore(["Ada Lovelace mill"], granularity=2, now=START + 5 * DAY)
+    assert [item.node.kind for item in found.episodic.storylines] == ["storyline"]
+    assert len(found.episodic.storylines[0].sources) == 5
+
+
+def test_sources_get_a_summary_and_keywords_by_which_they_are_found(tmp_path: Path) -> None:
+    with Memory(tmp_path / "memory", embedder=Axes()) as memory:
+        memory.ingest_text("The radio fell silent.\n\nThe radio is of brass.", source="note.md")
+        memory.dream()
+        (source,) = [node for node in stories(memory, "source") if node.source == "note.md"]
+        assert "radio" in source.props["summary"]
+        assert [item.node.id for item in memory.explore(["radio"]).episodic.sources] == [source.id]
+        memory.ingest_text("The bread is fresh.", source="note.md")
+        memory.dream()
+        (source,) = [node for node in stories(memory, "source") if node.source == "note.md"]
+        assert source.props["summary"] == "The bread is fresh."
+
+
+# --- forgetting and scope
+
+
+def test_forgetting_a_memory_takes_what_was_told_of_it_at_once(memory: Memory) -> None:
+    anchor(memory)
+    tell(memory, *range(6))
+    tell(memory, *range(100, 106), start=20)
+    night(memory, 107)
+    assert (len(stories(memory)), len(stories(memory, "macro"))) == (2, 1)
+    memory.forget("Ada Lovelace-0")
+    said = [node.text for kind in ("storyline", "macro") for node in stories(memory, kind)]
+    assert not any("number 0 " in text for text in said)
+    night(memory, 108)
+    assert counts(memory) == [5, 6]
+    assert not any("number 0 " in node.text for node in stories(memory))
+
+
+def test_forgetting_an_anchor_takes_its_storylines(memory: Memory) -> None:
+    anchor(memory)
+    tell(memory, *range(5))
+    night(memory, 6)
+    memory.forget("Ada Lovelace")
+    assert stories(memory) == []
+    night(memory, 7)
+    assert stories(memory) == []
+
+
+def test_forgetting_an_atom_takes_the_summary_of_its_file(memory: Memory) -> None:
+    memory.ingest_text("The safe is behind the clock.\n\nTea is at four.", source="note.md")
+    memory.dream()
+    (atom,) = [hit.node.id for hit in memory.recall("safe").hits]
+    memory.forget(atom)
+    assert all("safe" not in str(node.props) for node in stories(memory, "source"))
+
+
+def test_a_source_that_no_longer_names_the_anchor_leaves_the_storyline(memory: Memory) -> None:
+    anchor(memory)
+    tell(memory, *range(6))
+    night(memory, 7)
+    memory.add("Somebody else spoke.", id="Ada Lovelace-0", at=START, now=START + 8 * DAY)
+    night(memory, 8)
+    assert counts(memory) == [5]
+
+
+def test_each_user_has_his_own(tmp_path: Path) -> None:
+    for user in ("ann", "bob"):
+        with Memory(tmp_path / "memory", scope=Scope(user=user), embedder="none") as memory:
+            anchor(memory)
+            tell(memory, *range(3 if user == "ann" else 5))
+            night(memory, 6)
+            assert counts(memory) == ([] if user == "ann" else [5])

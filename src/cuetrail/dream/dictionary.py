@@ -110,7 +110,7 @@ class Dictionary(Generic[M]):
         """What words of the text mean, however often they are said."""
         plain, hits = self._said(text)
         found: set[M] = set()
-        for word in {hit[0] for hit in hits}:
+        for word in {hit[0] for hit in hits} if hits else ():
             for literal, meant in self._meanings[word]:
                 if not literal or literal in plain:
                     found.update(meant)

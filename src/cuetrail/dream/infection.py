@@ -88,7 +88,9 @@ def _infected(atoms: Sequence[Atom], dictionary: Dictionary[str], tags: Mapping[
     """Those of the atoms that get or lose tags, with their tags."""
     found = []
     for atom in atoms:
-        changed = relabelled(atom, "infected", [tags[name] for name in sorted(dictionary.meant(atom.text))])
-        if changed is not None:
-            found.append((atom, changed))
+        names = dictionary.meant(atom.text)
+        if names or atom.tags:
+            changed = relabelled(atom, "infected", [tags[name] for name in sorted(names)])
+            if changed is not None:
+                found.append((atom, changed))
     return found

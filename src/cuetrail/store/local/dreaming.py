@@ -18,6 +18,7 @@ Runs = list[tuple[int, int]]
 # Above every key.
 END = 2**62
 NOTHING = -1
+_NONE = frozenset[str]()
 # Only what is not in quarantine is dreamt of.
 _ATOMS = "n.part = ? AND n.kind = 'atom' AND n.provenance <> 'quarantine'"
 # The columns of a node as its checksum has them, and the path of its file.
@@ -131,9 +132,11 @@ class LocalDreaming:
 
     def _atom(self, row: tuple[Any, ...]) -> Atom:
         tags = tuple([self._tag(item) for item in rows.packed_tags(row[8])]) if row[8] else ()
-        props = row[14] or ""
+        key, id_, text, at, props, path = row[0], row[2], row[5], row[11], row[14], row[19]
+        if props is None:
+            return Atom(key, id_, text, at, path, tags, _NONE, row)
         is_day = f'"{DAY}"' in props and json.loads(props).get(DAY) is True
-        return Atom(row[0], row[2], row[5], row[11], row[19], tags, _borrowed(props), row, is_day)
+        return Atom(key, id_, text, at, path, tags, _borrowed(props), row, is_day)
 
     def _tag(self, item: str) -> Tag:
         """The tag packed in a text. The same few tags come again and again, so each is made once."""
@@ -340,9 +343,9 @@ def _logged(db: sqlite3.Connection, mark: Mark, listens: Sequence[str]) -> Runs 
 
 def _borrowed(props: str) -> frozenset[str]:
     if '"near"' not in props:
-        return frozenset()
+        return _NONE
     noted = json.loads(props).get("near")
-    return frozenset(noted["tags"]) if isinstance(noted, dict) and "tags" in noted else frozenset()
+    return frozenset(noted["tags"]) if isinstance(noted, dict) and "tags" in noted else _NONE
 
 
 def _is_found(kind: str, props: str | None) -> bool:

@@ -67,20 +67,20 @@ def _invert(db: sqlite3.Connection, part: int, written: Relabelled) -> tuple[int
     dropped: dict[str, list[int]] = {}
     given = Counter[tuple[int, str]]()
     for atom, tags in written:
+        had = atom.tags
         # As a rule tags are added behind the others.
-        kept = len(atom.tags) if tags[: len(atom.tags)] == atom.tags else 0
-        old = {} if kept else {tag.name: tag.origin for tag in atom.tags}
-        new = {tag.name: tag.origin for tag in tags[kept:]}
-        for name, origin in old.items() ^ new.items() if old else new.items():
-            come, gone = new.get(name), old.get(name)
-            if origin == "user":
-                raise InputError(f"a dream may not touch the tag {name!r} of {atom.id!r}: a user gave it")
-            if origin == "auto":
-                given[part, name] += 1 if come == "auto" else -1
-            if gone is None:
-                added.setdefault(name, []).append(atom.key)
-            elif come is None:
-                dropped.setdefault(name, []).append(atom.key)
+        grown = tags[: len(had)] == had
+        come = tags[len(had) :] if grown else [tag for tag in tags if tag not in had]
+        gone = () if grown else [tag for tag in had if tag not in tags]
+        for names, some, other, step in ((added, come, had, 1), (dropped, gone, tags, -1)):
+            for tag in some:
+                if tag.origin == "user":
+                    raise InputError(f"a dream may not touch the tag {tag.name!r} of {atom.id!r}: a user gave it")
+                if tag.origin == "auto":
+                    given[part, tag.name] += step
+                # One that stays under its name has changed its origin.
+                if grown or all(tag.name != one.name for one in other):
+                    names.setdefault(tag.name, []).append(atom.key)
     ids = label_ids(db, {("t", name) for name in added}, create=True)
     put_carriers(db, {ids["t", name]: keys for name, keys in added.items()})
     ids = label_ids(db, {("t", name) for name in dropped})

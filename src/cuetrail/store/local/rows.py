@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -19,6 +20,7 @@ KEPT_TAGS = 1 << 14
 _TWO64 = 1 << 64
 _node = maker(Node)
 _GROUP, _ITEM, _IN = "\x1d", "\x1e", "\x1f"
+_SEPARATORS = re.compile(f"[{_GROUP}{_ITEM}{_IN}]")
 
 NODE = """SELECT n.key, n.part, n.id, n.kind, n.name, n.text, n.check_sum, n.aliases, n.labels, s.path, n.seq, n.at,
   n.provenance, n.simhash, n.props, n.created, n.updated, n.valid_from, n.valid_until, p.owner, p.team,
@@ -99,19 +101,27 @@ def pack_labels(tags: tuple[Tag, ...], buckets: tuple[str, ...]) -> str | None:
     """
     if not tags and not buckets:
         return None
-    items, parts = [], 0
-    for tag in tags:
-        if tag.display == tag.name and tag.origin == "user":
-            items.append(tag.name)
-        else:
-            items.append(f"{tag.name}{_IN}{tag.display}{_IN}{tag.origin}")
-            parts += 2
-    packed = f"{_ITEM.join(items)}{_GROUP}{_ITEM.join(buckets)}"
-    ends = max(len(items) - 1, 0) + max(len(buckets) - 1, 0)
-    plain = (packed.count(_GROUP), packed.count(_ITEM), packed.count(_IN)) == (1, ends, parts)
-    if plain and packed[0] != "[" and all(items) and all(buckets):
-        return packed
-    return json.dumps([[[t.name, t.display, t.origin] for t in tags], buckets], ensure_ascii=False)
+    items = [_packed_tag(tag.name, tag.display, tag.origin) for tag in tags]
+    behind = _packed_buckets(buckets)
+    if behind is None or None in items:
+        return json.dumps([[[t.name, t.display, t.origin] for t in tags], buckets], ensure_ascii=False)
+    return f"{_ITEM.join(items)}{_GROUP}{behind}"  # type: ignore[arg-type]  # none of them is None
+
+
+@lru_cache(KEPT_TAGS)
+def _packed_tag(name: str, display: str, origin: str) -> str | None:
+    if not _is_plain(name) or _SEPARATORS.search(display):
+        return None
+    return name if display == name and origin == "user" else f"{name}{_IN}{display}{_IN}{origin}"
+
+
+@lru_cache(KEPT_TAGS)
+def _packed_buckets(buckets: tuple[str, ...]) -> str | None:
+    return _ITEM.join(buckets) if all(map(_is_plain, buckets)) else None
+
+
+def _is_plain(name: str) -> bool:
+    return name != "" and name[0] != "[" and not _SEPARATORS.search(name)
 
 
 def unpack_labels(packed: str | None) -> tuple[tuple[Tag, ...], tuple[str, ...]]:

@@ -133,8 +133,7 @@ def test_signals_end_the_loop_cleanly(place: Path, filled: Memory, sign: signal.
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
     ) as process:
         assert process.stdout is not None
-        while not process.stdout.readline().startswith("episodes"):
-            pass
+        assert any(line.startswith("episodes") for line in process.stdout), process.stderr and process.stderr.read()
         process.send_signal(sign)
         _, said = process.communicate(timeout=60)
     assert process.returncode == code

@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 
 from cuetrail import Memory, Scope
 from cuetrail.cli import main
-from cuetrail.config import server_login
+from cuetrail.config import Settings, server_login
 from cuetrail.errors import CuetrailError, InputError, MemoryError_, Unreachable
 from cuetrail.memory import copy_memory
+from cuetrail.store.neo4j import Neo4jStore
 from scripts import neo4j as script
 from tests.servers import CACHE, ON_CI, Login, alone, wipe
 
@@ -199,11 +200,20 @@ def test_a_server_that_is_not_there_is_told_at_once() -> None:
     assert time.monotonic() - began < 10
 
 
-@pytest.mark.parametrize("address", ["neo4j://", "neo4j://h:x:y/", "neo4j://u:secret@h/a/b", "gopher://u:secret@h"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "neo4j://", "neo4j://h:x:y/", "neo4j://u:secret@h/a/b", "gopher://u:secret@h", "bolt://u:Top@secret/x@h:7687",
+        "bolt://u:x/secret@h:7687", "bolt://u:12/secret@h", "bolt://u:secret", "bolt://u:a?secret@h", "neo4j:secret@h",
+        "bolt+s:u:secret@h",
+    ],
+)  # fmt: skip
 def test_an_address_that_is_none_is_refused_without_its_password(address: str) -> None:
-    with pytest.raises(InputError) as caught:
-        Memory(address)
-    assert "secret" not in str(caught.value)
+    for arguments in (["--memory", address, "stats"], ["--memory", address, "stats", "--json"], ["copy", address, "x"]):
+        result = CliRunner().invoke(main, arguments)
+        assert result.exit_code == 2, result.output
+        assert "secret" not in result.output
+    assert "secret" not in repr(Settings(address))
 
 
 def test_a_login_comes_from_the_address_else_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,6 +222,19 @@ def test_a_login_comes_from_the_address_else_from_the_environment(monkeypatch: p
     monkeypatch.setenv("NEO4J_PASSWORD", "b")
     assert server_login("neo4j://h") == ("bob", "b")
     assert server_login("neo4j://h", "ann") == ("ann", "b")
+
+
+def test_indexes_that_are_gone_are_told_and_made_again_when_the_memory_is_opened(server: Login) -> None:
+    with Memory(server.uri) as memory:
+        memory.add("tea at noon", id="a")
+        store = memory.store
+        assert isinstance(store, Neo4jStore)
+        store.connection.schema(["DROP INDEX cue_text", "DROP CONSTRAINT cue_one_node_uid"])
+        with pytest.raises(MemoryError_, match="cuetrail doctor --repair"):
+            memory.recall("tea")
+    with Memory(server.uri) as memory:
+        assert memory.recall("tea").hits[0].node.id == "a"
+        assert memory.doctor() == []
 
 
 # --- servers that stop

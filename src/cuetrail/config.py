@@ -17,8 +17,7 @@ from cuetrail.model import Scope
 
 FILE = "cuetrail.toml"
 EMBEDDER = "static"
-_PASSWORD = re.compile(r"(://)([^/@:]*):[^/]*@")
-_LOGIN = re.compile(r"://[^/]*@")
+_SERVER = re.compile(r"(neo4j|bolt)(\+s|\+ssc)?:", re.IGNORECASE)
 _ITS_LINE = re.compile(r"^[ \t]*embedder[ \t]*=.*$", re.MULTILINE)
 
 
@@ -48,8 +47,30 @@ def without_password(address: str) -> str:
 
     >>> without_password("neo4j://ann:secret@host/db"), without_password("notes@home/")
     ('neo4j://ann@host/db', 'notes@home/')
+    >>> without_password("neo4j://ann:se/cr@et@host"), without_password("neo4j:secret@host")
+    ('neo4j://ann@host', 'neo4j:host')
+    >>> without_password("neo4j://ann:secret"), without_password("bolt://[::1]:7687/db")
+    ('neo4j://ann', 'bolt://[::1]:7687/db')
     """
-    return _PASSWORD.sub(r"\1\2@", address) if "://" in address else address
+    if not on_server(address):
+        return address
+    scheme, sign, rest = address.partition("://") if "://" in address else address.partition(":")
+    # Up to the last @: a password may have any character, also those that should be written as %2F and the like.
+    login, at, host = rest.rpartition("@")
+    user = re.split(r"[:/@?#]", login)[0] if sign == "://" else ""
+    if not host.startswith("["):
+        # What stands for a port and is none.
+        host = re.sub(r":(?!\d+(/|$)).*", "", host, flags=re.DOTALL)
+    return f"{scheme}{sign}{user}{at if user else ''}{host}"
+
+
+def on_server(address: str) -> bool:
+    """Whether this is, or is meant to be, the address of a server and not a folder.
+
+    >>> on_server("neo4j://host"), on_server("bolt:secret@host"), on_server("notes/")
+    (True, True, False)
+    """
+    return "://" in address or _SERVER.match(address) is not None
 
 
 def server_login(uri: str, user: str | None = None, password: str | None = None) -> tuple[str, str | None]:
@@ -136,7 +157,7 @@ def keep_embedder(memory: str, embedder: str) -> Path | None:
 
 def _home(memory: str) -> Path:
     """The folder of a memory's settings."""
-    return server_home(without_login(memory)) if "://" in memory else Path(memory).expanduser()
+    return server_home(without_login(memory)) if on_server(memory) else Path(memory).expanduser()
 
 
 def without_login(address: str) -> str:
@@ -145,7 +166,8 @@ def without_login(address: str) -> str:
     >>> without_login("neo4j://ann:secret@host/db")
     'neo4j://host/db'
     """
-    return _LOGIN.sub("://", address)
+    scheme, sign, rest = address.partition("://")
+    return f"{scheme}{sign}{rest.rpartition('@')[2]}"
 
 
 def _file(path: Path) -> dict[str, str]:

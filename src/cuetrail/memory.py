@@ -15,7 +15,7 @@ from cuetrail.arguments import checked
 from cuetrail.believing import Believing
 from cuetrail.boundary import make_edge, make_node, make_nodes, make_note, make_scope
 from cuetrail.cache import Answers
-from cuetrail.config import server_home, server_login, without_login, without_password
+from cuetrail.config import on_server, server_home, server_login, without_login, without_password
 from cuetrail.dream import RULE, AutoTagger, Night, Teller, dream, extract, zone_of
 from cuetrail.embed import Embedder, open_embedder
 from cuetrail.errors import Forgotten, InputError, MemoryError_, NotFound
@@ -263,7 +263,7 @@ class Memory(Believing):
 
     @property
     def _home(self) -> Path:
-        if "://" not in self.address:
+        if not on_server(self.address):
             return Path(self.address).expanduser().resolve()
         home = server_home(without_login(self.address))
         home.mkdir(parents=True, exist_ok=True)
@@ -432,7 +432,7 @@ def restore(backup: str | Path, address: str | Path, *, force: bool = False) -> 
     """Put a backup in place of the memory at `address`; where a damaged one was kept, if there was one."""
     from cuetrail.store.local.backup import restore as put_back
 
-    if "://" in str(address):
+    if on_server(str(address)):
         raise InputError("a backup is restored to a folder: restore it there, then `cuetrail copy FOLDER ADDRESS`")
     return put_back(Path(backup).expanduser(), Path(address).expanduser(), force)
 
@@ -442,7 +442,7 @@ def copy_memory(source: str | Path, target: str | Path, *, progress: Progress | 
 
     The target must be empty. Vectors, history, tombstones and settings go along.
     """
-    if "://" not in str(source) and not (Path(source).expanduser() / "memory.db").exists():
+    if not on_server(str(source)) and not (Path(source).expanduser() / "memory.db").exists():
         raise NotFound(f"there is no memory at {source}: name one to copy from")
     with closing(_open_store(str(source))) as one, closing(_open_store(str(target))) as other:
         done = copy(one, other, progress)
@@ -461,7 +461,7 @@ def _open_server(address: str) -> Store:
 
 
 def _open_store(address: str) -> Store:
-    if "://" in address:
+    if on_server(address):
         return _open_server(address)
     # Imported here because tantivy and numpy take longer to load than most commands need.
     from cuetrail.store.local import LocalStore

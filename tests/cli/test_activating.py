@@ -105,3 +105,8 @@ def test_a_recall_by_energy_explains_its_paths(run: Run, sky: None) -> None:
     lines = run("recall", "kite", "--recipe", "energy", "--explain").stdout
     assert "found by   energy along links" in lines
     assert "path       kite → string (" in lines
+
+
+def test_of_no_seeds_nothing_comes(run: Run, ask: Ask, sky: None) -> None:
+    assert ask("activate", "kite", "--limit", "0")["activations"] == []
+    assert "nowhere to start" in run("activate", "kite", "--limit", "0").stderr

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     "--claim", type=click.Choice(["energy", "frontier"]), default="energy", show_default=True,
     help="Who gets a node that several could reach: the most energy, or the first in line.",
 )  # fmt: skip
-@click.option("--limit", metavar="N", type=click.IntRange(1), default=5, show_default=True, help="Seeds of a cue.")
+@click.option("--limit", metavar="N", type=click.IntRange(0), default=5, show_default=True, help="Seeds of a cue.")
 @click.option("--bucket", "buckets", metavar="BUCKET", multiple=True, help="Only through this bucket; repeatable.")
 @click.option("--kind", "kinds", metavar="KIND", multiple=True, help="Only through nodes of this kind; repeatable.")
 @click.option("--since", metavar="WHEN", callback=types.start, help="Only through what is from this time on.")

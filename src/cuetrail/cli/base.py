@@ -67,8 +67,10 @@ class Run:
 
         With `anyway` an embedder that is wrong costs the vectors, not the work.
         """
+        from cuetrail.config import on_server
+
         settings = self.settings()
-        there = "://" in settings.memory or (Path(settings.memory).expanduser() / "memory.db").exists()
+        there = on_server(settings.memory) or (Path(settings.memory).expanduser() / "memory.db").exists()
         if not there and not new:
             self._refuse_to_make(settings.memory)
         with output.warnings(self.quiet), self._opened(settings, vectors, anyway) as memory:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +21,19 @@ Row = list[Any]
 
 SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
 ATTEMPTS, FIRST_WAIT = 3, 0.05
-CONNECT_SECONDS, ACQUIRE_SECONDS = 5.0, 20.0
+# Writers that wait for each other are told so at once, and one of them goes on: the other is soon through as well.
+MEETINGS, LONGEST_WAIT = 8, 0.4
+CONNECT_SECONDS, ACQUIRE_SECONDS = 5.0, 10.0
+# After so long a failure nothing is tried again: whoever asked has waited long enough.
+PATIENCE = 5.0
+# How long a server may be silent on a question that is answered at once. Others have the time that the server itself
+# asks for, two minutes as it is delivered: it says so every minute that it is still at work.
+SILENCE = 20.0
+# What the server answers to IF [NOT] EXISTS when it becomes so while the statement runs.
+SETTLED = (
+    "EquivalentSchemaRuleAlreadyExists", "IndexAlreadyExists", "ConstraintAlreadyExists", "IndexNotFound",
+    "IndexDropFailed",
+)  # fmt: skip
 # Rows in one request: more make the server's plan no faster, and a transaction's memory larger.
 CHUNK = 1_000
 
@@ -40,19 +53,24 @@ class Address:
 
 def parse(address: str) -> Address:
     """The parts of `neo4j://user:password@host:port/database`. Raises InputError, without the password in it."""
+    wrong = InputError(
+        "the memory's address is not one: write neo4j://user@host:7687/database, and in a password %2F for /, %40 for "
+        "@, %3A for :, %3F for ? and %23 for #"
+    )
     try:
         found = urlsplit(address)
         port = found.port
     except ValueError:
-        raise InputError("the memory's address is not one: write neo4j://user@host:7687/database") from None
+        raise wrong from None
     if found.scheme not in SCHEMES:
         raise InputError(
-            f"{found.scheme}:// is not known: a memory is a directory, or an address that begins with one of "
-            f"{', '.join(SCHEMES)}"
+            "this kind of address is not known: a memory is a directory, or an address that begins with one of "
+            + ", ".join(f"{scheme}://" for scheme in SCHEMES)
         )
     database = unquote(found.path.strip("/")) or None
-    if not found.hostname or found.query or found.fragment or (database and "/" in database):
-        raise InputError("the memory's address is not one: write neo4j://user@host:7687/database")
+    # A slash in a password ends the host's part, and the rest of the password would pass for a database.
+    if not found.hostname or found.query or found.fragment or (database and not set(database).isdisjoint("/@:")):
+        raise wrong
     host = f"[{found.hostname}]" if ":" in found.hostname else found.hostname
     uri = f"{found.scheme}://{host}" + (f":{port}" if port else "")
     user = unquote(found.username) if found.username else None
@@ -103,22 +121,29 @@ class Connection:
         self._closed = True
         self._driver.close()
 
-    def reading(self, work: Callable[[Tx], T]) -> T:
-        """What `work` gives, run in a read transaction."""
-        return self._run("execute_read", work)
+    def reading(self, work: Callable[[Tx], T], quick: bool = False) -> T:
+        """What `work` gives, run in a read transaction. One that is `quick` fails when the server falls silent."""
+        return self._run("execute_read", work, quick)
 
-    def writing(self, work: Callable[[Tx], T]) -> T:
+    def writing(self, work: Callable[[Tx], T], quick: bool = False) -> T:
         """What `work` gives, run in a transaction of which all or nothing is kept. It may run more than once."""
-        return self._run("execute_write", work)
+        return self._run("execute_write", work, quick)
 
     def schema(self, statements: Sequence[str]) -> None:
-        """Run statements that change the schema, each in a transaction of its own, as the server wants it."""
+        """Run statements that change the schema, each in a transaction of its own, as the server wants it.
+
+        What another process makes or drops at the same moment is made or dropped.
+        """
 
         def run(statement: str) -> None:
             self._run("execute_write", lambda tx: rows(tx, statement))
 
         for statement in statements:
-            run(statement)
+            try:
+                run(statement)
+            except MemoryError_ as error:
+                if not _is_settled(error.__cause__):
+                    raise
 
     def session(self) -> Any:
         """A session for a transaction that the caller ends."""
@@ -129,19 +154,35 @@ class Connection:
         if self._closed:
             raise MemoryError_(f"the memory at {self.address} was closed: open it again")
 
-    def _run(self, how: str, work: Callable[[Tx], T]) -> T:
+    def _run(self, how: str, work: Callable[[Tx], T], quick: bool = False) -> T:
         from neo4j.exceptions import DriverError, Neo4jError
 
-        for attempt in range(ATTEMPTS):
+        began = time.monotonic()
+        attempt = 0
+        while True:
             try:
                 with self.session() as session:
-                    done: T = getattr(session, how)(work)
+                    done: T = getattr(session, how)(lambda tx: _limited(tx, work, quick))
                     return done
             except (Neo4jError, DriverError, OSError) as error:
-                if attempt + 1 == ATTEMPTS or not _may_pass(error):
+                attempt += 1
+                late = time.monotonic() - began > PATIENCE
+                if late or attempt >= _attempts(error):
                     raise explained(self.address, error) from error
-            time.sleep(FIRST_WAIT * 2**attempt)
-        raise AssertionError("unreachable")
+            # Not all after the same time, or those that met would meet again.
+            time.sleep(min(FIRST_WAIT * 2 ** (attempt - 1), LONGEST_WAIT) * random.uniform(0.5, 1.5))
+
+
+def _limited(tx: Tx, work: Callable[[Tx], T], quick: bool) -> T:
+    """Run the work; one that is quick with a limit on how long the server may be silent.
+
+    The driver has no setting for it, and knows only what the server asks for; so the connection's socket is told.
+    """
+    connection: Any = getattr(tx, "_connection", None)
+    if connection is not None:
+        asked = connection.connection_hints.get("connection.recv_timeout_seconds")
+        connection.socket.set_read_timeout(SILENCE if quick else asked)
+    return work(tx)
 
 
 def _driver_package() -> Any:
@@ -153,14 +194,21 @@ def _driver_package() -> Any:
     return neo4j
 
 
-def _may_pass(error: BaseException) -> bool:
-    """Whether the same may succeed a moment later."""
+def _attempts(error: BaseException) -> int:
+    """How often something is tried that fails so."""
     code = str(getattr(error, "code", None) or "")
+    if code.endswith("Transaction.DeadlockDetected"):
+        return MEETINGS
     # Somebody deleted a node between our reading and our writing: reading again tells.
     if code.endswith("Statement.EntityNotFound"):
-        return True
+        return ATTEMPTS
     retryable = getattr(error, "is_retryable", None)
-    return isinstance(error, OSError) or bool(retryable and retryable())
+    return ATTEMPTS if isinstance(error, OSError) or (retryable and retryable()) else 1
+
+
+def _is_settled(error: BaseException | None) -> bool:
+    """Whether a change of the schema failed because another process made the same one at the same moment."""
+    return str(getattr(error, "code", None) or "").endswith(SETTLED)
 
 
 def explained(address: Address, error: BaseException) -> CuetrailError:
@@ -182,4 +230,6 @@ def explained(address: Address, error: BaseException) -> CuetrailError:
     if isinstance(error, known.DriverError):
         return Unreachable(f"the connection to {address} failed ({error}): try again")
     message = str(getattr(error, "message", None) or error).partition("\n")[0]
+    if "no such fulltext schema index" in message or "no such vector schema index" in message:
+        return MemoryError_(f"an index of the memory at {address} is missing: run `cuetrail doctor --repair`")
     return MemoryError_(f"the Neo4j server at {address} refused this ({code}: {message[:300]})")

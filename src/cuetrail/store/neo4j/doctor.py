@@ -12,7 +12,7 @@ from cuetrail.model import Finding
 from cuetrail.store.base import NO_VECTORS, Progress
 from cuetrail.store.neo4j import spaces
 from cuetrail.store.neo4j.connection import Connection, rows
-from cuetrail.store.neo4j.schema import MIGRATIONS, TEXT_INDEX
+from cuetrail.store.neo4j.schema import statements
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
@@ -90,14 +90,14 @@ def examine(connection: Connection, repair: bool, progress: Progress | None) -> 
 def _indexes(connection: Connection, repair: bool) -> list[Finding]:
     """Indexes that are missing, or that the server could not build."""
     states: dict[str, str] = dict(connection.reading(lambda tx: rows(tx, _INDEXES)))
-    wanted = [TEXT_INDEX, *(text.split()[2] for part in MIGRATIONS for text in part if "FULLTEXT" not in text)]
+    wanted = list(statements())
     held = connection.reading(spaces.held)
     if held is not None and held != NO_VECTORS and held.dim <= spaces.MOST_INDEXED:
         wanted.append(f"cue_{spaces.slot(held)}")
-    bad = [name for name in dict.fromkeys(wanted) if states.get(name, "GONE") in ("GONE", "FAILED")]
+    bad = [name for name in wanted if states.get(name, "GONE") in ("GONE", "FAILED")]
     if bad and repair:
         connection.schema([f"DROP INDEX {name} IF EXISTS" for name in bad if states.get(name) == "FAILED"])
-        connection.schema([*(text for part in MIGRATIONS for text in part), "CALL db.awaitIndexes(300)"])
+        connection.schema([*statements().values(), "CALL db.awaitIndexes(300)"])
         if held is not None and held != NO_VECTORS:
             spaces.make_index(connection, held)
     fix = REPAIRED if repair else WOULD_REPAIR

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, S
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from cuetrail.errors import Busy, CuetrailError
+from cuetrail.errors import Busy, CuetrailError, Unreachable
 from cuetrail.model import (
     Direction,
     Edge,
@@ -101,8 +101,12 @@ class Neo4jStore:
                 self._count_accesses()
         self.connection.close()
 
-    def _read(self, scope: Scope, work: Callable[[Reader], T]) -> T:
-        return self.connection.reading(lambda tx: work(Reader(tx, scope)))
+    def _read(self, scope: Scope, work: Callable[[Reader], T], quick: bool = False) -> T:
+        return self.connection.reading(lambda tx: work(Reader(tx, scope)), quick)
+
+    def _ask(self, scope: Scope, work: Callable[[Reader], T]) -> T:
+        """What a recall or a walk asks: it is told soon when the server falls silent."""
+        return self._read(scope, work, quick=True)
 
     def _home(self, scope: Scope, work: Callable[[Home], T]) -> T:
         return self.connection.reading(lambda tx: work(Home(tx, scope)))
@@ -166,77 +170,85 @@ class Neo4jStore:
     def touch(self, scope: Scope, ids: Sequence[str], now: int) -> None:
         """Count one access of each node. A teammate's counts too: what a team shares is kept alive by its use.
 
-        A reader does not fail because writers are at work: accesses are then kept and counted with the next ones.
+        A reader does not fail because writers are at work or the server is gone: accesses are then kept and counted
+        with the next ones.
         """
         self._accesses.append((scope, tuple(ids), now))
-        with contextlib.suppress(Busy):
+        with contextlib.suppress(Busy, Unreachable):
             self._count_accesses()
 
     def _count_accesses(self) -> None:
-        counted = list(self._accesses)
+        # Each access is taken by one thread, which puts it back where the server does not take it.
+        taken: list[tuple[Scope, tuple[str, ...], int]] = []
+        with contextlib.suppress(IndexError):
+            while True:
+                taken.append(self._accesses.popleft())
+        if not taken:
+            return
 
         def work(tx: Tx) -> None:
-            for scope, ids, now in counted:
+            for scope, ids, now in taken:
                 lives.touch(tx, list(Ids(tx, scope).keys(ids).values()), now)
 
-        self.connection.writing(work)
-        # Others may have appended meanwhile; what was counted stands at the front.
-        for _ in counted:
-            self._accesses.popleft()
+        try:
+            self.connection.writing(work, quick=True)
+        except BaseException:
+            self._accesses.extendleft(reversed(taken))
+            raise
 
     def touch_facts(self, scope: Scope, ids: Sequence[str], now: int) -> None:
         """Count one use of each fact; where writers are at work they are not counted: a reader does not fail."""
-        with contextlib.suppress(Busy):
-            self.connection.writing(lambda tx: facts.touch(Reader(tx, scope), ids, now))
+        with contextlib.suppress(Busy, Unreachable):
+            self.connection.writing(lambda tx: facts.touch(Reader(tx, scope), ids, now), quick=True)
 
     # --- reading
 
     def get(self, scope: Scope, ids: Sequence[str]) -> dict[str, Node]:
-        return self._read(scope, lambda reader: reader.nodes(ids))
+        return self._ask(scope, lambda reader: reader.nodes(ids))
 
     def edges(self, scope: Scope, ids: Sequence[str]) -> dict[str, Edge]:
-        return self._read(scope, lambda reader: reader.edges(ids))
+        return self._ask(scope, lambda reader: reader.edges(ids))
 
     def facts(self, scope: Scope, subjects: Sequence[str]) -> dict[str, list[Fact]]:
-        return self._read(scope, lambda reader: reader.facts(subjects))
+        return self._ask(scope, lambda reader: reader.facts(subjects))
 
     def facts_by_id(self, scope: Scope, ids: Sequence[str]) -> dict[str, Fact]:
-        return self._read(scope, lambda reader: facts.by_id(reader, ids))
+        return self._ask(scope, lambda reader: facts.by_id(reader, ids))
 
     def fact_ids(self, scope: Scope, prefix: str, limit: int) -> list[str]:
         return self._read(scope, lambda reader: facts.beginning(reader, prefix, limit))
 
     def facts_from(self, scope: Scope, refs: Sequence[str]) -> list[Fact]:
         """The user's own active facts that were read out of these nodes."""
-        return self._read(scope, lambda reader: facts.from_refs(reader, refs))
+        return self._ask(scope, lambda reader: facts.from_refs(reader, refs))
 
     def beliefs(
         self, scope: Scope, ids: Sequence[str], at: int, limit: int, direction: Direction
     ) -> dict[str, list[Fact]]:
         """The most certain facts of each node that hold at a time, as subject, as object, or both."""
-        return self._read(scope, lambda reader: facts.beliefs(reader, ids, at, limit, direction))
+        return self._ask(scope, lambda reader: facts.beliefs(reader, ids, at, limit, direction))
 
     def most_used(self, scope: Scope, limit: int) -> list[str]:
         """The entities whose facts were used most often."""
-        return self._read(scope, lambda reader: facts.most_used(reader, limit))
+        return self._ask(scope, lambda reader: facts.most_used(reader, limit))
 
     def version(self, scope: Scope) -> Hashable:
         """Another one after every write, in any process, to what the scope sees."""
-        return self._read(scope, lambda reader: reader.ids.version)
+        return self._ask(scope, lambda reader: reader.ids.version)
 
     def ids(self, scope: Scope, prefix: str, limit: int) -> list[str]:
         """Ids of visible nodes that begin so, in order."""
-        return self._read(scope, lambda reader: reader.beginning(prefix, limit))
+        return self._ask(scope, lambda reader: reader.beginning(prefix, limit))
 
     def named(self, scope: Scope, norms: Sequence[str]) -> dict[str, list[str]]:
-        return self._read(scope, lambda reader: reader.named(norms))
+        return self._ask(scope, lambda reader: reader.named(norms))
 
     def named_like(self, scope: Scope, words: Collection[str], beginnings: Collection[str], limit: int) -> list[Alike]:
         """Nodes with one of these words, or one that begins so, in their names."""
-        return self._read(scope, lambda reader: facts.named_like(reader, words, beginnings, limit))
+        return self._ask(scope, lambda reader: facts.named_like(reader, words, beginnings, limit))
 
     def history(self, scope: Scope, id_: str) -> list[Version]:
-        return self._read(scope, lambda reader: reader.history(id_))
+        return self._ask(scope, lambda reader: reader.history(id_))
 
     def text(
         self,
@@ -248,7 +260,7 @@ class Neo4jStore:
         nodes: bool = False,
     ) -> list[Found]:
         """The best by BM25, multiplied by the first of `favour` on internal memories and by the second on others."""
-        return self._read(scope, lambda reader: texts.search(reader, query, limit, where, favour, nodes))
+        return self._ask(scope, lambda reader: texts.search(reader, query, limit, where, favour, nodes))
 
     def vector(
         self,
@@ -262,32 +274,32 @@ class Neo4jStore:
         """The nearest by cosine, or of those that have a name. Raises EmbedderMismatch when the memory does not hold
         vectors of this space.
         """
-        return self._read(scope, lambda reader: nearest.search(reader, vector, limit, where, space, named))
+        return self._ask(scope, lambda reader: nearest.search(reader, vector, limit, where, space, named))
 
     def walk(self, scope: Scope, query: WalkQuery, limit: int, where: Where) -> Walk:
         """The best nodes that share a label with a foothold, say something, and match no word of the query."""
-        return self._read(scope, lambda reader: walks.walk(reader, query, limit, where))
+        return self._ask(scope, lambda reader: walks.walk(reader, query, limit, where))
 
     def neighbours(self, scope: Scope, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]:
-        return self._read(scope, lambda reader: reader.neighbours(ids, min(limit, 2**31)))
+        return self._ask(scope, lambda reader: reader.neighbours(ids, min(limit, 2**31)))
 
     def expand(self, scope: Scope, level: Level) -> Expanded:
         """The candidates of every spark of a level; the server reckons the energies."""
-        return self._read(scope, lambda reader: expand(reader, level))
+        return self._ask(scope, lambda reader: expand(reader, level))
 
     def steps(self, scope: Scope, query: StepQuery) -> dict[str, list[Step]]:
         """The strongest edges of nodes that pass the filters; see `store.steps`."""
-        return self._read(scope, lambda reader: steps.steps(reader, query))
+        return self._ask(scope, lambda reader: steps.steps(reader, query))
 
     def notes(
         self, scope: Scope, targets: Sequence[str], on: Literal["node", "edge"], now: int, each: int
     ) -> dict[str, list[Note]]:
         """The newest notes on nodes or edges whose time is not over, at most `each` per target."""
-        return self._read(scope, lambda reader: steps.notes(reader, targets, on, now, each))
+        return self._ask(scope, lambda reader: steps.notes(reader, targets, on, now, each))
 
     def mentions(self, scope: Scope, ids: Sequence[str], by: Side, each: int) -> dict[str, list[Mention]]:
         """The newest mentions that sources make, or that nodes get, at most `each` per id."""
-        return self._read(scope, lambda reader: steps.mentions(reader, ids, by, each))
+        return self._ask(scope, lambda reader: steps.mentions(reader, ids, by, each))
 
     def edge_tags(self, scope: Scope, names: Sequence[str] | None = None) -> list[str]:
         """The tags, of these names or of all, that an edge in sight carries, by name."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _LIFE = ", ".join(f"n.{name}" for name in made.LIFE)
 _OLD = f"UNWIND $keys AS key MATCH (n:CueNode {{key: key}}) RETURN key, {_LIFE}"
+_HOLD = "UNWIND $keys AS key MATCH (n:CueNode {key: key}) SET n.held = true"
 # The mark by which searches leave out the archive goes with the state.
 _PUT = """UNWIND $rows AS row MATCH (n:CueNode {key: row.key})
 SET n += row.life, n.marks = replace(n.marks, ' xarchived', '')
@@ -39,6 +40,10 @@ def _put(tx: Tx, lives: Iterable[tuple[int, Life]]) -> None:
 
 def touch(tx: Tx, keys: Sequence[int], now: int) -> None:
     """Count one access of each node. What was in the archive comes back among what is found."""
+    keys = sorted(keys)
+    for some in chunks(keys):
+        # In order and before they are read: so nobody else counts at the same time, and two wait but one way round.
+        rows(tx, _HOLD, keys=some)
     old = {row[0]: _life(row[1:]) for some in chunks(keys) for row in rows(tx, _OLD, keys=some)}
     _put(tx, ((key, touched(life, now)) for key, life in old.items()))
     log(tx, [key for key, life in old.items() if life.state == "archived"])

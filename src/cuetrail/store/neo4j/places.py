@@ -20,13 +20,17 @@ if TYPE_CHECKING:
 
 Runs = list[tuple[int, int]]
 
+# What is counted on, by `x = x + 1`, is held before, by setting a constant. Otherwise the server takes a lock that two
+# such statements of one transaction and one of another may wait for crosswise.
 _PLACE = """MERGE (p:CuePlace {uid: $uid}) ON CREATE SET p.tenant = $tenant, p.owner = $owner, p.team = $team
-SET p.writes = coalesce(p.writes, 0) + 1 RETURN p.part"""
-_NUMBER = """MERGE (m:CueMeta {name: 'parts'}) SET m.value = coalesce(m.value, 0) + 1
+SET p.held = true SET p.writes = coalesce(p.writes, 0) + 1 RETURN p.part"""
+_NUMBER = """MERGE (m:CueMeta {name: 'parts'}) SET m.held = true SET m.value = coalesce(m.value, 0) + 1
 WITH m MATCH (p:CuePlace {uid: $uid}) SET p.part = m.value RETURN p.part"""
-_LOCK = "UNWIND $parts AS part MATCH (p:CuePlace {part: part}) SET p.writes = coalesce(p.writes, 0) + 1"
-_KEYS = """MERGE (m:CueMeta {name: 'keys'}) SET m.value = coalesce(m.value, 0) + $count RETURN m.value"""
-_LOG = """MERGE (m:CueMeta {name: 'log'}) SET m.value = coalesce(m.value, 0) + 1
+_LOCK = """UNWIND $parts AS part MATCH (p:CuePlace {part: part})
+SET p.held = true SET p.writes = coalesce(p.writes, 0) + 1"""
+_KEYS = """MERGE (m:CueMeta {name: 'keys'}) SET m.held = true
+SET m.value = coalesce(m.value, 0) + $count RETURN m.value"""
+_LOG = """MERGE (m:CueMeta {name: 'log'}) SET m.held = true SET m.value = coalesce(m.value, 0) + 1
 CREATE (c:CueChange {seq: m.value, lows: $lows, highs: $highs, dreamt: $dreamt, mark: $mark})"""
 _LABELLED = """UNWIND $rows AS row MATCH (p:CuePlace {part: row[0]})
 SET p.labelled = coalesce(p.labelled, 0) + row[1]"""

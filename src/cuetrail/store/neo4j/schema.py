@@ -81,8 +81,14 @@ MIGRATIONS: tuple[Sequence[str], ...] = (_first(), FACTS)
 VERSION = len(MIGRATIONS)
 
 
+def statements() -> dict[str, str]:
+    """What makes each constraint and index, by its name."""
+    every = (text for part in MIGRATIONS for text in part)
+    return {text.partition(" IF NOT EXISTS")[0].rpartition(" ")[2]: text for text in every}
+
+
 def migrate(connection: Connection) -> None:
-    """Bring the database to VERSION. Raises WrongVersion for one written by a newer cuetrail."""
+    """Bring the database to VERSION, with all its indexes. Raises WrongVersion for one written by a newer cuetrail."""
     found = connection.reading(lambda tx: rows(tx, "MATCH (s:CueSchema {name: 'schema'}) RETURN s.version"))
     version = int(found[0][0]) if found else 0
     if version > VERSION:
@@ -90,10 +96,13 @@ def migrate(connection: Connection) -> None:
             f"the memory at {connection.address} has schema {version}, this cuetrail knows up to {VERSION}: upgrade "
             "with `pip install --upgrade cuetrail`"
         )
-    for number, statements in enumerate(MIGRATIONS[version:], version + 1):
-        # Every statement may run twice: another process may be migrating at the same moment.
-        connection.schema([*statements, "CALL db.awaitIndexes(300)"])
-        _reached(connection, number)
+    there = {name for (name,) in connection.reading(lambda tx: rows(tx, "SHOW INDEXES YIELD name RETURN name"))}
+    missing = [text for name, text in statements().items() if name not in there]
+    if missing:
+        # Every statement may run twice: another process may be making the same at the same moment.
+        connection.schema([*missing, "CALL db.awaitIndexes(300)"])
+    if version < VERSION:
+        _reached(connection, VERSION)
 
 
 def _reached(connection: Connection, number: int) -> None:

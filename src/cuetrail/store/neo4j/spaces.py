@@ -28,7 +28,7 @@ MOST_INDEXED = 4_096
 CLEARED = 10_000
 # A node that says nothing needs no vector.
 # Vectors are made for everyone, so what anyone made of a search is of before.
-_ANOTHER_VERSION = "MATCH (p:CuePlace) SET p.writes = coalesce(p.writes, 0) + 1"
+_ANOTHER_VERSION = "MATCH (p:CuePlace) SET p.held = true SET p.writes = coalesce(p.writes, 0) + 1"
 _MISSING = "MATCH (n:CueNode) WHERE n.key > $after AND n.{slot} IS NULL AND (n.text <> '' OR n.name <> '')"
 
 
@@ -151,7 +151,7 @@ def put(tx: Tx, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) ->
     """Store vectors by key; how many. One of a node that is gone or says something else by now is left out."""
     vectors: dict[int, bytes] = {}
     # Setting a property holds the node: nobody corrects it between this look and the end.
-    query = "UNWIND $keys AS key MATCH (n:CueNode {key: key}) SET n.key = n.key RETURN key, n.name, n.text"
+    query = "UNWIND $keys AS key MATCH (n:CueNode {key: key}) SET n.held = true RETURN key, n.name, n.text"
     for some in chunks(made):
         said = {key: (name, text) for key, name, text in rows(tx, query, keys=[one.key for one, _ in some])}
         vectors |= {one.key: vector for one, vector in some if said.get(one.key) == (one.node.name, one.node.text)}

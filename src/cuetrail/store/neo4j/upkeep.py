@@ -135,8 +135,8 @@ class Bound(Connection):
     def close(self) -> None:
         """Whoever opened the transaction ends it."""
 
-    def reading(self, work: Callable[[Tx], T]) -> T:
-        return self._run("", work)
+    def reading(self, work: Callable[[Tx], T], quick: bool = False) -> T:
+        return self._run("", work, quick)
 
     writing = reading
 
@@ -146,10 +146,10 @@ class Bound(Connection):
     def session(self) -> Any:
         raise MemoryError_("a rehearsal has one transaction only")
 
-    def _run(self, how: str, work: Callable[[Tx], T]) -> T:
+    def _run(self, how: str, work: Callable[[Tx], T], quick: bool = False) -> T:
         from neo4j.exceptions import DriverError, Neo4jError
 
-        del how
+        del how, quick
         try:
             return work(self._tx)
         except (Neo4jError, DriverError) as error:

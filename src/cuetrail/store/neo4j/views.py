@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 IN_MEMORY = 64_000_000
 GLANCES = 2
 _MASK = 2**64 - 1
-_HOLD = "MERGE (m:CueMeta {name: 'log'}) SET m.reads = coalesce(m.reads, 0) + 1"
+_HOLD = "MERGE (m:CueMeta {name: 'log'}) SET m.held = true"
 # What a recall may show without being asked for more.
 _ATOMS = """MATCH (n:CueNode) WHERE n.part IN $parts AND n.kind = 'atom' AND n.provenance <> 'quarantine'
   AND (n.state IS NULL OR n.state <> 'archived')"""

@@ -1,0 +1,148 @@
+"""A memory on a server is used by many at once, and a server that falls silent keeps nobody waiting for ever."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
+
+import pytest
+
+from cuetrail import Memory, Scope
+from cuetrail.errors import Unreachable
+from cuetrail.store.neo4j import Neo4jStore, connection
+from tests.servers import Login, alone, wipe
+
+
+@pytest.fixture
+def server(neo4j_server: Login, monkeypatch: pytest.MonkeyPatch) -> Iterator[Login]:
+    """An empty database; the login is in the environment, as a user has it."""
+    monkeypatch.setenv("NEO4J_USER", neo4j_server.user)
+    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_server.password)
+    with alone(neo4j_server):
+        wipe(neo4j_server)
+        yield neo4j_server
+
+
+def at_once(tasks: list[Callable[[], object]]) -> None:
+    """Run tasks in threads that start together; the first error is raised."""
+    ready = threading.Barrier(len(tasks))
+
+    def run(task: Callable[[], object]) -> None:
+        ready.wait()
+        task()
+
+    with ThreadPoolExecutor(len(tasks)) as pool:
+        for done in [pool.submit(run, task) for task in tasks]:
+            done.result()
+
+
+def test_threads_that_share_a_memory_count_every_access_once(server: Login) -> None:
+    with Memory(server.uri, embedder=None) as memory:
+        memory.add("the antenna is on the mast", id="a")
+        at_once([lambda: [memory.recall("antenna") for _ in range(6)] for _ in range(4)])
+        node = memory.get("a")
+        assert node is not None
+        assert node.life.accesses == 24
+
+
+def test_many_writers_with_the_same_labels_are_all_served(server: Login) -> None:
+    scopes = [Scope("t", "ann", ("ops",))] * 4 + [Scope("t", "bob", ("ops",), "ops")] * 2
+    memories = [Memory(server.uri, scope=scope, embedder=None) for scope in scopes]
+    memories[0].add("here", id="here")
+
+    def write(number: int) -> None:
+        for i in range(5):
+            memories[number].add(f"writer {number} says {i}", id=f"{number}-{i}", tags=["a", "b"], buckets=["q"])
+
+    at_once([lambda n=n: write(n) for n in range(len(memories))])  # type: ignore[misc]  # a number of its own
+    assert memories[0].stats().nodes == 31
+    for memory in memories:
+        memory.close()
+
+
+def test_writers_that_come_first_at_the_same_moment_make_one_memory(server: Login) -> None:
+    with closing(Neo4jStore(server.address)) as store:
+        store.connection.schema(["DROP INDEX cue_text IF EXISTS", "MATCH (s:CueSchema) DELETE s"])
+        for (name,) in store.connection.reading(
+            lambda tx: connection.rows(tx, "SHOW INDEXES YIELD name, type WHERE type = 'VECTOR' RETURN name")
+        ):
+            store.connection.schema([f"DROP INDEX {name}"])
+
+    def first(number: int) -> None:
+        with Memory(server.uri) as memory:
+            memory.add(f"the first words of writer {number}", id=str(number))
+
+    at_once([lambda n=n: first(n) for n in range(3)])  # type: ignore[misc]  # a number of its own
+    with Memory(server.uri) as memory:
+        assert sorted(hit.node.id for hit in memory.recall("first words").hits) == ["0", "1", "2"]
+        assert memory.stats().vectors == 3
+
+
+# --- servers that fall silent
+
+
+@contextmanager
+def line_to(port: int) -> Iterator[tuple[int, threading.Event]]:
+    """A port that leads to another one, and the event that makes it keep back whatever is sent, both ways."""
+    silent = threading.Event()
+    ends: list[socket.socket] = [socket.create_server(("127.0.0.1", 0))]
+
+    def carry(source: socket.socket, target: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(65536):
+                if not silent.is_set():
+                    target.sendall(data)
+
+    def accept() -> None:
+        with suppress(OSError):
+            while True:
+                near, far = ends[0].accept()[0], socket.create_connection(("127.0.0.1", port))
+                ends.extend((near, far))
+                for pair in ((near, far), (far, near)):
+                    threading.Thread(target=carry, args=pair, daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    try:
+        yield ends[0].getsockname()[1], silent
+    finally:
+        for end in ends:
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            end.close()
+
+
+def test_a_line_that_falls_silent_fails_the_seeds_that_are_left(server: Login, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "SILENCE", 1.0)
+    monkeypatch.setattr(connection, "ACQUIRE_SECONDS", 1.0)
+    monkeypatch.setattr(connection, "PATIENCE", 0.5)
+    with (
+        line_to(int(server.uri.rpartition(":")[2])) as (port, silent),
+        Memory(f"bolt://127.0.0.1:{port}", embedder=None) as memory,
+    ):
+        for id_ in ("lone", "a", "b"):
+            memory.add(id_, id=id_)
+        memory.link("a", "b", weight=1.0)
+        stream = memory.activate(["lone", "a"])
+        assert next(stream).reason == "complete"
+        silent.set()
+        began = time.monotonic()
+        (left,) = stream
+        assert (left.seed, left.reason) == ("a", "failed")
+        assert "does not answer" in str(left.error)
+        silent.clear()
+        assert [one.reason for one in memory.activate(["a"])] == ["complete"]
+        assert time.monotonic() - began < 30
+
+
+def test_a_server_that_takes_calls_but_never_answers_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "ACQUIRE_SECONDS", 1.0)
+    monkeypatch.setattr(connection, "PATIENCE", 0.5)
+    with closing(socket.create_server(("127.0.0.1", 0))) as deaf:
+        began = time.monotonic()
+        with pytest.raises(Unreachable, match="does not answer"):
+            Memory(f"bolt://127.0.0.1:{deaf.getsockname()[1]}")
+        assert time.monotonic() - began < 10

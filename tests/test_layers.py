@@ -23,6 +23,8 @@ LAYERS: list[set[str]] = [
         "recipes",
         "arguments",
         "boundary",
+        "briefing",
+        "relating",
         "asked",
         "transfer",
         "ingest.*",

@@ -26,6 +26,9 @@ from cuetrail.text import storable
 
 PROVENANCES, MODES, RANKS, CLAIMS = get_args(Provenance), get_args(Mode), get_args(Rank), get_args(Claim)
 RETENTIONS = get_args(Retention)
+TERMS: Mapping[str, int | None] = {"week": 7, "month": 30, "year": 365, "never": None}
+"""How long a note may stay, in days."""
+
 # Times and counts stay far inside the 64 bits an engine keeps.
 _FAR = 2**62
 
@@ -130,7 +133,11 @@ RULES: Mapping[str, Rule] = {
     **dict.fromkeys(
         ("confidence", "min_activation", "tag_sim_floor", "text_weight", "vector_weight", "weight"), _NUMBER
     ),
-    **dict.fromkeys(("at", "expires", "now", "since", "until", "valid_from", "valid_until"), _TIME),
+    "expires": Rule(
+        lambda value: is_whole(value) or (isinstance(value, str) and value in TERMS),
+        f"a time in UTC milliseconds, or {', '.join(TERMS)}",
+    ),
+    **dict.fromkeys(("at", "now", "since", "until", "valid_from", "valid_until"), _TIME),
     **dict.fromkeys(("aliases", "buckets", "keywords", "kinds", "only", "tags"), _WORDS),
     **dict.fromkeys(("relationship_types", "exclude_relationship_types"), _WORDS),
     **dict.fromkeys(("address", "backup", "directory", "path"), _PATH),

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, Literal, TypeVar, get_args
 
 from cuetrail.activation import Flow
-from cuetrail.arguments import PROVENANCES, RETENTIONS, check, is_list, is_number, is_whole, refusal
+from cuetrail.arguments import PROVENANCES, RETENTIONS, TERMS, check, is_list, is_number, is_whole, refusal
 from cuetrail.errors import InputError
 from cuetrail.model import NEWBORN, Claim, Direction, Edge, Fact, Life, Node, Note, Scope, Where
 from cuetrail.quick import maker
@@ -197,12 +197,17 @@ def make_telling(
     return anchors, hops, per_entity, max_facts, direction, floor
 
 
-def make_note(target: str, text: str, expires: int | None, now: int) -> Note:
-    """A remark on the node `target`."""
+def make_note(
+    target: str, text: str, expires: int | str | None, now: int, on: Literal["node", "edge"] = "node"
+) -> Note:
+    """A remark on the node or the edge `target`."""
     said = clean(text)
     if not said.strip():
         raise InputError("there is nothing to note: give a text")
-    return Note(digest("note", target, text, str(now)), target, said, "node", now, expires)
+    if isinstance(expires, str):
+        days = TERMS[expires]
+        expires = None if days is None else now + days * 86_400_000
+    return Note(digest("note", target, text, str(now)), target, said, on, now, expires)
 
 
 def make_where(

@@ -7,15 +7,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
-from cuetrail.anchor import Embedded
+from cuetrail.anchor import Embedded, Measure
 from cuetrail.arguments import checked
 from cuetrail.asked import make_matches, make_queries, make_weights, with_complements
 from cuetrail.boundary import check_range, chosen, make_ties, make_where
+from cuetrail.briefing import Brief, brief
 from cuetrail.errors import EmbedderError, InputError, NotFound
 from cuetrail.exploration import Exploration, explore
 from cuetrail.gathering import CANDIDATES, Expander, Quest, complements
 from cuetrail.likeness import MEASURES
-from cuetrail.model import Direction, Scope
+from cuetrail.model import Budget, Direction, Scope
+from cuetrail.render import budget_measure
 from cuetrail.store.base import Store
 from cuetrail.text import norm_name
 from cuetrail.traversal import Rank, Traversal, Way, hops, rank
@@ -24,6 +26,7 @@ from cuetrail.vectors import Vectors
 G = TypeVar("G")
 T = TypeVar("T")
 MOST_HOPS = 3
+BRIEF_BUDGET = Budget(tokens=1300)
 
 
 def now_ms() -> int:
@@ -134,6 +137,25 @@ class Exploring:
             self.store.touch(self.scope, list(dict.fromkeys(shown)), moment)
         notices = [notice for notice in (careful.failure, self._vectors.notice) if notice]
         return replace(found, meta={**_asked(quest), "explain": explain, "notices": notices})
+
+    @checked
+    def brief(
+        self,
+        *,
+        budget: Budget = BRIEF_BUDGET,
+        count_tokens: Measure | None = None,
+        record_access: bool = True,
+        now: int | None = None,
+    ) -> Brief:
+        """What to know at the start of a conversation: whose memory it is, 10 core beliefs, 5 goals, 10 relationships,
+        and the last 7 days, within the budget.
+        """
+        moment = now_ms() if now is None else now
+        size, measure, _ = budget_measure(budget, count_tokens)
+        found = brief(self.store, self.scope, moment, size, measure)
+        if record_access and found.ids:
+            self.store.touch(self.scope, list(found.ids), moment)
+        return found
 
     def _starts(self, given: Iterable[Any]) -> list[str]:
         """The ids of nodes given by id or name, each once."""

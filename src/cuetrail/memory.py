@@ -37,6 +37,7 @@ from cuetrail.model import (
     Scope,
 )
 from cuetrail.quarantine import move
+from cuetrail.relating import related
 from cuetrail.store.base import Batch, Progress, Store, Written
 from cuetrail.store.copying import copy
 from cuetrail.transfer import ImportReport, Target, export_file, import_file
@@ -197,12 +198,53 @@ class Memory(Believing):
         return self.store.edges(self.scope, [edge.id])[edge.id]
 
     @checked
-    def note(self, target: str, text: str, *, expires: int | None = None, now: int | None = None) -> Note:
-        """Put a remark on a node; it comes back."""
+    def note(self, target: str, text: str, *, expires: int | str | None = None, now: int | None = None) -> Note:
+        """Put a remark on a node, given by id or name, or on a relationship, given by id; it comes back.
+
+        It `expires` at a time, or after a "week", a "month" or a "year"; "never" and None keep it.
+        """
         moment = now_ms() if now is None else now
+        found = self._find(target)
+        if found is None and self.store.edges(self.scope, [target]):
+            note = make_note(target, text, expires, moment, "edge")
+            self._write(Batch(notes=[note]))
+            return note
         note = make_note(self._need(target), text, expires, moment)
         self._write(Batch(nodes=self._adopted(note.target), notes=[note]))
         return note
+
+    @checked
+    def relate(
+        self,
+        src: str,
+        dst: str,
+        type: str | None = None,
+        *,
+        attitude: int | None = None,
+        proximity: int | None = None,
+        text: str = "",
+        confidence: float = 1.0,
+        weight: float | None = None,
+        tags: Iterable[str] = (),
+        valid_from: int | None = None,
+        valid_until: int | None = None,
+        now: int | None = None,
+    ) -> Edge:
+        """State how two people, concepts or entities stand to each other, given by id or name; the edge comes back.
+
+        What joins them follows from what they are. What is not said stays as it was. Another type, attitude or
+        proximity than was held closes the old relationship, which stays as history, and begins a new one.
+        """
+        given = {
+            "weight": weight, "tags": tags, "text": text, "type": type, "attitude": attitude, "proximity": proximity,
+            "confidence": confidence, "valid_from": valid_from, "valid_until": valid_until,
+        }  # fmt: skip
+        ids = [self._need(src), self._need(dst)]
+        nodes = self.store.get(self.scope, ids)
+        moment = now_ms() if now is None else now
+        edge, edges = related(self.store, self.scope, nodes[ids[0]], nodes[ids[1]], given, moment)
+        self._write(Batch(nodes=self._adopted(*ids), edges=edges))
+        return self.store.edges(self.scope, [edge.id])[edge.id]
 
     # --- ingest
 

@@ -54,3 +54,15 @@ def test_explore_says_what_is_missing(people: Run) -> None:
     assert "say what to explore" in people("explore", code=2).stderr
     assert "the weight of time must be a number" in people("explore", "tea", "--weight", "time=x", code=2).stderr
     assert "nothing is remembered on this" in people("explore", "xylophone").stderr
+
+
+def test_relate_note_and_brief(people: Run) -> None:
+    people("add", "builds radios", "--name", "me", "--kind", "person")
+    edge = json.loads(people("relate", "me", "Ada", "colleague", "--attitude", "4", "--json").stdout)
+    assert (edge["kind"], edge["type"], edge["attitude"]) == ("has_relationship_with", "colleague", 4)
+    assert json.loads(people("note", edge["id"], "met in Oslo", "--json").stdout)["on"] == "edge"
+    assert "noted on Ada" in people("note", "Ada", "on leave", "--expires", "week").stdout
+    told = people("brief").stdout
+    assert told.startswith("# me: builds radios")
+    assert "Ada (colleague), attitude 4" in told
+    assert json.loads(people("brief", "--json").stdout)["relationships"]

@@ -11,7 +11,7 @@ from cuetrail.cli.activating import activate
 from cuetrail.cli.base import Root, examples, shared
 from cuetrail.cli.believing import fact, narrate
 from cuetrail.cli.dreaming import dream
-from cuetrail.cli.exploring import explore, traverse
+from cuetrail.cli.exploring import brief, explore, note, relate, traverse
 from cuetrail.cli.keeping import backup, completion, copy, doctor, export, import_, reembed, restore
 from cuetrail.cli.mirroring import mirror
 from cuetrail.cli.reading import get, recall, stats
@@ -19,8 +19,8 @@ from cuetrail.cli.trust import quarantine
 from cuetrail.cli.writing import add, forget, ingest, link
 
 VERBS = (
-    add, ingest, recall, activate, explore, traverse, get, link, fact, narrate, quarantine, forget, dream, mirror,
-    stats, export, import_, backup, copy, restore, reembed, doctor, completion,
+    add, ingest, recall, activate, explore, traverse, brief, get, link, relate, note, fact, narrate, quarantine, forget,
+    dream, mirror, stats, export, import_, backup, copy, restore, reembed, doctor, completion,
 )  # fmt: skip
 """In the order people need them; the help keeps it."""
 

@@ -213,3 +213,76 @@ def _related(one: Relationship, explain: bool) -> str:
 
 def _parts(why: Any) -> str:
     return "(" + ", ".join(f"{name} {why[name]:.3f}" for name in ("semantic", "time", "salience")) + ")"
+
+
+@verb("brief", "cuetrail brief", "cuetrail brief --tokens 600 --json")
+@click.option("--tokens", metavar="N", type=click.IntRange(0), default=1300, show_default=True, help="At most so long.")
+@click.option("--no-touch", is_flag=True, help="Do not count this as a use of what is told.")
+@pass_run
+def brief(run: Run, /, tokens: int, no_touch: bool) -> None:
+    """What to know at the start of a conversation.
+
+    Whose memory this is, 10 core beliefs, 5 goals, 10 relationships, and the last 7 days.
+    """
+    from cuetrail.model import Budget
+
+    with run.open(vectors=False) as memory:
+        found = memory.brief(budget=Budget(tokens=tokens), record_access=not no_touch)
+    run.result(found.to_dict(), found.text)
+
+
+@verb(
+    "relate",
+    "cuetrail relate 'Ines Okafor' 'Tomas Lund' colleague --attitude 4 --proximity 3",
+    "cuetrail relate 'Ines Okafor' Telemetry --text 'has built most of it'",
+)
+@click.argument("src", metavar="NODE")
+@click.argument("dst", metavar="NODE")
+@click.argument("type", metavar="[TYPE]", required=False)
+@click.option(
+    "--attitude", metavar="1-5", type=_LEVEL, help="How they stand to each other, 1 (hostile) to 5 (devoted)."
+)
+@click.option("--proximity", metavar="1-5", type=_LEVEL, help="How close they are, 1 (far) to 5 (inseparable).")
+@click.option("--text", metavar="TEXT", default="", help="What it is, in your own words.")
+@click.option("--weight", metavar="NUMBER", type=float, help="How strong it is, from 0.25 to 1. Else unknown.")
+@click.option("--confidence", metavar="0-1", type=float, default=1.0, show_default=True, help="How sure it is.")
+@click.option("--tag", "tags", metavar="TAG", multiple=True, help="A tag; repeatable.")
+@click.option("--from", "valid_from", metavar="WHEN", callback=types.start, help="Since when it is so.")
+@pass_run
+def relate(run: Run, /, src: str, dst: str, **options: Any) -> None:
+    """State how two people, concepts or entities stand to each other.
+
+    What is not said stays as it was. Another type, attitude or proximity than was held begins a new relationship; the
+    old one is history.
+    """
+    from cuetrail.exploration import Relationship
+
+    with run.open(vectors=False) as memory:
+        one, other = meant(memory, src), meant(memory, dst)
+        edge = memory.relate(one.id, other.id, **options)
+    told = Relationship(edge, 0.0, {}).to_dict()
+    told.pop("score")
+    run.result(
+        told, edge.id if run.quiet else f"{show.short(edge.src)} {edge.type or edge.kind} {show.short(edge.dst)}"
+    )
+
+
+@verb(
+    "note",
+    "cuetrail note 'Ines Okafor' 'on leave until Monday' --expires week",
+    "cuetrail note 'Ines Okafor' 'likes tea'",
+)
+@click.argument("target", metavar="NODE")
+@click.argument("text")
+@click.option(
+    "--expires", type=click.Choice(["week", "month", "year", "never"]), default="never", show_default=True,
+    help="How long it stays.",
+)  # fmt: skip
+@pass_run
+def note(run: Run, /, target: str, text: str, expires: str) -> None:
+    """Put a remark on a node, or on a relationship by its id."""
+    with run.open(vectors=False) as memory:
+        on_edge = memory.get(target) is None and memory.edge(target) is not None
+        made = memory.note(target if on_edge else meant(memory, target).id, text, expires=expires)
+    told = {"id": made.id, "target": made.target, "on": made.on, "text": made.text, "expires": made.expires}
+    run.result(told, made.id if run.quiet else f"noted on {show.short(made.target)}")

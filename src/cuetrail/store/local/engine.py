@@ -312,6 +312,11 @@ class LocalStore(FactStore):
         with self.db.reading() as db:
             return steps.mentions(Reader(db, scope, self.db.path), ids, by, each)
 
+    def core(self, scope: Scope, kinds: Sequence[str], limit: int) -> list[Node]:
+        """The nodes of these kinds that are used most, by salience."""
+        with self.db.reading() as db:
+            return lives.core(Reader(db, scope, self.db.path), kinds, limit)
+
     def edge_tags(self, scope: Scope, names: Sequence[str] | None = None) -> list[str]:
         """The tags, of these names or of all, that an edge in sight carries, by name."""
         with self.db.reading() as db:

@@ -6,10 +6,11 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 
 from cuetrail.lifecycle import touched
-from cuetrail.model import NEWBORN, Life
+from cuetrail.model import NEWBORN, Life, Node
 from cuetrail.store.dreams import Living
 from cuetrail.store.local import rows
 from cuetrail.store.local.db import chunks, log_changes, marks
+from cuetrail.store.local.read import Reader
 
 _LIFE = "salience, state, confidence, accesses, last_access, last_decay, interval, gradient, retention"
 _PUT = f"INSERT OR REPLACE INTO life VALUES ({marks(10)})"
@@ -57,3 +58,15 @@ def settle(db: sqlite3.Connection, lives: Iterable[tuple[Living, Life]], name: s
             if (was.life.state == "archived") != (life.state == "archived"):
                 moved.append(was.key)
     log_changes(db, moved, dreamt=name)
+
+
+def core(reader: Reader, kinds: Sequence[str], limit: int) -> list[Node]:
+    """The nodes of these kinds that are in the state core, by salience, then newer, then by id."""
+    query = (
+        "SELECT l.key FROM life l INDEXED BY life_core CROSS JOIN nodes n ON n.key = l.key WHERE l.state = 'core'"
+        f" AND n.kind IN ({marks(len(kinds))}) AND n.provenance <> 'quarantine' AND {reader.among('n.part')}"
+        " ORDER BY l.salience DESC, n.at DESC, n.id LIMIT ?"
+    )
+    keys = [key for (key,) in reader.db.execute(query, (*kinds, max(limit, 0)))]
+    nodes = reader.nodes_by_key(keys)
+    return [nodes[key] for key in keys]

@@ -212,7 +212,14 @@ def true_name_words(db: sqlite3.Connection) -> Iterator[tuple[int, str, int]]:
         yield from ((part, word, key) for word in words_of(name, json.loads(aliases) if aliases else ()))
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first, _change_over, _dreams, _energy, _expiry, _facts)
+def _core(db: sqlite3.Connection) -> None:
+    """What is needed to find the memories that are used most."""
+    db.execute("CREATE INDEX IF NOT EXISTS life_core ON life (key) WHERE state = 'core'")
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
+    _first, _change_over, _dreams, _energy, _expiry, _facts, _core,
+)  # fmt: skip
 VERSION = len(MIGRATIONS)
 
 

@@ -301,6 +301,10 @@ class Neo4jStore:
         """The newest mentions that sources make, or that nodes get, at most `each` per id."""
         return self._ask(scope, lambda reader: steps.mentions(reader, ids, by, each))
 
+    def core(self, scope: Scope, kinds: Sequence[str], limit: int) -> list[Node]:
+        """The nodes of these kinds that are used most, by salience."""
+        return self._read(scope, lambda reader: lives.core(reader, kinds, limit))
+
     def edge_tags(self, scope: Scope, names: Sequence[str] | None = None) -> list[str]:
         """The tags, of these names or of all, that an edge in sight carries, by name."""
         return self._read(scope, lambda reader: reader.edge_tags(names))

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cuetrail.lifecycle import touched
-from cuetrail.model import NEWBORN, Life
+from cuetrail.model import NEWBORN, Life, Node
 from cuetrail.store.dreams import Living
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.places import log
+from cuetrail.store.neo4j.read import Reader
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
@@ -70,3 +71,15 @@ def settle(tx: Tx, lives: Iterable[tuple[Living, Life]]) -> set[int]:
     _put(tx, ((key, wanted[key][1]) for key in same))
     states = {key: (wanted[key][0].life.state, wanted[key][1].state) for key in same}
     return {key for key, (was, now) in states.items() if (was == "archived") != (now == "archived")}
+
+
+def core(reader: Reader, kinds: Sequence[str], limit: int) -> list[Node]:
+    """The nodes of these kinds that are in the state core, by salience, then newer, then by id."""
+    query = (
+        "MATCH (n:CueNode) WHERE n.part IN $parts AND n.kind IN $kinds AND n.state = 'core'"
+        " AND n.provenance <> 'quarantine'"
+        " RETURN n.key ORDER BY n.salience DESC, n.at DESC, n.id LIMIT $limit"
+    )
+    found = rows(reader.tx, query, parts=reader.parts, kinds=list(kinds), limit=max(limit, 0))
+    nodes = reader.nodes_by_key([key for (key,) in found])
+    return [nodes[key] for (key,) in found]

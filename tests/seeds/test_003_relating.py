@@ -1,0 +1,150 @@
+"""System 003, relationships, notes and the brief, claim by claim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cuetrail import Budget, Memory, Scope
+from cuetrail.errors import InputError, NotFound
+from cuetrail.formulas import estimated_tokens
+from cuetrail.lifecycle import DAY
+
+NOW = 1_768_831_200_000
+KINDS = ("person", "concept", "entity")
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with Memory(tmp_path / "memory", scope=Scope(user="ada"), embedder="none") as opened:
+        for kind in KINDS:
+            for n in (1, 2):
+                opened.add(name=f"{kind} {n}", id=f"{kind}{n}", kind=kind, now=NOW)
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "kind"),
+    [
+        ("person1", "person2", "has_relationship_with"),
+        ("person1", "concept1", "engages_with"),
+        ("person1", "entity1", "associated_with"),
+        ("concept1", "concept2", "relates_to"),
+        ("concept1", "entity1", "involves"),
+        ("entity1", "entity2", "connected_to"),
+    ],
+)
+def test_what_joins_a_pair_follows_from_their_kinds(memory: Memory, one: str, other: str, kind: str) -> None:
+    for src, dst in ((one, other), (other, one)):
+        edge = memory.relate(src, dst, "t", now=NOW)
+        assert edge.kind == kind
+        assert {edge.src, edge.dst} == {one, other}
+
+
+def test_only_people_concepts_and_entities_have_relationships(memory: Memory) -> None:
+    memory.add("a text", id="atom")
+    with pytest.raises(InputError, match="'atom' is of the kind atom"):
+        memory.relate("person1", "atom")
+    with pytest.raises(InputError, match="cannot be related to itself"):
+        memory.relate("person1", "person1")
+    with pytest.raises(NotFound):
+        memory.relate("person1", "nobody")
+
+
+def test_a_contradiction_closes_the_old_relationship(memory: Memory) -> None:
+    old = memory.relate("person1", "person2", "friend", attitude=5, proximity=4, text="school", now=NOW)
+    new = memory.relate("person2", "person1", "rival", attitude=1, now=NOW + DAY)
+    assert new.id != old.id
+    closed = memory.edge(old.id)
+    assert closed is not None
+    assert (closed.valid_until, closed.attitude, new.valid_from) == (NOW + DAY, 5, NOW + DAY)
+    for now, held in ((NOW, old.id), (NOW + DAY, new.id)):
+        found = memory.traverse("person1", now=now, record_access=False).arrivals
+        assert [one.edges for one in found] == [(held,)]
+
+
+def test_what_is_not_said_stays_as_it_was(memory: Memory) -> None:
+    old = memory.relate("person1", "person2", "friend", attitude=5, text="school", now=NOW)
+    new = memory.relate("person1", "person2", proximity=3, now=NOW + 1)
+    assert (new.id, new.type, new.attitude, new.proximity, new.text) == (old.id, "friend", 5, 3, "school")
+    again = memory.relate("person1", "person2", "Friend", attitude=5, now=NOW + 2)
+    assert again.id == old.id
+    assert memory.stats().edges == 1
+
+
+@pytest.mark.parametrize(("expires", "days"), [("week", 7), ("month", 30), ("year", 365), ("never", None)])
+def test_notes_expire_after_a_week_a_month_a_year_or_never(memory: Memory, expires: str, days: int | None) -> None:
+    note = memory.note("person1", "on leave", expires=expires, now=NOW)
+    assert note.expires == (None if days is None else NOW + days * DAY)
+
+
+def test_a_relationship_may_have_notes_and_they_are_told(memory: Memory) -> None:
+    edge = memory.relate("person1", "person2", "friend", now=NOW)
+    assert memory.note(edge.id, "met in Oslo", now=NOW).on == "edge"
+    found = memory.explore(text_matches=["person 1", "oslo"], now=NOW)
+    (told,) = found.semantic.relationships
+    assert told.notes == ("met in Oslo",)
+    assert told.why["semantic"] == 1.0
+
+
+# --- brief
+
+
+def filled(memory: Memory) -> None:
+    memory.add("builds radios", name="Ada", id="ada", kind="person", now=NOW)
+    for n in range(14):
+        memory.add(f"belief number {n}", name=f"belief {n}", id=f"b{n}", kind="belief", at=NOW + n, now=NOW)
+    for n in range(7):
+        memory.add(f"goal number {n}", name=f"goal {n}", kind="goal", now=NOW)
+    for n in range(13):
+        memory.add(name=f"friend {n:02}", id=f"f{n:02}", kind="person", now=NOW)
+        memory.relate("ada", f"f{n:02}", "friend", proximity=1 + n % 5, now=NOW)
+    for day in (1, 3, 6, 8):
+        memory.add(f"call on day {day}", name=f"call {day}", kind="source", at=NOW - day * DAY, now=NOW - day * DAY)
+
+
+def test_a_brief_has_the_owner_10_beliefs_5_goals_10_relationships_and_7_days(memory: Memory) -> None:
+    filled(memory)
+    found = memory.brief(now=NOW)
+    assert found.text.startswith("# Ada: builds radios")
+    assert (len(found.beliefs), len(found.goals), len(found.relationships)) == (10, 5, 10)
+    assert [line.split(" ", 1)[1] for line in found.recent] == [f"call {n}: call on day {n}" for n in (1, 3, 6)]
+    closest = sorted(found.relationships[:2])
+    assert closest == ["friend 04 (friend), proximity 5", "friend 09 (friend), proximity 5"]
+
+
+@pytest.mark.parametrize("tokens", [1300, 200, 20, 0])
+def test_a_brief_is_never_longer_than_its_budget(memory: Memory, tokens: int) -> None:
+    filled(memory)
+    for n in range(10):
+        memory.add("long " * 200, name=f"long {n}", kind="belief", now=NOW)
+    found = memory.brief(budget=Budget(tokens=tokens), now=NOW)
+    assert estimated_tokens(found.text) <= tokens
+    assert not found.text.rstrip().split("\n")[-1].startswith("## ")
+
+
+def test_core_memories_are_beliefs(memory: Memory) -> None:
+    for n in range(10):
+        memory.explore(text_matches=["concept 1"], now=NOW + n)
+    assert memory.brief(now=NOW).beliefs[0] == "concept 1"
+
+
+def test_what_a_brief_tells_is_touched_once(memory: Memory) -> None:
+    filled(memory)
+    found = memory.brief(budget=Budget(tokens=60), now=NOW)
+    used = {id_ for id_, node in memory.nodes("ada", *(f"b{n}" for n in range(14))).items() if node.life.accesses == 1}
+    assert used == set(found.ids)
+    assert 1 < len(used) < 10
+
+
+def test_an_empty_memory_has_a_brief(tmp_path: Path) -> None:
+    with Memory(tmp_path / "empty", embedder="none") as memory:
+        assert memory.brief().text == "# me"
+
+
+def test_a_brief_tells_nothing_of_another_user(memory: Memory, tmp_path: Path) -> None:
+    filled(memory)
+    with Memory(tmp_path / "memory", scope=Scope(user="bob"), embedder="none") as other:
+        assert other.brief(now=NOW).text == "# bob"

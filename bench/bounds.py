@@ -41,6 +41,8 @@ BOUNDS = (
     Bound("activation p50 / fetching its rows", "energy", "p50, ours / bound", operator.le, 3.0, LARGE),
     Bound("activation p50 / its p50 at 10,000", "energy", f"p50 / p50 at {SMALL}", operator.le, 3.0, LARGE),
     Bound("Neo4j's activation p50 / ours", "energy", "p50, Neo4j / ours", operator.ge, 10.0, LARGE),
+    Bound("explore p50 / its p50 at 10,000", "explore", f"p50 / p50 at {SMALL}", operator.le, 3.0, LARGE),
+    Bound("dream of the last day / of day 30", "year", "last / day 30", operator.le, 3.0, None),
     Bound("ingest rate / sqlite + tantivy", "ingest", "share of bound, cuetrail", operator.ge, 0.4, LARGE),
     Bound("infection's speed / bare matcher's", "dream", "infection / bare matcher", operator.ge, 0.3, MEDIUM),
     Bound("mirror, unchanged / writing its files", "mirror", "unchanged / bound", operator.le, 1.0, MEDIUM),

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from cuetrail.gathering import Evidence, Quest, Scored, gather, likeness, rated
+from cuetrail.gathering import LEAST_LIKE, Evidence, Quest, Scored, gather, likeness, rated
 from cuetrail.lifecycle import SEMANTIC
 from cuetrail.model import Edge, Node, Note, node_dict
 from cuetrail.store.steps import Step, StepQuery, Ties
@@ -205,7 +205,8 @@ def _evidence(quest: Quest, edges: Sequence[Edge], notes: Mapping[str, Sequence[
     for edge in edges:
         for text in quest.text_matches:
             for part in (edge.type or "", *said[edge.id]):
-                found[edge.id].match(text, likeness(text, part, quest.fuzzy))
+                value = likeness(text, part, quest.fuzzy)
+                found[edge.id].match(text, value if value >= LEAST_LIKE else 0.0)
     parts = [(id_, text) for id_, texts in said.items() for text in texts if text]
     vectors = quest.embed_texts([text for _, text in parts]) if quest.queries and parts else None
     if vectors is None:

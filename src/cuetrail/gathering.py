@@ -192,7 +192,10 @@ def likeness(text: str, said: str, measure: str) -> float:
     sought, there = sanitize_query(text), sanitize_query(said)
     if sought and f" {sought} " in f" {there} ":
         return 1.0
-    return MEASURES[measure](sought, there) if sought and there else 0.0
+    # What is much longer is not nearly the same, and comparing it letter by letter would take long.
+    if not sought or not there or min(len(sought), len(there)) < LEAST_LIKE * max(len(sought), len(there)) / 2:
+        return 0.0
+    return MEASURES[measure](sought, there)
 
 
 def passes(node: Node, where: Where) -> bool:

@@ -121,6 +121,10 @@ RULES: Mapping[str, Rule] = {
     **dict.fromkeys(("anchors", "hops", "max_facts", "per_entity"), _WHOLE),
     **dict.fromkeys(("cache", "single"), _FLAG),
     "as_of": _TIME,
+    "extractor": Rule(
+        lambda value: value is None or isinstance(value, str) or callable(value),
+        '"rules", "none", "openai:URL#MODEL", or a function from passages to lists of triples',
+    ),
     "floor": _NUMBER,
     **dict.fromkeys(("source_ref", "src", "subject", "target", "text", "type", "api_key"), _TEXT),
     **dict.fromkeys(("bucket", "source"), _STORABLE),

@@ -72,6 +72,9 @@ class Believing(Asking):
                 self._write(Batch(nodes=nodes), place)
         return here
 
+    def _single(self, predicates: Iterable[str]) -> set[str]:
+        return single_valued(self.store, self.scope, predicates)
+
     # --- stating
 
     @checked

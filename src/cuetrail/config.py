@@ -30,6 +30,7 @@ class Settings:
     api_key: str | None = None
     scope: Scope = field(default_factory=Scope)
     zone: str = "UTC"
+    extractor: str = "rules"
 
     def __repr__(self) -> str:
         # Neither the key nor a server's password may end up in a log.
@@ -110,7 +111,7 @@ def server_home(address: str) -> Path:
 def load_settings(memory: str | None = None, embedder: str | None = None) -> Settings:
     """Settings from arguments, environment and file.
 
-    The variables are CUETRAIL_MEMORY, _EMBEDDER, _API_KEY, _TENANT, _USER, _TEAMS and _ZONE.
+    The variables are CUETRAIL_MEMORY, _EMBEDDER, _API_KEY, _TENANT, _USER, _TEAMS, _ZONE and _EXTRACTOR.
     """
     env = os.environ
     place = memory or env.get("CUETRAIL_MEMORY") or default_memory(env)
@@ -126,6 +127,7 @@ def load_settings(memory: str | None = None, embedder: str | None = None) -> Set
         api_key=env.get("CUETRAIL_API_KEY") or filed.get("api_key"),
         scope=scope,
         zone=env.get("CUETRAIL_ZONE") or filed.get("zone", "UTC"),
+        extractor=env.get("CUETRAIL_EXTRACTOR") or filed.get("extractor", "rules"),
     )
 
 

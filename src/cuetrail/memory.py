@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
@@ -22,8 +23,9 @@ from cuetrail.errors import Forgotten, InputError, MemoryError_, NotFound
 from cuetrail.exploring import now_ms
 from cuetrail.forgetting import Doomed, doom, forget
 from cuetrail.ingest.linking import Change, resolve
-from cuetrail.ingest.pipeline import Options, ingest_documents, ingest_path, watch_path
+from cuetrail.ingest.pipeline import Options, Writer, ingest_documents, ingest_path, watch_path
 from cuetrail.ingest.readers import read_string
+from cuetrail.ingest.stating import FactReader, by_rules, state
 from cuetrail.mirror import MirrorReport, Placement, end, follow, kept, mirror, sync
 from cuetrail.model import (
     DreamReport,
@@ -43,6 +45,8 @@ from cuetrail.store.copying import copy
 from cuetrail.transfer import ImportReport, Target, export_file, import_file
 from cuetrail.vectors import Vectors
 
+log = logging.getLogger("cuetrail")
+
 # Memories in one transaction. Larger ones write each page of the index of ids less often, smaller ones let others in.
 BATCH = 16_000
 
@@ -52,7 +56,7 @@ class Memory(Believing):
 
     `address` is a directory (made if missing), or a database of a Neo4j server, `neo4j://user@host:7687/database`.
     `embedder` is an Embedder, a spec such as "static", "none", "onnx:FOLDER", "openai:URL#MODEL", or None for text
-    alone.
+    alone. `extractor` reads facts out of what is ingested: "rules", "none", "openai:URL#MODEL", or a function of yours.
     """
 
     @checked
@@ -63,8 +67,10 @@ class Memory(Believing):
         scope: Scope | None = None,
         embedder: Embedder | str | None = "static",
         api_key: str | None = None,
+        extractor: FactReader | str | None = "rules",
     ) -> None:
         self.scope = make_scope(scope or Scope())
+        self._extractor = _reader(extractor, api_key)
         self.address = without_password(str(address))
         self._api_key = api_key
         self._narratives = Answers()
@@ -269,12 +275,12 @@ class Memory(Believing):
         options = Options(bucket, provenance, max_bytes, now_ms() if now is None else now, (self._home,))
         place = Path(path).expanduser()
         with self.store.bulk():
-            report = ingest_path(self.store, self.scope, place, options, self._write, progress)
+            report = ingest_path(self.store, self.scope, place, options, self._learning(options.now), progress)
         report = replace(report, notices=self._taken_in(report.notices, progress))
         if watch:
             if on_report:
                 on_report(report)
-            for report in watch_path(self.store, self.scope, place, options, self._write, stop, now_ms):
+            for report in watch_path(self.store, self.scope, place, options, self._learning(None), stop, now_ms):
                 report = replace(report, notices=self._taken_in(report.notices, None))
                 if on_report:
                     on_report(report)
@@ -294,8 +300,37 @@ class Memory(Believing):
         """Take in a text as if it were the file `source`, replacing what that source held."""
         options = Options(bucket, provenance, None, now_ms() if now is None else now, ())
         documents = read_string(text, source, format)
-        report = ingest_documents(self.store, self.scope, source, documents, options, self._write)
+        report = ingest_documents(self.store, self.scope, source, documents, options, self._learning(options.now))
         return replace(report, notices=self._taken_in(report.notices, None))
+
+    def _learning(self, now: int | None) -> Writer:
+        """Writes what is taken in together with the facts in it; those that a model reads come after it."""
+
+        def write(batch: Batch) -> Written:
+            moment = now_ms() if now is None else now
+            gone = [*batch.remove_nodes, *batch.successors]
+            if self._extractor is by_rules:
+                state(self.store, self.scope, batch, gone, by_rules, self._single, moment)
+                return self._write(batch)
+            written = self._write(batch)
+            if self._extractor is not None:
+                new = [node for node in batch.nodes if node.id not in written.forgotten]
+                self._read_by(self._extractor, new, gone, moment)
+            return written
+
+        return write
+
+    def _read_by(self, extractor: FactReader, new: list[Node], gone: Sequence[str], now: int) -> None:
+        """State what a model reads; that it fails, however it does, costs its facts alone."""
+        later = Batch(nodes=list(new))
+        try:
+            state(self.store, self.scope, later, gone, extractor, self._single, now)
+        except Exception as error:  # noqa: BLE001  # a function of the caller's may raise anything
+            log.warning("no facts were read out of %d memories: %s", len(new), error)
+            return
+        written = {id(node) for node in new}
+        later.nodes = [node for node in later.nodes if id(node) not in written]
+        self._write(later)
 
     def _taken_in(self, notices: tuple[str, ...], progress: Progress | None) -> tuple[str, ...]:
         """Bring indexes and mirrors up to date with what was taken in; the notices, with what there is to say of it."""
@@ -490,6 +525,24 @@ def copy_memory(source: str | Path, target: str | Path, *, progress: Progress | 
         done = copy(one, other, progress)
         other.refresh(progress)
     return done
+
+
+def _reader(given: FactReader | str | None, key: str | None) -> FactReader | None:
+    """What reads facts: the rules, a model, a function of the caller's, or nothing. Raises InputError for no such."""
+    if given is None or given == "none":
+        return None
+    if given == "rules":
+        return by_rules
+    if not isinstance(given, str):
+        return given
+    kind, _, rest = given.partition(":")
+    url, _, model = rest.rpartition("#")
+    if kind != "openai":
+        raise InputError(f"there is no extractor {given!r}: use rules, none, or openai:URL#MODEL")
+    # Imported here: it takes longer than most commands need.
+    from cuetrail.extract.llm import OpenAIReader
+
+    return OpenAIReader(url, model, key)
 
 
 def _open_server(address: str) -> Store:

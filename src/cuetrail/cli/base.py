@@ -84,7 +84,10 @@ class Run:
 
         embedder = settings.embedder if vectors else None
         try:
-            return Memory(settings.memory, scope=settings.scope, embedder=embedder, api_key=settings.api_key)
+            return Memory(
+                settings.memory, scope=settings.scope, embedder=embedder, api_key=settings.api_key,
+                extractor=settings.extractor,
+            )  # fmt: skip
         except EmbedderError as error:
             if not anyway:
                 raise

@@ -185,6 +185,9 @@ def _start(old: Fact, new: Fact) -> int | None:
 
 def _on_the_timeline(new: Fact, others: Sequence[_Entry[H]], same: Sequence[_Entry[H]]) -> Fact:
     """The fact between the other values. One that is not certain does not put an end to what holds."""
+    if new.source != "user_edit" and any(begins(e.fact) == begins(new) < until(e.fact) for e in others):
+        # Both claim the same beginning: what was believed first was believed until now.
+        new = replace(new, valid_from=max(begins(new), new.created))
     start = begins(new)
     before = [e for e in others if holds(e.fact, start)]
     if before and new.confidence < CERTAIN:

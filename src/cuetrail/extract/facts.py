@@ -1,0 +1,265 @@
+"""Facts in texts by rules: fields, "X is a Y", "X uses Y", "I prefer ...", dated decisions.
+
+>>> [(t.subject, t.predicate, t.value) for t in find("JACQ uses DuckDB and Next.js. I live in Oslo.", title="Plan")]
+[('JACQ', 'uses', 'DuckDB'), ('JACQ', 'uses', 'Next.js'), ('user', 'lives_in', 'Oslo')]
+
+Rather nothing than something wrong: questions, conditions, negations, hearsay and what was once are passed over, and a
+single word at the start of a sentence is taken for a name only where its shape, the text or the verb tells.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cuetrail.extract import dates, names, sentences
+from cuetrail.extract.markup import prose_only
+from cuetrail.text import clean, norm_tag
+
+USER = "user"
+FIELD, DECISION, SURE, FAIR = 0.95, 0.9, 0.9, 0.75
+"""How sure the rules are: of fields, of dated decisions, of what people say of themselves, and of others."""
+
+MOST = 50
+_LONGEST_VALUE = 80
+_MOST_WORDS = 8
+_SHORT = 4
+# Fields that say something of the file, not of what it is about.
+_NO_FACTS = frozenset(
+    {
+        "alias", "aliases", "author", "bucket", "buckets", "categories", "category", "created", "cssclass",
+        "cssclasses", "date", "draft", "format", "id", "lang", "layout", "modified", "permalink", "publish",
+        "published", "slug", "tag", "tags", "title", "uid", "updated", "uuid",
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """Something a text states. `at` is when it says that this began, None where it does not say."""
+
+    subject: str
+    predicate: str
+    value: str
+    confidence: float
+    at: int | None = None
+
+
+def from_fields(fields: Mapping[str, Any], title: str) -> list[Triple]:
+    """What frontmatter states of its note: a fact for each text in its fields.
+
+    >>> from_fields({"status": "draft", "uses": ["DuckDB"], "tags": ["x"], "level": 3}, "JACQ")[0].value
+    'draft'
+    """
+    found = []
+    for name, given in fields.items():
+        predicate = norm_tag(str(name))
+        for value in given if isinstance(given, list) else [given]:
+            said = _plain(value) if isinstance(value, str) else ""
+            if predicate and predicate not in _NO_FACTS and said and len(said) <= _LONGEST_VALUE:
+                found.append(Triple(title, predicate, said, FIELD))
+    return found[:MOST]
+
+
+def find(text: str, *, title: str | None = None, speaker: str = USER, known: Iterable[str] = ()) -> list[Triple]:
+    """What a text states, in its order. `title` is what its fields and decisions are about, `speaker` who "I" is, and
+    `known` are names that the document has elsewhere.
+    """
+    prose = prose_only(clean(text))
+    found: dict[tuple[str, str, str], Triple] = {}
+    named = {*known, *(name for some in names.find([text]) for name in some)}
+    if title is not None:
+        named.add(title)
+        for triple in _fields(prose, title):
+            found.setdefault((triple.subject, triple.predicate, triple.value), triple)
+    for sentence in _sentences(prose):
+        for triple in _stated(sentence, title, speaker, named):
+            found.setdefault((triple.subject, triple.predicate, triple.value), triple)
+    return list(found.values())[:MOST]
+
+
+# --- fields
+
+_LINE_FIELD = re.compile(r"^[ \t]*+(?:[-*+][ \t]++)?+\**(\w[\w \-]{0,40}?)\**::[ \t]++(\S[^\n]{0,200})$", re.MULTILINE)
+_IN_BRACKETS = re.compile(r"[\[(](\w[\w \-]{0,40}?)::[ \t]++([^\[\]()\n]{1,200})[\])]")
+
+
+def _fields(text: str, title: str) -> Iterator[Triple]:
+    """`key:: value` on a line of its own, or in brackets."""
+    if "::" not in text:
+        return
+    for pattern in (_LINE_FIELD, _IN_BRACKETS):
+        for match in pattern.finditer(text):
+            predicate, value = norm_tag(match[1]), _plain(match[2])
+            if predicate not in _NO_FACTS and value and len(value) <= _LONGEST_VALUE:
+                yield Triple(title, predicate, value, FIELD)
+
+
+# --- sentences
+
+_MARKS = re.compile(r"^[ \t]*+(?:>[ \t]?|[-*+][ \t]++(?:\[[ xX]\][ \t]++)?|\d{1,3}[.)][ \t]++|#{1,6}[ \t]++)++")
+# What makes a sentence say something else than that it is so.
+_DOUBT = re.compile(
+    r"\?|[\"“”„]|\b(?:if|whether|unless|would|could|should|might|may|maybe|perhaps|probably|possibly|supposedly|apparently"
+    r"|allegedly|not|never|no longer|nobody|hardly|don't|doesn't|didn't|isn't|aren't|wasn't|won't|wouldn't|can't|cannot"
+    r"|used to|wish|imagine|suppose|pretend|think|thought|believe|guess|seems?|heard|said|says|claims?|asked|told)\b",
+    re.IGNORECASE,
+)
+_FIELD_LINE = re.compile(r"^\S[^\n]{0,60}::")
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """The sentences of a text without the marks of lists and quotes; those that are in doubt are left out."""
+    for paragraph in re.split(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+>#]|\d{1,3}[.)])[ \t])", text):
+        bare = _MARKS.sub("", paragraph)
+        for sentence in sentences.split(" ".join(bare.split())):
+            said = sentence.strip().replace("’", "'")
+            if 6 <= len(said) <= 400 and not _DOUBT.search(said) and not _FIELD_LINE.match(said):
+                yield said
+
+
+_WORD = r"[A-Z][\w.+#&'-]*"
+_NAME = rf"(?:The )?{_WORD}(?: (?:{_WORD}|\d[\w.]*|of|de|van|von|the))*"
+_NOW = r"(?:now |also |still |currently |mainly |mostly |really |generally |usually )?"
+_OPENING = r"(?:\w+, |And |But |So )?"
+_IS_A = re.compile(rf"^({_NAME}),? (?:is|are) (?:a|an|the) (\w[^;:!]*)$")
+_USES = re.compile(rf"^({_NAME}|I) {_NOW}(?:uses?|is using|am using) (.+)$")
+_DOES = re.compile(
+    rf"^({_NAME}) {_NOW}(lives in|works (?:on|at|for|with)|prefers|likes|loves|supports|depends on|runs on|is based in"
+    r"|is located in|was born in) (.+)$"
+)
+_I_DO = re.compile(
+    rf"^{_OPENING}I {_NOW}(prefer|like|love|enjoy|hate|dislike|work on|work at|work for|work as|live in|was born in"
+    r"|use|own|speak|study) (.+)$"
+)
+_I_AM = re.compile(rf"^{_OPENING}(?:I'm|I am) (?=an? [a-z])(.+)$")
+_MY = re.compile(
+    rf"^{_OPENING}[Mm]y (name|email|birthday|hometown|job|employer|favou?rite [a-z]+(?: [a-z]+)?|timezone|dog|cat|wife"
+    r"|husband|partner|boss|manager)(?:'s name)? is (.+)$"
+)
+_DECIDED = re.compile(
+    r"\b(?:we|We|I|team|they|They|[A-Z]\w+)(?: have| has)? (?:decided|agreed|chose|resolved) (?:to |on |that )?(.+)$"
+)
+_DECISION = re.compile(r"^\W*(?:Decision|Decided|Resolved|Agreed)\b[^:]{0,30}:\s*(.+)$", re.IGNORECASE)
+_DATE = re.compile(r"\b(\d{4}-\d{2}-\d{2})\b")
+_DATED = re.compile(r"\(?(?:\bon )?\b\d{4}-\d{2}-\d{2}\b\)?", re.IGNORECASE)
+
+# Where what is said of something ends and another thought begins.
+_TURNS = (
+    "because|since|but|so|when|while|which|who|although|though|as well|instead|until|where|after|before|even|now"
+    "|these days|at the moment|right now|for now|currently|at work|every|whenever|if|that"
+)
+_END = re.compile(
+    rf"\s*(?:[.;:!](?=\s)|,? (?:{_TURNS})\b|,? and (?:I|we|it|he|she|they|that)\b| - | – | — |\s\().*$",
+    re.IGNORECASE | re.DOTALL,
+)
+_LIST = re.compile(r",? and |, ")
+_ARTICLE = re.compile(r"^(?:a|an|the) ", re.IGNORECASE)
+_NO_VALUE = frozenset(
+    {
+        "it", "this", "that", "these", "those", "them", "him", "her", "me", "us", "you", "one", "to", "be", "so",
+        "much", "more", "most", "well", "very", "same", "how", "what",
+    }
+)  # fmt: skip
+_NO_SUBJECT = names.STOP_WORDS | frozenset(
+    {
+        "everything", "something", "someone", "anyone", "everyone", "everybody", "anything", "one", "another", "half",
+        "life", "time", "work", "part", "people", "things", "meeting", "idea", "plan", "problem", "reason", "goal",
+        "point", "thing", "way", "day", "week",
+    }
+)  # fmt: skip
+_PREDICATES = {
+    "live in": "lives_in", "is based in": "based_in", "is located in": "located_in", "work on": "works_on",
+    "work at": "works_at", "work for": "works_at", "works for": "works_at", "work as": "works_as",
+    "prefer": "prefers", "like": "likes", "love": "likes", "loves": "likes", "enjoy": "likes", "hate": "dislikes",
+    "dislike": "dislikes", "use": "uses", "own": "owns", "speak": "speaks", "study": "studies",
+    "was born in": "born_in",
+}  # fmt: skip
+
+
+def _stated(sentence: str, title: str | None, speaker: str, named: Iterable[str]) -> Iterator[Triple]:
+    """What one sentence states: by the first rule that fits."""
+    if (decided := _decision(sentence, title or speaker)) is not None:
+        yield decided
+        return
+    for rule in (_of_me, _of_others):
+        found = list(rule(sentence, speaker, named))
+        if found:
+            yield from found
+            return
+
+
+def _decision(sentence: str, about: str) -> Triple | None:
+    """A decision with a date."""
+    date = _DATE.search(sentence)
+    at = dates.parse(date[1]) if date else None
+    if at is None:
+        return None
+    bare = " ".join(_DATED.sub(" ", sentence).split()).strip(" ,:-")
+    match = _DECISION.match(bare) or _DECIDED.search(bare)
+    value = _plain(match[1]) if match else ""
+    return Triple(about, "decided", value, DECISION, int(at)) if 3 <= len(value) <= 200 else None
+
+
+def _of_me(sentence: str, speaker: str, _named: Iterable[str]) -> Iterator[Triple]:
+    """What somebody says of himself."""
+    if match := _I_DO.match(sentence):
+        predicate = _PREDICATES[match[1]]
+        several = match[1] in ("use", "speak", "own")
+        yield from (Triple(speaker, predicate, value, SURE) for value in _values(match[2], split=several))
+    elif match := _MY.match(sentence):
+        yield from (Triple(speaker, norm_tag(match[1]), value, SURE) for value in _values(match[2]))
+    elif match := _I_AM.match(sentence):
+        yield from (Triple(speaker, "is_a", value, SURE) for value in _values(match[1]))
+
+
+def _of_others(sentence: str, speaker: str, named: Iterable[str]) -> Iterator[Triple]:
+    """What is said of something that has a name."""
+    if match := _USES.match(sentence):
+        subject = speaker if match[1] == "I" else _subject(match[1], named, telling=True)
+        confidence = SURE if match[1] == "I" else FAIR
+        values = _values(match[2], split=True) if subject else ()
+        yield from (Triple(str(subject), "uses", value, confidence) for value in values)
+    elif match := _DOES.match(sentence):
+        predicate = _PREDICATES.get(match[2], match[2].replace(" ", "_"))
+        subject = _subject(match[1], named, telling=True)
+        yield from (Triple(str(subject), predicate, value, FAIR) for value in (_values(match[3]) if subject else ()))
+    elif match := _IS_A.match(sentence):
+        subject = _subject(match[1], named, telling=False)
+        yield from (Triple(str(subject), "is_a", value, FAIR) for value in (_values(match[2]) if subject else ()))
+
+
+def _subject(given: str, named: Iterable[str], telling: bool) -> str | None:
+    """The name that a sentence begins with. `telling`: its verb alone tells that it is one."""
+    name = re.sub(r"^The ", "", given).strip(" ,")
+    first = name.split()[0].casefold() if name else ""
+    if not name or first in _NO_SUBJECT or name.split()[-1] in ("of", "the", "de", "van", "von"):
+        return None
+    if telling and given == name:
+        return name
+    known = {one.casefold() for one in named}
+    shaped = sum(c.isupper() for c in name) >= 2 or any(c.isdigit() for c in name)
+    return name if shaped or name.casefold() in known else None
+
+
+def _values(given: str, split: bool = False) -> Iterator[str]:
+    """What is said, up to where another thought begins; several where it is a list of short things."""
+    said = _END.sub("", f"{given} ").strip(" ,.!")
+    items = _LIST.split(said) if split else [said]
+    if any(len(item.split()) > _SHORT for item in items):
+        items = [said]
+    for item in items:
+        value = _ARTICLE.sub("", _plain(item))
+        words = value.casefold().split()
+        if 0 < len(words) <= _MOST_WORDS and len(value) <= _LONGEST_VALUE and words[0] not in _NO_VALUE:
+            yield value
+
+
+_LINKED = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]|[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}")
+
+
+def _plain(text: str) -> str:
+    """A value without markup and what stands around it."""
+    return " ".join(_LINKED.sub(lambda m: m[1] or "", text).split()).strip(" \t.,;")

@@ -1,0 +1,90 @@
+"""Facts in texts by rules: how much of what they read is right, and how much of what is there they read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cuetrail.extract.facts import MOST, find, from_fields
+
+SAMPLE = Path(__file__).parent / "fact_sample.txt"
+# Right of what was read, and read of what is there. docs/facts.md has the figures; these are their floors.
+PRECISION, RECALL = 0.95, 0.8
+
+Said = tuple[str, str, str]
+
+
+def labelled() -> list[tuple[str, set[Said]]]:
+    found = []
+    for line in SAMPLE.read_text("utf-8").splitlines():
+        if line and not line.startswith("#"):
+            sentence, _, facts = line.partition("=>")
+            parts = [tuple(part.strip() for part in fact.split("|")) for fact in facts.split(";") if fact.strip()]
+            found.append((sentence.strip(), {(s, p, v) for s, p, v in parts}))
+    return found
+
+
+def read(sentence: str) -> set[Said]:
+    return {(t.subject, t.predicate, t.value) for t in find(sentence, title="Plan")}
+
+
+def figures() -> tuple[int, int, int]:
+    """How many facts are right, were read, and are there."""
+    pairs = [(read(sentence), facts) for sentence, facts in labelled()]
+    right = sum(len(got & wanted) for got, wanted in pairs)
+    return right, sum(len(got) for got, _ in pairs), sum(len(wanted) for _, wanted in pairs)
+
+
+def test_most_of_what_is_read_is_right_and_most_of_what_is_there_is_read() -> None:
+    assert len(labelled()) >= 120
+    right, got, wanted = figures()
+    assert right / got >= PRECISION
+    assert right / wanted >= RECALL
+
+
+def test_the_figures_in_the_documentation_are_those_of_the_sample() -> None:
+    right, got, wanted = figures()
+    page = (Path(__file__).parents[2] / "docs" / "facts.md").read_text("utf-8")
+    assert f"precision {right / got:.3f} ({right} of {got})" in page
+    assert f"recall {right / wanted:.3f} ({right} of {wanted})" in page
+
+
+def test_frontmatter_states_what_its_note_is_about_and_not_what_the_file_is() -> None:
+    fields = {
+        "status": "draft",
+        "Uses": ["DuckDB", "[[Next.js]]"],
+        "tags": ["x"],
+        "date": "2025-01-01",
+        "n": 3,
+        "e": "",
+    }
+    found = [(t.subject, t.predicate, t.value) for t in from_fields(fields, "JACQ")]
+    assert found == [("JACQ", "status", "draft"), ("JACQ", "uses", "DuckDB"), ("JACQ", "uses", "Next.js")]
+
+
+def test_who_speaks_is_who_i_means() -> None:
+    assert [t.subject for t in find("I live in Oslo.", speaker="Ines")] == ["Ines"]
+
+
+def test_a_name_the_document_has_elsewhere_is_one_at_the_start_too() -> None:
+    assert find("Marek is a welder.") == []
+    assert [t.subject for t in find("Marek is a welder.", known=["Marek"])] == ["Marek"]
+    assert [t.subject for t in find("We asked Marek. Marek is a welder.")] == ["Marek"]
+
+
+def test_a_decision_has_the_time_it_states() -> None:
+    (decision,) = find("2025-03-04: We decided to use DuckDB.", title="Plan")
+    assert decision.at == 1_741_046_400_000
+
+
+def test_code_links_and_quotes_state_nothing() -> None:
+    assert find("```\nJACQ uses DuckDB\n```\n`I live in Oslo`") == []
+    assert [t.value for t in find("- [ ] JACQ uses [[DuckDB]]")] == ["DuckDB"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "a" * 5000, "I like " * 3000, "[" * 3000, "A:: " * 2000, "Ab " * 4000 + "uses x"]
+)
+def test_no_text_takes_long_or_gives_too_much(text: str) -> None:
+    assert len(find(text, title="T")) <= MOST

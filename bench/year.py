@@ -9,7 +9,7 @@ user has all TOPICS as concepts, and asks for one of them every day. Every night
 more.
 
 It is checked that the second run of a night writes nothing, that storylines and macros keep their rules, and that
-nobody is shown anything of another. The times of the nights are published: those around the last day against those
+nobody is shown anything of another. The CPU times of the nights are published: those around the last day against those
 around day 30.
 """
 
@@ -122,9 +122,9 @@ def lived(memory: Memory, place: Path, chats: Sequence[Chat], days: int, step: i
 
 
 def _sleep(memory: Memory, year: Year, night: int) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     memory.dream(everyone=True, now=night)
-    year.seconds.append(time.perf_counter() - start)
+    year.seconds.append(time.process_time() - start)
     year.nodes.append(memory.stats().nodes)
     again = memory.dream(everyone=True, now=night)
     year.again += sum(one.wrote + one.removed for one in again.passes)

@@ -198,6 +198,16 @@ def relationships(quest: Quest, nodes: Sequence[Node]) -> tuple[Relationship, ..
     return tuple(found[:RELATIONSHIPS])
 
 
+def typed_ends(quest: Quest) -> dict[str, str]:
+    """Who is in a relationship whose type is one of the texts to match, and which."""
+    sought = {text.lower(): text for text in quest.text_matches}
+    found: dict[str, str] = {}
+    for edge in quest.store.typed(quest.scope, list(sought), RELATED) if sought else ():
+        if edge.via is None and quest.ties.passes(edge):
+            found |= dict.fromkeys((edge.src, edge.dst), sought[(edge.type or "").lower()])
+    return found
+
+
 def _evidence(quest: Quest, edges: Sequence[Edge], notes: Mapping[str, Sequence[Note]]) -> dict[str, Evidence]:
     """What speaks for each relationship: its type, its description and what was noted on it."""
     found = {edge.id: Evidence() for edge in edges}
@@ -315,7 +325,7 @@ def _children(quest: Quest, found: Sequence[Item]) -> dict[str, list[Step]]:
 
 def explore(quest: Quest) -> Exploration:
     """What a memory holds on the questions: gathered, scored, cut by granularity, and expanded."""
-    best = _items(gather(quest, *SEMANTIC)[:NODES])
+    best = _items(gather(quest, *SEMANTIC, also=typed_ends(quest))[:NODES])
     related = relationships(quest, [item.node for item in best]) if best else ()
     episodic: dict[str, list[Item]] = {}
     for kind, most in CUTS[quest.granularity].items():

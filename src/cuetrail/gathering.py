@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 from cuetrail.anchor import Embedded
@@ -112,8 +113,11 @@ def rated(quest: Quest, evidence: Evidence, time: int, salience: float) -> Score
     return Scored(final_score(semantic, days, salience, quest.weights), why)
 
 
-def gather(quest: Quest, *kinds: str) -> list[tuple[Node, Scored]]:
-    """The nodes of these kinds that queries or text matches find, the best first, then newer, then by id."""
+def gather(quest: Quest, *kinds: str, also: Mapping[str, str] = MappingProxyType({})) -> list[tuple[Node, Scored]]:
+    """The nodes of these kinds that queries or text matches find, the best first, then newer, then by id.
+
+    `also` are ids of others that a text leads to.
+    """
     found: dict[str, Evidence] = {}
     for number, query in enumerate(quest.queries):
         for rank, (id_, value) in enumerate(_by_query(quest, query, kinds), 1):
@@ -122,7 +126,11 @@ def gather(quest: Quest, *kinds: str) -> list[tuple[Node, Scored]]:
     for text in quest.text_matches:
         for id_, value in _by_text(quest, text, kinds):
             found.setdefault(id_, Evidence()).match(text, value)
+    for id_, text in also.items():
+        found.setdefault(id_, Evidence()).match(text, 1.0)
     nodes = quest.store.get(quest.scope, list(found))
+    where = quest.of_kinds(*kinds)
+    nodes = {id_: node for id_, node in nodes.items() if id_ not in also or passes(node, where)}
     scored = [(node, rated(quest, found[id_], time_of(node), node.life.salience)) for id_, node in nodes.items()]
     return sorted(scored, key=lambda pair: (-pair[1].score, -pair[0].at, pair[0].id))
 

@@ -17,7 +17,7 @@ from cuetrail.activation import Flow
 from cuetrail.anchor import Anchored, Ask, by_words, by_words_and_meaning
 from cuetrail.model import Direction, Rank
 from cuetrail.render import one_list, two_lists
-from cuetrail.score import Scored, as_found, blended, by_energy
+from cuetrail.score import Scored, as_found, blended, by_energy, by_salience
 from cuetrail.seeds import Chooser, Seeding, by_hybrid
 from cuetrail.spread import Reached, along_edges, along_labels, nowhere
 from cuetrail.telling import along_facts, by_entity, by_relevance, in_sections
@@ -110,4 +110,22 @@ def narrative(
 
 NARRATIVE = narrative()
 
-BY_NAME: dict[str, Recipe] = {recipe.name: recipe for recipe in (TRAIL, TAG_WALK, ENERGY, NARRATIVE)}
+
+def explore(semantic: float = 0.3, time: float = 0.3, salience: float = 0.4, candidates: int = 50) -> Recipe:
+    """What words and meaning find, by how much it has to do with the cue, how fresh and how salient it is.
+
+    `Memory.explore` asks more than a recall can tell; this is its score for a recall.
+    """
+    return Recipe(
+        "explore",
+        anchor=partial(by_words_and_meaning, candidates=candidates),
+        spread=nowhere,
+        score=partial(by_salience, weights=(semantic, time, salience), vector_floor=0.2),
+        render=one_list,
+        limit=10,
+    )
+
+
+EXPLORE = explore()
+
+BY_NAME: dict[str, Recipe] = {recipe.name: recipe for recipe in (TRAIL, TAG_WALK, ENERGY, NARRATIVE, EXPLORE)}

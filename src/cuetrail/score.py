@@ -8,7 +8,8 @@ from typing import Any
 
 from cuetrail.activation import Activated, merge
 from cuetrail.anchor import Anchor, Anchored, Ask, echoing
-from cuetrail.formulas import HOUR, UNKNOWN_DISTANCE, blend, gravity, shares
+from cuetrail.formulas import HOUR, UNKNOWN_DISTANCE, blend, final_score, freshness, gravity, shares
+from cuetrail.lifecycle import DAY, SEMANTIC
 from cuetrail.model import Activation, Foothold, Hit, Label, Node, Walked, hop_dict
 from cuetrail.seeds import Seeding
 from cuetrail.spread import Reached, labels_of
@@ -44,6 +45,28 @@ def score_anchors(anchors: Sequence[Anchor], text_share: float, vector_floor: fl
         total = blend(anchor.bm25 or 0.0, best, anchor.cosine or 0.0, near, share)
         hits.append(Hit(anchor.node, total, _found(anchor)))
     return sorted(hits, key=lambda hit: (-hit.score, -hit.node.at, hit.node.id))
+
+
+def by_salience(
+    ask: Ask, anchored: Anchored, _reached: Reached, *, weights: tuple[float, float, float], vector_floor: float
+) -> Scored:
+    """Anchors by how much they have to do with the cue, how fresh and how salient they are, with the part scores."""
+    best = max((a.bm25 for a in anchored.anchors if a.bm25 is not None), default=0.0)
+    hits = []
+    for anchor in anchored.anchors:
+        by_text = anchor.bm25 / best if anchor.bm25 is not None and best > 0 else 0.0
+        semantic = max(by_text, anchor.cosine or 0.0)
+        if anchor.bm25 is None and semantic < vector_floor:
+            continue
+        node = anchor.node
+        days = (ask.now - (node.updated if node.kind in SEMANTIC else node.at)) / DAY
+        parts = {"semantic": semantic, "time": freshness(days), "salience": node.life.salience}
+        score = final_score(semantic, days, node.life.salience, weights)
+        why = _found(anchor)
+        hits.append(Hit(node, score, {**why, "parts": {**why["parts"], **parts}}))
+    echoes = echoing([hit.node for hit in hits])
+    kept = sorted((hit for hit in hits if hit.node.id not in echoes), key=lambda h: (-h.score, -h.node.at, h.node.id))
+    return Scored(tuple(kept[: max(ask.limit or 0, 0)]))
 
 
 def as_found(ask: Ask, anchored: Anchored, reached: Reached) -> Scored:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cuetrail import Memory, Scope
+from cuetrail import Memory, Scope, recipes
 from cuetrail.errors import InputError
 from cuetrail.exploration import Exploration
 from cuetrail.lifecycle import DAY
@@ -221,6 +221,14 @@ def test_relationships_are_told_by_description_notes_and_type(memory: Memory) ->
     assert (by_type["rival"], by_type["neighbour"]) == (1.0, 1.0)
 
 
+def test_a_relationship_is_found_by_its_type_alone(memory: Memory) -> None:
+    related(memory)
+    found = ask(memory, text_matches=["Rival"])
+    assert sorted(ids(found.semantic.people)) == ["ada", "cleo"]
+    assert types(found)[0] == "rival"
+    assert ids(ask(memory, text_matches=["rival"], relationship_filters={"min_attitude": 2}).semantic.people) == []
+
+
 @pytest.mark.parametrize(
     ("filters", "kept"),
     [
@@ -347,6 +355,15 @@ def test_nothing_of_another_user_is_told(tmp_path: Path) -> None:
             assert ids(found.semantic.people)[0] == "ada"
             assert found.semantic.people[0].notes == (f"{user}'s note",)
             assert {item.node.owner for item in found.items} == {user}
+
+
+def test_a_recall_by_the_recipe_scores_by_meaning_time_and_salience(memory: Memory) -> None:
+    memory.add("radio", id="old", at=NOW - 35 * DAY, now=NOW)
+    memory.add("radio", id="new", at=NOW, source="b", now=NOW)
+    hits = memory.recall("radio", recipe=recipes.EXPLORE, now=NOW, record_access=False).hits
+    assert [hit.node.id for hit in hits] == ["new", "old"]
+    assert [round(hit.score, 3) for hit in hits] == [0.8, 0.649]
+    assert hits[1].why["parts"]["time"] == pytest.approx(0.4966, abs=1e-4)
 
 
 def test_nothing_found_says_so(memory: Memory) -> None:

@@ -40,11 +40,11 @@ LINKS_SHOWN = 10
 )
 @click.option(
     "--recipe",
-    type=click.Choice(["trail", "tag-walk", "energy"]),
+    type=click.Choice(["trail", "tag-walk", "energy", "explore"]),
     default="trail",
     show_default=True,
-    help="By words and meaning; by words and then along the tags and buckets of what they find; or by words and "
-    "meaning and then along links, as far as energy flows.",
+    help="By words and meaning; by words and then along the tags and buckets of what they find; by words and meaning "
+    "and then along links, as far as energy flows; or by words and meaning, time and salience.",
 )
 @click.option(
     "--mode",

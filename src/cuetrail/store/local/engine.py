@@ -312,6 +312,11 @@ class LocalStore(FactStore):
         with self.db.reading() as db:
             return steps.mentions(Reader(db, scope, self.db.path), ids, by, each)
 
+    def typed(self, scope: Scope, types: Sequence[str], limit: int) -> list[Edge]:
+        """The newest edges of these types, whatever their case."""
+        with self.db.reading() as db:
+            return steps.typed(Reader(db, scope, self.db.path), types, limit)
+
     def core(self, scope: Scope, kinds: Sequence[str], limit: int) -> list[Node]:
         """The nodes of these kinds that are used most, by salience."""
         with self.db.reading() as db:

@@ -217,8 +217,15 @@ def _core(db: sqlite3.Connection) -> None:
     db.execute("CREATE INDEX IF NOT EXISTS life_core ON life (key) WHERE state = 'core'")
 
 
+def _types(db: sqlite3.Connection) -> None:
+    """What is needed to find relationships by their type, the newest first."""
+    db.execute(
+        "CREATE INDEX IF NOT EXISTS edges_by_type ON edges (lower(type), updated DESC, id) WHERE type IS NOT NULL"
+    )
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
-    _first, _change_over, _dreams, _energy, _expiry, _facts, _core,
+    _first, _change_over, _dreams, _energy, _expiry, _facts, _core, _types,
 )  # fmt: skip
 VERSION = len(MIGRATIONS)
 

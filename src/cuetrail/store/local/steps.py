@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Sequence
 from typing import Any
 
-from cuetrail.model import Mention, Note, Where
+from cuetrail.model import Edge, Mention, Note, Where
 from cuetrail.store.local import rows
 from cuetrail.store.local.db import chunks, marks
 from cuetrail.store.local.read import Reader
@@ -112,3 +112,13 @@ def mentions(reader: Reader, ids: Sequence[str], by: Side, each: int) -> dict[st
             ends = (keys[key], names[second]) if by == "source" else (names[second], keys[key])
             found.setdefault(keys[key], []).append(Mention(*ends, at))
     return {id_: sorted(some, key=lambda m: (-m.at, m.source, m.node)) for id_, some in found.items()}
+
+
+def typed(reader: Reader, types: Sequence[str], limit: int) -> list[Edge]:
+    """The newest edges of these types between nodes in sight, whatever their case; then by id."""
+    query = (
+        f"{rows.EDGE} WHERE lower(e.type) = ? AND e.type IS NOT NULL AND {reader.among('e.part')}"
+        f" AND {reader.among('a.part')} AND {reader.among('b.part')} ORDER BY e.updated DESC, e.id LIMIT ?"
+    )
+    found = [row for kind in {one.lower() for one in types} for row in reader.db.execute(query, (kind, max(limit, 0)))]
+    return sorted(reader.made_edges(found), key=lambda edge: (-edge.updated, edge.id))[: max(limit, 0)]

@@ -301,6 +301,10 @@ class Neo4jStore:
         """The newest mentions that sources make, or that nodes get, at most `each` per id."""
         return self._ask(scope, lambda reader: steps.mentions(reader, ids, by, each))
 
+    def typed(self, scope: Scope, types: Sequence[str], limit: int) -> list[Edge]:
+        """The newest edges of these types, whatever their case."""
+        return self._read(scope, lambda reader: steps.typed(reader, types, limit))
+
     def core(self, scope: Scope, kinds: Sequence[str], limit: int) -> list[Node]:
         """The nodes of these kinds that are used most, by salience."""
         return self._read(scope, lambda reader: lives.core(reader, kinds, limit))

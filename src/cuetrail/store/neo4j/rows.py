@@ -192,6 +192,7 @@ def edge_props(edge: Edge, part: int) -> Props:
     found = {name: getattr(edge, name) for name in EDGE}
     return {
         **found, "tags": list(edge.tags) or None, "props": pack(edge.props), "part": part, "uid": uid(part, edge.id),
+        "lower_type": edge.type.lower() if edge.type is not None else None,
     }  # fmt: skip
 
 

@@ -77,7 +77,9 @@ FACTS = (
     f"CREATE FULLTEXT INDEX {NAME_INDEX} IF NOT EXISTS FOR (n:CueName) ON EACH [n.norm] OPTIONS {_FOLDING}",
 )
 
-MIGRATIONS: tuple[Sequence[str], ...] = (_first(), FACTS)
+RELATIONSHIPS = ("CREATE INDEX cue_by_edge_lower_type IF NOT EXISTS FOR ()-[e:CUE_EDGE]-() ON (e.lower_type)",)
+
+MIGRATIONS: tuple[Sequence[str], ...] = (_first(), FACTS, RELATIONSHIPS)
 VERSION = len(MIGRATIONS)
 
 

@@ -236,4 +236,4 @@ def test_the_shell_completes_verbs(run: Run, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("COMP_WORDS", "cuetrail re")
     monkeypatch.setenv("COMP_CWORD", "1")
     offered = {line.split(",")[1] for line in run().stdout.splitlines()}
-    assert offered == {"recall", "restore", "reembed"}
+    assert offered == {"recall", "restore", "reembed", "relate"}

@@ -23,6 +23,7 @@ fi
 "$python" -m bench.tag_walk "${sizes[@]}" --work "$work"
 "$python" -m bench.energy "${sizes[@]}" --work "$work"
 "$python" -m bench.explore "${sizes[@]}" --work "$work"
+"$python" -m bench.narrate "${sizes[@]}" --work "$work"
 "$python" -m bench.vectors "${sizes[@]}" --work "$work"
 "$python" -m bench.dream "${sizes[@]}" --work "$work"
 "$python" -m bench.mirror "${sizes[@]}" --work "$work"

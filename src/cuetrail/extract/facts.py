@@ -10,7 +10,7 @@ single word at the start of a sentence is taken for a name only where its shape,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,17 +67,40 @@ def find(text: str, *, title: str | None = None, speaker: str = USER, known: Ite
     """What a text states, in its order. `title` is what its fields and decisions are about, `speaker` who "I" is, and
     `known` are names that the document has elsewhere.
     """
+    if not _TELLING.search(text):
+        return []
     prose = prose_only(clean(text))
     found: dict[tuple[str, str, str], Triple] = {}
-    named = {*known, *(name for some in names.find([text]) for name in some)}
+    named = _Named(text, (*known, title) if title is not None else known)
     if title is not None:
-        named.add(title)
         for triple in _fields(prose, title):
             found.setdefault((triple.subject, triple.predicate, triple.value), triple)
     for sentence in _sentences(prose):
         for triple in _stated(sentence, title, speaker, named):
             found.setdefault((triple.subject, triple.predicate, triple.value), triple)
     return list(found.values())[:MOST]
+
+
+# What every sentence has that a rule fits; most texts are passed over by it, in a tenth of the time.
+_TELLING = re.compile(
+    r"::|\b(?:I|I['’]m|[Mm]y|uses?|using|(?:is|are) (?:an?|the)|lives in|works (?:on|at|for|with)|prefers|likes|loves"
+    r"|supports|depends on|runs on|is based in|is located in|was born in|[Dd]ecided|[Aa]greed|chose|[Rr]esolved"
+    r"|[Dd]ecision|DECI(?:DED|SION)|AGREED|RESOLVED)\b"
+)
+
+
+class _Named:
+    """The names that go with a text; those in it are looked for when the first is asked for."""
+
+    def __init__(self, text: str, known: Iterable[str]) -> None:
+        self._text, self._known = text, known
+        self._all: frozenset[str] | None = None
+
+    def __contains__(self, name: object) -> bool:
+        if self._all is None:
+            inside = (name for some in names.find([self._text]) for name in some)
+            self._all = frozenset(one.casefold() for one in (*self._known, *inside))
+        return str(name).casefold() in self._all
 
 
 # --- fields
@@ -116,7 +139,12 @@ def _sentences(text: str) -> Iterator[str]:
         bare = _MARKS.sub("", paragraph)
         for sentence in sentences.split(" ".join(bare.split())):
             said = sentence.strip().replace("’", "'")
-            if 6 <= len(said) <= 400 and not _DOUBT.search(said) and not _FIELD_LINE.match(said):
+            if (
+                6 <= len(said) <= 400
+                and _TELLING.search(said)
+                and not _DOUBT.search(said)
+                and not _FIELD_LINE.match(said)
+            ):
                 yield said
 
 
@@ -179,7 +207,7 @@ _PREDICATES = {
 }  # fmt: skip
 
 
-def _stated(sentence: str, title: str | None, speaker: str, named: Iterable[str]) -> Iterator[Triple]:
+def _stated(sentence: str, title: str | None, speaker: str, named: Container[str]) -> Iterator[Triple]:
     """What one sentence states: by the first rule that fits."""
     if (decided := _decision(sentence, title or speaker)) is not None:
         yield decided
@@ -203,7 +231,7 @@ def _decision(sentence: str, about: str) -> Triple | None:
     return Triple(about, "decided", value, DECISION, int(at)) if 3 <= len(value) <= 200 else None
 
 
-def _of_me(sentence: str, speaker: str, _named: Iterable[str]) -> Iterator[Triple]:
+def _of_me(sentence: str, speaker: str, _named: Container[str]) -> Iterator[Triple]:
     """What somebody says of himself."""
     if match := _I_DO.match(sentence):
         predicate = _PREDICATES[match[1]]
@@ -215,7 +243,7 @@ def _of_me(sentence: str, speaker: str, _named: Iterable[str]) -> Iterator[Tripl
         yield from (Triple(speaker, "is_a", value, SURE) for value in _values(match[1]))
 
 
-def _of_others(sentence: str, speaker: str, named: Iterable[str]) -> Iterator[Triple]:
+def _of_others(sentence: str, speaker: str, named: Container[str]) -> Iterator[Triple]:
     """What is said of something that has a name."""
     if match := _USES.match(sentence):
         subject = speaker if match[1] == "I" else _subject(match[1], named, telling=True)
@@ -231,7 +259,7 @@ def _of_others(sentence: str, speaker: str, named: Iterable[str]) -> Iterator[Tr
         yield from (Triple(str(subject), "is_a", value, FAIR) for value in (_values(match[2]) if subject else ()))
 
 
-def _subject(given: str, named: Iterable[str], telling: bool) -> str | None:
+def _subject(given: str, named: Container[str], telling: bool) -> str | None:
     """The name that a sentence begins with. `telling`: its verb alone tells that it is one."""
     name = re.sub(r"^The ", "", given).strip(" ,")
     first = name.split()[0].casefold() if name else ""
@@ -239,9 +267,8 @@ def _subject(given: str, named: Iterable[str], telling: bool) -> str | None:
         return None
     if telling and given == name:
         return name
-    known = {one.casefold() for one in named}
     shaped = sum(c.isupper() for c in name) >= 2 or any(c.isdigit() for c in name)
-    return name if shaped or name.casefold() in known else None
+    return name if shaped or name in named else None
 
 
 def _values(given: str, split: bool = False) -> Iterator[str]:

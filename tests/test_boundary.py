@@ -67,6 +67,7 @@ REQUIRED: dict[str, tuple[Any, ...]] = {
     "retract": ("f",),
     "tag_walk": ("a",),
     "traverse": ("a",),
+    "unlink": ("e",),
 }
 """Every verb that takes arguments, with those it cannot be without."""
 

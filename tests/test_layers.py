@@ -64,7 +64,7 @@ LAYERS: list[set[str]] = [
         "store.steps",
         "store.words",
     },
-    {"formulas", "likeness", "lifecycle", "files", "text", "tombstones", "model", "quick", "errors"},
+    {"formulas", "likeness", "lifecycle", "files", "moments", "text", "tombstones", "model", "quick", "errors"},
 ]
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60

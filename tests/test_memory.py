@@ -174,3 +174,18 @@ def test_two_open_memories_see_each_others_writes_at_once(memory: Memory) -> Non
         assert [hit.node.id for hit in memory.recall("tea").hits] == ["x"]
         memory.forget("x")
         assert other.recall("tea").hits == ()
+
+
+def test_an_edge_can_be_removed_by_who_made_it(tmp_path: Path) -> None:
+    ann, ben = Scope("t", "ann", ("red",), "red"), Scope("t", "ben", ("red",))
+    with Memory(tmp_path, scope=ann, embedder=None) as mine, Memory(tmp_path, scope=ben, embedder=None) as his:
+        mine.add("one", id="a")
+        mine.add("two", id="b")
+        edge = mine.link("a", "b", weight=0.5)
+        with pytest.raises(NotFound, match="a teammate's"):
+            his.unlink(edge.id)
+        assert mine.unlink(edge.id) == [edge.id]
+        assert mine.neighbours("a").degree == 0
+        with pytest.raises(NotFound, match="no edge"):
+            mine.unlink(edge.id)
+        assert mine.unlink() == []

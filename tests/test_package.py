@@ -14,7 +14,19 @@ import pytest
 import cuetrail
 
 ROOT = Path(__file__).parents[1]
-HEAVY = {"numpy", "onnxruntime", "pypdf", "rich", "simsimd", "tantivy", "tokenizers", "yaml"}
+HEAVY = {
+    "anyio",
+    "jsonschema",
+    "mcp",
+    "numpy",
+    "onnxruntime",
+    "pypdf",
+    "rich",
+    "simsimd",
+    "tantivy",
+    "tokenizers",
+    "yaml",
+}
 
 
 def imported_by(*arguments: str) -> tuple[str, set[str]]:

@@ -108,6 +108,12 @@ def server_home(address: str) -> Path:
     return Path(base) / "cuetrail" / name
 
 
+def folder(variable: str, *default: str) -> Path:
+    """The folder that an environment variable names, else this one in the user's home."""
+    named = os.environ.get(variable)
+    return Path(named) if named else Path.home().joinpath(*default)
+
+
 def load_settings(memory: str | None = None, embedder: str | None = None) -> Settings:
     """Settings from arguments, environment and file.
 

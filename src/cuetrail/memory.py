@@ -204,6 +204,19 @@ class Memory(Believing):
         return self.store.edges(self.scope, [edge.id])[edge.id]
 
     @checked
+    def unlink(self, *ids: str) -> list[str]:
+        """Remove edges, given by id; the removed ids come back. Raises NotFound for one that is not this user's."""
+        there = self.store.edges(self.scope, ids)
+        for id_ in ids:
+            if id_ not in there:
+                raise NotFound(f"there is no edge {id_!r} in this scope; `neighbours` shows the edges of a node")
+        self._write(Batch(remove_edges=list(there)))
+        left = self.store.edges(self.scope, list(there))
+        if left:
+            raise NotFound(f"the edge {next(iter(left))!r} is a teammate's: only who made it can remove it")
+        return list(there)
+
+    @checked
     def note(self, target: str, text: str, *, expires: int | str | None = None, now: int | None = None) -> Note:
         """Put a remark on a node, given by id or name, or on a relationship, given by id; it comes back.
 

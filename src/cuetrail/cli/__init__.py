@@ -15,12 +15,13 @@ from cuetrail.cli.exploring import brief, explore, note, relate, traverse
 from cuetrail.cli.keeping import backup, completion, copy, doctor, export, import_, reembed, restore
 from cuetrail.cli.mirroring import mirror
 from cuetrail.cli.reading import get, recall, stats
+from cuetrail.cli.serving import mcp
 from cuetrail.cli.trust import quarantine
 from cuetrail.cli.writing import add, forget, ingest, link
 
 VERBS = (
     add, ingest, recall, activate, explore, traverse, brief, get, link, relate, note, fact, narrate, quarantine, forget,
-    dream, mirror, stats, export, import_, backup, copy, restore, reembed, doctor, completion,
+    dream, mirror, stats, mcp, export, import_, backup, copy, restore, reembed, doctor, completion,
 )  # fmt: skip
 """In the order people need them; the help keeps it."""
 

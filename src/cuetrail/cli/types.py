@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable
 
 import click
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MS = timedelta(milliseconds=1)
-_DAY = timedelta(days=1) // _MS
-_NUMBER = re.compile(r"-?\d{1,18}")
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+from cuetrail.errors import InputError
+from cuetrail.moments import last_millisecond, milliseconds
+
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", re.IGNORECASE)
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*([smhd])", re.IGNORECASE)
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
@@ -20,32 +18,19 @@ _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 def start(_ctx: click.Context, _param: click.Parameter, value: str | None) -> int | None:
     """An ISO date or time, or a number, as UTC milliseconds; a date is its first moment."""
-    return None if value is None else milliseconds(value)
+    return None if value is None else _time(value, milliseconds)
 
 
 def end(_ctx: click.Context, _param: click.Parameter, value: str | None) -> int | None:
     """The same, but a date is its last moment: `--until 2025-03-04` includes that day."""
-    if value is None:
-        return None
-    return milliseconds(value) + (_DAY - 1 if _DATE.fullmatch(value.strip()) else 0)
+    return None if value is None else _time(value, last_millisecond)
 
 
-def milliseconds(text: str) -> int:
-    """UTC milliseconds of a time; one without a zone is UTC.
-
-    >>> milliseconds("2025-03-04"), milliseconds("2025-03-04T01:00+01:00"), milliseconds("1741046400000")
-    (1741046400000, 1741046400000, 1741046400000)
-    """
-    text = text.strip()
-    if _NUMBER.fullmatch(text):
-        return int(text)
+def _time(text: str, read: Callable[[str], int]) -> int:
     try:
-        time = datetime.fromisoformat(text)
-        return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - _EPOCH) // _MS
-    except (ValueError, OverflowError):
-        raise click.BadParameter(
-            f"{text!r} is no time: write 2025-03-04, 2025-03-04T10:30 or UTC milliseconds"
-        ) from None
+        return read(text)
+    except InputError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 def size(_ctx: click.Context, _param: click.Parameter, value: str | None) -> int | None:

@@ -133,8 +133,26 @@ def _take_relation(graph: _Graph, row: dict[str, Any], where: str, report: Repor
     graph.relations.setdefault((norms[0], norms[1], kind), fields)
 
 
-def _entity_id(norm: str) -> str:
+def entity_id(norm: str) -> str:
+    """The id of the entity with this normalised name."""
     return digest(FORMAT, "entity", norm)
+
+
+def observation_id(owner: str, text: str, before: int) -> str:
+    """The id of an observation of which an entity has so many equal ones before it."""
+    return digest(FORMAT, "observation", owner, text, str(before))
+
+
+def relation_id(src: str, dst: str, kind: str) -> str:
+    """The id of a relation between entities with these normalised names."""
+    return digest(FORMAT, "relation", src, dst, kind)
+
+
+def kind_of(entity_type: str) -> tuple[str, dict[str, Any]]:
+    """The kind of node that an entity of this type is, and what the node has to remember of the type."""
+    folded = entity_type.strip().casefold()
+    kind = folded if folded in KINDS else "entity"
+    return kind, {} if kind == entity_type else {"entityType": entity_type}
 
 
 def _nodes(graph: _Graph) -> Iterator[Node]:
@@ -143,38 +161,36 @@ def _nodes(graph: _Graph) -> Iterator[Node]:
         yield from _observations(norm, entity)
     for norm, name in graph.missing.items():
         if norm not in graph.entities:
-            yield Node(_entity_id(norm), kind="entity", name=name, source=FORMAT, props={"placeholder": True})
+            yield Node(entity_id(norm), kind="entity", name=name, source=FORMAT, props={"placeholder": True})
 
 
 def _entity_node(norm: str, entity: _Entity, seq: int) -> Node:
-    folded = entity.type.strip().casefold()
-    kind = folded if folded in KINDS else "entity"
-    props: dict[str, Any] = {} if kind == entity.type else {"entityType": entity.type}
+    kind, props = kind_of(entity.type)
     if entity.fields:
         props["fields"] = entity.fields
     aliases = tuple(entity.spellings)
-    return Node(_entity_id(norm), kind, entity.name, aliases=aliases, source=FORMAT, seq=seq, props=props)
+    return Node(entity_id(norm), kind, entity.name, aliases=aliases, source=FORMAT, seq=seq, props=props)
 
 
 def _observations(norm: str, entity: _Entity) -> Iterator[Node]:
     """An atom per observation. A text said twice of one entity is two atoms, told apart by their count."""
-    owner, seen = _entity_id(norm), Counter[str]()
+    owner, seen = entity_id(norm), Counter[str]()
     for seq, text in enumerate(entity.observations):
-        atom_id = digest(FORMAT, "observation", owner, text, str(seen[text]))
+        atom_id = observation_id(owner, text, seen[text])
         seen[text] += 1
         yield Node(atom_id, "atom", text=text, source=FORMAT, seq=seq, props={"of": owner})
 
 
 def _edges(graph: _Graph) -> Iterator[Edge]:
     for norm, entity in graph.entities.items():
-        owner = _entity_id(norm)
+        owner = entity_id(norm)
         for atom in _observations(norm, entity):
             edge_id = digest(FORMAT, "observation", atom.id, owner)
             yield Edge(edge_id, atom.id, owner, kind="observation", weight=OBSERVATION_WEIGHT)
     for seq, ((src, dst, kind), fields) in enumerate(graph.relations.items()):
         props = {"seq": seq} | ({"fields": fields} if fields else {})
-        edge_id = digest(FORMAT, "relation", src, dst, kind)
-        yield Edge(edge_id, _entity_id(src), _entity_id(dst), weight=RELATION_WEIGHT, type=kind, props=props)
+        edge_id = relation_id(src, dst, kind)
+        yield Edge(edge_id, entity_id(src), entity_id(dst), weight=RELATION_WEIGHT, type=kind, props=props)
 
 
 def dump(records: Iterable[Record], path: Path) -> int:

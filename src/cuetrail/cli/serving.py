@@ -1,0 +1,128 @@
+"""The commands that let other programs use the memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cuetrail.cli import output
+from cuetrail.cli.base import Run, examples, pass_run, shared, verb
+from cuetrail.config import without_password
+
+if TYPE_CHECKING:
+    from cuetrail.memory import Memory
+    from cuetrail.serve.install import Change
+
+PROFILES = ("default", "full")
+OTHERS = ("mcp-memory",)
+PROGRAMS = ("claude", "cursor", "vscode", "codex")
+
+_profile = click.option(
+    "--profile", type=click.Choice(PROFILES), default="default", show_default=True,
+    help="Which tools are offered: ten, or every verb there is.",
+)  # fmt: skip
+_compat = click.option(
+    "--compat", type=click.Choice(OTHERS),
+    help="Answer as this server does, with its tools: mcp-memory is the reference memory server.",
+)  # fmt: skip
+
+
+@shared
+@click.group(
+    "mcp",
+    invoke_without_command=True,
+    epilog=examples(
+        "cuetrail mcp",
+        "cuetrail mcp install claude --dry-run",
+        "cuetrail mcp --compat mcp-memory",
+    ),
+)
+@_profile
+@_compat
+@click.pass_context
+@pass_run
+def mcp(run: Run, ctx: click.Context, /, profile: str, compat: str | None) -> None:
+    """Serve the memory to an agent over MCP, on stdin and stdout.
+
+    Agents start this themselves; `cuetrail mcp install` tells them how. The memory is opened when something is first
+    asked of it, and made if it is not there.
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    import gc
+
+    # A client waits meanwhile, and nothing of what is loaded now is ever garbage: without a look at it, it takes a
+    # tenth less.
+    gc.disable()
+    import anyio
+
+    import cuetrail
+    from cuetrail.serve.mcp import COMPAT, PROFILES, Opener, make_server, serve_stdio
+
+    gc.enable()
+    offer = COMPAT[compat] if compat else PROFILES[profile]
+    server = make_server(offer, Opener(lambda: _opened(run)), cuetrail.__version__)
+    with output.warnings(run.quiet):
+        anyio.run(serve_stdio, server)
+
+
+def _opened(run: Run) -> Memory:
+    from cuetrail.memory import Memory
+
+    settings = run.settings()
+    return Memory(settings.memory, scope=settings.scope, embedder=settings.embedder, api_key=settings.api_key)
+
+
+@verb(
+    "install",
+    "cuetrail mcp install claude",
+    "cuetrail mcp install codex --dry-run",
+    "cuetrail --memory ~/notes mcp install cursor --name notes",
+)
+@click.argument("client", type=click.Choice(PROGRAMS))
+@click.option("--name", default="cuetrail", show_default=True, help="What the client calls the server.")
+@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
+@click.option("--replace", is_flag=True, help="Change an entry of the same name that says something else.")
+@_profile
+@_compat
+@pass_run
+def install(run: Run, /, client: Any, name: str, dry_run: bool, replace: bool, **offer: str | None) -> None:
+    """Enter cuetrail in the settings of Claude, Cursor, VS Code or Codex.
+
+    What is entered is shown, then written. Everything else in the file stays, and a copy of the file as it was is kept
+    beside it.
+    """
+    from cuetrail.serve.install import changes, make_entry, write
+
+    planned = changes(client, make_entry(name, _arguments(run, **offer)), replace=replace)
+    if not run.json:
+        output.say("\n\n".join(f"{one.path}\n{one.shown}" for one in planned))
+    copies = [] if dry_run else [write(one) for one in planned]
+    if run.json:
+        output.say_json({"dry_run": dry_run, "files": [_told(one, dry_run) for one in planned]})
+        return
+    for one, copy in zip(planned, copies, strict=False):
+        kept = f"; the file as it was is {copy.name}" if copy else ""
+        run.notice(f"written to {one.path}{kept}" if one.needed else f"{one.path} says so already")
+    if any(one.needed for one in planned) and not dry_run:
+        run.notice(f"restart {client} to use it")
+
+
+def _told(change: Change, dry_run: bool) -> dict[str, Any]:
+    return {"path": str(change.path), "entry": change.shown, "written": change.needed and not dry_run}
+
+
+def _arguments(run: Run, profile: str | None, compat: str | None) -> list[str]:
+    """What the client has to pass so that it uses this memory in this scope, wherever it is started."""
+    place = run.settings().memory
+    # A password does not belong into a client's settings; the keyring or the environment has it.
+    place = without_password(place) if "://" in place else str(Path(place).expanduser().absolute())
+    given = [("--memory", place), ("--embedder", run.embedder), ("--user", run.user), ("--tenant", run.tenant)]
+    given += [("--team", team) for team in run.team] + [("--share", run.share), ("--compat", compat)]
+    given += [("--profile", profile)] if profile != "default" else []
+    return ["mcp", *(word for option, value in given if value for word in (option, value))]
+
+
+mcp.add_command(install)

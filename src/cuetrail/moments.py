@@ -1,0 +1,35 @@
+"""Times as people and programs write them."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+from cuetrail.errors import InputError
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MS = timedelta(milliseconds=1)
+_DAY = timedelta(days=1) // _MS
+_NUMBER = re.compile(r"-?\d{1,18}")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+def milliseconds(text: str) -> int:
+    """UTC milliseconds of a time; one without a zone is UTC, a date is its first moment. Raises InputError.
+
+    >>> milliseconds("2025-03-04"), milliseconds("2025-03-04T01:00+01:00"), milliseconds("1741046400000")
+    (1741046400000, 1741046400000, 1741046400000)
+    """
+    text = text.strip()
+    if _NUMBER.fullmatch(text):
+        return int(text)
+    try:
+        time = datetime.fromisoformat(text)
+        return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - _EPOCH) // _MS
+    except (ValueError, OverflowError):
+        raise InputError(f"{text!r:.60} is no time: write 2025-03-04, 2025-03-04T10:30 or UTC milliseconds") from None
+
+
+def last_millisecond(text: str) -> int:
+    """The same, but a date is its last moment: until 2025-03-04 includes that day."""
+    return milliseconds(text) + (_DAY - 1 if _DATE.fullmatch(text.strip()) else 0)

@@ -1,0 +1,168 @@
+"""Every verb of a memory as a tool, made from its own signature: names, types and the first words of its docstring."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any, Literal, Union, Unpack, get_args, get_origin, get_type_hints
+
+from cuetrail import recipes
+from cuetrail.memory import Memory
+from cuetrail.model import Budget
+from cuetrail.moments import last_millisecond, milliseconds
+from cuetrail.serve.shape import Answer, Schema, Tool, clipped, compact, fitted, plain
+
+TOKENS = 4000
+"""How much a verb says unless it is asked for more or less."""
+
+_WHEN: Schema = {"type": ["string", "integer"], "description": "2026-05-31, 2026-05-31T10:30Z or UTC milliseconds"}
+_TEXTS: Schema = {"type": "array", "items": {"type": "string"}}
+_PLAIN: dict[Any, Schema] = {
+    str: {"type": "string"}, int: {"type": "integer"}, float: {"type": "number"}, bool: {"type": "boolean"},
+    Any: {},
+}  # fmt: skip
+_TIMES = ("as_of", "at", "since", "until", "valid_from", "valid_until")
+# What only a program in the same process can give.
+_LOCAL = {
+    "choose_tags", "count_tokens", "expander", "now", "on_report", "progress", "stop", "tagger", "teller", "watch",
+}  # fmt: skip
+_SPECIAL: dict[str, Schema] = {
+    **dict.fromkeys(_TIMES, _WHEN),
+    "budget": {"type": "integer", "minimum": 0, "description": "tokens"},
+    "embedder": {"type": "string"},
+    "expires": {"type": ["string", "integer"], "description": "week, month, year, never, or a time"},
+    "items": {"type": "array", "items": {"type": ["string", "object"]}},
+    "queries": {"type": "array", "items": {"type": ["string", "object"]}},
+    "recipe": {"type": "string", "enum": sorted(recipes.BY_NAME)},
+    "seeds": {"type": ["string", "array"], "description": "a query, ids, or pairs of id and energy"},
+    "start": _TEXTS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a verb does to a memory, and whether it takes places on the machine that keeps it."""
+
+    writes: bool = False
+    destroys: bool = False
+    repeatable: bool = True
+    paths: bool = False
+
+
+_READS, _WRITES = Effect(), Effect(writes=True)
+EFFECTS: dict[str, Effect] = {
+    **dict.fromkeys(
+        (
+            "activate", "brief", "doomed", "edge", "explore", "fact_history", "fact_ids", "facts", "get", "has_traces",
+            "history", "ids", "mirrors", "narrate", "neighbours", "nodes", "prewarm", "recall", "stats", "tag_walk",
+            "traverse",
+        ),
+        _READS,
+    ),
+    **dict.fromkeys(
+        ("add", "add_many", "confirm", "declare", "fact", "link", "quarantine", "refresh", "relate", "retract"),
+        _WRITES,
+    ),
+    "dream": _WRITES,
+    "note": Effect(writes=True, repeatable=False),
+    "doctor": Effect(writes=True),
+    "reembed": Effect(writes=True, destroys=True),
+    "unlink": Effect(writes=True, destroys=True),
+    "forget": Effect(writes=True, destroys=True),
+    "ingest_text": Effect(writes=True, destroys=True),
+    "ingest": Effect(writes=True, destroys=True, paths=True),
+    "import_": Effect(writes=True, paths=True),
+    "export": Effect(writes=True, destroys=True, paths=True),
+    "backup": Effect(writes=True, destroys=True, paths=True),
+    "mirror": Effect(writes=True, destroys=True, paths=True),
+    "end_mirror": Effect(writes=True, paths=True),
+}  # fmt: skip
+"""Every verb there is; a test fails when one is missing."""
+
+
+def schema_of(name: str, hint: Any) -> Schema:
+    """The JSON Schema of an argument. Raises TypeError for a type that no other program can give."""
+    if name in _SPECIAL:
+        return _SPECIAL[name]
+    if hint in _PLAIN:
+        return _PLAIN[hint]
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return {"type": "string", "enum": list(inner)}
+    if origin in (Union, types.UnionType):
+        known = [one for one in inner if one is str or one in _PLAIN or get_origin(one) is not None]
+        return schema_of(name, known[0])
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return {"type": "object"}
+    if isinstance(origin, type) and issubclass(origin, Iterable):
+        return _TEXTS
+    raise TypeError(f"{name}: {hint} has no JSON Schema")
+
+
+def _parameters(verb: Callable[..., Any]) -> Iterator[tuple[inspect.Parameter, Any]]:
+    """The arguments of a verb that can be given from outside, with their types."""
+    hints = get_type_hints(verb)
+    for parameter in inspect.signature(verb).parameters.values():
+        if parameter.name == "self" or parameter.name in _LOCAL:
+            continue
+        hint = hints[parameter.name]
+        if get_origin(hint) is Unpack:
+            for name, each in get_type_hints(get_args(hint)[0]).items():
+                if name not in _LOCAL:
+                    yield inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None), each
+        else:
+            yield parameter, hint
+
+
+@cache
+def verb_tool(name: str) -> Tool:
+    """A verb of `Memory` as a tool, `memory_` before its name."""
+    verb, effect = getattr(Memory, name), EFFECTS[name]
+    found = list(_parameters(verb))
+    properties = {parameter.name: schema_of(parameter.name, hint) for parameter, hint in found}
+    many = next((p.name for p, _ in found if p.kind is p.VAR_POSITIONAL), None)
+    if many is not None:
+        properties[many] = _TEXTS
+    needed = [p.name for p, _ in found if p.default is p.empty and p.kind is not p.VAR_POSITIONAL]
+    said = (inspect.getdoc(verb) or name).split("\n\n")[0]
+    return Tool(
+        f"memory_{name.rstrip('_')}", name.rstrip("_").replace("_", " ").capitalize(), " ".join(said.split()),
+        properties, partial(_called, name, many), tuple(needed),
+        writes=effect.writes, destroys=effect.destroys, repeatable=effect.repeatable,
+    )  # fmt: skip
+
+
+def _called(name: str, many: str | None, memory: Memory, given: dict[str, Any]) -> Answer:
+    budget = given.get("budget", TOKENS)
+    data = fitted(result_of(memory, name, many, given), budget if isinstance(budget, int) else TOKENS)
+    return Answer(clipped(str(data["text"]) if data.get("text") else compact(data), TOKENS), data)
+
+
+def result_of(memory: Memory, name: str, many: str | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What a verb says to arguments from outside, as plain data; what is no mapping comes as `result`."""
+    options = {key: _made(key, value) for key, value in given.items()}
+    listed = options.pop(many, ()) if many is not None else ()
+    found = plain(getattr(memory, name)(*listed, **options))
+    return found if isinstance(found, dict) else {"result": found}
+
+
+def _made(name: str, value: Any) -> Any:
+    """An argument from outside as the verb takes it."""
+    match name:
+        case "budget":
+            return Budget(tokens=value)
+        case "recipe":
+            return recipes.BY_NAME[value]
+        case "seeds" if isinstance(value, list):
+            return [tuple(one) if isinstance(one, list) else one for one in value]
+    if name in _TIMES and isinstance(value, str):
+        return (last_millisecond if name == "until" else milliseconds)(value)
+    return value
+
+
+def every_tool() -> dict[str, Tool]:
+    """All verbs as tools, by their names."""
+    return {tool.name: tool for tool in map(verb_tool, sorted(EFFECTS))}

@@ -1,0 +1,135 @@
+"""Entering cuetrail in other programs' settings, on a home directory of the test's own."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cuetrail.serve import install
+from tests.cli.conftest import Run
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    place = tmp_path / "home"
+    place.mkdir()
+    monkeypatch.setenv("HOME", str(place))
+    for name in ("XDG_CONFIG_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "APPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    return place
+
+
+PLACES = {
+    "claude": (".claude.json", "mcpServers"),
+    "cursor": (".cursor/mcp.json", "mcpServers"),
+    "vscode": (".config/Code/User/mcp.json", "servers"),
+    "codex": (".codex/config.toml", "mcp_servers"),
+}
+every_client = pytest.mark.parametrize("client", PLACES)
+
+
+def read(path: Path) -> Any:
+    text = path.read_text("utf-8")
+    return tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+
+
+@every_client
+def test_the_client_is_told_how_to_start_the_server(home: Path, memory: Path, run: Run, client: str) -> None:
+    path, key = PLACES[client]
+    shown = run("mcp", "install", client).stdout
+    entry = read(home / path)[key]["cuetrail"]
+    assert entry["args"][-3:] == ["mcp", "--memory", str(memory)]
+    assert Path(entry["command"]).is_absolute()
+    assert str(home / path) in shown
+    assert str(memory) in shown
+
+
+@every_client
+def test_a_dry_run_shows_and_writes_nothing(home: Path, ask: Callable[..., Any], client: str) -> None:
+    told = ask("mcp", "install", client, "--dry-run")
+    assert told["files"][0]["written"] is False
+    assert "mcp" in told["files"][0]["entry"]
+    assert list(home.iterdir()) == []
+
+
+@every_client
+def test_what_is_there_stays_and_a_second_time_changes_nothing(home: Path, run: Run, client: str) -> None:
+    path, key = PLACES[client]
+    place = home / path
+    place.parent.mkdir(parents=True, exist_ok=True)
+    others = '# mine\nmodel = "o"\n\n[mcp_servers.other]\ncommand = "x"\n'
+    before = others if client == "codex" else json.dumps({"theme": "dark", key: {"other": {"command": "x"}}})
+    place.write_text(before)
+    old = read(place)
+    run("mcp", "install", client)
+    new = read(place)
+    assert set(new.pop(key)) == {"other", "cuetrail"}
+    assert new == {name: value for name, value in old.items() if name != key}
+    if client == "codex":
+        assert place.read_text().startswith(others)
+    assert place.with_name(f"{place.name}.before-cuetrail").read_text() == before
+    once = place.read_bytes()
+    assert "says so already" in run("mcp", "install", client).stderr
+    assert place.read_bytes() == once
+
+
+@every_client
+def test_another_entry_of_the_name_is_only_replaced_when_told_so(home: Path, run: Run, client: str) -> None:
+    path, key = PLACES[client]
+    run("mcp", "install", client)
+    before = (home / path).read_bytes()
+    refused = run("mcp", "install", client, "--profile", "full", code=2)
+    assert "--replace" in refused.stderr
+    assert (home / path).read_bytes() == before
+    run("mcp", "install", client, "--profile", "full", "--replace")
+    assert read(home / path)[key]["cuetrail"]["args"][-2:] == ["--profile", "full"]
+    run("mcp", "install", client, "--name", "second", "--compat", "mcp-memory")
+    assert set(read(home / path)[key]) == {"cuetrail", "second"}
+
+
+@every_client
+def test_a_file_that_is_not_understood_is_left_alone_and_the_entry_is_shown(home: Path, run: Run, client: str) -> None:
+    place = home / PLACES[client][0]
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text('{\n  // a comment\n  "a": 1\n}')
+    refused = run("mcp", "install", client, code=2)
+    assert "by hand" in refused.stderr
+    assert '"--memory"' in refused.stderr
+    assert place.read_text() == '{\n  // a comment\n  "a": 1\n}'
+
+
+def test_claude_desktop_is_told_where_it_is_installed(home: Path, run: Run) -> None:
+    (home / ".config" / "Claude").mkdir(parents=True)
+    run("mcp", "install", "claude")
+    assert "cuetrail" in read(home / ".config/Claude/claude_desktop_config.json")["mcpServers"]
+    assert not (home / ".claude.json").exists()
+
+
+def test_who_is_asking_goes_along_and_a_password_does_not(
+    home: Path, ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUETRAIL_MEMORY", "neo4j://ann:secret@host/db")
+    told = ask("mcp", "install", "cursor", "--user", "ann", "--team", "radio", "--dry-run")
+    entry = json.loads(told["files"][0]["entry"])["mcpServers"]["cuetrail"]
+    assert "secret" not in json.dumps(told)
+    assert entry["args"][-6:] == ["--memory", "neo4j://ann@host/db", "--user", "ann", "--team", "radio"]
+
+
+def test_a_name_that_would_break_the_file_is_refused(home: Path, run: Run) -> None:
+    assert "letters, digits" in run("mcp", "install", "codex", "--name", "a]\nb", code=2).stderr
+
+
+def test_the_command_line_knows_the_clients_there_are() -> None:
+    from cuetrail.cli import serving
+    from cuetrail.serve.mcp import COMPAT, PROFILES
+
+    assert serving.PROGRAMS == install.CLIENTS
+    assert tuple(PROFILES) == serving.PROFILES
+    assert tuple(COMPAT) == serving.OTHERS

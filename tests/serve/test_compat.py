@@ -1,0 +1,182 @@
+"""What the reference memory server documents of its nine tools, and a switch from it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp_types import TextResourceContents
+
+from cuetrail import Memory
+from tests.serve.conftest import Agent, Talk
+
+ADA = {"name": "Ada_Lovelace", "entityType": "person", "observations": ["Speaks French", "Likes tea"]}
+BOB = {"name": "Bob", "entityType": "Night Owl", "observations": ["Likes tea"]}
+KNOWS = {"from": "Ada_Lovelace", "to": "Bob", "relationType": "knows"}
+
+
+async def _filled(one: Agent) -> None:
+    await one.data("create_entities", entities=[ADA, BOB])
+    await one.data("create_relations", relations=[KNOWS])
+
+
+@pytest.fixture
+def compat(talk: Talk) -> Talk:
+    """Runs a conversation with a server that has two entities and a relation."""
+
+    def compat(conversation: Any) -> None:
+        async def run(one: Agent) -> None:
+            await _filled(one)
+            await conversation(one)
+
+        talk(run, "mcp-memory")
+
+    return compat
+
+
+def test_there_are_the_nine_tools_and_the_page(compat: Talk) -> None:
+    async def look(one: Agent) -> None:
+        names = {tool.name for tool in (await one.client.list_tools()).tools}
+        assert names == {
+            "create_entities", "create_relations", "add_observations", "delete_entities", "delete_observations",
+            "delete_relations", "read_graph", "search_nodes", "open_nodes",
+        }  # fmt: skip
+        (page,) = (await one.client.list_resources()).resources
+        assert page.uri == "memory://knowledge-graph"
+        (content,) = (await one.client.read_resource(page.uri)).contents
+        assert isinstance(content, TextResourceContents)
+        assert json.loads(content.text) == {"entities": [ADA, BOB], "relations": [KNOWS]}
+
+    compat(look)
+
+
+def test_the_graph_comes_back_as_it_was_written_as_data_and_as_text(compat: Talk) -> None:
+    async def read(one: Agent) -> None:
+        graph = {"entities": [ADA, BOB], "relations": [KNOWS]}
+        assert await one.data("read_graph") == graph
+        assert await one.text("read_graph") == json.dumps(graph, indent=2)
+
+    compat(read)
+
+
+def test_entities_with_names_that_are_there_are_ignored(compat: Talk) -> None:
+    async def again(one: Agent) -> None:
+        eve = {"name": "Eve", "entityType": "person", "observations": []}
+        made = await one.data("create_entities", entities=[{**ADA, "observations": ["Other"]}, eve, eve])
+        assert made == {"entities": [eve]}
+        assert json.loads(await one.text("create_entities", entities=[eve])) == []
+        assert (await one.data("read_graph"))["entities"] == [ADA, BOB, eve]
+
+    compat(again)
+
+
+def test_duplicate_relations_are_skipped_and_both_ends_must_be_there(compat: Talk) -> None:
+    async def relate(one: Agent) -> None:
+        back = {"from": "Bob", "to": "Ada_Lovelace", "relationType": "knows"}
+        assert await one.data("create_relations", relations=[KNOWS, back, back]) == {"relations": [back]}
+        wrong = {"from": "Bob", "to": "Nobody", "relationType": "knows"}
+        assert await one.error("create_relations", relations=[wrong]) == "Entity with name Nobody not found"
+        assert (await one.data("read_graph"))["relations"] == [KNOWS, back]
+
+    compat(relate)
+
+
+def test_observations_are_added_once_and_only_to_what_is_there(compat: Talk) -> None:
+    async def observe(one: Agent) -> None:
+        more = [{"entityName": "Bob", "contents": ["Likes tea", "Sings"]}]
+        added = [{"entityName": "Bob", "addedObservations": ["Sings"]}]
+        assert await one.data("add_observations", observations=more) == {"results": added}
+        found = await one.data("open_nodes", names=["Bob"])
+        assert found["entities"][0]["observations"] == ["Likes tea", "Sings"]
+        wrong = [{"entityName": "Bob", "contents": ["x"]}, {"entityName": "Nobody", "contents": ["x"]}]
+        assert await one.error("add_observations", observations=wrong) == "Entity with name Nobody not found"
+        assert "x" not in (await one.data("open_nodes", names=["Bob"]))["entities"][0]["observations"]
+
+    compat(observe)
+
+
+def test_deleting_an_entity_takes_its_relations_and_leaves_what_others_say(compat: Talk) -> None:
+    async def delete(one: Agent) -> None:
+        assert await one.text("delete_entities", entityNames=["Ada_Lovelace"]) == "Entities deleted successfully"
+        assert await one.data("read_graph") == {"entities": [BOB], "relations": []}
+        again = await one.data("delete_entities", entityNames=["Ada_Lovelace"])
+        assert again == {"success": True, "message": "Deleted 0 of 1 entities. Not found: Ada_Lovelace"}
+        assert await one.data("create_entities", entities=[ADA]) == {"entities": [ADA]}
+        assert (await one.data("read_graph"))["entities"] == [BOB, ADA]
+
+    compat(delete)
+
+
+def test_deleting_an_observation_leaves_the_same_words_of_another_entity(compat: Talk) -> None:
+    async def delete(one: Agent) -> None:
+        tea = [{"entityName": "Ada_Lovelace", "observations": ["Likes tea", "Never said"]}]
+        assert await one.text("delete_observations", deletions=tea) == "Deleted 1 of 2 observations."
+        graph = await one.data("read_graph")
+        assert [entity["observations"] for entity in graph["entities"]] == [["Speaks French"], ["Likes tea"]]
+        await one.data("delete_observations", deletions=[{"entityName": "Bob", "observations": ["Likes tea"]}])
+        await one.data("add_observations", observations=[{"entityName": "Bob", "contents": ["Likes tea"]}])
+        assert (await one.data("open_nodes", names=["Bob"]))["entities"] == [BOB]
+        gone = await one.text("delete_observations", deletions=[{"entityName": "Nobody", "observations": ["x"]}])
+        assert gone == "Deleted 0 of 1 observations. Entities not found: Nobody"
+
+    compat(delete)
+
+
+def test_deleting_a_relation_that_is_not_there_is_silent(compat: Talk) -> None:
+    async def delete(one: Agent) -> None:
+        assert await one.text("delete_relations", relations=[KNOWS]) == "Relations deleted successfully"
+        assert (await one.data("read_graph"))["relations"] == []
+        assert (await one.data("delete_relations", relations=[KNOWS]))["success"] is True
+
+    compat(delete)
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [("lovelace", ["Ada_Lovelace"]), ("night owl", ["Bob"]), ("TEA", ["Ada_Lovelace", "Bob"]), ("zebra", [])],
+)
+def test_a_search_looks_at_names_types_and_observations(compat: Talk, query: str, names: list[str]) -> None:
+    async def search(one: Agent) -> None:
+        found = await one.data("search_nodes", query=query)
+        assert [entity["name"] for entity in found["entities"]] == names
+        assert found["relations"] == ([KNOWS] if names else [])
+
+    compat(search)
+
+
+def test_opening_skips_names_that_are_not_there(compat: Talk) -> None:
+    async def look(one: Agent) -> None:
+        found = await one.data("open_nodes", names=["Bob", "Nobody"])
+        assert found == {"entities": [BOB], "relations": [KNOWS]}
+        assert await one.data("open_nodes", names=[]) == {"entities": [], "relations": []}
+
+    compat(look)
+
+
+def test_wrong_use_is_an_error_in_words(compat: Talk) -> None:
+    async def misuse(one: Agent) -> None:
+        assert "'entityType' is a required property" in await one.error("create_entities", entities=[{"name": "a"}])
+        nameless = {"name": " ", "entityType": "a", "observations": []}
+        assert "needs a name" in await one.error("create_entities", entities=[nameless])
+        assert "too long" in await one.error("search_nodes", query="a" * 3000)
+
+    compat(misuse)
+
+
+def test_its_file_is_imported_and_goes_on_under_its_tools(place: Path, tmp_path: Path, talk: Talk) -> None:
+    file = tmp_path / "memory.jsonl"
+    rows = [{"type": "entity", **ADA}, {"type": "entity", **BOB}, {"type": "relation", **KNOWS}]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with Memory(place, embedder=None) as memory:
+        memory.import_(file)
+
+    async def go_on(one: Agent) -> None:
+        assert await one.data("read_graph") == {"entities": [ADA, BOB], "relations": [KNOWS]}
+        assert await one.data("create_relations", relations=[KNOWS]) == {"relations": []}
+        await one.data("add_observations", observations=[{"entityName": "Bob", "contents": ["Sings"]}])
+
+    talk(go_on, "mcp-memory")
+    with Memory(place, embedder=None) as memory:
+        assert "Sings" in memory.recall("who sings?").text

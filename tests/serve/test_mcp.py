@@ -1,0 +1,331 @@
+"""An agent uses the memory over MCP."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from mcp import MCPError
+from mcp_types import TextContent, TextResourceContents
+
+from cuetrail import Memory
+from cuetrail.errors import CuetrailError
+from cuetrail.formulas import estimated_tokens
+from cuetrail.serve.mcp import _answer
+from cuetrail.serve.shape import compact
+from cuetrail.serve.tools import TOOLS
+from cuetrail.serve.verbs import EFFECTS, every_tool
+from tests.serve.conftest import Agent, Talk, agent, command, size
+
+MOST_BYTES = 8000
+HEAVY = {"numpy", "tantivy", "simsimd", "tokenizers", "jsonschema", "cuetrail.memory"}
+
+
+async def _session(one: Agent) -> None:
+    ines = await one.data("memory_add", name="Ines Okafor", kind="person")
+    await one.data("memory_add", name="Tomas Lund", kind="person")
+    note = await one.data("memory_add", text="The antenna stands on the lee side.", tags=["radio"], at="2025-03-04")
+    assert "lee side" in await one.text("memory_recall", cue="where does the antenna stand?")
+    edge = await one.data("memory_relate", src="Ines Okafor", dst="Tomas Lund", type="colleague", attitude=4)
+    assert edge["kind"] == "has_relationship_with"
+    await one.data("memory_fact", subject="Ines Okafor", predicate="lives_in", object="Turin")
+    about = await one.text("memory_get", id=ines["id"])
+    assert "lives_in: Turin" in about
+    assert "Tomas Lund" in about
+    assert (await one.data("memory_brief"))["owner"] == "me"
+    gone = await one.data("memory_forget", ids=[note["id"]])
+    assert gone["ids"] == [note["id"]]
+    assert (await one.data("memory_recall", cue="antenna"))["answerable"] is False
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_the_official_client_does_a_whole_session_with_the_real_command(place: Path, mode: str) -> None:
+    async def run() -> None:
+        async with agent(command(place), mode=mode) as one:
+            await _session(one)
+
+    anyio.run(run)
+    with Memory(place, embedder=None) as memory:
+        assert [fact.value for fact in memory.facts("Ines Okafor")] == ["Turin"]
+
+
+def test_initialize_is_answered_before_anything_heavy_is_loaded_or_the_memory_is_made(place: Path) -> None:
+    words = [sys.executable, "-X", "importtime", "-m", "cuetrail", "mcp", "--memory", str(place)]
+    client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    ask = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}) + "\n"
+    done = subprocess.run(words, input=ask, capture_output=True, text=True, check=False, timeout=60)
+    answer = json.loads(done.stdout)
+    assert answer["result"]["serverInfo"]["name"] == "cuetrail"
+    assert "memory_recall" in answer["result"]["instructions"]
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+    assert "mcp.server.lowlevel.server" in loaded
+    assert not loaded & HEAVY
+    assert not place.exists()
+
+
+def test_the_list_of_tools_is_small_and_every_annotation_is_set(talk: Talk) -> None:
+    async def look(one: Agent) -> None:
+        listed = await one.client.list_tools()
+        plain = listed.model_dump(by_alias=True, exclude_none=True)
+        assert len(listed.tools) <= 10
+        assert size(plain) < MOST_BYTES
+        for tool in plain["tools"]:
+            assert tool["name"].startswith("memory_") or tool["name"] in ("search", "fetch")
+            assert {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"} <= set(tool["annotations"])
+            assert tool["outputSchema"]["type"] == "object"
+            Draft202012Validator.check_schema(tool["inputSchema"])
+        destructive = {tool["name"] for tool in plain["tools"] if tool["annotations"]["destructiveHint"]}
+        assert destructive == {"memory_forget"}
+
+    talk(look)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("memory_recall", {}, "'cue' is a required property"),
+        ("memory_recall", {"cue": 5}, "cue: 5 is not of type 'string'"),
+        ("memory_recall", {"que": "a", "cue": "a"}, "has no argument que; it takes cue, tokens"),
+        ("memory_recall", {"cue": "a", "tokens": 1}, "tokens: 1 is less than the minimum of 100"),
+        ("memory_recall", {"cue": "a", "since": "yesterday"}, "'yesterday' is no time: write 2025-03-04"),
+        ("memory_recall", {"cue": "a", "tags": "b"}, "tags: 'b' is not of type 'array'"),
+        ("memory_add", {}, "text"),
+        ("memory_get", {"id": "nobody"}, "memory_recall finds ids"),
+        ("memory_relate", {"src": "a", "dst": "b"}, "there is no memory with the id or name 'a'"),
+        ("memory_forget", {}, "say what to forget"),
+        ("memory_forget", {"source": "none.md"}, "nothing in this scope came from"),
+        ("memory_explore", {}, "quer"),
+        ("fetch", {"id": "nobody"}, "there is no memory"),
+    ],
+)
+def test_wrong_use_is_an_error_that_says_what_to_do(
+    talk: Talk, name: str, arguments: dict[str, Any], message: str
+) -> None:
+    async def misuse(one: Agent) -> None:
+        assert message in await one.error(name, **arguments)
+
+    talk(misuse)
+
+
+def test_a_tool_that_is_not_there_is_answered_with_the_one_that_comes_near(talk: Talk) -> None:
+    async def misspell(one: Agent) -> None:
+        with pytest.raises(MCPError, match="did you mean memory_recall"):
+            await one.call("memory_recal", cue="a")
+
+    talk(misspell)
+
+
+def test_a_memory_that_cannot_be_opened_is_an_error_and_the_next_call_tries_again(place: Path, talk: Talk) -> None:
+    place.write_text("a file is in the way")
+
+    async def retry(one: Agent) -> None:
+        assert "cannot be used" in await one.error("memory_recall", cue="a")
+        place.unlink()
+        assert (await one.data("memory_recall", cue="a"))["answerable"] is False
+
+    talk(retry)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 10**20) | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=2),
+    max_leaves=4,
+)
+
+
+@pytest.fixture(scope="module")
+def shared_memory(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    with Memory(tmp_path_factory.mktemp("fuzz") / "memory", embedder=None) as memory:
+        memory.add("The antenna stands on the lee side.", id="a", tags=["radio"])
+        memory.add(name="Ines Okafor", kind="person", id="b")
+        yield memory
+
+
+@settings(max_examples=150)
+@given(data=st.data())
+def test_whatever_a_model_passes_there_is_an_answer_or_an_error_in_words(shared_memory: Memory, data: Any) -> None:
+    tool = data.draw(st.sampled_from(TOOLS))
+    likely = JSON | st.sampled_from(["a", "b", ["a"], "2025-03-04", 2000, True])
+    arguments = {name: data.draw(likely) for name in data.draw(st.sets(st.sampled_from(sorted(tool.properties))))}
+    if tool.name == "memory_forget":
+        arguments["dry_run"] = True
+    try:
+        answer = _answer(tool, shared_memory, arguments)
+    except CuetrailError:
+        return
+    json.dumps(answer.data, allow_nan=False)
+    if tool.output:
+        Draft202012Validator(tool.output).validate(answer.data)
+
+
+def test_what_a_model_leaves_null_counts_as_not_given(talk: Talk) -> None:
+    async def nulls(one: Agent) -> None:
+        assert (await one.data("memory_recall", cue="a", tags=None, since=None))["answerable"] is False
+
+    talk(nulls)
+
+
+@pytest.mark.parametrize("tokens", [100, 300, 2000])
+def test_answers_stay_within_their_budget(place: Path, talk: Talk, tokens: int) -> None:
+    with Memory(place, embedder=None) as memory:
+        for number in range(30):
+            words = f"The antenna number {number} stands on the lee side of house {number}. "
+            memory.add(words * (1 + number % 7), source=f"notes/house {number}.md", kind="atom", id=f"house-{number}")
+        memory.add(name="Antenna", text="What receives. " * 3000, kind="concept", id="long")
+
+    async def ask(one: Agent) -> None:
+        calls: dict[str, dict[str, Any]] = {
+            "memory_recall": {"cue": "antenna house"}, "memory_get": {"id": "long"},
+            "memory_explore": {"text_matches": ["antenna"]}, "memory_brief": {},
+        }  # fmt: skip
+        for name, arguments in calls.items():
+            result = await one.call(name, tokens=tokens, **arguments)
+            (content,) = result.content
+            assert isinstance(content, TextContent)
+            assert 0 < estimated_tokens(content.text) <= tokens
+            assert estimated_tokens(compact(result.structured_content)) <= tokens
+
+    talk(ask)
+
+
+def test_search_and_fetch_answer_in_the_shape_chatgpt_wants(talk: Talk) -> None:
+    async def chatgpt(one: Agent) -> None:
+        await one.data("memory_add", text="The antenna stands on the lee side.", id="an/id ü", tags=["radio"])
+        found = await one.data("search", query="antenna")
+        assert json.loads(await one.text("search", query="antenna")) == found
+        (result,) = found["results"]
+        assert set(result) == {"id", "title", "url"}
+        page = await one.data("fetch", id=result["id"])
+        assert set(page) == {"id", "title", "text", "url", "metadata"}
+        assert page["text"] == "The antenna stands on the lee side."
+        read = (await one.client.read_resource(page["url"])).contents[0]
+        assert isinstance(read, TextResourceContents)
+        assert "lee side" in read.text
+        assert await one.data("search", query="   ") == {"results": []}
+
+    talk(chatgpt)
+
+
+def test_what_stands_to_each_other_may_be_of_any_kind(talk: Talk) -> None:
+    async def link(one: Agent) -> None:
+        await one.data("memory_add", text="The antenna broke.", id="a")
+        await one.data("memory_add", text="The wind blew.", id="b")
+        edge = await one.data("memory_relate", src="b", dst="a", type="caused")
+        assert (edge["kind"], edge["type"]) == ("relates", "caused")
+
+    talk(link)
+
+
+def test_forgetting_shows_first_what_it_would_take(talk: Talk) -> None:
+    async def forget(one: Agent) -> None:
+        await one.data("memory_add", text="A secret.", id="a")
+        would = await one.data("memory_forget", ids=["a"], dry_run=True)
+        assert would == {"ids": ["a"], "copies": [], "forgotten": False}
+        assert (await one.data("memory_get", id="a"))["text"] == "A secret."
+        await one.data("memory_forget", ids=["a"])
+        assert "forgotten" in await one.error("memory_add", text="A secret.", id="a")
+
+    talk(forget)
+
+
+def test_pages_are_listed_and_read_and_a_strange_one_is_refused(talk: Talk) -> None:
+    async def read(one: Agent) -> None:
+        await one.data("memory_add", text="The antenna stands on the lee side.", id="a")
+        listed = (await one.client.list_resources()).resources
+        assert [page.uri for page in listed] == ["memory://brief", "memory://stats"]
+        for page in listed:
+            (content,) = (await one.client.read_resource(page.uri)).contents
+            assert isinstance(content, TextResourceContents)
+            assert content.text
+        templates = (await one.client.list_resource_templates()).resource_templates
+        assert [one.uri_template for one in templates] == ["memory://node/{id}"]
+        with pytest.raises(MCPError, match="there is no page"):
+            await one.client.read_resource("memory://node/nobody")
+
+    talk(read)
+
+
+def test_whoever_listens_hears_of_a_page_that_changed_and_of_no_other(talk: Talk) -> None:
+    async def listen(one: Agent) -> None:
+        await one.data("memory_add", text="The antenna stands.", id="a")
+        await one.data("memory_add", text="Tea is in the cupboard.", id="b")
+        async with one.client.listen(resource_subscriptions=["memory://node/a", "memory://node/b"]) as events:
+            await one.data("memory_add", text="The antenna fell.", id="a")
+            event = await anext(aiter(events))
+            assert getattr(event, "uri", "") == "memory://node/a"
+
+    talk(listen)
+
+
+# The SDK warns of what the newest protocol no longer has; clients of older ones still use it.
+@pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
+def test_a_subscriber_hears_of_what_another_process_wrote(place: Path) -> None:
+    heard: list[str] = []
+    told = anyio.Event()
+
+    async def hear(message: Any) -> None:
+        if getattr(message, "method", "") == "notifications/resources/updated":
+            heard.append(str(message.params.uri))
+            told.set()
+
+    async def run() -> None:
+        async with agent(command(place), mode="legacy", message_handler=hear) as one:
+            await one.data("memory_add", text="The antenna stands.", id="a")
+            await one.client.subscribe_resource("memory://brief")
+            with Memory(place, embedder=None) as memory:
+                memory.add("A goal: mend the antenna.", kind="goal")
+            await told.wait()
+
+    anyio.run(run)
+    assert heard == ["memory://brief"]
+
+
+def test_the_prompt_starts_a_conversation_with_what_is_known(talk: Talk) -> None:
+    async def start(one: Agent) -> None:
+        await one.data("memory_add", text="The antenna stands on the lee side.")
+        (prompt,) = (await one.client.list_prompts()).prompts
+        got = await one.client.get_prompt(prompt.name, {"topic": "antenna"})
+        content = got.messages[0].content
+        assert isinstance(content, TextContent)
+        assert "memory_recall" in content.text
+        assert "lee side" in content.text.partition("## On antenna")[2]
+        with pytest.raises(MCPError, match="there is no prompt"):
+            await one.client.get_prompt("begin")
+
+    talk(start)
+
+
+def test_every_verb_of_a_memory_can_be_offered() -> None:
+    verbs = {name for name, _ in inspect.getmembers(Memory, inspect.isfunction) if not name.startswith("_")}
+    assert set(EFFECTS) == verbs - {"close"}
+    for tool in every_tool().values():
+        Draft202012Validator.check_schema(tool.schema)
+        assert tool.description
+
+
+def test_the_full_profile_offers_every_verb_and_they_work(talk: Talk) -> None:
+    async def use(one: Agent) -> None:
+        names = {tool.name for tool in (await one.client.list_tools()).tools}
+        assert {tool.name for tool in TOOLS} | set(every_tool()) == names
+        await one.data("memory_add_many", items=["The antenna stands. #radio", {"text": "Tea.", "id": "t"}])
+        edge = await one.data("memory_link", src="t", dst="t", weight=0.5)
+        assert (await one.data("memory_unlink", ids=[edge["id"]]))["result"] == [edge["id"]]
+        assert (await one.data("memory_stats"))["nodes"] == 2
+        assert (await one.data("memory_tag_walk", cue="antenna", budget=100))["answerable"]
+        assert (await one.data("memory_activate", seeds=[["t", 0.9]]))["result"][0]["reason"] == "complete"
+        assert (await one.data("memory_traverse", start=["t"])) is not None
+        assert (await one.data("memory_dream", dry_run=True))["dry_run"] is True
+        note = await one.data("memory_note", target="t", text="hot", expires="week")
+        assert note["target"] == "t"
+        assert "there is no edge" in await one.error("memory_unlink", ids=["none"])
+
+    talk(use, "full")

@@ -86,8 +86,8 @@ def test_writers_that_come_first_at_the_same_moment_make_one_memory(server: Logi
 
 
 @contextmanager
-def line_to(port: int) -> Iterator[tuple[int, threading.Event]]:
-    """A port that leads to another one, and the event that makes it keep back whatever is sent, both ways."""
+def line_to(port: int) -> Iterator[tuple[int, threading.Event, Callable[[], None]]]:
+    """A port that leads to another one, an event that has it keep back all that is sent, and what ends such calls."""
     silent = threading.Event()
     ends: list[socket.socket] = [socket.create_server(("127.0.0.1", 0))]
 
@@ -105,14 +105,17 @@ def line_to(port: int) -> Iterator[tuple[int, threading.Event]]:
                 for pair in ((near, far), (far, near)):
                     threading.Thread(target=carry, args=pair, daemon=True).start()
 
-    threading.Thread(target=accept, daemon=True).start()
-    try:
-        yield ends[0].getsockname()[1], silent
-    finally:
-        for end in ends:
+    def hang_up(which: slice) -> None:
+        for end in ends[which]:
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
             end.close()
+
+    threading.Thread(target=accept, daemon=True).start()
+    try:
+        yield ends[0].getsockname()[1], silent, lambda: hang_up(slice(1, None))
+    finally:
+        hang_up(slice(None))
 
 
 def test_a_line_that_falls_silent_fails_the_seeds_that_are_left(server: Login, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,7 +123,7 @@ def test_a_line_that_falls_silent_fails_the_seeds_that_are_left(server: Login, m
     monkeypatch.setattr(connection, "ACQUIRE_SECONDS", 1.0)
     monkeypatch.setattr(connection, "PATIENCE", 0.5)
     with (
-        line_to(int(server.uri.rpartition(":")[2])) as (port, silent),
+        line_to(int(server.uri.rpartition(":")[2])) as (port, silent, hang_up),
         Memory(f"bolt://127.0.0.1:{port}", embedder=None) as memory,
     ):
         for id_ in ("lone", "a", "b"):
@@ -134,6 +137,7 @@ def test_a_line_that_falls_silent_fails_the_seeds_that_are_left(server: Login, m
         assert (left.seed, left.reason) == ("a", "failed")
         assert "does not answer" in str(left.error)
         silent.clear()
+        hang_up()
         assert [one.reason for one in memory.activate(["a"])] == ["complete"]
         assert time.monotonic() - began < 30
 

@@ -28,7 +28,7 @@ CONNECT_SECONDS, ACQUIRE_SECONDS = 5.0, 10.0
 PATIENCE = 5.0
 # How long a server may be silent on a question that is answered at once. Others have the time that the server itself
 # asks for, two minutes as it is delivered: it says so every minute that it is still at work.
-SILENCE = 20.0
+SILENCE = 30.0
 # What the server answers to IF [NOT] EXISTS when it becomes so while the statement runs.
 SETTLED = (
     "EquivalentSchemaRuleAlreadyExists", "IndexAlreadyExists", "ConstraintAlreadyExists", "IndexNotFound",
@@ -95,6 +95,8 @@ class Connection:
     `reading` and `writing` run a function in a managed transaction, again where the server says that this may help.
     Reads see what this connection wrote, on any member of a cluster.
     """
+
+    makes_indexes = True
 
     def __init__(self, address: Address) -> None:
         neo4j = _driver_package()
@@ -199,8 +201,8 @@ def _attempts(error: BaseException) -> int:
     code = str(getattr(error, "code", None) or "")
     if code.endswith("Transaction.DeadlockDetected"):
         return MEETINGS
-    # Somebody deleted a node between our reading and our writing: reading again tells.
-    if code.endswith("Statement.EntityNotFound"):
+    # Somebody deleted a node between our reading and our writing, or switched to a new index: reading again tells.
+    if code.endswith("Statement.EntityNotFound") or "no such fulltext schema index" in str(error):
         return ATTEMPTS
     retryable = getattr(error, "is_retryable", None)
     return ATTEMPTS if isinstance(error, OSError) or (retryable and retryable()) else 1

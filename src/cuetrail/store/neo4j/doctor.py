@@ -13,6 +13,7 @@ from cuetrail.store.base import NO_VECTORS, Progress
 from cuetrail.store.neo4j import spaces
 from cuetrail.store.neo4j.connection import Connection, rows
 from cuetrail.store.neo4j.schema import statements
+from cuetrail.store.neo4j.textstats import wear
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
@@ -90,14 +91,15 @@ def examine(connection: Connection, repair: bool, progress: Progress | None) -> 
 def _indexes(connection: Connection, repair: bool) -> list[Finding]:
     """Indexes that are missing, or that the server could not build."""
     states: dict[str, str] = dict(connection.reading(lambda tx: rows(tx, _INDEXES)))
-    wanted = list(statements())
+    makes = statements(connection.reading(wear).name)
+    wanted = list(makes)
     held = connection.reading(spaces.held)
     if held is not None and held != NO_VECTORS and held.dim <= spaces.MOST_INDEXED:
         wanted.append(f"cue_{spaces.slot(held)}")
     bad = [name for name in wanted if states.get(name, "GONE") in ("GONE", "FAILED")]
     if bad and repair:
         connection.schema([f"DROP INDEX {name} IF EXISTS" for name in bad if states.get(name) == "FAILED"])
-        connection.schema([*statements().values(), "CALL db.awaitIndexes(300)"])
+        connection.schema([*makes.values(), "CALL db.awaitIndexes(300)"])
         if held is not None and held != NO_VECTORS:
             spaces.make_index(connection, held)
     fix = REPAIRED if repair else WOULD_REPAIR

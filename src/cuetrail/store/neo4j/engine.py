@@ -59,6 +59,7 @@ from cuetrail.store.neo4j import (
     steps,
     succession,
     texts,
+    textstats,
     upkeep,
     views,
     walks,
@@ -85,6 +86,7 @@ class Neo4jStore:
         self.address = address
         self._beside = beside
         self._dream = threading.Lock()
+        self._corpora = textstats.Corpora()
         self._accesses: deque[tuple[Scope, tuple[str, ...], int]] = deque()
         self.connection = connection or Connection(address)
         if connection is None:
@@ -260,7 +262,18 @@ class Neo4jStore:
         nodes: bool = False,
     ) -> list[Found]:
         """The best by BM25, multiplied by the first of `favour` on internal memories and by the second on others."""
-        return self._ask(scope, lambda reader: texts.search(reader, query, limit, where, favour, nodes))
+
+        def work(reader: Reader) -> list[Found]:
+            return texts.search(reader, query, limit, where, favour, nodes, self._corpora, anyway)
+
+        # In a rehearsal no index can be made.
+        anyway = not self.connection.makes_indexes
+        try:
+            return self._ask(scope, work)
+        except textstats.Worn:
+            textstats.renew(self.connection)
+            anyway = True
+            return self._ask(scope, work)
 
     def vector(
         self,

@@ -30,7 +30,8 @@ _LOCK = """UNWIND $parts AS part MATCH (p:CuePlace {part: part})
 SET p.held = true SET p.writes = coalesce(p.writes, 0) + 1"""
 _KEYS = """MERGE (m:CueMeta {name: 'keys'}) SET m.held = true
 SET m.value = coalesce(m.value, 0) + $count RETURN m.value"""
-_LOG = """MERGE (m:CueMeta {name: 'log'}) SET m.held = true SET m.value = coalesce(m.value, 0) + 1
+_LOG = """MERGE (m:CueMeta {name: 'log'}) SET m.held = true
+SET m.value = coalesce(m.value, 0) + 1, m.dead = coalesce(m.dead, 0) + $dead
 CREATE (c:CueChange {seq: m.value, lows: $lows, highs: $highs, dreamt: $dreamt, mark: $mark})"""
 _LABELLED = """UNWIND $rows AS row MATCH (p:CuePlace {part: row[0]})
 SET p.labelled = coalesce(p.labelled, 0) + row[1]"""
@@ -48,6 +49,7 @@ class Write:
         self.part: int = rows(tx, _NUMBER, uid=name)[0][0] if found is None else found
         self.ids = Ids(tx, scope)
         self.changed: set[int] = set()
+        self.new = 0
         self.labelled = Counter[int]()
 
     def hold(self, parts: Iterable[int]) -> None:
@@ -62,16 +64,18 @@ class Write:
         if counts:
             rows(self.tx, _LABELLED, rows=counts)
         self.labelled.clear()
-        log(self.tx, self.changed, dreamt)
+        log(self.tx, self.changed, dreamt, self.new)
         self.changed.clear()
+        self.new = 0
 
 
-def log(tx: Tx, keys: Iterable[int], dreamt: str | None = None) -> None:
-    """Append changed keys of nodes to the log."""
-    runs = joined((key, key) for key in sorted(set(keys)))
+def log(tx: Tx, keys: Iterable[int], dreamt: str | None = None, new: int = 0) -> None:
+    """Append changed keys of nodes to the log. Those that are not `new` leave a dead entry in the text index."""
+    changed = sorted(set(keys))
+    runs = joined((key, key) for key in changed)
     if runs:
         lows, highs = [low for low, _ in runs], [high for _, high in runs]
-        rows(tx, _LOG, lows=lows, highs=highs, dreamt=dreamt, mark=secrets.randbits(62))
+        rows(tx, _LOG, lows=lows, highs=highs, dreamt=dreamt, mark=secrets.randbits(62), dead=len(changed) - new)
 
 
 def head(tx: Tx) -> tuple[int, int]:

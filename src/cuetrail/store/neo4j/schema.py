@@ -24,7 +24,8 @@ from collections.abc import Sequence
 from cuetrail.errors import WrongVersion
 from cuetrail.store.neo4j.connection import Connection, rows
 
-TEXT_INDEX = "cue_text"
+# One of them is there at a time, but for the moment in which it is made anew.
+TEXT_INDEXES = ("cue_text", "cue_text_again")
 NAME_INDEX = "cue_names"
 UNIQUE = (
     ("CueNode", "uid"), ("CueNode", "key"), ("CueFact", "uid"), ("CueNote", "uid"), ("CueLink", "uid"),
@@ -50,6 +51,16 @@ def _name(kind: str, label: str, fields: str) -> str:
     return "_".join(("cue", kind, label.lower().removeprefix("cue").strip("_"), *fields.split(", ")))
 
 
+def text_index(name: str) -> str:
+    """What makes the text index of this name."""
+    # The server has no two indexes on the same fields; in another order they are others.
+    fields = SEARCHED if name == TEXT_INDEXES[0] else SEARCHED[::-1]
+    return (
+        f"CREATE FULLTEXT INDEX {name} IF NOT EXISTS FOR (n:CueNode) ON EACH [{', '.join(f'n.{f}' for f in fields)}]"
+        " OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace', `fulltext.eventually_consistent`: false}}"
+    )
+
+
 def _first() -> list[str]:
     made = [
         f"CREATE CONSTRAINT {_name('one', label, field)} IF NOT EXISTS FOR (n:{label}) REQUIRE n.{field} IS UNIQUE"
@@ -62,11 +73,7 @@ def _first() -> list[str]:
     for kind, fields in EDGE_INDEXED:
         columns = ", ".join(f"e.{field}" for field in fields.split(", "))
         made.append(f"CREATE INDEX {_name('by', kind, fields)} IF NOT EXISTS FOR ()-[e:{kind}]-() ON ({columns})")
-    searched = ", ".join(f"n.{field}" for field in SEARCHED)
-    made.append(
-        f"CREATE FULLTEXT INDEX {TEXT_INDEX} IF NOT EXISTS FOR (n:CueNode) ON EACH [{searched}]"
-        " OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace', `fulltext.eventually_consistent`: false}}"
-    )
+    made.append(text_index(TEXT_INDEXES[0]))
     return made
 
 
@@ -83,23 +90,26 @@ MIGRATIONS: tuple[Sequence[str], ...] = (_first(), FACTS, RELATIONSHIPS)
 VERSION = len(MIGRATIONS)
 
 
-def statements() -> dict[str, str]:
-    """What makes each constraint and index, by its name."""
-    every = (text for part in MIGRATIONS for text in part)
-    return {text.partition(" IF NOT EXISTS")[0].rpartition(" ")[2]: text for text in every}
+def statements(text: str = TEXT_INDEXES[0]) -> dict[str, str]:
+    """What makes each constraint and index, by its name; `text` is the text index that is searched."""
+    every = [one for part in MIGRATIONS for one in part if one != text_index(TEXT_INDEXES[0])]
+    return {one.partition(" IF NOT EXISTS")[0].rpartition(" ")[2]: one for one in [*every, text_index(text)]}
+
+
+_STATE = """OPTIONAL MATCH (s:CueSchema {name: 'schema'}) OPTIONAL MATCH (m:CueMeta {name: 'log'})
+RETURN coalesce(s.version, 0), coalesce(m.text, $first)"""
 
 
 def migrate(connection: Connection) -> None:
     """Bring the database to VERSION, with all its indexes. Raises WrongVersion for one written by a newer cuetrail."""
-    found = connection.reading(lambda tx: rows(tx, "MATCH (s:CueSchema {name: 'schema'}) RETURN s.version"))
-    version = int(found[0][0]) if found else 0
+    version, text = connection.reading(lambda tx: rows(tx, _STATE, first=TEXT_INDEXES[0]))[0]
     if version > VERSION:
         raise WrongVersion(
             f"the memory at {connection.address} has schema {version}, this cuetrail knows up to {VERSION}: upgrade "
             "with `pip install --upgrade cuetrail`"
         )
     there = {name for (name,) in connection.reading(lambda tx: rows(tx, "SHOW INDEXES YIELD name RETURN name"))}
-    missing = [text for name, text in statements().items() if name not in there]
+    missing = [made for name, made in statements(text).items() if name not in there]
     if missing:
         # Every statement may run twice: another process may be making the same at the same moment.
         connection.schema([*missing, "CALL db.awaitIndexes(300)"])

@@ -14,11 +14,11 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from cuetrail.model import Found, TextQuery, Where
-from cuetrail.store.neo4j.connection import chunks, rows
+from cuetrail.store.neo4j.connection import Row, chunks, rows
 from cuetrail.store.neo4j.filters import any_of, clauses, condition, must
 from cuetrail.store.neo4j.ids import Found as Record
 from cuetrail.store.neo4j.read import Reader
-from cuetrail.store.neo4j.schema import TEXT_INDEX
+from cuetrail.store.neo4j.textstats import Corpora, Corpus, Wear, Worn, wear
 from cuetrail.store.words import (
     ENDING,
     FILTER_SCORE,
@@ -43,11 +43,11 @@ SCALE = 2.2
 # What a word that was completed or mended counts, beside one that was said.
 NEAR, BEGUN = 0.2, 0.5
 
-_SEARCH = f"""CALL db.index.fulltext.queryNodes('{TEXT_INDEX}', $query, {{limit: $limit}}) YIELD node AS n, score
+_SEARCH = """CALL db.index.fulltext.queryNodes($index, $query, {limit: $limit}) YIELD node AS n, score
 RETURN n.key, n.id, n.part, n.at, score"""
-_KNOWN = f"""UNWIND $words AS word CALL (word) {{
-  CALL db.index.fulltext.queryNodes('{TEXT_INDEX}', $filters + ' +body:"' + word + '"', {{limit: 1}}) YIELD node
-  RETURN count(node) AS found }} WITH word, found WHERE found > 0 RETURN word"""
+_KNOWN = """UNWIND $words AS word CALL (word) {
+  CALL db.index.fulltext.queryNodes($index, $filters + ' +body:"' + word + '"', {limit: 1}) YIELD node
+  RETURN count(node) AS found } WITH word, found WHERE found > 0 RETURN word"""
 
 Favour = tuple[float, float]
 
@@ -63,11 +63,23 @@ class Match(NamedTuple):
 
 
 class TextSearch:
-    """One query in what a reader sees. `internal` narrows it to internal memories, or to all others."""
+    """One query in what a reader sees. `internal` narrows it to internal memories, or to all others.
 
-    def __init__(self, reader: Reader, where: Where, internal: bool | None = None) -> None:
+    With a `corpus` scores of words are reckoned from it, else they are the index's own.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        where: Where,
+        internal: bool | None = None,
+        found: Wear | None = None,
+        corpus: Corpus | None = None,
+    ) -> None:
         self.reader = reader
         self.tx = reader.tx
+        self.wear = found or wear(reader.tx)
+        self.corpus = corpus
         self.where = where
         self.filters = clauses(reader.parts, where)
         self.condition, self.given = condition(where)
@@ -86,10 +98,13 @@ class TextSearch:
         options = self._options(query, terms)
         if not options:
             return self._newest(limit) if self.narrowed and not query.words.strip() else []
-        limit = min(limit, int(rows(self.tx, "MATCH (n:CueNode) RETURN count(n)")[0][0]) + 1)
+        limit = min(limit, self.wear.living + 1)
+        # What was completed or mended counts by the index's own measure.
+        by_hand = self.corpus if len(options) == len(terms) else None
         said = [f"+({' '.join(options)})", *self.filters, *more]
-        plain = self._collect(said, limit)
-        boosted = self._collect([*said, must(any_of("labels", terms))], limit) if terms and plain else []
+        plain = self._collect(said, limit, terms, by_hand)
+        labelled = [*said, must(any_of("labels", terms))]
+        boosted = self._collect(labelled, limit, terms, by_hand) if terms and plain else []
         return self._best(plain, boosted, limit, terms)
 
     def _options(self, query: TextQuery, terms: Sequence[str]) -> list[str]:
@@ -108,7 +123,7 @@ class TextSearch:
             if not start or (start != last and len(start) < SHORTEST_STEM):
                 break
             query = " ".join([f"+body:{start}*", *clauses(self.reader.parts, Where(quarantined=True, archived=True))])
-            if rows(self.tx, _SEARCH, query=query, limit=1):
+            if self._search(query, 1):
                 return start
         return ""
 
@@ -122,14 +137,24 @@ class TextSearch:
         forms = {word: {word, *terms_of(word)} for word in words}
         asked = sorted(set().union(*forms.values())) if forms else []
         everything = " ".join(clauses(self.reader.parts, Where(quarantined=True, archived=True)))
-        known = {row[0] for some in chunks(asked) for row in rows(self.tx, _KNOWN, words=some, filters=everything)}
+        known = {row[0] for some in chunks(asked) for row in self._said(some, everything)}
         return [word for word in words if known.isdisjoint(forms[word])][:MOST_MENDED]
 
-    def _collect(self, said: Sequence[str], limit: int) -> list[Match]:
-        """At least the `limit` best, and all that tie with the last of them."""
+    def _search(self, query: str, limit: int) -> list[Row]:
+        return rows(self.tx, _SEARCH, index=self.wear.name, query=query, limit=limit)
+
+    def _said(self, words: Sequence[str], filters: str) -> list[Row]:
+        """Those of the words that somebody here uses."""
+        return rows(self.tx, _KNOWN, index=self.wear.name, words=words, filters=filters)
+
+    def _collect(self, said: Sequence[str], limit: int, terms: Sequence[str], corpus: Corpus | None) -> list[Match]:
+        """At least the `limit` best, and all that tie with the last of them; by hand all there are."""
         query, size = " ".join(said), limit + SPARE
+        if corpus is not None:
+            every = self._search(query, self.wear.living + SPARE)
+            return [Match(Record(*hit[:3]), hit[3], corpus.score(hit[0], terms) * SCALE, False) for hit in every]
         while True:
-            hits = rows(self.tx, _SEARCH, query=query, limit=size)
+            hits = self._search(query, size)
             if len(hits) < size or hits[-1][4] < hits[limit - 1][4] * (1 - 2 * TIE):
                 return [Match(Record(*hit[:3]), hit[3], hit[4] * SCALE, False) for hit in hits]
             size *= 8
@@ -169,17 +194,35 @@ class TextSearch:
             for at in range(0, len(options), MOST_TERMS - KEYS_AT_ONCE):
                 asked = " ".join(options[at : at + MOST_TERMS - KEYS_AT_ONCE])
                 both = f"+({asked}) {must(any_of('marks', [f'n{key}' for key in some]))}"
-                found.update(row[0] for row in rows(self.tx, _SEARCH, query=both, limit=len(some)))
+                found.update(row[0] for row in self._search(both, len(some)))
         return found
 
 
-def search(reader: Reader, query: TextQuery, limit: int, where: Where, favour: Favour, with_nodes: bool) -> list[Found]:
-    """The best by BM25 and favour, with their nodes if they are asked for."""
+def search(
+    reader: Reader,
+    query: TextQuery,
+    limit: int,
+    where: Where,
+    favour: Favour,
+    with_nodes: bool,
+    corpora: Corpora,
+    anyway: bool,
+) -> list[Found]:
+    """The best by BM25 and favour, with their nodes if they are asked for.
+
+    Raises Worn where the index has to be made anew first, unless it is to be searched `anyway`.
+    """
+    now = wear(reader.tx)
+    if now.is_worn() and not anyway:
+        raise Worn
+    corpus = corpora.read(reader.tx) if now.is_few() else None
     sides: list[tuple[bool | None, float]] = [(None, favour[0])]
     if favour[0] != favour[1]:
         # The best of all are among the best of each side.
         sides = [(True, favour[0]), (False, favour[1])]
-    matches = [(m, f) for internal, f in sides for m in TextSearch(reader, where, internal).run(query, limit)]
+    matches = [
+        (m, f) for internal, f in sides for m in TextSearch(reader, where, internal, now, corpus).run(query, limit)
+    ]
     names = reader.ids.names(match.record for match, _ in matches)
     order = [
         (-m.score * factor, not m.holds_all, -m.at, names[m.record.handle], m, factor) for m, factor in matches

@@ -12,7 +12,7 @@ from cuetrail.model import Node
 from cuetrail.store.base import Progress
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import Connection, chunks, explained, rows
-from cuetrail.store.neo4j.schema import MIGRATIONS, TEXT_INDEX
+from cuetrail.store.neo4j.textstats import renew
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
@@ -81,11 +81,10 @@ def has_traces(tx: Tx) -> bool:
 
 
 def purge(connection: Connection, progress: Progress | None) -> None:
-    """Make the text index anew. Searches fail while that takes place."""
+    """Make the text index anew; the old one answers until that is done."""
     if progress:
         progress("making the text index anew", 0, 0)
-    again = [text for part in MIGRATIONS for text in part if "FULLTEXT" in text]
-    connection.schema([f"DROP INDEX {TEXT_INDEX} IF EXISTS", *again, "CALL db.awaitIndexes(3600)"])
+    renew(connection)
     connection.writing(lambda tx: rows(tx, "MATCH (m:CueMeta {name: $name}) DELETE m", name=TRACES))
 
 
@@ -127,6 +126,8 @@ def _is_timeout(error: BaseException) -> bool:
 
 class Bound(Connection):
     """A connection inside one open transaction."""
+
+    makes_indexes = False
 
     def __init__(self, base: Connection, tx: Tx) -> None:
         self.address = base.address

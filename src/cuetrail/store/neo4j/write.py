@@ -138,6 +138,7 @@ def _put_nodes(w: Write, nodes: Sequence[Node], keys: Sequence[int]) -> tuple[di
     _run(w, _NAMED, [[key, uid(w.part, norm)] for key, norm in sorted(named)])
     w.labelled[w.part] += sum(1 for n in nodes if n.tag_details or n.buckets)
     w.changed.update(by_id.values())
+    w.new += len(fresh)
     return by_id, len(fresh)
 
 

@@ -1,0 +1,76 @@
+"""Text search on a server ranks by what is remembered now, whatever was corrected or forgotten before."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cuetrail import Memory
+from cuetrail.model import TextQuery, Where
+from cuetrail.store.neo4j import textstats
+from tests.servers import Login, alone, wipe
+
+WORDS = [f"w{n}" for n in range(30)]
+
+
+@pytest.fixture
+def server(neo4j_server: Login, monkeypatch: pytest.MonkeyPatch) -> Iterator[Login]:
+    """An empty database; the login is in the environment, as a user has it."""
+    monkeypatch.setenv("NEO4J_USER", neo4j_server.user)
+    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_server.password)
+    with alone(neo4j_server):
+        wipe(neo4j_server)
+        yield neo4j_server
+
+
+def some_items() -> list[dict[str, Any]]:
+    chance = random.Random(3)
+    return [
+        {
+            "id": f"n{n}", "text": " ".join(chance.choices(WORDS, k=chance.randint(1, 120))), "at": n,
+            "tags": chance.sample(WORDS, 1),
+        }
+        for n in range(40)
+    ]  # fmt: skip
+
+
+def worn(memory: Memory, items: list[dict[str, Any]]) -> None:
+    """Leave the items, after others under their ids were replaced and some that say the same word forgotten."""
+    memory.add_many([{**item, "text": "w1 w1 w1 w2 w3"} for item in items])
+    memory.add_many([{"id": f"gone{n}", "text": f"gone {n} " + "w1 " * 20} for n in range(5)])
+    for n in range(5):
+        memory.forget(f"gone{n}")
+    memory.add_many(items)
+
+
+def ranked(memory: Memory) -> list[list[tuple[str, float]]]:
+    chance = random.Random(4)
+    asked = [TextQuery(" ".join(chance.choices(WORDS, k=3))) for _ in range(12)]
+    found = [memory.store.text(memory.scope, query, 10, Where()) for query in asked]
+    return [[(one.id, one.score) for one in some] for some in found]
+
+
+def assert_same(some: list[list[tuple[str, float]]], others: list[list[tuple[str, float]]]) -> None:
+    assert [[id_ for id_, _ in one] for one in some] == [[id_ for id_, _ in one] for one in others]
+    assert [score for one in some for _, score in one] == pytest.approx([s for one in others for _, s in one], rel=1e-5)
+
+
+@pytest.mark.parametrize("few", [1_000, 0])
+def test_scores_are_those_of_what_is_remembered_now(
+    server: Login, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    # With none that are few, the index is made anew as in a large memory.
+    monkeypatch.setattr(textstats, "FEW", few)
+    with Memory(tmp_path / "memory", embedder=None) as fresh, Memory(server.uri, embedder=None) as memory:
+        fresh.add_many(some_items())
+        worn(memory, some_items())
+        assert_same(ranked(memory), ranked(fresh))
+        memory.add("w1 w1 and nothing else", id="n0")
+        fresh.add("w1 w1 and nothing else", id="n0")
+        if few:
+            assert_same(ranked(memory), ranked(fresh))
+        assert memory.doctor() == []

@@ -114,6 +114,19 @@ def test_an_older_note_that_comes_in_later_does_not_change_what_holds_now(memory
     assert ("lives_in", "Bergen") not in said(memory, "user")
 
 
+def test_what_was_stated_of_a_name_passes_to_the_note_that_gets_it(memory: Memory) -> None:
+    memory.ingest_text("JACQ Server uses DuckDB.", source="vault/One.md", now=NOW)
+    memory.ingest_text("The plan of it.", source="vault/JACQ Server.md", now=NOW + DAY)
+    node = memory.get("JACQ Server")
+    assert node is not None
+    assert node.kind == "source"
+    assert said(memory, "JACQ Server") == {("uses", "DuckDB")}
+    memory.ingest_text("JACQ Server uses SQLite.", source="vault/Two.md", now=NOW + DAY)
+    assert said(memory, "JACQ Server") == {("uses", "DuckDB"), ("uses", "SQLite")}
+    assert memory.stats().kinds["source"] == 3
+    assert "entity" not in memory.stats().kinds
+
+
 def test_what_is_in_quarantine_states_nothing(memory: Memory) -> None:
     memory.ingest_text(NOTE, source="spam.md", provenance="quarantine", now=NOW)
     assert memory.stats().facts == 0

@@ -151,7 +151,7 @@ def _sentences(text: str) -> Iterator[str]:
 _WORD = r"[A-Z][\w.+#&'-]*"
 _NAME = rf"(?:The )?{_WORD}(?: (?:{_WORD}|\d[\w.]*|of|de|van|von|the))*"
 _NOW = r"(?:now |also |still |currently |mainly |mostly |really |generally |usually )?"
-_OPENING = r"(?:\w+, |And |But |So )?"
+_OPENING = r"(?:\w+(?: \w+)?, |And |But |So )?"
 _IS_A = re.compile(rf"^({_NAME}),? (?:is|are) (?:a|an|the) (\w[^;:!]*)$")
 _USES = re.compile(rf"^({_NAME}|I) {_NOW}(?:uses?|is using|am using) (.+)$")
 _DOES = re.compile(
@@ -188,9 +188,24 @@ _ARTICLE = re.compile(r"^(?:a|an|the) ", re.IGNORECASE)
 _NO_VALUE = frozenset(
     {
         "it", "this", "that", "these", "those", "them", "him", "her", "me", "us", "you", "one", "to", "be", "so",
-        "much", "more", "most", "well", "very", "same", "how", "what",
+        "much", "more", "most", "well", "very", "same", "how", "what", "where", "when", "why", "who", "for", "up",
+        "out", "off", "too", "with", "without", "about", "from", "by", "over", "under", "into", "in", "on", "at", "as",
+        "like", "being", "having", "getting", "moment", "least", "all", "both", "everything", "something", "nothing",
     }
 )  # fmt: skip
+# Words for what one thinks of a thing, not for what it is.
+_OPINIONS = frozenset(
+    {
+        "one", "mess", "problem", "thing", "joke", "bit", "pain", "disaster", "reason", "point", "best", "worst",
+        "issue", "case", "question", "answer", "wrong", "right", "hard", "easy", "only", "first", "last", "next",
+        "good", "bad", "great", "nice", "lot", "must", "shame", "pity", "mistake", "favourite", "favorite", "blocker",
+        "bottleneck", "winner", "loser", "success", "failure", "given", "start", "end",
+    }
+)  # fmt: skip
+# A place is a name, or something one can point at.
+_PLACED = ("lives_in", "works_at", "based_in", "located_in", "born_in")
+_POINTED_AT = re.compile(r"(?:a|an|the|my|our) |[A-Z0-9]")
+_CLAUSE = re.compile(r", [A-Z][\w'-]* [a-z].*$")
 _NO_SUBJECT = names.STOP_WORDS | frozenset(
     {
         "everything", "something", "someone", "anyone", "everyone", "everybody", "anything", "one", "another", "half",
@@ -236,11 +251,12 @@ def _of_me(sentence: str, speaker: str, _named: Container[str]) -> Iterator[Trip
     if match := _I_DO.match(sentence):
         predicate = _PREDICATES[match[1]]
         several = match[1] in ("use", "speak", "own")
-        yield from (Triple(speaker, predicate, value, SURE) for value in _values(match[2], split=several))
+        values = _values(match[2], split=several) if _is_placed(predicate, match[2]) else ()
+        yield from (Triple(speaker, predicate, value, SURE) for value in values)
     elif match := _MY.match(sentence):
         yield from (Triple(speaker, norm_tag(match[1]), value, SURE) for value in _values(match[2]))
     elif match := _I_AM.match(sentence):
-        yield from (Triple(speaker, "is_a", value, SURE) for value in _values(match[1]))
+        yield from (Triple(speaker, "is_a", value, SURE) for value in _kinds(match[1]))
 
 
 def _of_others(sentence: str, speaker: str, named: Container[str]) -> Iterator[Triple]:
@@ -252,11 +268,24 @@ def _of_others(sentence: str, speaker: str, named: Container[str]) -> Iterator[T
         yield from (Triple(str(subject), "uses", value, confidence) for value in values)
     elif match := _DOES.match(sentence):
         predicate = _PREDICATES.get(match[2], match[2].replace(" ", "_"))
-        subject = _subject(match[1], named, telling=True)
+        subject = _subject(match[1], named, telling=True) if _is_placed(predicate, match[3]) else None
         yield from (Triple(str(subject), predicate, value, FAIR) for value in (_values(match[3]) if subject else ()))
     elif match := _IS_A.match(sentence):
         subject = _subject(match[1], named, telling=False)
-        yield from (Triple(str(subject), "is_a", value, FAIR) for value in (_values(match[2]) if subject else ()))
+        yield from (Triple(str(subject), "is_a", value, FAIR) for value in (_kinds(match[2]) if subject else ()))
+
+
+def _is_placed(predicate: str, given: str) -> bool:
+    """Whether what is said to be a place may be one: one does not live in fear."""
+    return predicate not in _PLACED or _POINTED_AT.match(given) is not None
+
+
+def _kinds(given: str) -> Iterator[str]:
+    """What something is said to be, but for opinions."""
+    for value in _values(given):
+        words = value.casefold().split()
+        if words[0] not in _OPINIONS and words[-1] not in _OPINIONS:
+            yield value
 
 
 def _subject(given: str, named: Container[str], telling: bool) -> str | None:
@@ -274,6 +303,7 @@ def _subject(given: str, named: Container[str], telling: bool) -> str | None:
 def _values(given: str, split: bool = False) -> Iterator[str]:
     """What is said, up to where another thought begins; several where it is a list of short things."""
     said = _END.sub("", f"{given} ").strip(" ,.!")
+    said = said if split else _CLAUSE.sub("", said)
     items = _LIST.split(said) if split else [said]
     if any(len(item.split()) > _SHORT for item in items):
         items = [said]

@@ -81,10 +81,22 @@ def state(
     passages = passages_of(store, scope, batch.nodes)
     found = list(zip(passages, read(passages), strict=True)) if passages else []
     fields = [(node, _fields(node)) for node in batch.nodes if node.kind == "source"]
-    made = _State(store, scope, batch, gone, now).put(found, fields, nodes, single)
+    _pass_on(store, scope, batch)
+    made = _State(store, scope, batch, [*gone, *batch.successors], now).put(found, fields, nodes, single)
     if made:
         resolve(store, scope, Change(arriving=made), batch, now)
     _end(store, scope, batch, [*gone, *(node.id for node, _ in fields)], now)
+
+
+def _pass_on(store: Store, scope: Scope, batch: Batch) -> None:
+    """Let what was stated of an entity that a rule made pass to the note of its name, now that there is one."""
+    notes = {norm: node.id for node in batch.nodes if node.kind == "source" for norm in norms_of(node)}
+    named = store.named(scope, sorted(notes)) if notes else {}
+    nodes = store.get(scope, sorted({id_ for ids in named.values() for id_ in ids}))
+    for norm, ids in named.items():
+        mine = (nodes[id_] for id_ in ids if id_ in nodes and dict(nodes[id_].props) == MADE_FOR_A_FACT)
+        here = [node for node in mine if (node.owner, node.team) == (scope.user, scope.share)]
+        batch.successors |= {node.id: notes[norm] for node in here}
 
 
 def _fields(file: Node) -> list[Triple]:

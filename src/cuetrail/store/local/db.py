@@ -540,6 +540,11 @@ def log_changes(
     db.executemany(query, changes)
 
 
+def another_version(db: sqlite3.Connection, part: int | None = None) -> None:
+    """Say that a place, or any place (None), is no longer as it was: what was made of it is of before."""
+    db.execute("UPDATE parts SET version = version + 1 WHERE ?1 IS NULL OR part = ?1", (part,))
+
+
 def own_part(db: sqlite3.Connection, scope: Scope) -> int:
     """The part this scope writes to, made on first use. Needs a write transaction."""
     row = (scope.tenant, scope.user, scope.share or "")

@@ -13,7 +13,7 @@ from cuetrail.model import Scope, Tag
 from cuetrail.store.base import Batch
 from cuetrail.store.dreams import Atom, Book, Mark, Row, Saved, Writes
 from cuetrail.store.local import lives, rows, write
-from cuetrail.store.local.db import damaged, log_changes
+from cuetrail.store.local.db import another_version, damaged, log_changes
 from cuetrail.store.local.labels import collect_labels, count_given, label_ids, put_carriers
 
 Relabelled = Sequence[tuple[Atom, tuple[Tag, ...]]]
@@ -28,6 +28,7 @@ def save(db: sqlite3.Connection, path: Path, scope: Scope, part: int, name: str,
         write.write_batch(db, scope, writes.batch, dreamt=name)
     _remove_mentions(db, part, writes.remove_mentions)
     lives.settle(db, writes.lives, name)
+    another_version(db, part)
     _keep_books(db, part, writes.drop, writes.put)
     if writes.mark is not None:
         put_mark(db, part, name, writes.mark)

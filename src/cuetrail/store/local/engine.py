@@ -58,7 +58,7 @@ from cuetrail.store.local import (
     texts,
     write,
 )
-from cuetrail.store.local.db import UNERASED, Database, chunks, head, log_changes, marks
+from cuetrail.store.local.db import UNERASED, Database, another_version, chunks, head, log_changes, marks
 from cuetrail.store.local.expand import expand
 from cuetrail.store.local.factstore import FactStore
 from cuetrail.store.local.home import Home
@@ -202,6 +202,7 @@ class LocalStore(FactStore):
                 for keys, now in woken:
                     lives.touch(db, keys, now)
                 log_changes(db, [key for keys, _ in woken for key in keys])
+                another_version(db)
 
     # --- reading
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from cuetrail.errors import InputError
 from cuetrail.store.base import NO_VECTORS, Unembedded, VectorSpace, mismatch
-from cuetrail.store.local.db import chunks, log_changes, marks, meta
+from cuetrail.store.local.db import another_version, chunks, log_changes, marks, meta
 
 NOW, NEXT = "vectors", "next_vectors"
 _NAMED = {NOW: "vector_space", NEXT: "next_space"}
@@ -76,13 +76,8 @@ def finish(db: sqlite3.Connection, space: VectorSpace) -> bool:
     _name(db, NEXT, None)
     # Every vector is another one. An index that is left over from an earlier use of this model must not pass for it.
     db.execute("INSERT INTO changes (low, high, vectors_only) SELECT 0, coalesce(max(key), 0), 1 FROM nodes")
-    _another_version(db)
+    another_version(db)
     return True
-
-
-def _another_version(db: sqlite3.Connection) -> None:
-    """Vectors are made for everyone, so what anyone made of a search is of before."""
-    db.execute("UPDATE parts SET version = version + 1")
 
 
 def missing(db: sqlite3.Connection, space: VectorSpace, after: int, limit: int) -> list[int]:
@@ -99,7 +94,7 @@ def put(db: sqlite3.Connection, space: VectorSpace, made: Sequence[tuple[Unembed
         said = {key: (name, text) for key, name, text in db.execute(query, [one.key for one, _ in some])}
         vectors |= {one.key: vector for one, vector in some if said.get(one.key) == (one.node.name, one.node.text)}
     log_changes(db, store(db, space, vectors), vectors_only=True)
-    _another_version(db)
+    another_version(db)
     return len(vectors)
 
 

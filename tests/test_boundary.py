@@ -31,6 +31,7 @@ REQUIRED: dict[str, tuple[Any, ...]] = {
     "add": ("a text",),
     "add_many": (["a text"],),
     "backup": ("backup.tar",),
+    "bench": ([{"question": "a", "gold": ["a"]}],),
     "brief": (),
     "doctor": (),
     "doomed": ("a",),

@@ -18,6 +18,7 @@ LAYERS: list[set[str]] = [
     {
         "recall",
         "narrate",
+        "quality",
         "resolution",
         "cache",
         "recipes",

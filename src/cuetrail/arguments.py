@@ -149,6 +149,14 @@ RULES: Mapping[str, Rule] = {
     "budget": Rule(_is_budget, "a Budget, such as Budget(tokens=2000) or Budget(chars=8000)"),
     "embedder": Rule(_is_embedder, 'an Embedder, the name of one such as "static", or None'),
     "items": Rule(is_list, 'a list of texts, nodes or mappings, such as ["a text", {"text": "another", "tags": []}]'),
+    "questions": Rule(
+        lambda value: is_path(value) or is_list(value),
+        'a file of questions, or a list such as [{"question": "...", "gold": ["id or name"]}]',
+    ),
+    "others": Rule(
+        lambda value: isinstance(value, Mapping) and all(isinstance(one, Recipe) for one in value.values()),
+        'recipes by name, such as {"mine": recipes.TRAIL}',
+    ),
     "seeds": Rule(
         lambda value: isinstance(value, str) or is_list(value),
         'a query, or a list of ids and scores such as [("A0", 0.9)]',

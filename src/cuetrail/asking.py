@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Unpack
+from functools import partial
+from pathlib import Path
+from typing import Any, Unpack
 
 from cuetrail import recipes
 from cuetrail.activation import Stream, activate
@@ -15,17 +17,21 @@ from cuetrail.anchor import Ask, Measure
 from cuetrail.arguments import MODES, RecallOptions, checked, refusal
 from cuetrail.boundary import chosen, make_flow, make_query_tags, make_seeding, make_seeds, make_where
 from cuetrail.cue import parse_cue
-from cuetrail.errors import CuetrailError
+from cuetrail.errors import CuetrailError, InputError
 from cuetrail.exploring import Exploring, now_ms
 from cuetrail.model import Budget, Claim, Edge, Neighbourhood, Node, Rank, Recollection, Version
+from cuetrail.quality import Comparison, Question, answer, compare, make_questions, measures_of
 from cuetrail.recall import recall
 from cuetrail.recipes import Mode, Recipe
 from cuetrail.seeds import Chooser, Seeding, by_hybrid, query_tags
+from cuetrail.store.base import Progress
 
 log = logging.getLogger("cuetrail")
 
 DEFAULT_BUDGET = Budget(tokens=2000)
 WALK_BUDGET = Budget(chars=8000)
+# For measuring what is found, whether or not there is room for its text.
+UNBOUNDED = Budget(chars=1 << 30)
 
 
 class Asking(Exploring):
@@ -125,6 +131,48 @@ class Asking(Exploring):
         return self.recall(cue, budget=budget, recipe=recipe, **options)
 
     @checked
+    def bench(
+        self,
+        questions: str | Path | Iterable[Mapping[str, Any] | Question],
+        *,
+        only: Iterable[str] = (),
+        others: Mapping[str, Recipe] | None = None,
+        limit: int = 10,
+        progress: Progress | None = None,
+        now: int | None = None,
+    ) -> Comparison:
+        """How well each recipe answers questions whose answers are known, so that one can be chosen for this memory.
+
+        `questions` are a JSONL file or a list: {"question": ..., "gold": [ids or names]}. Gold that is a source counts
+        as found with anything from it. `only` names recipes; `others` are your own. The first row is what the others
+        are held against. Nothing is counted as used. Raises InputError for what is no question, or no node here.
+        """
+        if limit < 1:
+            raise InputError("limit must be at least 1: nothing can be found otherwise")
+        asked = [replace(one, gold=tuple(map(self._need, one.gold))) for one in make_questions(questions)]
+        golden = self.store.get(self.scope, [id_ for one in asked for id_ in one.gold])
+        sources = {
+            node.source: node.id for node in golden.values() if node.kind == "source" and node.source is not None
+        }
+        moment = now_ms() if now is None else now
+
+        def find(question: Question, recipe: Recipe) -> list[str]:
+            when = moment if question.now is None else question.now
+            found = self.recall(
+                question.cue, recipe=recipe, limit=limit, budget=UNBOUNDED, record_access=False, now=when
+            )
+            nodes = (hit.node for hit in found.hits)
+            return [n.id if n.id in question.gold else sources.get(n.source or "", n.id) for n in nodes]
+
+        given = {}
+        for name, recipe in _contenders(only, others or {}).items():
+            find(asked[0], recipe)  # what is loaded once is no part of any time
+            given[name] = [answer(partial(find, recipe=recipe), question) for question in asked]
+            if progress:
+                progress(name, len(asked), len(asked))
+        return compare(asked, given, *measures_of(limit))
+
+    @checked
     def activate(
         self,
         seeds: str | Iterable[str | tuple[str, float]],
@@ -195,3 +243,15 @@ class Asking(Exploring):
             with contextlib.suppress(CuetrailError):
                 if shown:
                     self.store.touch(self.scope, list(shown), now_ms() if now is None else now)
+
+
+def _contenders(only: Iterable[str], others: Mapping[str, Recipe]) -> dict[str, Recipe]:
+    """The recipes to compare by name, the default one first. Raises InputError for a name that no recipe has."""
+    known = {**recipes.BY_NAME, **others}
+    chosen = {}
+    for name in list(only) or list(known):
+        # Compared and not looked up: callers may pass what has no hash.
+        if name not in list(known):
+            raise InputError(f"there is no recipe {name!r:.60}: use some of {', '.join(known)}")
+        chosen[name] = known[name]
+    return chosen

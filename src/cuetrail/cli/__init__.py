@@ -13,6 +13,7 @@ from cuetrail.cli.believing import fact, narrate
 from cuetrail.cli.dreaming import dream
 from cuetrail.cli.exploring import brief, explore, note, relate, traverse
 from cuetrail.cli.keeping import backup, completion, copy, doctor, export, import_, reembed, restore
+from cuetrail.cli.measuring import bench
 from cuetrail.cli.mirroring import mirror
 from cuetrail.cli.reading import get, recall, stats
 from cuetrail.cli.serving import mcp
@@ -21,7 +22,7 @@ from cuetrail.cli.writing import add, forget, ingest, link
 
 VERBS = (
     add, ingest, recall, activate, explore, traverse, brief, get, link, relate, note, fact, narrate, quarantine, forget,
-    dream, mirror, stats, mcp, export, import_, backup, copy, restore, reembed, doctor, completion,
+    dream, mirror, stats, bench, mcp, export, import_, backup, copy, restore, reembed, doctor, completion,
 )  # fmt: skip
 """In the order people need them; the help keeps it."""
 

@@ -1,0 +1,255 @@
+"""How well a memory answers: measures of one ranked answer, and recipes compared on questions with known answers.
+
+Equations first. An answer is the ids that were found, the best first; gold is what should have been found.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cuetrail.errors import InputError
+
+RESAMPLES = 10_000
+SEED = 20_260
+# Questions whose answers are drawn together: bounds what a resampling holds in memory.
+_DRAWN_AT_ONCE = 1_000
+
+
+def recall_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
+    """The share of the gold that stands among the first k.
+
+    >>> recall_at(["a", "x", "b"], {"a", "b"}, 2), recall_at(["a", "x", "b"], {"a", "b"}, 3)
+    (0.5, 1.0)
+    """
+    return len(set(ranked[:k]) & set(gold)) / len(set(gold))
+
+
+def all_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
+    """1 where all of the gold stands among the first k.
+
+    >>> all_at(["a", "x", "b"], {"a", "b"}, 2), all_at(["a", "x", "b"], {"a", "b"}, 3)
+    (0.0, 1.0)
+    """
+    return float(set(gold) <= set(ranked[:k]))
+
+
+def hit_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
+    """1 where any of the gold stands among the first k.
+
+    >>> hit_at(["x", "a"], {"a", "b"}, 1), hit_at(["x", "a"], {"a", "b"}, 2)
+    (0.0, 1.0)
+    """
+    return float(not set(gold).isdisjoint(ranked[:k]))
+
+
+def reciprocal_rank(ranked: Sequence[str], gold: Collection[str]) -> float:
+    """One over the place of the first gold, 0 where none was found; its mean over questions is the MRR.
+
+    >>> reciprocal_rank(["x", "a"], {"a"}), reciprocal_rank(["x"], {"a"})
+    (0.5, 0.0)
+    """
+    return next((1 / place for place, id_ in enumerate(ranked, 1) if id_ in gold), 0.0)
+
+
+_AT_K: Mapping[str, Callable[[Sequence[str], Collection[str], int], float]] = {
+    "R": recall_at,
+    "All": all_at,
+    "Hit": hit_at,
+}
+
+
+def measure(name: str, ranked: Sequence[str], gold: Collection[str]) -> float:
+    """One measure by its name: R@5, All@5, Hit@10 or MRR.
+
+    >>> measure("R@1", ["a"], {"a", "b"}), measure("MRR", ["x", "a"], {"a"})
+    (0.5, 0.5)
+    """
+    if name == "MRR":
+        return reciprocal_rank(ranked, gold)
+    kind, _, k = name.partition("@")
+    return _AT_K[kind](ranked, gold, int(k))
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A mean difference, and the bounds between which 95 % of its resamplings lie."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def paired_interval(
+    ours: Sequence[float], theirs: Sequence[float], resamples: int = RESAMPLES, seed: int = SEED
+) -> Interval:
+    """How much higher `ours` is than `theirs` on the same questions, by the paired bootstrap (percentiles).
+
+    Questions are drawn with replacement, each with both its values, so that hard questions are hard for both.
+    Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 13.
+
+    >>> paired_interval([1.0, 1.0], [0.5, 0.5])
+    Interval(mean=0.5, low=0.5, high=0.5)
+    """
+    differences = np.asarray(ours, dtype=np.float64) - np.asarray(theirs, dtype=np.float64)
+    if not len(differences):
+        return Interval(0.0, 0.0, 0.0)
+    rng = np.random.default_rng(seed)
+    means = np.empty(resamples)
+    for start in range(0, resamples, _DRAWN_AT_ONCE):
+        count = min(_DRAWN_AT_ONCE, resamples - start)
+        drawn = rng.integers(0, len(differences), (count, len(differences)))
+        means[start : start + count] = differences[drawn].mean(axis=1)
+    low, high = np.percentile(means, (2.5, 97.5))
+    return Interval(float(differences.mean()), float(low), float(high))
+
+
+def measures_of(limit: int) -> tuple[list[str], str]:
+    """What to measure where so many hits are asked for, and which of it to compare by: R@5 where there are as many.
+
+    >>> measures_of(10), measures_of(3)
+    ((['R@1', 'R@5', 'R@10', 'All@10', 'MRR'], 'R@5'), (['R@1', 'R@3', 'All@3', 'MRR'], 'R@3'))
+    """
+    places = sorted({place for place in (1, 5, 10) if place < limit} | {limit})
+    return [*(f"R@{place}" for place in places), f"All@{limit}", "MRR"], f"R@{min(5, limit)}"
+
+
+# --- questions, and what was answered
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A cue, and what an answer to it should hold. `kind` is the group it is told with, `now` when it is asked."""
+
+    cue: str
+    gold: tuple[str, ...]
+    kind: str = ""
+    now: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was found, the best first and each once, and how long that took."""
+
+    ranked: tuple[str, ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One way to ask, measured: means over the questions, its lead over the first row, and times in seconds."""
+
+    name: str
+    figures: Mapping[str, float]
+    lead: Interval
+    p50: float
+    p95: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Several ways to ask the same questions; `lead` is by the measure named `by`, against the first row."""
+
+    questions: int
+    by: str
+    rows: tuple[Row, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        rows = [
+            {
+                "recipe": row.name,
+                **row.figures,
+                "lead": {"mean": row.lead.mean, "low": row.lead.low, "high": row.lead.high},
+                "p50_ms": row.p50 * 1000,
+                "p95_ms": row.p95 * 1000,
+            }
+            for row in self.rows
+        ]
+        return {"questions": self.questions, "by": self.by, "against": self.rows[0].name, "rows": rows}
+
+
+def answer(find: Callable[[Question], Iterable[str]], question: Question) -> Answer:
+    """What a question finds, and in which time; of what comes twice, the better place counts."""
+    start = time.perf_counter()
+    found = find(question)
+    seconds = time.perf_counter() - start
+    return Answer(tuple(dict.fromkeys(found)), seconds)
+
+
+def scores(name: str, questions: Sequence[Question], answers: Sequence[Answer]) -> list[float]:
+    """One measure of each answer."""
+    return [measure(name, given.ranked, asked.gold) for asked, given in zip(questions, answers, strict=True)]
+
+
+def compare(
+    questions: Sequence[Question], given: Mapping[str, Sequence[Answer]], measures: Sequence[str], by: str
+) -> Comparison:
+    """A row for each way to ask, the first being what the others are held against."""
+    first = scores(by, questions, next(iter(given.values())))
+    rows = []
+    for name, answers in given.items():
+        figures = {one: statistics.fmean(scores(one, questions, answers)) for one in measures}
+        times = [one.seconds for one in answers]
+        p50, p95 = (float(at) for at in np.percentile(times, (50, 95)))
+        rows.append(Row(name, figures, paired_interval(scores(by, questions, answers), first), p50, p95))
+    return Comparison(len(questions), by, tuple(rows))
+
+
+# --- a file of questions
+
+
+def make_questions(given: str | Path | Iterable[object]) -> list[Question]:
+    """Questions from a file, or from a list of them. Raises InputError for what is none, and where there is none."""
+    if isinstance(given, str | Path):
+        return read_questions(Path(given).expanduser())
+    found = [one if isinstance(one, Question) else make_question(one) for one in given]
+    if not found:
+        raise InputError('there are no questions: give some, such as {"question": "...", "gold": ["id or name"]}')
+    return found
+
+
+def read_questions(path: Path) -> list[Question]:
+    """The questions of a JSONL file: {"question": "...", "gold": ["id or name", ...]} on each line.
+
+    Raises InputError for a file that cannot be read, and for a line that is no question, with its number.
+    """
+    try:
+        text = path.read_text("utf-8-sig", errors="replace")
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}: name a file of questions") from error
+    found = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            found.append(make_question(json.loads(line)))
+        except (ValueError, RecursionError) as error:
+            told = error if isinstance(error, InputError) else "this is no JSON"
+            raise InputError(f"{path}, line {number}: {told}; {_SHAPE}") from None
+    if not found:
+        raise InputError(f"{path} holds no questions; {_SHAPE}")
+    return found
+
+
+_SHAPE = 'write {"question": "...", "gold": ["id or name"]} on each line'
+
+
+def make_question(given: object) -> Question:
+    """A question from plain data; `gold` may be one text. Raises InputError when it is none."""
+    if not isinstance(given, Mapping):
+        raise InputError("a question must be a mapping")
+    cue, gold, kind = given.get("question"), given.get("gold"), given.get("kind", "")
+    gold = [gold] if isinstance(gold, str) else gold
+    if not isinstance(cue, str) or not cue.strip():
+        raise InputError("question must be a text that is not empty")
+    if not isinstance(gold, list | tuple) or not gold or not all(isinstance(one, str) and one for one in gold):
+        raise InputError("gold must be a list of ids or names that is not empty")
+    return Question(cue, tuple(dict.fromkeys(gold)), kind if isinstance(kind, str) else "")

@@ -21,7 +21,7 @@ from cuetrail.spread import nowhere
 
 Contender = Callable[[Memory, Question, int], Sequence[Node]]
 
-CANDIDATES = 100
+CANDIDATES = 50
 # How much words say in the blend, by embedder: chosen by hand on the development questions, as the weaker of two says
 # less.
 TEXT_SHARE = {"static": 0.7, "bge": 0.35}
@@ -40,14 +40,6 @@ def by_recipe(recipe: Recipe) -> Contender:
     return find
 
 
-def by_exploring(memory: Memory, question: Question, limit: int) -> list[Node]:
-    """What `explore` finds, of whatever kind, the best first."""
-    now = TODAY if question.now is None else question.now
-    found = memory.explore([question.cue], record_access=False, now=now)
-    ranked = sorted(found.items, key=lambda item: (-item.score, item.node.id))
-    return [item.node for item in ranked[:limit]]
-
-
 def contenders(embedder: str) -> dict[str, Contender]:
     """Every row by name; the first is what the others are held against."""
     share = TEXT_SHARE[embedder]
@@ -59,9 +51,10 @@ def contenders(embedder: str) -> dict[str, Contender]:
         "TAG_WALK": recipes.TAG_WALK,
         "ENERGY": recipes.ENERGY,
         "NARRATIVE": recipes.NARRATIVE,
+        "EXPLORE": recipes.EXPLORE,
         **variants(),
     }
-    return {**{name: by_recipe(recipe) for name, recipe in rows.items()}, "EXPLORE": by_exploring}
+    return {name: by_recipe(recipe) for name, recipe in rows.items()}
 
 
 def variants() -> dict[str, Recipe]:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
+from cuetrail.cli.measuring import RECIPES
 from cuetrail.recipes import BY_NAME
 
 Run = Callable[..., Result]
@@ -35,7 +36,7 @@ def test_every_recipe_has_a_row_with_its_figures(ask: Ask, sky: None, questions:
     found = ask("bench", questions)
     assert (found["questions"], found["by"], found["against"]) == (2, "R@5", "trail")
     rows = {row["recipe"]: row for row in found["rows"]}
-    assert list(rows) == list(BY_NAME)
+    assert list(rows) == list(BY_NAME) == list(RECIPES)
     # Words find the kite and the stone; only the walk comes to the cloud.
     assert (rows["trail"]["R@5"], rows["trail"]["All@10"], rows["trail"]["MRR"]) == (0.75, 0.5, 1.0)
     assert (rows["tag-walk"]["R@5"], rows["tag-walk"]["All@10"]) == (1.0, 1.0)

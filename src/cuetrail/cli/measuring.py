@@ -13,7 +13,7 @@ from cuetrail.cli.base import Run, pass_run, verb
 if TYPE_CHECKING:
     from cuetrail.quality import Comparison, Row
 
-RECIPES = ("trail", "tag-walk", "energy", "narrative")
+RECIPES = ("trail", "tag-walk", "energy", "narrative", "explore")
 
 
 @verb("bench", "cuetrail bench questions.jsonl", "cuetrail bench questions.jsonl --recipe trail --recipe energy --json")

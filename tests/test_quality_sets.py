@@ -172,13 +172,14 @@ def test_a_linking_sentence_asks_for_its_note_and_is_hidden(data: Path, tmp_path
 
 
 def test_only_the_links_that_are_asked_for_are_hidden() -> None:
-    hidden = [one for note, text in NOTES.items() for one in links_of(note, text, NOTES)]
+    hidden = list(links_of(NOTES))
     assert [one.note for one in hidden] == ["blue-book/docs/anki.md", "blue-book/docs/vim.md"]
     left = without(NOTES, hidden[:1])
     assert "It is free." in left["blue-book/docs/anki.md"]
     assert "spaced repetition" not in left["blue-book/docs/anki.md"]
     assert left["blue-book/docs/vim.md"] == NOTES["blue-book/docs/vim.md"]
     assert plain("- See *[the site](https://vim.org)* or [[Red kite|kites]]") == "See the site or Red kite"
+    assert plain("An [](https://vim.org) empty link") == "An empty link"
 
 
 def test_data_that_is_not_there_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

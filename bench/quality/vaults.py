@@ -28,6 +28,7 @@ EMBEDDED = re.compile(r"!\[\[[^\[\]]*\]\]|!\[[^\]]*\]\([^)]*\)")
 FENCED = re.compile(r"^(```|~~~).*?^\1[^\n]*$|\A---\n.*?^---$", re.DOTALL | re.MULTILINE)
 BLOCK = re.compile(r"[^\n]+(?:\n(?!\s*(?:[-*+#>|]|\d+\.))[^\n]+)*")
 SIGNS = re.compile(r"[*_`#>|~]+|^\s*(?:[-+]|\d+\.)\s+", re.MULTILINE)
+NO_BREAK = re.compile(r"[^\n]")
 WORD = re.compile(r"\w{2,}")
 
 
@@ -44,7 +45,7 @@ class Hidden:
 
 def load(data: Path, most: int | None, *, name: str) -> list[Corpus]:
     notes = read_notes(present(data / "vaults" / f"{name}.tar.gz"))
-    found = [one for note, text in notes.items() for one in links_of(note, text, notes)]
+    found = list(links_of(notes))
     drawn = Random(SEED).sample(found, min(most or ASKED, len(found)))
     questions = [Question(one.cue, (one.target,)) for one in drawn]
     return [Corpus(name, partial(fill, notes=without(notes, drawn), name=name), questions, place="source")]
@@ -62,34 +63,35 @@ def fill(memory: Memory, folder: Path, *, notes: Mapping[str, str], name: str) -
 def read_notes(archive: Path) -> dict[str, str]:
     """The texts of a vault by path."""
     with tarfile.open(archive) as vault:
+        # Read in the archive's order, as a packed one cannot go back cheaply.
         files = ((member.name, vault.extractfile(member)) for member in vault if member.name.endswith(".md"))
-        return {name: file.read().decode("utf-8", "replace") for name, file in sorted(files, key=_name) if file}
+        found = {name: file.read().decode("utf-8", "replace") for name, file in files if file}
+    return dict(sorted(found.items()))
 
 
-def _name(pair: tuple[str, object]) -> str:
-    return pair[0]
-
-
-def links_of(note: str, text: str, notes: Mapping[str, str]) -> Iterator[Hidden]:
-    """The sentences of a note that ask for another note of the vault, one for each such link."""
-    stems = _stems(tuple(notes))
-    fenced = [match.span() for match in FENCED.finditer(text)]
-    for block in BLOCK.finditer(text):
-        if any(start < block.end() and block.start() < end for start, end in fenced):
-            continue
-        cuts = [0, *sentences.ends(block[0]), len(block[0])]
-        for start, end in pairwise(cuts):
-            sentence = block[0][start:end]
+def links_of(notes: Mapping[str, str]) -> Iterator[Hidden]:
+    """The sentences of a vault that ask for a note, one for each link from one note to another."""
+    stems = {PurePosixPath(path).stem.lower(): path for path in sorted(notes, reverse=True)}
+    for note, text in notes.items():
+        for start, sentence in _sentences(text):
             for link in LINK.finditer(sentence):
                 target = _target(link, note, notes, stems)
                 cue = plain(sentence[: link.start()] + " " + sentence[link.end() :])
-                if target not in (None, note) and len(WORD.findall(cue)) >= MIN_WORDS:
-                    yield Hidden(note, block.start() + start, block.start() + end, cue, target)
+                if target is not None and target != note and len(WORD.findall(cue)) >= MIN_WORDS:
+                    yield Hidden(note, start, start + len(sentence), cue, target)
+
+
+def _sentences(text: str) -> Iterator[tuple[int, str]]:
+    """The sentences of a note and where they start; its properties and blocks of code are blank."""
+    spoken = FENCED.sub(lambda fence: NO_BREAK.sub(" ", fence[0]), text)
+    for block in BLOCK.finditer(spoken):
+        cuts = [0, *sentences.ends(block[0]), len(block[0])]
+        yield from ((block.start() + start, block[0][start:end]) for start, end in pairwise(cuts))
 
 
 def plain(sentence: str) -> str:
     """A sentence as one would say it: links by their texts, without the signs of Markdown."""
-    said = LINK.sub(lambda link: link["text"] or _sides(link["wiki"])[0], EMBEDDED.sub(" ", sentence))
+    said = LINK.sub(lambda link: link["text"] or _sides(link["wiki"] or "")[0], EMBEDDED.sub(" ", sentence))
     return " ".join(SIGNS.sub(" ", said).split())
 
 
@@ -105,10 +107,6 @@ def _target(link: re.Match[str], note: str, notes: Mapping[str, str], stems: Map
         return path if path in notes else None
     named = (side.partition("#")[0].rpartition("/")[2].strip().lower() for side in reversed(_sides(link["wiki"])))
     return next((stems[name] for name in named if name in stems), None)
-
-
-def _stems(paths: Sequence[str]) -> dict[str, str]:
-    return {PurePosixPath(path).stem.lower(): path for path in reversed(paths)}
 
 
 def without(notes: Mapping[str, str], hidden: Sequence[Hidden]) -> dict[str, str]:

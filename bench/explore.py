@@ -9,13 +9,15 @@ each, storylines are part of macros. Vectors are unit vectors of 256 dimensions 
 queries: none is easy to find.
 
 An exploration has one query without a threshold and one name to match; granularities take turns. Each runs PASSES
-times; its median counts. A traversal is a personalised PageRank from one node with its defaults.
+times, the sizes in turns; its median counts. A traversal is a personalised PageRank from one node with its defaults.
 """
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,52 +55,59 @@ class Drawn:
 
 def main() -> None:
     options = arguments(__doc__).parse_args()
-    with workplace(options.work) as work:
-        first: float | None = None
+    with workplace(options.work) as work, contextlib.ExitStack() as opened:
+        memories: dict[int, Memory] = {}
         for size in sorted(options.sizes):
             folder = work / f"explore-{size}"
             if not (folder / DONE).exists():
                 with Memory(emptied(folder), embedder=Drawn()) as memory:
                     fill(memory, size)
                 (folder / DONE).touch()
-            with Memory(folder, embedder=Drawn()) as memory:
-                result = measure(memory, size, first)
-            first = first or (result.figures["p50"] if size == SMALL else None)
-            publish(result)
+            memories[size] = opened.enter_context(Memory(folder, embedder=Drawn()))
+        explored, walked = _raced(memories, explore), _raced(memories, traverse)
+    small = p50(explored[SMALL]) if SMALL in explored else None
+    for size in memories:
+        publish(result(size, explored[size], walked[size], small if size != SMALL else None))
 
 
-def measure(memory: Memory, size: int, first: float | None) -> Result:
-    chance = random.Random(SEED)
-    words = vocabulary()
-    named = [name_of(chance.randrange(size) // 10 * 10) for _ in range(WARM_UP + ASKED)]
-
-    def explored(number: int) -> object:
-        query = {"query": " ".join(words[200 + number : 203 + number]), "threshold": 0.0}
-        return memory.explore(
-            [query], text_matches=[named[number]], granularity=number % 3 + 1, now=NOW, record_access=False
-        )
-
-    def traversed(number: int) -> object:
-        return memory.traverse([node_id(number * 10 % size)], mode="ppr", now=NOW, record_access=False)
-
-    taken = _taken(explored)
-    walks = _taken(traversed)
+def result(size: int, taken: list[float], walks: list[float], small: float | None) -> Result:
     rows = [["explore", ms(p50(taken)), ms(p95(taken))]]
     rows += [[f"  granularity {n + 1}", ms(p50(taken[n::3])), ms(p95(taken[n::3]))] for n in range(3)]
     rows.append(["traverse, PageRank", ms(p50(walks)), ms(p95(walks))])
     figures = {"p50": p50(taken), "p95": p95(taken), "traverse p50": p50(walks)}
     notes = []
-    if first is not None:
-        figures[f"p50 / p50 at {SMALL}"] = p50(taken) / first
-        notes.append(f"{times(p50(taken) / first)} its p50 at {SMALL:,}")
+    if small is not None:
+        figures[f"p50 / p50 at {SMALL}"] = p50(taken) / small
+        notes.append(f"{times(p50(taken) / small)} its p50 at {SMALL:,}")
     return Result("explore", size, COLUMNS, rows, figures, notes)
 
 
-def _taken(ask: Callable[[int], object]) -> list[float]:
-    """The median time of each call; the first ones only warm up."""
-    for number in range(WARM_UP):
-        ask(number)
-    return [p50([timed(ask, number)[0] for _ in range(PASSES)]) for number in range(WARM_UP, WARM_UP + ASKED)]
+Ask = Callable[[Memory, int, int], object]
+
+
+def explore(memory: Memory, size: int, number: int) -> object:
+    words, chance = vocabulary(), random.Random(f"{SEED} {size} {number}")
+    query = {"query": " ".join(words[200 + number : 203 + number]), "threshold": 0.0}
+    name = name_of(chance.randrange(size) // 10 * 10)
+    return memory.explore([query], text_matches=[name], granularity=number % 3 + 1, now=NOW, record_access=False)
+
+
+def traverse(memory: Memory, size: int, number: int) -> object:
+    return memory.traverse([node_id(number * 10 % size)], mode="ppr", now=NOW, record_access=False)
+
+
+def _raced(memories: dict[int, Memory], ask: Ask) -> dict[int, list[float]]:
+    """The median time of each call in each memory. They take turns, so that noise hits all alike."""
+    taken: dict[int, list[float]] = {size: [] for size in memories}
+    for number in range(WARM_UP + ASKED):
+        passes: dict[int, list[float]] = {size: [] for size in memories}
+        for _ in range(PASSES):
+            for size, memory in memories.items():
+                passes[size].append(timed(partial(ask, memory, size), number)[0])
+        if number >= WARM_UP:
+            for size, seconds in passes.items():
+                taken[size].append(p50(seconds))
+    return taken
 
 
 # --- the memory

@@ -7,51 +7,70 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from cuetrail.errors import InputError
+from cuetrail.errors import CuetrailError, InputError
 from cuetrail.model import Edge, Fact, Link, Mention, Node, Note, Scope, SourceFile, Tombstone, Version
-from cuetrail.store.base import NO_VECTORS, Batch, Progress, Record, Store
+from cuetrail.store.base import NO_VECTORS, Batch, Moment, Progress, Record, Store
 
 SIZE = 2_000
-# Nodes go first: everything else may lead to those of a teammate. Tombstones go last: they keep nobody out who is here.
-_FIRST: tuple[type[Any], ...] = (Node,)
-_REST: tuple[type[Any], ...] = (SourceFile, Version, Edge, Fact, Note, Mention, Link, Tombstone)
+# Everyone's nodes go first, then everyone's edges: what follows may lead to those of a teammate. Tombstones go last:
+# they keep nobody out who is here.
+_ORDER: tuple[tuple[type[Any], ...], ...] = (
+    (Node,),
+    (SourceFile, Version, Edge),
+    (Fact, Note, Mention, Link, Tombstone),
+)
 _LISTS = {
     Node: "nodes", Edge: "edges", Fact: "facts", Note: "notes", Mention: "mentions", Link: "links",
     SourceFile: "sources", Version: "versions", Tombstone: "tombstones",
 }  # fmt: skip
 
 
+# A copy that failed is not gone on with: the source is another by now.
+GO_ON = (
+    "The copy is not whole: remove the folder it was made in, or on a server all nodes whose labels begin with Cue "
+    "(MATCH (n) WHERE any(l IN labels(n) WHERE l STARTS WITH 'Cue') DETACH DELETE n), and copy again"
+)
+
+
 def copy(source: Store, target: Store, progress: Progress | None = None) -> int:
     """Copy everything to an empty memory; how many records. Raises InputError where something is there already.
 
-    What is copied is one moment of each user's memories. What dreaming noted for itself is not copied: the next dream
-    looks at everything anew.
+    What is copied is one moment, while others go on writing. What dreaming noted for itself is not copied: the next
+    dream looks at everything anew.
     """
     if target.places(None):
         raise InputError("the memory to copy to is not empty: name another, or one that is new")
-    space = source.vector_space()
+    try:
+        with source.moment() as moment:
+            return _copy(moment, target, progress)
+    except CuetrailError as error:
+        raise type(error)(f"{error}. {GO_ON}") from error
+
+
+def _copy(moment: Moment, target: Store, progress: Progress | None) -> int:
+    space = moment.space()
     if space is not None:
         target.start_vector_space(space)
     done = 0
-    places = source.places(None)
-    for kinds in (_FIRST, _REST):
-        for user in _users(places):
-            for team, batch in _batches(source, user, kinds):
+    places = moment.places()
+    for kinds in _ORDER:
+        for user in users_of(places):
+            for team, batch in _batches(moment, user, kinds):
                 place = replace(user, share=team)
                 if space not in (None, NO_VECTORS):
-                    batch.vectors = source.vectors(place, [node.id for node in batch.nodes])
+                    batch.vectors = moment.vectors(place, [node.id for node in batch.nodes])
                 target.write(place, batch)
                 done += sum(len(getattr(batch, name)) for name in _LISTS.values())
                 if progress:
                     progress("copying", done, 0)
     for place in places:
-        target.write(place, Batch(roots=source.roots(place)))
-    for name, value in source.kept("").items():
+        target.write(place, Batch(roots=moment.roots(place)))
+    for name, value in moment.kept().items():
         target.keep(name, value)
     return done
 
 
-def _users(places: list[Scope]) -> list[Scope]:
+def users_of(places: list[Scope]) -> list[Scope]:
     """Everyone, each with every team of the tenant: then what a record leads to has a name that tells whose it is."""
     teams: dict[str, set[str]] = {}
     for place in places:
@@ -60,9 +79,9 @@ def _users(places: list[Scope]) -> list[Scope]:
     return [Scope(tenant, user, tuple(sorted(teams[tenant]))) for tenant, user in who]
 
 
-def _batches(source: Store, user: Scope, kinds: tuple[type[Any], ...]) -> Iterator[tuple[str | None, Batch]]:
+def _batches(moment: Moment, user: Scope, kinds: tuple[type[Any], ...]) -> Iterator[tuple[str | None, Batch]]:
     """What a user owns, by kind, in batches of one place each."""
-    records = ((team, record) for team, record in source.scan(user) if isinstance(record, kinds))
+    records = ((team, record) for team, record in moment.scan(user) if isinstance(record, kinds))
     while some := list(islice(records, SIZE)):
         by_place: dict[str | None, Batch] = {}
         for team, record in some:

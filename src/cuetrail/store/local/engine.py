@@ -64,6 +64,7 @@ from cuetrail.store.local.factstore import FactStore
 from cuetrail.store.local.home import Home
 from cuetrail.store.local.ids import Ids, ids_of
 from cuetrail.store.local.labelindex import LabelIndex
+from cuetrail.store.local.moment import KEPT, Moment
 from cuetrail.store.local.read import Reader, nodes_by_key
 from cuetrail.store.local.snapshot import Snapshot
 from cuetrail.store.local.textindex import FORGOTTEN, TextIndex
@@ -76,7 +77,6 @@ DREAM_LOCK = "dream.lock"
 # So many recalls are counted in one transaction, and those of so many milliseconds.
 MANY_ACCESSES, ACCESS_MS = 32, 1_000
 # What callers keep in the table of the engine's own values begins so.
-KEPT = "kept:"
 
 
 class LocalStore(FactStore):
@@ -340,6 +340,13 @@ class LocalStore(FactStore):
         self._count_accesses()
         with self.db.apart() as db:
             yield Snapshot(db, scope, self.db.path)
+
+    @contextlib.contextmanager
+    def moment(self) -> Iterator[Moment]:
+        """Everyone's memories as they are now, however long the block takes."""
+        self._count_accesses()
+        with self.db.apart() as db:
+            yield Moment(db, self.db.path)
 
     def stats(self, scope: Scope) -> Stats:
         with self.db.reading() as db:

@@ -267,6 +267,9 @@ class Reader:
         for row in found:
             record: Any = checked_node(self.path, row) if make is rows.to_node else make(row)
             called = {field: names[row[at]] for field, at in ends.items() if row[at] in names} if names else {}
+            if isinstance(record, Note) and row[8] in self.parts:
+                # On an edge, which may be a teammate's; there are few such notes.
+                called = {"target": self.ids.names([(row[7], row[1], row[8])], "edges")[row[7]]}
             yield replace(record, **called) if called else record
 
     def stats(self) -> Stats:

@@ -294,7 +294,7 @@ def to_fact(row: tuple[Any, ...]) -> Fact:
 
 
 NOTE = """SELECT o.id, coalesce(n.id, e.id), o.text, o.target_on, o.created, o.expires,
-  CASE o.target_on WHEN 'node' THEN o.target END FROM notes o
+  CASE o.target_on WHEN 'node' THEN o.target END, e.key, e.part FROM notes o
   LEFT JOIN nodes n ON o.target_on = 'node' AND n.key = o.target
   LEFT JOIN edges e ON o.target_on = 'edge' AND e.key = o.target"""
 MENTION = """SELECT a.id, b.id, m.at, m.source, m.node FROM mentions m

@@ -68,6 +68,7 @@ from cuetrail.store.neo4j.connection import Address, Connection, chunks, rows
 from cuetrail.store.neo4j.expand import expand
 from cuetrail.store.neo4j.home import Home
 from cuetrail.store.neo4j.ids import Ids
+from cuetrail.store.neo4j.moment import Moment, moment
 from cuetrail.store.neo4j.read import Reader
 from cuetrail.store.neo4j.schema import migrate
 from cuetrail.store.steps import Side, Step, StepQuery
@@ -333,6 +334,10 @@ class Neo4jStore:
     def snapshot(self, scope: Scope) -> contextlib.AbstractContextManager[views.Snapshot]:
         """One consistent view from its opening to its end, however long that takes."""
         return views.snapshot(self.connection, scope)
+
+    def moment(self) -> contextlib.AbstractContextManager[Moment]:
+        """Everyone's memories as they are now, however long the block takes."""
+        return moment(self.connection)
 
     def stats(self, scope: Scope) -> Stats:
         def work(reader: Reader) -> Stats:

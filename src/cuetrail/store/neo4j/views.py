@@ -92,7 +92,7 @@ def scan(connection: Connection, scope: Scope) -> Iterator[tuple[str | None, Rec
 
     def work(tx: Tx) -> None:
         spool.empty()
-        for record in _records(tx, scope):
+        for record in records_of(tx, scope):
             spool.put(record)
 
     try:
@@ -102,8 +102,8 @@ def scan(connection: Connection, scope: Scope) -> Iterator[tuple[str | None, Rec
         spool.close()
 
 
-def _records(tx: Tx, scope: Scope) -> Iterator[tuple[str | None, Record]]:
-    """What a record leads to is called as in the place of the record."""
+def records_of(tx: Tx, scope: Scope) -> Iterator[tuple[str | None, Record]]:
+    """The records of a scan. What one leads to is called as in the place of the record."""
     query = "MATCH (p:CuePlace {tenant: $tenant, owner: $owner}) WHERE p.part IS NOT NULL RETURN p.part, p.team"
     places = sorted(rows(tx, query, tenant=scope.tenant, owner=scope.user), key=lambda row: str(row[1]))
     readers = {part: Reader(tx, replace(scope, share=team or None)) for part, team in places}
@@ -170,13 +170,16 @@ def _facts(reader: Reader, part: int) -> Iterator[Record]:
 def _notes(reader: Reader, part: int) -> Iterator[Record]:
     query = (
         "MATCH (o:CueNote {part: $part}) OPTIONAL MATCH (o)-[:CUE_ABOUT]->(n:CueNode)"
-        " OPTIONAL MATCH ()-[e:CUE_EDGE {uid: o.edge}]->()"
-        " RETURN o.id, e.id, o.text, o.on, o.created, o.expires, n.key, n.id, n.part, null AS a, null AS b, null AS c"
+        " OPTIONAL MATCH ()-[e:CUE_EDGE {uid: o.edge}]->() RETURN o.id, o.text, o.on, o.created, o.expires,"
+        " e.uid, e.id, e.part, n.key, n.id, n.part, null AS a, null AS b, null AS c"
     )
     found = list(_in_order(reader.tx, query, part))
     names = reader.ends(found)
-    for id_, edge, text, on, created, expires, key, *_ in found:
-        yield Note(id_, edge if key is None else names[key], text, on, created, expires)
+    edges = [Found(*row[5:8]) for row in found if row[5] is not None]
+    names |= {one.handle: one.id for one in edges}
+    names |= reader.ids.names((one for one in edges if one.part in reader.ids.whose), "edge")
+    for id_, text, on, created, expires, edge, _, _, key, *_ in found:
+        yield Note(id_, names[edge if key is None else key], text, on, created, expires)
 
 
 def _mentions(reader: Reader, part: int) -> Iterator[Record]:

@@ -1,0 +1,48 @@
+"""Everyone's memories at one moment: what a copy is made of."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from cuetrail.model import Scope
+from cuetrail.store.base import Record, VectorSpace
+from cuetrail.store.local import dreaming, spaces
+from cuetrail.store.local.db import chunks, marks
+from cuetrail.store.local.home import Home
+from cuetrail.store.local.read import Reader
+
+KEPT = "kept:"
+
+
+class Moment:
+    """A view that lasts as long as the connection's transaction."""
+
+    def __init__(self, db: sqlite3.Connection, path: Path) -> None:
+        self.db = db
+        self.path = path
+
+    def places(self) -> list[Scope]:
+        return list(dreaming.places(self.db, None))
+
+    def space(self) -> VectorSpace | None:
+        return spaces.space_of(self.db)
+
+    def scan(self, scope: Scope) -> Iterator[tuple[str | None, Record]]:
+        return Reader(self.db, scope, self.path).scan()
+
+    def vectors(self, scope: Scope, ids: Sequence[str]) -> dict[str, bytes]:
+        by_key = {key: id_ for id_, key in Reader(self.db, scope, self.path).keys(ids).items()}
+        found: dict[str, bytes] = {}
+        for some in chunks(list(by_key)):
+            query = f"SELECT key, vector FROM vectors WHERE key IN ({marks(len(some))})"
+            found.update((by_key[key], vector) for key, vector in self.db.execute(query, some))
+        return found
+
+    def roots(self, scope: Scope) -> dict[str, str]:
+        return Home(self.db, scope, self.path).roots()
+
+    def kept(self) -> dict[str, str]:
+        query = "SELECT name, value FROM meta WHERE substr(name, 1, ?) = ?"
+        return {name.removeprefix(KEPT): value for name, value in self.db.execute(query, (len(KEPT), KEPT))}

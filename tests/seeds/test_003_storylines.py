@@ -191,6 +191,17 @@ def test_what_is_told_is_made_of_sentences_and_a_teller_may_tell_it(memory: Memo
         assert stories(other)[0].text == "Ada Lovelace: 5 texts"
 
 
+def test_a_teller_that_fails_costs_nothing_else(memory: Memory) -> None:
+    def broken(subject: str, texts: Sequence[str]) -> str:
+        raise RuntimeError(f"no answer on {subject} from {len(texts)}")
+
+    anchor(memory)
+    tell(memory, 0, 1, 2, 3, 4)
+    report = memory.dream(now=START + 5 * DAY, teller=broken)
+    assert any("the teller failed (no answer on Ada Lovelace from 5)" in notice for notice in report.notices)
+    assert "Ada Lovelace spoke of the mill" in stories(memory)[0].text
+
+
 def test_a_recall_does_not_find_what_dreams_told_and_explore_does(memory: Memory) -> None:
     anchor(memory)
     tell(memory, 0, 1, 2, 3, 4)

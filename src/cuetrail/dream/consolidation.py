@@ -58,7 +58,7 @@ def _renew(work: Work, sources: Collection[int]) -> None:
         texts = texts_of(work, [key])
         props = {name: value for name, value in node.props.items() if name not in (SUMMARY, KEYWORDS)}
         if texts:
-            props |= {SUMMARY: night.teller("", texts), KEYWORDS: list(keywords(texts))}
+            props |= {SUMMARY: work.tell("", texts), KEYWORDS: list(keywords(texts))}
         if props != dict(node.props):
             writes.batch.nodes.append(replace(node, props=props))
     if writes.batch.nodes:

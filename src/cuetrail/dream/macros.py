@@ -55,7 +55,7 @@ def _settle(work: Work, anchor: int, anchor_id: str, rows: list[Row], old: Node 
     name = subject_of(work, anchor)
     start, end = stories[0].at, max(int(node.props.get("end", node.at)) for node in stories)
     props = {"start": start, "end": end, "storylines": len(stories), "anchor": anchor_id, "check": check}
-    told = night.teller(name, [node.text for node in stories])
+    told = work.tell(name, [node.text for node in stories])
     node = replace(node, name=called(name, start, end, night.zone), text=told, at=start, props=props, updated=night.now)
     writes = Writes()
     writes.batch.nodes = [node]

@@ -238,7 +238,7 @@ def _told(work: Work, node: Node, anchor: int, sources: Sequence[tuple[int, int]
     if not known or len(sources) - known >= max(known // GROWN, 1) or not node.text:
         name = subject_of(work, anchor)
         texts = texts_of(work, sampled([source for _, source in sources]))
-        node = replace(node, name=called(name, start, end, work.night.zone), text=work.night.teller(name, texts))
+        node = replace(node, name=called(name, start, end, work.night.zone), text=work.tell(name, texts))
         props |= {"told": len(sources), "anchor": work.memory.nodes([anchor])[anchor].id}
     return replace(node, at=start, props=props, updated=work.night.now)
 

@@ -17,6 +17,8 @@ Teller = Callable[[str, Sequence[str]], str]
 
 MOST_CHARS = 600
 MOST_SENTENCES = 5
+# A book is told by its beginning.
+MOST_READ = 1_000
 KEYWORDS = 5
 # So many texts are looked at, spread evenly from the first to the last.
 SAMPLE = 12
@@ -29,13 +31,14 @@ def extract(subject: str, texts: Sequence[str]) -> str:
     'Ada built a mill. The mill of Ada turns.'
     """
     said = [" ".join(one.split()) for text in texts for one in sentences.split(text)]
-    said = list(dict.fromkeys(one for one in said if one))
+    said = list(dict.fromkeys(one for one in said if one))[:MOST_READ]
     if norm_name(subject):
         named = [one for one in said if f" {sanitize_query(subject)} " in f" {sanitize_query(one)} "]
         said = named or said
     weight = Counter(word for one in said for word in set(sanitize_query(one).split()) if len(word) > 3)
     value = {one: sum(weight[word] - 1 for word in set(sanitize_query(one).split())) for one in said}
-    best = sorted(said, key=lambda one: (-value[one], said.index(one)))[:MOST_SENTENCES]
+    # Sorting keeps the order of equals.
+    best = set(sorted(said, key=lambda one: -value[one])[:MOST_SENTENCES])
     told, room = [], MOST_CHARS
     for one in said:
         if one in best and len(one) <= room:

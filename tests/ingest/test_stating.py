@@ -69,6 +69,7 @@ def test_an_edit_makes_what_was_stated_history(memory: Memory) -> None:
     assert said(memory, "JACQ Server") == {("uses", "SQLite")}
     assert said(memory, "user") == {("lives_in", "Bergen")}
     assert ("status", "draft") in said(memory, "Plan", as_of=NOW)
+    assert [f.status for f in memory.fact_history("Plan", predicate="status") if f.value == "draft"] == ["superseded"]
     assert said(memory, "JACQ Server", as_of=NOW) == {("uses", "DuckDB")}
     assert said(memory, "user", as_of=NOW) == {("lives_in", "Oslo")}
 

@@ -17,7 +17,7 @@ from cuetrail.ingest.linking import Change, is_found, norms_of, resolve
 from cuetrail.model import Fact, Node, Scope
 from cuetrail.resolution import resolve_entity
 from cuetrail.store.base import Batch, Store
-from cuetrail.store.facts import MADE_FOR_A_FACT, Stated, Verdict
+from cuetrail.store.facts import CERTAIN, MADE_FOR_A_FACT, Stated, Verdict
 from cuetrail.text import digest, fact_id, norm_name
 
 # Who a user is in a chat, and whose words are nobody's facts.
@@ -113,7 +113,11 @@ def _end(store: Store, scope: Scope, batch: Batch, refs: Sequence[str], now: int
     """Retract what was read out of texts that go, or of fields that changed, and is not stated again."""
     if refs:
         again = {one.fact.id for one in batch.stated}
-        gone = [fact for fact in store.facts_from(scope, refs) if fact.id not in again and fact.source != "user_edit"]
+        # A field with another value is superseded by that.
+        fields = (one for one in batch.stated if one.single and one.fact.valid_from is None)
+        superseded = {(one.fact.subject, one.fact.predicate) for one in fields if one.fact.confidence >= CERTAIN}
+        left = [fact for fact in store.facts_from(scope, refs) if fact.id not in again and fact.source != "user_edit"]
+        gone = [fact for fact in left if (fact.subject, fact.predicate) not in superseded]
         batch.verdicts += [Verdict(fact.id, "retracted", now) for fact in gone]
 
 

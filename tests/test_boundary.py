@@ -66,6 +66,7 @@ REQUIRED: dict[str, tuple[Any, ...]] = {
     "relate": ("a", "b"),
     "refresh": (),
     "retract": ("f",),
+    "scoped": (Scope(),),
     "tag_walk": ("a",),
     "traverse": ("a",),
     "unlink": ("e",),

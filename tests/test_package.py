@@ -23,8 +23,10 @@ HEAVY = {
     "pypdf",
     "rich",
     "simsimd",
+    "starlette",
     "tantivy",
     "tokenizers",
+    "uvicorn",
     "yaml",
 }
 

@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
+from copy import copy as copy_of
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -92,6 +93,13 @@ class Memory(Believing):
     def close(self) -> None:
         """Release files and connections. Everything acknowledged is on disk already."""
         self.store.close()
+
+    @checked
+    def scoped(self, scope: Scope) -> Memory:
+        """The same memory as somebody else sees it. To close one closes both."""
+        other = copy_of(self)
+        other.scope = make_scope(scope)
+        return other
 
     def _embedder(self, chosen: Embedder | str | None) -> Embedder | None:
         return open_embedder(chosen, api_key=self._api_key) if isinstance(chosen, str) else chosen

@@ -133,3 +133,20 @@ def test_the_command_line_knows_the_clients_there_are() -> None:
     assert serving.PROGRAMS == install.CLIENTS
     assert tuple(PROFILES) == serving.PROFILES
     assert tuple(COMPAT) == serving.OTHERS
+
+
+def test_an_address_that_others_reach_needs_a_token(run: Run) -> None:
+    run("add", "a text")
+    assert "cuetrail token add" in run("serve", "--host", "0.0.0.0", "--port", "0", code=2).stderr
+
+
+def test_tokens_are_made_listed_and_revoked(run: Run, ask: Callable[..., Any]) -> None:
+    made = ask("token", "add", "laptop", "--access", "read", "--user", "ann")
+    assert made["token"].startswith(f"ct_{made['id']}_")
+    (listed,) = ask("token", "list")
+    assert (listed["name"], listed["access"], listed["user"]) == ("laptop", "read", "ann")
+    assert made["token"] not in json.dumps(listed)
+    assert made["id"] in run("token", "list").stdout
+    ask("token", "revoke", made["id"])
+    assert ask("token", "list") == []
+    assert "token list" in run("token", "revoke", made["id"], code=2).stderr

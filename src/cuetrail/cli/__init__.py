@@ -16,13 +16,14 @@ from cuetrail.cli.keeping import backup, completion, copy, doctor, export, impor
 from cuetrail.cli.measuring import bench
 from cuetrail.cli.mirroring import mirror
 from cuetrail.cli.reading import get, recall, stats
-from cuetrail.cli.serving import mcp
+from cuetrail.cli.serving import mcp, serve, token
 from cuetrail.cli.trust import quarantine
 from cuetrail.cli.writing import add, forget, ingest, link
 
 VERBS = (
     add, ingest, recall, activate, explore, traverse, brief, get, link, relate, note, fact, narrate, quarantine, forget,
-    dream, mirror, stats, bench, mcp, export, import_, backup, copy, restore, reembed, doctor, completion,
+    dream, mirror, stats, bench, mcp, serve, token, export, import_, backup, copy, restore, reembed, doctor,
+    completion,
 )  # fmt: skip
 """In the order people need them; the help keeps it."""
 

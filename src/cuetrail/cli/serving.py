@@ -14,6 +14,7 @@ from cuetrail.config import without_password
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
     from cuetrail.serve.install import Change
+    from cuetrail.serve.tokens import Token
 
 PROFILES = ("default", "full")
 OTHERS = ("mcp-memory",)
@@ -59,7 +60,8 @@ def mcp(run: Run, ctx: click.Context, /, profile: str, compat: str | None) -> No
     import anyio
 
     import cuetrail
-    from cuetrail.serve.mcp import COMPAT, PROFILES, Opener, make_server, serve_stdio
+    from cuetrail.serve.mcp import COMPAT, PROFILES, make_server, serve_stdio
+    from cuetrail.serve.opening import Opener
 
     gc.enable()
     offer = COMPAT[compat] if compat else PROFILES[profile]
@@ -72,7 +74,10 @@ def _opened(run: Run) -> Memory:
     from cuetrail.memory import Memory
 
     settings = run.settings()
-    return Memory(settings.memory, scope=settings.scope, embedder=settings.embedder, api_key=settings.api_key)
+    return Memory(
+        settings.memory, scope=settings.scope, embedder=settings.embedder, api_key=settings.api_key,
+        extractor=settings.extractor,
+    )  # fmt: skip
 
 
 @verb(
@@ -126,3 +131,104 @@ def _arguments(run: Run, profile: str | None, compat: str | None) -> list[str]:
 
 
 mcp.add_command(install)
+
+
+@verb(
+    "serve",
+    "cuetrail serve",
+    "cuetrail serve --port 8080",
+    "cuetrail serve --host 0.0.0.0 --allow-host memory.example.org",
+)
+@click.option("--host", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="Where to listen.")
+@click.option(
+    "--port", metavar="N", type=click.IntRange(0, 65535), default=8765, show_default=True,
+    help="On which port; 0 takes one that is free.",
+)  # fmt: skip
+@click.option(
+    "--allow-host", "names", metavar="NAME", multiple=True,
+    help="A name clients reach this server by, beside localhost; repeatable.",
+)  # fmt: skip
+@pass_run
+def serve(run: Run, /, host: str, port: int, names: tuple[str, ...]) -> None:
+    """Serve the memory over HTTP: POST /v1/VERB with the verb's arguments as JSON.
+
+    Only this machine is listened to unless --host says otherwise; any other address needs tokens, which `cuetrail token
+    add` makes. As soon as there is a token, every request needs one. Ctrl-C stops when what is under way is done.
+    """
+    from cuetrail.serve.http import bound, serve_http
+    from cuetrail.serve.opening import Opener
+
+    opener = Opener(lambda: _opened(run))
+    with output.warnings(run.quiet), bound(opener, host, port) as (door, url):
+        output.warn(f"serving {without_password(run.settings().memory)} on {url}")
+        serve_http(opener, door, (host, *names))
+
+
+@shared
+@click.group(
+    "token",
+    epilog=examples(
+        "cuetrail token add laptop --access write --user ann",
+        "cuetrail token list",
+        "cuetrail token revoke 5f0c1d2e3a4b",
+    ),
+)
+def token() -> None:
+    """Say who may use the memory over HTTP, as whom, and for what."""
+
+
+@verb("add", "cuetrail token add laptop", "cuetrail token add reader --access read --user ann --team ops")
+@click.argument("name")
+@click.option(
+    "--access", type=click.Choice(("read", "write", "admin")), default="write", show_default=True,
+    help="What it allows; admin also what concerns everybody's memories.",
+)  # fmt: skip
+@pass_run
+def add_token(run: Run, /, name: str, access: Any) -> None:
+    """Make a token. It is shown once; only a hash of it is kept.
+
+    It stands for --user, --tenant, --team and --share as they are given here.
+    """
+    from cuetrail.exploring import now_ms
+    from cuetrail.serve.tokens import issue
+
+    with run.open(new=True) as memory:
+        made, text = issue(memory, name, access, memory.scope, now_ms())
+    run.result({**_shown(made), "token": text}, text)
+    run.notice(f"token {made.id} for {made.scope.user}: keep it, it is not shown again")
+
+
+@verb("list", "cuetrail token list", "cuetrail token list --json")
+@pass_run
+def list_tokens(run: Run, /) -> None:
+    """The tokens there are, without what is secret of them."""
+    from cuetrail.serve.tokens import tokens
+
+    with run.open() as memory:
+        found = [_shown(one) for one in tokens(memory)]
+    lines = (f"{one['id']}  {one['access']:5}  {one['tenant']}/{one['user']}  {one['name']}" for one in found)
+    run.result(found, "\n".join(lines))
+
+
+@verb("revoke", "cuetrail token revoke 5f0c1d2e3a4b")
+@click.argument("id")
+@pass_run
+def revoke_token(run: Run, /, id: str) -> None:
+    """End a token, given by its id."""
+    from cuetrail.serve.tokens import revoke
+
+    with run.open() as memory:
+        revoke(memory, id)
+    run.summary({"revoked": id}, f"{id} is no longer a token")
+
+
+def _shown(one: Token) -> dict[str, Any]:
+    scope = one.scope
+    return {
+        "id": one.id, "name": one.name, "access": one.access, "tenant": scope.tenant, "user": scope.user,
+        "teams": list(scope.teams), "share": scope.share, "created": one.created,
+    }  # fmt: skip
+
+
+for command in (add_token, list_tokens, revoke_token):
+    token.add_command(command)

@@ -27,7 +27,8 @@ _PLAIN: dict[Any, Schema] = {
 _TIMES = ("as_of", "at", "since", "until", "valid_from", "valid_until")
 # What only a program in the same process can give.
 _LOCAL = {
-    "choose_tags", "count_tokens", "expander", "now", "on_report", "progress", "stop", "tagger", "teller", "watch",
+    "choose_tags", "count_tokens", "expander", "now", "on_report", "others", "progress", "stop", "tagger", "teller",
+    "watch",
 }  # fmt: skip
 _SPECIAL: dict[str, Schema] = {
     **dict.fromkeys(_TIMES, _WHEN),
@@ -35,6 +36,7 @@ _SPECIAL: dict[str, Schema] = {
     "embedder": {"type": "string"},
     "expires": {"type": ["string", "integer"], "description": "week, month, year, never, or a time"},
     "items": {"type": "array", "items": {"type": ["string", "object"]}},
+    "questions": {"type": "array", "items": {"type": "object"}, "description": "{question, gold: [ids or names]}"},
     "queries": {"type": "array", "items": {"type": ["string", "object"]}},
     "recipe": {"type": "string", "enum": sorted(recipes.BY_NAME)},
     "seeds": {"type": ["string", "array"], "description": "a query, ids, or pairs of id and energy"},
@@ -44,20 +46,24 @@ _SPECIAL: dict[str, Schema] = {
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What a verb does to a memory, and whether it takes places on the machine that keeps it."""
+    """What a verb does to a memory.
+
+    `paths`: it takes or shows places on the machine that keeps the memory. `whole`: it concerns everybody's memories.
+    """
 
     writes: bool = False
     destroys: bool = False
     repeatable: bool = True
     paths: bool = False
+    whole: bool = False
 
 
 _READS, _WRITES = Effect(), Effect(writes=True)
 EFFECTS: dict[str, Effect] = {
     **dict.fromkeys(
         (
-            "activate", "brief", "doomed", "edge", "explore", "fact_history", "fact_ids", "facts", "get", "has_traces",
-            "history", "ids", "mirrors", "narrate", "neighbours", "nodes", "prewarm", "recall", "stats", "tag_walk",
+            "activate", "bench", "brief", "doomed", "edge", "explore", "fact_history", "fact_ids", "facts", "get",
+            "has_traces", "history", "ids", "narrate", "neighbours", "nodes", "prewarm", "recall", "stats", "tag_walk",
             "traverse",
         ),
         _READS,
@@ -68,8 +74,9 @@ EFFECTS: dict[str, Effect] = {
     ),
     "dream": _WRITES,
     "note": Effect(writes=True, repeatable=False),
-    "doctor": Effect(writes=True),
-    "reembed": Effect(writes=True, destroys=True),
+    "mirrors": Effect(paths=True),
+    "doctor": Effect(writes=True, whole=True),
+    "reembed": Effect(writes=True, destroys=True, whole=True),
     "unlink": Effect(writes=True, destroys=True),
     "forget": Effect(writes=True, destroys=True),
     "ingest_text": Effect(writes=True, destroys=True),
@@ -118,32 +125,40 @@ def _parameters(verb: Callable[..., Any]) -> Iterator[tuple[inspect.Parameter, A
 
 
 @cache
+def _many(name: str) -> str | None:
+    """The argument of a verb that takes any number of values, if it has one."""
+    parameters = inspect.signature(getattr(Memory, name)).parameters.values()
+    return next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), None)
+
+
+@cache
 def verb_tool(name: str) -> Tool:
     """A verb of `Memory` as a tool, `memory_` before its name."""
     verb, effect = getattr(Memory, name), EFFECTS[name]
     found = list(_parameters(verb))
     properties = {parameter.name: schema_of(parameter.name, hint) for parameter, hint in found}
-    many = next((p.name for p, _ in found if p.kind is p.VAR_POSITIONAL), None)
+    many = _many(name)
     if many is not None:
         properties[many] = _TEXTS
     needed = [p.name for p, _ in found if p.default is p.empty and p.kind is not p.VAR_POSITIONAL]
     said = (inspect.getdoc(verb) or name).split("\n\n")[0]
     return Tool(
         f"memory_{name.rstrip('_')}", name.rstrip("_").replace("_", " ").capitalize(), " ".join(said.split()),
-        properties, partial(_called, name, many), tuple(needed),
+        properties, partial(_called, name), tuple(needed),
         writes=effect.writes, destroys=effect.destroys, repeatable=effect.repeatable,
     )  # fmt: skip
 
 
-def _called(name: str, many: str | None, memory: Memory, given: dict[str, Any]) -> Answer:
+def _called(name: str, memory: Memory, given: dict[str, Any]) -> Answer:
     budget = given.get("budget", TOKENS)
-    data = fitted(result_of(memory, name, many, given), budget if isinstance(budget, int) else TOKENS)
+    data = fitted(result_of(memory, name, given), budget if isinstance(budget, int) else TOKENS)
     return Answer(clipped(str(data["text"]) if data.get("text") else compact(data), TOKENS), data)
 
 
-def result_of(memory: Memory, name: str, many: str | None, given: Mapping[str, Any]) -> dict[str, Any]:
+def result_of(memory: Memory, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """What a verb says to arguments from outside, as plain data; what is no mapping comes as `result`."""
     options = {key: _made(key, value) for key, value in given.items()}
+    many = _many(name)
     listed = options.pop(many, ()) if many is not None else ()
     found = plain(getattr(memory, name)(*listed, **options))
     return found if isinstance(found, dict) else {"result": found}

@@ -1,0 +1,82 @@
+"""Listening: on which address, with tokens or without, until the process is told to stop."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import logging
+import socket
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from cuetrail.errors import InputError
+from cuetrail.serve.rest import LOOPBACK, Rules, make_app
+from cuetrail.serve.tokens import tokens
+
+if TYPE_CHECKING:
+    from cuetrail.serve.opening import Opener
+
+GRACE = 10
+"""Seconds that requests under way have to end when the server stops."""
+
+
+def is_local(host: str) -> bool:
+    """Whether only programs on this machine reach an address.
+
+    >>> is_local("127.0.0.1"), is_local("::1"), is_local("localhost"), is_local("0.0.0.0"), is_local("10.0.0.1")
+    (True, True, True, False, False)
+    """
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+@contextlib.contextmanager
+def bound(opener: Opener, host: str, port: int) -> Iterator[tuple[socket.socket, str]]:
+    """A socket that listens, and the address of it. Raises InputError where nobody should or can listen."""
+    if not is_local(host) and not tokens(opener.get()):
+        opener.close()
+        raise InputError(f"{host} can be reached from elsewhere: make a token first, `cuetrail token add NAME`")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        door = socket.create_server((host, port), family=family)
+    except OSError as error:
+        opener.close()
+        raise InputError(
+            f"nothing can listen on {host}:{port} ({error.strerror or error}): choose another --host or --port"
+        ) from error
+    with door:
+        shown = f"[{host}]" if ":" in host else host
+        yield door, f"http://{shown}:{door.getsockname()[1]}"
+
+
+def serve_http(opener: Opener, door: socket.socket, names: tuple[str, ...]) -> None:
+    """Serve until the process is told to stop; requests under way are answered first."""
+    local = is_local(names[0])
+    rules = Rules(hosts=(*LOOPBACK, *(name.lower() for name in names)), tokens=not local)
+    config = uvicorn.Config(
+        make_app(opener, rules), log_config=None, access_log=False, server_header=False, lifespan="on",
+        timeout_graceful_shutdown=GRACE, timeout_keep_alive=30,
+    )  # fmt: skip
+    with _logged():
+        uvicorn.Server(config).run(sockets=[door])
+
+
+@contextlib.contextmanager
+def _logged() -> Iterator[None]:
+    """One line of JSON on stderr for each request."""
+    logger, handler = logging.getLogger("cuetrail.rest"), logging.StreamHandler(sys.stderr)
+    before = logger.level, logger.propagate
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(before[0])
+        logger.propagate = before[1]

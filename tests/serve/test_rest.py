@@ -1,0 +1,265 @@
+"""Services use the memory over HTTP, and nobody else does."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from starlette.testclient import TestClient
+
+from cuetrail import Memory, Scope
+from cuetrail.serve.openapi import EXAMPLES, document
+from cuetrail.serve.opening import Opener
+from cuetrail.serve.rest import VERBS, Rules, make_app
+from cuetrail.serve.tokens import Access, issue, revoke, tokens
+from cuetrail.serve.verbs import EFFECTS, verb_tool
+
+PROBLEM = document()["components"]["schemas"]["Problem"]
+NOW = 1_700_000_000_000
+
+
+@pytest.fixture
+def client(place: Path) -> Iterator[TestClient]:
+    with TestClient(make_app(Opener(lambda: Memory(place, embedder=None)), Rules()), "http://localhost") as client:
+        yield client
+
+
+Issue = Callable[..., dict[str, str]]
+
+
+@pytest.fixture
+def bearer(place: Path) -> Issue:
+    """Makes a token; the header to send with it."""
+
+    def bearer(user: str = "me", access: Access = "write", teams: tuple[str, ...] = ()) -> dict[str, str]:
+        with Memory(place, embedder=None) as memory:
+            _, text = issue(memory, "test", access, Scope(user=user, teams=teams), NOW)
+        return {"Authorization": f"Bearer {text}"}
+
+    return bearer
+
+
+def refused(response: Any, status: int) -> str:
+    """What a response says that refuses, as problem details."""
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/problem+json"
+    Draft202012Validator(PROBLEM).validate(response.json())
+    assert response.json()["status"] == status
+    return str(response.json()["detail"])
+
+
+def test_a_service_remembers_recalls_relates_and_forgets(client: TestClient) -> None:
+    made = client.post("/v1/add", json={"text": "The antenna stands on the lee side.", "at": "2025-03-04"})
+    assert made.status_code == 200
+    node = made.json()
+    assert node["at"] == 1_741_046_400_000
+    found = client.post("/v1/recall", json={"cue": "antenna", "budget": 200, "recipe": "trail"}).json()
+    assert found["answerable"]
+    assert found["hits"][0]["node"]["id"] == node["id"]
+    client.post("/v1/add", json={"name": "Ines", "kind": "person"})
+    client.post("/v1/add", json={"name": "Tomas", "kind": "person"})
+    assert client.post("/v1/relate", json={"src": "Ines", "dst": "Tomas", "type": "friend"}).json()["type"] == "friend"
+    assert client.post("/v1/brief").json()["owner"] == "me"
+    assert client.post("/v1/forget", json={"ids": [node["id"]]}).json()["result"] == [node["id"]]
+    assert client.post("/v1/recall", json={"cue": "antenna"}).json()["answerable"] is False
+
+
+def test_every_verb_that_takes_no_path_is_there_and_described(client: TestClient) -> None:
+    paths = client.get("/openapi.json").json()["paths"]
+    offered = {path.removeprefix("/v1/") for path in paths if path.startswith("/v1/")}
+    assert offered == set(VERBS) == {name.rstrip("_") for name, effect in EFFECTS.items() if not effect.paths}
+    for verb, example in EXAMPLES.items():
+        Draft202012Validator(verb_tool(verb).schema).validate(example)
+    for verb in ("ingest", "export", "backup", "mirror", "import", "mirrors"):
+        refused(client.post(f"/v1/{verb}", json={"path": "/etc/passwd"}), 404)
+
+
+@pytest.mark.parametrize(
+    ("verb", "body", "status", "detail"),
+    [
+        ("recall", {}, 400, "'cue' is a required property"),
+        ("recall", {"cue": 5}, 400, "not of type 'string'"),
+        ("recall", {"cue": "a", "colour": "red"}, 400, "has no argument colour"),
+        ("recall", {"cue": "a", "recipe": "stew"}, 400, "is not one of"),
+        ("recall", {"cue": "a", "since": "soon"}, 400, "is no time"),
+        ("retract", {"id": "none"}, 404, "there is no fact"),
+        ("traverse", {"start": ["nobody"]}, 404, "there is no node"),
+        ("link", {"src": "a", "dst": "b"}, 404, "there is no node"),
+        ("remember", {}, 404, "there is no verb 'remember'"),
+    ],
+)
+def test_wrong_use_is_a_problem_that_says_what_to_do(
+    client: TestClient, verb: str, body: dict[str, Any], status: int, detail: str
+) -> None:
+    assert detail in refused(client.post(f"/v1/{verb}", json=body), status)
+
+
+def test_what_was_forgotten_is_a_conflict(client: TestClient) -> None:
+    client.post("/v1/add", json={"text": "A secret.", "id": "a"})
+    client.post("/v1/forget", json={"ids": ["a"]})
+    assert "allow_again" in refused(client.post("/v1/add", json={"text": "A secret.", "id": "a"}), 409)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "status"),
+    [
+        (b"{", "application/json", 400),
+        (b"[1]", "application/json", 400),
+        (b'{"cue": NaN}', "application/json", 400),
+        (b"\xff\xfe", "application/json", 400),
+        (b"[" * 100_000, "application/json", 400),
+        (b'{"cue": "a"}', "text/plain", 415),
+    ],
+)
+def test_a_body_that_is_no_object_is_refused(client: TestClient, body: bytes, kind: str, status: int) -> None:
+    refused(client.post("/v1/recall", content=body, headers={"Content-Type": kind}), status)
+
+
+def test_a_body_that_is_too_large_is_refused_before_it_is_whole(place: Path) -> None:
+    app = make_app(Opener(lambda: Memory(place, embedder=None)), Rules(most_bytes=1000))
+    with TestClient(app, "http://localhost") as client:
+        assert "1000 bytes" in refused(client.post("/v1/recall", json={"cue": "a" * 2000}), 413)
+
+
+def test_a_place_or_a_method_that_is_not_there_is_a_problem(client: TestClient) -> None:
+    refused(client.get("/v1/../../etc/passwd"), 404)
+    refused(client.get("/nothing"), 404)
+    refused(client.get("/v1/recall"), 405)
+
+
+@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "", "127.0.0.1.evil.example", "[::1"])
+def test_a_request_by_a_name_that_is_not_ours_is_refused(client: TestClient, host: str) -> None:
+    refused(client.post("/v1/stats", headers={"Host": host}), 421)
+
+
+def test_pages_of_other_sites_are_refused_and_our_own_are_not(client: TestClient) -> None:
+    for origin in ("https://evil.example", "null", "http://localhost.evil.example"):
+        refused(client.post("/v1/stats", headers={"Origin": origin}), 403)
+    assert client.post("/v1/stats", headers={"Origin": "http://localhost:8765"}).status_code == 200
+
+
+def test_once_there_is_a_token_every_request_needs_one(client: TestClient, bearer: Issue) -> None:
+    assert client.post("/v1/stats").status_code == 200
+    token = bearer()
+    assert "cuetrail token add" in refused(client.post("/v1/stats"), 401)
+    assert client.post("/v1/stats").headers["www-authenticate"] == "Bearer"
+    assert client.post("/v1/stats", headers=token).status_code == 200
+    text = token["Authorization"]
+    for wrong in (
+        text[:-1] + ("a" if text[-1] != "a" else "b"),
+        "Bearer x",
+        text.replace("Bearer", "Basic"),
+        text + "a",
+    ):
+        refused(client.post("/v1/stats", headers={"Authorization": wrong}), 401)
+    assert client.get("/health").json() == {"status": "ok"}
+
+
+def test_a_token_carries_its_scope_and_nobody_elses(client: TestClient, bearer: Issue) -> None:
+    ann, ben = bearer("ann"), bearer("ben")
+    node = client.post("/v1/add", json={"text": "Ann's secret."}, headers=ann).json()
+    assert client.post("/v1/recall", json={"cue": "secret"}, headers=ann).json()["answerable"]
+    assert not client.post("/v1/recall", json={"cue": "secret"}, headers=ben).json()["answerable"]
+    assert client.post("/v1/get", json={"id": node["id"]}, headers=ben).json() == {"result": None}
+    refused(client.post("/v1/forget", json={"ids": [node["id"]]}, headers=ben), 404)
+
+
+def test_a_token_allows_what_it_says_and_no_more(client: TestClient, bearer: Issue) -> None:
+    reader, writer, admin = bearer(access="read"), bearer(access="write"), bearer(access="admin")
+    assert client.post("/v1/recall", json={"cue": "a"}, headers=reader).status_code == 200
+    assert "may only read" in refused(client.post("/v1/add", json={"text": "a"}, headers=reader), 403)
+    assert client.post("/v1/add", json={"text": "a"}, headers=writer).status_code == 200
+    refused(client.post("/v1/doctor", headers=writer), 403)
+    refused(client.post("/v1/dream", json={"everyone": True, "dry_run": True}, headers=writer), 403)
+    assert client.post("/v1/dream", json={"dry_run": True}, headers=writer).status_code == 200
+    assert client.post("/v1/doctor", headers=admin).json() == {"result": []}
+
+
+def test_a_token_is_kept_as_a_hash_and_ends_when_it_is_revoked(client: TestClient, place: Path, bearer: Issue) -> None:
+    other, token = bearer(), bearer()
+    secret = token["Authorization"].rpartition("_")[2]
+    assert client.post("/v1/stats", headers=token).status_code == 200
+    assert not any(secret.encode() in file.read_bytes() for file in place.rglob("*") if file.is_file())
+    with Memory(place, embedder=None) as memory:
+        assert len(tokens(memory)) == 2
+        revoke(memory, token["Authorization"].split("_")[1])
+    refused(client.post("/v1/stats", headers=token), 401)
+    assert client.post("/v1/stats", headers=other).status_code == 200
+
+
+def test_requests_are_counted_for_prometheus(client: TestClient) -> None:
+    client.post("/v1/stats")
+    client.post("/v1/recall", json={})
+    client.post("/v1/<script>")
+    text = client.get("/metrics").text
+    assert 'cuetrail_requests_total{verb="stats",status="200"} 1' in text
+    assert 'cuetrail_requests_total{verb="recall",status="400"} 1' in text
+    assert 'verb="unknown",status="404"' in text
+    assert "script" not in text
+
+
+def test_a_memory_that_cannot_be_used_is_a_problem_and_not_healthy(place: Path, client: TestClient) -> None:
+    place.write_text("a file is in the way")
+    refused(client.get("/health"), 503)
+    refused(client.post("/v1/stats"), 503)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 10**20) | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=2),
+    max_leaves=4,
+)
+
+
+@pytest.fixture(scope="module")
+def shared_client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    place = tmp_path_factory.mktemp("fuzz") / "memory"
+    with TestClient(make_app(Opener(lambda: Memory(place, embedder=None)), Rules()), "http://localhost") as client:
+        client.post("/v1/add", json={"text": "The antenna stands.", "id": "a", "name": "b"})
+        yield client
+
+
+@settings(max_examples=200)
+@given(data=st.data())
+def test_whatever_is_sent_there_is_a_result_or_a_problem_of_the_sender(shared_client: TestClient, data: Any) -> None:
+    verb = data.draw(st.sampled_from(sorted(set(VERBS) - {"reembed"})))
+    tool = verb_tool(verb)
+    likely = JSON | st.sampled_from(["a", "b", ["a"], "2025-03-04", 2, 0.5, True])
+    body = {name: data.draw(likely) for name in data.draw(st.sets(st.sampled_from(sorted(tool.properties) or ["x"])))}
+    response = shared_client.post(f"/v1/{verb}", content=json.dumps(body), headers={"Content-Type": "application/json"})
+    if response.status_code == 200:
+        assert isinstance(response.json(), dict)
+    else:
+        assert response.status_code in (400, 404, 409), (verb, body, response.text)
+        Draft202012Validator(PROBLEM).validate(response.json())
+
+
+def test_the_real_command_serves_and_stops_when_it_is_told_to(place: Path) -> None:
+    words = [sys.executable, "-m", "cuetrail", "serve", "--memory", str(place), "--embedder", "none", "--port", "0"]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        said = server.stderr.readline()
+        url = re.search(r"http://127\.0\.0\.1:\d+", said)
+        assert url is not None, said + server.stderr.read()
+        request = urllib.request.Request(
+            f"{url[0]}/v1/add", b'{"text": "A secret."}', {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            assert json.load(answer)["text"] == "A secret."
+        server.send_signal(signal.SIGINT)
+        logged = server.stderr.read()
+        assert server.wait(60) in (0, 130)
+    row = json.loads(logged.splitlines()[0])
+    assert (row["verb"], row["status"]) == ("add", 200)
+    assert "secret" not in logged

@@ -73,6 +73,24 @@ async def agent(server: Any, **options: Any) -> AsyncIterator[Agent]:
             yield Agent(client)
 
 
+async def session(one: Agent) -> None:
+    """Remember, recall, relate, brief, forget."""
+    ines = await one.data("memory_add", name="Ines Okafor", kind="person")
+    await one.data("memory_add", name="Tomas Lund", kind="person")
+    note = await one.data("memory_add", text="The antenna stands on the lee side.", tags=["radio"], at="2025-03-04")
+    assert "lee side" in await one.text("memory_recall", cue="where does the antenna stand?")
+    edge = await one.data("memory_relate", src="Ines Okafor", dst="Tomas Lund", type="colleague", attitude=4)
+    assert edge["kind"] == "has_relationship_with"
+    await one.data("memory_fact", subject="Ines Okafor", predicate="lives_in", object="Turin")
+    about = await one.text("memory_get", id=ines["id"])
+    assert "lives_in: Turin" in about
+    assert "Tomas Lund" in about
+    assert (await one.data("memory_brief"))["owner"] == "me"
+    gone = await one.data("memory_forget", ids=[note["id"]])
+    assert gone["ids"] == [note["id"]]
+    assert (await one.data("memory_recall", cue="antenna"))["answerable"] is False
+
+
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     return tmp_path / "memory"

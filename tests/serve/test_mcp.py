@@ -24,34 +24,17 @@ from cuetrail.serve.mcp import _answer
 from cuetrail.serve.shape import compact
 from cuetrail.serve.tools import TOOLS
 from cuetrail.serve.verbs import EFFECTS, every_tool
-from tests.serve.conftest import Agent, Talk, agent, command, size
+from tests.serve.conftest import Agent, Talk, agent, command, session, size
 
 MOST_BYTES = 8000
 HEAVY = {"numpy", "tantivy", "simsimd", "tokenizers", "jsonschema", "cuetrail.memory"}
-
-
-async def _session(one: Agent) -> None:
-    ines = await one.data("memory_add", name="Ines Okafor", kind="person")
-    await one.data("memory_add", name="Tomas Lund", kind="person")
-    note = await one.data("memory_add", text="The antenna stands on the lee side.", tags=["radio"], at="2025-03-04")
-    assert "lee side" in await one.text("memory_recall", cue="where does the antenna stand?")
-    edge = await one.data("memory_relate", src="Ines Okafor", dst="Tomas Lund", type="colleague", attitude=4)
-    assert edge["kind"] == "has_relationship_with"
-    await one.data("memory_fact", subject="Ines Okafor", predicate="lives_in", object="Turin")
-    about = await one.text("memory_get", id=ines["id"])
-    assert "lives_in: Turin" in about
-    assert "Tomas Lund" in about
-    assert (await one.data("memory_brief"))["owner"] == "me"
-    gone = await one.data("memory_forget", ids=[note["id"]])
-    assert gone["ids"] == [note["id"]]
-    assert (await one.data("memory_recall", cue="antenna"))["answerable"] is False
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_the_official_client_does_a_whole_session_with_the_real_command(place: Path, mode: str) -> None:
     async def run() -> None:
         async with agent(command(place), mode=mode) as one:
-            await _session(one)
+            await session(one)
 
     anyio.run(run)
     with Memory(place, embedder=None) as memory:

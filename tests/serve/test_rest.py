@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,6 +25,7 @@ from cuetrail.serve.opening import Opener
 from cuetrail.serve.rest import VERBS, Rules, make_app
 from cuetrail.serve.tokens import Access, issue, revoke, tokens
 from cuetrail.serve.verbs import EFFECTS, verb_tool
+from tests.serve.conftest import agent, session
 
 PROBLEM = document()["components"]["schemas"]["Problem"]
 NOW = 1_700_000_000_000
@@ -245,9 +247,51 @@ def test_whatever_is_sent_there_is_a_result_or_a_problem_of_the_sender(shared_cl
         Draft202012Validator(PROBLEM).validate(response.json())
 
 
-def test_the_real_command_serves_and_stops_when_it_is_told_to(place: Path) -> None:
+def _serving(place: Path) -> Any:
     words = [sys.executable, "-m", "cuetrail", "serve", "--memory", str(place), "--embedder", "none", "--port", "0"]
-    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as server:
+    return subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_the_official_client_does_a_whole_session_over_http(place: Path, mode: str) -> None:
+    with _serving(place) as server:
+        url = server.stderr.readline().split()[-1]
+
+        async def run() -> None:
+            async with agent(f"{url}/mcp", mode=mode) as one:
+                await session(one)
+
+        try:
+            anyio.run(run)
+        finally:
+            server.send_signal(signal.SIGINT)
+            server.stderr.read()
+
+
+def _called(client: TestClient, headers: dict[str, str], name: str, **arguments: Any) -> Any:
+    """What a tool says over HTTP, asked with the bytes a client of 2025 sends."""
+    ask = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+    accept = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
+    response = client.post("/mcp", json=ask, headers={**headers, **accept})
+    if response.status_code != 200:
+        return response
+    (line,) = [line for line in response.text.splitlines() if line.startswith("data: {")]
+    return json.loads(line.removeprefix("data: "))["result"]
+
+
+def test_over_http_an_agent_has_its_tokens_scope_and_no_more(client: TestClient, bearer: Issue) -> None:
+    ann, ben, reader = bearer("ann"), bearer("ben"), bearer("ann", access="read")
+    refused(_called(client, {}, "memory_brief"), 401)
+    refused(_called(client, {**ann, "Host": "evil.example"}, "memory_brief"), 421)
+    refused(_called(client, {**ann, "Origin": "https://evil.example"}, "memory_brief"), 403)
+    assert not _called(client, ann, "memory_add", text="Ann's secret.")["isError"]
+    assert _called(client, reader, "memory_recall", cue="secret")["structuredContent"]["answerable"]
+    assert not _called(client, ben, "memory_recall", cue="secret")["structuredContent"]["answerable"]
+    assert "may only read" in _called(client, reader, "memory_add", text="more")["content"][0]["text"]
+
+
+def test_the_real_command_serves_and_stops_when_it_is_told_to(place: Path) -> None:
+    with _serving(place) as server:
         assert server.stderr is not None
         said = server.stderr.readline()
         url = re.search(r"http://127\.0\.0\.1:\d+", said)

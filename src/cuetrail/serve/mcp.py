@@ -19,10 +19,14 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.subscriptions import ListenHandler
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
+from starlette.types import ASGIApp
 
 from cuetrail.errors import CuetrailError
+from cuetrail.model import Scope
 from cuetrail.serve import pages
 from cuetrail.serve.opening import Opener
 from cuetrail.serve.pages import GRAPH_PAGES, PAGES, Pages
@@ -82,8 +86,8 @@ COMPAT: dict[str, Offer] = {
 """Other servers whose tools are answered in their place."""
 
 
-def make_server(offer: Offer, opener: Opener, version: str) -> Server[None]:
-    """An MCP server over a memory."""
+def make_server(offer: Offer, opener: Opener, version: str, *, shared: bool = False) -> Server[None]:
+    """An MCP server over a memory. A `shared` one serves several people: it closes nothing and tells of no updates."""
     updates = Updates(offer.pages, opener.use)
     handlers = _Handlers(offer, opener, updates)
     listen = ListenHandler(updates.bus)
@@ -104,16 +108,39 @@ def make_server(offer: Offer, opener: Opener, version: str) -> Server[None]:
         async with updates.listening(list(asked.notifications.resource_subscriptions or ())):
             return await listen(context, asked)
 
-    prompts: dict[str, Any] = (
-        {"on_list_prompts": handlers.prompts, "on_get_prompt": handlers.prompt} if offer.prompt else {}
-    )
+    more: dict[str, Any] = {}
+    if offer.prompt:
+        more |= {"on_list_prompts": handlers.prompts, "on_get_prompt": handlers.prompt}
+    if not shared:
+        more |= {
+            "lifespan": living, "on_subscriptions_listen": on_listen, "on_subscribe_resource": handlers.subscribe,
+            "on_unsubscribe_resource": handlers.unsubscribe,
+        }  # fmt: skip
     return Server(
-        offer.name, version=version, title="cuetrail", instructions=offer.instructions, lifespan=living,
+        offer.name, version=version, title="cuetrail", instructions=offer.instructions,
         on_list_tools=handlers.tools, on_call_tool=handlers.call, on_list_resources=handlers.resources,
-        on_list_resource_templates=handlers.templates, on_read_resource=handlers.read,
-        on_subscribe_resource=handlers.subscribe, on_unsubscribe_resource=handlers.unsubscribe,
-        on_subscriptions_listen=on_listen, **prompts,
+        on_list_resource_templates=handlers.templates, on_read_resource=handlers.read, **more,
     )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Guest:
+    """Who asks over the network: as whom (None: as the server's own user), and whether he may write."""
+
+    scope: Scope | None = None
+    writes: bool = True
+
+
+GUEST = "cuetrail.guest"
+"""Under this name the HTTP server says who asks."""
+
+
+def _guest(context: Context) -> Guest:
+    """Who asks. On stdin there is nobody but the user who started the server."""
+    found = context.request.scope.get(GUEST) if context.request is not None else Guest()
+    if not isinstance(found, Guest):
+        raise MCPError(types.INTERNAL_ERROR, "nobody has said who asks")
+    return found
 
 
 class _Handlers:
@@ -132,15 +159,17 @@ class _Handlers:
         known = await anyio.to_thread.run_sync(self._known)
         return types.ListToolsResult(tools=[_described(tool) for tool in known.values()])
 
-    async def call(self, _context: Context, asked: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call(self, context: Context, asked: types.CallToolRequestParams) -> types.CallToolResult:
         tools = await anyio.to_thread.run_sync(self._known)
         tool = tools.get(asked.name)
         if tool is None:
             near = get_close_matches(asked.name, list(tools), 1)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(tools)}"
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {asked.name!r:.80}: {hint}")
+        if tool.writes and not _guest(context).writes:
+            return _failed("this token may only read: use one that may write")
         try:
-            answer = await self._opener.use(lambda memory: _answer(tool, memory, asked.arguments or {}))
+            answer = await self._use(context, lambda memory: _answer(tool, memory, asked.arguments or {}))
         except CuetrailError as error:
             return _failed(" ".join(str(error).split()))
         except Exception as error:
@@ -168,8 +197,8 @@ class _Handlers:
         )  # fmt: skip
         return types.ListResourceTemplatesResult(resource_templates=[node] if self._offer.pages.nodes else [])
 
-    async def read(self, _context: Context, asked: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        text, mime = await self._asked(lambda memory: self._offer.pages.read(memory, asked.uri))
+    async def read(self, context: Context, asked: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        text, mime = await self._asked(context, lambda memory: self._offer.pages.read(memory, asked.uri))
         said = types.TextResourceContents(uri=asked.uri, mime_type=mime, text=text)
         return types.ReadResourceResult(contents=[said])
 
@@ -191,18 +220,23 @@ class _Handlers:
         )
         return types.ListPromptsResult(prompts=[prompt])
 
-    async def prompt(self, _context: Context, asked: types.GetPromptRequestParams) -> types.GetPromptResult:
+    async def prompt(self, context: Context, asked: types.GetPromptRequestParams) -> types.GetPromptResult:
         if asked.name != pages.START:
             raise MCPError(types.INVALID_PARAMS, f"there is no prompt {asked.name!r:.80}: there is {pages.START}")
         topic = (asked.arguments or {}).get("topic", "")
-        text = await self._asked(lambda memory: pages.start(memory, topic))
+        text = await self._asked(context, lambda memory: pages.start(memory, topic))
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(description=pages.START_DESCRIPTION, messages=[message])
 
-    async def _asked(self, work: Callable[[Memory], T]) -> T:
+    async def _use(self, context: Context, work: Callable[[Memory], T]) -> T:
+        """What some work on the memory gives, as whoever asks sees it."""
+        scope = _guest(context).scope
+        return await self._opener.use(lambda memory: work(memory.scoped(scope) if scope else memory))
+
+    async def _asked(self, context: Context, work: Callable[[Memory], T]) -> T:
         """What some work gives; what goes wrong in it is an error of the protocol, in words."""
         try:
-            return await self._opener.use(work)
+            return await self._use(context, work)
         except CuetrailError as error:
             raise MCPError(types.INVALID_PARAMS, " ".join(str(error).split())) from error
 
@@ -233,3 +267,16 @@ async def serve_stdio(server: Server[None]) -> None:
     """Serve one client on stdin and stdout until it closes them."""
     async with stdio_server() as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
+
+
+@contextlib.asynccontextmanager
+async def over_http(opener: Opener, version: str) -> AsyncIterator[ASGIApp]:
+    """The ten tools as an application for streamable HTTP. Who asks must be in the request already, as GUEST."""
+    manager = StreamableHTTPSessionManager(
+        make_server(PROFILES["default"], opener, version, shared=True),
+        stateless=True,
+        # Host and Origin are checked before a request comes here.
+        security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+    async with manager.run():
+        yield manager.handle_request

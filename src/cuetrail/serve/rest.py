@@ -22,7 +22,10 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Send
+from starlette.types import Scope as StarletteScope
 
+import cuetrail
 from cuetrail.errors import CuetrailError
 from cuetrail.model import Scope
 from cuetrail.serve.openapi import document
@@ -33,6 +36,7 @@ from cuetrail.serve.verbs import EFFECTS, Effect, result_of, verb_tool
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
+    from cuetrail.serve.mcp import Guest
     from cuetrail.serve.opening import Opener
 
 log = logging.getLogger("cuetrail.rest")
@@ -82,8 +86,12 @@ def make_app(opener: Opener, rules: Rules) -> Starlette:
 
     @contextlib.asynccontextmanager
     async def living(_app: Starlette) -> AsyncIterator[None]:
+        # Imported here: the SDK takes a second to load, which who only describes the server need not wait for.
+        from cuetrail.serve.mcp import over_http
+
         try:
-            yield
+            async with over_http(opener, cuetrail.__version__) as door.mcp:
+                yield
         finally:
             await anyio.to_thread.run_sync(opener.close)
 
@@ -91,6 +99,7 @@ def make_app(opener: Opener, rules: Rules) -> Starlette:
         Route("/health", partial(door.guarded, "health", door.health), methods=["GET"]),
         Route("/metrics", partial(door.guarded, "metrics", door.metrics), methods=["GET"]),
         Route("/openapi.json", partial(door.guarded, "openapi", door.openapi), methods=["GET"]),
+        Route("/mcp", _Mcp(door)),
         Route("/v1/{verb}", partial(door.guarded, "verb", door.verb), methods=["POST"]),
     ]
     handlers: dict[Any, Any] = {404: _nothing_there, 405: _wrong_method}
@@ -105,12 +114,41 @@ async def _wrong_method(request: Request, _error: Exception) -> Response:
     return told(Problem(405, f"{request.method} is not for {request.url.path:.80}: verbs are asked with POST"))
 
 
+class _Mcp:
+    """The MCP server behind the same door; it writes its answers itself, because it streams them."""
+
+    def __init__(self, door: _Door) -> None:
+        self._door = door
+
+    async def __call__(self, scope: StarletteScope, receive: Receive, send: Send) -> None:
+        from cuetrail.serve.mcp import GUEST
+
+        assert self._door.mcp is not None
+        try:
+            scope[GUEST] = await self._door.guest(Request(scope, receive))
+        except Problem as problem:
+            await told(problem)(scope, receive, send)
+        except CuetrailError as error:
+            await told(problem_of(error))(scope, receive, send)
+        else:
+            await self._door.mcp(scope, receive, send)
+
+
 class _Door:
     """What is done for each request."""
 
     def __init__(self, opener: Opener, rules: Rules) -> None:
         self._opener, self._rules, self.counts = opener, rules, Counts()
         self._turns = anyio.CapacityLimiter(AT_ONCE)
+        self.mcp: ASGIApp | None = None
+
+    async def guest(self, request: Request) -> Guest:
+        """Who asks, for the MCP server. Raises Problem."""
+        from cuetrail.serve.mcp import Guest
+
+        _let_in(request, self._rules.hosts)
+        scope = await self._allowed(request, "read")
+        return Guest(scope, getattr(request.state, "access", "write") != "read")
 
     async def guarded(self, name: str, answer: Callable[[Request], Awaitable[Response]], request: Request) -> Response:
         """The answer to a request that may come in; else, and where it fails, the problem. Each is logged once."""
@@ -177,7 +215,7 @@ class _Door:
         token: Token | None = await self._use(lambda memory: find(memory, text.strip()))
         if kind.lower() != "bearer" or token is None:
             raise Problem(401, "this token is not known here: `cuetrail token list` shows which are")
-        request.state.token = token.id
+        request.state.token, request.state.access = token.id, token.access
         if not token.may(needed):
             raise Problem(403, f"this token may only {token.access}; this needs one that may {needed}")
         return token.scope

@@ -7,6 +7,7 @@ import io
 import json
 import tarfile
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 from bench.quality import report
 from bench.quality.conversation import milliseconds
 from bench.quality.registry import SETS
-from bench.quality.run import Job, Measured, run
+from bench.quality.run import Job, Measured, chosen_rows, keep, load_measured, run
 from bench.quality.sets import Corpus, data_folder
 from bench.quality.vaults import links_of, plain, without
 from cuetrail import Memory
@@ -207,6 +208,22 @@ def test_a_run_measures_every_row_and_what_it_took(result: Measured) -> None:
     assert result.rows[0]["groups"]["non-adversarial"] == {"questions": 1, "R@5": 1.0, "R@10": 1.0, "R@25": 1.0}
     assert result.index_seconds > 0 < result.ask_peak
     assert result.rows[0]["p95"] >= result.rows[0]["p50"] > 0
+
+
+def test_rows_that_were_not_asked_stay_as_they_are_stored(result: Measured, tmp_path: Path) -> None:
+    path = keep(result, tmp_path / "results")
+    again = replace(result, rows=[{**row, "p50": 7.0} for row in result.rows if row["name"] in ("TRAIL", "NARRATIVE")])
+    assert keep(again, path.parent) == path
+    (stored,) = load_measured(path.parent)
+    assert [row["name"] for row in stored.rows] == ["TRAIL", "BM25", "vectors", "NARRATIVE"]
+    assert [row["p50"] == 7.0 for row in stored.rows] == [True, False, False, True]
+    keep(replace(again, questions=5), path.parent)
+    assert [len(one.rows) for one in load_measured(path.parent)] == [2]
+
+
+def test_a_row_that_there_is_not_is_refused(data: Path, tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="there is no row 'walk': use some of TRAIL, BM25"):
+        chosen_rows(Job("locomo", data, tmp_path, "static", "static", only=("walk",)))
 
 
 def test_tables_tell_leads_the_way_round_they_are_read(result: Measured, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def main() -> None:
                     name, data, work, options.embedder, spec(options), options.questions, tuple(options.rows),
                     options.dream,
                 )  # fmt: skip
-                finished(run(job), trial=options.questions is not None or bool(options.rows))
+                finished(run(job), trial=options.questions is not None)
     if options.report or options.publish:
         print(report.publish(load_measured()))
 
@@ -44,7 +44,9 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--embedder", choices=["static", "bge"], default="static", help="the default one, or bge-small")
     found.add_argument("--bge", type=Path, metavar="FOLDER", help="where scripts/fetch_bge.sh put bge-small")
     found.add_argument("--questions", type=int, metavar="N", help="only so many of each corpus; nothing is published")
-    found.add_argument("--rows", nargs="+", default=[], metavar="ROW", help="only these rows; nothing is published")
+    found.add_argument(
+        "--rows", nargs="+", default=[], metavar="ROW", help="ask only these and the first; others stay as stored"
+    )
     found.add_argument("--dream", action="store_true", help="dream once after taking in: tags and edges to walk along")
     found.add_argument("--work", type=Path, metavar="FOLDER", help="build there and reuse; a temporary one when absent")
     found.add_argument("--publish", action="store_true", help="write the tables and plots when done")

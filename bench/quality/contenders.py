@@ -21,7 +21,7 @@ from cuetrail.spread import nowhere
 
 Contender = Callable[[Memory, Question, int], Sequence[Node]]
 
-CANDIDATES = 50
+CANDIDATES = 100
 # How much words say in the blend, by embedder: chosen by hand on the development questions, as the weaker of two says
 # less.
 TEXT_SHARE = {"static": 0.7, "bge": 0.35}

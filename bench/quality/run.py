@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -108,13 +108,23 @@ def fill(job: Job, number: int) -> Built:
 
 def ask_all(job: Job) -> dict[str, list[Answer]]:
     """The answers of every row to all questions, corpus after corpus."""
-    rows = {name: row for name, row in contenders(job.embedder).items() if not job.only or name in job.only}
+    rows = chosen_rows(job)
     given: dict[str, list[Answer]] = {name: [] for name in rows}
     for corpus in job.corpora():
         with Memory(job.place(corpus) / "memory", embedder=job.spec) as memory:
             for name, row in rows.items():
                 given[name] += ask(memory, corpus, row, SETS[job.set].limit, f"{job.set}, {corpus.name}, {name}")
     return given
+
+
+def chosen_rows(job: Job) -> dict[str, Contender]:
+    """The rows to ask. The first is always among them, as the others are held against it. Raises SystemExit."""
+    rows = contenders(job.embedder)
+    unknown = [name for name in job.only if name not in rows]
+    if unknown:
+        raise SystemExit(f"there is no row {unknown[0]!r}: use some of {', '.join(rows)}")
+    first = next(iter(rows))
+    return {name: row for name, row in rows.items() if not job.only or name == first or name in job.only}
 
 
 def ask(memory: Memory, corpus: Corpus, row: Contender, limit: int, label: str) -> list[Answer]:
@@ -166,12 +176,22 @@ def _groups(chosen: QualitySet, questions: Sequence[Question], answers: Sequence
     return found
 
 
-def keep(result: Measured) -> Path:
-    """Write a result to bench/results/quality."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    path = FOLDER / f"{result.set}-{result.embedder}{'-dreamt' if result.dreamt else ''}.json"
+def keep(result: Measured, folder: Path = FOLDER) -> Path:
+    """Write a result to bench/results/quality. Rows that were not asked this time stay as they are stored."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{result.set}-{result.embedder}{'-dreamt' if result.dreamt else ''}.json"
+    if path.is_file():
+        result = together(Measured(**json.loads(path.read_text("utf-8"))), result)
     path.write_text(json.dumps(asdict(result), indent=1) + "\n", "utf-8")
     return path
+
+
+def together(old: Measured, new: Measured) -> Measured:
+    """The new result with the old one's other rows, in the order of the rows; the new one alone if it asked others."""
+    if (old.questions, old.measures) != (new.questions, new.measures):
+        return new
+    rows = {row["name"]: row for row in (*old.rows, *new.rows)}
+    return replace(new, rows=[rows[name] for name in contenders(new.embedder) if name in rows])
 
 
 def load_measured(folder: Path = FOLDER) -> list[Measured]:

@@ -26,3 +26,7 @@ show cuetrail recall "who traced the outages to the cold connector?" --explain -
 show cuetrail recall "what depends on the pulse interval?" --explain --limit 5
 show cuetrail get "Choose the pulse interval"
 show cuetrail stats
+
+printf '\nThis memory is thrown away now. For one of your own, let an agent use it, or serve it:\n'
+printf '  .venv/bin/cuetrail mcp install claude --dry-run    # or cursor, vscode, codex; without --dry-run it is written\n'
+printf '  .venv/bin/cuetrail serve                           # REST at http://localhost:8765/v1/..., MCP at /mcp\n'

@@ -384,7 +384,7 @@ def calls(draw: st.DrawFn) -> tuple[str, str, Any]:
     return verb, name, draw(_paths if RULES[name] is RULES["path"] else _json)
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(chosen=calls())
 def test_any_value_for_any_argument_gives_a_result_or_one_of_our_errors(
     chosen: tuple[str, str, Any], tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch

@@ -29,7 +29,7 @@ words = st.sampled_from(HOSTILE) | st.text(st.characters(codec="utf-8"), max_siz
 # --- names
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(st.lists(words, min_size=2, max_size=2, unique=True))
 @example(["a%2fb", "a/b"])
 @example(["%41", "A"])

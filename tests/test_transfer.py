@@ -254,7 +254,7 @@ def perform(memory: Memory, shared: Memory, operation: tuple[str, str, str], mom
         actions[what]()
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 @given(operations=_operations)
 def test_any_memory_survives_export_and_import(
     operations: list[tuple[str, str, str]], tmp_path_factory: pytest.TempPathFactory

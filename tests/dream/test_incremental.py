@@ -72,7 +72,7 @@ def state(memory: Memory) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(st.lists(st.tuples(steps, st.none() | dreams), max_size=14))
 def test_dreaming_in_between_changes_nothing_in_the_end(script: list[tuple[Step, tuple[str, ...] | None]]) -> None:
     with tempfile.TemporaryDirectory() as place:

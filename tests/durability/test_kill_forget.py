@@ -9,7 +9,7 @@ from cuetrail.model import Node
 from cuetrail.store.local.vectorindex import quantised
 from tests.durability.tools import Pebbles, a_moment, nest, open_memory
 
-ROUNDS = 30
+ROUNDS = 20
 EACH = 6
 
 

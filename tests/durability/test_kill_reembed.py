@@ -10,7 +10,7 @@ from cuetrail.model import Node
 from tests.durability.tools import Nest, Pebbles, a_moment, nest
 
 MODELS = ("granite", "basalt")
-ROUNDS = 40
+ROUNDS = 20
 START = 120
 
 

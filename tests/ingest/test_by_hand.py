@@ -322,7 +322,7 @@ _steps = st.lists(
 )
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=_steps)
 def test_what_is_by_hand_changes_nothing_of_what_the_files_say(
     steps: list[tuple[str, str, str]], tmp_path_factory: pytest.TempPathFactory

@@ -111,7 +111,7 @@ _numbers = st.integers(0, len(ENDS) - 1)
 _rounds = st.lists(st.sets(_numbers, min_size=1, max_size=4), min_size=1, max_size=5)
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 @given(rounds=_rounds, most=st.sampled_from([3, 16]), crowd=st.sampled_from([3, 200]))
 def test_who_shares_with_whom_is_told_by_the_texts_that_are_there_however_they_came_and_went(
     rounds: list[set[int]], most: int, crowd: int, tmp_path_factory: pytest.TempPathFactory

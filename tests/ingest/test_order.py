@@ -69,7 +69,7 @@ def do(vault: Vault, memory: Memory, step: tuple[str, str, str]) -> None:
             file.unlink()
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=_steps)
 def test_following_every_step_ends_in_the_same_memory_as_taking_in_the_final_state(
     steps: list[tuple[str, str, str]], tmp_path_factory: pytest.TempPathFactory

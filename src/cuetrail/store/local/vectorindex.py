@@ -139,11 +139,10 @@ class VectorIndex:
                 raise mismatch(space_of(db), str(space))
             for some in chunks(keys):
                 query_text = f"SELECT key, vector FROM vectors WHERE key IN ({marks(len(some))})"
-                rows = db.execute(query_text, some).fetchall()
-                wrong = next((len(blob) for _, blob in rows if len(blob) != 2 * len(query)), None)
-                if wrong is not None:
-                    raise damaged(self.db.path, f"a vector has {wrong} bytes instead of {2 * len(query)}")
-                found += zip((key for key, _ in rows), _cosines(query, [blob for _, blob in rows]), strict=True)
+                for key, blob in db.execute(query_text, some):
+                    if len(blob) != 2 * len(query):
+                        raise damaged(self.db.path, f"a vector has {len(blob)} bytes instead of {2 * len(query)}")
+                    found.append((key, float(np.frombuffer(blob, dtype="<f2").astype(np.float64) @ query)))
         return sorted(found, key=lambda pair: (-pair[1], pair[0]))
 
     def view(self, progress: Progress | None = None) -> View | None:
@@ -363,16 +362,6 @@ def kind_code(kind: str) -> int:
     """A number for a kind of nodes that fits the column; two kinds may share one."""
     code = crc32(kind.encode("utf-8", "surrogatepass"))
     return code - 2**32 if code >= 2**31 else code
-
-
-def _cosines(query: NDArray[np.float32], blobs: Sequence[bytes]) -> list[float]:
-    """Cosines to stored vectors. As halves these are a little longer or shorter than one, and so is the query."""
-    vectors = np.frombuffer(b"".join(blobs), dtype="<f2").reshape(len(blobs), len(query)).astype(np.float64)
-    asked = query.astype(np.float64)
-    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors) * (asked @ asked))
-    lengths[lengths == 0] = 1
-    found: list[float] = (vectors @ asked / lengths).tolist()
-    return found
 
 
 def _within(runs: Runs, low: int, high: int) -> list[tuple[int, int]]:

@@ -1,8 +1,7 @@
 """Vector search: every vector where there are few, the server's index where there are many.
 
-The index (HNSW) finds nearly all of the nearest, not always all, and measures them by codes of 8 bits; so it is asked
-for many more, and these are compared exactly. What a scope sees is compared one by one as long as that is quick, and so
-it is where filters leave little of what the index gives.
+The index (HNSW) finds nearly all of the nearest, not always all. So what a scope sees is compared one by one as long
+as that is quick, and so it is where filters leave little of what the index gives.
 """
 
 from __future__ import annotations
@@ -22,8 +21,7 @@ Passing = tuple[str, dict[str, Any]]
 """A condition on the node `n`, and its parameters."""
 
 FEW = 4_000
-# The index looks the more carefully the more it is asked for; all it gives are then compared exactly.
-OVERFETCH, FIRST, MOST_ASKED = 10, 300, 10_000
+FIRST, MOST_ASKED = 100, 10_000
 
 
 def search(
@@ -71,11 +69,10 @@ def _by_index(reader: Reader, slot: str, query: Sequence[float], limit: int, pas
     """The same by the index; None where filters leave too little of what it gives."""
     condition, given = passing
     cypher = (
-        f"CALL db.index.vector.queryNodes('cue_{slot}', $wanted, $query) YIELD node AS n"
-        f" WITH n, vector.similarity.cosine(n.{slot}, $query) AS score ORDER BY score DESC"
+        f"CALL db.index.vector.queryNodes('cue_{slot}', $wanted, $query) YIELD node AS n, score"
         f" RETURN n.key, n.id, n.part, n.at, score, n.part IN $parts{condition}"
     )
-    wanted = max(OVERFETCH * limit, FIRST)
+    wanted = max(4 * limit, FIRST)
     while wanted <= MOST_ASKED:
         near = rows(reader.tx, cypher, wanted=wanted, query=query, parts=reader.parts, **given)
         kept = [row[:5] for row in near if row[5]]

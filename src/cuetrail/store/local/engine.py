@@ -188,11 +188,9 @@ class LocalStore(FactStore):
         with contextlib.suppress(Busy), self.db.jotting() as db:
             counted = list(self._accesses)
             for scope, ids, now in counted:
-                keys = list(ids_of(db, scope).keys(ids).values())
-                asleep = lives.archived(db, keys)
-                lives.touch(db, [key for key in keys if key not in asleep], now)
+                asleep = lives.touch(db, list(ids_of(db, scope).keys(ids).values()), now)
                 if asleep:
-                    woken.append((sorted(asleep), now))
+                    woken.append((asleep, now))
             # Others may have appended meanwhile; what was counted stands at the front.
             for _ in counted:
                 self._accesses.popleft()
@@ -200,7 +198,7 @@ class LocalStore(FactStore):
             # The indexes have to hear of it, so this cannot be jotted down.
             with self.db.writing() as db:
                 for keys, now in woken:
-                    lives.touch(db, keys, now)
+                    lives.touch(db, keys, now, wake=True)
                 log_changes(db, [key for keys, _ in woken for key in keys])
                 another_version(db)
 

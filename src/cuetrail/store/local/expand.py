@@ -13,6 +13,7 @@ from cuetrail.formulas import tag_sim, transfer
 from cuetrail.model import Where
 from cuetrail.store.energy import Candidate, Expanded, Level, Spark
 from cuetrail.store.local.db import chunks, marks
+from cuetrail.store.local.filters import narrowing
 from cuetrail.store.local.labels import Label, label_ids
 from cuetrail.store.local.read import Reader
 
@@ -183,20 +184,8 @@ class _Edges:
 
     def _conditions(self, where: Where) -> tuple[str, str, list[Any]]:
         """The columns of a row, and on what conditions it counts: in sight, and what it leads to passes the filters."""
-        tests, values = [self.reader.among("a.part")], list[Any]()
-        for tag in where.tags:
-            tests.append(_LABELLED.format("= ?"))
-            values += ["t", tag]
-        if where.buckets:
-            tests.append(_LABELLED.format(f"IN ({marks(len(where.buckets))})"))
-            values += ["b", *where.buckets]
-        if where.kinds:
-            tests.append(f"n.kind IN ({marks(len(where.kinds))})")
-            values += where.kinds
-        for bound, test in ((where.since, "n.at >= ?"), (where.until, "n.at <= ?")):
-            if bound is not None:
-                tests.append(test)
-                values.append(bound)
+        tests, values = narrowing(where, "a.other")
+        tests.append(self.reader.among("a.part"))
         for shown, place in ((where.quarantined, _QUARANTINE), (where.archived, _ARCHIVE)):
             # In most memories nothing is set aside, and not to look for it takes a fifth less time.
             if not shown and self.reader.db.execute(f"SELECT 1 FROM {place} LIMIT 1").fetchone():
@@ -211,10 +200,6 @@ class _Edges:
         return f"{columns} {tables}", " AND ".join(tests), values
 
 
-_LABELLED = (
-    "EXISTS (SELECT 1 FROM labels l JOIN node_labels x ON x.label = l.label"
-    " WHERE x.key = a.other AND l.what = ? AND l.name {})"
-)
 _QUARANTINE = "nodes o INDEXED BY nodes_in_quarantine WHERE o.provenance = 'quarantine'"
 _ARCHIVE = "life o INDEXED BY life_archived WHERE o.state = 'archived'"
 

@@ -18,20 +18,19 @@ _PUT = f"INSERT OR REPLACE INTO life VALUES ({marks(10)})"
 _SETTLED = "coalesce(max(l.last_access, l.last_decay), l.last_access, l.last_decay, n.created)"
 
 
-def touch(db: sqlite3.Connection, keys: Sequence[int], now: int) -> None:
-    """Count one access of each node. Whoever wakes one that was archived has to log it."""
+def touch(db: sqlite3.Connection, keys: Sequence[int], now: int, wake: bool = False) -> list[int]:
+    """Count one access of each node; those in the archive come back, by key.
+
+    These are counted only with `wake`, and whoever wakes them has to log it.
+    """
     old = dict.fromkeys(keys, NEWBORN)
     for some in chunks(keys):
         found = db.execute(f"SELECT key, {_LIFE} FROM life WHERE key IN ({marks(len(some))})", some)
         old.update((row[0], Life(*row[1:])) for row in found)
-    new = {key: touched(life, now) for key, life in old.items()}
-    db.executemany(_PUT, [rows.life_row(key, life) for key, life in new.items()])
-
-
-def archived(db: sqlite3.Connection, keys: Sequence[int]) -> set[int]:
-    """Those of these nodes that are in the archive."""
-    query = "SELECT key FROM life WHERE state = 'archived' AND key IN ({})"
-    return {key for some in chunks(keys) for (key,) in db.execute(query.format(marks(len(some))), some)}
+    asleep = sorted(key for key, life in old.items() if life.state == "archived")
+    counted = old if wake else {key: life for key, life in old.items() if life.state != "archived"}
+    db.executemany(_PUT, [rows.life_row(key, touched(life, now)) for key, life in counted.items()])
+    return asleep
 
 
 def living(db: sqlite3.Connection, part: int, before: int, after: int, limit: int) -> list[Living]:

@@ -181,7 +181,7 @@ def label_names(packed: str | None) -> tuple[list[str], list[str]]:
 
 def node_row(node: Node, key: int, part: int, source: int | None) -> tuple[Any, ...]:
     """A node as a row of `nodes`."""
-    aliases = pack(node.aliases) if node.aliases else None
+    aliases = pack(node.aliases)
     labels = pack_labels(node.tag_details, node.buckets)
     said = (key, part, node.id, node.kind, node.name, node.text)
     rest = (
@@ -189,7 +189,7 @@ def node_row(node: Node, key: int, part: int, source: int | None) -> tuple[Any, 
         node.at,
         node.provenance,
         None if node.simhash is None else signed(node.simhash),
-        pack(node.props) if node.props else None,
+        pack(node.props),
         node.created,
         node.updated,
         node.valid_from,

@@ -8,15 +8,12 @@ from typing import Any
 
 from cuetrail.model import Edge, Mention, Note, Where
 from cuetrail.store.local import rows
-from cuetrail.store.local.db import chunks, marks
+from cuetrail.store.local.db import chunks
+from cuetrail.store.local.filters import narrowing
 from cuetrail.store.local.read import Reader
 from cuetrail.store.steps import Side, Step, StepQuery
 
 _SIDES = {"out": " AND x.outgoing = 1", "in": " AND x.outgoing = 0", "both": ""}
-_LABELLED = (
-    "EXISTS (SELECT 1 FROM labels l JOIN node_labels y ON y.label = l.label"
-    " WHERE y.key = x.other AND l.what = ? AND l.name {})"
-)
 # The columns of an edge, then those that tell where it stands in the order.
 _EDGE = rows.EDGE.partition("FROM")[0].replace("SELECT ", "")
 _RANK, _OTHER_ID, _OUTGOING = -3, -2, -1
@@ -56,20 +53,8 @@ def _step(edge: Any, outgoing: bool) -> Step:
 
 def _tests(reader: Reader, where: Where) -> tuple[str, list[Any]]:
     """The conditions on an edge and on the node it leads to, and their values."""
-    tests, values = [reader.among("x.part"), reader.among("n.part")], list[Any]()
-    for tag in where.tags:
-        tests.append(_LABELLED.format("= ?"))
-        values += ["t", tag]
-    if where.buckets:
-        tests.append(_LABELLED.format(f"IN ({marks(len(where.buckets))})"))
-        values += ["b", *where.buckets]
-    if where.kinds:
-        tests.append(f"n.kind IN ({marks(len(where.kinds))})")
-        values += where.kinds
-    for bound, test in ((where.since, "n.at >= ?"), (where.until, "n.at <= ?")):
-        if bound is not None:
-            tests.append(test)
-            values.append(bound)
+    tests, values = narrowing(where, "x.other")
+    tests += [reader.among("x.part"), reader.among("n.part")]
     if not where.quarantined:
         tests.append("n.provenance <> 'quarantine'")
     if not where.archived:

@@ -51,6 +51,7 @@ REQUIRED: dict[str, tuple[Any, ...]] = {
     "ids": ("abc",),
     "import_": ("in.jsonl",),
     "ingest": ("note.md",),
+    "ingest_bytes": (b"a text", "note.md"),
     "ingest_text": ("a text",),
     "link": ("a", "b"),
     "mirror": ("brain",),

@@ -130,6 +130,7 @@ RULES: Mapping[str, Rule] = {
     **dict.fromkeys(("bucket", "source"), _STORABLE),
     "fuzzy": Rule(lambda value: isinstance(value, bool | str), "True or False"),
     **dict.fromkeys(("allow_again", "force", "include_archived", "include_quarantined", "repair"), _FLAG),
+    "data": Rule(lambda value: isinstance(value, bytes), "bytes"),
     "purge": _FLAG,
     "min_results": Rule(lambda value: is_whole(value) and value >= 0, "a whole number from 0 on"),
     **dict.fromkeys(("dry_run", "everyone", "follow", "record_access", "vectors", "watch"), _FLAG),

@@ -23,8 +23,10 @@ from cuetrail.embed import Embedder, open_embedder
 from cuetrail.errors import Forgotten, InputError, MemoryError_, NotFound
 from cuetrail.exploring import now_ms
 from cuetrail.forgetting import Doomed, doom, forget
+from cuetrail.ingest.document import Document
 from cuetrail.ingest.linking import Change, resolve
 from cuetrail.ingest.pipeline import Options, Writer, ingest_documents, ingest_path, watch_path
+from cuetrail.ingest.readers import read as read_bytes
 from cuetrail.ingest.readers import read_string
 from cuetrail.ingest.stating import FactReader, by_rules, state
 from cuetrail.mirror import MirrorReport, Placement, end, follow, kept, mirror, sync
@@ -277,18 +279,11 @@ class Memory(Believing):
 
     @checked
     def ingest(
-        self,
-        path: str | Path,
-        *,
-        bucket: str | None = None,
-        watch: bool = False,
-        max_bytes: int | None = None,
-        provenance: Provenance = "internal",
-        progress: Progress | None = None,
-        on_report: Callable[[IngestReport], None] | None = None,
-        stop: threading.Event | None = None,
+        self, path: str | Path, *, bucket: str | None = None, watch: bool = False, max_bytes: int | None = None,
+        provenance: Provenance = "internal", progress: Progress | None = None,
+        on_report: Callable[[IngestReport], None] | None = None, stop: threading.Event | None = None,
         now: int | None = None,
-    ) -> IngestReport:
+    ) -> IngestReport:  # fmt: skip
         """Take in a file or folder and follow it: what is unchanged is skipped, what is gone is removed.
 
         With `watch`, goes on until `stop` is set or Ctrl-C, reporting each round to `on_report`.
@@ -309,20 +304,27 @@ class Memory(Believing):
 
     @checked
     def ingest_text(
-        self,
-        text: str,
-        *,
-        source: str = "stdin",
-        format: str | None = None,
-        bucket: str | None = None,
-        provenance: Provenance = "internal",
-        now: int | None = None,
-    ) -> IngestReport:
+        self, text: str, *, source: str = "stdin", format: str | None = None, bucket: str | None = None,
+        provenance: Provenance = "internal", now: int | None = None,
+    ) -> IngestReport:  # fmt: skip
         """Take in a text as if it were the file `source`, replacing what that source held."""
+        return self._ingest(read_string(text, source, format), source, bucket, provenance, now, None)
+
+    @checked
+    def ingest_bytes(
+        self, data: bytes, source: str, *, bucket: str | None = None, provenance: Provenance = "internal",
+        progress: Progress | None = None, now: int | None = None,
+    ) -> IngestReport:  # fmt: skip
+        """Take in the bytes of a file, such as a PDF, as if it were the file `source`; see `ingest_text`."""
+        return self._ingest(read_bytes(data, source), source, bucket, provenance, now, progress)
+
+    def _ingest(
+        self, documents: list[Document], source: str, bucket: str | None, provenance: Provenance, now: int | None,
+        progress: Progress | None,
+    ) -> IngestReport:  # fmt: skip
         options = Options(bucket, provenance, None, now_ms() if now is None else now, ())
-        documents = read_string(text, source, format)
         report = ingest_documents(self.store, self.scope, source, documents, options, self._learning(options.now))
-        return replace(report, notices=self._taken_in(report.notices, None))
+        return replace(report, notices=self._taken_in(report.notices, progress))
 
     def _learning(self, now: int | None) -> Writer:
         """Writes what is taken in together with the facts in it; those that a model reads come after it."""

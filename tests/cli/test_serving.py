@@ -128,7 +128,7 @@ def test_a_name_that_would_break_the_file_is_refused(home: Path, run: Run) -> No
 
 def test_the_command_line_knows_the_clients_there_are() -> None:
     from cuetrail.cli import serving
-    from cuetrail.serve.mcp import COMPAT, PROFILES
+    from cuetrail.serve.offers import COMPAT, PROFILES
 
     assert serving.PROGRAMS == install.CLIENTS
     assert tuple(PROFILES) == serving.PROFILES

@@ -15,7 +15,8 @@ from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult, TextContent
 
 from cuetrail import Memory
-from cuetrail.serve.mcp import COMPAT, PROFILES, make_server
+from cuetrail.serve.mcp import make_server
+from cuetrail.serve.offers import COMPAT, PROFILES
 from cuetrail.serve.opening import Opener
 
 Talk = Callable[..., Any]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +25,6 @@ from cuetrail.serve.verbs import EFFECTS, every_tool
 from tests.serve.conftest import Agent, Talk, agent, command, session, size
 
 MOST_BYTES = 8000
-HEAVY = {"numpy", "tantivy", "simsimd", "tokenizers", "jsonschema", "cuetrail.memory"}
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -39,20 +36,6 @@ def test_the_official_client_does_a_whole_session_with_the_real_command(place: P
     anyio.run(run)
     with Memory(place, embedder=None) as memory:
         assert [fact.value for fact in memory.facts("Ines Okafor")] == ["Turin"]
-
-
-def test_initialize_is_answered_before_anything_heavy_is_loaded_or_the_memory_is_made(place: Path) -> None:
-    words = [sys.executable, "-X", "importtime", "-m", "cuetrail", "mcp", "--memory", str(place)]
-    client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
-    ask = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}) + "\n"
-    done = subprocess.run(words, input=ask, capture_output=True, text=True, check=False, timeout=60)
-    answer = json.loads(done.stdout)
-    assert answer["result"]["serverInfo"]["name"] == "cuetrail"
-    assert "memory_recall" in answer["result"]["instructions"]
-    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
-    assert "mcp.server.lowlevel.server" in loaded
-    assert not loaded & HEAVY
-    assert not place.exists()
 
 
 def test_the_list_of_tools_is_small_and_every_annotation_is_set(talk: Talk) -> None:

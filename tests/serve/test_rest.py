@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,46 +19,28 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from starlette.testclient import TestClient
 
-from cuetrail import Memory, Scope
+from cuetrail import Memory
+from cuetrail.serve.door import Rules
+from cuetrail.serve.files import FILES
 from cuetrail.serve.openapi import EXAMPLES, document
-from cuetrail.serve.opening import Opener
-from cuetrail.serve.rest import VERBS, Rules, make_app
-from cuetrail.serve.tokens import Access, issue, revoke, tokens
+from cuetrail.serve.rest import VERBS
+from cuetrail.serve.tokens import revoke, tokens
 from cuetrail.serve.verbs import EFFECTS, verb_tool
 from tests.serve.conftest import agent, session
+from tests.serve.http_tools import Issue, issuer, refused, serving
 
 PROBLEM = document()["components"]["schemas"]["Problem"]
-NOW = 1_700_000_000_000
 
 
 @pytest.fixture
 def client(place: Path) -> Iterator[TestClient]:
-    with TestClient(make_app(Opener(lambda: Memory(place, embedder=None)), Rules()), "http://localhost") as client:
+    with serving(place) as client:
         yield client
-
-
-Issue = Callable[..., dict[str, str]]
 
 
 @pytest.fixture
 def bearer(place: Path) -> Issue:
-    """Makes a token; the header to send with it."""
-
-    def bearer(user: str = "me", access: Access = "write", teams: tuple[str, ...] = ()) -> dict[str, str]:
-        with Memory(place, embedder=None) as memory:
-            _, text = issue(memory, "test", access, Scope(user=user, teams=teams), NOW)
-        return {"Authorization": f"Bearer {text}"}
-
-    return bearer
-
-
-def refused(response: Any, status: int) -> str:
-    """What a response says that refuses, as problem details."""
-    assert response.status_code == status, response.text
-    assert response.headers["content-type"] == "application/problem+json"
-    Draft202012Validator(PROBLEM).validate(response.json())
-    assert response.json()["status"] == status
-    return str(response.json()["detail"])
+    return issuer(place)
 
 
 def test_a_service_remembers_recalls_relates_and_forgets(client: TestClient) -> None:
@@ -80,11 +62,16 @@ def test_a_service_remembers_recalls_relates_and_forgets(client: TestClient) -> 
 def test_every_verb_that_takes_no_path_is_there_and_described(client: TestClient) -> None:
     paths = client.get("/openapi.json").json()["paths"]
     offered = {path.removeprefix("/v1/") for path in paths if path.startswith("/v1/")}
-    assert offered == set(VERBS) == {name.rstrip("_") for name, effect in EFFECTS.items() if not effect.paths}
+    assert offered == set(VERBS) | set(FILES)
+    assert set(VERBS) == {name.rstrip("_") for name, effect in EFFECTS.items() if not effect.paths}
     for verb, example in EXAMPLES.items():
         Draft202012Validator(verb_tool(verb).schema).validate(example)
-    for verb in ("ingest", "export", "backup", "mirror", "import", "mirrors"):
+    for verb in ("mirror", "mirrors", "end_mirror"):
         refused(client.post(f"/v1/{verb}", json={"path": "/etc/passwd"}), 404)
+    for verb in ("export", "backup"):
+        assert "has no argument path" in refused(client.post(f"/v1/{verb}", json={"path": "/etc/passwd"}), 400)
+    for verb in ("ingest", "import"):
+        assert "has no argument path" in refused(client.post(f"/v1/{verb}?path=/etc/passwd", content=b"a"), 400)
 
 
 @pytest.mark.parametrize(
@@ -129,8 +116,7 @@ def test_a_body_that_is_no_object_is_refused(client: TestClient, body: bytes, ki
 
 
 def test_a_body_that_is_too_large_is_refused_before_it_is_whole(place: Path) -> None:
-    app = make_app(Opener(lambda: Memory(place, embedder=None)), Rules(most_bytes=1000))
-    with TestClient(app, "http://localhost") as client:
+    with serving(place, Rules(most_bytes=1000)) as client:
         assert "1000 bytes" in refused(client.post("/v1/recall", json={"cue": "a" * 2000}), 413)
 
 
@@ -227,7 +213,7 @@ JSON = st.recursive(
 @pytest.fixture(scope="module")
 def shared_client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     place = tmp_path_factory.mktemp("fuzz") / "memory"
-    with TestClient(make_app(Opener(lambda: Memory(place, embedder=None)), Rules()), "http://localhost") as client:
+    with serving(place) as client:
         client.post("/v1/add", json={"text": "The antenna stands.", "id": "a", "name": "b"})
         yield client
 

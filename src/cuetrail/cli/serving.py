@@ -52,22 +52,23 @@ def mcp(run: Run, ctx: click.Context, /, profile: str, compat: str | None) -> No
     """
     if ctx.invoked_subcommand is not None:
         return
-    import gc
+    import cuetrail
+    from cuetrail.serve.greeting import greet
+    from cuetrail.serve.offers import COMPAT, PROFILES
 
-    # A client waits meanwhile, and nothing of what is loaded now is ever garbage: without a look at it, it takes a
-    # tenth less.
-    gc.disable()
+    offer = COMPAT[compat] if compat else PROFILES[profile]
+    # The client is greeted before the SDK is loaded, which takes longer than all the rest.
+    greeting = greet(offer, cuetrail.__version__)
+
     import anyio
 
-    import cuetrail
-    from cuetrail.serve.mcp import COMPAT, PROFILES, make_server, serve_stdio
+    from cuetrail.serve.mcp import make_server
     from cuetrail.serve.opening import Opener
+    from cuetrail.serve.stdio import serve_stdio
 
-    gc.enable()
-    offer = COMPAT[compat] if compat else PROFILES[profile]
     server = make_server(offer, Opener(lambda: _opened(run)), cuetrail.__version__)
     with output.warnings(run.quiet):
-        anyio.run(serve_stdio, server)
+        anyio.run(serve_stdio, server, greeting)
 
 
 def _opened(run: Run) -> Memory:

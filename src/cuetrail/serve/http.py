@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
+import json
 import logging
 import socket
 import sys
+import traceback
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import uvicorn
 
 from cuetrail.errors import InputError
-from cuetrail.serve.rest import LOOPBACK, Rules, make_app
+from cuetrail.serve.door import LOOPBACK, Rules
+from cuetrail.serve.rest import make_app
 from cuetrail.serve.tokens import tokens
 
 if TYPE_CHECKING:
@@ -66,10 +70,29 @@ def serve_http(opener: Opener, door: socket.socket, names: tuple[str, ...]) -> N
         uvicorn.Server(config).run(sockets=[door])
 
 
+class _Lines(logging.Formatter):
+    """Each record as a line of JSON; of an error its kind and place, not its words, which may be private."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        row: dict[str, object] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+        }
+        row |= record.msg if isinstance(record.msg, dict) else {"message": record.getMessage()}
+        if record.exc_info and record.exc_info[0] is not None:
+            where = traceback.extract_tb(record.exc_info[2])
+            row |= {
+                "error": record.exc_info[0].__name__,
+                "where": [f"{one.filename}:{one.lineno} {one.name}" for one in where],
+            }
+        return json.dumps(row, ensure_ascii=False)
+
+
 @contextlib.contextmanager
 def _logged() -> Iterator[None]:
-    """One line of JSON on stderr for each request."""
+    """One line of JSON on stderr for each request, and for each thing that goes wrong."""
     logger, handler = logging.getLogger("cuetrail.rest"), logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Lines())
     before = logger.level, logger.propagate
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import json
+import threading
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Literal, Union, Unpack, get_args, get_origin, get_type_hints
@@ -81,6 +84,7 @@ EFFECTS: dict[str, Effect] = {
     "forget": Effect(writes=True, destroys=True),
     "ingest_text": Effect(writes=True, destroys=True),
     "ingest": Effect(writes=True, destroys=True, paths=True),
+    "ingest_bytes": Effect(writes=True, destroys=True, paths=True),
     "import_": Effect(writes=True, paths=True),
     "export": Effect(writes=True, destroys=True, paths=True),
     "backup": Effect(writes=True, destroys=True, paths=True),
@@ -155,13 +159,65 @@ def _called(name: str, memory: Memory, given: dict[str, Any]) -> Answer:
     return Answer(clipped(str(data["text"]) if data.get("text") else compact(data), TOKENS), data)
 
 
-def result_of(memory: Memory, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """What a verb says to arguments from outside, as plain data; what is no mapping comes as `result`."""
+def called(memory: Memory, name: str, given: Mapping[str, Any], **local: Any) -> Any:
+    """What a verb gives to arguments from outside, and to those that only this process can give."""
     options = {key: _made(key, value) for key, value in given.items()}
     many = _many(name)
     listed = options.pop(many, ()) if many is not None else ()
-    found = plain(getattr(memory, name)(*listed, **options))
-    return found if isinstance(found, dict) else {"result": found}
+    return getattr(memory, name)(*listed, **options, **local)
+
+
+def result_of(memory: Memory, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What a verb says to arguments from outside, as plain data; what is no mapping comes as `result`."""
+    return _mapping(called(memory, name, given))
+
+
+def _mapping(found: Any) -> dict[str, Any]:
+    data = plain(found)
+    return data if isinstance(data, dict) else {"result": data}
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A verb with its arguments, to be done once: all at the end, or told as it goes.
+
+    `takes` are arguments of `run` by which it can be followed and stopped; `asked` is what it was asked for.
+    """
+
+    name: str
+    run: Callable[..., Any]
+    asked: Any
+    takes: tuple[str, ...] = ()
+    writes: bool = True
+
+    def mark(self) -> str:
+        """What tells this job from another."""
+        return json.dumps([self.name, self.asked], sort_keys=True, default=repr)
+
+    def result(self, memory: Memory) -> dict[str, Any]:
+        """What it gives, as plain data."""
+        return _mapping(self.run(memory))
+
+    def tell(self, memory: Memory, say: Callable[[str, Any], None], gone: threading.Event) -> None:
+        """Do it and say how far it is, then what it gives; what comes one by one is said so."""
+
+        def progress(step: str, done: int, total: int) -> None:
+            say("progress", {"step": step, "done": done, "total": total})
+
+        local = {"progress": progress, "stop": gone}
+        found = self.run(memory, **{name: local[name] for name in self.takes})
+        if isinstance(found, Generator):
+            with closing(found):
+                for one in found:
+                    say("result", plain(one))
+        else:
+            say("result", _mapping(found))
+
+
+def job_of(verb: str, given: dict[str, Any], name: str) -> Job:
+    """A verb of `Memory` with arguments from outside, under the name it was asked by."""
+    takes = tuple(one for one in ("progress", "stop") if one in inspect.signature(getattr(Memory, verb)).parameters)
+    return Job(name, lambda memory, **local: called(memory, verb, given, **local), given, takes, EFFECTS[verb].writes)
 
 
 def _made(name: str, value: Any) -> Any:
@@ -179,5 +235,5 @@ def _made(name: str, value: Any) -> Any:
 
 
 def every_tool() -> dict[str, Tool]:
-    """All verbs as tools, by their names."""
-    return {tool.name: tool for tool in map(verb_tool, sorted(EFFECTS))}
+    """All verbs as tools, by their names; bytes cannot be said in JSON, and `ingest` takes the file itself."""
+    return {tool.name: tool for tool in map(verb_tool, sorted(set(EFFECTS) - {"ingest_bytes"}))}

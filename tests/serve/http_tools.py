@@ -1,0 +1,63 @@
+"""Clients of the HTTP server, in this process, and what its answers must look like."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from starlette.testclient import TestClient
+
+from cuetrail import Memory, Scope
+from cuetrail.serve.door import Rules
+from cuetrail.serve.openapi import document
+from cuetrail.serve.opening import Opener
+from cuetrail.serve.rest import make_app
+from cuetrail.serve.tokens import Access, issue
+
+NOW = 1_700_000_000_000
+EVENTS = {"Accept": "text/event-stream"}
+Issue = Callable[..., dict[str, str]]
+
+
+@contextmanager
+def serving(place: Path | str, rules: Rules | None = None) -> Iterator[TestClient]:
+    """A client of a server over this memory."""
+    app = make_app(Opener(lambda: Memory(place, embedder=None)), rules or Rules())
+    with TestClient(app, "http://localhost") as client:
+        yield client
+
+
+def issuer(place: Path) -> Issue:
+    """Makes a token; the header to send with it."""
+
+    def bearer(user: str = "me", access: Access = "write", teams: tuple[str, ...] = ()) -> dict[str, str]:
+        with Memory(place, embedder=None) as memory:
+            _, text = issue(memory, "test", access, Scope(user=user, teams=teams), NOW)
+        return {"Authorization": f"Bearer {text}"}
+
+    return bearer
+
+
+def refused(response: Any, status: int) -> str:
+    """What a response says that refuses, as problem details."""
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/problem+json"
+    Draft202012Validator(document()["components"]["schemas"]["Problem"]).validate(response.json())
+    assert response.json()["status"] == status
+    return str(response.json()["detail"])
+
+
+def events(response: Any) -> list[tuple[str, Any]]:
+    """The events of a response by name, with their data."""
+    assert response.status_code == 200, response.text
+    assert response.headers["content-type"].startswith("text/event-stream")
+    found = []
+    for block in response.text.split("\n\n"):
+        lines = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith(":"))
+        if lines:
+            found.append((lines["event"], json.loads(lines["data"])))
+    return found

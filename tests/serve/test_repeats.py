@@ -1,0 +1,90 @@
+"""A request that is sent again with its key is done once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+from starlette.testclient import TestClient
+
+from cuetrail.serve.problems import Problem
+from cuetrail.serve.repeats import MOST, SECONDS, Repeats
+from tests.serve.http_tools import issuer, refused, serving
+
+NOTE = {"target": "a", "text": "hot"}
+
+
+@pytest.fixture
+def client(place: Path) -> Iterator[TestClient]:
+    with serving(place) as client:
+        client.post("/v1/add", json={"text": "Tea.", "id": "a"})
+        yield client
+
+
+def test_the_same_request_with_the_same_key_is_done_once_and_answered_alike(client: TestClient) -> None:
+    first, second = (client.post("/v1/note", json=NOTE, headers={"Idempotency-Key": "k"}) for _ in range(2))
+    assert first.status_code == second.status_code == 200
+    assert first.content == second.content
+    assert client.post("/v1/stats").json()["notes"] == 1
+    client.post("/v1/note", json=NOTE, headers={"Idempotency-Key": "other"})
+    assert client.post("/v1/stats").json()["notes"] == 2
+
+
+def test_a_key_with_another_request_is_refused_and_one_that_failed_is_tried_again(client: TestClient) -> None:
+    key = {"Idempotency-Key": "k"}
+    refused(client.post("/v1/note", json={**NOTE, "target": "nobody"}, headers=key), 404)
+    assert client.post("/v1/note", json=NOTE, headers=key).status_code == 200
+    assert "another request" in refused(client.post("/v1/note", json={**NOTE, "text": "cold"}, headers=key), 422)
+    refused(client.post("/v1/note", json=NOTE, headers={"Idempotency-Key": "k" * 256}), 400)
+
+
+def test_a_key_is_its_senders_own(client: TestClient, place: Path) -> None:
+    token = issuer(place)
+    ann, ben = ({**token(user), "Idempotency-Key": "k"} for user in ("ann", "ben"))
+    one = client.post("/v1/add", json={"text": "Ann's.", "id": "x"}, headers=ann)
+    assert one.status_code == 200
+    assert client.post("/v1/add", json={"text": "Ben's.", "id": "x"}, headers=ben).json()["text"] == "Ben's."
+
+
+def test_no_answer_outlives_what_was_forgotten(client: TestClient) -> None:
+    key = {"Idempotency-Key": "k"}
+    client.post("/v1/add", json={"text": "A secret.", "id": "s"}, headers=key)
+    client.post("/v1/forget", json={"ids": ["s"]})
+    refused(client.post("/v1/add", json={"text": "A secret.", "id": "s"}, headers=key), 409)
+
+
+def test_while_the_first_is_at_work_the_second_is_told_to_wait_and_old_ones_go() -> None:
+    clock = [0.0]
+    repeats = Repeats(lambda: clock[0])
+    made: list[str] = []
+
+    async def run() -> None:
+        begun, go = anyio.Event(), anyio.Event()
+
+        async def slow() -> bytes:
+            begun.set()
+            await go.wait()
+            made.append("slow")
+            return b"slow"
+
+        async def quick() -> bytes:
+            made.append("quick")
+            return b"quick"
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(repeats.once, "me", "k", "asked", slow)
+            await begun.wait()
+            with pytest.raises(Problem, match="still at work"):
+                await repeats.once("me", "k", "asked", quick)
+            go.set()
+        assert await repeats.once("me", "k", "asked", quick) == b"slow"
+        clock[0] = SECONDS
+        assert await repeats.once("me", "k", "asked", quick) == b"quick"
+        for number in range(MOST):
+            await repeats.once("me", f"{number}", "asked", quick)
+        assert await repeats.once("me", "k", "other", quick) == b"quick"
+
+    anyio.run(run)
+    assert made[:2] == ["slow", "quick"]

@@ -1,0 +1,85 @@
+"""Files are sent to the server and fetched from it; no request names a place on its disk."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from cuetrail import Memory
+from cuetrail.serve.door import Rules
+from tests.serve.http_tools import EVENTS, events, issuer, refused, serving
+
+NOTE = b"The antenna stands on the lee side. #radio\n"
+
+
+@pytest.fixture
+def client(place: Path) -> Iterator[TestClient]:
+    with serving(place) as client:
+        yield client
+
+
+def test_a_file_that_is_sent_is_taken_in_under_its_name_and_replaced_by_the_next(client: TestClient) -> None:
+    where = "/v1/ingest?source=notes/radio.md&bucket=work"
+    assert client.post(where, content=NOTE).json()["files"] == 1
+    found = client.post("/v1/recall", json={"cue": "antenna"}).json()["hits"][0]["node"]
+    assert (found["source"], found["buckets"], found["tags"][0]) == ("notes/radio.md", ["work"], "radio")
+    names = [name for name, _ in events(client.post(where, content=b"The mast fell.", headers=EVENTS))]
+    assert names[-2:] == ["result", "end"]
+    assert client.post("/v1/recall", json={"cue": "antenna"}).json()["answerable"] is False
+
+
+def test_a_file_whose_name_leads_elsewhere_is_only_called_so(client: TestClient, place: Path, tmp_path: Path) -> None:
+    client.post("/v1/ingest?source=../../outside.md", content=NOTE)
+    client.post("/v1/ingest?source=/etc/passwd", content=NOTE + b"again")
+    assert list(tmp_path.iterdir()) == [place]
+    text = client.post("/v1/recall", json={"cue": "root"}).text
+    assert "/bin/" not in text
+
+
+def test_what_cannot_be_taken_in_is_refused(client: TestClient, place: Path) -> None:
+    assert "'source' is a required property" in refused(client.post("/v1/ingest", content=NOTE), 400)
+    assert "--data-binary" in refused(client.post("/v1/ingest?source=a.md"), 400)
+    assert "broken PDF" in refused(client.post("/v1/ingest?source=a.pdf", content=b"%PDF-1.4 no"), 422)
+    refused(client.post("/v1/import", content=b"neither of these"), 400)
+    assert "unpacked" in refused(client.post("/v1/import", content=gzip.compress(b"{}")), 415)
+    with serving(place, Rules(most_uploaded=100)) as small:
+        assert "100 bytes" in refused(small.post("/v1/ingest?source=a.md", content=b"a" * 101), 413)
+        assert "100 bytes" in refused(small.post("/v1/ingest?source=a.md", content=iter([b"a" * 60, b"b" * 60])), 413)
+
+
+@pytest.mark.parametrize("format", ["cuetrail", "mem0", "mcp-memory"])
+def test_an_export_can_be_fetched_and_sent_to_another_memory(client: TestClient, tmp_path: Path, format: str) -> None:
+    client.post("/v1/add", json={"text": "The antenna stands.", "name": "Antenna", "kind": "entity"})
+    data = client.post("/v1/export", json={"format": format}).content
+    assert b"Antenna" in data or format == "mem0"
+    with serving(tmp_path / "other") as other:
+        assert other.post(f"/v1/import?format={format}", content=data).json()["added"] >= 1
+        assert "antenna stands" in other.post("/v1/recall", json={"cue": "antenna"}).json()["text"]
+        (_, told), (end, _) = events(other.post("/v1/import", content=data, headers=EVENTS))[-2:]
+        assert (told["added"], end) == (0, "end")
+
+
+def test_a_backup_can_be_fetched_by_an_admin_alone(client: TestClient, place: Path) -> None:
+    token = issuer(place)
+    refused(client.post("/v1/backup", headers=token(access="write")), 403)
+    got = client.post("/v1/backup", headers=token(access="admin"))
+    assert "memory.tar" in got.headers["content-disposition"]
+    with tarfile.open(fileobj=io.BytesIO(got.content)) as archive:
+        assert any(name.endswith("memory.db") for name in archive.getnames())
+
+
+def test_only_what_is_ones_own_is_exported(client: TestClient, place: Path) -> None:
+    token = issuer(place)
+    ann, ben = token("ann", "read"), token("ben", "read")
+    with Memory(place, embedder=None) as memory:
+        memory.scoped(memory.scope.__class__(user="ann")).add("Ann's secret.")
+    assert b"secret" in client.post("/v1/export", headers=ann).content
+    assert b"secret" not in client.post("/v1/export", headers=ben).content
+    assert json.loads(client.post("/v1/export", headers=ben).content.splitlines()[0])

@@ -6,21 +6,28 @@ ARGS ?=
 SIZES ?= 10000 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench lock clean
+.PHONY: help setup demo page built test check format bench lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
 
-setup: $(READY) ## make .venv with the locked packages and cuetrail itself
+setup: $(READY) built ## make .venv with the locked packages and cuetrail itself, and the page
 	@:
 
 $(READY): requirements.lock pyproject.toml scripts/setup.sh scripts/find_python.sh
 	@scripts/setup.sh
 
-demo: $(READY) ## remember a small vault and a chat, then recall from them
+page: $(READY) ## build the page of `cuetrail serve` (needs Node.js with npm)
+	@$(BIN)/python scripts/page.py
+
+# The page where it can be built; everything else does without it.
+built: $(READY)
+	@$(BIN)/python scripts/page.py --optional
+
+demo: $(READY) built ## remember a small vault and a chat, then recall from them
 	@scripts/demo.sh
 
-test: $(READY) ## run the tests; ARGS="-k name" goes to pytest
+test: $(READY) built ## run the tests; ARGS="-k name" goes to pytest
 	@$(BIN)/python -m pytest -q -n 2 $(ARGS)
 
 check: $(READY) ## format, lint and types, without the tests
@@ -39,5 +46,5 @@ lock: ## choose newer packages and write requirements.lock again
 	@scripts/lock.sh
 
 clean: ## remove .venv, caches and built files
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist web/node_modules src/cuetrail/serve/static
 	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +

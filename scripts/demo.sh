@@ -29,4 +29,4 @@ show cuetrail stats
 
 printf '\nThis memory is thrown away now. For one of your own, let an agent use it, or serve it:\n'
 printf '  .venv/bin/cuetrail mcp install claude --dry-run    # or cursor, vscode, codex; without --dry-run it is written\n'
-printf '  .venv/bin/cuetrail serve                           # REST at http://localhost:8765/v1/..., MCP at /mcp\n'
+printf '  .venv/bin/cuetrail serve                           # then open http://localhost:8765; REST is at /v1, MCP at /mcp\n'

@@ -39,6 +39,7 @@ REQUIRED: dict[str, tuple[Any, ...]] = {
     "declare": ("works_at",),
     "dream": (),
     "edge": ("a",),
+    "edit": ("a",),
     "explore": (["a"],),
     "export": ("out.jsonl",),
     "fact": ("a", "knows", "b"),

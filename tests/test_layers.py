@@ -14,7 +14,7 @@ LAYERS: list[set[str]] = [
     {"", "__main__", "cli", "cli.*", "serve.*"},
     {"asynchronous"},
     {"memory"},
-    {"config", "asking", "exploring", "believing"},
+    {"config", "asking", "exploring", "believing", "correcting"},
     {
         "recall",
         "narrate",

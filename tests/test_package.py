@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -83,6 +85,14 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert {name.partition("/")[0].partition("-")[0] for name in names} == {"cuetrail"}
     assert "cuetrail/py.typed" in names
     assert any(name.endswith("licenses/LICENSE") for name in names)
+
+
+def test_the_wheel_has_the_page_built_in(wheel: Path) -> None:
+    if shutil.which("npm") is None and os.environ.get("CI") != "true":
+        pytest.skip("the page is built with Node.js and npm, which are not here")
+    names = zipfile.ZipFile(wheel).namelist()
+    kinds = {name.rpartition(".")[2] for name in names if name.startswith("cuetrail/serve/static/")}
+    assert {"html", "js", "css", "woff2", "svg", "txt"} <= kinds
 
 
 def test_the_wheel_works_without_any_other_package(wheel: Path) -> None:

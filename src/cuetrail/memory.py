@@ -14,10 +14,10 @@ from types import TracebackType
 from typing import Any
 
 from cuetrail.arguments import checked
-from cuetrail.believing import Believing
 from cuetrail.boundary import make_edge, make_node, make_nodes, make_note, make_scope
 from cuetrail.cache import Answers
 from cuetrail.config import on_server, server_home, server_login, without_login, without_password
+from cuetrail.correcting import Correcting
 from cuetrail.dream import RULE, AutoTagger, Night, Teller, dream, extract, zone_of
 from cuetrail.embed import Embedder, open_embedder
 from cuetrail.errors import Forgotten, InputError, MemoryError_, NotFound
@@ -54,7 +54,7 @@ log = logging.getLogger("cuetrail")
 BATCH = 16_000
 
 
-class Memory(Believing):
+class Memory(Correcting):
     """A memory, opened. Use it as a context manager or call `close`.
 
     `address` is a directory (made if missing), or a database of a Neo4j server, `neo4j://user@host:7687/database`.

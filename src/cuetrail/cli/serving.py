@@ -151,7 +151,7 @@ mcp.add_command(install)
 )  # fmt: skip
 @pass_run
 def serve(run: Run, /, host: str, port: int, names: tuple[str, ...]) -> None:
-    """Serve the memory over HTTP: POST /v1/VERB with the verb's arguments as JSON.
+    """Serve the memory over HTTP: a page for people at /, and POST /v1/VERB with the verb's arguments as JSON.
 
     Only this machine is listened to unless --host says otherwise; any other address needs tokens, which `cuetrail token
     add` makes. As soon as there is a token, every request needs one. Ctrl-C stops when what is under way is done.

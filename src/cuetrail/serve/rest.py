@@ -26,6 +26,7 @@ from cuetrail.serve import files
 from cuetrail.serve.bodies import JSON, arguments
 from cuetrail.serve.door import ASKED, AT_ONCE, TOKEN, Counts, Door, Rules
 from cuetrail.serve.events import STREAM, Events
+from cuetrail.serve.front import front
 from cuetrail.serve.openapi import document
 from cuetrail.serve.problems import Problem, body_of, problem_of, told
 from cuetrail.serve.repeats import Repeats
@@ -64,6 +65,7 @@ def make_app(opener: Opener, rules: Rules) -> Starlette:
             await anyio.to_thread.run_sync(opener.close)
 
     routes = [
+        *front(desk),
         Route("/health", desk.health, methods=["GET"]),
         Route("/metrics", desk.metrics, methods=["GET"]),
         Route("/openapi.json", desk.openapi, methods=["GET"]),

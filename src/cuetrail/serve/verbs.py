@@ -72,7 +72,7 @@ EFFECTS: dict[str, Effect] = {
         _READS,
     ),
     **dict.fromkeys(
-        ("add", "add_many", "confirm", "declare", "fact", "link", "quarantine", "refresh", "relate", "retract"),
+        ("add", "add_many", "confirm", "declare", "edit", "fact", "link", "quarantine", "refresh", "relate", "retract"),
         _WRITES,
     ),
     "dream": _WRITES,

@@ -1,0 +1,62 @@
+/** The page's side of the layout: hands a graph to the worker and moves its nodes as they settle. */
+
+import type Graph from "graphology";
+
+import type { Task } from "./worker";
+
+interface TypesFactory {
+  createPolicy(name: string, rules: { createScriptURL: (url: string) => string }): { createScriptURL: (url: string) => string };
+}
+
+// The server lets this page run its own files alone; a worker is one of them, and this is the only place to say so.
+const types = (globalThis as { trustedTypes?: TypesFactory }).trustedTypes;
+const policy = types?.createPolicy("cuetrail", {
+  createScriptURL: (url) => {
+    if (url !== document.documentElement.dataset["worker"]) throw new TypeError("this is no file of the page");
+    return url;
+  },
+});
+
+export class Layout {
+  private readonly worker: Worker;
+  private nodes: string[] = [];
+
+  constructor(
+    private readonly graph: Graph,
+    private readonly moved: (settled: boolean) => void,
+  ) {
+    const url = document.documentElement.dataset["worker"] ?? "";
+    this.worker = new Worker(policy ? policy.createScriptURL(url) : url, { type: "module" });
+    this.worker.onmessage = ({ data }: MessageEvent<{ positions: Float32Array; done: boolean }>) => {
+      this.nodes.forEach((id, at) => {
+        if (this.graph.hasNode(id) && !this.graph.getNodeAttribute(id, "held")) {
+          this.graph.mergeNodeAttributes(id, { x: data.positions[2 * at], y: data.positions[2 * at + 1] });
+        }
+      });
+      this.moved(data.done);
+    };
+  }
+
+  /** Let the nodes settle; what was under way ends. */
+  run(): void {
+    this.nodes = this.graph.nodes();
+    const number = new Map(this.nodes.map((id, at) => [id, at]));
+    const edges = this.graph.edges();
+    const task: Task = {
+      positions: Float32Array.from(this.nodes.flatMap((id) => [this.graph.getNodeAttribute(id, "x") as number, this.graph.getNodeAttribute(id, "y") as number])),
+      sizes: Float32Array.from(this.nodes, (id) => this.graph.getNodeAttribute(id, "size") as number),
+      edges: Uint32Array.from(edges.flatMap((edge) => this.graph.extremities(edge).map((id) => number.get(id) ?? 0))),
+      weights: Float32Array.from(edges, (edge) => this.graph.getEdgeAttribute(edge, "weight") as number),
+      rounds: this.nodes.length > 1500 ? 240 : 480,
+    };
+    this.worker.postMessage(task);
+  }
+
+  stop(): void {
+    this.worker.postMessage(null);
+  }
+
+  end(): void {
+    this.worker.terminate();
+  }
+}

@@ -1,0 +1,240 @@
+/** The drawing itself: a graph on WebGL, coloured by kind, sized by energy. It knows nothing of the rest of the page. */
+
+import Graph from "graphology";
+import Sigma from "sigma";
+
+import { type Node } from "../api";
+import { titleOf } from "../words";
+import { Layout } from "./layout";
+import { type Drawing, hueOf, type Line, type Spot } from "./model";
+
+interface Look {
+  ink: string;
+  ground: string;
+  line: string;
+  accent: string;
+  dark: boolean;
+}
+
+export interface Events {
+  chosen: (id: string | null) => void;
+  settled: (settled: boolean) => void;
+}
+
+export class Stage {
+  readonly graph = new Graph({ multi: true, type: "directed" });
+  private readonly sigma: Sigma;
+  private readonly layout: Layout;
+  private look: Look;
+  private chosen: string | null = null;
+  private hovered: string | null = null;
+  private near = new Set<string>();
+  private least = 0;
+
+  constructor(
+    private readonly place: HTMLElement,
+    private readonly events: Events,
+  ) {
+    this.look = lookOf(place);
+    this.sigma = new Sigma(this.graph, place, this.settings());
+    this.layout = new Layout(this.graph, (settled) => events.settled(settled));
+    this.listen();
+  }
+
+  private settings(): ConstructorParameters<typeof Sigma>[2] {
+    return {
+      allowInvalidContainer: true,
+      labelFont: "Inter Variable, system-ui, sans-serif",
+      labelSize: 12,
+      labelColor: { color: this.look.ink },
+      labelRenderedSizeThreshold: 7,
+      labelDensity: 0.7,
+      defaultEdgeColor: this.look.line,
+      defaultDrawNodeHover: (context, data) => this.drawHover(context, data),
+      zIndex: true,
+      minCameraRatio: 0.05,
+      maxCameraRatio: 4,
+      nodeReducer: (id, data) => this.reducedNode(id, data),
+      edgeReducer: (id, data) => this.reducedEdge(id, data),
+    };
+  }
+
+  /** Draw all of this, in place of what was there. */
+  show(drawing: Drawing, nodes: (id: string) => Node | undefined): void {
+    this.graph.clear();
+    this.add([...drawing.spots.values()], [...drawing.lines.values()], nodes);
+    void this.sigma.getCamera().setState({ x: 0.5, y: 0.5, ratio: 1.08, angle: 0 });
+  }
+
+  /** Draw more beside what is there. */
+  add(spots: Spot[], lines: Line[], nodes: (id: string) => Node | undefined, around?: string): void {
+    const most = Math.max(...spots.map((spot) => spot.energy), 1e-9);
+    spots.forEach((spot, at) => {
+      if (this.graph.hasNode(spot.id)) return;
+      const node = nodes(spot.id);
+      const kind = node?.kind ?? "atom";
+      this.graph.addNode(spot.id, {
+        ...this.beginning(spot, at, spots.length, around),
+        size: spot.seed ? 11 : 3.5 + 7 * Math.sqrt(spot.energy / most),
+        label: node ? titleOf(node, 42) : spot.id,
+        kind,
+        energy: spot.energy,
+        seed: spot.seed,
+        color: hueOf(kind, this.look.dark),
+      });
+    });
+    for (const line of lines) {
+      if (this.graph.hasEdge(line.id) || !this.graph.hasNode(line.src) || !this.graph.hasNode(line.dst)) continue;
+      const share = Math.sqrt(line.energy / most);
+      this.graph.addEdgeWithKey(line.id, line.src, line.dst, { size: 0.6 + 3 * share, weight: 0.2 + share, energy: line.energy });
+    }
+    this.settle();
+  }
+
+  /** Where a node begins: seeds in the middle, others in rings by how far energy went; one that is added, beside its own. */
+  private beginning(spot: Spot, at: number, of: number, around?: string): { x: number; y: number } {
+    // The golden angle keeps neighbours in the list apart; the same graph begins the same every time.
+    const angle = at * 2.399963 + (of % 7);
+    const far = around === undefined ? 40 + 120 * spot.depth : 30;
+    const middle = around !== undefined && this.graph.hasNode(around) ? this.graph.getNodeAttributes(around) : { x: 0, y: 0 };
+    return { x: (middle["x"] as number) + far * Math.cos(angle), y: (middle["y"] as number) + far * Math.sin(angle) };
+  }
+
+  settle(): void {
+    this.events.settled(false);
+    this.layout.run();
+  }
+
+  freeze(): void {
+    this.layout.stop();
+    this.events.settled(true);
+  }
+
+  choose(id: string | null, follow = false): void {
+    this.chosen = id !== null && this.graph.hasNode(id) ? id : null;
+    this.follow(this.hovered ?? this.chosen);
+    if (follow && this.chosen) {
+      const at = this.sigma.getNodeDisplayData(this.chosen);
+      if (at) void this.sigma.getCamera().animate({ x: at.x, y: at.y, ratio: Math.min(this.sigma.getCamera().ratio, 0.6) }, { duration: quick(400) });
+    }
+  }
+
+  /** Hide what less energy came to. */
+  atLeast(energy: number): void {
+    this.least = energy;
+    this.sigma.refresh({ skipIndexation: true });
+  }
+
+  zoom(factor: number): void {
+    const camera = this.sigma.getCamera();
+    void camera.animate({ ratio: camera.ratio / factor }, { duration: quick(200) });
+  }
+
+  fit(): void {
+    void this.sigma.getCamera().animate({ x: 0.5, y: 0.5, ratio: 1.08, angle: 0 }, { duration: quick(300) });
+  }
+
+  /** Take on the colours of the page again, after they changed. */
+  recolour(): void {
+    this.look = lookOf(this.place);
+    this.sigma.setSetting("labelColor", { color: this.look.ink });
+    this.sigma.setSetting("defaultEdgeColor", this.look.line);
+    this.graph.updateEachNodeAttributes((_, data) => ({ ...data, color: hueOf(data["kind"] as string, this.look.dark) }));
+  }
+
+  end(): void {
+    this.layout.end();
+    this.sigma.kill();
+  }
+
+  private follow(id: string | null): void {
+    this.near = new Set(id === null ? [] : [id, ...this.graph.neighbors(id)]);
+    this.sigma.refresh({ skipIndexation: true });
+  }
+
+  private listen(): void {
+    let dragged: string | null = null;
+    this.sigma.on("enterNode", ({ node }) => {
+      this.hovered = node;
+      this.follow(node);
+      this.place.style.cursor = "pointer";
+    });
+    this.sigma.on("leaveNode", () => {
+      this.hovered = null;
+      this.follow(this.chosen);
+      this.place.style.cursor = "";
+    });
+    this.sigma.on("clickNode", ({ node }) => this.events.chosen(node));
+    this.sigma.on("clickStage", () => this.events.chosen(null));
+    this.sigma.on("downNode", ({ node }) => {
+      dragged = node;
+      this.graph.setNodeAttribute(node, "held", true);
+    });
+    this.sigma.on("moveBody", ({ event }) => {
+      if (dragged === null) return;
+      const at = this.sigma.viewportToGraph(event);
+      this.graph.mergeNodeAttributes(dragged, { x: at.x, y: at.y });
+      event.preventSigmaDefault();
+    });
+    const drop = (): void => {
+      if (dragged !== null) this.graph.removeNodeAttribute(dragged, "held");
+      dragged = null;
+    };
+    this.sigma.on("upNode", drop);
+    this.sigma.on("upStage", drop);
+  }
+
+  private reducedNode(id: string, data: Record<string, unknown>): Record<string, unknown> {
+    const shown = (data["energy"] as number) >= this.least || data["seed"] === true;
+    if (!shown) return { ...data, hidden: true };
+    const chosen = id === this.chosen;
+    if (this.near.size && !this.near.has(id)) return { ...data, color: this.look.line, label: "", zIndex: 0 };
+    return { ...data, zIndex: this.near.has(id) ? 2 : 1, forceLabel: chosen || (this.near.size > 1 && this.near.size < 30), highlighted: chosen };
+  }
+
+  private reducedEdge(id: string, data: Record<string, unknown>): Record<string, unknown> {
+    const [src, dst] = this.graph.extremities(id);
+    const weak = [src, dst].some((end) => {
+      const node = this.graph.getNodeAttributes(end);
+      return (node["energy"] as number) < this.least && node["seed"] !== true;
+    });
+    if (weak) return { ...data, hidden: true };
+    const lit = this.near.has(src) && this.near.has(dst);
+    if (lit) return { ...data, color: this.look.accent, zIndex: 2 };
+    return this.near.size ? { ...data, zIndex: 0, size: 0.4 } : data;
+  }
+
+  private drawHover(context: CanvasRenderingContext2D, data: { x: number; y: number; size: number; label?: string | null }): void {
+    const text = data.label ?? "";
+    context.font = "500 12px 'Inter Variable', system-ui, sans-serif";
+    const width = context.measureText(text).width + 14;
+    context.beginPath();
+    context.arc(data.x, data.y, data.size + 3, 0, 2 * Math.PI);
+    context.strokeStyle = this.look.accent;
+    context.lineWidth = 2;
+    context.stroke();
+    if (!text) return;
+    context.fillStyle = this.look.ground;
+    context.strokeStyle = this.look.line;
+    context.lineWidth = 1;
+    context.beginPath();
+    context.roundRect(data.x + data.size + 6, data.y - 12, width, 24, 6);
+    context.fill();
+    context.stroke();
+    context.fillStyle = this.look.ink;
+    context.fillText(text, data.x + data.size + 13, data.y + 4);
+  }
+}
+
+const quick = (ms: number): number => (matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : ms);
+
+function lookOf(place: HTMLElement): Look {
+  const style = getComputedStyle(place);
+  const of = (name: string): string => style.getPropertyValue(name).trim();
+  return { ink: of("--ink"), ground: of("--surface"), line: of("--graph-line"), accent: of("--walker"), dark: of("--is-dark") === "1" };
+}
+
+/** Whether this browser can draw it at all. */
+export function canDraw(): boolean {
+  return document.createElement("canvas").getContext("webgl2") !== null;
+}

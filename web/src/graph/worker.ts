@@ -1,0 +1,48 @@
+/** Lays a graph out beside the page's own thread, and tells where its nodes are every few rounds. */
+
+import Graph from "graphology";
+import forceAtlas2 from "graphology-layout-forceatlas2";
+
+export interface Task {
+  positions: Float32Array;
+  sizes: Float32Array;
+  /** Pairs of the numbers of nodes. */
+  edges: Uint32Array;
+  weights: Float32Array;
+  rounds: number;
+}
+
+const AT_A_TIME = 12;
+
+let current = 0;
+
+onmessage = async ({ data }: MessageEvent<Task | null>): Promise<void> => {
+  const turn = (current += 1);
+  if (!data) return;
+  const graph = graphOf(data);
+  const settings = { ...forceAtlas2.inferSettings(graph), barnesHutOptimize: graph.order > 400, scalingRatio: 14, gravity: 0.06, edgeWeightInfluence: 0.5 };
+  for (let done = 0; done < data.rounds && turn === current; done += AT_A_TIME) {
+    forceAtlas2.assign(graph, { iterations: AT_A_TIME, settings, getEdgeWeight: "weight" });
+    postMessage({ positions: positionsOf(graph), done: done + AT_A_TIME >= data.rounds });
+    // Lets a message come in that stops this or begins another.
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+};
+
+function graphOf(task: Task): Graph {
+  const graph = new Graph({ multi: false, type: "undirected" });
+  for (let at = 0; at < task.sizes.length; at += 1) {
+    graph.addNode(String(at), { x: task.positions[2 * at], y: task.positions[2 * at + 1], size: task.sizes[at] });
+  }
+  for (let at = 0; at < task.weights.length; at += 1) {
+    const [one, other] = [String(task.edges[2 * at]), String(task.edges[2 * at + 1])];
+    if (one !== other && !graph.hasEdge(one, other)) graph.addEdge(one, other, { weight: task.weights[at] });
+  }
+  return graph;
+}
+
+function positionsOf(graph: Graph): Float32Array {
+  const positions = new Float32Array(2 * graph.order);
+  graph.forEachNode((node, { x, y }) => positions.set([x as number, y as number], 2 * Number(node)));
+  return positions;
+}

@@ -1,0 +1,159 @@
+/** What can be done to a memory: write, edit, set aside, forget. Each in a dialog that says what will happen. */
+
+import type { JSX, TargetedEvent } from "preact";
+import { useState } from "preact/hooks";
+
+import { ask, askFor, type Node, type Problem } from "../api";
+import { asProblem, useAsked } from "../hooks";
+import { many, titleOf } from "../words";
+import { Button, Failure, Loading } from "./basics";
+import { Dialog } from "./dialog";
+import { unlearn } from "./known";
+
+const words = (text: string): string[] => text.split(",").map((word) => word.trim()).filter(Boolean);
+
+interface EditProps {
+  /** Nothing writes a new one. */
+  node?: Node;
+  /** Tags that people gave; those that rules found are left as they are. */
+  tags?: string[];
+  onClose: () => void;
+  onDone: (node: Node) => void;
+}
+
+export function EditDialog({ node, tags, onClose, onDone }: EditProps): JSX.Element {
+  const [draft, setDraft] = useState({
+    name: node?.name ?? "",
+    text: node?.text ?? "",
+    kind: node?.kind ?? "atom",
+    tags: (tags ?? node?.tags ?? []).join(", "),
+    buckets: (node?.buckets ?? []).join(", "),
+  });
+  const [problem, setProblem] = useState<Problem>();
+  const [busy, setBusy] = useState(false);
+  const change = (name: keyof typeof draft) => (event: TargetedEvent<HTMLInputElement | HTMLTextAreaElement>) =>
+    setDraft({ ...draft, [name]: event.currentTarget.value });
+  const save = async (): Promise<void> => {
+    setBusy(true);
+    setProblem(undefined);
+    const said = { text: draft.text, tags: words(draft.tags), buckets: words(draft.buckets) };
+    try {
+      const named = draft.name.trim() ? { name: draft.name.trim() } : {};
+      const saved = node ? await ask<Node>("edit", { id: node.id, ...named, ...said }) : await ask<Node>("add", { kind: draft.kind, ...named, ...said });
+      unlearn(saved.id);
+      onDone(saved);
+    } catch (error) {
+      setProblem(asProblem(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog title={node ? "Edit this memory" : "Write a memory"} onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save();
+        }}
+      >
+        {node?.source && (
+          <p class="notice">It came from <b>{node.source}</b>, which stays as it is. Edit it there too, or the next ingest may bring the old text back.</p>
+        )}
+        {!node && (
+          <label class="field">
+            Kind
+            <select value={draft.kind} onChange={(event) => setDraft({ ...draft, kind: event.currentTarget.value })}>
+              {["atom", "person", "concept", "entity", "belief", "goal"].map((kind) => (
+                <option key={kind}>{kind}</option>
+              ))}
+            </select>
+          </label>
+        )}
+        {(!node || node.name !== null) && (
+          <label class="field">
+            Name
+            <input value={draft.name} onInput={change("name")} placeholder={node ? "" : "only for people, concepts and things"} />
+          </label>
+        )}
+        <label class="field">
+          Text
+          <textarea rows={7} value={draft.text} onInput={change("text")} />
+        </label>
+        <div class="pair">
+          <label class="field">
+            Tags
+            <input value={draft.tags} onInput={change("tags")} placeholder="separated by commas" />
+          </label>
+          <label class="field">
+            Buckets
+            <input value={draft.buckets} onInput={change("buckets")} placeholder="separated by commas" />
+          </label>
+        </div>
+        {problem && <Failure problem={problem} />}
+        <footer class="row end">
+          {node && <span class="muted grow">What it said before is kept as history.</span>}
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="strong" disabled={busy}>{busy ? "Saving…" : "Save"}</Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+interface Doomed {
+  meant: Node[];
+  copies: Node[];
+}
+
+interface ForgetProps {
+  node: Node;
+  onClose: () => void;
+  onDone: () => void;
+}
+
+/** Forgetting is for good, so what goes is shown before: also copies, and all of a file. */
+export function ForgetDialog({ node, onClose, onDone }: ForgetProps): JSX.Element {
+  const doomed = useAsked(node.id, (signal) => ask<Doomed>("doomed", { ids: [node.id] }, signal));
+  const [problem, setProblem] = useState<Problem>();
+  const [busy, setBusy] = useState(false);
+  const forget = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      await askFor<string[]>("forget", { ids: [node.id] });
+      unlearn(node.id);
+      onDone();
+    } catch (error) {
+      setProblem(asProblem(error));
+      setBusy(false);
+    }
+  };
+  const all = doomed.data ? [...doomed.data.meant, ...doomed.data.copies] : [];
+  return (
+    <Dialog title="Forget this for good?" onClose={onClose}>
+      {doomed.loading && <Loading what="what would go" rows={1} />}
+      {doomed.problem && <Failure problem={doomed.problem} again={doomed.again} />}
+      {doomed.data && (
+        <>
+          <p>
+            {many(all.length, "memory goes", "memories go")}
+            {doomed.data.copies.length > 0 && `, of which ${doomed.data.copies.length} ${doomed.data.copies.length === 1 ? "is a copy" : "are copies"} in another place`}.
+            It will not come back by ingest, import or dreams, and there is no undo.
+          </p>
+          <ul class="doomed">
+            {all.slice(0, 8).map((one) => (
+              <li key={one.id}>{titleOf(one, 110)}</li>
+            ))}
+            {all.length > 8 && <li class="muted">and {all.length - 8} more</li>}
+          </ul>
+        </>
+      )}
+      {problem && <Failure problem={problem} />}
+      <footer class="row end">
+        <Button onClick={onClose}>Keep it</Button>
+        <Button look="danger" icon="forget" disabled={busy || !doomed.data} onClick={() => void forget()}>
+          {busy ? "Forgetting…" : "Forget for good"}
+        </Button>
+      </footer>
+    </Dialog>
+  );
+}

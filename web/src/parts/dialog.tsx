@@ -1,0 +1,48 @@
+/** A window over the page. The browser's own: it keeps the focus, closes with Escape and gives the focus back. */
+
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+
+import { Button } from "./basics";
+
+interface Props {
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+  /** Cannot be closed without an answer. */
+  firm?: boolean;
+}
+
+export function Dialog({ title, onClose, children, firm }: Props): JSX.Element {
+  const place = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const dialog = place.current;
+    const before = document.activeElement;
+    dialog?.showModal();
+    return () => {
+      dialog?.close();
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={place}
+      aria-labelledby="dialog-title"
+      onCancel={(event) => {
+        event.preventDefault();
+        if (!firm) onClose();
+      }}
+      onClick={(event) => {
+        if (event.target === place.current && !firm) onClose();
+      }}
+    >
+      <div class="dialog">
+        <header>
+          <h2 id="dialog-title">{title}</h2>
+          {!firm && <Button icon="close" label="Close" look="quiet" onClick={onClose} />}
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,153 @@
+/** Why a memory was found, drawn: from the cue along each step to the memory, with the energy that arrived there. */
+
+import type { JSX } from "preact";
+
+import type { FactLine, Hit, Hop, LabelStep, Node } from "../api";
+import { link } from "../route";
+import { energy, plain, titleOf } from "../words";
+import { Kind } from "./basics";
+import { useKnown } from "./known";
+
+/** A stop on the way: a node, how it was come to, and with how much energy. */
+interface Stop {
+  id: string;
+  by: string;
+  details: string[];
+  energy: number | undefined;
+}
+
+const FOUND_BY: Record<string, string> = {
+  text: "its words",
+  vector: "its meaning",
+  energy: "energy",
+  labels: "shared tags and buckets",
+  facts: "facts",
+  name: "its name",
+};
+
+export const foundBy = (hit: Hit): string => (hit.why.found_by ?? []).map((by) => FOUND_BY[by] ?? plain(by)).join(" and ");
+
+const isHop = (step: Hop | LabelStep): step is Hop => "energy" in step;
+
+/** The stops from the first anchor to the hit; `starts` are the energies anchors have. */
+export function stopsOf(hit: Hit, starts: Map<string, number>): Stop[] {
+  const path = hit.why.path ?? [];
+  const first = path[0];
+  if (!first) return [{ id: hit.node.id, by: `found by ${foundBy(hit) || "the cue"}`, details: [], energy: hit.score }];
+  const start: Stop = { id: first.src, by: "found by the cue", details: [], energy: starts.get(first.src) };
+  return [start, ...path.map(stopAfter)];
+}
+
+function stopAfter(step: Hop | LabelStep): Stop {
+  if (!isHop(step)) return { id: step.dst, by: "shares", details: step.via, energy: undefined };
+  const weight = step.weight === null ? [] : [`weight ${energy(step.weight)}`];
+  const tags = step.tags.map((tag) => `#${tag}`);
+  const by = step.outgoing ? plain(step.kind) : `${plain(step.kind)}, backwards`;
+  return { id: step.dst, by, details: [...weight, ...tags], energy: step.energy };
+}
+
+export function WhyPath({ hit, cue, starts }: { hit: Hit; cue: string; starts: Map<string, number> }): JSX.Element {
+  const stops = stopsOf(hit, starts);
+  const nodes = useKnown(stops.map((stop) => stop.id));
+  const most = Math.max(...stops.map((stop) => stop.energy ?? 0), 1e-9);
+  const lines = hit.why.lines ?? [];
+  return (
+    <div class="why">
+      <ol class="trail" aria-label="The way from the cue to this memory">
+        <li class="stop cue">
+          <span class="dot" aria-hidden="true" />
+          <span class="stop-words">“{cue}”</span>
+        </li>
+        {stops.map((stop, at) => (
+          <li class={`stop ${at === 0 ? "anchor" : "walker"}`} key={`${at} ${stop.id}`}>
+            <Step stop={stop} share={(stop.energy ?? 0) / most} />
+            <Place stop={stop} node={nodes.get(stop.id)} here={stop.id === hit.node.id} />
+          </li>
+        ))}
+      </ol>
+      {lines.length > 0 && <Lines lines={lines} />}
+      <Parts hit={hit} />
+    </div>
+  );
+}
+
+/** The line that leads to a stop: the more energy, the thicker. */
+function Step({ stop, share }: { stop: Stop; share: number }): JSX.Element {
+  const thick = stop.energy === undefined ? 1.5 : 1.5 + 4.5 * Math.sqrt(share);
+  return (
+    <span class="step">
+      <i class="rail" style={{ width: `${thick.toFixed(1)}px` }} aria-hidden="true" />
+      <span class="step-by">{stop.by}</span>
+      {stop.details.map((detail) => (
+        <span class="step-detail" key={detail}>
+          {detail}
+        </span>
+      ))}
+    </span>
+  );
+}
+
+function Place({ stop, node, here }: { stop: Stop; node: Node | undefined; here: boolean }): JSX.Element {
+  const title = node ? titleOf(node, 80) : stop.id;
+  return (
+    <span class="place">
+      <span class="dot" aria-hidden="true" />
+      <span class="stop-words">
+        {here ? <b>{title}</b> : <a href={link("node", stop.id)}>{title}</a>} {node && <Kind kind={node.kind} />}
+      </span>
+      {stop.energy !== undefined && (
+        <span class="stop-energy" title="energy that arrived">
+          <span class="unseen">energy </span>
+          {energy(stop.energy)}
+        </span>
+      )}
+    </span>
+  );
+}
+
+/** The facts that a narrative tells of an entity, and what each is worth. */
+function Lines({ lines }: { lines: FactLine[] }): JSX.Element {
+  return (
+    <ul class="lines">
+      {lines.map((line) => (
+        <li key={line.fact.id}>
+          <span>{line.text.replace(/^- /, "")}</span> <span class="stop-energy">{energy(line.score)}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** What the score is made of. */
+function Parts({ hit }: { hit: Hit }): JSX.Element | null {
+  const parts = Object.entries(hit.why.parts ?? {}).filter((part): part is [string, number] => typeof part[1] === "number");
+  const terms = hit.why.terms ?? [];
+  const fits = hit.why.tags ?? [];
+  const shared = hit.why.shared ?? [];
+  if (!parts.length && !terms.length && !fits.length && !shared.length) return null;
+  return (
+    <dl class="parts">
+      <Part name="score" value={energy(hit.score)} />
+      {parts.map(([name, value]) => (
+        <Part key={name} name={plain(name)} value={energy(value)} />
+      ))}
+      {terms.length > 0 && <Part name="words" value={terms.join(", ")} />}
+      {fits.length > 0 && <Part name="tags that fit" value={fits.map((tag) => `#${tag}`).join(" ")} />}
+      {shared.length > 0 && (
+        <Part
+          name="rarity of what is shared"
+          value={shared.map((one) => `${one.what === "tag" ? "#" : "@"}${one.name} ${energy(one.idf)}`).join("  ")}
+        />
+      )}
+    </dl>
+  );
+}
+
+function Part({ name, value }: { name: string; value: string }): JSX.Element {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,231 @@
+/** The activation of a cue as a graph to look at, and as a list for who cannot or would rather not. */
+
+import type { JSX } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+
+import { type Activation, ask, askFor } from "../api";
+import { asProblem, useAsked, useTheme } from "../hooks";
+import { drawingOf, type Drawing, hueOf, type Line, type Spot } from "../graph/model";
+import type { Stage } from "../graph/stage";
+import { Button, Empty, Failure, Kind, Loading } from "../parts/basics";
+import { knownNode, learnAbout } from "../parts/known";
+import { link } from "../route";
+import { energy, many, plain, titleOf } from "../words";
+
+interface Flow {
+  max_depth: number;
+  max_branches: number;
+  limit: number;
+}
+
+/** How far to let energy flow: a few paths to read, or thousands of nodes to see the shape of. */
+const REACH: [name: string, flow: Flow][] = [
+  ["Near", { max_depth: 3, max_branches: 3, limit: 5 }],
+  ["Far", { max_depth: 5, max_branches: 6, limit: 8 }],
+  ["Everywhere", { max_depth: 8, max_branches: 40, limit: 15 }],
+];
+
+/** From a cue, or from nodes that are given. */
+export function GraphView({ cue, seeds }: { cue?: string; seeds?: string[] }): JSX.Element {
+  const [reach, setReach] = useState(1);
+  const from = seeds ?? cue ?? "";
+  const flow = REACH[reach]![1];
+  const asked = useAsked(JSON.stringify([from, reach]), async (signal) => {
+    // To look at the shape of a memory is no use of all that is in it.
+    const given = { seeds: from, ...flow, min_activation: reach === 2 ? 0.0001 : 0.005, record_access: false };
+    const found = await askFor<Activation[]>("activate", given, signal);
+    const drawing = drawingOf(found);
+    await learnAbout(drawing.spots.keys(), signal);
+    return { drawing, failed: found.filter((one) => one.error !== null) };
+  });
+  return (
+    <div class="graph-view">
+      <div class="graph-bar">
+        <fieldset class="segments">
+          <legend class="unseen">How far energy flows</legend>
+          {REACH.map(([name], at) => (
+            <label key={name}>
+              <input type="radio" name="reach" checked={reach === at} onChange={() => setReach(at)} />
+              <span>{name}</span>
+            </label>
+          ))}
+        </fieldset>
+        {asked.data && (
+          <span class="muted" role="status" data-graph-size>
+            {many(asked.data.drawing.spots.size, "node")}, {many(asked.data.drawing.lines.size, "edge")}
+          </span>
+        )}
+      </div>
+      {asked.loading && <Loading what="the graph" rows={2} />}
+      {asked.problem && <Failure problem={asked.problem} again={asked.again} />}
+      {asked.data?.failed.map((one) => (
+        <p class="notice" key={one.seed}>{one.error}</p>
+      ))}
+      {asked.data &&
+        (asked.data.drawing.spots.size ? (
+          <Drawn drawing={asked.data.drawing} />
+        ) : (
+          <Empty title="No energy flows from here">
+            <p>The cue finds nothing to start from, or what it finds has no edges yet. <code>cuetrail dream</code> finds what belongs together.</p>
+          </Empty>
+        ))}
+    </div>
+  );
+}
+
+function Drawn({ drawing }: { drawing: Drawing }): JSX.Element {
+  const place = useRef<HTMLDivElement>(null);
+  const stage = useRef<Stage | null>(null);
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [settled, setSettled] = useState(false);
+  const [least, setLeast] = useState(0);
+  const [broken, setBroken] = useState("");
+  const [extra, setExtra] = useState<Spot[]>([]);
+  const theme = useTheme();
+  useEffect(() => {
+    let gone = false;
+    // Only who looks at a graph loads what draws it.
+    import("../graph/stage").then(
+      ({ canDraw, Stage }) => {
+        if (gone || !place.current) return;
+        if (!canDraw()) return setBroken("This browser has no WebGL to draw with. The list below has the same nodes.");
+        stage.current = new Stage(place.current, { chosen: setChosen, settled: setSettled });
+        stage.current.show(drawing, knownNode);
+      },
+      (error: unknown) => setBroken(asProblem(error).message),
+    );
+    return () => {
+      gone = true;
+      stage.current?.end();
+      stage.current = null;
+    };
+  }, [drawing]);
+  useEffect(() => stage.current?.recolour(), [theme]);
+  useEffect(() => stage.current?.choose(chosen), [chosen]);
+  const spots = useMemo(() => [...drawing.spots.values(), ...extra].sort((a, b) => b.energy - a.energy), [drawing, extra]);
+  const strongest = spots[0]?.energy ?? 1;
+  const limit = (value: number): void => {
+    setLeast(value);
+    // Energies differ by powers of ten; a slider that does too can tell the weak ones apart.
+    stage.current?.atLeast(value === 0 ? 0 : strongest * 10 ** (-3.5 * (1 - value)));
+  };
+  const grow = async (id: string): Promise<void> => {
+    const more = await around(id);
+    const new_ = more.spots.filter((spot) => !stage.current?.graph.hasNode(spot.id));
+    stage.current?.add(more.spots, more.lines, knownNode, id);
+    setExtra((before) => [...before, ...new_]);
+  };
+  return (
+    <>
+      <div class={`stage ${broken ? "off" : ""}`}>
+        <div ref={place} class="canvas" role="img" aria-label={`A graph of ${many(spots.length, "node")}; the list below has the same nodes`} />
+        {broken && <p class="notice">{broken}</p>}
+        <div class="stage-tools">
+          <Button icon="plus" label="Zoom in" onClick={() => stage.current?.zoom(1.5)} />
+          <Button icon="minus" label="Zoom out" onClick={() => stage.current?.zoom(1 / 1.5)} />
+          <Button icon="fit" label="Show all" onClick={() => stage.current?.fit()} />
+          <Button
+            icon={settled ? "play" : "pause"}
+            label={settled ? "Lay out again" : "Hold still"}
+            onClick={() => (settled ? stage.current?.settle() : stage.current?.freeze())}
+          />
+          <label class="least">
+            Energy at least
+            <input type="range" min="0" max="1" step="0.02" value={least} onInput={(event) => limit(event.currentTarget.valueAsNumber)} />
+          </label>
+        </div>
+        <Legend spots={spots} />
+        {chosen !== null && <Chosen id={chosen} spot={spots.find((one) => one.id === chosen)} grow={grow} close={() => setChosen(null)} />}
+      </div>
+      <NodeList spots={spots} chosen={chosen} choose={(id) => { setChosen(id); stage.current?.choose(id, true); }} />
+    </>
+  );
+}
+
+/** The strongest edges of a node, as more to draw. */
+async function around(id: string): Promise<{ spots: Spot[]; lines: Line[] }> {
+  interface Near { neighbours: { id: string; edge: string; kind: string; weight: number | null; outgoing: boolean }[] }
+  const { neighbours } = await ask<Near>("neighbours", { id, limit: 30 });
+  await learnAbout(neighbours.map((one) => one.id));
+  return {
+    spots: neighbours.map((one) => ({ id: one.id, energy: 0, depth: 1, seed: false })),
+    lines: neighbours.map((one) => ({
+      id: one.edge,
+      src: one.outgoing ? id : one.id,
+      dst: one.outgoing ? one.id : id,
+      kind: one.kind,
+      energy: 0,
+    })),
+  };
+}
+
+function Legend({ spots }: { spots: Spot[] }): JSX.Element {
+  const dark = useTheme() === "dark";
+  const kinds = [...new Set(spots.map((spot) => knownNode(spot.id)?.kind ?? "atom"))].sort();
+  return (
+    <ul class="legend" aria-label="Colours">
+      {kinds.map((kind) => (
+        <li key={kind}>
+          <i style={{ background: hueOf(kind, dark) }} aria-hidden="true" />
+          {plain(kind)}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface ChosenProps {
+  id: string;
+  spot: Spot | undefined;
+  grow: (id: string) => Promise<void>;
+  close: () => void;
+}
+
+function Chosen({ id, spot, grow, close }: ChosenProps): JSX.Element {
+  const node = knownNode(id);
+  return (
+    <aside class="chosen" aria-label="The chosen node">
+      <header>
+        {node && <Kind kind={node.kind} />}
+        <Button icon="close" label="Close" look="quiet" onClick={close} />
+      </header>
+      <h3>{node ? titleOf(node, 120) : id}</h3>
+      {spot && spot.energy > 0 && <p class="muted">{spot.seed ? "A seed, with energy" : "Energy"} {energy(spot.energy)}</p>}
+      {node?.name && node.text && <p class="chosen-text">{node.text}</p>}
+      <p class="row">
+        <a class="button strong" href={link("node", id)}>Open</a>
+        <Button onClick={() => void grow(id).catch(() => undefined)}>Show neighbours</Button>
+      </p>
+    </aside>
+  );
+}
+
+const SHOWN = 200;
+
+/** The same nodes as a list, the strongest first: for keyboards, screen readers, and for finding one by name. */
+function NodeList({ spots, chosen, choose }: { spots: Spot[]; chosen: string | null; choose: (id: string) => void }): JSX.Element {
+  const [word, setWord] = useState("");
+  const titled = spots.map((spot) => ({ spot, node: knownNode(spot.id) }));
+  const fits = titled.filter(({ spot, node }) => (node ? titleOf(node) : spot.id).toLowerCase().includes(word.toLowerCase()));
+  return (
+    <details class="node-list">
+      <summary>{many(spots.length, "node")} as a list</summary>
+      <label class="field">
+        Find a node
+        <input value={word} onInput={(event) => setWord(event.currentTarget.value)} />
+      </label>
+      <ol>
+        {fits.slice(0, SHOWN).map(({ spot, node }) => (
+          <li key={spot.id}>
+            <button type="button" class="row-button" aria-pressed={chosen === spot.id} onClick={() => choose(spot.id)}>
+              <span>{node ? titleOf(node, 90) : spot.id}</span>
+              <Kind kind={node?.kind ?? "atom"} />
+              <span class="stop-energy">{energy(spot.energy)}</span>
+            </button>
+          </li>
+        ))}
+      </ol>
+      {fits.length > SHOWN && <p class="muted">The {SHOWN} strongest of {fits.length}. Type to find others.</p>}
+    </details>
+  );
+}

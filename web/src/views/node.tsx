@@ -1,0 +1,289 @@
+/** One memory: what it says, what is stated of it, what it is joined to, and what it said before. */
+
+import type { ComponentChildren, JSX } from "preact";
+import { useState } from "preact/hooks";
+
+import { askFor, type Fact, type Node, type Problem, view } from "../api";
+import { asProblem, useAsked, useKeys, useTitle } from "../hooks";
+import { EditDialog, ForgetDialog } from "../parts/actions";
+import { Bucket, Button, Empty, Failure, Kind, Loading, Meter, Tag } from "../parts/basics";
+import { learn } from "../parts/known";
+import { Prose } from "../parts/prose";
+import { go, link } from "../route";
+import { atTime, energy, isoOf, many, onDay, onShortDay, plain, readable, snippet, titleOf } from "../words";
+import { GraphView } from "./graph";
+
+interface Glimpse {
+  id: string;
+  kind: string;
+  title: string;
+}
+
+interface Tie {
+  edge: string;
+  kind: string;
+  type: string | null;
+  text: string;
+  weight: number | null;
+  tags: string[];
+  outgoing: boolean;
+  node: Glimpse;
+}
+
+/** All there is to know of a node, as the server puts it together for this view. */
+interface About {
+  node: Node;
+  mine: boolean;
+  owner: string;
+  team: string | null;
+  created: number;
+  updated: number;
+  accesses: number;
+  confidence: number;
+  retention: string;
+  labels: { name: string; display: string; origin: string }[];
+  degree: number;
+  ties: Tie[];
+  facts: (Fact & { object_title: string | null })[];
+  summary: string;
+  contents: { id: string; text: string }[];
+  history: { at: number; name: string | null; text: string }[];
+  notes: { id: string; text: string; created: number; expires: number | null }[];
+}
+
+export function NodeView({ id }: { id: string }): JSX.Element {
+  const about = useAsked(id, async (signal) => {
+    const found = await view<About>("about", { id }, signal);
+    learn([found.node]);
+    return found;
+  });
+  useTitle(about.data ? titleOf(about.data.node, 60) : "Memory");
+  if (about.loading && !about.data) return <Loading what="this memory" rows={3} />;
+  if (about.problem?.status === 404) {
+    return (
+      <Empty title="This memory is not here">
+        <p>It may have been forgotten, or belong to somebody else. <a href={link("search")}>Search</a> for another.</p>
+      </Empty>
+    );
+  }
+  if (about.problem) return <Failure problem={about.problem} again={about.again} />;
+  return about.data ? <Whole about={about.data} again={about.again} /> : <></>;
+}
+
+function Whole({ about, again }: { about: About; again: () => void }): JSX.Element {
+  const [doing, setDoing] = useState<"edit" | "forget" | null>(null);
+  const [problem, setProblem] = useState<Problem>();
+  const { node } = about;
+  const aside = node.provenance === "quarantine";
+  const move = (): void => {
+    setProblem(undefined);
+    askFor<Node[]>("quarantine", { ids: [node.id], undo: aside }).then(again, (error: unknown) => setProblem(asProblem(error)));
+  };
+  useKeys((key) => {
+    if (!about.mine || (key !== "e" && key !== "Delete")) return false;
+    setDoing(key === "e" ? "edit" : "forget");
+    return true;
+  });
+  return (
+    <article class="node">
+      <header class="node-head">
+        <p class="card-head">
+          <Kind kind={node.kind} />
+          {node.source && <span class="source">{node.source}</span>}
+          <time dateTime={isoOf(node.at)}>{onDay(node.at)}, {atTime(node.at)}</time>
+        </p>
+        <h1 class={node.name ? "" : "unseen"}>{titleOf(node, 80)}</h1>
+        <div class="row">
+          {about.mine ? (
+            <>
+              <Button icon="edit" onClick={() => setDoing("edit")}>Edit</Button>
+              <Button icon="quarantine" onClick={move}>{aside ? "Let back" : "Set aside"}</Button>
+              <Button icon="forget" look="quiet" onClick={() => setDoing("forget")}>Forget</Button>
+            </>
+          ) : (
+            <span class="muted">It belongs to {about.owner}, who alone can change it.</span>
+          )}
+        </div>
+        {aside && <p class="notice">In quarantine: nothing finds it unless it is asked to.</p>}
+        {problem && <Failure problem={problem} />}
+      </header>
+      <div class="node-columns">
+        <div>
+          {node.text && <Prose text={node.text} />}
+          {!node.text && !about.contents.length && about.summary && <Prose text={about.summary} />}
+          {node.aliases.length > 0 && <p class="muted">Also called {node.aliases.join(", ")}</p>}
+          <p class="labels">
+            {node.buckets.map((name) => <Bucket name={name} key={name} />)}
+            {about.labels.map((tag) => <Tag name={tag.name} origin={tag.origin} key={tag.name} />)}
+          </p>
+          <Contents about={about} />
+          <Facts about={about} />
+          <Notes about={about} />
+          <History about={about} />
+        </div>
+        <aside>
+          <Ties about={about} />
+          <Details about={about} />
+        </aside>
+      </div>
+      {about.degree > 0 && <Around id={node.id} />}
+      {doing === "edit" && (
+        <EditDialog
+          node={node}
+          tags={about.labels.filter((tag) => tag.origin === "user").map((tag) => tag.display)}
+          onClose={() => setDoing(null)}
+          onDone={() => {
+            setDoing(null);
+            again();
+          }}
+        />
+      )}
+      {doing === "forget" && <ForgetDialog node={node} onClose={() => setDoing(null)} onDone={() => go(link("search"))} />}
+    </article>
+  );
+}
+
+function Section({ title, children }: { title: string; children: ComponentChildren }): JSX.Element {
+  return (
+    <section class="part">
+      <h2>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+/** What a file holds, paragraph by paragraph. */
+function Contents({ about }: { about: About }): JSX.Element | null {
+  const [all, setAll] = useState(false);
+  if (!about.contents.length) return null;
+  const shown = all ? about.contents : about.contents.slice(0, 12);
+  return (
+    <Section title="In this file">
+      <ol class="contents">
+        {shown.map((one) => (
+          <li key={one.id}>
+            <a class={one.text.startsWith("#") ? "heading" : ""} href={link("node", one.id)}>{readable(one.text)}</a>
+          </li>
+        ))}
+      </ol>
+      {shown.length < about.contents.length && <Button onClick={() => setAll(true)}>Show all {about.contents.length}</Button>}
+    </Section>
+  );
+}
+
+const ENDED = ["superseded", "retracted"];
+
+function Facts({ about }: { about: About }): JSX.Element | null {
+  if (!about.facts.length) return null;
+  const now = about.facts.filter((fact) => !ENDED.includes(fact.status));
+  const ended = about.facts.filter((fact) => ENDED.includes(fact.status));
+  const row = (fact: About["facts"][number]): JSX.Element => (
+    <tr key={fact.id}>
+      <th scope="row">{plain(fact.predicate)}</th>
+      <td>{fact.object ? <a href={link("node", fact.object)}>{fact.object_title ?? fact.object}</a> : fact.value}</td>
+      <td class="muted">{fact.status}{fact.valid_until !== null && ` until ${onShortDay(fact.valid_until)}`}</td>
+      <td><Meter share={fact.confidence} text={energy(fact.confidence)} of="Confidence" /></td>
+    </tr>
+  );
+  return (
+    <Section title="Facts">
+      <table class="facts">
+        <thead class="unseen">
+          <tr><th scope="col">Predicate</th><th scope="col">Value</th><th scope="col">Status</th><th scope="col">Confidence</th></tr>
+        </thead>
+        <tbody>{now.map(row)}</tbody>
+        {ended.length > 0 && <tbody class="ended">{ended.map(row)}</tbody>}
+      </table>
+    </Section>
+  );
+}
+
+function Notes({ about }: { about: About }): JSX.Element | null {
+  if (!about.notes.length) return null;
+  return (
+    <Section title="Notes">
+      <ul class="items">
+        {about.notes.map((note) => (
+          <li key={note.id}>
+            {note.text}
+            <span class="muted"> {onShortDay(note.created)}{note.expires !== null && `, until ${onShortDay(note.expires)}`}</span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function History({ about }: { about: About }): JSX.Element {
+  return (
+    <Section title="History">
+      <ol class="history">
+        {[...about.history].reverse().map((version) => (
+          <li key={version.at}>
+            <span class="muted">until {onShortDay(version.at)}, {atTime(version.at)}</span>
+            <span class="was">{version.name !== null && version.name !== about.node.name && <b>{version.name}: </b>}{version.text || "(no text)"}</span>
+          </li>
+        ))}
+        <li>
+          <span class="muted">since {onShortDay(about.created)}</span>
+          <span>{about.history.length ? "first remembered" : "first remembered, and never corrected"}</span>
+        </li>
+      </ol>
+    </Section>
+  );
+}
+
+function Ties({ about }: { about: About }): JSX.Element {
+  return (
+    <Section title="Joined to">
+      {about.ties.length === 0 && <p class="muted">Nothing yet. Dreams find what belongs together.</p>}
+      <ul class="ties">
+        {about.ties.map((tie) => (
+          <li key={tie.edge}>
+            <span class="tie-kind">{tie.outgoing ? "→" : "←"} {plain(tie.type ?? tie.kind)}</span>
+            <a href={link("node", tie.node.id)}>{snippet(tie.node.title)}</a>
+            {tie.text && <span class="muted">{tie.text}</span>}
+            <Meter share={tie.weight ?? 0} text={tie.weight === null ? "?" : energy(tie.weight)} of="Weight" />
+          </li>
+        ))}
+      </ul>
+      {about.degree > about.ties.length && <p class="muted">The strongest {about.ties.length} of {many(about.degree, "edge")}.</p>}
+    </Section>
+  );
+}
+
+function Details({ about }: { about: About }): JSX.Element {
+  const { node } = about;
+  const rows: [string, string][] = [
+    ["State", `${node.state}, salience ${energy(node.salience)}`],
+    ["Used", many(about.accesses, "time")],
+    ["Fades", about.retention === "keep_forever" ? "never" : about.retention === "ephemeral" ? "soon" : "while nobody uses it"],
+    ["Confidence", energy(about.confidence)],
+    ["Origin", node.provenance],
+    ["Changed", onShortDay(about.updated)],
+    ["Owner", about.team ? `${about.owner}, for ${about.team}` : about.owner],
+    ["Id", node.id],
+  ];
+  return (
+    <Section title="Details">
+      <dl class="details">
+        {rows.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </Section>
+  );
+}
+
+/** The graph around a node, drawn when somebody wants to see it. */
+function Around({ id }: { id: string }): JSX.Element {
+  const [open, setOpen] = useState(false);
+  return (
+    <Section title="Where energy flows from here">
+      {open ? <GraphView seeds={[id]} /> : <Button icon="graph" onClick={() => setOpen(true)}>Draw the graph</Button>}
+    </Section>
+  );
+}

@@ -1,0 +1,301 @@
+/** Search: a cue, how to look for it, and what was found; direct hits and associated ones side by side. */
+
+import type { JSX } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+
+import { ask, type Hit, type Recollection, type Stats } from "../api";
+import { useAsked, useTitle } from "../hooks";
+import { Button, Empty, Failure, Icon, Loading } from "../parts/basics";
+import { HitCard } from "../parts/hit";
+import { learn } from "../parts/known";
+import { go, link, type Route } from "../route";
+import { count, many } from "../words";
+import { GraphView } from "./graph";
+
+const RECIPES = [
+  ["trail", "Trail", "By words and meaning together. The default."],
+  ["tag-walk", "Tag walk", "By words, then along the tags and buckets of what they find."],
+  ["energy", "Energy", "By words and meaning, then wherever energy flows along edges."],
+  ["narrative", "Narrative", "The people and things that are meant, told fact by fact."],
+  ["explore", "Explore", "By relevance, freshness and how often it is used."],
+] as const;
+
+const BUDGETS = [500, 1000, 2000, 4000, 8000, 16000];
+const TABS = [
+  ["hits", "Memories"],
+  ["graph", "Graph"],
+  ["text", "As an agent reads it"],
+] as const;
+
+/** All that a search is told, as it stands in the address. */
+const FIELDS = ["q", "recipe", "budget", "tags", "buckets", "kinds", "since", "until", "fuzzy", "quarantined", "archived", "tab"] as const;
+type Field = (typeof FIELDS)[number];
+type Form = Record<Field, string>;
+
+function formOf(query: URLSearchParams): Form {
+  const form = Object.fromEntries(FIELDS.map((field) => [field, query.get(field) ?? ""])) as Form;
+  return { ...form, recipe: form.recipe || "trail", budget: form.budget || "2000", tab: form.tab || "hits" };
+}
+
+function addressOf(form: Form): string {
+  const usual: Partial<Form> = { recipe: "trail", budget: "2000", tab: "hits" };
+  return link("search", "", Object.fromEntries(Object.entries(form).filter(([name, value]) => usual[name as Field] !== value)));
+}
+
+const listed = (text: string): string[] => text.split(/[,\s]+/).map((word) => word.replace(/^[#@]/, "")).filter(Boolean);
+
+/** The arguments of `recall`. */
+function argumentsOf(form: Form): object {
+  return {
+    cue: form.q,
+    recipe: form.recipe,
+    budget: Number(form.budget),
+    tags: listed(form.tags),
+    buckets: listed(form.buckets),
+    kinds: listed(form.kinds),
+    since: form.since || null,
+    until: form.until || null,
+    fuzzy: form.fuzzy === "yes",
+    include_quarantined: form.quarantined === "yes",
+    include_archived: form.archived === "yes",
+  };
+}
+
+export function SearchView({ route }: { route: Route }): JSX.Element {
+  const form = formOf(route.query);
+  const asked = JSON.stringify(argumentsOf(form));
+  useTitle(form.q || "Search");
+  const found = useAsked(form.q.trim() ? asked : null, async (signal) => {
+    const begun = performance.now();
+    const recollection = await ask<Recollection>("recall", argumentsOf(form), signal);
+    learn(recollection.hits.map((hit) => hit.node));
+    return { recollection, ms: performance.now() - begun };
+  });
+  return (
+    <div class="search">
+      <SearchForm form={form} />
+      {!form.q.trim() && <Welcome />}
+      {found.loading && <Loading what="what was found" rows={4} />}
+      {found.problem && <Failure problem={found.problem} again={found.again} />}
+      {found.data && <Found {...found.data} form={form} />}
+    </div>
+  );
+}
+
+function SearchForm({ form }: { form: Form }): JSX.Element {
+  const [draft, setDraft] = useState(form);
+  const [more, setMore] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
+  const key = addressOf(form);
+  useEffect(() => setDraft(form), [key]);
+  const change = (changed: Partial<Form>, now = false): void => {
+    const next = { ...draft, ...changed };
+    setDraft(next);
+    if (now && next.q.trim()) go(addressOf(next));
+  };
+  const filters = (["tags", "buckets", "kinds", "since", "until", "fuzzy", "quarantined", "archived"] as const).filter((name) => form[name]).length;
+  return (
+    <form
+      class="search-form"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        go(addressOf(draft));
+        field.current?.blur();
+      }}
+    >
+      <div class="cue-row">
+        <Icon name="search" />
+        <input
+          ref={field}
+          id="cue"
+          type="search"
+          aria-label="Cue"
+          placeholder="Ask, or name something: words, “phrases”, #tag, @bucket"
+          autocomplete="off"
+          value={draft.q}
+          onInput={(event) => setDraft({ ...draft, q: event.currentTarget.value })}
+        />
+        <kbd class="hint" aria-hidden="true">/</kbd>
+        <Button type="submit" look="strong">Recall</Button>
+      </div>
+      <div class="how-row">
+        <fieldset class="segments">
+          <legend class="unseen">Recipe</legend>
+          {RECIPES.map(([name, title, said]) => (
+            <label key={name} title={said}>
+              <input type="radio" name="recipe" value={name} checked={draft.recipe === name} onChange={() => change({ recipe: name }, true)} />
+              <span>{title}</span>
+            </label>
+          ))}
+        </fieldset>
+        <label class="field-inline">
+          Budget
+          <select value={draft.budget} onChange={(event) => change({ budget: event.currentTarget.value }, true)}>
+            {budgets(draft.budget).map((tokens) => (
+              <option key={tokens} value={String(tokens)}>{count(tokens)} tokens</option>
+            ))}
+          </select>
+        </label>
+        <Button icon="filter" look="quiet" expanded={more} onClick={() => setMore(!more)}>
+          Filters{filters > 0 && ` (${filters})`}
+        </Button>
+      </div>
+      <p class="recipe-said">{RECIPES.find(([name]) => name === draft.recipe)?.[2]}</p>
+      {more && <Filters draft={draft} change={change} />}
+    </form>
+  );
+}
+
+const budgets = (chosen: string): number[] => [...new Set([...BUDGETS, Number(chosen) || 2000])].sort((a, b) => a - b);
+
+function Filters({ draft, change }: { draft: Form; change: (changed: Partial<Form>) => void }): JSX.Element {
+  const words = (name: "tags" | "buckets" | "kinds", label: string, hint: string): JSX.Element => (
+    <label class="field">
+      {label}
+      <input value={draft[name]} placeholder={hint} onInput={(event) => change({ [name]: event.currentTarget.value })} />
+    </label>
+  );
+  const day = (name: "since" | "until", label: string): JSX.Element => (
+    <label class="field">
+      {label}
+      <input type="date" value={draft[name]} onInput={(event) => change({ [name]: event.currentTarget.value })} />
+    </label>
+  );
+  const flag = (name: "fuzzy" | "quarantined" | "archived", label: string): JSX.Element => (
+    <label class="check">
+      <input type="checkbox" checked={draft[name] === "yes"} onChange={(event) => change({ [name]: event.currentTarget.checked ? "yes" : "" })} />
+      {label}
+    </label>
+  );
+  return (
+    <div class="filters">
+      {words("tags", "Tags", "radio, counts")}
+      {words("buckets", "Buckets", "field")}
+      {words("kinds", "Kinds", "atom, person")}
+      {day("since", "Since")}
+      {day("until", "Until")}
+      <div class="checks">
+        {flag("fuzzy", "Forgive typos")}
+        {flag("quarantined", "With quarantined")}
+        {flag("archived", "With archived")}
+      </div>
+    </div>
+  );
+}
+
+function Found({ recollection, ms, form }: { recollection: Recollection; ms: number; form: Form }): JSX.Element {
+  const { hits, anchors, walkers } = recollection;
+  const byId = new Map(hits.map((hit) => [hit.node.id, hit]));
+  const of = (ids: string[]): Hit[] => ids.flatMap((id) => byId.get(id) ?? []);
+  return (
+    <section class="found" aria-label="What was found">
+      <div class="found-head">
+        <p role="status">
+          {recollection.answerable
+            ? `${many(anchors.length, "direct hit")}, ${many(walkers.length, "associated memory", "associated memories")} in ${Math.max(1, Math.round(ms))} ms`
+            : "Nothing was found"}
+          {recollection.attempt !== "full" && recollection.answerable && `, the cue read by its ${recollection.attempt}`}
+        </p>
+        <nav class="tabs" aria-label="Ways to look at it">
+          {TABS.map(([name, title]) => (
+            <a key={name} href={addressOf({ ...form, tab: name })} aria-current={form.tab === name ? "page" : undefined}>{title}</a>
+          ))}
+        </nav>
+      </div>
+      {recollection.notices.map((notice) => (
+        <p class="notice" key={notice}>{notice}</p>
+      ))}
+      {form.tab === "graph" ? (
+        <GraphView cue={form.q} />
+      ) : !recollection.answerable ? (
+        <Nothing recollection={recollection} />
+      ) : form.tab === "text" ? (
+        <AgentText text={recollection.text} />
+      ) : (
+        <Lists anchors={of(anchors)} walkers={of(walkers)} recollection={recollection} recipe={form.recipe} />
+      )}
+    </section>
+  );
+}
+
+function Nothing({ recollection }: { recollection: Recollection }): JSX.Element {
+  return (
+    <Empty title="Nothing is remembered on this">
+      {recollection.looked_for.length > 0 && <p>Looked for: {recollection.looked_for.join(", ")}.</p>}
+      <p>Try fewer or other words, forgive typos in the filters, or another recipe.</p>
+    </Empty>
+  );
+}
+
+interface ListsProps {
+  anchors: Hit[];
+  walkers: Hit[];
+  recollection: Recollection;
+  recipe: string;
+}
+
+function Lists({ anchors, walkers, recollection, recipe }: ListsProps): JSX.Element {
+  const starts = useMemo(() => new Map(anchors.map((hit) => [hit.node.id, hit.score])), [recollection]);
+  const list = (title: string, said: string, hits: Hit[], look: string): JSX.Element => (
+    <section class={`list ${look}`} aria-label={title}>
+      <header class="list-head">
+        <h2>{title}</h2>
+        <span class="muted">{said}</span>
+      </header>
+      {hits.map((hit) => (
+        <HitCard key={hit.node.id} hit={hit} cue={recollection.cue} words={recollection.looked_for} starts={starts} best={Math.max(...hits.map((one) => one.score))} />
+      ))}
+      {hits.length === 0 && <p class="none">{recipe === "explore" ? "This recipe stays with direct hits." : "Nothing more is joined to these."}</p>}
+    </section>
+  );
+  return (
+    <div class={`lists ${walkers.length ? "" : "alone"}`}>
+      {list("Found directly", "the cue finds these", anchors, "anchors")}
+      {list("Associated", "reached from there", walkers, "walkers")}
+    </div>
+  );
+}
+
+function AgentText({ text }: { text: string }): JSX.Element {
+  const [copied, setCopied] = useState(false);
+  return (
+    <div class="agent-text">
+      <Button icon={copied ? "check" : "copy"} onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true), () => undefined)}>
+        {copied ? "Copied" : "Copy"}
+      </Button>
+      <pre tabIndex={0} aria-label="The answer as text">{text}</pre>
+    </div>
+  );
+}
+
+/** What stands where nothing was asked yet. */
+function Welcome(): JSX.Element {
+  const stats = useAsked("stats", (signal) => ask<Stats>("stats", {}, signal));
+  if (stats.loading) return <Loading what="this memory" rows={1} />;
+  if (stats.problem) return <Failure problem={stats.problem} again={stats.again} />;
+  if (!stats.data) return <></>;
+  if (stats.data.nodes === 0) {
+    return (
+      <Empty title="This memory is empty">
+        <p>Take in a folder of notes with <code>cuetrail ingest FOLDER</code>, or press <kbd>n</kbd> to write the first memory here.</p>
+      </Empty>
+    );
+  }
+  const { nodes, edges, facts, tags } = stats.data;
+  return (
+    <div class="welcome">
+      <dl class="figures">
+        {([["memories", nodes], ["edges", edges], ["facts", facts], ["tags", tags]] as const).map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{count(value)}</dd>
+          </div>
+        ))}
+      </dl>
+      <p class="muted">
+        Press <kbd>/</kbd> to search, <kbd>j</kbd> and <kbd>k</kbd> to go through what is found, <kbd>w</kbd> for why, <kbd>?</kbd> for all keys.
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,65 @@
+/** Numbers, times and memories as people read them. */
+
+import type { Node } from "./api";
+
+const number = new Intl.NumberFormat(undefined);
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: "long" });
+const shortDay = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
+const minute = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
+
+const DAY = 86_400_000;
+
+export const count = (value: number): string => number.format(value);
+
+/** A number with its noun: `1 memory`, `2 memories`. */
+export function many(value: number, one: string, more = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : more}`;
+}
+
+export const onDay = (at: number): string => day.format(at);
+export const onShortDay = (at: number): string => shortDay.format(at);
+export const atTime = (at: number): string => minute.format(at);
+export const isoOf = (at: number): string => new Date(at).toISOString();
+
+/** How long ago a time is, in words for the last weeks, else as a date. */
+export function ago(at: number, now = Date.now()): string {
+  const days = Math.round((startOfDay(at) - startOfDay(now)) / DAY);
+  if (days === 0) return minute.format(at);
+  return Math.abs(days) < 14 ? relative.format(days, "day") : shortDay.format(at);
+}
+
+export function startOfDay(at: number): number {
+  return new Date(at).setHours(0, 0, 0, 0);
+}
+
+/** An energy or a score: three digits that count, never in powers of ten. */
+export function energy(value: number): string {
+  if (value === 0) return "0";
+  if (Math.abs(value) >= 100) return number.format(Math.round(value));
+  return value.toFixed(Math.abs(value) >= 10 ? 1 : Math.abs(value) >= 1 ? 2 : 3);
+}
+
+/** A text for reading: without the signs of Markdown that would only be in the way, and not broken inside a sentence. */
+export function readable(text: string): string {
+  return text
+    .replace(/^#{1,6} +/gm, "")
+    .replace(/\[\[([^\]|]+)\|([^\]]+)\]\]/g, "$2")
+    .replace(/\[\[([^\]]+)\]\]/g, "$1")
+    .replace(/^([^\n]{60,})\n(?=[\p{L}\p{N}("“'‘])/gmu, "$1 ");
+}
+
+/** The first words of a text on one line. */
+export function snippet(text: string, most = 90): string {
+  const line = readable(text).replace(/\s+/g, " ").trim();
+  if (line.length <= most) return line;
+  const cut = line.slice(0, most);
+  const space = cut.lastIndexOf(" ");
+  return `${cut.slice(0, space > most / 2 ? space : most)}…`;
+}
+
+export const titleOf = (node: Pick<Node, "id" | "name" | "text">, most?: number): string =>
+  node.name ?? (snippet(node.text, most) || node.id);
+
+/** A kind or a key as a label: `tag_boost` is `tag boost`. */
+export const plain = (name: string): string => name.replaceAll("_", " ");

@@ -13,7 +13,7 @@ sittings.
   transactions that are on disk when they are acknowledged.
 - the other passes: a first dream after that. indexing: the text index brought up to date with the new tags.
 - unchanged: a dream after that. 100 changed: a dream after 100 texts were corrected. 10 new names: a dream after 10
-  nodes were added, which is when all texts are read.
+  nodes were added, whose names are looked for in all texts, by the text index.
 
 Bare matcher and infection take turns, each round on a fresh copy of the memory; their medians are compared.
 """

@@ -74,6 +74,26 @@ def test_quarantined_nodes_take_no_part(store: Store) -> None:
     assert (dreaming.names(), dreaming.tags(), dreaming.texts(0, 9), read(dreaming)) == ([], [], [], [])
 
 
+def test_the_index_tells_which_atoms_have_a_name(store: Store) -> None:
+    said = {"both": "Ada-Lovelace spoke", "turned": "Lovelace, Ada", "one": "ada", "place": "東京に"}
+    for id_, text in said.items():
+        store.write(ANN, Batch(nodes=[Node(id_, text=text), Node(f"p {id_}", "person", text)]))
+    store.write(ANN, Batch(nodes=[Node("hidden", text="Ada Lovelace", provenance="quarantine")]))
+    store.write(BOB, Batch(nodes=[Node("b", text="Ada Lovelace")]))
+    store.refresh(None)
+    dreaming = store.dreaming(ANN, "p")
+    for names, holders in (
+        (["ada lovelace"], ["both"]),
+        (["ada", "東京"], ["both", "turned", "one", "place"]),
+        ([], []),
+    ):
+        found = dreaming.holding(names)
+        assert found is not None
+        assert sorted(atom.id for atom in dreaming.atoms(found)) == sorted(holders)
+    # The index has λόγος as it is written, the name has it folded.
+    assert dreaming.holding(["λόγοσ"]) is None
+
+
 # --- what changed
 
 

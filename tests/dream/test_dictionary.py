@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuetrail.dream.dictionary import Dictionary, is_telling
-from cuetrail.text import norm_name
+from cuetrail.store.words import is_findable, terms_of
+from cuetrail.text import clean, norm_name
 
 
 def found(word: str, text: str) -> bool:
@@ -111,3 +112,34 @@ def test_a_text_with_thousands_of_names_is_read_in_one_go() -> None:
     short, long = (min(timeit.repeat(partial(words.find, text), number=1, repeat=4)) for text in (few, many))
     # Ten times the names: a look at all names for each of them would take a hundred times as long.
     assert long < 40 * short
+
+
+# --- what an index tells of names
+
+
+def holds(text: str, name: str) -> bool:
+    """Whether the terms of a name stand one behind the other in an index of the text."""
+    there, sought = terms_of(clean(text)), terms_of(name)
+    return any(there[n : n + len(sought)] == sought for n in range(len(there) - len(sought) + 1))
+
+
+BORDERS = "1٣ .,-_'\u00ad\u200dⒶ🅰\u0378"
+# Letters with more than one small form; letters with marks, and of scripts without case. Nobody puts a mark on ß.
+TRICKY = ("aAbsSßẞſİiµμσςΣᾳιКкéﬁ" + BORDERS, "aAbeE\u0301नी्東京ｶкé" + BORDERS)
+
+
+@given(st.one_of(*(st.text(letters, max_size=12) for letters in TRICKY)), st.data())
+def test_an_index_has_every_text_in_which_a_name_is_found(text: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(text)))
+    name = norm_name(text[start : data.draw(st.integers(start, len(text)))])
+    if is_telling(name) and is_findable(name) and Dictionary({name: [name]}).find(text):
+        assert holds(text, name)
+
+
+def test_of_all_letters_ten_old_forms_may_be_missed_in_an_index() -> None:
+    missed = set()
+    for letter in map(chr, (*range(0xD800), *range(0xE000, 0x20000))):
+        small = norm_name(letter)
+        if small != letter and letter.isalpha() and is_findable(small) and not holds(f"x{letter}x", f"x{small}x"):
+            missed.add(letter)
+    assert missed == {"ﬅ", *map(chr, range(0x1C80, 0x1C89))}

@@ -177,6 +177,31 @@ def test_of_several_storylines_a_source_joins_the_most_alike(tmp_path: Path) -> 
         assert not {"neither", "late"} & told.keys()
 
 
+def test_one_that_stands_between_two_storylines_stays_so_when_one_of_them_goes_on(memory: Memory) -> None:
+    for name in ("Ada", "Bob"):
+        anchor(memory, name)
+        tell(memory, 0, 1, 2, 3, 4, about=name)
+    night(memory, 5)
+    memory.add("Ada and Bob spoke.", id="both", at=START + 5 * DAY)
+    for day in (80, 96):
+        # From the last word of Ada it is more than 90 days back to where both spoke, from that of Bob less.
+        tell(memory, day, about="Ada")
+        tell(memory, *([day] if day == 80 else []), about="Bob")
+        night(memory, day + 1)
+        assert set(night(memory, day + 1).values()) == {0}
+    assert sorted(counts(memory)) == [6, 7]
+
+
+def test_an_older_source_may_bring_a_storyline_near_to_another_within_one_night(memory: Memory) -> None:
+    anchor(memory)
+    tell(memory, *range(200, 205))
+    night(memory, 206)
+    tell(memory, 60, 130, start=10)
+    night(memory, 207)
+    assert set(night(memory, 207).values()) == {0}
+    assert counts(memory) == [7]
+
+
 def test_what_is_told_is_made_of_sentences_and_a_teller_may_tell_it(memory: Memory, tmp_path: Path) -> None:
     anchor(memory)
     tell(memory, 0, 1, 2, 3, 4)

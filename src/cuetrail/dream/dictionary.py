@@ -30,8 +30,10 @@ _FILES_OWN = "project:"
 _ASCII = bytes(c if c >= 128 or chr(c).isalnum() else 32 for c in range(256))
 # Around a name these are of the sentence, not of the name.
 _PUNCTUATION = " ,;:!?…\"'“”‘’«»()[]{}"
+_JOINING = ("Mn", "Mc", "Me", "Cn")
 _LETTER = re.compile(r"[^\W\d_]")
-_STRANGE = re.compile(r"[^\w\x00-\x7f]")
+# Letters in circles and squares are signs to Python and letters to the text index.
+_STRANGE = re.compile(r"[^\w\x00-\x7f\u24b6-\u24e9\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0001f189]")
 
 M = TypeVar("M")
 
@@ -77,8 +79,10 @@ def spaced(text: str) -> bytes:
 
 
 def _blank(match: re.Match[str]) -> str:
-    """A space for anything but marks, which belong to the letter before them."""
-    return match[0] if unicodedata.category(match[0])[0] == "M" else " "
+    """A space for anything but marks, which belong to the letter before them, and characters that Python does not know
+    yet: they may be letters.
+    """
+    return match[0] if unicodedata.category(match[0]) in _JOINING else " "
 
 
 class Dictionary(Generic[M]):

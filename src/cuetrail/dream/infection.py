@@ -59,7 +59,7 @@ def infection(night: Night) -> PassReport:
         work.save(Writes(mark=some.mark, relabelled=_infected(some.atoms, dictionary, words.tags)))
     if not fresh and (new or gone):
         sick = set(work.memory.carriers({row.second for row in gone}))
-        sick |= set(work.named_in({rows[row]: words.meanings[rows[row]] for row in new}))
+        sick |= work.named_in({rows[row] for row in new})
         for atoms in work.pieces(sick):
             work.save(Writes(relabelled=_infected(atoms, dictionary, words.tags)))
         work.save(ledger)

@@ -46,7 +46,7 @@ def mentions(night: Night) -> PassReport:
         work.save(writes)
     if not fresh and (new or gone):
         stale = {row.first for row in work.memory.by_second(Book.OCCURS, {row.second for row in gone})}
-        stale |= set(work.named_in({rows[row]: [row.second] for row in new}))
+        stale |= work.named_in({rows[row] for row in new})
         for atoms in work.pieces(stale):
             old = work.memory.by_first(Book.OCCURS, [atom.key for atom in atoms])
             work.save(_settled(work, atoms, words, old))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 from itertools import islice
@@ -20,6 +20,8 @@ from cuetrail.vectors import Vectors
 
 # Atoms of one transaction: another writer waits for a fraction of a second, and a kill costs as much.
 BATCH = 8_000
+# To look for more names in an index takes longer than to read as many texts.
+MOST_ASKED = 1_000
 # Of a dry run so many changes of a pass are shown.
 SHOWN = 100
 
@@ -74,12 +76,21 @@ class Work:
             self.read += len(atoms)
             yield atoms
 
-    def named_in(self, words: Mapping[str, Iterable[Hashable]]) -> Iterator[int]:
-        """The atoms in whose texts these words are; all texts are read, unless there are no words."""
-        sought = Dictionary(words)
-        total, done, after = self.memory.count() if words else 0, 0, 0
-        while words and (texts := self.memory.texts(after, BATCH)):
-            yield from (key for key, text in texts if sought.find(text))
+    def named_in(self, words: Collection[str]) -> set[int]:
+        """The atoms in whose texts these words are, and perhaps a few others.
+
+        Of a few words the index tells. Where it does not, or where there are many, all texts are read.
+        """
+        if not words:
+            return set()
+        told = self.memory.holding(words) if len(words) <= MOST_ASKED else None
+        return set(self._read_for(words)) if told is None else told
+
+    def _read_for(self, words: Iterable[str]) -> Iterator[int]:
+        sought = Dictionary({word: [word] for word in words})
+        total, done, after = self.memory.count(), 0, 0
+        while texts := self.memory.texts(after, BATCH):
+            yield from (key for key, text in texts if sought.meant(text))
             after = texts[-1][0]
             done += len(texts)
             self.read += len(texts)

@@ -3,8 +3,8 @@
 An anchor is such a node that somebody has used. It has a storyline when at least FEWEST sources that are in none yet
 name it, on at least DAYS days, over more than SPAN, without a SILENCE between two of them, and none of its storylines
 was open at that time. Other sources that name it join the one that was. After a SILENCE a storyline is closed, and the
-anchor may begin another. A source is in one storyline at most: where it could join several, in the one whose last
-source is no more than NEAR away and that is most like it, if it is more than ALIKE.
+anchor may begin another. A source is in one storyline at most: where it could join several, in the one that is no more
+than NEAR away and most like it, if it is more than ALIKE. That is judged once: what stands between several stays so.
 
 The ledger notes which mentions are in no storyline yet; only those of anchors are looked at. What is counted are
 different sources at their own times, so a second dream finds nothing to do.
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from cuetrail.dream.night import Night, Work
 from cuetrail.dream.telling import called, sampled
@@ -41,7 +41,9 @@ def storylines(night: Night) -> PassReport:
     _heal(work)
     anchors = work.memory.awake(Book.LOOSE)
     if anchors:
-        _attach(work, anchors)
+        # What joins may bring a storyline near to others.
+        while _attach(work, anchors):
+            pass
         for anchor in _by_weight(work, anchors):
             _begin(work, anchor)
     _close(work)
@@ -78,49 +80,75 @@ def _heal(work: Work) -> None:
 # --- joining
 
 
-def _attach(work: Work, anchors: Sequence[int]) -> None:
-    """Sources that are in no storyline yet join an open one of an anchor they name."""
-    stories: dict[int, Row] = {}
-    for row in work.memory.by_second(Book.STORY, anchors):
-        stories[row.first] = row
-    of_anchor: dict[int, list[int]] = defaultdict(list)
-    for row in stories.values():
-        of_anchor[row.second].append(row.first)
-    loose = [row for row in work.memory.by_second(Book.LOOSE, sorted(of_anchor)) if of_anchor[row.second]]
+@dataclass(slots=True)
+class _Open:
+    """A storyline that sources may join: its row, and from when on it goes."""
+
+    row: Row
+    start: int
+
+    def gap(self, time: int) -> int:
+        """How far a time is from the storyline. It grows less as that grows, so what was near once stays so."""
+        return max(self.start - time, time - self.row.third, 0)
+
+
+def _attach(work: Work, anchors: Sequence[int]) -> bool:
+    """Sources that are in no storyline yet join one of an anchor they name that was open then; whether any did."""
+    of_anchor = _opened(work, anchors)
     by_source: dict[int, list[Row]] = defaultdict(list)
-    for row in loose:
+    for row in work.memory.by_second(Book.LOOSE, sorted(of_anchor)):
         by_source[row.first].append(row)
-    grown: dict[int, list[Row]] = defaultdict(list)
+    placed = {row.first for row in work.memory.by_first(Book.PLACED, by_source)}
+    grown: dict[int, tuple[_Open, list[Row]]] = {}
+    between: list[Row] = []
     for source, rows in sorted(by_source.items(), key=lambda pair: (pair[1][0].third, pair[0])):
         time = rows[0].third
-        open_ = [n for row in rows for n in of_anchor[row.second] if abs(time - stories[n].third) < SILENCE]
-        number = open_[0] if len(open_) == 1 else _most_alike(work, source, time, [stories[n] for n in open_])
-        if number is not None and not work.memory.by_first(Book.PLACED, [source]):
-            anchor = stories[number].second
-            stories[number] = stories[number]._replace(third=max(stories[number].third, time), fourth=1)
-            grown[number].append(Row(source, anchor, time))
-            work.read += 1
-    for number, rows in sorted(grown.items()):
-        _grow(work, stories[number], rows)
+        open_ = [one for row in rows for one in of_anchor[row.second] if one.gap(time) < SILENCE]
+        if source in placed or not open_:
+            continue
+        joined = open_[0] if len(open_) == 1 else None
+        if joined is None and not all(row.fourth for row in rows):
+            joined = _most_alike(work, source, time, open_)
+            between += [row._replace(fourth=1) for row in rows] if joined is None else []
+        if joined is not None:
+            joined.start = min(joined.start, time)
+            joined.row = joined.row._replace(third=max(joined.row.third, time), fourth=1)
+            grown.setdefault(joined.row.first, (joined, []))[1].append(Row(source, joined.row.second, time))
+    for one, rows in (grown[number] for number in sorted(grown)):
+        work.read += len(rows)
+        _grow(work, one.row, rows)
+    if between:
+        work.save(Writes(put=[(Book.LOOSE, row) for row in between]))
+    return bool(grown)
 
 
-def _most_alike(work: Work, source: int, time: int, stories: Sequence[Row]) -> int | None:
-    """Of several storylines the one most like the source, if its last source is near; None for none."""
-    near = [row.first for row in stories if abs(time - row.third) <= NEAR]
+def _opened(work: Work, anchors: Sequence[int]) -> dict[int, list[_Open]]:
+    """The storylines that there are, by their anchor."""
+    rows = work.memory.by_second(Book.STORY, anchors)
+    nodes = work.night.store.get(work.night.scope, [story_id(row.first) for row in rows])
+    found: dict[int, list[_Open]] = defaultdict(list)
+    for row in rows:
+        if story_id(row.first) in nodes:
+            found[row.second].append(_Open(row, nodes[story_id(row.first)].at))
+    return found
+
+
+def _most_alike(work: Work, source: int, time: int, stories: Sequence[_Open]) -> _Open | None:
+    """Of several storylines the one most like the source, if that is near; None for none."""
+    near = {story_id(one.row.first): one for one in stories if one.gap(time) <= NEAR}
     brief = work.memory.nodes([source]).get(source)
     if not near or brief is None:
         return None
     import numpy as np
 
-    ids = [brief.id, *(story_id(number) for number in near)]
-    blobs = work.night.store.vectors(work.night.scope, ids)
+    blobs = work.night.store.vectors(work.night.scope, [brief.id, *near])
     vectors = {id_: np.frombuffer(blob, dtype="<f2").astype(np.float64) for id_, blob in blobs.items()}
-    own = vectors.get(brief.id)
+    own = vectors.pop(brief.id, None)
     if own is None:
         return None
-    cosines = [(float(own @ vectors[id_]), n) for n in near if (id_ := story_id(n)) in vectors]
-    best = max(cosines, key=lambda pair: (pair[0], -pair[1]), default=(0.0, 0))
-    return best[1] if best[0] > ALIKE else None
+    cosines = [(float(own @ vector), near[id_]) for id_, vector in vectors.items()]
+    best, one = max(cosines, key=lambda pair: (pair[0], -pair[1].row.first), default=(0.0, None))
+    return one if best > ALIKE else None
 
 
 def _grow(work: Work, story: Row, rows: Sequence[Row]) -> None:
@@ -168,10 +196,10 @@ def _begin(work: Work, anchor: int) -> None:
     sources = work.memory.nodes([row.first for row in loose])
     loose = [row for row in loose if row.first not in free and row.first in sources]
     brief = work.memory.nodes([anchor])[anchor]
-    others = _spans(work, anchor)
+    others = _opened(work, [anchor])[anchor]
     for rows in _runs(loose):
         low, high = rows[0].third - SILENCE, rows[-1].third + SILENCE
-        if not _is_enough(rows) or any(low < end and start < high for start, end in others):
+        if not _is_enough(rows) or any(low < one.row.third and one.start < high for one in others):
             continue
         work.read += len(rows)
         number = hashed(f"{brief.id}\n{sources[rows[0].first].id}")
@@ -184,13 +212,6 @@ def _begin(work: Work, anchor: int) -> None:
         writes.batch.nodes = [node]
         writes.batch.edges.append(_edge(ABOUT, node.id, brief.id, work.night.now))
         work.save(writes)
-
-
-def _spans(work: Work, anchor: int) -> list[tuple[int, int]]:
-    """From when to when the storylines of an anchor go."""
-    rows = work.memory.by_second(Book.STORY, [anchor])
-    nodes = work.night.store.get(work.night.scope, [story_id(row.first) for row in rows])
-    return [(nodes[id_].at, row.third) for row in rows if (id_ := story_id(row.first)) in nodes]
 
 
 def _runs(rows: Sequence[Row]) -> Iterator[list[Row]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import TypeVar
@@ -25,6 +26,10 @@ FUZZY_SHARE = 0.5
 # To look for what is near a word takes a while; a text in another language has many that are unknown.
 MOST_MENDED = 12
 SHORTEST_MENDED = 4
+
+# What other letters are folded to that the analyser keeps apart from these: ς is to σ, the sign µ to μ, ᾳ to αι. Nine
+# old forms of Cyrillic letters are, too, and ﬅ to st; nobody writes those, and many names have these letters.
+_FOLDED_TO = re.compile("[βεθικμπρσφեինխւ\u02bc\u02be\u0307ṡ]")
 
 K = TypeVar("K")
 
@@ -58,6 +63,15 @@ def terms_of(text: str) -> list[str]:
 def unstemmed(text: str) -> list[str]:
     """The words of a text as an index would have them, but whole."""
     return _analysers()[1].analyze(analysable(clean(text)))
+
+
+def is_findable(norm: str) -> bool:
+    """Whether every text in which this name stands, in its normal form and as whole words, holds the name's terms.
+
+    >>> is_findable("ada lovelace"), is_findable("josé"), is_findable("東京"), is_findable("λογοσ")
+    (True, True, True, False)
+    """
+    return norm.isascii() or _FOLDED_TO.search(norm) is None
 
 
 def edits(word: str) -> int:

@@ -8,10 +8,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from cuetrail.lifecycle import SEMANTIC
-from cuetrail.model import DAY, DERIVED, Fact, Scope, Tag
+from cuetrail.model import DAY, DERIVED, Fact, Scope, Tag, Where
 from cuetrail.store.dreams import Atom, Book, Brief, Living, Mark, Named, Row, Saved, Slice, Writes, hashed
 from cuetrail.store.local import dreamwrite, facts, lives, rows
 from cuetrail.store.local.db import Database, chunks, head, joined, mark_of, marks, own_part
+from cuetrail.store.local.textindex import TextIndex
+from cuetrail.store.local.textsearch import TextSearch
+from cuetrail.store.words import is_findable
 
 Runs = list[tuple[int, int]]
 
@@ -33,8 +36,9 @@ _UNNAMED = ("episode", *DERIVED)
 class LocalDreaming:
     """One pass in one place of a local memory."""
 
-    def __init__(self, db: Database, scope: Scope, name: str) -> None:
+    def __init__(self, db: Database, index: TextIndex, scope: Scope, name: str) -> None:
         self.db = db
+        self.index = index
         self.scope = scope
         self.name = name
         self._tags: dict[str, Tag] = {}
@@ -48,6 +52,8 @@ class LocalDreaming:
             self.part: int = found[0] if found else -1
             self.head = head(view)
             self.head_mark = mark_of(view, self.head) or 0
+            seen = view.execute("SELECT upto FROM dreams WHERE part = ? AND pass = ?", (self.part, name)).fetchone()
+            self.seen: int = seen[0] if seen else NOTHING
 
     # --- what changed
 
@@ -120,6 +126,16 @@ class LocalDreaming:
         query = f"SELECT n.key, n.text FROM nodes n WHERE {_ATOMS} AND n.key > ? ORDER BY n.key LIMIT ?"
         with self.db.reading() as db:
             return db.execute(query, (self.part, after, limit)).fetchall()
+
+    def holding(self, names: Collection[str]) -> set[int] | None:
+        """Keys of the atoms that had one of these names as whole words when the pass last looked, and perhaps of a few
+        others; None when the index does not tell.
+        """
+        view = self.index.at_hand(self.seen)
+        if view is None or not all(map(is_findable, names)):
+            return None
+        where = Where(kinds=("atom",), quarantined=True, archived=True)
+        return TextSearch(view, self.index.analyser, [self.part], where).saying(names)
 
     def atoms(self, keys: Collection[int]) -> list[Atom]:
         """Those of these keys that are atoms here, by key."""

@@ -448,7 +448,7 @@ class LocalStore(FactStore):
     def dreaming(self, scope: Scope, name: str) -> dreaming.LocalDreaming:
         """One pass at work in the place this scope writes to."""
         self._count_accesses()
-        return dreaming.LocalDreaming(self.db, scope, name)
+        return dreaming.LocalDreaming(self.db, self.text_index, scope, name)
 
     def dreamt(self, scope: Scope, listens: Mapping[str, Sequence[str]]) -> None:
         """Have the passes that are through count what dreams changed as seen; `listens` are the exceptions."""

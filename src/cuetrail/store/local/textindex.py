@@ -95,6 +95,13 @@ class TextIndex:
             raise gone(self.db.path)
         return view
 
+    def at_hand(self, target: int) -> View | None:
+        """A searcher that has seen the changes up to `target`, None when there is none that is ready."""
+        with self.db.looking() as db:
+            epoch, _ = moment(db)
+        view = self._current(epoch)
+        return view if view is not None and view.state.seq >= target else None
+
     def _current(self, epoch: str) -> View | None:
         """The open index if it is still the one on disk, else that one, else None."""
         view = self._view

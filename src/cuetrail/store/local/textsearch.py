@@ -275,6 +275,19 @@ class TextSearch:
 
         return held
 
+    def saying(self, names: Iterable[str]) -> set[int]:
+        """All documents in which the words of one of these names stand one behind the other."""
+        said = [words for words in map(self.words, names) if words]
+        counts = {word: self.searcher.doc_freq("body", word) for words in said for word in words}
+        known = [words for words in said if all(counts[word] for word in words)]
+        found: set[int] = set()
+        for some in chunks(known):
+            most = min(sum(min(counts[word] for word in words) for words in some), self.searcher.num_docs)
+            clauses = [(Occur.Must, _any([self._phrase(words) for words in some])), *self.filters]
+            hits = self.searcher.search(Query.boolean_query(clauses), most, count=False, order_by_field="key").hits
+            found.update(key for key, _ in hits)
+        return found
+
     def carriers(self, labels: Iterable[Label], unlike: TextQuery) -> list[int]:
         """All documents with one of these tags and buckets that match no word of a query."""
         named = [(label.what, clean(label.name)) for label in labels]

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 from cuetrail.lifecycle import SEMANTIC
 from cuetrail.model import DAY, DERIVED, Fact, Scope, Tag
 from cuetrail.store.dreams import Atom, Book, Brief, Living, Mark, Named, Row, Saved, Slice, Writes, hashed
-from cuetrail.store.neo4j import dreamwrite, facts, lives
+from cuetrail.store.neo4j import dreamwrite, facts, lives, texts
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import Connection, chunks, rows
 from cuetrail.store.neo4j.home import NOWHERE
 from cuetrail.store.neo4j.ids import place_uid, uid
 from cuetrail.store.neo4j.places import Runs, head, joined
+from cuetrail.store.words import is_findable
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
@@ -123,6 +124,14 @@ class Neo4jDreaming:
         """The next atoms behind a key, with their texts alone."""
         query = f"{_ATOMS} AND n.key > $after RETURN n.key, n.text ORDER BY n.key LIMIT $limit"
         return [(key, text) for key, text in self._rows(query, after=after, limit=limit)]
+
+    def holding(self, names: Collection[str]) -> set[int] | None:
+        """Keys of the atoms that have one of these names as whole words, and perhaps of a few others; None when the
+        index does not tell.
+        """
+        if not all(map(is_findable, names)):
+            return None
+        return self.connection.reading(lambda tx: texts.saying(tx, self.part, names))
 
     def atoms(self, keys: Collection[int]) -> list[Atom]:
         """Those of these keys that are atoms here, by key."""

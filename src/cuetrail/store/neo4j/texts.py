@@ -7,11 +7,11 @@ the true best by the x2 rule is among the best by plain BM25 or among the best o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from operator import itemgetter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cuetrail.model import Found, TextQuery, Where
 from cuetrail.store.neo4j.connection import Row, chunks, rows
@@ -32,6 +32,9 @@ from cuetrail.store.words import (
     terms_of,
     unstemmed,
 )
+
+if TYPE_CHECKING:
+    from cuetrail.store.neo4j.connection import Tx
 
 # The server refuses a query of more than 1,024 clauses; filters need some.
 MOST_TERMS = 900
@@ -196,6 +199,18 @@ class TextSearch:
                 both = f"+({asked}) {must(any_of('marks', [f'n{key}' for key in some]))}"
                 found.update(row[0] for row in self._search(both, len(some)))
         return found
+
+
+def saying(tx: Tx, part: int, names: Collection[str]) -> set[int]:
+    """Keys of the atoms of a place in which the words of one of these names stand one behind the other."""
+    now = wear(tx)
+    phrases = [f'body:"{" ".join(words)}"' for words in map(terms_of, names) if words]
+    filters = clauses([part], Where(kinds=("atom",), quarantined=True, archived=True))
+    found: set[int] = set()
+    for start in range(0, len(phrases), KEYS_AT_ONCE):
+        query = " ".join([f"+({' '.join(phrases[start : start + KEYS_AT_ONCE])})", *filters])
+        found.update(row[0] for row in rows(tx, _SEARCH, index=now.name, query=query, limit=max(now.living, 1)))
+    return found
 
 
 def search(

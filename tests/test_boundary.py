@@ -54,6 +54,7 @@ REQUIRED: dict[str, tuple[Any, ...]] = {
     "ingest": ("note.md",),
     "ingest_bytes": (b"a text", "note.md"),
     "ingest_text": ("a text",),
+    "labels": (),
     "link": ("a", "b"),
     "mirror": ("brain",),
     "end_mirror": ("brain",),
@@ -70,6 +71,7 @@ REQUIRED: dict[str, tuple[Any, ...]] = {
     "retract": ("f",),
     "scoped": (Scope(),),
     "tag_walk": ("a",),
+    "timeline": (),
     "traverse": ("a",),
     "unlink": ("e",),
 }

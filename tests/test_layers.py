@@ -14,7 +14,7 @@ LAYERS: list[set[str]] = [
     {"", "__main__", "cli", "cli.*", "serve.*"},
     {"asynchronous"},
     {"memory"},
-    {"config", "asking", "exploring", "believing", "correcting"},
+    {"config", "asking", "exploring", "believing", "browsing", "correcting"},
     {
         "recall",
         "narrate",
@@ -57,6 +57,7 @@ LAYERS: list[set[str]] = [
     {
         "store",
         "store.base",
+        "store.browsing",
         "store.copying",
         "store.dreams",
         "store.energy",

@@ -117,7 +117,7 @@ _FUNCTION = Rule(callable, "a function")
 
 RULES: Mapping[str, Rule] = {
     **dict.fromkeys(("cue", "dst", "format", "id", "ids", "kind", "name", "object", "predicate", "prefix"), _TEXT),
-    "zone": _TEXT,
+    **dict.fromkeys(("after", "what", "zone"), _TEXT),
     **dict.fromkeys(("anchors", "hops", "max_facts", "per_entity"), _WHOLE),
     **dict.fromkeys(("cache", "single"), _FLAG),
     "as_of": _TIME,

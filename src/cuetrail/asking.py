@@ -16,9 +16,10 @@ from cuetrail.activation import Stream, activate
 from cuetrail.anchor import Ask, Measure
 from cuetrail.arguments import MODES, RecallOptions, checked, refusal
 from cuetrail.boundary import chosen, make_flow, make_query_tags, make_seeding, make_seeds, make_where
+from cuetrail.browsing import Browsing
 from cuetrail.cue import parse_cue
 from cuetrail.errors import CuetrailError, InputError
-from cuetrail.exploring import Exploring, now_ms
+from cuetrail.exploring import now_ms
 from cuetrail.model import Budget, Claim, Edge, Neighbourhood, Node, Rank, Recollection, Version
 from cuetrail.quality import Comparison, Question, answer, compare, make_questions, measures_of
 from cuetrail.recall import recall
@@ -34,7 +35,7 @@ WALK_BUDGET = Budget(chars=8000)
 UNBOUNDED = Budget(chars=1 << 30)
 
 
-class Asking(Exploring):
+class Asking(Browsing):
     """The half of a `Memory` that reads. Of what a recall shows, the use is counted; else nothing is changed."""
 
     def _noticed(self, notices: tuple[str, ...]) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from cuetrail.arguments import checked
 from cuetrail.boundary import make_edge, make_node, make_nodes, make_note, make_scope
+from cuetrail.browsing import write_down
 from cuetrail.cache import Answers
 from cuetrail.config import on_server, server_home, server_login, without_login, without_password
 from cuetrail.correcting import Correcting
@@ -449,7 +450,8 @@ class Memory(Correcting):
             self.store, self.scope, now, zone_of(zone), tagger or RULE, progress, self._home, self._vectors,
             teller or extract,
         )  # fmt: skip
-        return dream(night, only=list(only), dry_run=dry_run, everyone=everyone)
+        report = dream(night, only=list(only), dry_run=dry_run, everyone=everyone)
+        return write_down(self.store, self.scope, report, now)
 
     @checked
     def mirror(

@@ -17,3 +17,25 @@ def test_edit_corrects_and_keeps_what_was_said(run: Run, ask: Ask) -> None:
     assert (after["text"], after["tags"]) == ("The mast stands", ["radio"])
     assert "The mast fell" in run("get", node["id"], "--history").stdout
     assert "say what to change" in run("edit", node["id"], code=2).stderr
+
+
+def test_the_timeline_is_read_page_by_page(run: Run, ask: Ask) -> None:
+    for day in (1, 2, 3):
+        run("add", f"Day {day}", "--id", f"d{day}", "--at", f"2025-03-0{day}", "--tag", "log")
+    first = ask("timeline", "--limit", "2")
+    assert [node["id"] for node in first["nodes"]] == ["d3", "d2"]
+    shown = run("timeline", "--limit", "2", "--after", first["more"])
+    assert shown.stdout == "2025-03-01        d1        Day 1\n"
+    assert "nothing is here" in run("timeline", "--tag", "other").stdout
+    assert "after must be" in run("timeline", "--after", "x", code=2).stderr
+
+
+def test_labels_and_dreams_are_listed(run: Run, ask: Ask) -> None:
+    run("add", "The mast fell", "--tag", "radio", "--bucket", "field")
+    assert ask("labels") == [{"name": "radio", "nodes": 1}]
+    assert run("labels", "bucket").stdout == "       1  field\n"
+    assert "nothing was dreamt yet" in run("dreams").stdout
+    run("dream")
+    (dreamt,) = ask("dreams")
+    assert dreamt["report"]["passes"][0]["name"] == "temporal"
+    assert "temporal +" in run("dreams").stdout

@@ -1,4 +1,4 @@
-"""The verbs of who looks through a memory and tends it: edit."""
+"""The verbs of who looks through a memory and tends it: timeline, labels, dreams, edit."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from cuetrail.cli import types
+from cuetrail.cli import show, types
 from cuetrail.cli.base import Run, pass_run, verb
 from cuetrail.cli.nodes import meant
 
@@ -40,3 +40,62 @@ def edit(run: Run, /, id: str, **options: Any) -> None:
     with run.open(vectors=True, anyway=True) as memory:
         node = memory.edit(meant(memory, id).id, **given)
     run.result(node_dict(node), node.id if run.quiet else f"corrected {node.id}")
+
+
+@verb(
+    "timeline",
+    "cuetrail timeline --limit 20",
+    "cuetrail timeline --tag radio --since 2025-01-01",
+    "cuetrail timeline --provenance quarantine",
+)
+@click.option("--tag", "tags", metavar="TAG", multiple=True, help="Only what has this tag; repeatable.")
+@click.option("--bucket", "buckets", metavar="BUCKET", multiple=True, help="Only what is in this bucket; repeatable.")
+@click.option("--kind", "kinds", metavar="KIND", multiple=True, help="Only nodes of this kind; repeatable.")
+@click.option("--since", metavar="WHEN", callback=types.start, help="Only from this time on: an ISO date or time.")
+@click.option("--until", metavar="WHEN", callback=types.end, help="Only up to this time; a date includes its day.")
+@click.option(
+    "--provenance", type=click.Choice(["internal", "external", "quarantine"]), help="Only what is so trusted."
+)
+@click.option("--quarantined", "include_quarantined", is_flag=True, help="Also what is set aside.")
+@click.option("--archived", "include_archived", is_flag=True, help="Also what has faded.")
+@click.option("--limit", metavar="N", type=click.IntRange(1), default=50, show_default=True, help="At most so many.")
+@click.option("--after", metavar="PLACE", help="Go on behind this place, which the list before ends with.")
+@pass_run
+def timeline(run: Run, /, **options: Any) -> None:
+    """List memories, the newest first, without a question."""
+    with run.open() as memory:
+        found = memory.timeline(**options)
+    lines = [f"{show.when(node.at):16}  {show.short(node.id):8}  {show.title(node)}" for node in found.nodes]
+    run.result(found.to_dict(), "\n".join(lines) or "nothing is here")
+    if found.more is not None:
+        run.notice(f"there is more: --after {found.more}")
+
+
+@verb("labels", "cuetrail labels", "cuetrail labels bucket", "cuetrail labels --prefix project:")
+@click.argument("what", type=click.Choice(["tag", "bucket"]), default="tag")
+@click.option("--prefix", metavar="TEXT", default="", help="Only those that begin so.")
+@click.option("--limit", metavar="N", type=click.IntRange(1), default=1000, show_default=True, help="At most so many.")
+@pass_run
+def labels(run: Run, /, what: Any, prefix: str, limit: int) -> None:
+    """List tags, or buckets, with how many memories have them."""
+    with run.open() as memory:
+        found = memory.labels(what, prefix=prefix, limit=limit)
+    lines = (f"{one.nodes:>8,}  {one.name}" for one in found)
+    run.result([{"name": one.name, "nodes": one.nodes} for one in found], "\n".join(lines) or "there are none")
+
+
+@verb("dreams", "cuetrail dreams", "cuetrail dreams --json")
+@pass_run
+def dreams(run: Run, /) -> None:
+    """Show what the last dreams did, the newest first."""
+    from dataclasses import asdict
+
+    with run.open() as memory:
+        found = memory.dreams()
+    lines = []
+    for one in found:
+        did = [
+            f"{each.name} +{each.wrote:,} -{each.removed:,}" for each in one.report.passes if each.wrote or each.removed
+        ]
+        lines.append(f"{show.when(one.at)}  {one.report.seconds:.1f} s  {', '.join(did) or 'nothing changed'}")
+    run.result([asdict(one) for one in found], "\n".join(lines) or "nothing was dreamt yet: `cuetrail dream`")

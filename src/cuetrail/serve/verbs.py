@@ -65,9 +65,9 @@ _READS, _WRITES = Effect(), Effect(writes=True)
 EFFECTS: dict[str, Effect] = {
     **dict.fromkeys(
         (
-            "activate", "bench", "brief", "doomed", "edge", "explore", "fact_history", "fact_ids", "facts", "get",
-            "has_traces", "history", "ids", "narrate", "neighbours", "nodes", "prewarm", "recall", "stats", "tag_walk",
-            "traverse",
+            "activate", "bench", "brief", "doomed", "dreams", "edge", "explore", "fact_history", "fact_ids", "facts",
+            "get", "has_traces", "history", "ids", "labels", "narrate", "neighbours", "nodes", "prewarm", "recall",
+            "stats", "tag_walk", "timeline", "traverse",
         ),
         _READS,
     ),

@@ -44,9 +44,11 @@ from cuetrail.store.base import (
     VectorSpace,
     Written,
 )
+from cuetrail.store.browsing import Labelled, Listed, Page
 from cuetrail.store.energy import Expanded, Level
 from cuetrail.store.local import (
     backup,
+    browsing,
     doctor,
     dreaming,
     graves,
@@ -320,6 +322,16 @@ class LocalStore(FactStore):
         """The nodes of these kinds that are used most, by salience."""
         with self.db.reading() as db:
             return lives.core(Reader(db, scope, self.db.path), kinds, limit)
+
+    def page(self, scope: Scope, query: Page) -> list[Listed]:
+        """The next nodes of a list, the newest first."""
+        with self.db.reading() as db:
+            return browsing.page(Reader(db, scope, self.db.path), query)
+
+    def labels(self, scope: Scope, what: Literal["tag", "bucket"], prefix: str, limit: int) -> list[Labelled]:
+        """Tags or buckets that begin so, those that most nodes have first."""
+        with self.db.reading() as db:
+            return browsing.labels(Reader(db, scope, self.db.path), what, prefix, limit)
 
     def edge_tags(self, scope: Scope, names: Sequence[str] | None = None) -> list[str]:
         """The tags, of these names or of all, that an edge in sight carries, by name."""

@@ -44,9 +44,11 @@ from cuetrail.store.base import (
     VectorSpace,
     Written,
 )
+from cuetrail.store.browsing import Labelled, Listed, Page
 from cuetrail.store.copying import copy
 from cuetrail.store.energy import Expanded, Level
 from cuetrail.store.neo4j import (
+    browsing,
     doctor,
     dreaming,
     facts,
@@ -322,6 +324,14 @@ class Neo4jStore:
     def core(self, scope: Scope, kinds: Sequence[str], limit: int) -> list[Node]:
         """The nodes of these kinds that are used most, by salience."""
         return self._read(scope, lambda reader: lives.core(reader, kinds, limit))
+
+    def page(self, scope: Scope, query: Page) -> list[Listed]:
+        """The next nodes of a list, the newest first."""
+        return self._read(scope, lambda reader: browsing.page(reader, query))
+
+    def labels(self, scope: Scope, what: Literal["tag", "bucket"], prefix: str, limit: int) -> list[Labelled]:
+        """Tags or buckets that begin so, those that most nodes have first."""
+        return self._read(scope, lambda reader: browsing.labels(reader, what, prefix, limit))
 
     def edge_tags(self, scope: Scope, names: Sequence[str] | None = None) -> list[str]:
         """The tags, of these names or of all, that an edge in sight carries, by name."""

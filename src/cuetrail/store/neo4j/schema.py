@@ -86,7 +86,9 @@ FACTS = (
 
 RELATIONSHIPS = ("CREATE INDEX cue_by_edge_lower_type IF NOT EXISTS FOR ()-[e:CUE_EDGE]-() ON (e.lower_type)",)
 
-MIGRATIONS: tuple[Sequence[str], ...] = (_first(), FACTS, RELATIONSHIPS)
+TIME = ("CREATE INDEX cue_by_node_part_at_key IF NOT EXISTS FOR (n:CueNode) ON (n.part, n.at, n.key)",)
+
+MIGRATIONS: tuple[Sequence[str], ...] = (_first(), FACTS, RELATIONSHIPS, TIME)
 VERSION = len(MIGRATIONS)
 
 

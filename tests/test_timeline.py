@@ -1,4 +1,6 @@
-"""Whatever is stated, in whatever order: of a single-valued predicate at most one value holds at any time."""
+"""Whatever is stated, in whatever order: at any time no fact is believed twice, and of a single-valued predicate at
+most one value.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cuetrail.model import Fact
-from cuetrail.store.facts import Stated, begins, holds, settle, until
+from cuetrail.store.facts import Stated, Verdict, begins, holds, judged, settle, until
 from cuetrail.text import fact_id
 
 told = st.lists(
@@ -25,29 +27,66 @@ told = st.lists(
 )
 
 
-def _after(statements: list[Any]) -> dict[int, Fact]:
+said = st.lists(
+    st.tuples(
+        st.sampled_from(["a", "b", "A "]),
+        st.integers(0, 9),
+        st.none() | st.integers(0, 9),
+        st.none() | st.integers(0, 9),
+        st.sampled_from([0.5, 1.0]),
+        st.sampled_from(["user_edit", "file", "retract"]),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+def _after(statements: list[Any], single: bool = True) -> dict[int, Fact]:
     """What is in a memory after these were stated one after the other."""
     rows: dict[int, Fact] = {}
     for number, (value, at, start, end, confidence, source) in enumerate(statements):
+        if source == "retract":
+            rows = {key: judged(one, Verdict(one.id, "retracted", at)) for key, one in rows.items()}
+            continue
         fact = Fact(
             fact_id("s", "status", None, value), "s", "status", value=value, confidence=confidence, source=source,
             created=at, valid_from=start, valid_until=end,
         )  # fmt: skip
-        new, changed = settle([Stated(fact, single=True)], list(rows.items()))
+        new, changed = settle([Stated(fact, single)], list(rows.items()))
         left = {**rows, **changed}
         rows = {key: one for key, one in left.items() if one is not None}
         rows |= {100 * number + n: one for n, one in enumerate(new)}
     return rows
 
 
-@settings(max_examples=1000)
+@settings(max_examples=300)
 @given(statements=told)
 def test_at_any_time_at_most_one_value_holds_and_no_two_facts_share_an_id(statements: list[Any]) -> None:
     rows = _after(statements).values()
     for at in range(-1, 11):
-        values = {(fact.value or "").strip().casefold() for fact in rows if holds(fact, at)}
+        values = [fact.value for fact in rows if holds(fact, at)]
         assert len(values) <= 1, f"at {at}: {values}"
     assert len({fact.id for fact in rows}) == len(rows)
+
+
+@settings(max_examples=300)
+@given(statements=said)
+def test_of_many_values_none_is_believed_twice_at_a_time(statements: list[Any]) -> None:
+    rows = _after(statements, single=False).values()
+    for at in range(-1, 11):
+        values = [(fact.value or "").strip().casefold() for fact in rows if holds(fact, at)]
+        assert len(values) == len(set(values)), f"at {at}: {values}"
+    assert len({fact.id for fact in rows}) == len(rows)
+
+
+@settings(max_examples=300)
+@given(statements=said)
+def test_what_is_stated_of_many_values_holds_from_when_it_is_said_to(statements: list[Any]) -> None:
+    value, at, start, end, *_ = statements[-1]
+    rows = _after([*statements, (value, at, start, end, 1.0, "user_edit")], single=False).values()
+    moment = at if start is None else start
+    if end is None or end > moment:
+        assert value.strip().casefold() in {(f.value or "").strip().casefold() for f in rows if holds(f, moment)}
 
 
 @settings(max_examples=300)

@@ -41,6 +41,12 @@ class Asking(Browsing):
     def _noticed(self, notices: tuple[str, ...]) -> tuple[str, ...]:
         return (*notices, self._vectors.notice) if self._vectors.notice else notices
 
+    def _told(self, facts: list[str], nodes: list[str], now: int) -> None:
+        """Count what was shown as used, once."""
+        self.store.touch(self.scope, nodes, now)
+        if facts:
+            self.store.touch_facts(self.scope, facts, now)
+
     @checked
     def get(self, id: str) -> Node | None:
         """The node with this id (or, failing that, this name), None if there is none in this scope."""
@@ -106,7 +112,8 @@ class Asking(Browsing):
             embed=self._vectors.of_query, count_tokens=count_tokens, fuzzy=fuzzy, now=now,
         )  # fmt: skip
         if record_access and found.hits:
-            self.store.touch(self.scope, [hit.node.id for hit in found.hits], now)
+            facts = [line["fact"]["id"] for hit in found.hits for line in hit.why.get("lines", ())]
+            self._told(facts, [hit.node.id for hit in found.hits], now)
         return replace(found, notices=self._noticed(found.notices)) if self._vectors.notice else found
 
     @checked

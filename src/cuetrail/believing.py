@@ -20,7 +20,7 @@ from cuetrail.narrate import Narrative, narrate
 from cuetrail.render import budget_measure
 from cuetrail.resolution import resolve_entity
 from cuetrail.store.base import Batch, Store, Written
-from cuetrail.store.facts import ACTIVE, Stated, Verdict, holds
+from cuetrail.store.facts import ACTIVE, EVER, Stated, Verdict, ends_of, holds
 from cuetrail.text import norm_name, norm_tag
 
 SINGLE_VALUED = frozenset(
@@ -109,20 +109,26 @@ class Believing(Asking):
             batch.nodes.append(make_node({"name": subject, "kind": kind or "entity"}, moment))
         subject_id = known.id if known is not None else batch.nodes[0].id
         meant = resolve_entity(self.store, self.scope, object, fuzzy=False) if object.strip() else None
-        object_id = meant.id if meant is not None else None
-        batch.nodes += self._adopted(subject_id, *([object_id] if object_id is not None else []))
         given = {
             "confidence": confidence, "source": source, "source_ref": source_ref, "tags": tags,
             "valid_from": valid_from, "valid_until": valid_until,
         }  # fmt: skip
-        fact = make_fact(subject_id, predicate, object_id, object, given, moment)
-        single = single_valued(self.store, self.scope, [fact.predicate])
-        batch.stated.append(Stated(fact, fact.predicate in single))
+        fact = make_fact(subject_id, predicate, meant.id if meant is not None else None, object, given, moment)
+        batch.nodes += self._adopted(*ends_of(fact))
+        batch.stated.append(Stated(fact, bool(self._single([fact.predicate])), object if meant is not None else None))
         resolve(self.store, self.scope, Change(arriving=list(batch.nodes)), batch, moment)
         written = self._write(batch)
         if written.forgotten:
             raise Forgotten(f"{subject!r} was forgotten and stays so: `add` it with allow_again=True first")
+        self._wake(fact, moment)
         return self._as_it_stands(fact)
+
+    def _wake(self, fact: Fact, now: int) -> None:
+        """Let what is spoken of be seen: an entity that faded into the archive is of use again."""
+        ends = self.store.get(self.scope, list(ends_of(fact))).values()
+        faded = [node.id for node in ends if node.life.state == "archived"]
+        if faded:
+            self.store.touch(self.scope, faded, now)
 
     def _as_it_stands(self, fact: Fact) -> Fact:
         """The fact as it was fitted in: it may have ended at once, or be one that was there."""
@@ -181,8 +187,8 @@ class Believing(Asking):
     @checked
     def fact_history(self, subject: str, *, predicate: str | None = None) -> list[Fact]:
         """All that was ever stated of a subject, also what has ended; the most certain first."""
-        found = self._find(subject)
-        every = self.store.facts(self.scope, [found]).get(found, []) if found is not None else []
+        known = resolve_entity(self.store, self.scope, subject) if norm_name(subject) else None
+        every = self.store.facts(self.scope, [known.id]).get(known.id, []) if known is not None else []
         norm = norm_tag(predicate) if predicate is not None else None
         return [fact for fact in every if norm in (None, fact.predicate)]
 
@@ -233,10 +239,16 @@ class Believing(Asking):
         told = replace(told, notices=self._noticed(told.notices))
         # An embedder that failed may be back in a moment.
         if cache and not (told.degraded and told.notices):
-            self._narratives.put(question, version, moment, told)
+            until = self._unchanged_until(told, moment) if as_of is None else EVER
+            self._narratives.put(question, version, moment, told, until)
         if record_access and told.lines:
-            self.store.touch_facts(self.scope, [fact.id for fact in told.facts], moment)
+            self._told([fact.id for fact in told.facts], list({fact.subject for fact in told.facts}), moment)
         return told
+
+    def _unchanged_until(self, told: Narrative, now: int) -> int:
+        """Until when the same would be told, if nobody writes: a fact may end, and another begin."""
+        following = self.store.next_belief(self.scope, now)
+        return told.until if following is None else min(told.until, following)
 
     @checked
     def prewarm(self, *, limit: int = PREWARMED, now: int | None = None) -> list[str]:

@@ -165,6 +165,16 @@ def make_fact(
     predicate, source = norm_tag(predicate), clean(given["source"]).strip()
     if not predicate:
         raise InputError("a fact needs a predicate, such as uses")
+    if not source:
+        raise InputError("a fact needs a source: user_edit, file, system, conversation, or a name of your own")
+    if value.strip() and not clean(value).strip():
+        raise InputError("the object is nothing but broken characters: give a text or the name of an entity")
+    start, end = given["valid_from"], given["valid_until"]
+    if end is not None and end <= (now if start is None else start):
+        raise InputError(
+            "a fact cannot end before it begins: valid_until (--until) must be later than valid_from (--from), or than "
+            "now where that is not given"
+        )
     status: Literal["confirmed", "staged"] = "confirmed" if source == "user_edit" else "staged"
     return Fact(
         id=fact_id(subject, predicate, object_id, clean(value)),

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from cuetrail.model import Scope
+from cuetrail.store.facts import EVER
 
 SECONDS = 60
 MOST = 1_000
@@ -35,7 +36,7 @@ class Answers(Generic[T]):
     def __init__(self, seconds: int = SECONDS, most: int = MOST) -> None:
         self._life = seconds * 1000
         self._most = most
-        self._kept: OrderedDict[Question, tuple[Hashable, int, T]] = OrderedDict()
+        self._kept: OrderedDict[Question, tuple[Hashable, range, T]] = OrderedDict()
         self._counts: Counter[tuple[Scope, str]] = Counter()
         self._lock = threading.Lock()
 
@@ -43,7 +44,7 @@ class Answers(Generic[T]):
         """The answer, None where there is none, or none that still holds."""
         with self._lock:
             found = self._kept.get(question)
-            if found is not None and found[0] == version and 0 <= now - found[1] < self._life:
+            if found is not None and found[0] == version and now in found[1]:
                 self._kept.move_to_end(question)
                 self._counts[question.scope, "hits"] += 1
                 return found[2]
@@ -51,10 +52,12 @@ class Answers(Generic[T]):
             self._counts[question.scope, "misses"] += 1
             return None
 
-    def put(self, question: Question, version: Hashable, now: int, answer: T) -> None:
-        """Keep an answer that was made of a version; the oldest goes where there are too many."""
+    def put(self, question: Question, version: Hashable, now: int, answer: T, until: int = EVER) -> None:
+        """Keep an answer that was made of a version, to be given before `until`; the oldest goes where there are too
+        many.
+        """
         with self._lock:
-            self._kept[question] = (version, now, answer)
+            self._kept[question] = (version, range(now, min(now + self._life, until)), answer)
             self._kept.move_to_end(question)
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)

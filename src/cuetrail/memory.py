@@ -29,7 +29,7 @@ from cuetrail.ingest.linking import Change, resolve
 from cuetrail.ingest.pipeline import Options, Writer, ingest_documents, ingest_path, watch_path
 from cuetrail.ingest.readers import read as read_bytes
 from cuetrail.ingest.readers import read_string
-from cuetrail.ingest.stating import FactReader, by_rules, state
+from cuetrail.ingest.stating import FactReader, by_rules, pass_on, state
 from cuetrail.mirror import MirrorReport, Placement, end, follow, kept, mirror, sync
 from cuetrail.model import (
     DreamReport,
@@ -183,7 +183,9 @@ class Memory(Correcting):
         if named and not allow_again:
             kept_out = self.store.is_forgotten(self.scope, named)
             named = [node for node in named if node.id not in kept_out]
-        resolve(self.store, self.scope, Change(arriving=named), batch, now)
+        if named:
+            pass_on(self.store, self.scope, batch, named, self._single)
+        resolve(self.store, self.scope, Change(arriving=named, leaving=list(batch.successors)), batch, now)
         return self._write(batch)
 
     @checked
@@ -495,7 +497,8 @@ class Memory(Correcting):
         """Take in an export of cuetrail or of another system. What was forgotten here stays forgotten."""
         place = Path(path).expanduser()
         options = Options(None, "internal", None, now_ms() if now is None else now, (self._home,))
-        target = Target(self.store, self.scope, self._write, self._vectors.space(), options.now)
+        learn, space = self._learning(options.now), self._vectors.space()
+        target = Target(self.store, self.scope, self._write, learn, self._single, space, options.now)
         report = import_file(target, place, format, options, progress)
         return replace(report, notices=self._taken_in(report.notices, progress))
 

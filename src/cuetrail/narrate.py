@@ -6,13 +6,14 @@ anchor -> spread -> score -> render, as in any recall; see `telling` for the sta
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from cuetrail.anchor import Ask
 from cuetrail.cue import looked_for
 from cuetrail.model import Fact, Node, node_dict
 from cuetrail.recipes import Recipe
+from cuetrail.store.facts import EVER, until
 from cuetrail.telling import NAMES, Line
 
 
@@ -21,7 +22,8 @@ class Narrative:
     """What is told on a cue: text within the budget, and its lines with the fact each tells and why.
 
     `anchors` are the entities the cue means, also those of which nothing is told. `degraded`: there were no vectors to
-    find them by, so their names had to do. `cached`: it was told before; nothing of it has changed since.
+    find them by, so their names had to do. `cached`: it was told before; nothing of it has changed since. `until`: when
+    the first of the facts it was made of ends.
     """
 
     cue: str
@@ -33,6 +35,7 @@ class Narrative:
     looked_for: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     cached: bool = field(default=False, compare=False)
+    until: int = field(default=EVER, compare=False)
 
     @property
     def answerable(self) -> bool:
@@ -43,10 +46,6 @@ class Narrative:
     def facts(self) -> tuple[Fact, ...]:
         """The facts that are told, in the order of the lines."""
         return tuple(line.fact for line in self.lines)
-
-    def again(self) -> Narrative:
-        """The same, told once more."""
-        return replace(self, cached=True)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON, the same in the CLI, REST and MCP."""
@@ -82,4 +81,5 @@ def narrate(ask: Ask, recipe: Recipe) -> Narrative:
         degraded=anchored.attempt == NAMES,
         looked_for=looked_for(ask.cue),
         notices=ask.cue.notices + anchored.notices,
+        until=min((until(told.fact) for told in reached.told), default=EVER),
     )

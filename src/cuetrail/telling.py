@@ -5,8 +5,9 @@ They are stages like those of any recipe: `recipes.NARRATIVE` puts them together
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from cuetrail.anchor import Anchor, Anchored, Ask, Embedded
@@ -16,6 +17,7 @@ from cuetrail.model import Direction, Fact, Found, Hit, Node, Where, fact_dict
 from cuetrail.score import Scored
 from cuetrail.spread import Reached, Told
 from cuetrail.store.base import Alike
+from cuetrail.store.facts import ends_of
 from cuetrail.text import folded, name_words, snippet
 
 MEANING, NAMES, EITHER = "meaning", "names", "meaning and names"
@@ -135,24 +137,21 @@ def along_facts(
     One request for all entities of a level.
     """
     nodes = {anchor.node.id: anchor.node for anchor in anchored.anchors}
-    where = ask.cue.where
     ways: dict[str, tuple[str, ...]] = {id_: (id_,) for id_ in nodes}
     told: dict[str, Told] = {}
     level = list(nodes)
     for hop in range(hops):
         if not level or len(told) >= max_facts:
             break
-        found = ask.store.beliefs(ask.scope, level, ask.now, per_entity, direction)
-        new = {end for facts in found.values() for fact in facts for end in _ends(fact)} - nodes.keys()
-        nodes |= ask.store.get(ask.scope, sorted(new)) if new else {}
+        found = _shown(ask, level, nodes, per_entity, direction)
         further: dict[str, None] = {}
-        for entity, fact in _in_order(level, found, {id_: n for id_, n in nodes.items() if passes(n, where)}):
+        for entity, fact in ((id_, one) for id_ in level for one in found.get(id_, ())):
             if len(told) >= max_facts:
                 break
             if fact.id in told:
                 continue
             told[fact.id] = Told(fact, entity, hop, ways[entity])
-            for end in _ends(fact):
+            for end in ends_of(fact):
                 if end not in ways:
                     ways[end] = (*ways[entity], end)
                     further[end] = None
@@ -160,20 +159,25 @@ def along_facts(
     return Reached(told=tuple(told.values()), entities={id_: nodes[id_] for id_ in ways if id_ in nodes})
 
 
-def _ends(fact: Fact) -> Iterator[str]:
-    yield fact.subject
-    if fact.object is not None:
-        yield fact.object
+def _shown(
+    ask: Ask, level: Sequence[str], nodes: dict[str, Node], each: int, direction: Direction
+) -> dict[str, list[Fact]]:
+    """Of each entity the most certain facts whose ends may be shown; the ends are added to `nodes`.
 
-
-def _in_order(
-    level: Iterable[str], found: Mapping[str, Sequence[Fact]], nodes: Mapping[str, Node]
-) -> Iterator[tuple[str, Fact]]:
-    """The facts of a level whose ends may be shown, each with the entity it was found at."""
-    for entity in level:
-        for fact in found.get(entity, ()):
-            if all(end in nodes for end in _ends(fact)):
-                yield entity, fact
+    Where some may not be shown, more are read: what is hidden takes nobody's place.
+    """
+    shown: dict[str, list[Fact]] = {}
+    limit = each
+    while level:
+        found = ask.store.beliefs(ask.scope, level, ask.now, limit, direction)
+        new = {end for facts in found.values() for fact in facts for end in ends_of(fact)} - nodes.keys()
+        nodes |= ask.store.get(ask.scope, sorted(new)) if new else {}
+        for id_, facts in found.items():
+            seen = (f for f in facts if all(e in nodes and passes(nodes[e], ask.cue.where) for e in ends_of(f)))
+            shown[id_] = list(islice(seen, each))
+        level = [id_ for id_ in level if len(found.get(id_, ())) == limit > len(shown.get(id_, ())) < each]
+        limit *= 4
+    return shown
 
 
 # --- score
@@ -260,10 +264,15 @@ def in_sections(ask: Ask, scored: Scored) -> tuple[str, Scored]:
     lines = [(at, line["text"], line["score"]) for at, hit in enumerate(hits) for line in hit.why["lines"]]
     kept = set(range(len(lines)))
     if ask.measure(_text(hits, lines, kept)) > ask.size:
-        kept = set()
+        kept, left = set(), ask.size
         for number in sorted(range(len(lines)), key=lambda n: (-lines[n][2], n)):
-            if ask.measure(_text(hits, lines, kept | {number})) <= ask.size:
+            # Most of what does not fit is too long by itself; the whole text is measured for the others alone.
+            if ask.measure(lines[number][1]) > left:
+                continue
+            size = ask.measure(_text(hits, lines, kept | {number}))
+            if size <= ask.size:
                 kept.add(number)
+                left = ask.size - size
     shown = _left(hits, kept)
     anchors = {hit.node.id for hit in scored.anchors}
     return _text(hits, lines, kept), Scored(

@@ -31,14 +31,22 @@ def clean(text: str) -> str:
     return unicodedata.normalize("NFC", text.encode("utf-8", "ignore").decode("utf-8"))
 
 
+# Letters with a stroke, and two in one, that Unicode does not take apart.
+_STROKES = str.maketrans(
+    {"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ð": "d", "Ð": "D", "ħ": "h", "Ħ": "H", "ı": "i",
+     "þ": "th", "Þ": "Th", "æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe"}
+)  # fmt: skip
+
+
 def folded(text: str) -> str:
     """A name as it is compared where accents and case may differ: without marks, casefolded, single spaces.
 
-    >>> folded("  Málaga  CAFÉ "), folded("Straße"), folded("東京")
-    ('malaga cafe', 'strasse', '東京')
+    >>> folded("  Málaga  CAFÉ "), folded("Straße"), folded("Øyvind Łaska"), folded("東京")
+    ('malaga cafe', 'strasse', 'oyvind laska', '東京')
     """
     if not text.isascii():
         text = "".join(c for c in unicodedata.normalize("NFKD", clean(text)) if not unicodedata.combining(c))
+        text = text.translate(_STROKES)
     return norm_name(text)
 
 
@@ -167,8 +175,8 @@ def link_id(src: str, dst: str, kind: str) -> str:
 
 
 def fact_id(subject: str, predicate: str, object_: str | None, value: str | None) -> str:
-    """The id of a fact: stating the same again is the same fact."""
-    return digest("fact", subject, predicate, object_ if object_ is not None else f"={value}")
+    """The id of a fact: stating the same again, in whatever case, is the same fact."""
+    return digest("fact", subject, predicate, object_ if object_ is not None else f"={norm_name(value or '')}")
 
 
 def snippet(text: str, width: int = 80) -> str:

@@ -15,9 +15,11 @@ from cuetrail.errors import InputError
 from cuetrail.exporting import Line, dump_line, ends_of, header, load_lines, put, read_header
 from cuetrail.files import replacing
 from cuetrail.ingest.linking import Change, resolve
-from cuetrail.ingest.pipeline import Options, ingest_path
+from cuetrail.ingest.pipeline import Options, Writer, ingest_path
+from cuetrail.ingest.stating import SingleValued
 from cuetrail.model import Edge, Fact, FileError, Life, Node, Scope, SourceFile, Tombstone, Version
 from cuetrail.store.base import NO_VECTORS, Batch, Progress, Record, Store, VectorSpace, Written
+from cuetrail.store.facts import Stated
 from cuetrail.vectors import shortened
 
 RECORDS_PER_WRITE = 2_000
@@ -91,11 +93,15 @@ def _vectors(
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where an import goes. `space` is the model whose vectors the memory holds or is about to."""
+    """Where an import goes. `learn` writes files with the facts in them; `single` tells which predicates have one value
+    at a time; `space` is the model whose vectors the memory holds or is about to.
+    """
 
     store: Store
     scope: Scope
     write: ScopedWriter
+    learn: Writer
+    single: SingleValued
     space: VectorSpace | None
     now: int
 
@@ -126,11 +132,7 @@ def _import_records(target: Target, path: Path, told: str, progress: Progress | 
 
 def _ingest(target: Target, path: Path, options: Options, progress: Progress | None) -> ImportReport:
     """Take in files that `ingest` reads. What it follows is not read again while it stays as it is."""
-
-    def write(batch: Batch) -> Written:
-        return target.write(batch, target.scope)
-
-    found = ingest_path(target.store, target.scope, path, options, write, progress)
+    found = ingest_path(target.store, target.scope, path, options, target.learn, progress)
     unread = found.unchanged_files
     said = f"{unread} of {found.files} files are as they were when they were last taken in"
     return ImportReport(
@@ -291,6 +293,7 @@ def _write_some(
             batch.vectors[line.record.id] = line.vector
             batch.space = target.space
     resolve(target.store, scope, Change(arriving=[node for node in batch.nodes if node.name]), batch, target.now)
+    _fit_in(target, scope, batch)
     try:
         target.write(batch, scope)
     except InputError as error:
@@ -301,3 +304,18 @@ def _write_some(
         half = len(lines) // 2
         return [line for some in (lines[:half], lines[half:]) for line in _write_some(target, team, some, path, errors)]
     return []
+
+
+def _fit_in(target: Target, scope: Scope, batch: Batch) -> None:
+    """Let facts of single-valued predicates find their place among other values that are known here.
+
+    Where there are none they come in as they are, with their history.
+    """
+    alone = target.single({fact.predicate for fact in batch.facts}) if batch.facts else set()
+    coming = {fact.id for fact in batch.facts}
+    subjects = list({fact.subject for fact in batch.facts if fact.predicate in alone})
+    known = (fact for some in target.store.facts(scope, subjects).values() for fact in some) if subjects else ()
+    contested = {(f.subject, f.predicate) for f in known if f.predicate in alone and f.id not in coming}
+    fitted = [f for f in batch.facts if (f.subject, f.predicate) in contested]
+    batch.facts = [f for f in batch.facts if (f.subject, f.predicate) not in contested]
+    batch.stated += [Stated(fact, single=True, settled=True) for fact in fitted]

@@ -61,3 +61,16 @@ def test_narrate_stays_within_a_budget(run: Run) -> None:
     run("fact", "Ines", "repairs", "ship radios")
     assert run("narrate", "ines", "--budget-chars", "10").stdout == ""
     run("narrate", "ines", "--budget-chars", "10", "--budget-tokens", "3", code=2)
+
+
+def test_a_subject_may_be_given_without_its_accents_and_an_unclear_one_is_asked_back(run: Run, ask: Ask) -> None:
+    assert "which is new" in run("fact", "Café Málaga", "serves", "tea").stdout
+    assert "which is new" not in run("fact", "Cafe Malaga", "serves", "milk").stdout
+    assert [f["value"] for f in ask("fact", "list", "cafe malaga")] == ["milk", "tea"]
+    assert len(ask("fact", "history", "CAFE MALAGA")) == 2
+    for kind in ("planet", "person"):
+        run("add", "--name", "Mercury", "--kind", kind)
+    assert "give the id, or the kind" in run("fact", "Mercury", "sings", "opera", code=2).stderr
+    run("fact", "Mercury", "sings", "opera", "--kind", "person")
+    assert "give the id, or the kind" in run("fact", "list", "Mercury", code=2).stderr
+    assert "--until" in run("fact", "Ines", "visited", "Rome", "--until", "2020-01-01", code=2).stderr

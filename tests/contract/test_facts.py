@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cuetrail.errors import NotFound
+from cuetrail.errors import InputError, NotFound
 from cuetrail.model import Fact, Node, Scope, Where
 from cuetrail.store.base import Batch, Store, VectorSpace
 from cuetrail.store.facts import MADE_FOR_A_FACT, Stated, Verdict, holds
@@ -103,6 +103,41 @@ def test_the_most_certain_facts_of_every_entity_come_in_one_request(known: Store
     assert known.beliefs(ME, ["jacq"], NOW, 10, "in")["jacq"][0].subject == "user"
     assert "likes" not in {f.predicate for f in known.beliefs(ME, ["jacq"], NOW, 20, "out")["jacq"]}
     assert known.beliefs(ME, ["jacq"], NOW, 0, "both") == {}
+
+
+def test_a_text_that_becomes_an_entity_is_the_same_fact_from_then_on(known: Store) -> None:
+    state(known, fact("uses", "DuckDB", confidence=0.7), fact("uses", "Go"))
+    known.touch_facts(ME, [fact("uses", "DuckDB").id], NOW)
+    entity = fact("uses", "", NOW + DAY, object="duckdb", confidence=0.8)
+    known.write(ME, Batch(stated=[Stated(entity, words="duckdb ")]))
+    assert set(values(known, NOW)) == {"Go", "duckdb"}
+    (found,) = known.facts_by_id(ME, [entity.id]).values()
+    assert (found.created, found.access_count, found.confidence, found.value) == (NOW, 1, 0.8, None)
+    assert known.beliefs(ME, ["duckdb"], NOW, 5, "in").keys() == {"duckdb"}
+
+
+def test_the_same_value_in_another_case_is_the_same_fact(known: Store) -> None:
+    state(known, fact("uses", "duckdb"))
+    state(known, fact("uses", " DuckDB", NOW + DAY))
+    assert values(known, NOW + DAY) == ["duckdb"]
+    state(known, fact("uses", "DuckDB", NOW + DAY, source="user_edit"))
+    assert values(known, NOW + DAY) == ["DuckDB"]
+
+
+def test_a_fact_settled_elsewhere_gives_way_to_what_is_known(known: Store) -> None:
+    state(known, fact("status", "active", NOW + DAY), single=True)
+    old = fact("status", "draft", NOW, source="user_edit", confidence=1.0)
+    known.write(ME, Batch(stated=[Stated(old, single=True, settled=True)]))
+    assert [values(known, NOW + days * DAY) for days in range(3)] == [["draft"], ["active"], ["active"]]
+
+
+def test_a_fact_has_an_object_or_a_value(known: Store) -> None:
+    ends: list[dict[str, Any]] = [{"object": "duckdb", "value": "x"}, {}]
+    for both in ends:
+        with pytest.raises(InputError, match="either an object or a value"):
+            state(known, Fact("f", "jacq", "uses", **both))
+        with pytest.raises(InputError, match="either an object or a value"):
+            known.write(ME, Batch(facts=[Fact("f", "jacq", "uses", **both)]))
 
 
 def test_a_fact_on_an_unknown_node_changes_nothing(known: Store) -> None:

@@ -14,49 +14,27 @@ from cuetrail.narrate import Narrative, narrate
 from cuetrail.resolution import resolve_entity
 from cuetrail.store.base import Batch, Store, VectorSpace
 from cuetrail.store.facts import Stated
+from tests import narrative
 from tests.contract.test_records import vector
 
 ME = Scope()
 NOW = 1_765_929_600_000
 DAY = 86_400_000
 SPACE = VectorSpace("test", 3)
-SAMPLE = """\
-### 👤 USER CONTEXT
-- prefers: dark mode
-- prefers: TypeScript over JavaScript
-- works_on: JACQ Project
-
-### 💡 CONTEXT: JACQ Project
-- uses: DuckDB
-- uses: Next.js 16
-- status: active development
-
-### 💡 CONTEXT: DuckDB
-- type: embedded OLAP database
-- supports: vector search via VSS extension"""
+IDS = {"user": "user", "JACQ Project": "jacq", "DuckDB": "duckdb"}
 
 
 @pytest.fixture
 def known(store: Store) -> Store:
     """The facts of the seed's sample, and an atom that must not be taken for an entity."""
     store.start_vector_space(SPACE)
-    told = [
-        ("user", "prefers", None, "dark mode"),
-        ("user", "prefers", None, "TypeScript over JavaScript"),
-        ("user", "works_on", "jacq", None),
-        ("jacq", "uses", "duckdb", None),
-        ("jacq", "uses", None, "Next.js 16"),
-        ("jacq", "status", None, "active development"),
-        ("duckdb", "type", None, "embedded OLAP database"),
-        ("duckdb", "supports", None, "vector search via VSS extension"),
-    ]
-    names = {"user": ("person", "user"), "jacq": ("project", "JACQ Project"), "duckdb": ("concept", "DuckDB")}
-    nodes = [Node(id_, kind, name, at=NOW) for id_, (kind, name) in names.items()]
+    nodes = [Node(IDS[name], kind, name, at=NOW) for name, kind in narrative.KINDS.items()]
     vectors = {"user": vector(1, 0, 0), "jacq": vector(0, 1, 0), "duckdb": vector(0, 0, 1), "atom": vector(1, 1, 1)}
     store.write(ME, Batch(nodes=[*nodes, Node("atom", text="user JACQ DuckDB")], vectors=vectors))
+    known: Any = {"status": "confirmed", "source": "user_edit", "created": NOW}
     facts = [
-        Fact(f"f{n}", s, p, o, v, 0.99 - n / 100, "confirmed", "user_edit", created=NOW)
-        for n, (s, p, o, v) in enumerate(told)
+        Fact(f"f{n}", IDS[s], p, IDS.get(v), None if v in IDS else v, 0.99 - n / 100, **known)
+        for n, (s, p, v) in enumerate(narrative.FACTS)
     ]
     store.write(ME, Batch(stated=[Stated(fact) for fact in facts]))
     return store
@@ -72,7 +50,7 @@ def told(store: Store, cue: str, meant: bytes | None, at: int = NOW, scope: Scop
 
 def test_the_sample_is_told_by_meaning_and_by_name(known: Store) -> None:
     found = told(known, "anything", vector(3, 2, 1))
-    assert found.text == SAMPLE
+    assert found.text == narrative.TEXT
     assert [node.id for node in found.anchors] == ["user", "jacq", "duckdb"]
     assert not found.degraded
     by_name = told(known, "user and duckdb and the jacq project", None)
@@ -121,3 +99,27 @@ def test_facts_that_may_be_judged_come_in_pages_by_id(known: Store) -> None:
         ["f0", "f1", "f2"],
         ["f3", "f4", "f5", "f6", "f7"],
     )
+
+
+def test_facts_with_hidden_ends_take_nobodys_place(known: Store) -> None:
+    hidden = [Node(f"h{n}", "entity", f"Hidden {n}", provenance="quarantine") for n in range(12)]
+    facts = [Fact(f"g{n}", "user", "knows", f"h{n}", confidence=1.0, created=NOW) for n in range(12)]
+    known.write(ME, Batch(nodes=hidden, stated=[Stated(fact) for fact in facts]))
+    assert [f.id for f in told(known, "x", vector(1, 0, 0), hops=1).facts] == ["f0", "f1", "f2"]
+
+
+def test_the_entities_used_most_come_first_however_many_facts_the_first_one_has(known: Store) -> None:
+    many = [Fact(f"h{n}", "jacq", "has", None, f"part {n}", created=NOW) for n in range(60)]
+    known.write(ME, Batch(stated=[Stated(fact) for fact in many]))
+    for ids in ([fact.id for fact in many], ["h0", "f0"], ["h0", "f0", "f6"]):
+        known.touch_facts(ME, ids, NOW)
+    assert known.most_used(ME, 2) == ["jacq", "user"]
+    assert known.most_used(ME, 9) == ["jacq", "user", "duckdb"]
+
+
+def test_the_next_fact_to_hold_is_known_ahead(known: Store) -> None:
+    assert known.next_belief(ME, NOW) is None
+    ahead = [Fact(f"a{n}", "user", "plans", None, f"trip {n}", created=NOW, valid_from=NOW + n * DAY) for n in (2, 1)]
+    known.write(ME, Batch(stated=[Stated(fact) for fact in ahead]))
+    assert [known.next_belief(ME, NOW + n * DAY) for n in range(3)] == [NOW + DAY, NOW + 2 * DAY, None]
+    assert known.next_belief(Scope(user="bob"), NOW) is None

@@ -17,23 +17,9 @@ from cuetrail.errors import EmbedderError, InputError, NotFound
 from cuetrail.formulas import DAY, WEEK, fact_score
 from cuetrail.model import Fact
 from cuetrail.narrate import Narrative
+from tests import narrative
 
 NOW = 1_765_929_600_000
-
-SAMPLE = """\
-### 👤 USER CONTEXT
-- prefers: dark mode
-- prefers: TypeScript over JavaScript
-- works_on: JACQ Project
-
-### 💡 CONTEXT: JACQ Project
-- uses: DuckDB
-- uses: Next.js 16
-- status: active development
-
-### 💡 CONTEXT: DuckDB
-- type: embedded OLAP database
-- supports: vector search via VSS extension"""
 
 
 class Directions:
@@ -63,19 +49,9 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 @pytest.fixture
 def known(memory: Memory) -> Memory:
     """The facts of the seed's sample."""
-    for name, kind in (("user", "person"), ("JACQ Project", "project"), ("DuckDB", "concept")):
+    for name, kind in narrative.KINDS.items():
         memory.add(name=name, kind=kind, now=NOW)
-    told = [
-        ("user", "prefers", "dark mode"),
-        ("user", "prefers", "TypeScript over JavaScript"),
-        ("user", "works_on", "JACQ Project"),
-        ("JACQ Project", "uses", "DuckDB"),
-        ("JACQ Project", "uses", "Next.js 16"),
-        ("JACQ Project", "status", "active development"),
-        ("DuckDB", "type", "embedded OLAP database"),
-        ("DuckDB", "supports", "vector search via VSS extension"),
-    ]
-    for number, (subject, predicate, value) in enumerate(told):
+    for number, (subject, predicate, value) in enumerate(narrative.FACTS):
         memory.fact(subject, predicate, value, confidence=0.99 - number / 100, now=NOW)
     return memory
 
@@ -88,7 +64,7 @@ def values(found: Narrative) -> list[str]:
 
 
 def test_the_seeds_sample_is_reproduced_from_its_facts(known: Memory) -> None:
-    assert known.narrate("user user user jacq jacq duckdb", now=NOW, record_access=False).text == SAMPLE
+    assert known.narrate("user user user jacq jacq duckdb", now=NOW, record_access=False).text == narrative.TEXT
 
 
 def test_anchors_are_the_three_entities_nearest_by_cosine(known: Memory) -> None:
@@ -209,7 +185,7 @@ def test_a_cue_that_means_nothing_is_not_answered(known: Memory) -> None:
 
 def test_the_recipe_answers_a_recall_too(known: Memory) -> None:
     found = known.recall("user user user jacq jacq duckdb", recipe=recipes.NARRATIVE, now=NOW)
-    assert found.text == SAMPLE
+    assert found.text == narrative.TEXT
     assert [hit.node.name for hit in found.anchors] == ["user", "JACQ Project", "DuckDB"]
 
 

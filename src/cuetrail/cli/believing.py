@@ -80,13 +80,28 @@ def add(run: Run, /, subject: str, predicate: str, object: str, **options: Any) 
     from cuetrail.model import fact_dict
 
     with run.open(vectors=True, new=True) as memory:
-        about = known(memory, subject)
-        stated = memory.fact(about.id if about else subject, predicate, object, **options)
+        stated = memory.fact(_subject(memory, subject), predicate, object, **options)
         named = memory.get(stated.subject)
-    of = "" if named is None else f" of {show.title(named)}" + ("" if about else ", which is new")
+    # The first thing stated of an entity, and the entity, are made at the same moment.
+    is_new = named is not None and named.created == stated.created
+    of = "" if named is None else f" of {show.title(named)}" + (", which is new" if is_new else "")
     if stated.status == "superseded":
         run.notice("another value holds: this one is kept as history (a confidence of .9 or more would replace it)")
     run.result(fact_dict(stated), stated.id if run.quiet else f"stated {stated.id}{of}")
+
+
+def _subject(memory: Memory, word: str) -> str:
+    """The id that a word begins, else the word itself: a name, which the memory resolves."""
+    found = known(memory, word) if _DIGITS.fullmatch(word.lower()) else None
+    return found.id if found is not None else word
+
+
+def _known_subject(memory: Memory, word: str) -> str:
+    """The same. Raises NotFound, with what comes nearest, where nothing was ever stated of any such node."""
+    subject = _subject(memory, word)
+    if not memory.fact_history(subject):
+        meant(memory, word)
+    return subject
 
 
 @verb("list", "cuetrail fact list Skarholm", "cuetrail fact list Skarholm --as-of 2025-03-04 --json")
@@ -96,7 +111,7 @@ def add(run: Run, /, subject: str, predicate: str, object: str, **options: Any) 
 def list_(run: Run, subject: str, as_of: int | None) -> None:
     """Show what is believed of SUBJECT, the most certain first."""
     with run.open() as memory:
-        _show(run, memory, memory.facts(meant(memory, subject).id, as_of=as_of))
+        _show(run, memory, memory.facts(_known_subject(memory, subject), as_of=as_of))
 
 
 @verb("history", "cuetrail fact history Skarholm", "cuetrail fact history 'Ines Okafor' lives_in")
@@ -111,7 +126,7 @@ def history(run: Run, subject: str, predicate: str | None) -> None:
     from cuetrail.store.facts import begins
 
     with run.open() as memory:
-        every = memory.fact_history(meant(memory, subject).id, predicate=predicate)
+        every = memory.fact_history(_known_subject(memory, subject), predicate=predicate)
         _show(run, memory, sorted(every, key=lambda one: (one.predicate, begins(one), one.id)))
 
 

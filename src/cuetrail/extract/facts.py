@@ -64,8 +64,8 @@ def from_fields(fields: Mapping[str, Any], title: str) -> list[Triple]:
 
 
 def find(text: str, *, title: str | None = None, speaker: str = USER, known: Iterable[str] = ()) -> list[Triple]:
-    """What a text states, in its order. `title` is what its fields and decisions are about, `speaker` who "I" is, and
-    `known` are names that the document has elsewhere.
+    """What a text states, in its order. `title` is what its fields and decisions are about, `speaker` who "I" is, empty
+    if nobody knows, and `known` are names that the document has elsewhere.
     """
     if not _TELLING.search(text):
         return []
@@ -224,7 +224,8 @@ _PREDICATES = {
 
 def _stated(sentence: str, title: str | None, speaker: str, named: Container[str]) -> Iterator[Triple]:
     """What one sentence states: by the first rule that fits."""
-    if (decided := _decision(sentence, title or speaker)) is not None:
+    about = title or speaker
+    if about and (decided := _decision(sentence, about)) is not None:
         yield decided
         return
     for rule in (_of_me, _of_others):
@@ -248,6 +249,8 @@ def _decision(sentence: str, about: str) -> Triple | None:
 
 def _of_me(sentence: str, speaker: str, _named: Container[str]) -> Iterator[Triple]:
     """What somebody says of himself."""
+    if not speaker:
+        return
     if match := _I_DO.match(sentence):
         predicate = _PREDICATES[match[1]]
         several = match[1] in ("use", "speak", "own")
@@ -262,7 +265,7 @@ def _of_me(sentence: str, speaker: str, _named: Container[str]) -> Iterator[Trip
 def _of_others(sentence: str, speaker: str, named: Container[str]) -> Iterator[Triple]:
     """What is said of something that has a name."""
     if match := _USES.match(sentence):
-        subject = speaker if match[1] == "I" else _subject(match[1], named, telling=True)
+        subject = speaker or None if match[1] == "I" else _subject(match[1], named, telling=True)
         confidence = SURE if match[1] == "I" else FAIR
         values = _values(match[2], split=True) if subject else ()
         yield from (Triple(str(subject), "uses", value, confidence) for value in values)

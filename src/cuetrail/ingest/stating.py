@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from cuetrail.errors import InputError
 from cuetrail.extract import facts as rules
 from cuetrail.extract.facts import USER, Triple
 from cuetrail.ingest.build import RECORD, source_id
 from cuetrail.ingest.linking import Change, is_found, norms_of, resolve
 from cuetrail.model import Fact, Node, Scope
-from cuetrail.resolution import resolve_entity
+from cuetrail.resolution import Resolved, precedence, resolve_entity
 from cuetrail.store.base import Batch, Store
 from cuetrail.store.facts import CERTAIN, MADE_FOR_A_FACT, Stated, Verdict
 from cuetrail.text import digest, fact_id, norm_name
@@ -29,7 +30,7 @@ MOST_COMPARED = 200
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A text to read facts out of. `title` is what it is about, `speaker` who "I" is."""
+    """A text to read facts out of. `title` is what it is about, `speaker` who "I" is, empty if nobody knows."""
 
     id: str
     text: str
@@ -67,6 +68,9 @@ def passages_of(store: Store, scope: Scope, nodes: Sequence[Node]) -> list[Passa
         if file is None or speaker.casefold() in _MACHINES:
             continue
         who = USER if speaker.casefold() in _USERS else speaker
+        if who == USER and atom.provenance == "external":
+            # Nobody knows who "I" is in what others wrote.
+            who = ""
         # A turn begins with who speaks.
         text = atom.text.removeprefix(f"{speaker}: ")
         found.append(Passage(atom.id, text, file.name or "", who, file.props.get("format") == "chat"))
@@ -81,22 +85,35 @@ def state(
     passages = passages_of(store, scope, batch.nodes)
     found = list(zip(passages, read(passages), strict=True)) if passages else []
     fields = [(node, _fields(node)) for node in batch.nodes if node.kind == "source"]
-    _pass_on(store, scope, batch)
+    pass_on(store, scope, batch, batch.nodes, single)
     made = _State(store, scope, batch, [*gone, *batch.successors], now).put(found, fields, nodes, single)
     if made:
         resolve(store, scope, Change(arriving=made), batch, now)
     _end(store, scope, batch, [*gone, *(node.id for node, _ in fields)], now)
 
 
-def _pass_on(store: Store, scope: Scope, batch: Batch) -> None:
-    """Let what was stated of an entity that a rule made pass to the note of its name, now that there is one."""
-    notes = {norm: node.id for node in batch.nodes if node.kind == "source" for norm in norms_of(node)}
-    named = store.named(scope, sorted(notes)) if notes else {}
+def pass_on(store: Store, scope: Scope, batch: Batch, arriving: Iterable[Node], single: SingleValued) -> None:
+    """Let what was stated of entities that a rule made pass to what is called so and arrives with a batch: notes, and
+    what a user adds. Values of single-valued predicates are fitted in, where there are others.
+    """
+    made = (node for node in arriving if node.kind != "atom" and "found" not in node.props)
+    heirs = {norm: node.id for node in made for norm in norms_of(node)}
+    named = store.named(scope, sorted(heirs)) if heirs else {}
     nodes = store.get(scope, sorted({id_ for ids in named.values() for id_ in ids}))
+    passing: dict[str, str] = {}
     for norm, ids in named.items():
         mine = (nodes[id_] for id_ in ids if id_ in nodes and dict(nodes[id_].props) == MADE_FOR_A_FACT)
         here = [node for node in mine if (node.owner, node.team) == (scope.user, scope.share)]
-        batch.successors |= {node.id: notes[norm] for node in here}
+        passing |= {node.id: heirs[norm] for node in here if node.id != heirs[norm]}
+    batch.successors |= passing
+    facts = [fact for some in store.facts(scope, list(passing)).values() for fact in some] if passing else []
+    alone = single({fact.predicate for fact in facts})
+    for fact in facts:
+        # One that ended under another id was fitted in where it was.
+        if fact.predicate in alone and fact.id == fact_id(fact.subject, fact.predicate, fact.object, fact.value):
+            subject, object_ = passing[fact.subject], passing.get(fact.object or "", fact.object)
+            id_ = fact_id(subject, fact.predicate, object_, fact.value)
+            batch.stated.append(Stated(replace(fact, id=id_, subject=subject, object=object_), True, settled=True))
 
 
 def _fields(file: Node) -> list[Triple]:
@@ -112,9 +129,9 @@ def _fields(file: Node) -> list[Triple]:
 def _end(store: Store, scope: Scope, batch: Batch, refs: Sequence[str], now: int) -> None:
     """Retract what was read out of texts that go, or of fields that changed, and is not stated again."""
     if refs:
-        again = {one.fact.id for one in batch.stated}
+        again = {id_ for one in batch.stated for id_ in one.ids}
         # A field with another value is superseded by that.
-        fields = (one for one in batch.stated if one.single and one.fact.valid_from is None)
+        fields = (one for one in batch.stated if one.single and one.fact.valid_from is None and not one.settled)
         superseded = {(one.fact.subject, one.fact.predicate) for one in fields if one.fact.confidence >= CERTAIN}
         left = [fact for fact in store.facts_from(scope, refs) if fact.id not in again and fact.source != "user_edit"]
         gone = [fact for fact in left if (fact.subject, fact.predicate) not in superseded]
@@ -141,7 +158,7 @@ class _State:
         if not triples:
             return []
         self._look_up({norm_name(word) for t in triples for word in (t.subject, t.value)})
-        facts: list[Fact] = []
+        facts: list[tuple[Fact, str]] = []
         for passage, some in found:
             node = nodes.get(passage.id)
             at = min(node.at, self.now) if node is not None else None
@@ -149,11 +166,11 @@ class _State:
             about = source_id(node.source or "") if node is not None else None
             for t in some:
                 subject = about if about and t.subject == passage.title else self._entity(t.subject)
-                facts.append(self._fact(subject, t, source, passage.id, at if t.at is None else t.at))
+                facts.append((self._fact(subject, t, source, passage.id, at if t.at is None else t.at), t.value))
         for file, some in fields:
-            facts += [self._fact(file.id, t, "file", file.id, None) for t in some]
-        declared = single({fact.predicate for fact in facts})
-        self.batch.stated += [Stated(fact, fact.predicate in declared) for fact in facts]
+            facts += [(self._fact(file.id, t, "file", file.id, None), t.value) for t in some]
+        declared = single({fact.predicate for fact, _ in facts})
+        self.batch.stated += [Stated(fact, fact.predicate in declared, words) for fact, words in facts]
         return self.made
 
     def _look_up(self, norms: set[str]) -> None:
@@ -163,8 +180,7 @@ class _State:
         for norm, ids in named.items():
             staying = [every[id_] for id_ in ids if id_ in every and id_ not in self.gone]
             if staying:
-                best = min(staying, key=lambda n: (n.owner != self.scope.user, norm_name(n.name or "") != norm, n.id))
-                self._keep(norm, best)
+                self._keep(norm, min(staying, key=lambda n: (precedence(n, norm, self.scope), n.id)))
         for node in list(self.batch.nodes):
             for norm in norms_of(node) & norms:
                 self._keep(norm, node)
@@ -180,10 +196,16 @@ class _State:
         """The id of the entity of this name, which is made if nothing is called nearly so."""
         norm = norm_name(name)
         if norm not in self.ids:
-            few = len(self.ids) < MOST_COMPARED
-            near = resolve_entity(self.store, self.scope, name) if few else None
+            near = self._near(name) if len(self.ids) < MOST_COMPARED else None
             self.ids[norm] = near.id if near is not None else self._made(name, norm)
         return self.ids[norm]
+
+    def _near(self, name: str) -> Resolved | None:
+        """Who is called nearly so; nobody where that may be several."""
+        try:
+            return resolve_entity(self.store, self.scope, name)
+        except InputError:
+            return None
 
     def _made(self, name: str, norm: str) -> str:
         kind = "person" if norm == USER else "entity"

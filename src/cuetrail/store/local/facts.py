@@ -7,9 +7,18 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cuetrail.errors import InputError, NotFound
 from cuetrail.model import Direction, Fact
-from cuetrail.store.facts import ACTIVE, MADE_FOR_A_FACT, Stated, Verdict, judged, settle
+from cuetrail.store.facts import (
+    ACTIVE,
+    MADE_FOR_A_FACT,
+    Stated,
+    Verdict,
+    check_ends,
+    ends_of,
+    judged,
+    remembered,
+    settle,
+)
 from cuetrail.store.local import rows
 from cuetrail.store.local.db import chunks, marks, take_keys
 from cuetrail.text import storable
@@ -24,8 +33,8 @@ Row = tuple[Any, ...]
 SIDES = {"out": ("subject", "facts_of_subject", "facts_past"), "in": ("object", "facts_of_object", "facts_past_object")}
 _HELD = "coalesce(f.valid_from, f.created) <= ?"
 _UPDATE = (
-    "UPDATE OR REPLACE facts SET id = ?, confidence = ?, status = ?, source = ?, source_ref = ?, provenance = ?,"
-    " tags = ?, valid_from = ?, valid_until = ?, superseded_by = ? WHERE key = ?"
+    "UPDATE OR REPLACE facts SET id = ?, value = ?, confidence = ?, status = ?, source = ?, source_ref = ?,"
+    " provenance = ?, tags = ?, valid_from = ?, valid_until = ?, superseded_by = ? WHERE key = ?"
 )
 
 
@@ -111,13 +120,28 @@ def from_refs(reader: Reader, refs: Sequence[str]) -> list[Fact]:
 def most_used(reader: Reader, limit: int) -> list[str]:
     """The entities whose facts were used most often, the most used first."""
     query = (
-        "SELECT subject, max(access_count) FROM (SELECT subject, access_count FROM facts INDEXED BY facts_used"
-        f" WHERE access_count > 0 AND status IN ('staged', 'confirmed') AND {reader.among()}"
-        " ORDER BY access_count DESC LIMIT ?) GROUP BY subject ORDER BY 2 DESC, 1 LIMIT ?"
+        "SELECT subject, access_count FROM facts INDEXED BY facts_used WHERE access_count > 0"
+        f" AND status IN ('staged', 'confirmed') AND {reader.among()} ORDER BY access_count DESC"
     )
-    keys = [key for key, _ in reader.db.execute(query, (20 * limit, limit))] if limit > 0 else []
+    uses: dict[int, int] = {}
+    for subject, count in reader.db.execute(query) if limit > 0 else ():
+        # Those that are used as often as the last one are looked at before it is decided.
+        if len(uses) >= limit and count < min(uses.values()):
+            break
+        uses.setdefault(subject, count)
+    keys = sorted(uses, key=lambda key: (-uses[key], key))[:limit]
     names = reader.names(keys)
     return [names[key] for key in keys if key in names]
+
+
+def next_belief(reader: Reader, after: int) -> int | None:
+    """When the next fact begins to hold that was stated ahead of its time."""
+    query = (
+        "SELECT min(valid_from) FROM facts INDEXED BY facts_ahead"
+        f" WHERE valid_from > created AND valid_from > ? AND {reader.among()}"
+    )
+    found: int | None = reader.db.execute(query, (after,)).fetchone()[0]
+    return found
 
 
 def ageing(db: sqlite3.Connection, part: int, before: int, after: str, limit: int) -> list[Fact]:
@@ -144,17 +168,11 @@ def touch(db: sqlite3.Connection, keys: Iterable[int], now: int) -> None:
 
 def put(w: Write, stated: Sequence[Stated], forgotten: Collection[str]) -> None:
     """Fit stated facts into what is known. In this transaction: two who state at once do not miss each other."""
-    stated = [one for one in stated if not {one.fact.subject, one.fact.object, one.fact.source_ref} & set(forgotten)]
+    stated = remembered(stated, forgotten)
     if not stated:
         return
-    for one in stated:
-        if (one.fact.object is None) == (one.fact.value is None):
-            raise InputError(f"fact {one.fact.id!r} needs either an object or a value, not both and not neither")
-    ends = w.keys_of(end for one in stated for end in (one.fact.subject, one.fact.object) if end is not None)
-    missing = next((o.fact.subject for o in stated if o.fact.subject not in ends), None)
-    missing = missing or next((o.fact.object for o in stated if o.fact.object and o.fact.object not in ends), None)
-    if missing is not None:
-        raise NotFound(f"there is no node {missing!r} in this scope: add it first")
+    ends = w.keys_of(end for one in stated for end in ends_of(one.fact))
+    check_ends(stated, ends)
     new, changed = settle(stated, list(_present(w, stated, ends)))
     _rewrite(w, changed)
     first = take_keys(w.db, len(new))
@@ -172,10 +190,10 @@ def _present(w: Write, stated: Sequence[Stated], ends: dict[str, int]) -> Iterat
     mine = f"f.part IN ({','.join(map(str, w.ids.mine)) or 'NULL'})"
     called = {key: id_ for id_, key in ends.items()}
     read: dict[int, Row] = {}
-    for some in chunks([one.fact.id for one in stated]):
+    for some in chunks([id_ for one in stated for id_ in one.ids]):
         for row in w.db.execute(f"{rows.FACT} WHERE f.id IN ({marks(len(some))}) AND {mine}", some):
             read[row[0]] = row
-    for subject, predicate in {(one.fact.subject, one.fact.predicate): None for one in stated if one.single}:
+    for subject, predicate in {(one.fact.subject, one.fact.predicate): None for one in stated if one.meets_all}:
         query = f"{rows.FACT} WHERE f.subject = ? AND f.predicate = ? AND {mine}"
         read.update((row[0], row) for row in w.db.execute(query, (ends[subject], predicate)))
     for key, row in sorted(read.items()):
@@ -198,8 +216,8 @@ def _rewrite(w: Write, changed: Mapping[int, Fact | None]) -> None:
     w.db.executemany("DELETE FROM facts WHERE key = ?", [(key,) for key, fact in changed.items() if fact is None])
     table = [
         (
-            f.id, f.confidence, f.status, f.source, f.source_ref, f.provenance, rows.pack(f.tags), f.valid_from,
-            f.valid_until, f.superseded_by, key,
+            f.id, f.value, f.confidence, f.status, f.source, f.source_ref, f.provenance, rows.pack(f.tags),
+            f.valid_from, f.valid_until, f.superseded_by, key,
         )
         for key, f in changed.items()
         if f is not None

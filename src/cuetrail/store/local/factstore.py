@@ -49,6 +49,11 @@ class FactStore:
         with self.db.reading() as db:
             return fact_rows.most_used(Reader(db, scope, self.db.path), limit)
 
+    def next_belief(self, scope: Scope, after: int) -> int | None:
+        """When the next fact begins to hold that was stated ahead of its time."""
+        with self.db.reading() as db:
+            return fact_rows.next_belief(Reader(db, scope, self.db.path), after)
+
     def version(self, scope: Scope) -> Hashable:
         """Another one after every write, in any process, to what the scope sees."""
         with self.db.looking() as db:

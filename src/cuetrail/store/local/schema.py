@@ -229,8 +229,15 @@ def _time(db: sqlite3.Connection) -> None:
     db.execute("CREATE INDEX IF NOT EXISTS nodes_by_time ON nodes (part, at, key, kind)")
 
 
+def _ahead(db: sqlite3.Connection) -> None:
+    """What is needed to know when the next fact begins to hold; words of names are without strokes now, too."""
+    db.execute("CREATE INDEX IF NOT EXISTS facts_ahead ON facts (valid_from) WHERE valid_from > created")
+    db.execute("DELETE FROM name_words")
+    db.executemany("INSERT INTO name_words VALUES (?, ?, ?)", true_name_words(db))
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
-    _first, _change_over, _dreams, _energy, _expiry, _facts, _core, _types, _time,
+    _first, _change_over, _dreams, _energy, _expiry, _facts, _core, _types, _time, _ahead,
 )  # fmt: skip
 VERSION = len(MIGRATIONS)
 

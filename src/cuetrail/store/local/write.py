@@ -11,9 +11,10 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from cuetrail.errors import GhostWrite, InputError, NotFound
+from cuetrail.errors import GhostWrite, NotFound
 from cuetrail.model import DERIVED, NEWBORN, Edge, Node, Scope
 from cuetrail.store.base import Batch, Written
+from cuetrail.store.facts import check_whole
 from cuetrail.store.local import facts, graves, rows, spaces
 from cuetrail.store.local.db import chunks, log_changes, marks, own_part, take_keys
 from cuetrail.store.local.ids import Ids, find_keys
@@ -380,8 +381,7 @@ def _put_facts(w: Write, batch: Batch, forgotten: Collection[str]) -> None:
     first = take_keys(w.db, len(given))
     table = []
     for number, fact in enumerate(given):
-        if (fact.object is None) == (fact.value is None):
-            raise InputError(f"fact {fact.id!r} needs either an object or a value, not both and not neither")
+        check_whole(fact)
         subject = _need(ends, fact.subject, "node")
         object_ = None if fact.object is None else _need(ends, fact.object, "node")
         if fact.id in known:

@@ -237,6 +237,10 @@ class Neo4jStore:
         """The entities whose facts were used most often."""
         return self._ask(scope, lambda reader: facts.most_used(reader, limit))
 
+    def next_belief(self, scope: Scope, after: int) -> int | None:
+        """When the next fact begins to hold that was stated ahead of its time."""
+        return self._ask(scope, lambda reader: facts.next_belief(reader, after))
+
     def version(self, scope: Scope) -> Hashable:
         """Another one after every write, in any process, to what the scope sees."""
         return self._ask(scope, lambda reader: reader.ids.version)

@@ -6,10 +6,19 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cuetrail.errors import InputError, NotFound
 from cuetrail.model import Direction, Fact
 from cuetrail.store.base import Alike
-from cuetrail.store.facts import ACTIVE, MADE_FOR_A_FACT, Stated, Verdict, judged, settle
+from cuetrail.store.facts import (
+    ACTIVE,
+    MADE_FOR_A_FACT,
+    Stated,
+    Verdict,
+    check_ends,
+    ends_of,
+    judged,
+    remembered,
+    settle,
+)
 from cuetrail.store.naming import words_of
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
@@ -135,6 +144,13 @@ def most_used(reader: Reader, limit: int) -> list[str]:
     return [names[one.handle] for one in found]
 
 
+def next_belief(reader: Reader, after: int) -> int | None:
+    """When the next fact begins to hold that was stated ahead of its time."""
+    query = "MATCH (f:CueFact) WHERE f.valid_from > $after AND f.part IN $parts RETURN min(f.valid_from)"
+    found: int | None = rows(reader.tx, query, after=after, parts=reader.parts)[0][0]
+    return found
+
+
 def ageing(tx: Tx, part: int, before: int, after: str, limit: int) -> list[Fact]:
     """Active facts of a place that may be promoted or retracted, by id: much used, unsure, or unused since `before`."""
     given = {"part": part, "before": before, "after": after, "limit": limit, "active": list(ACTIVE)}
@@ -168,17 +184,11 @@ def touch(reader: Reader, ids: Sequence[str], now: int) -> None:
 
 def put(w: Write, stated: Sequence[Stated], forgotten: Collection[str]) -> None:
     """Fit stated facts into what is known. In this transaction: two who state at once do not miss each other."""
-    stated = [one for one in stated if not {one.fact.subject, one.fact.object, one.fact.source_ref} & set(forgotten)]
+    stated = remembered(stated, forgotten)
     if not stated:
         return
-    for one in stated:
-        if (one.fact.object is None) == (one.fact.value is None):
-            raise InputError(f"fact {one.fact.id!r} needs either an object or a value, not both and not neither")
-    ends = w.ids.keys([end for one in stated for end in (one.fact.subject, one.fact.object) if end is not None])
-    for one in stated:
-        for end in (one.fact.subject, one.fact.object):
-            if end is not None and end not in ends:
-                raise NotFound(f"there is no node {end!r} in this scope: add it first")
+    ends = w.ids.keys([end for one in stated for end in ends_of(one.fact)])
+    check_ends(stated, ends)
     new, changed = settle(stated, list(_present(w, stated, ends)))
     _rewrite(w, changed)
     put_rows = [
@@ -196,9 +206,9 @@ def put(w: Write, stated: Sequence[Stated], forgotten: Collection[str]) -> None:
 def _present(w: Write, stated: Sequence[Stated], ends: dict[str, int]) -> Iterator[tuple[Handle, Fact]]:
     """What the user has on the same: the facts of the same ids, and those a single-valued one may contradict."""
     called = {key: id_ for id_, key in ends.items()}
-    uids = [uid(part, one.fact.id) for one in stated for part in w.ids.mine]
+    uids = [uid(part, id_) for one in stated for id_ in one.ids for part in w.ids.mine]
     found = [row for some in chunks(uids) for row in rows(w.tx, _MINE, uids=some)]
-    pairs = list(dict.fromkeys((ends[one.fact.subject], one.fact.predicate) for one in stated if one.single))
+    pairs = list(dict.fromkeys((ends[one.fact.subject], one.fact.predicate) for one in stated if one.meets_all))
     for some in chunks([list(pair) for pair in pairs]):
         found += rows(w.tx, _SAME, rows=some, mine=w.ids.mine)
     for fact, a, a_id, _, b, b_id, _ in {row[0]["uid"]: row for row in found}.values():

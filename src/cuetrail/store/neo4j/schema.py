@@ -88,7 +88,9 @@ RELATIONSHIPS = ("CREATE INDEX cue_by_edge_lower_type IF NOT EXISTS FOR ()-[e:CU
 
 TIME = ("CREATE INDEX cue_by_node_part_at_key IF NOT EXISTS FOR (n:CueNode) ON (n.part, n.at, n.key)",)
 
-MIGRATIONS: tuple[Sequence[str], ...] = (_first(), FACTS, RELATIONSHIPS, TIME)
+AHEAD = ("CREATE INDEX cue_by_fact_valid_from IF NOT EXISTS FOR (n:CueFact) ON (n.valid_from)",)
+
+MIGRATIONS: tuple[Sequence[str], ...] = (_first(), FACTS, RELATIONSHIPS, TIME, AHEAD)
 VERSION = len(MIGRATIONS)
 
 

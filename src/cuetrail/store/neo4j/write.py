@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cuetrail.errors import GhostWrite, InputError, NotFound
+from cuetrail.errors import GhostWrite, NotFound
 from cuetrail.model import DERIVED, NEWBORN, Edge, Fact, Life, Node, Scope, Tag
 from cuetrail.store.base import Batch, Written
+from cuetrail.store.facts import check_whole
 from cuetrail.store.naming import check_ids, norms
 from cuetrail.store.neo4j import facts, graves, spaces
 from cuetrail.store.neo4j import rows as made
@@ -252,8 +253,7 @@ def _put_facts(w: Write, given: Sequence[Fact]) -> None:
     known = {row[0]: row[1:] for some in chunks(uids) for row in rows(w.tx, _KNOWN, uids=some)}
     put = []
     for fact in given:
-        if (fact.object is None) == (fact.value is None):
-            raise InputError(f"fact {fact.id!r} needs either an object or a value, not both and not neither")
+        check_whole(fact)
         subject = _need(ends, fact.subject, "node")
         object_ = None if fact.object is None else _need(ends, fact.object, "node")
         if fact.id in known:

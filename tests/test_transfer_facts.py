@@ -1,0 +1,50 @@
+"""Facts move with a memory, whole, and find their place in another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cuetrail import Memory
+from cuetrail.formulas import DAY
+
+NOW = 1_700_000_000_000
+
+
+def test_facts_come_back_whole_with_their_history_and_their_use(tmp_path: Path) -> None:
+    with Memory(tmp_path / "a", embedder=None) as memory:
+        memory.add(name="Oslo", kind="place")
+        for days, city in enumerate(("Bergen", "Oslo", "Bergen")):
+            memory.fact("Ines", "lives_in", city, now=NOW + days * DAY)
+        tea = memory.fact("Ines", "likes", "tea", tags=["drinks"], source="conversation", source_ref="turn 1", now=NOW)
+        memory.retract(tea.id, now=NOW + DAY)
+        memory.fact("Ines", "likes", "tea", valid_until=NOW + 9 * DAY, now=NOW + 2 * DAY)
+        memory.narrate("Ines", now=NOW + 2 * DAY)
+        memory.export(tmp_path / "facts.jsonl")
+        stated = sorted(memory.fact_history("Ines"), key=lambda fact: fact.id)
+    with Memory(tmp_path / "b", embedder=None) as memory:
+        assert memory.import_(tmp_path / "facts.jsonl").facts == 5
+        assert sorted(memory.fact_history("Ines"), key=lambda fact: fact.id) == stated
+        assert memory.import_(tmp_path / "facts.jsonl").unchanged == 7
+        assert sorted(memory.fact_history("Ines"), key=lambda fact: fact.id) == stated
+
+
+def test_an_imported_value_finds_its_place_among_those_that_are_known(tmp_path: Path) -> None:
+    with Memory(tmp_path / "a", embedder=None) as memory:
+        memory.fact("Ines", "lives_in", "Oslo", now=NOW)
+        memory.fact("Ines", "likes", "tea", now=NOW)
+        memory.export(tmp_path / "facts.jsonl")
+    with Memory(tmp_path / "b", embedder=None) as memory:
+        memory.fact("Ines", "lives_in", "Bergen", now=NOW + DAY)
+        memory.import_(tmp_path / "facts.jsonl")
+        cities = [[f.value for f in memory.facts("Ines", as_of=NOW + days * DAY)] for days in range(2)]
+        assert [sorted(map(str, found)) for found in cities] == [["Oslo", "tea"], ["Bergen", "tea"]]
+
+
+def test_an_imported_vault_states_what_an_ingested_one_does(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    (vault / ".obsidian").mkdir(parents=True)
+    (vault / "Plan.md").write_text("---\nstatus: draft\n---\nJACQ Server uses DuckDB.\n", "utf-8")
+    with Memory(tmp_path / "m", embedder=None) as memory:
+        memory.import_(vault)
+        assert [f.value for f in memory.facts("Plan")] == ["draft"]
+        assert [f.value for f in memory.facts("JACQ Server")] == ["DuckDB"]

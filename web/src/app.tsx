@@ -4,17 +4,25 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import { keepToken, whenTokenIsNeeded } from "./api";
-import { useKeys } from "./hooks";
+import { useKeys, useTheme } from "./hooks";
 import { EditDialog } from "./parts/actions";
 import { Button, Empty, Icon, type IconName } from "./parts/basics";
 import { Dialog } from "./parts/dialog";
 import { go, link, type Route, useRoute } from "./route";
 import { type Choice, chooseTheme, chosenTheme } from "./theme";
+import { BrowseView } from "./views/browse";
+import { DreamsView } from "./views/dreams";
 import { NodeView } from "./views/node";
+import { QuarantineView } from "./views/quarantine";
 import { SearchView } from "./views/search";
+import { TimelineView } from "./views/timeline";
 
 const PLACES: [view: string, title: string, icon: IconName, key: string][] = [
   ["search", "Search", "search", "s"],
+  ["timeline", "Timeline", "timeline", "t"],
+  ["browse", "Browse", "browse", "b"],
+  ["dreams", "Dreams", "dreams", "d"],
+  ["quarantine", "Quarantine", "quarantine", "q"],
 ];
 
 const KEYS: [keys: string, does: string][] = [
@@ -38,6 +46,7 @@ export function App(): JSX.Element {
   const [turn, setTurn] = useState(0);
   const [theme, setTheme] = useState(chosenTheme);
   const main = useRef<HTMLElement>(null);
+  useTheme();
   useEffect(() => whenTokenIsNeeded((wrong) => setToken(wrong ? "wrong" : "missing")), []);
   useEffect(() => scrollTo(0, 0), [route.view, route.id]);
   const turnTheme = (): void => {
@@ -75,6 +84,14 @@ function View({ route }: { route: Route }): JSX.Element {
       return <SearchView route={route} />;
     case "node":
       return <NodeView id={route.id} key={route.id} />;
+    case "timeline":
+      return <TimelineView route={route} />;
+    case "browse":
+      return <BrowseView />;
+    case "dreams":
+      return <DreamsView />;
+    case "quarantine":
+      return <QuarantineView />;
     default:
       return (
         <Empty title="There is no such place">
@@ -153,7 +170,8 @@ function focusCue(): void {
 
 function step(by: number): void {
   const links = [...document.querySelectorAll<HTMLElement>("[data-hit]")];
-  const here = document.activeElement?.closest(".card")?.querySelector<HTMLElement>("[data-hit]");
+  const focus = document.activeElement;
+  const here = focus?.closest<HTMLElement>("[data-hit]") ?? focus?.closest(".card")?.querySelector<HTMLElement>("[data-hit]");
   const at = here ? links.indexOf(here) + by : by > 0 ? 0 : links.length - 1;
   links[Math.min(links.length - 1, Math.max(0, at))]?.focus();
 }

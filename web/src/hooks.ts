@@ -1,6 +1,6 @@
 /** What views share: asking the server, and what the browser remembers. */
 
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { Problem } from "./api";
 import { apply, CHANGED, currentTheme, system } from "./theme";
@@ -49,7 +49,8 @@ export function asProblem(error: unknown): Problem {
 export function useKeys(act: (key: string, event: KeyboardEvent) => boolean): void {
   const latest = useRef(act);
   latest.current = act;
-  useEffect(() => {
+  // At once, not after it is painted: a key that is pressed then must not be lost.
+  useLayoutEffect(() => {
     const pressed = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event.target)) return;
       if (document.querySelector("dialog[open]")) return;

@@ -61,5 +61,14 @@ export function snippet(text: string, most = 90): string {
 export const titleOf = (node: Pick<Node, "id" | "name" | "text">, most?: number): string =>
   node.name ?? (snippet(node.text, most) || node.id);
 
+/** Tags that only say when something was. Dreams give them to every memory, so they tell little beside others. */
+const TIMES =
+  /^(\d{4}|q[1-4]|january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|winter|spring|summer|autumn|morning|afternoon|evening|night)$/;
+
+export const isTime = (tag: string): boolean => TIMES.test(tag);
+
+/** A paragraph that is a heading of its file. */
+export const isHeading = (node: Pick<Node, "text">): boolean => /^#{1,6} /.test(node.text);
+
 /** A kind or a key as a label: `tag_boost` is `tag boost`. */
 export const plain = (name: string): string => name.replaceAll("_", " ");

@@ -19,7 +19,7 @@ const policy = types?.createPolicy("cuetrail", {
 
 export class Layout {
   private readonly worker: Worker;
-  private nodes: string[] = [];
+  private number = new Map<string, number>();
 
   constructor(
     private readonly graph: Graph,
@@ -28,26 +28,31 @@ export class Layout {
     const url = document.documentElement.dataset["worker"] ?? "";
     this.worker = new Worker(policy ? policy.createScriptURL(url) : url, { type: "module" });
     this.worker.onmessage = ({ data }: MessageEvent<{ positions: Float32Array; done: boolean }>) => {
-      this.nodes.forEach((id, at) => {
-        if (this.graph.hasNode(id) && !this.graph.getNodeAttribute(id, "held")) {
-          this.graph.mergeNodeAttributes(id, { x: data.positions[2 * at], y: data.positions[2 * at + 1] });
-        }
-      });
+      const number = this.number;
+      // All at once: thousands of nodes are then one change to draw.
+      this.graph.updateEachNodeAttributes(
+        (id, node) => {
+          const at = number.get(id);
+          return at === undefined || node["held"] ? node : { ...node, x: data.positions[2 * at], y: data.positions[2 * at + 1] };
+        },
+        { attributes: ["x", "y"] },
+      );
       this.moved(data.done);
     };
   }
 
   /** Let the nodes settle; what was under way ends. */
   run(): void {
-    this.nodes = this.graph.nodes();
-    const number = new Map(this.nodes.map((id, at) => [id, at]));
+    const nodes = this.graph.nodes();
+    const number = new Map(nodes.map((id, at) => [id, at]));
+    this.number = number;
     const edges = this.graph.edges();
     const task: Task = {
-      positions: Float32Array.from(this.nodes.flatMap((id) => [this.graph.getNodeAttribute(id, "x") as number, this.graph.getNodeAttribute(id, "y") as number])),
-      sizes: Float32Array.from(this.nodes, (id) => this.graph.getNodeAttribute(id, "size") as number),
+      positions: Float32Array.from(nodes.flatMap((id) => [this.graph.getNodeAttribute(id, "x") as number, this.graph.getNodeAttribute(id, "y") as number])),
+      sizes: Float32Array.from(nodes, (id) => this.graph.getNodeAttribute(id, "size") as number),
       edges: Uint32Array.from(edges.flatMap((edge) => this.graph.extremities(edge).map((id) => number.get(id) ?? 0))),
       weights: Float32Array.from(edges, (edge) => this.graph.getEdgeAttribute(edge, "weight") as number),
-      rounds: this.nodes.length > 1500 ? 240 : 480,
+      rounds: nodes.length > 1500 ? 240 : 480,
     };
     this.worker.postMessage(task);
   }

@@ -8,7 +8,7 @@ import { plain } from "../words";
 
 const PATHS = {
   search: "M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14Zm5 12 4.5 4.5",
-  timeline: "M12 3.5v17M12 7h6M12 12H6M12 17h6",
+  timeline: "M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16Zm0 4v4.3l3 1.9",
   browse: "M4 6.5h6l2 2.5h8v9.5H4Z",
   graph: "M6 18a2 2 0 1 0 0-.1M18 17a2 2 0 1 0 0-.1M12 6a2 2 0 1 0 0-.1M7.2 16.4l3.8-8.7M13 7.7l4 7.6M8 18l8-.8",
   dreams: "M19.5 14.5A8 8 0 0 1 9.5 4.5a8 8 0 1 0 10 10Z",
@@ -79,7 +79,7 @@ export function Button(props: ButtonProps): JSX.Element {
 export function Tag({ name, origin }: { name: string; origin?: string }): JSX.Element {
   const made = origin && origin !== "user" ? ` (${origin})` : "";
   return (
-    <a class={`tag ${origin ?? "user"}`} href={link("search", "", { q: name, tags: name })} title={`#${name}${made}`}>
+    <a class={`tag ${origin ?? "user"}`} href={link("timeline", "", { tag: name })} title={`#${name}${made}`}>
       {name}
     </a>
   );
@@ -87,7 +87,7 @@ export function Tag({ name, origin }: { name: string; origin?: string }): JSX.El
 
 export function Bucket({ name }: { name: string }): JSX.Element {
   return (
-    <a class="bucket" href={link("search", "", { q: name, buckets: name })}>
+    <a class="bucket" href={link("timeline", "", { bucket: name })}>
       {name}
     </a>
   );

@@ -1,7 +1,7 @@
 /** A window over the page. The browser's own: it keeps the focus, closes with Escape and gives the focus back. */
 
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 import { Button } from "./basics";
 
@@ -15,7 +15,7 @@ interface Props {
 
 export function Dialog({ title, onClose, children, firm }: Props): JSX.Element {
   const place = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const dialog = place.current;
     const before = document.activeElement;
     dialog?.showModal();

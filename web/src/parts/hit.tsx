@@ -5,7 +5,7 @@ import { useId, useState } from "preact/hooks";
 
 import type { Hit, Node } from "../api";
 import { link } from "../route";
-import { ago, energy, isoOf, onDay, readable } from "../words";
+import { ago, energy, isoOf, isTime, onDay, readable } from "../words";
 import { Bucket, Button, Kind, Marked, Meter, Tag } from "./basics";
 import { foundBy, WhyPath } from "./why";
 
@@ -87,17 +87,20 @@ export function MemoryHead({ node, words = [] }: { node: Node; words?: string[] 
   );
 }
 
+const SHOWN = 6;
+
 export function Labels({ node }: { node: Node }): JSX.Element | null {
-  if (!node.tags.length && !node.buckets.length) return null;
+  const tags = node.tags.filter((tag) => !isTime(tag));
+  if (!tags.length && !node.buckets.length) return null;
   return (
     <p class="labels">
       {node.buckets.map((name) => (
         <Bucket name={name} key={name} />
       ))}
-      {node.tags.slice(0, 8).map((name) => (
+      {tags.slice(0, SHOWN).map((name) => (
         <Tag name={name} key={name} />
       ))}
-      {node.tags.length > 8 && <span class="muted">and {node.tags.length - 8} more</span>}
+      {tags.length > SHOWN && <span class="muted">and {tags.length - SHOWN} more</span>}
     </p>
   );
 }

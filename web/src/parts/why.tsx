@@ -42,7 +42,7 @@ function stopAfter(step: Hop | LabelStep): Stop {
   if (!isHop(step)) return { id: step.dst, by: "shares", details: step.via, energy: undefined };
   const weight = step.weight === null ? [] : [`weight ${energy(step.weight)}`];
   const tags = step.tags.map((tag) => `#${tag}`);
-  const by = step.outgoing ? plain(step.kind) : `${plain(step.kind)}, backwards`;
+  const by = `${step.outgoing ? "→" : "←"} ${plain(step.kind)}`;
   return { id: step.dst, by, details: [...weight, ...tags], energy: step.energy };
 }
 

@@ -90,7 +90,7 @@ function Whole({ about, again }: { about: About; again: () => void }): JSX.Eleme
         <p class="card-head">
           <Kind kind={node.kind} />
           {node.source && <span class="source">{node.source}</span>}
-          <time dateTime={isoOf(node.at)}>{onDay(node.at)}, {atTime(node.at)}</time>
+          <time dateTime={isoOf(node.at)}>{onDay(node.at)}{node.props["day"] !== true && `, ${atTime(node.at)}`}</time>
         </p>
         <h1 class={node.name ? "" : "unseen"}>{titleOf(node, 80)}</h1>
         <div class="row">

@@ -3,13 +3,13 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
-import { ask, type Hit, type Recollection, type Stats } from "../api";
+import { ask, type Hit, type Node, type Recollection, type Stats } from "../api";
 import { useAsked, useTitle } from "../hooks";
 import { Button, Empty, Failure, Icon, Loading } from "../parts/basics";
-import { HitCard } from "../parts/hit";
+import { HitCard, MemoryHead } from "../parts/hit";
 import { learn } from "../parts/known";
 import { go, link, type Route } from "../route";
-import { count, many } from "../words";
+import { count, isHeading, many } from "../words";
 import { GraphView } from "./graph";
 
 const RECIPES = [
@@ -272,6 +272,7 @@ function AgentText({ text }: { text: string }): JSX.Element {
 /** What stands where nothing was asked yet. */
 function Welcome(): JSX.Element {
   const stats = useAsked("stats", (signal) => ask<Stats>("stats", {}, signal));
+  const lately = useAsked("lately", (signal) => ask<{ nodes: Node[] }>("timeline", { limit: 20, kinds: ["atom"] }, signal));
   if (stats.loading) return <Loading what="this memory" rows={1} />;
   if (stats.problem) return <Failure problem={stats.problem} again={stats.again} />;
   if (!stats.data) return <></>;
@@ -293,6 +294,21 @@ function Welcome(): JSX.Element {
           </div>
         ))}
       </dl>
+      {lately.data && lately.data.nodes.length > 0 && (
+        <section class="lately" aria-label="Lately">
+          <header class="list-head">
+            <h2>Lately</h2>
+            <a class="muted" href={link("timeline")}>the whole timeline</a>
+          </header>
+          <div class="lately-cards">
+            {lately.data.nodes.filter((node) => !isHeading(node)).slice(0, 6).map((node) => (
+              <article class="card" key={node.id}>
+                <MemoryHead node={node} />
+              </article>
+            ))}
+          </div>
+        </section>
+      )}
       <p class="muted">
         Press <kbd>/</kbd> to search, <kbd>j</kbd> and <kbd>k</kbd> to go through what is found, <kbd>w</kbd> for why, <kbd>?</kbd> for all keys.
       </p>

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Takes the pictures of the page in docs/images: the examples in a memory of their own, served and looked at.
+
+.venv/bin/python scripts/screenshots.py [FOLDER]
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from cuetrail import Memory  # noqa: E402  # the root has to be known first
+from scripts.browser import launched, serving  # noqa: E402
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+WIDE, PHONE = (1280, 860), (400, 800)
+Scheme = Literal["light", "dark"]
+
+
+def fill(place: Path) -> None:
+    """A memory with something of everything the page shows."""
+    with Memory(place) as memory:
+        memory.ingest(ROOT / "examples" / "chat.json")
+        memory.ingest(ROOT / "examples" / "vault")
+        memory.dream()
+        memory.fact("Wingbeat", "uses", "SQLite")
+        memory.fact("Wingbeat", "status", "spring trial")
+        memory.fact("Wingbeat", "status", "autumn season")
+        memory.note("Wingbeat", "Ask Hanne before the next trial.")
+        memory.quarantine("Reading list")
+
+
+def _why(page: Page) -> None:
+    page.locator(".walkers [data-why]").nth(1).click()
+    page.wait_for_timeout(500)
+
+
+def _graph(page: Page) -> None:
+    page.get_by_role("button", name="Lay out again").wait_for()
+    page.get_by_text("nodes as a list").click()
+    page.locator(".node-list li button").nth(1).click()
+    page.evaluate("scrollTo(0, 0)")
+    page.get_by_role("button", name="Show all").click()
+    page.wait_for_timeout(1000)
+
+
+def _nothing(page: Page) -> None:
+    page.wait_for_timeout(300)
+
+
+SHOTS: list[tuple[str, str, Scheme, tuple[int, int], Callable[[Page], None]]] = [
+    ("search", "#/search?q=silent+receiver&recipe=energy", "light", WIDE, _why),
+    ("search-dark", "#/search?q=silent+receiver&recipe=energy", "dark", WIDE, _why),
+    ("graph", "#/search?q=silent+receiver&recipe=energy&tab=graph", "light", WIDE, _graph),
+    ("graph-dark", "#/search?q=silent+receiver&recipe=energy&tab=graph", "dark", WIDE, _graph),
+    ("node", "#/node/Wingbeat", "light", WIDE, _nothing),
+    ("node-dark", "#/node/Wingbeat", "dark", WIDE, _nothing),
+    ("timeline", "#/timeline", "light", WIDE, _nothing),
+    ("browse-dark", "#/browse", "dark", WIDE, _nothing),
+    ("dreams", "#/dreams", "light", WIDE, _nothing),
+    ("phone", "#/search?q=silent+receiver&recipe=energy", "light", PHONE, _nothing),
+]
+
+
+def shoot(browser: Browser, url: str, folder: Path) -> None:
+    """All pictures, each into a file."""
+    for name, place, scheme, (width, height), prepare in SHOTS:
+        context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": height}, locale="en-GB")
+        page = context.new_page()
+        page.goto(f"{url}/{place}")
+        page.wait_for_load_state("networkidle")
+        prepare(page)
+        page.screenshot(path=folder / f"page-{name}.png")
+        context.close()
+
+
+def main(folder: Path) -> None:
+    """Fill a memory, serve it, take the pictures."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as made:
+        fill(Path(made) / "memory")
+        with serving(Path(made) / "memory") as url, launched() as browser:
+            shoot(browser, url, folder)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "images")

@@ -1,0 +1,63 @@
+/** What is set aside: kept, but found by nobody who does not ask for it. */
+
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+
+import { askFor, type Node, type Problem } from "../api";
+import { asProblem, useTitle } from "../hooks";
+import { ForgetDialog } from "../parts/actions";
+import { Button, Empty, Failure, Loading } from "../parts/basics";
+import { MemoryHead } from "../parts/hit";
+import { useListed } from "./timeline";
+
+export function QuarantineView(): JSX.Element {
+  useTitle("Quarantine");
+  const [turn, setTurn] = useState(0);
+  const [problem, setProblem] = useState<Problem>();
+  const [doomed, setDoomed] = useState<Node | null>(null);
+  const list = useListed(`quarantine ${turn}`, { provenance: "quarantine", include_archived: true, limit: 60 });
+  const letBack = (ids: string[]): void => {
+    setProblem(undefined);
+    askFor<Node[]>("quarantine", { ids, undo: true }).then(() => setTurn(turn + 1), (error: unknown) => setProblem(asProblem(error)));
+  };
+  return (
+    <>
+      <header class="view-head">
+        <h1>Quarantine</h1>
+        {list.nodes.length > 1 && (
+          <Button onClick={() => letBack(list.nodes.map((node) => node.id))}>Let {list.more ? "these" : "all"} {list.nodes.length} back</Button>
+        )}
+      </header>
+      <p class="lead">Memories you do not trust. Nothing of them is lost, and nothing finds them unless it is asked to.</p>
+      {(problem ?? list.problem) && <Failure problem={(problem ?? list.problem)!} />}
+      {!list.loading && !list.problem && list.nodes.length === 0 && (
+        <Empty title="Nothing is set aside">
+          <p><b>Set aside</b> on a memory puts it here, and so does <code>cuetrail quarantine --source PATH</code> with a whole file.</p>
+        </Empty>
+      )}
+      <div class="list">
+        {list.nodes.map((node) => (
+          <article class="card" key={node.id}>
+            <MemoryHead node={node} />
+            <footer class="row card-actions">
+              <Button onClick={() => letBack([node.id])}>Let back</Button>
+              <Button look="quiet" icon="forget" onClick={() => setDoomed(node)}>Forget</Button>
+            </footer>
+          </article>
+        ))}
+      </div>
+      {list.loading && <Loading what="what is set aside" rows={2} />}
+      {list.more && <p class="more"><Button onClick={list.more}>Show more</Button></p>}
+      {doomed && (
+        <ForgetDialog
+          node={doomed}
+          onClose={() => setDoomed(null)}
+          onDone={() => {
+            setDoomed(null);
+            setTurn(turn + 1);
+          }}
+        />
+      )}
+    </>
+  );
+}

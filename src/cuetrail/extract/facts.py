@@ -16,6 +16,22 @@ from typing import Any
 
 from cuetrail.extract import dates, names, sentences
 from cuetrail.extract.markup import prose_only
+from cuetrail.extract.wording import (
+    ASIDES,
+    BARE,
+    COMPARED,
+    END,
+    JOINTS,
+    NO_SUBJECT,
+    NO_VALUE,
+    OPINIONS,
+    PLACE_NAME,
+    PLACED,
+    POINTED_AT,
+    PROPOSALS,
+    SPOKEN_TO,
+    TIMES,
+)
 from cuetrail.text import clean, norm_tag
 
 USER = "user"
@@ -83,8 +99,8 @@ def find(text: str, *, title: str | None = None, speaker: str = USER, known: Ite
 
 # What every sentence has that a rule fits; most texts are passed over by it, in a tenth of the time.
 _TELLING = re.compile(
-    r"::|\b(?:I|I['’]m|[Mm]y|uses?|using|(?:is|are) (?:an?|the)|lives in|works (?:on|at|for|with)|prefers|likes|loves"
-    r"|supports|depends on|runs on|is based in|is located in|was born in|[Dd]ecided|[Aa]greed|chose|[Rr]esolved"
+    r"::|\b(?:I|I['’]m|[Mm]y|uses?|using|(?:is|are) (?:an?|the)|lives? in|works? (?:on|at|for|with)|prefers?|likes?"
+    r"|loves?|supports|depends on|runs on|is based in|is located in|was born in|[Dd]ecided|[Aa]greed|chose|[Rr]esolved"
     r"|[Dd]ecision|DECI(?:DED|SION)|AGREED|RESOLVED)\b"
 )
 
@@ -105,7 +121,9 @@ class _Named:
 
 # --- fields
 
-_LINE_FIELD = re.compile(r"^[ \t]*+(?:[-*+][ \t]++)?+\**(\w[\w \-]{0,40}?)\**::[ \t]++(\S[^\n]{0,200})$", re.MULTILINE)
+_LINE_FIELD = re.compile(
+    r"^[ \t]*+(?:[-*+][ \t]++(?:\[[ xX]\][ \t]++)?+)?+\**(\w[\w \-]{0,40}?)\**::[ \t]++(\S[^\n]{0,200})$", re.MULTILINE
+)
 _IN_BRACKETS = re.compile(r"[\[(](\w[\w \-]{0,40}?)::[ \t]++([^\[\]()\n]{1,200})[\])]")
 
 
@@ -127,7 +145,9 @@ _MARKS = re.compile(r"^[ \t]*+(?:>[ \t]?|[-*+][ \t]++(?:\[[ xX]\][ \t]++)?|\d{1,
 _DOUBT = re.compile(
     r"\?|[\"“”„]|\b(?:if|whether|unless|would|could|should|might|may|maybe|perhaps|probably|possibly|supposedly|apparently"
     r"|allegedly|not|never|no longer|nobody|hardly|don't|doesn't|didn't|isn't|aren't|wasn't|won't|wouldn't|can't|cannot"
-    r"|used to|wish|imagine|suppose|pretend|think|thought|believe|guess|seems?|heard|said|says|claims?|asked|told)\b",
+    r"|used to|wish|imagine|suppose|pretend|think|thought|believe|guess|seems?|heard|said|says|claims?|asked|told"
+    r"|according to|rumou?rs?|reportedly|hopefully|supposed to|let's say|assuming|in case|as soon as|stopped|almost"
+    r"|nearly|joking|kidding)\b",
     re.IGNORECASE,
 )
 _FIELD_LINE = re.compile(r"^\S[^\n]{0,60}::")
@@ -153,10 +173,15 @@ _NAME = rf"(?:The )?{_WORD}(?: (?:{_WORD}|\d[\w.]*|of|de|van|von|the))*"
 _NOW = r"(?:now |also |still |currently |mainly |mostly |really |generally |usually )?"
 _OPENING = r"(?:\w+(?: \w+)?, |And |But |So )?"
 _IS_A = re.compile(rf"^({_NAME}),? (?:is|are) (?:a|an|the) (\w[^;:!]*)$")
-_USES = re.compile(rf"^({_NAME}|I) {_NOW}(?:uses?|is using|am using) (.+)$")
+_WHO_IS = r"(?:, (?:an?|the|our|my|his|her|their) [^,]{3,40},)?"
+_USES = re.compile(rf"^({_NAME}|I){_WHO_IS} {_NOW}(?:uses?|is using|am using) (.+)$")
+_BOTH = re.compile(
+    rf"^({_WORD}(?: {_WORD})?) and ({_WORD}(?: {_WORD})?) {_NOW}"
+    r"(use|live in|work on|work at|work for|prefer|like|love) (.+)$"
+)
 _DOES = re.compile(
-    rf"^({_NAME}) {_NOW}(lives in|works (?:on|at|for|with)|prefers|likes|loves|supports|depends on|runs on|is based in"
-    r"|is located in|was born in) (.+)$"
+    rf"^({_NAME}){_WHO_IS} {_NOW}(lives in|works (?:on|at|for|with)|prefers|likes|loves|supports|depends on|runs on"
+    r"|is based in|is located in|was born in) (.+)$"
 )
 _I_DO = re.compile(
     rf"^{_OPENING}I {_NOW}(prefer|like|love|enjoy|hate|dislike|work on|work at|work for|work as|live in|was born in"
@@ -168,51 +193,17 @@ _MY = re.compile(
     r"|husband|partner|boss|manager)(?:'s name)? is (.+)$"
 )
 _DECIDED = re.compile(
-    r"\b(?:we|We|I|team|they|They|[A-Z]\w+)(?: have| has)? (?:decided|agreed|chose|resolved) (?:to |on |that )?(.+)$"
+    r"^(?:Decided|Agreed|Resolved|Chose) (?:to |on |that )?(?P<alone>.+)$"
+    r"|\b(?:we|We|I|team|board|committee|group|council|crew|management|they|They|[A-Z]\w+)(?: have| has)?"
+    r" (?:decided|agreed|chose|resolved) (?:to |on |that )?(?P<said>.+)$"
 )
 _DECISION = re.compile(r"^\W*(?:Decision|Decided|Resolved|Agreed)\b[^:]{0,30}:\s*(.+)$", re.IGNORECASE)
 _DATE = re.compile(r"\b(\d{4}-\d{2}-\d{2})\b")
 _DATED = re.compile(r"\(?(?:\bon )?\b\d{4}-\d{2}-\d{2}\b\)?", re.IGNORECASE)
 
-# Where what is said of something ends and another thought begins.
-_TURNS = (
-    "because|since|but|so|when|while|which|who|although|though|as well|instead|until|where|after|before|even|now"
-    "|these days|at the moment|right now|for now|currently|at work|every|whenever|if|that"
-)
-_END = re.compile(
-    rf"\s*(?:[.;:!](?=\s)|,? (?:{_TURNS})\b|,? and (?:I|we|it|he|she|they|that)\b| - | – | — |\s\().*$",
-    re.IGNORECASE | re.DOTALL,
-)
 _LIST = re.compile(r",? and |, ")
 _ARTICLE = re.compile(r"^(?:a|an|the) ", re.IGNORECASE)
-_NO_VALUE = frozenset(
-    {
-        "it", "this", "that", "these", "those", "them", "him", "her", "me", "us", "you", "one", "to", "be", "so",
-        "much", "more", "most", "well", "very", "same", "how", "what", "where", "when", "why", "who", "for", "up",
-        "out", "off", "too", "with", "without", "about", "from", "by", "over", "under", "into", "in", "on", "at", "as",
-        "like", "being", "having", "getting", "moment", "least", "all", "both", "everything", "something", "nothing",
-    }
-)  # fmt: skip
-# Words for what one thinks of a thing, not for what it is.
-_OPINIONS = frozenset(
-    {
-        "one", "mess", "problem", "thing", "joke", "bit", "pain", "disaster", "reason", "point", "best", "worst",
-        "issue", "case", "question", "answer", "wrong", "right", "hard", "easy", "only", "first", "last", "next",
-        "good", "bad", "great", "nice", "lot", "must", "shame", "pity", "mistake", "favourite", "favorite", "blocker",
-        "bottleneck", "winner", "loser", "success", "failure", "given", "start", "end",
-    }
-)  # fmt: skip
-# A place is a name, or something one can point at.
-_PLACED = ("lives_in", "works_at", "based_in", "located_in", "born_in")
-_POINTED_AT = re.compile(r"(?:a|an|the|my|our) |[A-Z0-9]")
-_CLAUSE = re.compile(r", [A-Z][\w'-]* [a-z].*$")
-_NO_SUBJECT = names.STOP_WORDS | frozenset(
-    {
-        "everything", "something", "someone", "anyone", "everyone", "everybody", "anything", "one", "another", "half",
-        "life", "time", "work", "part", "people", "things", "meeting", "idea", "plan", "problem", "reason", "goal",
-        "point", "thing", "way", "day", "week",
-    }
-)  # fmt: skip
+_UNDECIDED = ("nothing", "anything", "it", "this", "yet", "soon", "later")
 _PREDICATES = {
     "live in": "lives_in", "is based in": "based_in", "is located in": "located_in", "work on": "works_on",
     "work at": "works_at", "work for": "works_at", "works for": "works_at", "work as": "works_as",
@@ -243,8 +234,10 @@ def _decision(sentence: str, about: str) -> Triple | None:
         return None
     bare = " ".join(_DATED.sub(" ", sentence).split()).strip(" ,:-")
     match = _DECISION.match(bare) or _DECIDED.search(bare)
-    value = _plain(match[1]) if match else ""
-    return Triple(about, "decided", value, DECISION, int(at)) if 3 <= len(value) <= 200 else None
+    value = _plain(next(filter(None, match.groups()), "")) if match else ""
+    if not 3 <= len(value) <= 200 or value.casefold().split()[0] in _UNDECIDED:
+        return None
+    return Triple(about, "decided", value, DECISION, int(at))
 
 
 def _of_me(sentence: str, speaker: str, _named: Container[str]) -> Iterator[Triple]:
@@ -252,12 +245,10 @@ def _of_me(sentence: str, speaker: str, _named: Container[str]) -> Iterator[Trip
     if not speaker:
         return
     if match := _I_DO.match(sentence):
-        predicate = _PREDICATES[match[1]]
-        several = match[1] in ("use", "speak", "own")
-        values = _values(match[2], split=several) if _is_placed(predicate, match[2]) else ()
-        yield from (Triple(speaker, predicate, value, SURE) for value in values)
+        yield from _done(speaker, _PREDICATES[match[1]], match[2], SURE)
     elif match := _MY.match(sentence):
-        yield from (Triple(speaker, norm_tag(match[1]), value, SURE) for value in _values(match[2]))
+        of, values = match[1], list(_values(match[2]))
+        yield from (Triple(speaker, norm_tag(of), value, SURE) for value in values if _fits(of, value))
     elif match := _I_AM.match(sentence):
         yield from (Triple(speaker, "is_a", value, SURE) for value in _kinds(match[1]))
 
@@ -266,28 +257,67 @@ def _of_others(sentence: str, speaker: str, named: Container[str]) -> Iterator[T
     """What is said of something that has a name."""
     if match := _USES.match(sentence):
         subject = speaker or None if match[1] == "I" else _subject(match[1], named, telling=True)
-        confidence = SURE if match[1] == "I" else FAIR
-        values = _values(match[2], split=True) if subject else ()
-        yield from (Triple(str(subject), "uses", value, confidence) for value in values)
+        yield from _done(subject, "uses", match[2], SURE if match[1] == "I" else FAIR)
     elif match := _DOES.match(sentence):
         predicate = _PREDICATES.get(match[2], match[2].replace(" ", "_"))
-        subject = _subject(match[1], named, telling=True) if _is_placed(predicate, match[3]) else None
-        yield from (Triple(str(subject), predicate, value, FAIR) for value in (_values(match[3]) if subject else ()))
+        yield from _done(_subject(match[1], named, telling=True), predicate, match[3], FAIR)
+    elif match := _BOTH.match(sentence):
+        for subject in (_subject(match[number], named, telling=True) for number in (1, 2)):
+            yield from _done(subject, _PREDICATES[match[3]], match[4], FAIR)
     elif match := _IS_A.match(sentence):
         subject = _subject(match[1], named, telling=False)
         yield from (Triple(str(subject), "is_a", value, FAIR) for value in (_kinds(match[2]) if subject else ()))
 
 
-def _is_placed(predicate: str, given: str) -> bool:
-    """Whether what is said to be a place may be one: one does not live in fear."""
-    return predicate not in _PLACED or _POINTED_AT.match(given) is not None
+_SEVERAL = ("uses", "speaks", "owns", "depends_on")
+_AT = re.compile(r" (?:at|for) (?=[A-Z])")
+
+
+def _done(subject: str | None, predicate: str, given: str, sure: float) -> Iterator[Triple]:
+    """What somebody does with what. Where he works, too, if that is said along with what he works on."""
+    if subject is None:
+        return
+    if predicate in PLACED:
+        # One does not live in fear; and a name of a place ends where other words begin.
+        place = PLACE_NAME.match(given)
+        values = [place[0].rstrip(".,")] if place else list(_values(given)) if POINTED_AT.match(given) else []
+        # A year is no place.
+        yield from (Triple(subject, predicate, value, sure) for value in values if not value.isdigit())
+        return
+    if predicate in ("works_on", "runs_on") and TIMES.match(given):
+        return
+    first, _, place_at = given.partition(at[0]) if (at := _AT.search(given)) else (given, "", "")
+    if predicate == "works_on" and place_at:
+        yield from _done(subject, "works_at", place_at, sure)
+        given = first
+    for value in _values(given, split=predicate in _SEVERAL):
+        words = value.casefold().replace(",", "").split()
+        if SPOKEN_TO.isdisjoint(words) and words[-1] not in COMPARED and words[0] not in PROPOSALS:
+            yield Triple(subject, predicate, value, sure)
+
+
+_NAMED_ONE = ("name", "hometown", "employer", "dog", "cat", "wife", "husband", "partner", "boss", "manager", "timezone")
+_DAY = re.compile(r"\d|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE)
+
+
+def _fits(of: str, value: str) -> bool:
+    """Whether this may be a name, an address, a day: "my boss is furious" says nothing of who that is."""
+    if of in _NAMED_ONE:
+        return value[0].isupper() or value[0].isdigit()
+    if of == "email":
+        return "@" in value
+    if of == "birthday":
+        return _DAY.search(value) is not None
+    return not value.split()[0].endswith("ing")
 
 
 def _kinds(given: str) -> Iterator[str]:
     """What something is said to be, but for opinions."""
     for value in _values(given):
-        words = value.casefold().split()
-        if words[0] not in _OPINIONS and words[-1] not in _OPINIONS:
+        head = JOINTS.sub("", value.casefold()).split()
+        cut = value.endswith(" fan") or value[-2:-1] == " " or (BARE.match(value) and f"{value}," in given)
+        judged = not OPINIONS.isdisjoint(head) or not SPOKEN_TO.isdisjoint(value.casefold().split())
+        if head and not cut and not judged and not head[0].endswith("est"):
             yield value
 
 
@@ -295,7 +325,7 @@ def _subject(given: str, named: Container[str], telling: bool) -> str | None:
     """The name that a sentence begins with. `telling`: its verb alone tells that it is one."""
     name = re.sub(r"^The ", "", given).strip(" ,")
     first = name.split()[0].casefold() if name else ""
-    if not name or first in _NO_SUBJECT or name.split()[-1] in ("of", "the", "de", "van", "von"):
+    if not name or first in NO_SUBJECT or name.split()[-1] in ("of", "the", "de", "van", "von"):
         return None
     if telling and given == name:
         return name
@@ -305,15 +335,14 @@ def _subject(given: str, named: Container[str], telling: bool) -> str | None:
 
 def _values(given: str, split: bool = False) -> Iterator[str]:
     """What is said, up to where another thought begins; several where it is a list of short things."""
-    said = _END.sub("", f"{given} ").strip(" ,.!")
-    said = said if split else _CLAUSE.sub("", said)
-    items = _LIST.split(said) if split else [said]
+    said = ASIDES.sub("", END.sub("", f"{given} ").strip(" ,.!"))
+    items = _LIST.split(said) if split else [said.partition(", ")[0]]
     if any(len(item.split()) > _SHORT for item in items):
-        items = [said]
+        items = [said.partition(", ")[0]]
     for item in items:
         value = _ARTICLE.sub("", _plain(item))
         words = value.casefold().split()
-        if 0 < len(words) <= _MOST_WORDS and len(value) <= _LONGEST_VALUE and words[0] not in _NO_VALUE:
+        if 0 < len(words) <= _MOST_WORDS and len(value) <= _LONGEST_VALUE and words[0] not in NO_VALUE:
             yield value
 
 

@@ -51,6 +51,7 @@ BOUNDS = (
     Bound("mirror, unchanged / writing its files", "mirror", "unchanged / bound", operator.le, 1.0, MEDIUM),
     Bound("mirror, new / writing its files", "mirror", "first sync / bound", operator.le, 12.0, MEDIUM),
     Bound("hub of 100,000 edges / node of 100", "hub", "degree 100,000 / degree 100", operator.le, 3.0, None),
+    Bound("32 clients' requests / recalls inside", "serve", "requests / recalls in-process", operator.ge, 0.5, MEDIUM),
     Bound("--help / (2 x python + 150 ms)", "startup", "help / (2 x python + 150 ms)", operator.le, 1.0, None),
 )
 

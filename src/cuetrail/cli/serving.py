@@ -9,7 +9,7 @@ import click
 
 from cuetrail.cli import output
 from cuetrail.cli.base import Run, examples, pass_run, shared, verb
-from cuetrail.config import without_password
+from cuetrail.config import on_server, without_password
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
@@ -159,7 +159,7 @@ def serve(run: Run, /, host: str, port: int, names: tuple[str, ...]) -> None:
     from cuetrail.serve.http import bound, serve_http
     from cuetrail.serve.opening import Opener
 
-    opener = Opener(lambda: _opened(run))
+    opener = Opener(lambda: _opened(run), far=on_server(run.settings().memory))
     with output.warnings(run.quiet), bound(opener, host, port) as (door, url):
         output.warn(f"serving {without_password(run.settings().memory)} on {url}")
         serve_http(opener, door, (host, *names))

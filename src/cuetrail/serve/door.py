@@ -19,7 +19,7 @@ log = logging.getLogger("cuetrail.rest")
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 MOST_BYTES, MOST_UPLOADED = 10 * 2**20, 64 * 2**20
-AT_ONCE, WAITING = 8, 64
+WAITING = 64
 PATIENCE = 30.0
 
 
@@ -103,7 +103,7 @@ class Door:
         """Let a request in; the problem where that is not possible."""
         try:
             let_in(Request(scope), self._rules.hosts)
-            if self._counts.under_way > AT_ONCE + self._rules.waiting and scope["path"] != "/health":
+            if self._counts.under_way > self._rules.waiting and scope["path"] != "/health":
                 raise Problem(429, "too many requests wait already: try again in a moment")
             await self._app(scope, receive, send)
         except Problem as problem:

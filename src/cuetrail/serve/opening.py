@@ -16,10 +16,10 @@ T = TypeVar("T")
 
 
 class Opener:
-    """The memory of a server: opened by whoever asks first, closed at the end."""
+    """The memory of a server: opened by whoever asks first, closed at the end. `far`: a server of its own keeps it."""
 
-    def __init__(self, make: Callable[[], Memory]) -> None:
-        self._make, self._lock = make, threading.Lock()
+    def __init__(self, make: Callable[[], Memory], *, far: bool = False) -> None:
+        self._make, self.far, self._lock = make, far, threading.Lock()
         self._memory: Memory | None = None
 
     def get(self) -> Memory:
@@ -32,6 +32,13 @@ class Opener:
     async def use(self, work: Callable[[Memory], T], turns: anyio.CapacityLimiter | None = None) -> T:
         """What some work on the memory gives, done in a thread."""
         return await anyio.to_thread.run_sync(lambda: work(self.get()), limiter=turns)
+
+    async def glance(self, work: Callable[[Memory], T]) -> T:
+        """What some work gives that takes no time: done here and now, unless the memory is yet to be opened or far."""
+        memory = self._memory
+        if memory is None or self.far:
+            return await self.use(work)
+        return work(memory)
 
     def close(self) -> None:
         """Close it if it was opened."""

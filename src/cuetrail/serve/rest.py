@@ -24,7 +24,7 @@ import cuetrail
 from cuetrail.model import Scope
 from cuetrail.serve import files
 from cuetrail.serve.bodies import JSON, arguments
-from cuetrail.serve.door import ASKED, AT_ONCE, TOKEN, Counts, Door, Rules
+from cuetrail.serve.door import ASKED, TOKEN, Counts, Door, Rules
 from cuetrail.serve.events import STREAM, Events
 from cuetrail.serve.front import front
 from cuetrail.serve.openapi import document
@@ -42,9 +42,17 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 VERBS = {name.rstrip("_"): effect for name, effect in EFFECTS.items() if not effect.paths}
-LONG = frozenset({"bench", "doctor", "dream", "ingest", "ingest_text", "reembed", *files.FILES})
-"""Verbs that may take minutes. Few are done at once, so that the others need not wait for them."""
-LONG_AT_ONCE = 2
+LONG = frozenset(
+    {"activate", "add_many", "bench", "doctor", "dream", "explore", "ingest_text", "reembed", "traverse", *files.FILES}
+)
+"""Verbs that may take long. They have turns of their own, so that the others need not wait for them."""
+WRITING = frozenset(name for name, effect in VERBS.items() if effect.writes) - LONG
+AT_ONCE, FAR_AT_ONCE, LONG_AT_ONCE = 1, 8, 2
+"""How many are done at a time. Threads that read one file take Python's lock from each other at every row, so that each
+takes twice the time; those that wait for a server do not.
+"""
+EVERY = 0.25
+"""Seconds that what is written may wait for more of its kind."""
 EMBEDDERS = ("none", "static")
 """Embedders that may be chosen from outside: the others name places and servers, and this server has keys to these."""
 
@@ -106,7 +114,8 @@ class Desk:
 
     def __init__(self, opener: Opener, rules: Rules) -> None:
         self._opener, self.rules, self.counts = opener, rules, Counts()
-        self._turns, self._long = anyio.CapacityLimiter(AT_ONCE), anyio.CapacityLimiter(LONG_AT_ONCE)
+        self._turns = anyio.CapacityLimiter(FAR_AT_ONCE if opener.far else AT_ONCE)
+        self._long = anyio.CapacityLimiter(LONG_AT_ONCE)
         self._repeats = Repeats()
         self.mcp: ASGIApp | None = None
 
@@ -172,6 +181,7 @@ class Desk:
         """What some work gives, as JSON; what was asked with the same key before is not done again."""
 
         async def make() -> bytes:
+            await self._together(name)
             return await self.use(name, scope, lambda memory: _written(work(memory)))
 
         data = await make() if key is None else await self._repeats.once(request.scope.get(TOKEN, ""), *key, make)
@@ -183,6 +193,14 @@ class Desk:
         """What some work on the memory gives, as whoever asks sees it, when it is its turn."""
         return await self._opener.use(lambda memory: work(_seen(memory, scope)), self._limiter(name))
 
+    async def _together(self, name: str) -> None:
+        """While others ask, let what writes wait for more of its kind, a moment at most.
+
+        After anything is written the indexes are brought up before the next recall: rather once for all of them.
+        """
+        if name in WRITING and self._turns.borrowed_tokens:
+            await anyio.sleep(EVERY - anyio.current_time() % EVERY)
+
     def _limiter(self, name: str) -> anyio.CapacityLimiter:
         return self._long if name in LONG else self._turns
 
@@ -190,11 +208,11 @@ class Desk:
         """The scope of the request's token; None for one that needs none. Raises Problem."""
         text = _given_token(request)
         if not text:
-            known = True if self.rules.tokens else await self._opener.use(lambda memory: bool(tokens(memory)))
+            known = True if self.rules.tokens else await self._opener.glance(lambda memory: bool(tokens(memory)))
             if known:
                 raise Problem(401, "send a token, `Authorization: Bearer ct_...`; `cuetrail token add` makes one")
             return None
-        token: Token | None = await self._opener.use(lambda memory: find(memory, text))
+        token: Token | None = await self._opener.glance(lambda memory: find(memory, text))
         if token is None:
             raise Problem(401, "this token is not known here: `cuetrail token list` shows which are")
         request.scope[TOKEN], request.state.access = token.id, token.access

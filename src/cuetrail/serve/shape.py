@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,7 @@ class Answer:
     data: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Tool:
     """A verb as a tool: what to pass, what comes back, and what it does to the memory.
 
@@ -57,13 +58,13 @@ class Tool:
 
 def check_arguments(tool: Tool, given: Mapping[str, Any]) -> None:
     """Raises InputError, with the place and what belongs there, unless the arguments fit the tool's schema."""
-    # Imported here: `initialize` is answered before it is needed.
-    from jsonschema import Draft202012Validator
+    check = _checker(tool)
+    if check.is_valid(given):
+        return
+    # Imported here: not needed before somebody errs.
     from jsonschema.exceptions import best_match
 
-    error = best_match(Draft202012Validator(tool.schema).iter_errors(given))
-    if error is None:
-        return
+    error = best_match(check.iter_errors(given))
     if error.validator == "additionalProperties":
         strange = sorted(set(given) - set(tool.properties)) or [error.message]
         raise InputError(f"{tool.name} has no argument {', '.join(strange)}; it takes {', '.join(tool.properties)}")
@@ -72,6 +73,14 @@ def check_arguments(tool: Tool, given: Mapping[str, Any]) -> None:
     # It begins with what was given, which may be long; what is wrong with that comes last.
     said = said if len(said) <= 300 else f"{said[:60]} … {said[-200:]}"
     raise InputError(f"{tool.name}: {place + ': ' if place else ''}{said}")
+
+
+@cache
+def _checker(tool: Tool) -> Any:
+    # Imported here: a server has answered before it is needed.
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(tool.schema)
 
 
 def plain(value: Any) -> Any:

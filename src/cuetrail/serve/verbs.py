@@ -216,8 +216,15 @@ class Job:
 
 def job_of(verb: str, given: dict[str, Any], name: str) -> Job:
     """A verb of `Memory` with arguments from outside, under the name it was asked by."""
-    takes = tuple(one for one in ("progress", "stop") if one in inspect.signature(getattr(Memory, verb)).parameters)
-    return Job(name, lambda memory, **local: called(memory, verb, given, **local), given, takes, EFFECTS[verb].writes)
+    return Job(
+        name, lambda memory, **local: called(memory, verb, given, **local), given, _takes(verb), EFFECTS[verb].writes
+    )
+
+
+@cache
+def _takes(verb: str) -> tuple[str, ...]:
+    parameters = inspect.signature(getattr(Memory, verb)).parameters
+    return tuple(name for name in ("progress", "stop") if name in parameters)
 
 
 def _made(name: str, value: Any) -> Any:

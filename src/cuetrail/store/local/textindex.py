@@ -67,6 +67,7 @@ class TextIndex:
         self.db = db
         self.analyser = make_analyser()
         self._view: View | None = None
+        self._opening = threading.Lock()
         self._following: _Following | None = None
         db.on_close(self.close)
 
@@ -85,7 +86,7 @@ class TextIndex:
             view = self._current(epoch)
             if view is not None and view.state.seq >= target:
                 return view
-            self.catch_up(progress)
+            self._catch_up_to(epoch, target, progress)
         # Others keep replacing the index under us; while they are locked out they cannot.
         self.settle()
         with self.dir.locked():
@@ -102,11 +103,26 @@ class TextIndex:
         view = self._current(epoch)
         return view if view is not None and view.state.seq >= target else None
 
+    def _catch_up_to(self, epoch: str, target: int, progress: Progress | None) -> None:
+        """Catch up, unless another thread has done it while this one waited for the lock."""
+        with self._locked() as db:
+            view = self._current(epoch)
+            if view is None or view.state.seq < target:
+                self._bring_up_or_rebuild(db, progress)
+
     def _current(self, epoch: str) -> View | None:
         """The open index if it is still the one on disk, else that one, else None."""
         view = self._view
         if view is not None and view.state.epoch == epoch and view.seen.unchanged():
             return view
+        # Of several threads that need it, one opens it.
+        with self._opening:
+            new = self._view
+            if new is not None and new is not view and new.state.epoch == epoch:
+                return new
+            return self._opened(epoch)
+
+    def _opened(self, epoch: str) -> View | None:
         self._view = None
         found = self.dir.read()
         if found is None or found[0].epoch != epoch or found[0].layout != LAYOUT:

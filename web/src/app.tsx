@@ -48,7 +48,14 @@ export function App(): JSX.Element {
   const main = useRef<HTMLElement>(null);
   useTheme();
   useEffect(() => whenTokenIsNeeded((wrong) => setToken(wrong ? "wrong" : "missing")), []);
-  useEffect(() => scrollTo(0, 0), [route.view, route.id]);
+  const shown = useRef("");
+  useEffect(() => {
+    const here = `${route.view}/${route.id}`;
+    // Who comes to another place begins at its top, with the keyboard too; not who is typing a cue, nor at the start.
+    if (shown.current && shown.current !== here && document.activeElement?.id !== "cue") main.current?.focus({ preventScroll: true });
+    shown.current = here;
+    scrollTo(0, 0);
+  }, [route.view, route.id]);
   const turnTheme = (): void => {
     const next: Choice = theme === "auto" ? "light" : theme === "light" ? "dark" : "auto";
     chooseTheme(next);

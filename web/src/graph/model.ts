@@ -59,3 +59,13 @@ const HUES: Record<string, [light: string, dark: string]> = {
 const OTHER: [string, string] = ["#66707a", "#a3adb8"];
 
 export const hueOf = (kind: string, dark: boolean): string => (HUES[kind] ?? OTHER)[dark ? 1 : 0];
+
+/** A colour as far towards the background as little energy came to it; `share` is from 0 to 1. */
+export function faded(colour: string, ground: string, share: number): string {
+  const keep = 0.4 + 0.6 * Math.sqrt(share);
+  const parts = [1, 3, 5].map((at) => {
+    const [one, other] = [colour, ground].map((hex) => parseInt(hex.slice(at, at + 2), 16));
+    return Math.round(keep * one! + (1 - keep) * other!);
+  });
+  return `#${parts.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
+}

@@ -6,7 +6,7 @@ import Sigma from "sigma";
 import { type Node } from "../api";
 import { titleOf } from "../words";
 import { Layout } from "./layout";
-import { type Drawing, hueOf, type Line, type Spot } from "./model";
+import { type Drawing, faded, hueOf, type Line, type Spot } from "./model";
 
 interface Look {
   ink: string;
@@ -47,8 +47,7 @@ export class Stage {
       labelFont: "Inter Variable, system-ui, sans-serif",
       labelSize: 12,
       labelColor: { color: this.look.ink },
-      labelRenderedSizeThreshold: 7,
-      labelDensity: 0.7,
+      labelRenderedSizeThreshold: 4.5,
       defaultEdgeColor: this.look.line,
       defaultDrawNodeHover: (context, data) => this.drawHover(context, data),
       zIndex: true,
@@ -63,30 +62,34 @@ export class Stage {
   show(drawing: Drawing, nodes: (id: string) => Node | undefined): void {
     this.graph.clear();
     this.add([...drawing.spots.values()], [...drawing.lines.values()], nodes);
+    // Many nodes have room for few labels.
+    this.sigma.setSetting("labelDensity", this.graph.order > 500 ? 0.15 : 0.5);
     void this.sigma.getCamera().setState({ x: 0.5, y: 0.5, ratio: 1.08, angle: 0 });
   }
 
   /** Draw more beside what is there. */
   add(spots: Spot[], lines: Line[], nodes: (id: string) => Node | undefined, around?: string): void {
-    const most = Math.max(...spots.map((spot) => spot.energy), 1e-9);
+    const most = spots.reduce((sofar, spot) => Math.max(sofar, spot.energy), 1e-9);
+    const scale = spots.length > 2000 ? 0.45 : spots.length > 500 ? 0.7 : 1;
     spots.forEach((spot, at) => {
       if (this.graph.hasNode(spot.id)) return;
       const node = nodes(spot.id);
       const kind = node?.kind ?? "atom";
       this.graph.addNode(spot.id, {
         ...this.beginning(spot, at, spots.length, around),
-        size: spot.seed ? 11 : 3.5 + 7 * Math.sqrt(spot.energy / most),
+        size: scale * (spot.seed ? 11 : 3.5 + 7 * Math.sqrt(spot.energy / most)),
+        share: spot.energy / most,
         label: node ? titleOf(node, 42) : spot.id,
         kind,
         energy: spot.energy,
         seed: spot.seed,
-        color: hueOf(kind, this.look.dark),
+        color: this.colour(kind, spot.energy / most),
       });
     });
     for (const line of lines) {
       if (this.graph.hasEdge(line.id) || !this.graph.hasNode(line.src) || !this.graph.hasNode(line.dst)) continue;
       const share = Math.sqrt(line.energy / most);
-      this.graph.addEdgeWithKey(line.id, line.src, line.dst, { size: 0.6 + 3 * share, weight: 0.2 + share, energy: line.energy });
+      this.graph.addEdgeWithKey(line.id, line.src, line.dst, { size: scale * (0.6 + 3 * share), weight: 0.2 + share, energy: line.energy });
     }
     this.settle();
   }
@@ -98,6 +101,10 @@ export class Stage {
     const far = around === undefined ? 40 + 120 * spot.depth : 30;
     const middle = around !== undefined && this.graph.hasNode(around) ? this.graph.getNodeAttributes(around) : { x: 0, y: 0 };
     return { x: (middle["x"] as number) + far * Math.cos(angle), y: (middle["y"] as number) + far * Math.sin(angle) };
+  }
+
+  private colour(kind: string, share: number): string {
+    return faded(hueOf(kind, this.look.dark), this.look.ground, share);
   }
 
   settle(): void {
@@ -139,7 +146,7 @@ export class Stage {
     this.look = lookOf(this.place);
     this.sigma.setSetting("labelColor", { color: this.look.ink });
     this.sigma.setSetting("defaultEdgeColor", this.look.line);
-    this.graph.updateEachNodeAttributes((_, data) => ({ ...data, color: hueOf(data["kind"] as string, this.look.dark) }));
+    this.graph.updateEachNodeAttributes((_, data) => ({ ...data, color: this.colour(data["kind"] as string, data["share"] as number) }));
   }
 
   end(): void {

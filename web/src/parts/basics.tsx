@@ -130,10 +130,15 @@ export function Failure({ problem, again }: { problem: Problem; again?: () => vo
   return (
     <div class="failure" role="alert">
       <strong>{title}</strong>
-      <p>{problem.message}</p>
+      <p><Told text={problem.message} /></p>
       {again && <Button onClick={again}>Try again</Button>}
     </div>
   );
+}
+
+/** What the server says, with commands in it set apart: it writes them between backticks. */
+export function Told({ text }: { text: string }): JSX.Element {
+  return <>{text.split(/`([^`]+)`/).map((part, at) => (at % 2 ? <code key={at}>{part}</code> : part))}</>;
 }
 
 /** A share from 0 to 1 as a bar, with the number beside it. */

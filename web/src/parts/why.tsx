@@ -123,7 +123,7 @@ function Parts({ hit }: { hit: Hit }): JSX.Element | null {
   const parts = Object.entries(hit.why.parts ?? {}).filter((part): part is [string, number] => typeof part[1] === "number");
   const terms = hit.why.terms ?? [];
   const fits = hit.why.tags ?? [];
-  const shared = hit.why.shared ?? [];
+  const shared = [...(hit.why.shared ?? [])].sort((one, other) => other.idf - one.idf).slice(0, 6);
   if (!parts.length && !terms.length && !fits.length && !shared.length) return null;
   return (
     <dl class="parts">

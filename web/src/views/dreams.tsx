@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 
 import { ask, askFor, type Problem } from "../api";
 import { asProblem, useAsked, useTitle } from "../hooks";
-import { Button, Empty, Failure, Loading } from "../parts/basics";
+import { Button, Empty, Failure, Loading, Told } from "../parts/basics";
 import { atTime, count, isoOf, onDay, plain } from "../words";
 
 interface Pass {
@@ -136,7 +136,7 @@ function Passes({ report }: { report: Report }): JSX.Element {
         </tbody>
       </table>
       {[...report.notices, ...did.flatMap((one) => one.problems)].map((text) => (
-        <p class="notice" key={text}>{text}</p>
+        <p class="notice" key={text}><Told text={text} /></p>
       ))}
       {did.some((one) => one.changes.length) && (
         <details class="changes">

@@ -7,7 +7,7 @@ import { type Activation, ask, askFor } from "../api";
 import { asProblem, useAsked, useTheme } from "../hooks";
 import { drawingOf, type Drawing, hueOf, type Line, type Spot } from "../graph/model";
 import type { Stage } from "../graph/stage";
-import { Button, Empty, Failure, Kind, Loading } from "../parts/basics";
+import { Button, Empty, Failure, Kind, Loading, Told } from "../parts/basics";
 import { knownNode, learnAbout } from "../parts/known";
 import { link } from "../route";
 import { energy, many, plain, titleOf } from "../words";
@@ -59,7 +59,7 @@ export function GraphView({ cue, seeds }: { cue?: string; seeds?: string[] }): J
       {asked.loading && <Loading what="the graph" rows={2} />}
       {asked.problem && <Failure problem={asked.problem} again={asked.again} />}
       {asked.data?.failed.map((one) => (
-        <p class="notice" key={one.seed}>{one.error}</p>
+        <p class="notice" key={one.seed}><Told text={one.error ?? ""} /></p>
       ))}
       {asked.data &&
         (asked.data.drawing.spots.size ? (

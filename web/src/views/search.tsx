@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { ask, type Hit, type Node, type Recollection, type Stats } from "../api";
 import { useAsked, useTitle } from "../hooks";
-import { Button, Empty, Failure, Icon, Loading } from "../parts/basics";
+import { Button, Empty, Failure, Icon, Loading, Told } from "../parts/basics";
 import { HitCard, MemoryHead } from "../parts/hit";
 import { learn } from "../parts/known";
 import { go, link, type Route } from "../route";
@@ -204,7 +204,7 @@ function Found({ recollection, ms, form }: { recollection: Recollection; ms: num
         </nav>
       </div>
       {recollection.notices.map((notice) => (
-        <p class="notice" key={notice}>{notice}</p>
+        <p class="notice" key={notice}><Told text={notice} /></p>
       ))}
       {form.tab === "graph" ? (
         <GraphView cue={form.q} />
@@ -213,7 +213,7 @@ function Found({ recollection, ms, form }: { recollection: Recollection; ms: num
       ) : form.tab === "text" ? (
         <AgentText text={recollection.text} />
       ) : (
-        <Lists anchors={of(anchors)} walkers={of(walkers)} recollection={recollection} recipe={form.recipe} />
+        <Lists anchors={of(anchors)} walkers={of(walkers)} recollection={recollection} />
       )}
     </section>
   );
@@ -232,10 +232,9 @@ interface ListsProps {
   anchors: Hit[];
   walkers: Hit[];
   recollection: Recollection;
-  recipe: string;
 }
 
-function Lists({ anchors, walkers, recollection, recipe }: ListsProps): JSX.Element {
+function Lists({ anchors, walkers, recollection }: ListsProps): JSX.Element {
   const starts = useMemo(() => new Map(anchors.map((hit) => [hit.node.id, hit.score])), [recollection]);
   const list = (title: string, said: string, hits: Hit[], look: string): JSX.Element => (
     <section class={`list ${look}`} aria-label={title}>
@@ -246,7 +245,7 @@ function Lists({ anchors, walkers, recollection, recipe }: ListsProps): JSX.Elem
       {hits.map((hit) => (
         <HitCard key={hit.node.id} hit={hit} cue={recollection.cue} words={recollection.looked_for} starts={starts} best={Math.max(...hits.map((one) => one.score))} />
       ))}
-      {hits.length === 0 && <p class="none">{recipe === "explore" ? "This recipe stays with direct hits." : "Nothing more is joined to these."}</p>}
+      {hits.length === 0 && <p class="none">Nothing beyond the direct hits.</p>}
     </section>
   );
   return (

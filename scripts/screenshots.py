@@ -46,7 +46,7 @@ def _why(page: Page) -> None:
 def _graph(page: Page) -> None:
     page.get_by_role("button", name="Lay out again").wait_for()
     page.get_by_text("nodes as a list").click()
-    page.locator(".node-list li button").nth(1).click()
+    page.locator(".node-list li button").nth(2).click()
     page.evaluate("scrollTo(0, 0)")
     page.get_by_role("button", name="Show all").click()
     page.wait_for_timeout(1000)

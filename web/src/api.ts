@@ -154,9 +154,52 @@ export function view<T>(name: string, given: object = {}, signal?: AbortSignal):
   return post<T>(`view/${name}`, given, signal);
 }
 
+/** How far a verb that takes long is; `total` is 0 where nobody knows. */
+export interface Progress {
+  step: string;
+  done: number;
+  total: number;
+}
+
+/** All that a verb answers, one after the other as it comes; `tell` hears of each, and of how far it is. Throws Problem. */
+export async function follow<T>(verb: string, given: object, tell: (found: T[], progress?: Progress) => void, signal?: AbortSignal): Promise<T[]> {
+  const found: T[] = [];
+  const response = await send(`v1/${verb}`, given, "text/event-stream", signal);
+  for await (const { event, data } of eventsOf(response)) {
+    if (event === "problem") throw new Problem(500, detailOf(data) ?? "It failed on the way.");
+    if (event === "end") return found;
+    if (event === "result") found.push(data as T);
+    tell(found, event === "progress" ? (data as Progress) : undefined);
+  }
+  throw new Problem(0, "The answer ended in the middle. Is `cuetrail serve` still running?");
+}
+
+/** Server-sent events as they arrive. */
+async function* eventsOf(response: Response): AsyncGenerator<{ event: string; data: unknown }> {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  while (reader) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const parts = (text + value).split("\n\n");
+    text = parts.pop() ?? "";
+    for (const part of parts) {
+      const [, event] = /^event: (.*)$/m.exec(part) ?? [];
+      const [, data] = /^data: (.*)$/m.exec(part) ?? [];
+      if (event && data) yield { event, data: JSON.parse(data) as unknown };
+    }
+  }
+}
+
 async function post<T>(path: string, given: object, signal?: AbortSignal): Promise<T> {
+  const response = await send(path, given, "application/json", signal);
+  return (await response.json()) as T;
+}
+
+/** The response to a request that was answered. Throws Problem for one that was not. */
+async function send(path: string, given: object, accept: string, signal?: AbortSignal): Promise<Response> {
   const token = keptToken();
-  const headers: Record<string, string> = { "Content-Type": "application/json" };
+  const headers: Record<string, string> = { "Content-Type": "application/json", Accept: accept };
   if (token) headers["Authorization"] = `Bearer ${token}`;
   let response: Response;
   try {
@@ -165,9 +208,9 @@ async function post<T>(path: string, given: object, signal?: AbortSignal): Promi
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     throw new Problem(0, "The server cannot be reached. Is `cuetrail serve` still running?");
   }
-  const body: unknown = await response.json().catch(() => null);
-  if (response.ok) return body as T;
+  if (response.ok) return response;
   if (response.status === 401) onTokenNeeded(token !== "");
+  const body: unknown = await response.json().catch(() => null);
   throw new Problem(response.status, detailOf(body) ?? `The server answered ${response.status}.`);
 }
 

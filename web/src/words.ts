@@ -22,10 +22,19 @@ export const onShortDay = (at: number): string => shortDay.format(at);
 export const atTime = (at: number): string => minute.format(at);
 export const isoOf = (at: number): string => new Date(at).toISOString();
 
-/** How long ago a time is, in words for the last weeks, else as a date. */
-export function ago(at: number, now = Date.now()): string {
+/** Whether only the day of a memory is known. Such a day is the same one in every zone. */
+export const isDay = (node: Pick<Node, "at" | "props">): boolean => node.props["day"] === true || node.at % DAY === 0;
+
+/** The time of a memory as clocks and calendars here are to show it. */
+export function shownTime(node: Pick<Node, "at" | "props">): number {
+  return isDay(node) ? node.at + 60_000 * new Date(node.at).getTimezoneOffset() : node.at;
+}
+
+/** How long ago a memory is, in words for the last weeks, else as a date. */
+export function ago(node: Pick<Node, "at" | "props">, now = Date.now()): string {
+  const at = shownTime(node);
   const days = Math.round((startOfDay(at) - startOfDay(now)) / DAY);
-  if (days === 0) return minute.format(at);
+  if (days === 0 && !isDay(node)) return minute.format(at);
   return Math.abs(days) < 14 ? relative.format(days, "day") : shortDay.format(at);
 }
 

@@ -25,6 +25,7 @@ export class Stage {
   readonly graph = new Graph({ multi: true, type: "directed" });
   private readonly sigma: Sigma;
   private readonly layout: Layout;
+  private readonly room: ResizeObserver;
   private look: Look;
   private chosen: string | null = null;
   private hovered: string | null = null;
@@ -39,6 +40,8 @@ export class Stage {
     this.sigma = new Sigma(this.graph, place, this.settings());
     this.layout = new Layout(this.graph, (settled) => events.settled(settled));
     this.listen();
+    this.room = new ResizeObserver(() => this.sigma.resize().refresh({ skipIndexation: true }));
+    this.room.observe(place);
   }
 
   private settings(): ConstructorParameters<typeof Sigma>[2] {
@@ -150,6 +153,7 @@ export class Stage {
   }
 
   end(): void {
+    this.room.disconnect();
     this.layout.end();
     this.sigma.kill();
   }

@@ -5,7 +5,7 @@ import { useId, useState } from "preact/hooks";
 
 import type { Hit, Node } from "../api";
 import { link } from "../route";
-import { ago, energy, isoOf, isTime, onDay, readable } from "../words";
+import { ago, energy, isoOf, isTime, onDay, readable, shownTime } from "../words";
 import { Bucket, Button, Kind, Marked, Meter, Tag } from "./basics";
 import { foundBy, WhyPath } from "./why";
 
@@ -63,8 +63,8 @@ export function MemoryHead({ node, words = [] }: { node: Node; words?: string[] 
             {node.source}
           </span>
         )}
-        <time dateTime={isoOf(node.at)} title={onDay(node.at)}>
-          {ago(node.at)}
+        <time dateTime={isoOf(node.at)} title={onDay(shownTime(node))}>
+          {ago(node)}
         </time>
       </header>
       <h3 class={node.name ? "card-name" : "card-text"}>

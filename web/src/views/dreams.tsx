@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
-import { ask, askFor, type Problem } from "../api";
+import { askFor, follow, type Problem, type Progress } from "../api";
 import { asProblem, useAsked, useTitle } from "../hooks";
 import { Button, Empty, Failure, Loading, Told } from "../parts/basics";
 import { atTime, count, isoOf, onDay, plain } from "../words";
@@ -48,18 +48,20 @@ export function DreamsView(): JSX.Element {
   const [busy, setBusy] = useState<"dream" | "rehearse" | null>(null);
   const [rehearsed, setRehearsed] = useState<Report>();
   const [problem, setProblem] = useState<Problem>();
+  const [progress, setProgress] = useState<Progress>();
   const dream = async (dry: boolean): Promise<void> => {
     setBusy(dry ? "rehearse" : "dream");
     setProblem(undefined);
     setRehearsed(undefined);
     try {
-      const report = await ask<Report>("dream", { dry_run: dry });
-      if (dry || report.skipped) setRehearsed(report);
+      const [report] = await follow<Report>("dream", { dry_run: dry }, (_, progress) => setProgress(progress));
+      if (report && (dry || report.skipped)) setRehearsed(report);
       if (!dry) past.again();
     } catch (error) {
       setProblem(asProblem(error));
     }
     setBusy(null);
+    setProgress(undefined);
   };
   return (
     <>
@@ -72,6 +74,12 @@ export function DreamsView(): JSX.Element {
       </header>
       <p class="lead">A dream reads what changed since the last one and finds what belongs together. It never touches a tag of yours.</p>
       {problem && <Failure problem={problem} />}
+      {busy && (
+        <p class="at-work" role="status">
+          {progress ? `${plain(progress.step)}: ${count(progress.done)}${progress.total ? ` of ${count(progress.total)}` : ""}` : "Falling asleep…"}
+          <progress {...(progress?.total ? { value: progress.done, max: progress.total } : {})} aria-label="How far it is" />
+        </p>
+      )}
       {rehearsed && (
         <section class="card" aria-label="What a dream would do">
           <h2 class="report-title">{rehearsed.skipped ? "Another dream is at work; this one was skipped." : "What a dream would do now"}</h2>

@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
-import { type Activation, ask, askFor } from "../api";
+import { type Activation, ask, follow } from "../api";
 import { asProblem, useAsked, useTheme } from "../hooks";
 import { drawingOf, type Drawing, hueOf, type Line, type Spot } from "../graph/model";
 import type { Stage } from "../graph/stage";
@@ -28,12 +28,15 @@ const REACH: [name: string, flow: Flow][] = [
 /** From a cue, or from nodes that are given. */
 export function GraphView({ cue, seeds }: { cue?: string; seeds?: string[] }): JSX.Element {
   const [reach, setReach] = useState(1);
+  const [come, setCome] = useState(0);
   const from = seeds ?? cue ?? "";
   const flow = REACH[reach]![1];
   const asked = useAsked(JSON.stringify([from, reach]), async (signal) => {
     // To look at the shape of a memory is no use of all that is in it.
     const given = { seeds: from, ...flow, min_activation: reach === 2 ? 0.0001 : 0.005, record_access: false };
-    const found = await askFor<Activation[]>("activate", given, signal);
+    setCome(0);
+    // Seed by seed: of a walk that takes long one sees that it goes on.
+    const found = await follow<Activation>("activate", given, (sofar) => setCome(drawingOf(sofar).spots.size), signal);
     const drawing = drawingOf(found);
     await learnAbout(drawing.spots.keys(), signal);
     return { drawing, failed: found.filter((one) => one.error !== null) };
@@ -56,6 +59,7 @@ export function GraphView({ cue, seeds }: { cue?: string; seeds?: string[] }): J
           </span>
         )}
       </div>
+      {asked.loading && come > 0 && <p class="muted" role="status">Energy has come to {many(come, "node")}…</p>}
       {asked.loading && <Loading what="the graph" rows={2} />}
       {asked.problem && <Failure problem={asked.problem} again={asked.again} />}
       {asked.data?.failed.map((one) => (

@@ -3,14 +3,14 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 
-import { askFor, type Fact, type Node, type Problem, view } from "../api";
+import { ask, askFor, type Fact, type Node, type Problem, view } from "../api";
 import { asProblem, useAsked, useKeys, useTitle } from "../hooks";
 import { EditDialog, ForgetDialog } from "../parts/actions";
 import { Bucket, Button, Empty, Failure, Kind, Loading, Meter, Tag } from "../parts/basics";
 import { learn } from "../parts/known";
 import { Prose } from "../parts/prose";
 import { go, link } from "../route";
-import { atTime, energy, isoOf, many, onDay, onShortDay, plain, readable, snippet, titleOf } from "../words";
+import { atTime, energy, isDay, isoOf, many, onDay, onShortDay, plain, readable, shownTime, snippet, titleOf } from "../words";
 import { GraphView } from "./graph";
 
 interface Glimpse {
@@ -79,6 +79,10 @@ function Whole({ about, again }: { about: About; again: () => void }): JSX.Eleme
     setProblem(undefined);
     askFor<Node[]>("quarantine", { ids: [node.id], undo: aside }).then(again, (error: unknown) => setProblem(asProblem(error)));
   };
+  const judge = (verb: "confirm" | "retract", id: string): void => {
+    setProblem(undefined);
+    ask<Fact>(verb, { id }).then(again, (error: unknown) => setProblem(asProblem(error)));
+  };
   useKeys((key) => {
     if (!about.mine || (key !== "e" && key !== "Delete")) return false;
     setDoing(key === "e" ? "edit" : "forget");
@@ -90,7 +94,7 @@ function Whole({ about, again }: { about: About; again: () => void }): JSX.Eleme
         <p class="card-head">
           <Kind kind={node.kind} />
           {node.source && <span class="source">{node.source}</span>}
-          <time dateTime={isoOf(node.at)}>{onDay(node.at)}{node.props["day"] !== true && `, ${atTime(node.at)}`}</time>
+          <time dateTime={isoOf(node.at)}>{onDay(shownTime(node))}{!isDay(node) && `, ${atTime(node.at)}`}</time>
         </p>
         <h1 class={node.name ? "" : "unseen"}>{titleOf(node, 80)}</h1>
         <div class="row">
@@ -117,7 +121,7 @@ function Whole({ about, again }: { about: About; again: () => void }): JSX.Eleme
             {about.labels.map((tag) => <Tag name={tag.name} origin={tag.origin} key={tag.name} />)}
           </p>
           <Contents about={about} />
-          <Facts about={about} />
+          <Facts about={about} judge={judge} />
           <Notes about={about} />
           <History about={about} />
         </div>
@@ -173,7 +177,7 @@ function Contents({ about }: { about: About }): JSX.Element | null {
 
 const ENDED = ["superseded", "retracted"];
 
-function Facts({ about }: { about: About }): JSX.Element | null {
+function Facts({ about, judge }: { about: About; judge: (verb: "confirm" | "retract", id: string) => void }): JSX.Element | null {
   if (!about.facts.length) return null;
   const now = about.facts.filter((fact) => !ENDED.includes(fact.status));
   const ended = about.facts.filter((fact) => ENDED.includes(fact.status));
@@ -181,15 +185,19 @@ function Facts({ about }: { about: About }): JSX.Element | null {
     <tr key={fact.id}>
       <th scope="row">{plain(fact.predicate)}</th>
       <td>{fact.object ? <a href={link("node", fact.object)}>{fact.object_title ?? fact.object}</a> : fact.value}</td>
-      <td class="muted">{fact.status}{fact.valid_until !== null && ` until ${onShortDay(fact.valid_until)}`}</td>
+      <td class="muted">{fact.status}{fact.valid_until !== null && `, until ${onShortDay(fact.valid_until)}`}</td>
       <td><Meter share={fact.confidence} text={energy(fact.confidence)} of="Confidence" /></td>
+      <td class="fact-tools">
+        {about.mine && fact.status === "staged" && <Button icon="check" look="quiet" label={`Confirm ${plain(fact.predicate)}`} onClick={() => judge("confirm", fact.id)} />}
+        {about.mine && !ENDED.includes(fact.status) && <Button icon="close" look="quiet" label={`Retract ${plain(fact.predicate)}`} onClick={() => judge("retract", fact.id)} />}
+      </td>
     </tr>
   );
   return (
     <Section title="Facts">
       <table class="facts">
         <thead class="unseen">
-          <tr><th scope="col">Predicate</th><th scope="col">Value</th><th scope="col">Status</th><th scope="col">Confidence</th></tr>
+          <tr><th scope="col">Predicate</th><th scope="col">Value</th><th scope="col">Status</th><th scope="col">Confidence</th><th scope="col">Actions</th></tr>
         </thead>
         <tbody>{now.map(row)}</tbody>
         {ended.length > 0 && <tbody class="ended">{ended.map(row)}</tbody>}

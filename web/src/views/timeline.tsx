@@ -9,7 +9,7 @@ import { Bucket, Button, Empty, Failure, Kind, Loading, Tag } from "../parts/bas
 import { Labels } from "../parts/hit";
 import { learn } from "../parts/known";
 import { go, link, type Route } from "../route";
-import { atTime, isHeading, isoOf, onDay, readable, startOfDay, titleOf } from "../words";
+import { atTime, isDay, isHeading, isoOf, onDay, readable, shownTime, startOfDay, titleOf } from "../words";
 
 interface Listed {
   nodes: Node[];
@@ -133,7 +133,7 @@ interface Group {
 function Days({ nodes }: { nodes: Node[] }): JSX.Element {
   const days = new Map<number, Group[]>();
   for (const node of nodes) {
-    const day = startOfDay(node.at);
+    const day = startOfDay(shownTime(node));
     const groups = days.get(day) ?? [];
     days.set(day, groups);
     const last = groups.at(-1);
@@ -158,7 +158,7 @@ function Days({ nodes }: { nodes: Node[] }): JSX.Element {
 
 /** The time of day, where it is known. */
 function When({ node }: { node: Node | undefined }): JSX.Element | null {
-  if (!node || node.props["day"] === true) return null;
+  if (!node || isDay(node)) return null;
   return <time dateTime={isoOf(node.at)}>{atTime(node.at)}</time>;
 }
 

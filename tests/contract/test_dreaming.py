@@ -74,6 +74,16 @@ def test_quarantined_nodes_take_no_part(store: Store) -> None:
     assert (dreaming.names(), dreaming.tags(), dreaming.texts(0, 9), read(dreaming)) == ([], [], [], [])
 
 
+def test_rows_beside_others_are_those_with_the_same_first_number(store: Store) -> None:
+    atoms(store, ANN, "a")
+    dreaming = store.dreaming(ANN, "p")
+    rows = [Row(1, 5), Row(1, 6), Row(2, 6), Row(3, 7)]
+    dreaming.save(Writes(put=[(Book.OCCURS, row) for row in rows] + [(Book.NAMED, Row(1, 8))]))
+    assert dreaming.beside(Book.OCCURS, [5]) == [(1, 5), (1, 6)]
+    assert dreaming.beside(Book.OCCURS, [7, 6]) == [(1, 5), (1, 6), (2, 6), (3, 7)]
+    assert dreaming.beside(Book.OCCURS, []) == []
+
+
 def test_the_index_tells_which_atoms_have_a_name(store: Store) -> None:
     said = {"both": "Ada-Lovelace spoke", "turned": "Lovelace, Ada", "one": "ada", "place": "東京に"}
     for id_, text in said.items():

@@ -15,6 +15,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Generic, TypeVar
 
 from cuetrail import recipes
@@ -38,6 +39,8 @@ _STRANGE = re.compile(r"[^\w\x00-\x7f\u24b6-\u24e9\U0001f130-\U0001f149\U0001f15
 M = TypeVar("M")
 
 
+# The same words come night after night.
+@lru_cache(maxsize=65_536)
 def is_telling(norm: str) -> bool:
     """Whether a name or tag, in its normal form, means enough to be looked for in texts.
 
@@ -126,6 +129,7 @@ class Dictionary(Generic[M]):
         return plain, self.automaton.find_matches_as_indexes(spaced(plain), overlapping=True)
 
 
+@lru_cache(maxsize=65_536)
 def _sought(word: str) -> tuple[bytes, str]:
     """The bytes to look for, and what must then stand in the folded text as it is (empty: nothing more).
 

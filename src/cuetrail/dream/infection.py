@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from cuetrail.dream import auto_tags
 from cuetrail.dream.dictionary import Dictionary, is_telling
@@ -37,8 +38,9 @@ class Known:
 
     def rows(self) -> dict[Row, str]:
         """The words as the ledger notes them."""
-        hashes = {name: (hashed(name), hashed(tag.display)) for name, tag in self.tags.items()}
-        return {Row(hashed(word), *hashes[name]): word for word, names in self.meanings.items() for name in names}
+        return {
+            _row(word, name, self.tags[name].display): word for word, names in self.meanings.items() for name in names
+        }
 
 
 def infection(night: Night) -> PassReport:
@@ -46,7 +48,7 @@ def infection(night: Night) -> PassReport:
     work = Work(night, NAME)
     if work.memory.idle(VERSION):
         return work.report()
-    words = known(work.memory.names(), work.memory.tags())
+    words = known(work.names(), work.memory.tags())
     dictionary = Dictionary(words.meanings)
     noted, rows = set(work.memory.all(Book.INFECTS)), words.rows()
     new, gone = rows.keys() - noted, noted - rows.keys()
@@ -72,16 +74,33 @@ def known(names: Iterable[Named], given: Iterable[str]) -> Known:
     tags: dict[str, Tag] = {}
     for one in names:
         if is_telling(one.norm):
-            for tag in make_tags([one.name or one.norm], "infected"):
+            for tag in _tags(one.name or one.norm):
                 meanings.setdefault(one.norm, set()).add(tag.name)
                 # Of those whose names make the same tag, the first by name and id says how it is written.
                 tags.setdefault(tag.name, tag)
     for name in given:
-        word = norm_name(name.replace("_", " "))
+        word = _word(name)
         if is_telling(word):
             meanings.setdefault(word, set()).add(name)
             tags.setdefault(name, Tag(name, name, "infected"))
-    return Known({word: sorted(meant) for word, meant in sorted(meanings.items())}, tags)
+    return Known({word: sorted(meant) for word, meant in meanings.items()}, tags)
+
+
+# The same words come night after night.
+@lru_cache(maxsize=65_536)
+def _row(word: str, tag: str, display: str) -> Row:
+    return Row(hashed(word), hashed(tag), hashed(display))
+
+
+@lru_cache(maxsize=65_536)
+def _tags(name: str) -> tuple[Tag, ...]:
+    return make_tags([name], "infected")
+
+
+@lru_cache(maxsize=65_536)
+def _word(tag: str) -> str:
+    """How a tag stands in a text."""
+    return norm_name(tag.replace("_", " "))
 
 
 def _infected(atoms: Sequence[Atom], dictionary: Dictionary[str], tags: Mapping[str, Tag]) -> Relabelled:

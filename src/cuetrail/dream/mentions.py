@@ -31,7 +31,7 @@ def mentions(night: Night) -> PassReport:
     work = Work(night, NAME)
     if work.memory.idle(VERSION):
         return work.report()
-    meanings = meant(work.memory.names())
+    meanings = meant(work.names())
     words = Dictionary({word: [key] for word, key in meanings.items()})
     noted = set(work.memory.all(Book.MEANS))
     rows = {Row(hashed(word), key): word for word, key in meanings.items()}

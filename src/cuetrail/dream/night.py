@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import tzinfo
 from itertools import islice
 from pathlib import Path
@@ -14,7 +14,7 @@ from cuetrail.dream.tagging import AutoTagger
 from cuetrail.dream.telling import Teller, extract
 from cuetrail.model import Edge, PassReport, Scope
 from cuetrail.store.base import Progress, Store
-from cuetrail.store.dreams import Atom, Slice, Writes
+from cuetrail.store.dreams import Atom, Named, Slice, Writes
 from cuetrail.text import snippet
 from cuetrail.vectors import Vectors
 
@@ -31,7 +31,7 @@ class Night:
     """One dream in one place: whose, when, and by which rules.
 
     `home` is the memory's directory, where there is one. `vectors` makes those of the nodes that are told, `teller`
-    tells of them. `show` keeps the changes for the report of a dry run.
+    tells of them. `show` keeps the changes for the report of a dry run. `known` are the names that were read.
     """
 
     store: Store
@@ -44,6 +44,7 @@ class Night:
     vectors: Vectors | None = None
     teller: Teller = extract
     show: bool = False
+    known: dict[Scope, list[Named]] = field(default_factory=dict)
 
 
 Pass = Callable[[Night], PassReport]
@@ -75,6 +76,13 @@ class Work:
             atoms = self.memory.atoms(ordered[start : start + BATCH])
             self.read += len(atoms)
             yield atoms
+
+    def names(self) -> list[Named]:
+        """The names in this place, read once in a dream: no pass gives anything a name that a text could state."""
+        known, place = self.night.known, self.night.scope
+        if place not in known:
+            known[place] = self.memory.names()
+        return known[place]
 
     def named_in(self, words: Collection[str]) -> set[int]:
         """The atoms in whose texts these words are, and perhaps a few others.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from cuetrail.lifecycle import SEMANTIC
@@ -14,6 +15,7 @@ from cuetrail.store.local import dreamwrite, facts, lives, rows
 from cuetrail.store.local.db import Database, chunks, head, joined, mark_of, marks, own_part
 from cuetrail.store.local.textindex import TextIndex
 from cuetrail.store.local.textsearch import TextSearch
+from cuetrail.store.naming import norms
 from cuetrail.store.words import is_findable
 
 Runs = list[tuple[int, int]]
@@ -162,17 +164,22 @@ class LocalDreaming:
         return tag
 
     def names(self) -> list[Named]:
-        """Every name that leads to a node of this place, by name and id."""
+        """Every name of a word or more that leads to a node of this place, by name and id."""
+        # By the words of names, for these are known by place.
         query = (
-            "SELECT m.norm, n.key, n.id, n.kind, n.name, n.props FROM names m JOIN nodes n ON n.key = m.key"
-            f" WHERE n.part = ? AND n.provenance <> 'quarantine' AND n.kind NOT IN ({marks(len(_UNNAMED))})"
-            " ORDER BY m.norm, n.id"
+            "SELECT n.key, n.id, n.kind, n.name, n.aliases,"
+            " n.kind = 'entity' AND coalesce(json_type(n.props, '$.found'), 'null') <> 'null'"
+            " FROM (SELECT DISTINCT key FROM name_words WHERE part = ?) w CROSS JOIN nodes n ON n.key = w.key"
+            f" WHERE n.provenance <> 'quarantine' AND n.kind NOT IN ({marks(len(_UNNAMED))})"
         )
         with self.db.reading() as db:
-            found = db.execute(query, (self.part, *_UNNAMED)).fetchall()
-        return [
-            Named(norm, key, id_, kind, name, _is_found(kind, props)) for norm, key, id_, kind, name, props in found
+            rows = db.execute(query, (self.part, *_UNNAMED)).fetchall()
+        found = [
+            Named(norm, key, id_, kind, name, bool(is_found))
+            for key, id_, kind, name, aliases, is_found in rows
+            for norm in norms(name, json.loads(aliases) if aliases else ())
         ]
+        return sorted(found, key=itemgetter(0, 2))
 
     def tags(self) -> list[str]:
         """The tags that people, files or rules gave; not those that came with the time or by infection."""
@@ -183,6 +190,8 @@ class LocalDreaming:
     def carriers(self, tags: Collection[int]) -> list[int]:
         """Keys of the atoms here that carry a tag whose name has one of these hashes."""
         found: set[int] = set()
+        if not tags:
+            return []
         query = f"SELECT n.key FROM node_labels x JOIN nodes n ON n.key = x.key WHERE x.label = ? AND {_ATOMS}"
         with self.db.reading() as db:
             labels = db.execute("SELECT label, name FROM labels WHERE what = 't'")
@@ -274,6 +283,16 @@ class LocalDreaming:
                 found += map(Row._make, rows)
         return found
 
+    def beside(self, book: Book, seconds: Collection[int]) -> list[tuple[int, int]]:
+        """First and second number of each row whose first number a row with one of these second numbers has, too."""
+        query = (
+            "SELECT first, second FROM ledger WHERE part = ?1 AND book = ?2 AND first IN ("
+            "SELECT first FROM ledger INDEXED BY ledger_by_second WHERE part = ?1 AND book = ?2"
+            " AND second IN (SELECT value FROM json_each(?3))) ORDER BY first, second"
+        )
+        with self.db.reading() as db:
+            return db.execute(query, (self.part, book, json.dumps(sorted(seconds)))).fetchall()
+
     def within(self, book: Book, runs: Sequence[tuple[int, int]]) -> list[Row]:
         """The rows whose first number lies in one of these runs."""
         found: list[Row] = []
@@ -304,7 +323,7 @@ class LocalDreaming:
             found = db.execute(
                 f"{_LEDGER} ORDER BY first, second LIMIT ?", (self.part, book, -1 if limit is None else limit)
             )
-            return [Row(*row) for row in found]
+            return list(map(Row._make, found))
 
     # --- writing
 
@@ -362,7 +381,3 @@ def _borrowed(props: str) -> frozenset[str]:
         return _NONE
     noted = json.loads(props).get("near")
     return frozenset(noted["tags"]) if isinstance(noted, dict) and "tags" in noted else _NONE
-
-
-def _is_found(kind: str, props: str | None) -> bool:
-    return kind == "entity" and props is not None and json.loads(props).get("found") is not None

@@ -241,6 +241,11 @@ class Neo4jDreaming:
             found += [Row(*row) for row in self._rows(query, book=int(book), some=some, each=most)]
         return found
 
+    def beside(self, book: Book, seconds: Collection[int]) -> list[tuple[int, int]]:
+        """First and second number of each row whose first number a row with one of these second numbers has, too."""
+        firsts = {row.first for row in self.by_second(book, seconds)}
+        return [(row.first, row.second) for row in self.by_first(book, firsts)]
+
     def within(self, book: Book, runs: Sequence[tuple[int, int]]) -> list[Row]:
         """The rows whose first number lies in one of these runs."""
         query = (

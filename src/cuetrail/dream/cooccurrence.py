@@ -1,9 +1,9 @@
 """Names that stand in the same texts are joined: `co_occurs` edges between the nodes they name.
 
-Each node chooses the PER_NODE others it is named with most often (then by id). Its share in the other's company, in
-whole hundredths, gives the edge its weight (see `formulas.company`); if both have chosen, the larger share counts. So
-what a node chooses depends on the texts that name it and on nothing else, only nodes whose company changed are looked
-at, and one more text with a name that many have changes few edges or none.
+Each node chooses the PER_NODE others it is named with most often (then by id). Its share in the other's company gives
+the edge its weight (see `formulas.company`); if both have chosen, the larger share counts. So what a node chooses
+depends on the texts that name it and on nothing else, and only nodes whose company changed are looked at. Where MANY
+texts name a node, shares are in whole hundredths, so that one more text changes few edges or none.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ VIA = "dream:cooccurrence"
 PER_NODE = 10
 # Nodes of one transaction.
 BATCH = 200
+# Of so many texts one more changes no share by more than a hundredth.
+MANY = 100
 _MILLION = 1_000_000
-_STEP = _MILLION // 100
 
 
 def cooccurrence(night: Night) -> PassReport:
@@ -60,8 +61,8 @@ def _chosen(work: Work, touched: Collection[int]) -> set[Row]:
         met = Counter(chain.from_iterable(texts[node]))
         alone = met.pop(node)
         for other in _best(met, nodes):
-            share = company(met[other], alone)
-            chosen.add(Row(node, other, round(_MILLION * share / _STEP) * _STEP))
+            share = round(company(met[other], alone), 6 if alone < MANY else 2)
+            chosen.add(Row(node, other, round(_MILLION * share)))
     return chosen
 
 

@@ -12,7 +12,7 @@ SRC = Path(__file__).parents[1] / "src"
 # Top to bottom. A module may import from its own layer and from lower ones. "x.*" is the package x and all in it.
 LAYERS: list[set[str]] = [
     {"", "__main__", "cli", "cli.*", "serve.*"},
-    {"asynchronous"},
+    {"asynchronous", "retrievers", "retrievers.*"},
     {"memory"},
     {"config", "asking", "exploring", "believing", "browsing", "correcting"},
     {

@@ -165,6 +165,16 @@ def test_link_joins_two_nodes_by_name(run: Run, ask: Ask) -> None:
     assert "0.900 found" in run("get", "Ines").stdout
 
 
+def test_unlink_takes_a_link_away_and_leaves_its_nodes(run: Run, ask: Ask) -> None:
+    for id_ in ("a", "b"):
+        run("add", f"text {id_}", "--id", id_)
+    edge = ask("link", "a", "b")["id"]
+    assert ask("get", "a")["neighbours"][0]["edge"] == edge
+    assert ask("unlink", edge) == {"unlinked": [edge]}
+    assert ask("get", "a")["neighbours"] == []
+    assert "there is no edge" in run("unlink", edge, code=2).stderr
+
+
 @pytest.mark.parametrize("wrong", [["a", "nobody"], ["a", "a", "--weight", "2"], ["a", "a", "--attitude", "6"]])
 def test_a_link_that_cannot_be_is_wrong_use(run: Run, wrong: list[str]) -> None:
     run("add", "a text", "--id", "a")

@@ -19,12 +19,12 @@ from cuetrail.cli.reading import get, recall, stats
 from cuetrail.cli.serving import mcp, serve, token
 from cuetrail.cli.tending import dreams, edit, labels, timeline
 from cuetrail.cli.trust import quarantine
-from cuetrail.cli.writing import add, forget, ingest, link
+from cuetrail.cli.writing import add, forget, ingest, link, unlink
 
 VERBS = (
-    add, ingest, recall, activate, explore, traverse, brief, get, timeline, labels, edit, link, relate, note, fact,
-    narrate, quarantine, forget, dream, dreams, mirror, stats, bench, mcp, serve, token, export, import_, backup, copy,
-    restore, reembed, doctor, completion,
+    add, ingest, recall, activate, explore, traverse, brief, get, timeline, labels, edit, link, unlink, relate, note,
+    fact, narrate, quarantine, forget, dream, dreams, mirror, stats, bench, mcp, serve, token, export, import_, backup,
+    copy, restore, reembed, doctor, completion,
 )  # fmt: skip
 """In the order people need them; the help keeps it."""
 

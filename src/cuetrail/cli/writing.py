@@ -234,6 +234,19 @@ def link(run: Run, /, src: str, dst: str, **options: Any) -> None:
     run.result(asdict(edge), edge.id if run.quiet else f"linked {joined}: {edge.id}")
 
 
+@verb("unlink", "cuetrail unlink 9d3a77c01b52", "cuetrail unlink 9d3a77c01b52 44e0c2f1a870 --json")
+@click.argument("ids", metavar="ID...", nargs=-1, required=True)
+@pass_run
+def unlink(run: Run, ids: tuple[str, ...]) -> None:
+    """Take links away, each given by its own id.
+
+    `cuetrail link` tells the id of a link, and so does `cuetrail get NODE --json`. The nodes stay.
+    """
+    with run.open() as memory:
+        gone = memory.unlink(*ids)
+    run.summary({"unlinked": gone}, f"took away {show.count(len(gone), 'link')}")
+
+
 @verb(
     "forget",
     "cuetrail forget 5f0c1d2e",

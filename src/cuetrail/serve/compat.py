@@ -230,14 +230,14 @@ def _delete_entities(memory: Memory, given: dict[str, Any]) -> Answer:
     names = given["entityNames"]
     known = _named(memory, names)
     gone = {one.node.id: one for one in known.values()}
-    _drop(memory, [one.node for one in gone.values()], [atom for one in gone.values() for atom in one.atoms])
+    drop(memory, [one.node for one in gone.values()], [atom for one in gone.values() for atom in one.atoms])
     missing = [name for name in names if name not in known]
     some = f"Deleted {len(names) - len(missing)} of {len(names)} entities. Not found: {', '.join(missing)}"
     return _done(some if missing else "Entities deleted successfully")
 
 
-def _drop(memory: Memory, nodes: Sequence[Node], atoms: Sequence[Node]) -> None:
-    """Forget entities and observations. What another entity observes in the same words stays with that one."""
+def drop(memory: Memory, nodes: Sequence[Node], atoms: Sequence[Node]) -> None:
+    """Forget nodes, and atoms that belong to somebody. What another one has in the same words stays with that one."""
     copies = {said_by(copy) for copy in memory.doomed(*(atom.id for atom in atoms)).copies} if atoms else set()
     shared = [atom.id for atom in atoms if said_by(atom) in copies]
     if shared:
@@ -256,7 +256,7 @@ def _delete_observations(memory: Memory, given: dict[str, Any]) -> Answer:
         if row["entityName"] in known:
             entity = known[row["entityName"]]
             atoms |= {atom.id: atom for atom in entity.atoms if atom.text in row["observations"]}
-    _drop(memory, [], list(atoms.values()))
+    drop(memory, [], list(atoms.values()))
     asked = sum(len(row["observations"]) for row in rows)
     missing = [row["entityName"] for row in rows if row["entityName"] not in known]
     some = f"Deleted {len(atoms)} of {asked} observations."

@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse
 from starlette.types import ASGIApp
 
+from cuetrail.errors import CuetrailError
 from cuetrail.model import Scope
 from cuetrail.serve.bodies import arguments, uploaded
 from cuetrail.serve.problems import Problem
@@ -69,7 +70,11 @@ def _imported(data: bytes, given: dict[str, Any], memory: Memory, **options: Any
     with tempfile.TemporaryDirectory(prefix="cuetrail-") as folder:
         place = Path(folder) / "import.jsonl"
         place.write_bytes(data)
-        return memory.import_(place, **given, **options)
+        try:
+            return memory.import_(place, **given, **options)
+        except CuetrailError as error:
+            # Where it lay here is nobody's business.
+            raise type(error)(str(error).replace(str(place), "the file")) from error
 
 
 async def _export(desk: Desk, request: Request, scope: Scope | None) -> ASGIApp:

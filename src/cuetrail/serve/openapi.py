@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 import cuetrail
+from cuetrail.serve.aliases import ALIASES
 from cuetrail.serve.bodies import JSON
 from cuetrail.serve.events import STREAM
 from cuetrail.serve.files import FILES, FileVerb
@@ -60,7 +61,7 @@ def document() -> dict[str, Any]:
     return {
         "openapi": "3.1.0",
         "info": {"title": "cuetrail", "version": cuetrail.__version__},
-        "paths": {"/health": _health(), "/metrics": _metrics(), **paths},
+        "paths": {"/health": _health(), "/metrics": _metrics(), **paths, **_aliases()},
         "components": {
             "schemas": {"Problem": problem, **results.components},
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
@@ -116,3 +117,33 @@ def _file_path(name: str, file: FileVerb, results: Results) -> dict[str, Any]:
     body = {"required": True, "content": {file.media: {"schema": {"type": "string", "format": "binary"}}}}
     answers = _answered("What was done.", JSON, results.of(file.verb))
     return {"post": {**asked, "parameters": [_KEY, *query], "requestBody": body, "responses": answers}}
+
+
+def _aliases() -> dict[str, Any]:
+    """What mem0's clients use, by the first path of each."""
+    paths: dict[str, Any] = {}
+    for alias in ALIASES:
+        place = alias.paths[0]
+        named_ = alias.tool.properties
+        inside = alias.method in ("GET", "DELETE")
+        asked: dict[str, Any] = {
+            "operationId": f"mem0 {alias.method} {place}", "summary": alias.tool.title, "tags": ["mem0"],
+            "responses": _answered("The result.", JSON, alias.result),
+        }  # fmt: skip
+        asked["parameters"] = [
+            {
+                "name": name, "in": "path" if name == "id" else "query", "required": name in alias.tool.required,
+                "schema": schema,
+            }
+            for name, schema in named_.items()
+            if name == "id" or (inside and schema.get("type") != "object")
+        ]  # fmt: skip
+        if not inside:
+            schema = {
+                "type": "object", "properties": {n: s for n, s in named_.items() if n != "id"},
+                "required": [name for name in alias.tool.required if name != "id"],
+            }  # fmt: skip
+            example = {"example": alias.example} if alias.example else {}
+            asked["requestBody"] = {"required": True, "content": {JSON: {"schema": schema, **example}}}
+        paths.setdefault(place, {})[alias.method.lower()] = asked
+    return paths

@@ -23,6 +23,7 @@ from starlette.types import Scope as Asked
 import cuetrail
 from cuetrail.model import Scope
 from cuetrail.serve import files
+from cuetrail.serve.aliases import aliases
 from cuetrail.serve.bodies import JSON, arguments
 from cuetrail.serve.door import ASKED, TOKEN, Counts, Door, Rules
 from cuetrail.serve.events import STREAM, Events
@@ -78,6 +79,7 @@ def make_app(opener: Opener, rules: Rules) -> Starlette:
         Route("/metrics", desk.metrics, methods=["GET"]),
         Route("/openapi.json", desk.openapi, methods=["GET"]),
         Route("/mcp", _Mcp(desk)),
+        *aliases(desk),
         Route("/v1/{verb}", desk.verb, methods=["POST"]),
     ]
     handlers: dict[Any, Any] = {404: _nothing_there, 405: _wrong_method}
@@ -185,7 +187,7 @@ class Desk:
             return await self.use(name, scope, lambda memory: _written(work(memory)))
 
         data = await make() if key is None else await self._repeats.once(request.scope.get(TOKEN, ""), *key, make)
-        if name == "forget":
+        if name in ("forget", "mem0-delete"):
             self._repeats.clear()
         return Response(data, media_type=JSON)
 

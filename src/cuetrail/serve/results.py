@@ -65,7 +65,7 @@ TOLD: dict[str, Schema] = {
     "Exploration": thing(meta=_THING, semantic=_THING, episodic=_THING, artifacts=several(_THING)),
     "Traversal": thing(
         start=several(_TEXT), mode=_TEXT, cut=_FLAG,
-        arrivals=several(thing(node=named("Node"), hops=_WHOLE, score=_NUMBER, path=several(_TEXT))),
+        arrivals=several(thing(node=named("Node"), hops=_WHOLE, score=maybe(_NUMBER), path=several(_TEXT))),
     ),
     "Comparison": _THING,
 }  # fmt: skip

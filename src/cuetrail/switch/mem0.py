@@ -34,11 +34,13 @@ from cuetrail.switch.shared import (
     view,
     write_text,
 )
-from cuetrail.text import clean, digest, make_tags, norm_name
+from cuetrail.text import clean, digest, make_tags, norm_buckets, norm_name
 
 FORMAT = "mem0"
 PREFIX = "mem0:"
 
+WHOSE = ("user_id", "agent_id", "app_id", "run_id")
+"""By these a memory says whose it is; it is in a bucket for each."""
 _TEXT_KEYS = ("memory", "content", "text", "data")
 _TARGET_KEYS = ("target", "destination")
 _TYPE_KEYS = ("relationship", "relation")
@@ -134,6 +136,7 @@ def _take_memory(found: _Found, row: dict[str, Any], where: str, report: Report)
         _atom_id(row, text),
         text=text,
         tag_details=make_tags(_categories(row)),
+        buckets=norm_buckets(str(row[name]) for name in WHOSE if isinstance(row.get(name), str | int)),
         source=FORMAT,
         seq=len(found.atoms),
         at=at,

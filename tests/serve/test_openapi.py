@@ -1,0 +1,104 @@
+"""What the description of the server promises holds on both engines: no failure, no answer of another shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from jsonschema import Draft202012Validator
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+from starlette.testclient import TestClient
+
+from cuetrail import Memory
+from cuetrail.serve.aliases import ALIASES
+from cuetrail.serve.door import LOOPBACK, Rules
+from cuetrail.serve.openapi import EXAMPLES, document
+from cuetrail.serve.opening import Opener
+from cuetrail.serve.rest import make_app
+from tests.servers import Login, alone, wipe
+
+EACH = {"local": 4, "neo4j": 1}
+"""So many requests for each verb. A server answers a hundred times more slowly than a file."""
+
+ON_SERVER = {
+    "/v1/activate", "/v1/add", "/v1/explore", "/v1/fact", "/v1/forget", "/v1/history", "/v1/link", "/v1/narrate",
+    "/v1/note", "/v1/recall", "/v1/stats", "/v1/timeline", "/v1/traverse", "/memories", "/search",
+}  # fmt: skip
+"""What is asked of a server: of each kind of query one. There every first one takes a second to be planned."""
+
+
+@pytest.fixture(params=EACH)
+def served(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, TestClient]]:
+    """A server over a memory in which there is what the examples speak of."""
+    if request.param == "local":
+        with _client(tmp_path / "memory") as client:
+            yield request.param, client
+        return
+    login: Login = request.getfixturevalue("neo4j_server")
+    scheme, rest = login.uri.split("://", 1)
+    with alone(login):
+        wipe(login)
+        with _client(f"{scheme}://{login.user}:{quote(login.password, safe='')}@{rest}", far=True) as client:
+            yield request.param, client
+
+
+def _client(address: Path | str, far: bool = False) -> TestClient:
+    rules = Rules(hosts=(*LOOPBACK, "testserver"))
+    client = TestClient(make_app(Opener(lambda: Memory(address, embedder=None), far=far), rules))
+    for name, kind in (
+        ("Ines Okafor", "person"),
+        ("Tomas Lund", "person"),
+        ("Wingbeat", "entity"),
+        ("Receiver", "entity"),
+    ):
+        client.post("/v1/add", json={"name": name, "kind": kind})
+    client.post("/v1/add", json={"text": "The antenna hums.", "id": "5f0c1d2e", "tags": ["radio"]})
+    client.post("/v1/link", json={"src": "5f0c1d2e", "dst": "Wingbeat", "id": "5f0c1d2e"})
+    return client
+
+
+def test_whatever_fits_the_description_is_answered_as_it_promises(served: tuple[str, TestClient]) -> None:
+    engine, client = served
+    schema = schemathesis.openapi.from_asgi("/openapi.json", client.app)
+    number = 0
+    found: Any
+    for found in schema.get_all_operations():
+        operation = found.ok()
+        if engine == "neo4j" and operation.path not in ON_SERVER:
+            continue
+
+        def ask(case: Any) -> None:
+            nonlocal number
+            number += 1
+            # What is wrong with arguments that fit their types is a problem of the sender: it is told so with a 400.
+            case.call_and_validate(excluded_checks=[positive_data_acceptance])
+
+        few = settings(
+            max_examples=EACH[engine], deadline=None, database=None, phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )  # fmt: skip
+        given_it: Any = given(operation.as_strategy())
+        asking: Any = given_it(ask)
+        repeated: Any = few(asking)
+        repeated()
+    assert number >= (len(ON_SERVER) if engine == "neo4j" else len(document()["paths"]))
+
+
+def test_every_example_is_answered_as_it_promises(tmp_path: Path) -> None:
+    client = _client(tmp_path / "memory")
+    described = document()
+    asked = [(f"/v1/{verb}", "post", example) for verb, example in EXAMPLES.items() if verb not in ("forget", "unlink")]
+    asked += [(f"/v1/{verb}", "post", EXAMPLES[verb]) for verb in ("unlink", "forget")]
+    asked += [
+        (one.paths[0], one.method.lower(), one.example) for one in ALIASES if one.example and one.method == "POST"
+    ]
+    for path, method, example in asked:
+        answer = client.request(method, path, json=example)
+        assert answer.status_code == 200, (path, answer.text)
+        promised = described["paths"][path][method]["responses"]["200"]["content"]["application/json"]["schema"]
+        Draft202012Validator({**promised, "components": described["components"]}).validate(answer.json())

@@ -65,7 +65,7 @@ def page(chromium: Browser, url: str) -> Iterator[Page]:
     """A page that says at the end whether it asked for anything elsewhere, or failed at anything."""
     context = chromium.new_context(viewport={"width": 1280, "height": 860}, base_url=url)
     page = context.new_page()
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(60_000)
     asked, wrong = list[str](), list[str]()
     page.on("request", lambda request: asked.append(request.url))
     page.on("pageerror", lambda error: wrong.append(str(error)))

@@ -51,6 +51,10 @@ BOUNDS = (
     Bound("mirror, unchanged / writing its files", "mirror", "unchanged / bound", operator.le, 1.0, MEDIUM),
     Bound("mirror, new / writing its files", "mirror", "first sync / bound", operator.le, 12.0, MEDIUM),
     Bound("hub of 100,000 edges / node of 100", "hub", "degree 100,000 / degree 100", operator.le, 3.0, None),
+    Bound(
+        "initialize / loading the MCP library", "greeting", "initialize / loading the library", operator.le, 0.5, LARGE
+    ),
+    Bound("initialize at 1,000,000 atoms, s", "greeting", "initialize, s", operator.le, 1.0, LARGE),
     Bound("32 clients' requests / recalls inside", "serve", "requests / recalls in-process", operator.ge, 0.5, MEDIUM),
     Bound("--help / (2 x python + 150 ms)", "startup", "help / (2 x python + 150 ms)", operator.le, 1.0, None),
 )

@@ -28,4 +28,5 @@ fi
 "$python" -m bench.dream "${sizes[@]}" --work "$work"
 "$python" -m bench.mirror "${sizes[@]}" --work "$work"
 "$python" -m bench.serve 100000 --work "$work"
+"$python" -m bench.greeting "${sizes[@]}" --work "$work"
 "$python" -m bench.bounds "${sizes[@]}"

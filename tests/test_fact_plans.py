@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,8 +14,55 @@ from cuetrail.store.base import Batch
 from cuetrail.store.local import LocalStore
 from cuetrail.store.local.facts import SIDES, queries
 from cuetrail.store.local.read import Reader
+from cuetrail.store.neo4j import Neo4jStore
+from cuetrail.store.neo4j.beliefs import query
+from cuetrail.store.neo4j.connection import rows
+from cuetrail.store.neo4j.schema import VERSION, migrate
+from tests.servers import Login, alone, wipe
 
 ME = Scope()
+HUB = [Fact(f"f{n}", "hub", "p", value=f"v{n}", confidence=n / 300) for n in range(300)]
+ENDED = [replace(f, id=f"old {f.id}", status="retracted", valid_until=n) for n, f in enumerate(HUB)]
+
+
+@pytest.fixture
+def server(neo4j_server: Login) -> Iterator[Neo4jStore]:
+    """A hub of facts on a server."""
+    with alone(neo4j_server):
+        wipe(neo4j_server)
+        store = Neo4jStore(neo4j_server.address, LocalStore)
+        store.write(ME, Batch(nodes=[Node("hub", "entity", "Hub")], facts=[*HUB, *ENDED]))
+        yield store
+        store.close()
+
+
+def steps(plan: Any) -> Iterator[str]:
+    """The steps of a plan of a server, each with what it does."""
+    yield f"{plan['operatorType']} {plan['args'].get('Details', '')}"
+    for child in plan.get("children", ()):
+        yield from steps(child)
+
+
+def test_on_a_server_facts_are_read_in_the_order_of_an_index(server: Neo4jStore) -> None:
+    given: dict[str, Any] = {"keys": [1], "parts": [1], "at": 0, "limit": 10, "moment": ""}
+    plan = server.connection.reading(lambda tx: tx.run(f"EXPLAIN {query('both')}", **given).consume().plan)
+    found = list(steps(plan))
+    for field in ("by_subject", "by_object", "past_subject", "past_object"):
+        assert any("NodeIndexSeekByRange" in step and f"({field})" in step for step in found), found
+    # What ended after the time that is asked for is sorted; what holds is not.
+    sorts = [step for step in found if step.startswith(("Sort", "Top", "PartialTop", "PartialSort"))]
+    assert all("confidence" in step for step in sorts), "\n".join(found)
+    assert len(sorts) == 2
+    assert [f.id for f in server.beliefs(ME, ["hub"], 297, 3, "both")["hub"]] == ["f299", "old f299", "f298"]
+
+
+def test_facts_a_server_had_before_are_found_when_it_is_opened_by_a_newer_version(server: Neo4jStore) -> None:
+    old = "MATCH (f:CueFact) REMOVE f.rank, f.by_subject, f.past_subject, f.topic WITH count(*) AS n"
+    older = f"{old} MATCH (s:CueSchema) SET s.version = $version"
+    server.connection.writing(lambda tx: rows(tx, older, version=VERSION - 1))
+    assert server.beliefs(ME, ["hub"], 0, 3, "both") == {}
+    migrate(server.connection)
+    assert [f.id for f in server.beliefs(ME, ["hub"], 297, 3, "both")["hub"]] == ["f299", "old f299", "f298"]
 
 
 @pytest.mark.parametrize("side", SIDES)

@@ -14,7 +14,7 @@ import pytest
 from cuetrail import Memory
 from cuetrail.errors import InputError, ReadError
 from cuetrail.extract.facts import Triple
-from cuetrail.extract.llm import OpenAIReader
+from cuetrail.extract.llm import PAUSE, OpenAIReader
 from cuetrail.ingest.stating import Passage
 
 NOW = 1_765_929_600_000
@@ -164,6 +164,7 @@ class Endpoint(BaseHTTPRequestHandler):
     """Answers as an OpenAI-compatible server does; the first answers are failures."""
 
     failures: ClassVar[list[int]]
+    contents: ClassVar[list[str]]
     asked: ClassVar[list[Any]]
     content: str
 
@@ -173,7 +174,8 @@ class Endpoint(BaseHTTPRequestHandler):
         if self.failures:
             self.send_error(self.failures.pop(0))
             return
-        answer = json.dumps({"choices": [{"message": {"content": self.content}}]}).encode()
+        content = self.contents.pop(0) if self.contents else self.content
+        answer = json.dumps({"choices": [{"message": {"content": content}}]}).encode()
         self.send_response(200)
         self.end_headers()
         self.wfile.write(answer)
@@ -186,6 +188,7 @@ class Endpoint(BaseHTTPRequestHandler):
 def endpoint() -> Iterator[tuple[str, type[Endpoint]]]:
     class Handler(Endpoint):
         failures: ClassVar[list[int]] = []
+        contents: ClassVar[list[str]] = []
         asked: ClassVar[list[Any]] = []
         content = json.dumps({"facts": [ANSWER, {"subject": ""}]})
 
@@ -208,6 +211,47 @@ def test_a_model_reads_facts_that_fit_the_schema_and_is_asked_again_when_it_fail
     body, key = handler.asked[-1]
     assert (body["response_format"]["type"], key) == ("json_schema", "Bearer secret")
     assert "Zeta runs on steam." in body["messages"][1]["content"]
+
+
+GARBAGE = [
+    "", "no", "[]", "{}", '{"facts": 3}', '{"facts": ["x", 1, null]}', '{"facts": {"a": 1}}', "\ud800", "null",
+    '{"facts": [{"subject": {}, "predicate": [], "object": 3, "confidence": "high"}]}', '{"facts": [' + "[" * 200,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("content", GARBAGE)
+def test_garbage_costs_the_facts_of_its_text_and_nothing_else(endpoint: Any, content: str) -> None:
+    url, handler = endpoint
+    handler.contents += [content] * 3
+    reader = OpenAIReader(url, "small", wait=lambda _: None)
+    read = reader([Passage(id_, "Zeta runs on steam.", "Plan") for id_ in "ab"])
+    assert read[0] == []
+    assert read[1] in ([Triple("Zeta", "runs_on", "steam", 0.7)], [])
+    handler.contents.clear()
+    assert reader([Passage("c", "Zeta runs on steam.", "Plan")]) == [[Triple("Zeta", "runs_on", "steam", 0.7)]]
+
+
+def test_an_endpoint_that_is_away_is_left_alone_for_a_while(endpoint: Any) -> None:
+    url, handler = endpoint
+    handler.failures += [503] * 9
+    moment = 0.0
+    reader = OpenAIReader(url, "small", wait=lambda _: None, clock=lambda: moment)
+    with pytest.raises(ReadError, match="503"):
+        reader([Passage("a", "text", "Plan")])
+    with pytest.raises(ReadError, match="did not answer a moment ago"):
+        reader([Passage(id_, "text", "Plan") for id_ in "bc"])
+    assert len(handler.asked) == 3
+    moment = PAUSE
+    handler.failures.clear()
+    assert reader([Passage("d", "text", "Plan")]) != [[]]
+
+
+def test_an_answer_that_never_ends_is_given_up(endpoint: Any) -> None:
+    url, _ = endpoint
+    moments = iter(range(0, 10**6, 40))
+    reader = OpenAIReader(url, "small", wait=lambda _: None, clock=lambda: next(moments), seconds=30)
+    with pytest.raises(ReadError, match="does not come to an end"):
+        reader([Passage("a", "text", "Plan")])
 
 
 def test_a_model_that_does_not_answer_costs_its_facts_and_never_a_write(endpoint: Any, tmp_path: Path) -> None:

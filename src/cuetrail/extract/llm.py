@@ -7,17 +7,27 @@ anywhere unless a user has named the endpoint.
 from __future__ import annotations
 
 import json
+import logging
+import math
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Sequence
+from http.client import HTTPException
 from typing import Any, Protocol
 
 from cuetrail.errors import InputError, ReadError
 from cuetrail.extract.facts import MOST, Triple
 from cuetrail.text import clean, norm_tag
 
+log = logging.getLogger("cuetrail")
+
 ATTEMPTS, FIRST_WAIT, SECONDS = 3, 0.5, 60.0
+PAUSE = 300.0
+"""So many seconds an endpoint that did not answer is left alone: what is written meanwhile does not wait for it."""
+
+_MOST_BYTES = 1 << 20
+_NO_ANSWER = (ValueError, KeyError, IndexError, TypeError, RecursionError)
 _SCHEMA = {
     "type": "object",
     "additionalProperties": False,
@@ -58,7 +68,11 @@ class Told(Protocol):
 
 
 class OpenAIReader:
-    """From passages to triples, one request each. Raises ReadError when the endpoint fails ATTEMPTS times."""
+    """From passages to triples, one request each, asked up to ATTEMPTS times.
+
+    An answer that is none costs the facts of its passage alone; an endpoint that is away is not asked for the rest of
+    them, nor for a while. Raises ReadError where nothing could be read at all.
+    """
 
     def __init__(
         self,
@@ -68,14 +82,29 @@ class OpenAIReader:
         *,
         seconds: float = SECONDS,
         wait: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if not url.startswith(("http://", "https://")) or not model:
             raise InputError("an extractor is openai:URL#MODEL, such as openai:http://localhost:11434/v1#qwen3")
         self.url, self.model = url.rstrip("/") + "/chat/completions", model
-        self._key, self._seconds, self._wait = key, seconds, wait
+        self._key, self._seconds, self._wait, self._clock = key, seconds, wait, clock
+        self._away_until = -math.inf
 
     def __call__(self, passages: Sequence[Told]) -> list[list[Triple]]:
-        return [self._read(passage) for passage in passages]
+        found: list[list[Triple] | None] = []
+        failure: ReadError | None = None
+        for passage in passages:
+            try:
+                found.append(self._read(passage))
+            except ReadError as error:
+                found.append(None)
+                failure = error
+        missing = sum(one is None for one in found)
+        if failure is not None and missing == len(found):
+            raise failure
+        if failure is not None:
+            log.warning("no facts were read out of %d of %d texts: %s", missing, len(found), failure)
+        return [one or [] for one in found]
 
     def _read(self, passage: Told) -> list[Triple]:
         said = f"Title: {passage.title}\nSpeaker: {passage.speaker}\nText:\n{passage.text}"
@@ -88,22 +117,36 @@ class OpenAIReader:
                 "json_schema": {"name": "facts", "strict": True, "schema": _SCHEMA},
             },
         }
+        if self._clock() < self._away_until:
+            raise ReadError(f"no facts could be read by {self.model} at {self.url}: it did not answer a moment ago")
         for attempt in range(ATTEMPTS):
             try:
-                return _triples(self._post(json.dumps(body).encode()))
-            except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
+                return _triples(json.loads(self._post(json.dumps(body).encode())))
+            except (OSError, HTTPException, *_NO_ANSWER) as error:
+                if isinstance(error, urllib.error.HTTPError):
+                    # It holds the connection.
+                    error.close()
                 if attempt + 1 == ATTEMPTS or _is_final(error):
+                    if isinstance(error, OSError | HTTPException) and not _is_final(error):
+                        self._away_until = self._clock() + PAUSE
                     raise ReadError(f"no facts could be read by {self.model} at {self.url}: {error}") from error
             self._wait(FIRST_WAIT * 2**attempt)
         raise AssertionError("unreachable")
 
-    def _post(self, body: bytes) -> Any:
+    def _post(self, body: bytes) -> bytes:
         headers = {"Content-Type": "application/json"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
         request = urllib.request.Request(self.url, data=body, headers=headers, method="POST")
+        end = self._clock() + self._seconds
+        answer = b""
         with urllib.request.build_opener(_NoRedirect).open(request, timeout=self._seconds) as response:
-            return json.load(response)
+            # A server that sends a letter now and then would keep us for ever.
+            while part := response.read1(1 << 16):
+                answer += part
+                if self._clock() > end or len(answer) > _MOST_BYTES:
+                    raise TimeoutError("the answer does not come to an end")
+        return answer
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -122,6 +165,8 @@ def _triples(answer: Any) -> list[Triple]:
     """The facts of an answer that are whole. Raises ValueError, KeyError, IndexError or TypeError for no answer."""
     found = []
     for one in json.loads(answer["choices"][0]["message"]["content"])["facts"]:
+        if not isinstance(one, dict):
+            continue
         words = (clean(str(one.get(name, ""))).strip() for name in ("subject", "predicate", "object"))
         subject, predicate, value = words
         sure = one.get("confidence")

@@ -66,6 +66,7 @@ from cuetrail.store.neo4j import (
     views,
     walks,
 )
+from cuetrail.store.neo4j.beliefs import beliefs
 from cuetrail.store.neo4j.connection import Address, Connection, chunks, rows
 from cuetrail.store.neo4j.expand import expand
 from cuetrail.store.neo4j.home import Home
@@ -231,7 +232,7 @@ class Neo4jStore:
         self, scope: Scope, ids: Sequence[str], at: int, limit: int, direction: Direction
     ) -> dict[str, list[Fact]]:
         """The most certain facts of each node that hold at a time, as subject, as object, or both."""
-        return self._ask(scope, lambda reader: facts.beliefs(reader, ids, at, limit, direction))
+        return self._ask(scope, lambda reader: beliefs(reader, ids, at, limit, direction))
 
     def most_used(self, scope: Scope, limit: int) -> list[str]:
         """The entities whose facts were used most often."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cuetrail.model import Direction, Fact
+from cuetrail.model import Fact
 from cuetrail.store.base import Alike
 from cuetrail.store.facts import (
     ACTIVE,
@@ -21,8 +20,10 @@ from cuetrail.store.facts import (
 )
 from cuetrail.store.naming import words_of
 from cuetrail.store.neo4j import rows as made
+from cuetrail.store.neo4j.beliefs import to_facts
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.ids import Found, uid
+from cuetrail.store.neo4j.ranks import LONGEST_TOPIC, ranked
 from cuetrail.store.neo4j.read import ENDS, Reader
 from cuetrail.store.neo4j.schema import NAME_INDEX
 from cuetrail.text import storable
@@ -34,18 +35,8 @@ if TYPE_CHECKING:
 Handle = tuple[str, int]
 """The uid of a fact and the number of its place."""
 
-SIDES = {"out": "CUE_SUBJECT", "in": "CUE_OBJECT", "both": "CUE_SUBJECT|CUE_OBJECT"}
 _WITH_ENDS = f"""MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode)
 WITH f, a, b WHERE a.part IN $parts AND (b IS NULL OR b.part IN $parts) RETURN properties(f), {ENDS}"""
-_BELIEFS = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}})
-CALL (n) {{
-  MATCH (n)<-[:SIDES]-(f:CueFact) WHERE f.part IN $parts AND coalesce(f.valid_from, f.created) <= $at
-    AND (f.valid_until > $at OR (f.valid_until IS NULL AND f.status IN $active))
-  WITH DISTINCT f MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode)
-  WITH f, a, b WHERE a.part IN $parts AND (b IS NULL OR b.part IN $parts)
-  RETURN f, a, b ORDER BY f.confidence DESC, f.created DESC, f.id LIMIT $limit
-}}
-RETURN key, properties(f), {ENDS}"""
 _BY_UID = f"UNWIND $uids AS uid MATCH (f:CueFact {{uid: uid}}) WITH f {_WITH_ENDS}"
 _FROM = f"""MATCH (f:CueFact) WHERE f.part IN $mine AND f.source_ref IN $refs AND f.status IN $active
 WITH f {_WITH_ENDS}"""
@@ -62,7 +53,7 @@ _TOUCH = """UNWIND $uids AS uid MATCH (f:CueFact {uid: uid}) SET f.access_count 
 _ALIKE = f"""CALL db.index.fulltext.queryNodes('{NAME_INDEX}', $query) YIELD node AS m, score
 WHERE m.part IN $parts WITH m, score ORDER BY score DESC LIMIT $limit
 MATCH (m)<-[:CUE_NAMED]-(n:CueNode) WITH DISTINCT n RETURN n.key, n.id, n.part, n.kind, n.name, n.aliases"""
-_SAME = f"""UNWIND $rows AS row MATCH (s:CueNode {{key: row[0]}})<-[:CUE_SUBJECT]-(f:CueFact)
+_SAME = f"""UNWIND $rows AS row MATCH (f:CueFact {{topic: toString(row[0]) + ':' + left(row[1], $most)}})
 WHERE f.predicate = row[1] AND f.part IN $mine WITH DISTINCT f
 MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) RETURN properties(f), {ENDS}"""
 _MINE = f"""UNWIND $uids AS uid MATCH (f:CueFact {{uid: uid}})
@@ -83,38 +74,12 @@ _IDLE = """UNWIND $keys AS key MATCH (n:CueNode {key: key}) WHERE n.props = $mad
 # --- reading
 
 
-def _made(reader: Reader, found: Sequence[list[Any]]) -> list[Fact]:
-    """Rows of (properties, ENDS) as facts, under the ids they and their ends have in this scope."""
-    names = reader.ends(found)
-    own = reader.ids.names((Found(f["uid"], f["id"], f["part"]) for f, *_ in found), "fact")
-    return [
-        replace(made.to_fact(f, names[a], None if b is None else names[b]), id=own[f["uid"]])
-        for f, a, _, _, b, _, _ in found
-    ]
-
-
-def beliefs(reader: Reader, ids: Sequence[str], at: int, limit: int, direction: Direction) -> dict[str, list[Fact]]:
-    """The facts of each node that hold at a time: the `limit` most certain, then newer, then by id."""
-    keys = reader.ids.keys(ids)
-    query = _BELIEFS.replace(":SIDES", f":{SIDES[direction]}")
-    given = {"parts": reader.parts, "at": at, "active": list(ACTIVE), "limit": min(max(limit, 0), 2**31)}
-    found = [row for some in chunks(list(keys.values())) for row in rows(reader.tx, query, keys=some, **given)]
-    by_key: dict[int, list[tuple[Fact, str]]] = {}
-    for (key, fact, *_), one in zip(found, _made(reader, [row[1:] for row in found]), strict=True):
-        by_key.setdefault(key, []).append((one, fact["id"]))
-    order = {
-        key: [f for f, _ in sorted(some, key=lambda pair: (-pair[0].confidence, -pair[0].created, pair[1]))]
-        for key, some in by_key.items()
-    }
-    return {id_: order[key] for id_, key in keys.items() if key in order}
-
-
 def by_id(reader: Reader, ids: Sequence[str]) -> dict[str, Fact]:
     """Facts by id, in the order asked, whatever became of them."""
     meant = reader.ids.seek(ids, "fact")
     uids = [one.handle for one in meant.values()]
     found = [row for some in chunks(uids) for row in rows(reader.tx, _BY_UID, uids=some, parts=reader.parts)]
-    by_uid = {row[0]["uid"]: fact for row, fact in zip(found, _made(reader, found), strict=True)}
+    by_uid = {row[0]["uid"]: fact for row, fact in zip(found, to_facts(reader, found), strict=True)}
     return {id_: by_uid[one.handle] for id_, one in meant.items() if one.handle in by_uid}
 
 
@@ -133,7 +98,7 @@ def from_refs(reader: Reader, refs: Sequence[str]) -> list[Fact]:
     """The user's own active facts that were read out of these nodes, by id."""
     given = {"mine": reader.ids.mine, "parts": reader.parts, "active": list(ACTIVE)}
     found = [row for some in chunks(refs) for row in rows(reader.tx, _FROM, refs=list(some), **given)]
-    return sorted(_made(reader, found), key=lambda fact: fact.id)
+    return sorted(to_facts(reader, found), key=lambda fact: fact.id)
 
 
 def most_used(reader: Reader, limit: int) -> list[str]:
@@ -201,6 +166,7 @@ def put(w: Write, stated: Sequence[Stated], forgotten: Collection[str]) -> None:
     ]
     for some in chunks(put_rows):
         rows(w.tx, _CREATE, rows=some)
+    ranked(w.tx, [uid(w.part, fact.id) for fact in new])
 
 
 def _present(w: Write, stated: Sequence[Stated], ends: dict[str, int]) -> Iterator[tuple[Handle, Fact]]:
@@ -210,7 +176,7 @@ def _present(w: Write, stated: Sequence[Stated], ends: dict[str, int]) -> Iterat
     found = [row for some in chunks(uids) for row in rows(w.tx, _MINE, uids=some)]
     pairs = list(dict.fromkeys((ends[one.fact.subject], one.fact.predicate) for one in stated if one.meets_all))
     for some in chunks([list(pair) for pair in pairs]):
-        found += rows(w.tx, _SAME, rows=some, mine=w.ids.mine)
+        found += rows(w.tx, _SAME, rows=some, mine=w.ids.mine, most=LONGEST_TOPIC)
     for fact, a, a_id, _, b, b_id, _ in {row[0]["uid"]: row for row in found}.values():
         other = None if b is None else called.get(b, b_id)
         yield (fact["uid"], fact["part"]), made.to_fact(fact, called.get(a, a_id), other)
@@ -245,6 +211,7 @@ def _rewrite(w: Write, changed: Mapping[Handle, Fact | None]) -> None:
         rows(w.tx, _GO, uids=uids)
     for some in chunks(put_rows):
         rows(w.tx, _CHANGE, rows=some)
+    ranked(w.tx, [row["props"]["uid"] for row in put_rows])
 
 
 def forget_refs(w: Write, refs: Sequence[str]) -> list[int]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import struct
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -15,6 +16,7 @@ import xxhash
 
 from cuetrail.formulas import bands
 from cuetrail.model import DERIVED, NEWBORN, Edge, Fact, Life, Node, Tag
+from cuetrail.store.facts import ACTIVE, until
 from cuetrail.store.neo4j.ids import short, uid
 from cuetrail.store.words import body_of, terms_of
 
@@ -207,7 +209,22 @@ def to_edge(found: Props, src: str, dst: str) -> Edge:
 def fact_props(fact: Fact, part: int) -> Props:
     """A fact's properties but for its subject and object."""
     found = {name: getattr(fact, name) for name in FACT}
-    return {**found, "tags": list(fact.tags) or None, "part": part, "uid": uid(part, fact.id)}
+    tags = list(fact.tags) or None
+    return {**found, "tags": tags, "part": part, "uid": uid(part, fact.id), "rank": rank(fact)}
+
+
+def rank(fact: Fact) -> str:
+    """The word that orders active facts of one entity: the most certain first, then the newer, then by id. One that has
+    ended is ordered by when it did.
+
+    >>> rank(Fact("a", "s", "p", confidence=0.9)) < rank(Fact("a", "s", "p", confidence=0.8))
+    True
+    """
+    if fact.status not in ACTIVE:
+        return moment(until(fact))
+    # Bits of numbers from 0 on have the order of the numbers.
+    (bits,) = struct.unpack(">Q", struct.pack(">d", fact.confidence))
+    return f"{2**64 - 1 - bits:016x}{2**63 - 1 - fact.created:016x}{short(fact.id)}"
 
 
 def to_fact(found: Props, subject: str, object_: str | None) -> Fact:

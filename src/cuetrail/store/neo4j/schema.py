@@ -23,6 +23,7 @@ from collections.abc import Sequence
 
 from cuetrail.errors import WrongVersion
 from cuetrail.store.neo4j.connection import Connection, rows
+from cuetrail.store.neo4j.ranks import INDEXES, rank_all
 
 # One of them is there at a time, but for the moment in which it is made anew.
 TEXT_INDEXES = ("cue_text", "cue_text_again")
@@ -90,8 +91,9 @@ TIME = ("CREATE INDEX cue_by_node_part_at_key IF NOT EXISTS FOR (n:CueNode) ON (
 
 AHEAD = ("CREATE INDEX cue_by_fact_valid_from IF NOT EXISTS FOR (n:CueFact) ON (n.valid_from)",)
 
-MIGRATIONS: tuple[Sequence[str], ...] = (_first(), FACTS, RELATIONSHIPS, TIME, AHEAD)
+MIGRATIONS: tuple[Sequence[str], ...] = (_first(), FACTS, RELATIONSHIPS, TIME, AHEAD, INDEXES)
 VERSION = len(MIGRATIONS)
+_RANKED = MIGRATIONS.index(INDEXES) + 1
 
 
 def statements(text: str = TEXT_INDEXES[0]) -> dict[str, str]:
@@ -117,6 +119,8 @@ def migrate(connection: Connection) -> None:
     if missing:
         # Every statement may run twice: another process may be making the same at the same moment.
         connection.schema([*missing, "CALL db.awaitIndexes(300)"])
+    if 0 < version < _RANKED:
+        rank_all(connection)
     if version < VERSION:
         _reached(connection, VERSION)
 

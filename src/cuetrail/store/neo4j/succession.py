@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cuetrail.model import Scope
 from cuetrail.store.base import Batch, Written
+from cuetrail.store.facts import ACTIVE
 from cuetrail.store.neo4j.connection import chunks, rows
-from cuetrail.store.neo4j.ids import uid
+from cuetrail.store.neo4j.ids import short, uid
 from cuetrail.store.neo4j.places import Write
+from cuetrail.store.neo4j.ranks import ranked
 from cuetrail.store.neo4j.write import carry_out
 from cuetrail.text import fact_id, link_id
 
@@ -33,7 +35,8 @@ Heirs = Mapping[int | None, _End]
 _FACTS = """UNWIND $keys AS key MATCH (n:CueNode {key: key})<-[:CUE_SUBJECT|CUE_OBJECT]-(f:CueFact)
 WITH DISTINCT f MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode)
 RETURN f.uid, f.part, f.id, f.predicate, f.value, f.created, a.key, a.id, b.key, b.id"""
-_MOVE_FACT = """MATCH (f:CueFact {uid: $was}) SET f.uid = $uid, f.id = $id
+_MOVE_FACT = """MATCH (f:CueFact {uid: $was}) SET f.uid = $uid, f.id = $id,
+  f.rank = CASE WHEN f.status IN $active THEN left(f.rank, 32) + $short ELSE f.rank END
 WITH f OPTIONAL MATCH (f)-[old:CUE_SUBJECT|CUE_OBJECT]->() DELETE old
 WITH DISTINCT f MATCH (a:CueNode {key: $subject}) CREATE (f)-[:CUE_SUBJECT]->(a)
 WITH f MATCH (b:CueNode {key: $object}) CREATE (f)-[:CUE_OBJECT]->(b)"""
@@ -94,7 +97,9 @@ def _pass_facts(tx: Tx, keys: Sequence[int], heirs: Heirs) -> None:
         new = uid(part, new_id)
         if new != was and rows(tx, "MATCH (f:CueFact {uid: $uid}) RETURN 1", uid=new):
             continue
-        rows(tx, _MOVE_FACT, was=was, uid=new, id=new_id, subject=subject.key, object=object_.key)
+        given = {"was": was, "uid": new, "id": new_id, "short": short(new_id), "active": list(ACTIVE)}
+        rows(tx, _MOVE_FACT, subject=subject.key, object=object_.key, **given)
+        ranked(tx, [new])
         renamed.append({"subject": subject.key, "part": part, "was": id_, "id": new_id})
     for one in renamed:
         rows(tx, _SUPERSEDED, **one)

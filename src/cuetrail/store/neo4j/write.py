@@ -16,6 +16,7 @@ from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.ids import Found, short, uid
 from cuetrail.store.neo4j.places import Write
+from cuetrail.store.neo4j.ranks import ranked
 from cuetrail.store.neo4j.remove import drop_labels, remove_edges, remove_empty_sources, remove_nodes
 from cuetrail.tombstones import let_in
 
@@ -264,6 +265,7 @@ def _put_facts(w: Write, given: Sequence[Fact]) -> None:
                 fact = replace(fact, access_count=accesses, last_accessed=last)
         put.append({"subject": subject, "object": object_, "props": made.fact_props(fact, w.part)})
     _run(w, _FACTS, put)
+    ranked(w.tx, uids)
 
 
 def _put_notes(w: Write, batch: Batch, forgotten: Collection[str]) -> None:

@@ -19,7 +19,7 @@ from cuetrail.likeness import MEASURES, token_overlap
 from cuetrail.model import Node, Scope, TextQuery, Where
 from cuetrail.store.base import Store
 from cuetrail.store.steps import Ties
-from cuetrail.text import norm_name, norm_tag, sanitize_query
+from cuetrail.text import norm_name, norm_tag, sanitize_query, source_id
 
 # A query finds nothing that is less like it than this, unless it says otherwise.
 THRESHOLD = 0.2
@@ -123,12 +123,14 @@ def gather(quest: Quest, *kinds: str, also: Mapping[str, str] = MappingProxyType
         for rank, (id_, value) in enumerate(_by_query(quest, query, kinds), 1):
             evidence = found.setdefault(id_, Evidence())
             evidence.cosines[number], evidence.ranks[number] = value, rank
+    known: dict[str, Node] = {}
     for text in quest.text_matches:
-        for id_, value in _by_text(quest, text, kinds):
-            found.setdefault(id_, Evidence()).match(text, value)
+        for node, value in _by_text(quest, text, kinds):
+            known[node.id] = node
+            found.setdefault(node.id, Evidence()).match(text, value)
     for id_, text in also.items():
         found.setdefault(id_, Evidence()).match(text, 1.0)
-    nodes = quest.store.get(quest.scope, list(found))
+    nodes = quest.store.get(quest.scope, [id_ for id_ in found if id_ not in known]) | known
     where = quest.of_kinds(*kinds)
     nodes = {id_: node for id_, node in nodes.items() if id_ not in also or passes(node, where)}
     scored = [(node, rated(quest, found[id_], time_of(node), node.life.salience)) for id_, node in nodes.items()]
@@ -162,8 +164,8 @@ def _words_of(node: Node) -> str:
     return sanitize_query(" ".join((node.name or "", *node.aliases, *node.tags, node.text)))
 
 
-def _by_text(quest: Quest, text: str, kinds: Sequence[str]) -> Iterable[tuple[str, float]]:
-    """Ids of what is called so or nearly so, and how well that matches."""
+def _by_text(quest: Quest, text: str, kinds: Sequence[str]) -> Iterable[tuple[Node, float]]:
+    """What is called so or nearly so, and how well that matches."""
     where, limit = quest.of_kinds(*kinds), CANDIDATES[quest.mode]
     words, norm = sanitize_query(text), norm_name(text)
     found = dict.fromkeys(quest.store.named(quest.scope, [norm]).get(norm, []))
@@ -175,10 +177,19 @@ def _by_text(quest: Quest, text: str, kinds: Sequence[str]) -> Iterable[tuple[st
     if tag and "source" in kinds:
         tagged = replace(where, tags=(*where.tags, tag))
         found |= dict.fromkeys(one.id for one in quest.store.text(quest.scope, TextQuery(""), limit, tagged))
-    for id_, node in quest.store.get(quest.scope, list(found)).items():
+    if words and "source" in kinds:
+        found |= dict.fromkeys(_sources_saying(quest, words, limit))
+    for node in quest.store.get(quest.scope, list(found)).values():
         value = max((likeness(text, said, quest.fuzzy) for said in _names_of(node)), default=0.0)
         if value >= LEAST_LIKE and passes(node, where):
-            yield id_, value
+            yield node, value
+
+
+def _sources_saying(quest: Quest, words: str, limit: int) -> Iterable[str]:
+    """Ids of the files in whose atoms these words are; keywords are phrases of theirs."""
+    where = Where(kinds=("atom",), quarantined=quest.where.quarantined, archived=quest.where.archived)
+    said = quest.store.text(quest.scope, TextQuery(words), limit, where, nodes=True)
+    return [source_id(one.node.source) for one in said if one.node is not None and one.node.source is not None]
 
 
 def _names_of(node: Node) -> Sequence[str]:
@@ -186,6 +197,8 @@ def _names_of(node: Node) -> Sequence[str]:
     names = [*([node.name] if node.name else []), *node.aliases]
     if node.kind == "source":
         names += [tag.replace("_", " ") for tag in node.tags]
+        keywords = node.props.get("keywords")
+        names += [word for word in keywords if isinstance(word, str)] if isinstance(keywords, list | tuple) else []
     if node.kind == "artifact":
         names.append(node.text)
     return names

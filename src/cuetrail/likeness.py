@@ -18,14 +18,30 @@ def levenshtein(a: str, b: str) -> float:
     >>> round(levenshtein("kitten", "sitting"), 4), levenshtein("", ""), levenshtein("a", "")
     (0.5714, 1.0, 0.0)
     """
-    if a == b:
-        return 1.0
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        before, row[0] = row[0], i
-        for j, y in enumerate(b, 1):
-            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (x != y))
-    return 1 - row[-1] / max(len(a), len(b))
+    if not a or not b:
+        return float(a == b)
+    return 1 - _edits(a, b) / max(len(a), len(b))
+
+
+def _edits(a: str, b: str) -> int:
+    """How many letters must change, come or go, a whole column of the table at a time (Myers 1999, Hyyrö 2003).
+
+    Bit n of `more` and `less` says whether the entry below the n-th letter of a is one more or one less than above it.
+    """
+    places: dict[str, int] = {}
+    for n, letter in enumerate(a):
+        places[letter] = places.get(letter, 0) | 1 << n
+    whole, last, edits = (1 << len(a)) - 1, 1 << len(a) - 1, len(a)
+    more, less = whole, 0
+    for letter in b:
+        same = places.get(letter, 0)
+        level = (((same & more) + more) ^ more) | same | less
+        right, back = less | ~(level | more) & whole, more & level
+        edits += bool(right & last) - bool(back & last)
+        right = right << 1 | 1
+        more = (back << 1 | ~(level | right)) & whole
+        less = right & level & whole
+    return edits
 
 
 def jaro_winkler(a: str, b: str) -> float:

@@ -169,6 +169,11 @@ def digest(*parts: str) -> str:
     return hashlib.blake2b(said, digest_size=16, person=b"cuetrail.id").hexdigest()
 
 
+def source_id(path: str) -> str:
+    """The id of the node that stands for a file."""
+    return digest("source", path)
+
+
 def link_id(src: str, dst: str, kind: str) -> str:
     """The id of an edge that a caller makes: the same ends and kind are the same edge."""
     return digest("edge", src, dst, kind)

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cuetrail import Memory, Scope
-from cuetrail.ingest.build import source_id
 from cuetrail.model import Tag
+from cuetrail.text import source_id
 from tests.ingest.test_order import PATHS, do, texts
 from tests.ingest.tools import (
     DAY,

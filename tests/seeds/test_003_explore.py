@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cuetrail import Memory, Scope, recipes
 from cuetrail.errors import InputError
 from cuetrail.exploration import Exploration
 from cuetrail.lifecycle import DAY
+from cuetrail.likeness import levenshtein
 from cuetrail.model import Mention
 from cuetrail.store.base import Batch
 from tests.seeds.axes import Axes
@@ -78,6 +81,17 @@ def test_an_exact_text_match_counts_1_and_a_fuzzy_one_what_levenshtein_says(memo
     fuzzy = ask(memory, text_matches=["lovelase"]).semantic.people[0]
     assert exact.why["semantic"] == 1.0
     assert fuzzy.why["semantic"] == pytest.approx(1 - 1 / 8)
+
+
+@given(st.text("abé", max_size=70), st.text("abé", max_size=9))
+def test_levenshtein_counts_what_the_whole_table_says(a: str, b: str) -> None:
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        before, row[0] = row[0], i
+        for j, y in enumerate(b, 1):
+            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (x != y))
+    alike = 1 - row[-1] / max(len(a), len(b)) if a or b else 1.0
+    assert levenshtein(a, b) == levenshtein(b, a) == pytest.approx(alike)
 
 
 @pytest.mark.parametrize(

@@ -246,6 +246,10 @@ def test_sources_get_a_summary_and_keywords_by_which_they_are_found(tmp_path: Pa
         (source,) = [node for node in stories(memory, "source") if node.source == "note.md"]
         assert "radio" in source.props["summary"]
         assert [item.node.id for item in memory.explore(["radio"]).episodic.sources] == [source.id]
+        for keyword in source.props["keywords"]:
+            found = memory.explore(text_matches=[keyword]).episodic.sources
+            assert [(item.node.id, item.why["semantic"]) for item in found] == [(source.id, 1.0)]
+        assert source.props["keywords"]
         memory.ingest_text("The bread is fresh.", source="note.md")
         memory.dream()
         (source,) = [node for node in stories(memory, "source") if node.source == "note.md"]

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from cuetrail.dream.consolidation import KEYWORDS, SUMMARY
 from cuetrail.dream.stories import ABOUT, PART_OF
-from cuetrail.ingest.build import source_id
 from cuetrail.model import DERIVED, Direction, Node, Scope, Where
 from cuetrail.store.base import Batch, Store
 from cuetrail.store.steps import StepQuery, Ties
+from cuetrail.text import source_id
 
 MOST = 10_000
 

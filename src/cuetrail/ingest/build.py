@@ -14,7 +14,7 @@ from cuetrail.extract.dates import Day
 from cuetrail.ingest.document import Document, Piece
 from cuetrail.ingest.simhash import simhashes
 from cuetrail.model import DAY, Edge, Link, Node, Provenance, Tag
-from cuetrail.text import clean, digest, make_tags, norm_buckets, norm_name
+from cuetrail.text import clean, digest, make_tags, norm_buckets, norm_name, source_id
 
 # Topical band: structure says that two atoms stand together, not that one causes the other.
 NEXT_WEIGHT = 0.35
@@ -44,11 +44,6 @@ class Built:
     edges: list[Edge]
     links: list[Link]
     dated: frozenset[str]
-
-
-def source_id(path: str) -> str:
-    """The id of the node that stands for a file."""
-    return digest("source", path)
 
 
 def structure(path: str) -> str:

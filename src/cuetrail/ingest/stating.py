@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from cuetrail.errors import InputError
 from cuetrail.extract import facts as rules
 from cuetrail.extract.facts import USER, Triple
-from cuetrail.ingest.build import RECORD, source_id
+from cuetrail.ingest.build import RECORD
 from cuetrail.ingest.linking import Change, is_found, norms_of, resolve
 from cuetrail.model import Fact, Node, Scope
 from cuetrail.resolution import Resolved, precedence, resolve_entity
 from cuetrail.store.base import Batch, Store
 from cuetrail.store.facts import CERTAIN, MADE_FOR_A_FACT, Stated, Verdict
-from cuetrail.text import digest, fact_id, norm_name
+from cuetrail.text import digest, fact_id, norm_name, source_id
 
 # Who a user is in a chat, and whose words are nobody's facts.
 _USERS = frozenset({"user", "human", "me"})

@@ -105,5 +105,11 @@ def typed(reader: Reader, types: Sequence[str], limit: int) -> list[Edge]:
         f"{rows.EDGE} WHERE lower(e.type) = ? AND e.type IS NOT NULL AND {reader.among('e.part')}"
         f" AND {reader.among('a.part')} AND {reader.among('b.part')} ORDER BY e.updated DESC, e.id LIMIT ?"
     )
-    found = [row for kind in {one.lower() for one in types} for row in reader.db.execute(query, (kind, max(limit, 0)))]
+    forms = {_lower(form) for one in types for form in (one, one.lower(), one.upper(), one.capitalize(), one.title())}
+    found = [row for form in sorted(forms) for row in reader.db.execute(query, (form, max(limit, 0)))]
     return sorted(reader.made_edges(found), key=lambda edge: (-edge.updated, edge.id))[: max(limit, 0)]
+
+
+def _lower(text: str) -> str:
+    """As SQLite has it in small letters: it knows those of ASCII."""
+    return "".join(letter.lower() if letter.isascii() else letter for letter in text)

@@ -48,6 +48,8 @@ LAYERS: list[set[str]] = [
         "spread",
         "score",
         "telling",
+        "trail",
+        "trail.*",
         "render",
         "paths",
         "extract.*",

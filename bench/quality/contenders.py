@@ -7,7 +7,7 @@ like any other; in a recipe it is a condition, as for anybody who asks.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 
 from cuetrail import Budget, Memory, recipes
@@ -18,6 +18,7 @@ from cuetrail.recipes import Recipe
 from cuetrail.render import one_list
 from cuetrail.score import blended
 from cuetrail.spread import nowhere
+from cuetrail.trail.weighing import Trail, Weights
 
 Contender = Callable[[Memory, Question, int], Sequence[Node]]
 
@@ -59,7 +60,18 @@ def contenders(embedder: str) -> dict[str, Contender]:
 
 def variants() -> dict[str, Recipe]:
     """TRAIL with a part of it left out, by name: what each part is worth."""
-    return {"TRAIL, anchors only": replace(recipes.TRAIL, spread=nowhere)}
+    parts = {
+        "TRAIL, anchors only": ("blend",),
+        "TRAIL, + names in the cue": ("blend", "named"),
+        "TRAIL, + one hop": ("blend", "named", "walk", "link"),
+        "TRAIL, + second hop": ("blend", "named", "walk", "link", "hop", "rest"),
+    }
+    return {name: recipes.trail(Trail(_only(kept))) for name, kept in parts.items()}
+
+
+def _only(kept: Sequence[str]) -> Weights:
+    """The weights of some signals; the others do not count."""
+    return Weights(**{name: weight if name in kept else 0.0 for name, weight in asdict(Weights()).items()})
 
 
 def _plain(name: str, text_share: float, *, words: bool = True, vectors: bool = True) -> Recipe:

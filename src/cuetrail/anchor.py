@@ -77,13 +77,16 @@ class Anchored:
     notices: tuple[str, ...] = ()
 
 
-def by_words_and_meaning(ask: Ask, *, candidates: int) -> Anchored:
-    """What text and vectors find, each node once, unranked; an embedder that fails leaves the text."""
+def by_words_and_meaning(ask: Ask, *, candidates: int, vectors: int | None = None) -> Anchored:
+    """What text and vectors find, each node once, unranked; an embedder that fails leaves the text.
+
+    `candidates` is how many each may find, `vectors` how many vectors may where that is another number.
+    """
     notices: tuple[str, ...] = ()
     limit = max(candidates, ask.limit or 0)
     by_text = ask.store.text(ask.scope, ask.cue.query, limit, ask.cue.where)
     try:
-        by_vector = _by_vector(ask, limit)
+        by_vector = _by_vector(ask, limit if vectors is None else max(vectors, ask.limit or 0))
     except EmbedderError as error:
         by_vector, notices = [], (f"answered from text alone: {error}",)
     cosines = {found.id: found.score for found in by_vector}

@@ -102,8 +102,8 @@ def dreamt(store: Store, scope: Scope) -> list[Dreamt]:
 
 
 def write_down(store: Store, scope: Scope, report: DreamReport, now: int) -> DreamReport:
-    """Keep the report of a dream, unless nothing was dreamt; it comes back."""
-    if not report.skipped and not report.dry_run:
+    """Keep the report of a dream, unless it changed nothing; it comes back."""
+    if not report.skipped and not report.dry_run and any(one.wrote or one.removed for one in report.passes):
         told = [{"at": now, **asdict(report)}, *({"at": one.at, **asdict(one.report)} for one in dreamt(store, scope))]
         store.keep(_name(scope), json.dumps(told[:MOST_DREAMS]))
     return report

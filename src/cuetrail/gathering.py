@@ -132,7 +132,7 @@ def gather(quest: Quest, *kinds: str, also: Mapping[str, str] = MappingProxyType
         found.setdefault(id_, Evidence()).match(text, 1.0)
     nodes = quest.store.get(quest.scope, [id_ for id_ in found if id_ not in known]) | known
     where = quest.of_kinds(*kinds)
-    nodes = {id_: node for id_, node in nodes.items() if id_ not in also or passes(node, where)}
+    nodes = {id_: node for id_, node in nodes.items() if id_ not in also or where.admits(node)}
     scored = [(node, rated(quest, found[id_], time_of(node), node.life.salience)) for id_, node in nodes.items()]
     return sorted(scored, key=lambda pair: (-pair[1].score, -pair[0].at, pair[0].id))
 
@@ -181,7 +181,7 @@ def _by_text(quest: Quest, text: str, kinds: Sequence[str]) -> Iterable[tuple[No
         found |= dict.fromkeys(_sources_saying(quest, words, limit))
     for node in quest.store.get(quest.scope, list(found)).values():
         value = max((likeness(text, said, quest.fuzzy) for said in _names_of(node)), default=0.0)
-        if value >= LEAST_LIKE and passes(node, where):
+        if value >= LEAST_LIKE and where.admits(node):
             yield node, value
 
 
@@ -217,19 +217,6 @@ def likeness(text: str, said: str, measure: str) -> float:
     if not sought or not there or min(len(sought), len(there)) < LEAST_LIKE * max(len(sought), len(there)) / 2:
         return 0.0
     return MEASURES[measure](sought, there)
-
-
-def passes(node: Node, where: Where) -> bool:
-    """Whether a node that is in scope passes the filters."""
-    return (
-        (not where.kinds or node.kind in where.kinds)
-        and set(where.tags) <= set(node.tags)
-        and (not where.buckets or bool(set(where.buckets) & set(node.buckets)))
-        and (where.since is None or node.at >= where.since)
-        and (where.until is None or node.at <= where.until)
-        and (where.quarantined or node.provenance != "quarantine")
-        and (where.archived or node.life.state != "archived")
-    )
 
 
 def complements(query: str) -> list[str]:

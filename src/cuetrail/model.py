@@ -220,6 +220,18 @@ class Where:
     quarantined: bool = False
     archived: bool = False
 
+    def admits(self, node: Node) -> bool:
+        """Whether all filters let a node through."""
+        return (
+            set(self.tags) <= set(node.tags)
+            and (not self.buckets or not set(self.buckets).isdisjoint(node.buckets))
+            and (not self.kinds or node.kind in self.kinds)
+            and (self.since is None or node.at >= self.since)
+            and (self.until is None or node.at <= self.until)
+            and (self.quarantined or node.provenance != "quarantine")
+            and (self.archived or node.life.state != "archived")
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class TextQuery:

@@ -17,10 +17,12 @@ from cuetrail.activation import Flow
 from cuetrail.anchor import Anchored, Ask, by_words, by_words_and_meaning
 from cuetrail.model import Direction, Rank
 from cuetrail.render import one_list, two_lists
-from cuetrail.score import Scored, as_found, blended, by_energy, by_salience
+from cuetrail.score import Scored, as_found, by_energy, by_salience
 from cuetrail.seeds import Chooser, Seeding, by_hybrid
 from cuetrail.spread import Reached, along_edges, along_labels, nowhere
 from cuetrail.telling import along_facts, by_entity, by_relevance, in_sections
+from cuetrail.trail.finding import find
+from cuetrail.trail.weighing import Trail, follow, weigh
 
 Mode = Literal["all", "internal", "external"]
 
@@ -45,15 +47,19 @@ class Recipe:
     limit: int | None = None
 
 
-TRAIL = Recipe(
-    "trail",
-    anchor=partial(by_words_and_meaning, candidates=50),
-    spread=nowhere,
-    # A memory found by its vector alone must be at least that near to count.
-    score=partial(blended, text_share=0.7, vector_floor=0.35),
-    render=one_list,
-    limit=10,
-)
+def trail(how: Trail = Trail()) -> Recipe:  # noqa: B008  # frozen
+    """Anchors by words and meaning and the names in the cue, then where names and edges lead, by one score."""
+    return Recipe(
+        "trail",
+        anchor=partial(find, texts=how.texts, vectors=how.vectors),
+        spread=partial(follow, how=how),
+        score=partial(weigh, how=how),
+        render=one_list,
+        limit=10,
+    )
+
+
+TRAIL = trail()
 
 
 def tag_walk(mode: Mode = "all", rank: Rank = "idf", spill: bool = False, min_results: int = 10) -> Recipe:

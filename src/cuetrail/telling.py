@@ -13,7 +13,7 @@ from typing import Any
 from cuetrail.anchor import Anchor, Anchored, Ask, Embedded
 from cuetrail.errors import EmbedderError
 from cuetrail.formulas import CONFIRMED_WEIGHT, fact_score, recency, source_weight, usage
-from cuetrail.model import Direction, Fact, Found, Hit, Node, Where, fact_dict
+from cuetrail.model import Direction, Fact, Found, Hit, Node, fact_dict
 from cuetrail.score import Scored
 from cuetrail.spread import Reached, Told
 from cuetrail.store.base import Alike
@@ -82,7 +82,7 @@ def _by_name(ask: Ask, limit: int) -> list[Anchor]:
     ranked = sorted(((fit(one, asked), one.id) for one in alike), key=lambda pair: (-pair[0], pair[1]))
     fits = {id_: score for score, id_ in ranked if score > 0}
     nodes = ask.store.get(ask.scope, list(fits)[: limit * 8])
-    shown = [Found(id_, fits[id_]) for id_ in fits if id_ in nodes and passes(nodes[id_], ask.cue.where)]
+    shown = [Found(id_, fits[id_]) for id_ in fits if id_ in nodes and ask.cue.where.admits(nodes[id_])]
     return [Anchor(anchor.node, None) for anchor in _entities(ask, shown)[:limit]]
 
 
@@ -111,19 +111,6 @@ def _fit(name: str, asked: str) -> float:
     shared = len(set(name.split()) & set(asked.split())) / len(set(name.split()))
     starts = any(name.startswith(word) for word in asked.split() if len(word) >= _SHORTEST_BEGINNING)
     return 2 + shared if starts else shared
-
-
-def passes(node: Node, where: Where) -> bool:
-    """Whether all filters let a node through."""
-    return (
-        set(where.tags) <= set(node.tags)
-        and (not where.buckets or bool(set(where.buckets) & set(node.buckets)))
-        and (not where.kinds or node.kind in where.kinds)
-        and (where.since is None or node.at >= where.since)
-        and (where.until is None or node.at <= where.until)
-        and (where.quarantined or node.provenance != "quarantine")
-        and (where.archived or node.life.state != "archived")
-    )
 
 
 # --- spread
@@ -173,7 +160,7 @@ def _shown(
         new = {end for facts in found.values() for fact in facts for end in ends_of(fact)} - nodes.keys()
         nodes |= ask.store.get(ask.scope, sorted(new)) if new else {}
         for id_, facts in found.items():
-            seen = (f for f in facts if all(e in nodes and passes(nodes[e], ask.cue.where) for e in ends_of(f)))
+            seen = (f for f in facts if all(e in nodes and ask.cue.where.admits(nodes[e]) for e in ends_of(f)))
             shown[id_] = list(islice(seen, each))
         level = [id_ for id_ in level if len(found.get(id_, ())) == limit > len(shown.get(id_, ())) < each]
         limit *= 4

@@ -12,7 +12,7 @@ import pytest
 from cuetrail.anchor import Embedded
 from cuetrail.embed import to_blob
 from cuetrail.exploration import Exploration, explore
-from cuetrail.gathering import Query, Quest, passes
+from cuetrail.gathering import Query, Quest
 from cuetrail.model import Edge, Life, Node, Note, Scope, State, Where
 from cuetrail.store.base import Batch, Store, VectorSpace
 from cuetrail.store.local import LocalStore
@@ -111,9 +111,9 @@ def test_it_is_the_same_as_on_disk_and_keeps_every_filter(store: Store, seed: in
     assert scores(found) == pytest.approx(scores(other), abs=2e-4)
     for item in found.items:
         assert item.node.owner == "ann"
-        assert passes(item.node, asked.where)
+        assert asked.where.admits(item.node)
         shown = [*item.neighbours, *item.sources, *item.storylines]
-        assert all(passes(node, asked.where) for node in store.get(ANN, [one.id for one in shown]).values())
+        assert all(asked.where.admits(node) for node in store.get(ANN, [one.id for one in shown]).values())
     assert all(asked.ties.passes(one.edge) for one in found.semantic.relationships)
     around = [one for item in found.items for one in item.neighbours]
     assert not around or {one.id[:3] for one in around} == {"ann"}

@@ -286,7 +286,7 @@ def test_forgetting_an_anchor_takes_its_storylines(memory: Memory) -> None:
 def test_forgetting_an_atom_takes_the_summary_of_its_file(memory: Memory) -> None:
     memory.ingest_text("The safe is behind the clock.\n\nTea is at four.", source="note.md")
     memory.dream()
-    (atom,) = [hit.node.id for hit in memory.recall("safe").hits]
+    atom = memory.recall("safe").hits[0].node.id
     memory.forget(atom)
     assert all("safe" not in str(node.props) for node in stories(memory, "source"))
 

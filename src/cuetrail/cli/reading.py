@@ -43,8 +43,9 @@ LINKS_SHOWN = 10
     type=click.Choice(["trail", "tag-walk", "energy", "explore"]),
     default="trail",
     show_default=True,
-    help="By words and meaning; by words and then along the tags and buckets of what they find; by words and meaning "
-    "and then along links, as far as energy flows; or by words and meaning, time and salience.",
+    help="By words, meaning, names and edges; by words and then along the tags and buckets of what they find; "
+    "by words and meaning and then along links, as far as energy flows; or by words and meaning, time and "
+    "salience.",
 )
 @click.option(
     "--mode",

@@ -13,7 +13,7 @@ import { count, isHeading, many } from "../words";
 import { GraphView } from "./graph";
 
 const RECIPES = [
-  ["trail", "Trail", "By words and meaning together. The default."],
+  ["trail", "Trail", "By words and meaning, then along names and links. The default."],
   ["tag-walk", "Tag walk", "By words, then along the tags and buckets of what they find."],
   ["energy", "Energy", "By words and meaning, then wherever energy flows along edges."],
   ["narrative", "Narrative", "The people and things that are meant, told fact by fact."],

@@ -23,7 +23,7 @@ def page(reader: Reader, query: Page) -> list[Listed]:
     found: list[Spot] = []
     for part in reader.parts:
         select = (
-            f"SELECT n.at, n.key FROM {source} WHERE n.part = ? AND {' AND '.join(tests)}"
+            f"SELECT n.at, n.key FROM {source} WHERE n.part + 0 = ? AND {' AND '.join(tests)}"
             " ORDER BY n.at DESC, n.key DESC LIMIT ?"
         )
         found += (Spot(*row) for row in reader.db.execute(select, (part, *values, limit)))
@@ -38,7 +38,7 @@ def _source(reader: Reader, query: Page) -> str:
         return "nodes n INDEXED BY nodes_in_quarantine"
     labels = [("t", tag) for tag in query.where.tags] + [("b", bucket) for bucket in query.where.buckets]
     if len(query.where.buckets) > 1 or not labels:
-        return "nodes n INDEXED BY nodes_by_time"
+        return "nodes n INDEXED BY nodes_in_time"
     ids = [
         row[0] for label in labels if storable(label[1])
         for row in reader.db.execute("SELECT label FROM labels WHERE what = ? AND name = ?", label)
@@ -47,7 +47,7 @@ def _source(reader: Reader, query: Page) -> str:
     sizes = {id_: reader.db.execute(counted, (id_, FEW + 1)).fetchone()[0] for id_ in ids}
     rarest = min(sizes, key=sizes.__getitem__, default=None)
     if rarest is None or sizes[rarest] > FEW:
-        return "nodes n INDEXED BY nodes_by_time"
+        return "nodes n INDEXED BY nodes_in_time"
     return f"(SELECT key AS one FROM node_labels WHERE label = {rarest}) CROSS JOIN nodes n ON n.key = one"
 
 

@@ -228,6 +228,11 @@ class LocalStore(FactStore):
         with self.db.reading() as db:
             return Reader(db, scope, self.db.path).named(norms)
 
+    def headed(self, scope: Scope, norms: Sequence[str], each: int) -> dict[str, list[str]]:
+        """Ids of the first nodes whose name goes on behind this one with a bracket or a comma."""
+        with self.db.reading() as db:
+            return Reader(db, scope, self.db.path).headed(norms, each)
+
     def history(self, scope: Scope, id_: str) -> list[Version]:
         with self.db.reading() as db:
             return Reader(db, scope, self.db.path).history(id_)

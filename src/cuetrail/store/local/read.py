@@ -38,6 +38,8 @@ from cuetrail.tombstones import TELLING, said_by
 SAME = "(path = ?1 OR (path > ?1 || '#' AND path < ?1 || '$'))"
 # How many letters a speaker, a list mark and a full stop may put around the same words.
 AROUND = 80
+# Names that go on behind another are not read beyond this.
+_MOST_HEADED = 5_000
 
 
 def checked_node(path: Path, row: tuple[Any, ...]) -> Node:
@@ -176,6 +178,25 @@ class Reader:
         for norm, key, _, _ in carriers:
             found.setdefault(norm, []).append(names[key])
         return {norm: sorted(ids) for norm, ids in sorted(found.items())}
+
+    def headed(self, norms: Sequence[str], each: int) -> dict[str, list[str]]:
+        """Ids of the first nodes whose name goes on behind this one with a bracket or a comma, by name and id."""
+        asked = json.dumps([norm for norm in dict.fromkeys(norms) if storable(norm)])
+        carriers: list[tuple[str, str, int, str, int]] = []
+        # What comes next after " (" and ", " ends the range, so that each name is one step in the index.
+        for start, end in ((" (", " )"), (", ", ",!")):
+            query = (
+                "SELECT j.value, m.norm, n.key, n.id, n.part FROM json_each(?) j CROSS JOIN names m"
+                f" ON m.norm >= j.value || '{start}' AND m.norm < j.value || '{end}' JOIN nodes n ON n.key = m.key"
+                f" WHERE {self.among('n.part')} LIMIT {_MOST_HEADED}"
+            )
+            carriers += self.db.execute(query, (asked,))
+        names = self.ids.names(row[2:] for row in carriers)
+        found: dict[str, list[str]] = {}
+        for norm, _, id_ in sorted((row[0], row[1], names[row[2]]) for row in carriers):
+            if id_ not in found.setdefault(norm, []) and len(found[norm]) < each:
+                found[norm].append(id_)
+        return found
 
     def named_like(self, words: Collection[str], beginnings: Collection[str], limit: int) -> list[Alike]:
         """Nodes with one of these words, or one that begins so, in their names: those that share most, then by id.

@@ -253,6 +253,10 @@ class Neo4jStore:
     def named(self, scope: Scope, norms: Sequence[str]) -> dict[str, list[str]]:
         return self._ask(scope, lambda reader: reader.named(norms))
 
+    def headed(self, scope: Scope, norms: Sequence[str], each: int) -> dict[str, list[str]]:
+        """Ids of the first nodes whose name goes on behind this one with a bracket or a comma."""
+        return self._ask(scope, lambda reader: reader.headed(norms, each))
+
     def named_like(self, scope: Scope, words: Collection[str], beginnings: Collection[str], limit: int) -> list[Alike]:
         """Nodes with one of these words, or one that begins so, in their names."""
         return self._ask(scope, lambda reader: facts.named_like(reader, words, beginnings, limit))

@@ -32,6 +32,9 @@ CALL (n) {{
 RETURN key, COUNT {{ (n)-[x:CUE_EDGE]-() WHERE x.part IN $parts }}, steps"""
 _NAMED = """UNWIND $uids AS uid MATCH (m:CueName {uid: uid})<-[:CUE_NAMED]-(n:CueNode)
 RETURN m.norm, n.key, n.id, n.part"""
+_HEADED = """UNWIND $begun AS begun UNWIND [begun[0] + ' (', begun[0] + ', '] AS start
+MATCH (m:CueName) WHERE m.uid STARTS WITH start MATCH (m)<-[:CUE_NAMED]-(n:CueNode)
+RETURN begun[1], m.norm, n.key, n.id, n.part"""
 _FACTS = f"""UNWIND $keys AS key MATCH (a:CueNode {{key: key}})<-[:CUE_SUBJECT]-(f:CueFact) WHERE f.part IN $parts
 OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) WITH f, a, b WHERE b IS NULL OR b.part IN $parts
 RETURN properties(f), {ENDS}"""
@@ -99,6 +102,18 @@ class Reader:
         for norm, key, _, _ in carriers:
             found.setdefault(norm, []).append(names[key])
         return {norm: sorted(ids) for norm, ids in sorted(found.items())}
+
+    def headed(self, norms: Sequence[str], each: int) -> dict[str, list[str]]:
+        """Ids of the first nodes whose name goes on behind this one with a bracket or a comma, by name and id."""
+        asked = [norm for norm in dict.fromkeys(norms) if storable(norm)]
+        begun = [[uid(part, norm), norm] for norm in asked for part in self.parts]
+        carriers = [row for some in chunks(begun) for row in rows(self.tx, _HEADED, begun=some)]
+        names = self.ids.names(Found(*row[2:]) for row in carriers)
+        found: dict[str, list[str]] = {}
+        for norm, _, id_ in sorted((row[0], row[1], names[row[2]]) for row in carriers):
+            if id_ not in found.setdefault(norm, []) and len(found[norm]) < each:
+                found[norm].append(id_)
+        return found
 
     def of_source(self, source: str) -> list[str]:
         """Ids of the user's own nodes that came from a file, in whichever place."""

@@ -1,0 +1,123 @@
+"""What the cue finds: memories by words and meaning, those it names, and those that fit what it asks beyond names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from cuetrail.anchor import Anchored, Ask, by_words_and_meaning
+from cuetrail.cue import FUNCTION_WORDS
+from cuetrail.model import Node, TextQuery
+from cuetrail.trail.naming import Run, runs
+
+# A name that so many memories carry tells none of them from the others.
+MOST_CARRIERS = 20
+# More memories than this that say a name are not looked at; who says it is then no longer asked.
+MOST_SAYING = 30
+# A name in small letters may be just a word.
+UNSURE = 0.3
+# A cue with more words than this outside its quotes is a question, and what it quotes is a name; see `softened`.
+_MOST_BESIDE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class NamedInCue:
+    """A name in the cue: who carries it, how rare it is, and how sure it is to be meant as a name."""
+
+    name: str
+    carriers: tuple[str, ...]
+    rarity: float
+    sure: float
+
+
+@dataclass(frozen=True, slots=True)
+class Finds(Anchored):
+    """What a cue found: the anchors, the names in it, its words beyond these, and how well these fit a text.
+
+    `nodes` are all memories that were come across. `literal`: the cue was looked for by its letters alone.
+    """
+
+    names: tuple[NamedInCue, ...] = ()
+    rest: str = ""
+    fits: Mapping[str, float] = field(default_factory=dict)
+    nodes: Mapping[str, Node] = field(default_factory=dict)
+    literal: bool = False
+
+    def named(self) -> dict[str, float]:
+        """How much the cue names each memory: 1 where it is sure to be meant and no other name is rarer."""
+        found: dict[str, float] = {}
+        rarest = max((name.rarity for name in self.names), default=1.0)
+        for name in self.names:
+            for id_ in name.carriers:
+                value = name.sure * name.rarity / rarest / math.sqrt(len(name.carriers))
+                found[id_] = max(found.get(id_, 0.0), value)
+        return found
+
+
+def find(ask: Ask, *, texts: int, vectors: int) -> Finds:
+    """Search for the cue as it is and for what it asks beyond the names in it, and look these up."""
+    ask = softened(ask)
+    anchored = by_words_and_meaning(ask, candidates=texts, vectors=vectors)
+    query = ask.cue.query
+    if query.phrases or query.prefix or query.fuzzy:
+        # What is looked for by its letters is no question, and names lead away from it.
+        nodes = {anchor.node.id: anchor.node for anchor in anchored.anchors}
+        return Finds(anchored.anchors, anchored.query, notices=anchored.notices, nodes=nodes, literal=True)
+    chosen, ids = _names_in(ask, ask.cue.raw)
+    rest = _beyond(query, chosen)
+    found = ask.store.text(ask.scope, TextQuery(rest), texts, ask.cue.where, nodes=True) if rest else []
+    nodes = {anchor.node.id: anchor.node for anchor in anchored.anchors}
+    nodes |= {one.id: one.node for one in found if one.node is not None}
+    names = tuple(_named(ask, run, ids[run.norm], nodes) for run in chosen)
+    carriers = ask.store.get(ask.scope, [id_ for name in names for id_ in name.carriers if id_ not in nodes])
+    nodes |= {id_: node for id_, node in carriers.items() if ask.cue.where.admits(node)}
+    best = max((one.score for one in found), default=0.0) or 1.0
+    fits = {one.id: one.score / best for one in found}
+    return Finds(
+        anchored.anchors, anchored.query, notices=anchored.notices, names=names, rest=rest, fits=fits, nodes=nodes
+    )
+
+
+def softened(ask: Ask) -> Ask:
+    """In a question, what it quotes is a name to look for, not a condition that every memory must meet."""
+    query = ask.cue.query
+    if not query.phrases or query.prefix or len(query.words.split()) <= _MOST_BESIDE:
+        return ask
+    words = " ".join((query.words, *query.phrases))
+    return replace(ask, cue=replace(ask.cue, query=replace(query, words=words, phrases=())))
+
+
+def _names_in(ask: Ask, said: str) -> tuple[list[Run], dict[str, list[str]]]:
+    """The longest names in what was said, none inside another, and who carries them."""
+    possible = [run for run in runs(said) if _may_name(run)]
+    norms = list(dict.fromkeys(run.norm for run in possible))
+    ids = ask.store.named(ask.scope, norms)
+    for norm, more in ask.store.headed(ask.scope, norms, MOST_CARRIERS + 1).items():
+        ids[norm] = [*ids.get(norm, []), *(id_ for id_ in more if id_ not in ids.get(norm, ()))]
+    chosen: list[Run] = []
+    for run in sorted(possible, key=lambda run: (run.start - run.end, run.start)):
+        apart = all(run.end <= other.start or other.end <= run.start for other in chosen)
+        if apart and 0 < len(ids.get(run.norm, ())) <= MOST_CARRIERS:
+            chosen.append(run)
+    return sorted(chosen, key=lambda run: run.start), ids
+
+
+def _may_name(run: Run) -> bool:
+    alone = run.end - run.start == 1
+    return len(run.norm) > 2 and not (alone and (run.norm in FUNCTION_WORDS or run.norm.isdigit()))
+
+
+def _named(ask: Ask, run: Run, carriers: list[str], nodes: dict[str, Node]) -> NamedInCue:
+    """A name of the cue; who says it is come across."""
+    found = ask.store.text(ask.scope, TextQuery("", (run.norm,)), MOST_SAYING, ask.cue.where, nodes=True)
+    nodes |= {one.id: one.node for one in found if one.node is not None}
+    return NamedInCue(run.norm, tuple(carriers), 1 / (1 + math.log(1 + len(found))), 1.0 if run.capital else UNSURE)
+
+
+def _beyond(query: TextQuery, names: list[Run]) -> str:
+    """The words of the cue without its names."""
+    gone = {word for run in names if run.capital for word in run.norm.split()}
+    words = query.words.split()
+    bare = [(word, word.strip(".,;:!?'\"()“”’").casefold()) for word in words]
+    return " ".join(word for word, plain in bare if plain.removesuffix("'s").removesuffix("’s") not in gone)

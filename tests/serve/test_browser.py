@@ -48,6 +48,8 @@ def chromium() -> Iterator[Browser]:
     if not building.is_built(STATIC, building.stamp_of(ROOT / "web")):
         unavailable("the page is not built: `make page` does that, with Node.js")
     try:
+        if ON_CI:
+            script.install()
         with script.launched() as browser:
             yield browser
     except script.Missing as reason:

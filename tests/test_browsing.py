@@ -61,10 +61,12 @@ def test_labels_say_how_many_memories_have_them(memory: Memory) -> None:
         memory.labels("kind")  # type: ignore[arg-type]  # the wrong word is the test
 
 
-def test_what_dreams_did_is_kept_for_who_dreamt(memory: Memory) -> None:
+def test_what_dreams_did_is_kept_for_who_dreamt_unless_nothing_changed(memory: Memory) -> None:
     assert memory.dreams() == []
     first = memory.dream(now=NOW + 9 * DAY)
     memory.dream(dry_run=True, now=NOW + 10 * DAY)
+    memory.dream(only=["temporal"], now=NOW + 10 * DAY)
+    memory.add("Later", now=NOW + 11 * DAY)
     second = memory.dream(only=["temporal"], now=NOW + 11 * DAY)
     assert [(one.at, one.report) for one in memory.dreams()] == [(NOW + 11 * DAY, second), (NOW + 9 * DAY, first)]
     assert memory.scoped(Scope(user="ben")).dreams() == []
@@ -72,5 +74,6 @@ def test_what_dreams_did_is_kept_for_who_dreamt(memory: Memory) -> None:
 
 def test_of_many_dreams_the_last_ones_are_kept(memory: Memory) -> None:
     for night in range(23):
-        memory.dream(only=["note_expiry"], now=NOW + night)
+        memory.add(f"Of night {night}", now=NOW + night)
+        memory.dream(only=["temporal"], now=NOW + night)
     assert [one.at for one in memory.dreams()] == [NOW + night for night in range(22, 2, -1)]

@@ -105,7 +105,7 @@ def test_a_file_is_set_aside_and_stays_so_when_it_is_edited(memory: Memory, tmp_
     assert memory.recall("kites", include_quarantined=True, record_access=False).answerable
     assert memory.recall("zero").answerable
     memory.quarantine(source=source, undo=True, now=4)
-    (hit,) = memory.recall("kites", record_access=False).hits
+    hit = memory.recall("kites", record_access=False).hits[0]
     assert (hit.node.provenance, FORMER in hit.node.props) == ("internal", False)
     memory.ingest(note, now=5)
     assert memory.recall("kites", record_access=False).answerable

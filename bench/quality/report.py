@@ -64,7 +64,7 @@ def table(result: Measured) -> tuple[list[str], list[list[str]]]:
         [
             row["name"],
             *(_percent(row["figures"][name]) for name in result.measures),
-            "" if row["name"] == first else _lead(row["lead"]),
+            "" if row["name"] == first or row["lead"] is None else _lead(row["lead"]),
             ms(row["p50"]),
             ms(row["p95"]),
         ]

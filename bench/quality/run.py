@@ -191,6 +191,10 @@ def together(old: Measured, new: Measured) -> Measured:
     if (old.questions, old.measures) != (new.questions, new.measures):
         return new
     rows = {row["name"]: row for row in (*old.rows, *new.rows)}
+    if old.rows[0]["figures"] != new.rows[0]["figures"]:
+        # The others were held against another first row; what they are behind this one is no longer known.
+        asked = {row["name"] for row in new.rows}
+        rows = {name: row if name in asked else {**row, "lead": None} for name, row in rows.items()}
     return replace(new, rows=[rows[name] for name in contenders(new.embedder) if name in rows])
 
 

@@ -13,18 +13,34 @@ import sys
 import traceback
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from cuetrail import vectors
+from cuetrail.anchor import by_words_and_meaning
 from cuetrail.errors import EmbedderMismatch
 from cuetrail.memory import Memory
 from cuetrail.model import Edge, Node
+from cuetrail.recipes import Recipe
+from cuetrail.render import one_list
+from cuetrail.score import blended
+from cuetrail.spread import nowhere
 from cuetrail.store.base import Batch
 from tests.durability.tools import Op, Pebbles, open_memory, search
 
 Say = Callable[[str], None]
 Request = dict[str, Any]
+
+
+# Both indexes and nothing else: whoever shares a name or stands near must not come first here.
+PLAIN = Recipe(
+    "plain",
+    partial(by_words_and_meaning, candidates=50),
+    nowhere,
+    partial(blended, text_share=0.7, vector_floor=0.35),
+    one_list,
+)
 
 
 def script(request: Request, say: Say) -> None:
@@ -70,7 +86,7 @@ def use_indexes(memory: Memory, op: Op, number: int) -> None:
     for id_, text in list(op.get("texts", {}).items())[:1]:
         assert search(memory, text.split()[3]) == [id_], f"{id_} is not found right after it was written"
         if number % 2:
-            assert memory.recall(text, limit=3).hits[0].node.id == id_
+            assert memory.recall(text, limit=3, recipe=PLAIN).hits[0].node.id == id_
 
 
 def reader(request: Request, say: Say) -> None:
@@ -89,7 +105,7 @@ def reader(request: Request, say: Say) -> None:
                         wanted[group] = record.props["of"]
             assert sizes == wanted, f"half a batch: {sizes} instead of {wanted}"
             if last is not None:
-                memory.recall(last.text, limit=5, record_access=False)
+                memory.recall(last.text, limit=5, record_access=False, recipe=PLAIN)
             say("read")
 
 

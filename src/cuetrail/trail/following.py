@@ -64,6 +64,8 @@ def weave(ask: Ask, finds: Finds, starts: Sequence[str], strong: Sequence[str]) 
     known = _saying(ask, finds, web, starts)
     nodes = ask.store.get(ask.scope, [id_ for id_ in also if id_ not in web.nodes])
     web.nodes |= {id_: node for id_, node in nodes.items() if _counts(ask, node)}
+    # In one order whatever the engine's is, so that equals are chosen alike.
+    web.nodes = dict(sorted(web.nodes.items()))
     for id_, ties in also.items():
         for start, weight, via in ties if id_ in web.nodes else ():
             web.tie(start, id_, weight, via)
@@ -196,7 +198,7 @@ def _own_names(node: Node) -> str:
 def in_row(nodes: Mapping[str, Node], scores: Mapping[str, float]) -> dict[str, tuple[float, float]]:
     """For each memory that came from somewhere: the scores of its neighbours there, and of the best of that place."""
     places: dict[str, dict[int, str]] = {}
-    for id_, node in nodes.items():
+    for id_, node in sorted(nodes.items()):
         if node.source is not None:
             places.setdefault(node.source, {})[node.seq] = id_
     found: dict[str, tuple[float, float]] = {}

@@ -18,7 +18,7 @@ from typing import Any
 
 from cuetrail.anchor import Anchor, Anchored, Ask, Embedded, echoing
 from cuetrail.errors import EmbedderError
-from cuetrail.model import Hit, Node
+from cuetrail.model import Hit, Hop, Node, hop_dict
 from cuetrail.score import Scored
 from cuetrail.spread import Reached
 from cuetrail.trail.finding import Finds, softened
@@ -161,7 +161,8 @@ def _cosines(
     """How near the memories are to the cue and to the rest of it, each list scaled to its range."""
     import numpy as np
 
-    held = ask.store.vectors(ask.scope, ids, meant.space)
+    # In one order: how a product is rounded depends on the place of its row.
+    held = dict(sorted(ask.store.vectors(ask.scope, ids, meant.space).items()))
     if not held:
         return {}, {}
     matrix = np.frombuffer(b"".join(held.values()), "<f2").reshape(len(held), -1).astype(np.float32)
@@ -231,9 +232,9 @@ def _why(id_: str, anchor: Anchor | None, parts: Mapping[str, float], reached: F
     found_by += [name for name in REACHED if parts[name] > 0 and (name != "walk" or walked)]
     path = []
     if way is not None and walked:
-        path = [{"src": way.start, "via": way.via, "dst": id_, "energy": way.energy}]
+        path = [hop_dict(Hop(way.start, id_, way.energy, "", way.via, None, (), True))]
     elif second is not None:
-        path = [{"src": second.start, "via": second.via, "dst": id_, "energy": max(second.hop, second.link)}]
+        path = [hop_dict(Hop(second.start, id_, max(second.hop, second.link), "", second.via, None, (), True))]
     return {
         "anchors": [id_] if anchor is not None else sorted({step["src"] for step in path}),
         "found_by": found_by,

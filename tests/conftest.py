@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from tests.servers import Login, running
+from tests.servers import Login, alone, running, wipe
 
 # The same examples on every machine; how long one takes is not what a test is about.
 settings.register_profile("cuetrail", derandomize=True, deadline=None, database=None)
@@ -24,6 +24,16 @@ def neo4j_server() -> Iterator[Login]:
     """A Neo4j server, started when the first test asks for it."""
     with running() as login:
         yield login
+
+
+@pytest.fixture
+def server(neo4j_server: Login, monkeypatch: pytest.MonkeyPatch) -> Iterator[Login]:
+    """An empty database; the login is in the environment, as a user has it."""
+    monkeypatch.setenv("NEO4J_USER", neo4j_server.user)
+    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_server.password)
+    with alone(neo4j_server):
+        wipe(neo4j_server)
+        yield neo4j_server
 
 
 @pytest.fixture(autouse=True)

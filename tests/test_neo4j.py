@@ -22,19 +22,9 @@ from cuetrail.errors import CuetrailError, InputError, MemoryError_, Unreachable
 from cuetrail.memory import copy_memory
 from cuetrail.store.neo4j import Neo4jStore
 from scripts import neo4j as script
-from tests.servers import CACHE, ON_CI, Login, alone, wipe
+from tests.servers import CACHE, ON_CI, Login, wipe
 
 ANN, BOB = Scope("t", "ann", ("ops",)), Scope("t", "bob", ("ops",))
-
-
-@pytest.fixture
-def server(neo4j_server: Login, monkeypatch: pytest.MonkeyPatch) -> Iterator[Login]:
-    """An empty database; the login is in the environment, as a user has it."""
-    monkeypatch.setenv("NEO4J_USER", neo4j_server.user)
-    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_server.password)
-    with alone(neo4j_server):
-        wipe(neo4j_server)
-        yield neo4j_server
 
 
 def exported(address: str | Path, folder: Path, scope: Scope) -> str:

@@ -14,17 +14,7 @@ import pytest
 from cuetrail import Memory, Scope
 from cuetrail.errors import Unreachable
 from cuetrail.store.neo4j import Neo4jStore, connection
-from tests.servers import Login, alone, wipe
-
-
-@pytest.fixture
-def server(neo4j_server: Login, monkeypatch: pytest.MonkeyPatch) -> Iterator[Login]:
-    """An empty database; the login is in the environment, as a user has it."""
-    monkeypatch.setenv("NEO4J_USER", neo4j_server.user)
-    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_server.password)
-    with alone(neo4j_server):
-        wipe(neo4j_server)
-        yield neo4j_server
+from tests.servers import Login
 
 
 def at_once(tasks: list[Callable[[], object]]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +11,9 @@ import pytest
 from cuetrail import Memory
 from cuetrail.model import TextQuery, Where
 from cuetrail.store.neo4j import textstats
-from tests.servers import Login, alone, wipe
+from tests.servers import Login
 
 WORDS = [f"w{n}" for n in range(30)]
-
-
-@pytest.fixture
-def server(neo4j_server: Login, monkeypatch: pytest.MonkeyPatch) -> Iterator[Login]:
-    """An empty database; the login is in the environment, as a user has it."""
-    monkeypatch.setenv("NEO4J_USER", neo4j_server.user)
-    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_server.password)
-    with alone(neo4j_server):
-        wipe(neo4j_server)
-        yield neo4j_server
 
 
 def some_items() -> list[dict[str, Any]]:

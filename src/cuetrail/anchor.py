@@ -68,13 +68,17 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Anchored:
-    """The anchors, the query that found them, the attempts it took, and what to know about it."""
+    """The anchors, the query that found them, the attempts it took, and what to know about it.
+
+    `meant` is the cue as a vector, where it was searched by one.
+    """
 
     anchors: tuple[Anchor, ...]
     query: TextQuery
     attempt: str = FULL
     attempts: tuple[Attempt, ...] = ()
     notices: tuple[str, ...] = ()
+    meant: Embedded | None = None
 
 
 def by_words_and_meaning(ask: Ask, *, candidates: int, vectors: int | None = None) -> Anchored:
@@ -85,10 +89,14 @@ def by_words_and_meaning(ask: Ask, *, candidates: int, vectors: int | None = Non
     notices: tuple[str, ...] = ()
     limit = max(candidates, ask.limit or 0)
     by_text = ask.store.text(ask.scope, ask.cue.query, limit, ask.cue.where)
+    by_vector, meant = list[Found](), None
     try:
-        by_vector = _by_vector(ask, limit if vectors is None else max(vectors, ask.limit or 0))
+        meant = _meant(ask)
+        if meant is not None:
+            most = limit if vectors is None else max(vectors, ask.limit or 0)
+            by_vector = ask.store.vector(ask.scope, meant.vector, most, ask.cue.where, meant.space)
     except EmbedderError as error:
-        by_vector, notices = [], (f"answered from text alone: {error}",)
+        notices = (f"answered from text alone: {error}",)
     cosines = {found.id: found.score for found in by_vector}
     texts = {found.id: found for found in by_text}
     nodes = ask.store.get(ask.scope, [*texts, *(id_ for id_ in cosines if id_ not in texts)])
@@ -98,16 +106,15 @@ def by_words_and_meaning(ask: Ask, *, candidates: int, vectors: int | None = Non
         else Anchor(node, None, cosines[id_])
         for id_, node in nodes.items()
     ]
-    return Anchored(tuple(anchors), ask.cue.query, notices=notices)
+    return Anchored(tuple(anchors), ask.cue.query, notices=notices, meant=meant)
 
 
-def _by_vector(ask: Ask, limit: int) -> list[Found]:
+def _meant(ask: Ask) -> Embedded | None:
     query = ask.cue.query
     words = " ".join((query.words, *query.phrases)).strip()
     # A phrase is a condition on the text; vectors cannot check it. Half a word or a misspelt one means nothing.
     literal = bool(query.phrases) or query.prefix or query.fuzzy
-    meant = ask.embed(words) if ask.embed is not None and words and not literal else None
-    return [] if meant is None else ask.store.vector(ask.scope, meant.vector, limit, ask.cue.where, meant.space)
+    return ask.embed(words) if ask.embed is not None and words and not literal else None
 
 
 def by_words(ask: Ask, *, harvest: int, least: int, favour: tuple[float, float]) -> Anchored:

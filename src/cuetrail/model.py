@@ -232,6 +232,10 @@ class Where:
             and (self.archived or node.life.state != "archived")
         )
 
+    def finds(self, node: Node) -> bool:
+        """Whether a search gives a node: what dreams tell of others only where its kind is asked for."""
+        return self.admits(node) and (bool(self.kinds) or node.kind not in DERIVED)
+
 
 @dataclass(frozen=True, slots=True)
 class TextQuery:

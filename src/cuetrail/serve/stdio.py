@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 import mcp_types as types
 from mcp.server.lowlevel import Server
@@ -34,11 +34,32 @@ def _message(line: bytes) -> list[Heard]:
         return [error]
 
 
-class _Replayed:
+class _Around:
+    """A stream around another one, which is opened and closed with it."""
+
+    def __init__(self, rest: Any) -> None:
+        self._rest = rest
+
+    async def aclose(self) -> None:
+        await self._rest.aclose()
+
+    async def __aenter__(self) -> Self:
+        await self._rest.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        found: bool | None = await self._rest.__aexit__(kind, error, trace)
+        return found
+
+
+class _Replayed(_Around):
     """A stream of messages after some that were read before it was there."""
 
     def __init__(self, first: list[Heard], rest: Any) -> None:
-        self._first, self._rest = first, rest
+        super().__init__(rest)
+        self._first = first
 
     async def receive(self) -> Heard:
         return self._first.pop(0) if self._first else await self._rest.receive()
@@ -49,25 +70,13 @@ class _Replayed:
     def __aiter__(self) -> _Replayed:
         return self
 
-    async def aclose(self) -> None:
-        await self._rest.aclose()
 
-    async def __aenter__(self) -> _Replayed:
-        await self._rest.__aenter__()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool | None:
-        found: bool | None = await self._rest.__aexit__(kind, error, trace)
-        return found
-
-
-class _Once:
+class _Once(_Around):
     """A stream of answers that leaves out the result which a request has had already."""
 
     def __init__(self, answered: str | int | None, rest: Any) -> None:
-        self._answered, self._rest = answered, rest
+        super().__init__(rest)
+        self._answered = answered
 
     async def send(self, item: SessionMessage, /) -> None:
         message = item.message
@@ -75,16 +84,3 @@ class _Once:
             self._answered = None
             return
         await self._rest.send(item)
-
-    async def aclose(self) -> None:
-        await self._rest.aclose()
-
-    async def __aenter__(self) -> _Once:
-        await self._rest.__aenter__()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool | None:
-        found: bool | None = await self._rest.__aexit__(kind, error, trace)
-        return found

@@ -16,6 +16,19 @@ SIGN = "@@"
 """Stands between an id and whose it is. No id has it in itself."""
 
 
+def first_named(carriers: Iterable[tuple[str, str, str]], each: int) -> dict[str, list[str]]:
+    """Of rows (what was asked for, name, id) the first ids by name, each once, by what was asked for.
+
+    >>> first_named([("agni", "agni (2004)", "b"), ("agni", "agni (1978)", "a"), ("agni", "agni, a god", "b")], 2)
+    {'agni': ['a', 'b']}
+    """
+    found: dict[str, list[str]] = {}
+    for asked, _, id_ in sorted(carriers):
+        if id_ not in found.setdefault(asked, []) and len(found[asked]) < each:
+            found[asked].append(id_)
+    return found
+
+
 def plain(id_: str) -> str:
     """The id without whose it is: as its row has it."""
     return id_.partition(SIGN)[0]

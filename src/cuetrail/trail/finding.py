@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from cuetrail.anchor import Anchored, Ask, by_words_and_meaning
 from cuetrail.cue import FUNCTION_WORDS
@@ -59,11 +60,12 @@ def find(ask: Ask, *, texts: int, vectors: int) -> Finds:
     """Search for the cue as it is and for what it asks beyond the names in it, and look these up."""
     ask = softened(ask)
     anchored = by_words_and_meaning(ask, candidates=texts, vectors=vectors)
+    made = partial(Finds, anchored.anchors, anchored.query, notices=anchored.notices, meant=anchored.meant)
     query = ask.cue.query
     if query.phrases or query.prefix or query.fuzzy:
         # What is looked for by its letters is no question, and names lead away from it.
         nodes = {anchor.node.id: anchor.node for anchor in anchored.anchors}
-        return Finds(anchored.anchors, anchored.query, notices=anchored.notices, nodes=nodes, literal=True)
+        return made(nodes=nodes, literal=True)
     chosen, ids = _names_in(ask, ask.cue.raw)
     rest = _beyond(query, chosen)
     found = ask.store.text(ask.scope, TextQuery(rest), texts, ask.cue.where, nodes=True) if rest else []
@@ -74,9 +76,7 @@ def find(ask: Ask, *, texts: int, vectors: int) -> Finds:
     nodes |= {id_: node for id_, node in carriers.items() if ask.cue.where.admits(node)}
     best = max((one.score for one in found), default=0.0) or 1.0
     fits = {one.id: one.score / best for one in found}
-    return Finds(
-        anchored.anchors, anchored.query, notices=anchored.notices, names=names, rest=rest, fits=fits, nodes=nodes
-    )
+    return made(names=names, rest=rest, fits=fits, nodes=nodes)
 
 
 def softened(ask: Ask) -> Ask:

@@ -12,16 +12,16 @@ from dataclasses import dataclass, field
 
 from cuetrail.anchor import Ask
 from cuetrail.extract import names as proper_names
-from cuetrail.model import DERIVED, Node, TextQuery
+from cuetrail.model import Node, TextQuery
 from cuetrail.store.steps import StepQuery, Ties
 from cuetrail.trail.finding import MOST_SAYING, Finds
 from cuetrail.trail.naming import forms_of, names_said, says, spelt
+from cuetrail.traversal import UNKNOWN_WEIGHT
 
 # A name that more memories carry leads to none of them.
 FAN = 5
 # Of each start so many edges are followed, the strongest first.
 EDGES = 30
-UNKNOWN_WEIGHT = 0.01
 # How much of its energy a start keeps.
 KEPT = 0.15
 
@@ -63,7 +63,7 @@ def weave(ask: Ask, finds: Finds, starts: Sequence[str], strong: Sequence[str]) 
         also.setdefault(id_, []).append((start, weight, via))
     known = _saying(ask, finds, web, starts)
     nodes = ask.store.get(ask.scope, [id_ for id_ in also if id_ not in web.nodes])
-    web.nodes |= {id_: node for id_, node in nodes.items() if _counts(ask, node)}
+    web.nodes |= {id_: node for id_, node in nodes.items() if ask.cue.where.finds(node)}
     # In one order whatever the engine's is, so that equals are chosen alike.
     web.nodes = dict(sorted(web.nodes.items()))
     for id_, ties in also.items():
@@ -76,11 +76,6 @@ def weave(ask: Ask, finds: Finds, starts: Sequence[str], strong: Sequence[str]) 
                 if form in text and says(web.nodes[id_].text, form.strip()):
                     web.tie(start, id_, 1.0, "name")
     return web
-
-
-def _counts(ask: Ask, node: Node) -> bool:
-    """Whether a memory may answer. What dreams tell of others speaks only where it is asked for."""
-    return ask.cue.where.admits(node) and (bool(ask.cue.where.kinds) or node.kind not in DERIVED)
 
 
 def _beside(ask: Ask, strong: Sequence[str]) -> list[str]:

@@ -81,8 +81,7 @@ def follow(ask: Ask, finds: Anchored, *, how: Trail) -> Followed:
     """Follow the trails from what was found, and gather every signal."""
     assert isinstance(finds, Finds), "these trails begin at what `find` finds"
     ask = softened(ask)
-    meant = _meant(ask, ask.cue.query.words)
-    share = how.share(meant)
+    share = how.share(finds.meant)
     # What only a distant vector found leads nowhere.
     first = _blended([one for one in finds.anchors if not _is_far(one, how)], share)
     order = sorted(first, key=lambda id_: (-first[id_], id_))
@@ -90,7 +89,7 @@ def follow(ask: Ask, finds: Anchored, *, how: Trail) -> Followed:
     chosen = sorted(named, key=lambda id_: (-named[id_], id_))[: how.starts]
     starts = list(dict.fromkeys([*order[: how.starts], *chosen]))
     web = Web(dict(finds.nodes)) if finds.literal else weave(ask, finds, starts, order[: how.strong])
-    blend, fits = _compared(ask, finds, web, meant, share)
+    blend, fits = _compared(ask, finds, web, share)
     energies = _energies({id_: blend[id_] for id_ in order[: how.starts]}, named, how.named_share)
     flowed = {} if finds.literal else flow(web, energies)
     most = max((energy for energy, _ in flowed.values()), default=1.0)
@@ -100,7 +99,7 @@ def follow(ask: Ask, finds: Anchored, *, how: Trail) -> Followed:
     top = together[best[0]] if best else 1.0
     seconds = {} if finds.literal else onward(web, {id_: together[id_] / (top or 1.0) for id_ in best}, fits)
     rows = in_row(web.nodes, blend)
-    speakers = _speakers(ask)
+    said = f" {spelt(ask.cue.raw)} "
     parts = {
         id_: {
             "blend": blend[id_],
@@ -111,7 +110,7 @@ def follow(ask: Ask, finds: Anchored, *, how: Trail) -> Followed:
             "named": named.get(id_, 0.0),
             "near": rows.get(id_, (0.0, 0.0))[0],
             "place": rows.get(id_, (0.0, 0.0))[1],
-            "spoken": _spoken(node, speakers),
+            "spoken": _spoken(node, said),
         }
         for id_, node in web.nodes.items()
     }
@@ -119,10 +118,10 @@ def follow(ask: Ask, finds: Anchored, *, how: Trail) -> Followed:
     return Followed(nodes=web.nodes, parts=parts, ways=ways, seconds=seconds)
 
 
-def _meant(ask: Ask, words: str) -> Embedded | None:
-    literal = bool(ask.cue.query.phrases) or ask.cue.query.prefix or ask.cue.query.fuzzy
+def _asked_beyond(ask: Ask, rest: str) -> Embedded | None:
+    """What the cue asks beyond its names, as a vector."""
     try:
-        return ask.embed(words) if ask.embed is not None and words and not literal else None
+        return ask.embed(rest) if ask.embed is not None and rest else None
     except EmbedderError:
         return None
 
@@ -140,16 +139,13 @@ def _scaled(values: Mapping[str, float]) -> dict[str, float]:
     return {id_: (value - low) / (high - low) if high > low else 1.0 for id_, value in values.items()}
 
 
-def _compared(
-    ask: Ask, finds: Finds, web: Web, meant: Embedded | None, share: float
-) -> tuple[dict[str, float], dict[str, float]]:
+def _compared(ask: Ask, finds: Finds, web: Web, share: float) -> tuple[dict[str, float], dict[str, float]]:
     """How well every memory of the web fits the cue, and what the cue asks beyond its names."""
     best = max((a.bm25 for a in finds.anchors if a.bm25 is not None), default=0.0) or 1.0
     words = {a.node.id: (a.bm25 or 0.0) / best for a in finds.anchors}
     near, beyond = dict[str, float](), dict[str, float]()
-    if meant is not None:
-        asked = _meant(ask, finds.rest) if finds.rest else None
-        near, beyond = _cosines(ask, list(web.nodes), meant, asked)
+    if finds.meant is not None:
+        near, beyond = _cosines(ask, list(web.nodes), finds.meant, _asked_beyond(ask, finds.rest))
     blend = {id_: share * words.get(id_, 0.0) + (1 - share) * near.get(id_, 0.0) for id_ in web.nodes}
     fits = {id_: share * finds.fits.get(id_, 0.0) + (1 - share) * beyond.get(id_, 0.0) for id_ in web.nodes}
     return blend, fits
@@ -180,10 +176,6 @@ def _energies(anchors: Mapping[str, float], named: Mapping[str, float], share: f
         for id_, value in values.items() if total > 0 else ():
             energies[id_] = energies.get(id_, 0.0) + part * value / total
     return energies
-
-
-def _speakers(ask: Ask) -> str:
-    return f" {spelt(ask.cue.raw)} "
 
 
 def _spoken(node: Node, asked: str) -> float:

@@ -14,7 +14,6 @@ from filelock import FileLock, Timeout
 
 from cuetrail.errors import Busy, CuetrailError, MemoryError_
 from cuetrail.model import (
-    DERIVED,
     Edge,
     Fact,
     Finding,
@@ -279,7 +278,7 @@ class LocalStore(FactStore):
                 reader = Reader(db, scope, self.db.path)
                 ids = reader.shown([key for key, _ in near])
                 nodes = reader.nodes_by_key(list(ids))
-            kept = [(cosine, nodes[key]) for key, cosine in near if key in nodes and _passes(nodes[key], where)]
+            kept = [(cosine, nodes[key]) for key, cosine in near if key in nodes and where.finds(nodes[key])]
             # Enough only when the last one read is farther than the last one wanted: ties are told apart below.
             if len(near) < wanted or (len(kept) >= limit and near[-1][1] < kept[limit - 1][0]):
                 kept.sort(key=lambda pair: (-pair[0], -pair[1].at, pair[1].id))
@@ -574,15 +573,3 @@ class LocalStore(FactStore):
                 recent = db.execute("SELECT done FROM dreams WHERE done > ?", (head(db) - MOST_CHANGES,))
                 applied += [done for (done,) in recent]
                 db.execute("DELETE FROM changes WHERE seq <= ?", (min(applied),))
-
-
-def _passes(node: Node, where: Where) -> bool:
-    return (
-        set(where.tags) <= set(node.tags)
-        and (not where.buckets or bool(set(where.buckets) & set(node.buckets)))
-        and (node.kind in where.kinds if where.kinds else node.kind not in DERIVED)
-        and (where.since is None or node.at >= where.since)
-        and (where.until is None or node.at <= where.until)
-        and (where.quarantined or node.provenance != "quarantine")
-        and (where.archived or node.life.state != "archived")
-    )

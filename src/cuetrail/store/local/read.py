@@ -31,6 +31,7 @@ from cuetrail.store.local import facts, rows
 from cuetrail.store.local.db import CHUNK, chunks, damaged, marks, meta
 from cuetrail.store.local.ids import ids_of
 from cuetrail.store.local.schema import VERSION
+from cuetrail.store.naming import first_named
 from cuetrail.text import fingerprint, storable
 from cuetrail.tombstones import TELLING, said_by
 
@@ -192,11 +193,7 @@ class Reader:
             )
             carriers += self.db.execute(query, (asked,))
         names = self.ids.names(row[2:] for row in carriers)
-        found: dict[str, list[str]] = {}
-        for norm, _, id_ in sorted((row[0], row[1], names[row[2]]) for row in carriers):
-            if id_ not in found.setdefault(norm, []) and len(found[norm]) < each:
-                found[norm].append(id_)
-        return found
+        return first_named(((row[0], row[1], names[row[2]]) for row in carriers), each)
 
     def named_like(self, words: Collection[str], beginnings: Collection[str], limit: int) -> list[Alike]:
         """Nodes with one of these words, or one that begins so, in their names: those that share most, then by id.

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cuetrail.model import Edge, Fact, Link, Neighbour, Neighbourhood, Node, Scope, Stats, Version
+from cuetrail.store.naming import first_named
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.ids import Found, Ids, short, uid
@@ -109,11 +110,7 @@ class Reader:
         begun = [[uid(part, norm), norm] for norm in asked for part in self.parts]
         carriers = [row for some in chunks(begun) for row in rows(self.tx, _HEADED, begun=some)]
         names = self.ids.names(Found(*row[2:]) for row in carriers)
-        found: dict[str, list[str]] = {}
-        for norm, _, id_ in sorted((row[0], row[1], names[row[2]]) for row in carriers):
-            if id_ not in found.setdefault(norm, []) and len(found[norm]) < each:
-                found[norm].append(id_)
-        return found
+        return first_named(((row[0], row[1], names[row[2]]) for row in carriers), each)
 
     def of_source(self, source: str) -> list[str]:
         """Ids of the user's own nodes that came from a file, in whichever place."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 from collections.abc import Iterator
 from typing import Any
@@ -15,6 +16,11 @@ from tests.servers import Login, alone, running, wipe
 # The same examples on every machine; how long one takes is not what a test is about.
 settings.register_profile("cuetrail", derandomize=True, deadline=None, database=None)
 settings.load_profile("cuetrail")
+
+# A shell that starts the tests in the background has interrupts ignored, and what a test starts would inherit that; then
+# the tests of Ctrl-C would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 

@@ -10,12 +10,18 @@ from functools import partial
 from cuetrail.anchor import Anchored, Ask, by_words_and_meaning
 from cuetrail.cue import FUNCTION_WORDS
 from cuetrail.model import Node, TextQuery
+from cuetrail.store.browsing import Page
 from cuetrail.trail.naming import Run, runs
+from cuetrail.trail.timing import DAY, Span, spans
 
 # A name that so many memories carry tells none of them from the others.
 MOST_CARRIERS = 20
 # More memories than this that say a name are not looked at; who says it is then no longer asked.
 MOST_SAYING = 30
+# Of each time the cue names so many memories are looked at.
+MOST_THEN = 30
+# Of a day or two all of them are.
+SHORT = 2 * DAY
 # A name in small letters may be just a word.
 UNSURE = 0.3
 # A cue with more words than this outside its quotes is a question, and what it quotes is a name; see `softened`.
@@ -36,12 +42,14 @@ class NamedInCue:
 class Finds(Anchored):
     """What a cue found: the anchors, the names in it, its words beyond these, and how well these fit a text.
 
-    `nodes` are all memories that were come across. `literal`: the cue was looked for by its letters alone.
+    `times` are those the cue names. `nodes` are all memories that were come across. `literal`: the cue was looked for
+    by its letters alone.
     """
 
     names: tuple[NamedInCue, ...] = ()
     rest: str = ""
     fits: Mapping[str, float] = field(default_factory=dict)
+    times: tuple[Span, ...] = ()
     nodes: Mapping[str, Node] = field(default_factory=dict)
     literal: bool = False
 
@@ -74,9 +82,28 @@ def find(ask: Ask, *, texts: int, vectors: int) -> Finds:
     names = tuple(_named(ask, run, ids[run.norm], nodes) for run in chosen)
     carriers = ask.store.get(ask.scope, [id_ for name in names for id_ in name.carriers if id_ not in nodes])
     nodes |= {id_: node for id_, node in carriers.items() if ask.cue.where.admits(node)}
+    times = tuple(spans(ask.cue.raw, ask.now))
+    for span in times:
+        nodes |= _then(ask, span)
     best = max((one.score for one in found), default=0.0) or 1.0
     fits = {one.id: one.score / best for one in found}
-    return made(names=names, rest=rest, fits=fits, nodes=nodes)
+    return made(names=names, rest=rest, fits=fits, times=times, nodes=nodes)
+
+
+def _then(ask: Ask, span: Span) -> dict[str, Node]:
+    """What the words of the cue find at a time it names; of a short time, whatever there is."""
+    where = ask.cue.where
+    since = span.start if where.since is None else max(span.start, where.since)
+    until = span.end - 1 if where.until is None else min(span.end - 1, where.until)
+    if since > until:
+        return {}
+    within = replace(where, since=since, until=until)
+    found = ask.store.text(ask.scope, ask.cue.query, MOST_THEN, within, nodes=True)
+    nodes = {one.id: one.node for one in found if one.node is not None}
+    if len(nodes) < MOST_THEN and until - since < SHORT:
+        listed = (one.node for one in ask.store.page(ask.scope, Page(MOST_THEN, within)))
+        nodes |= {node.id: node for node in listed if within.finds(node)}
+    return nodes
 
 
 def softened(ask: Ask) -> Ask:

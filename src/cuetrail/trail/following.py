@@ -1,7 +1,7 @@
 """Where the trails lead: from the strongest anchors and the memories the cue names, along names and edges.
 
-Energy goes one hop: from each start to whom its text names, to who says its name, and along its edges. Then, from the
-best so far, to whatever shares a name with them and fits what the cue asks beyond its own names.
+Energy goes one hop: from each start to whom its text names, to who says its name, and along its edges. `onward.py` goes
+on from there.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cuetrail.anchor import Ask
-from cuetrail.extract import names as proper_names
 from cuetrail.model import Node, TextQuery
 from cuetrail.store.steps import StepQuery, Ties
 from cuetrail.trail.finding import MOST_SAYING, Finds
-from cuetrail.trail.naming import forms_of, names_said, says, spelt
+from cuetrail.trail.naming import forms_of, holders, names_said, says, spaced
 from cuetrail.traversal import UNKNOWN_WEIGHT
 
 # A name that more memories carry leads to none of them.
@@ -41,7 +40,6 @@ class Web:
 
     nodes: dict[str, Node]
     ties: dict[str, dict[str, tuple[float, str]]] = field(default_factory=dict)
-    said: dict[str, str] = field(default_factory=dict)
 
     def tie(self, start: str, other: str, weight: float, via: str) -> None:
         """Note a tie; of several between two memories the strongest counts."""
@@ -50,9 +48,11 @@ class Web:
 
     def text(self, id_: str) -> str:
         """What a memory says, as names are looked for in it."""
-        if id_ not in self.said:
-            self.said[id_] = f" {spelt(self.nodes[id_].text)} "
-        return self.said[id_]
+        return spaced(self.nodes[id_].text)
+
+    def join(self, nodes: Mapping[str, Node]) -> None:
+        """Take in more memories; in one order whatever the engine's is, so that equals are chosen alike."""
+        self.nodes = dict(sorted({**self.nodes, **nodes}.items()))
 
 
 def weave(ask: Ask, finds: Finds, starts: Sequence[str], strong: Sequence[str]) -> Web:
@@ -61,19 +61,17 @@ def weave(ask: Ask, finds: Finds, starts: Sequence[str], strong: Sequence[str]) 
     also: dict[str, list[tuple[str, float, str]]] = {id_: [] for id_ in _beside(ask, strong)}
     for start, id_, weight, via in (*_by_name(ask, web, starts), *_by_edge(ask, starts)):
         also.setdefault(id_, []).append((start, weight, via))
-    known = _saying(ask, finds, web, starts)
+    forms = _saying(ask, finds, web, starts)
     nodes = ask.store.get(ask.scope, [id_ for id_ in also if id_ not in web.nodes])
-    web.nodes |= {id_: node for id_, node in nodes.items() if ask.cue.where.finds(node)}
-    # In one order whatever the engine's is, so that equals are chosen alike.
-    web.nodes = dict(sorted(web.nodes.items()))
+    web.join({id_: node for id_, node in nodes.items() if ask.cue.where.finds(node)})
     for id_, ties in also.items():
         for start, weight, via in ties if id_ in web.nodes else ():
             web.tie(start, id_, weight, via)
-    texts = [(id_, web.text(id_)) for id_ in web.nodes]
-    for start, forms in known.items():
-        for form in (f" {form} " for form in sorted(forms)):
-            for id_, text in texts:
-                if form in text and says(web.nodes[id_].text, form.strip()):
+    holding = holders(frozenset[str]().union(*forms.values()), {id_: web.text(id_) for id_ in web.nodes})
+    for start, mine in forms.items():
+        for form in mine:
+            for id_ in holding[form]:
+                if says(web.nodes[id_].text, form):
                     web.tie(start, id_, 1.0, "name")
     return web
 
@@ -87,7 +85,7 @@ def _beside(ask: Ask, strong: Sequence[str]) -> list[str]:
 def _by_name(ask: Ask, web: Web, starts: Iterable[str]) -> Iterable[tuple[str, str, float, str]]:
     """Whom the text of a start names."""
     said = {id_: names_said(web.nodes[id_].text) for id_ in starts}
-    norms = sorted(set().union(*said.values()))
+    norms = sorted(frozenset[str]().union(*said.values()))
     carriers = ask.store.named(ask.scope, norms)
     for norm, more in ask.store.headed(ask.scope, norms, FAN + 1).items():
         carriers[norm] = list(dict.fromkeys([*carriers.get(norm, ()), *more]))
@@ -122,7 +120,12 @@ def _saying(ask: Ask, finds: Finds, web: Web, starts: Iterable[str]) -> dict[str
 
 
 def flow(web: Web, energies: Mapping[str, float]) -> dict[str, tuple[float, Way]]:
-    """How much energy each memory holds after one hop, and the way by which most of it came."""
+    """How much energy each memory holds after one hop, and the way by which most of it came.
+
+    Where no start leads anywhere, nothing flows: that some are starts is no news.
+    """
+    if not any(web.ties.get(start) for start in energies):
+        return {}
     held: dict[str, float] = {}
     ways: dict[str, Way] = {}
     for start, energy in sorted(energies.items()):
@@ -135,72 +138,3 @@ def flow(web: Web, energies: Mapping[str, float]) -> dict[str, tuple[float, Way]
             if other not in ways or ways[other].energy < energy * share:
                 ways[other] = Way(start, via, energy * share)
     return {id_: (energy, ways[id_]) for id_, energy in held.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class Second:
-    """What the second hop says of a memory: named by one of the best, sharing a name with one, and which name."""
-
-    link: float = 0.0
-    hop: float = 0.0
-    via: str = ""
-    start: str = ""
-
-
-def onward(web: Web, best: Mapping[str, float], fits: Mapping[str, float]) -> dict[str, Second]:
-    """From the best, by how good they are, to whom their texts name, and to who shares a name and fits."""
-    carriers: dict[str, list[str]] = {}
-    for id_, node in web.nodes.items():
-        for form in forms_of(node):
-            carriers.setdefault(form, []).append(id_)
-    found: dict[str, Second] = {}
-    shared = _shared_names(web, best)
-    texts = [(id_, web.text(id_) + _own_names(node)) for id_, node in web.nodes.items()]
-    spaced = {name: f" {name} " for some in shared.values() for name in some}
-    holders = {name: [id_ for id_, text in texts if form in text] for name, form in spaced.items()}
-    spread = math.log(len(web.nodes) + 1)
-    for start, strength in best.items():
-        text = web.text(start)
-        for form, ids in carriers.items():
-            if len(ids) <= FAN and f" {form} " in text and says(web.nodes[start].text, form):
-                for id_ in ids:
-                    if id_ != start and found.get(id_, Second()).link < strength:
-                        old = found.get(id_, Second())
-                        found[id_] = Second(strength, old.hop, old.via or form, old.start or start)
-        for name in sorted(shared[start]):
-            rare = math.log((len(web.nodes) + 1) / max(len(holders[name]), 1)) / spread
-            for id_ in holders[name]:
-                value = strength * rare * fits.get(id_, 0.0)
-                if id_ != start and value > found.get(id_, Second()).hop:
-                    found[id_] = Second(found.get(id_, Second()).link, value, name, start)
-    return found
-
-
-def _shared_names(web: Web, best: Iterable[str]) -> dict[str, set[str]]:
-    """The names each of these memories holds: those its text says, and its own."""
-    order = list(best)
-    said = [proper_names.find([web.nodes[id_].text])[0] for id_ in order]
-    names = {id_: {spelt(name) for name in found} for id_, found in zip(order, said, strict=True)}
-    names = {id_: some | forms_of(web.nodes[id_]) for id_, some in names.items()}
-    return {id_: {name for name in some if len(name) > 2 and not name.isdigit()} for id_, some in names.items()}
-
-
-def _own_names(node: Node) -> str:
-    forms = sorted(forms_of(node))
-    return f" {'  '.join(forms)} " if forms else ""
-
-
-def in_row(nodes: Mapping[str, Node], scores: Mapping[str, float]) -> dict[str, tuple[float, float]]:
-    """For each memory that came from somewhere: the scores of its neighbours there, and of the best of that place."""
-    places: dict[str, dict[int, str]] = {}
-    for id_, node in sorted(nodes.items()):
-        if node.source is not None:
-            places.setdefault(node.source, {})[node.seq] = id_
-    found: dict[str, tuple[float, float]] = {}
-    for row in places.values():
-        best = sorted((scores.get(id_, 0.0) for id_ in row.values()), reverse=True)[:5]
-        for seq, id_ in row.items():
-            near = sum(scores.get(row.get(seq + d, ""), 0.0) for d in (-1, 1))
-            far = sum(scores.get(row.get(seq + d, ""), 0.0) for d in (-2, 2))
-            found[id_] = (min((near + far / 3) / 2, 1.0), sum(best) / 5)
-    return found

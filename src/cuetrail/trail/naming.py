@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from cuetrail.cue import FUNCTION_WORDS
+from cuetrail.extract import names as proper_names
 from cuetrail.model import Node
 from cuetrail.text import norm_name
 
@@ -25,6 +26,8 @@ LONGEST = 8
 MOST_ALIASES = 5
 # Of a long text its beginning says what it is about.
 MOST_CHARS = 4_000
+# So many texts are kept as they were read: what is often recalled is read once.
+TEXTS = 1 << 12
 _WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*")
 _BREAK = re.compile(r"[.!?;]\s|\n")
 _OWNED = re.compile(r"['’]s?$")
@@ -90,10 +93,36 @@ def _is_part(text: str, words: Sequence[re.Match[str]], start: int, end: int) ->
     return before[0].lower() not in FUNCTION_WORDS
 
 
-def names_said(text: str) -> set[str]:
+@lru_cache(TEXTS)
+def names_said(text: str) -> frozenset[str]:
     """The runs of a text that may be names, because they begin as one."""
     found = (run.norm for run in runs(text, opening=True) if not run.part)
-    return {norm for norm in found if len(norm) > 2 and not norm.isdigit()}
+    return frozenset(norm for norm in found if len(norm) > 2 and not norm.isdigit())
+
+
+@lru_cache(TEXTS)
+def names_in(text: str) -> frozenset[str]:
+    """The names in a text as rules find them, spelt."""
+    (found,) = proper_names.find([text[:MOST_CHARS]])
+    return frozenset(name for name in map(spelt, found) if len(name) > 2 and not name.isdigit())
+
+
+def holders(forms: Collection[str], texts: Mapping[str, str]) -> dict[str, list[str]]:
+    """Who says each of these forms, by ids, in the order of the texts; these are spaced.
+
+    >>> holders({"ada", "ada lovelace"}, {"a": spaced("Ada Lovelace, Ada"), "b": spaced("Ada!"), "c": spaced("Adana")})
+    {'ada': ['a', 'b'], 'ada lovelace': ['a']}
+    """
+    from ahocorasick_rs import AhoCorasick, Implementation
+
+    found: dict[str, list[str]] = {form: [] for form in sorted(forms)}
+    if found:
+        keys = list(found)
+        words = AhoCorasick([f" {form} " for form in keys], implementation=Implementation.ContiguousNFA)
+        for id_, text in texts.items():
+            for at in {match[0] for match in words.find_matches_as_indexes(text, overlapping=True)}:
+                found[keys[at]].append(id_)
+    return found
 
 
 def says(text: str, form: str) -> bool:
@@ -119,15 +148,23 @@ def _said(form: str) -> re.Pattern[str]:
 
 def forms_of(node: Node) -> frozenset[str]:
     """The forms by which a text says a memory's name or one of its aliases."""
+    if not node.aliases:
+        return heads(node.name) if node.name else frozenset()
     names = [name for name in (node.name, *node.aliases[:MOST_ALIASES]) if name]
     return frozenset[str]().union(*map(heads, names))
 
 
-@lru_cache(1 << 12)
+@lru_cache(1 << 14)
 def heads(name: str) -> frozenset[str]:
     """The forms by which a text says a name, folded: the whole of it, and what stands before a bracket or a comma."""
     forms = {spelt(name), spelt(_BEHIND.sub("", name))}
     return frozenset(form for form in forms if len(form) > 2)
+
+
+@lru_cache(TEXTS)
+def spaced(text: str) -> str:
+    """A text, spelt as far as it is read, with a space at both ends."""
+    return f" {spelt(text[:MOST_CHARS])} "
 
 
 def spelt(text: str) -> str:

@@ -1,10 +1,12 @@
 """One score of many signals, each between 0 and 1 and told in the why of a hit.
 
-    blend    what words and meaning say together       link   the text of one of the best names it
-    walk     the energy that came to it                hop    it shares a rare name with one of the best, and fits
-    rest     it fits what the cue asks beyond names    named  the cue names it
-    near     its neighbours in a file or conversation  place  the best of where it came from
-    spoken   the cue names who said it                 when   it is of the time the cue names
+    blend    what words and meaning say together       link     the text of one of the best names it
+    cover    how much of the cue it says               hop      it shares a rare name with one of the best, and fits
+    named    the cue names it                          left     so it does, and says what of the cue that one does not
+    walk     the energy that came to it                further  names of one of the best, and those words, find it
+    near     its neighbours in a file or conversation  place    the best of where it came from
+    spoken   the cue names who said it                 whole    how much of the cue is said where it came from
+    when     it is of a time the cue names
 
 The score is their mean by weights. `bench.quality.choose` finds the weights on the development questions.
 """
@@ -22,26 +24,35 @@ from cuetrail.model import Hit, Hop, Node, hop_dict
 from cuetrail.score import Scored
 from cuetrail.spread import Reached
 from cuetrail.trail.finding import Finds, softened
-from cuetrail.trail.following import Second, Way, Web, flow, in_row, onward, weave
+from cuetrail.trail.following import Way, Web, flow, weave
 from cuetrail.trail.naming import spelt
+from cuetrail.trail.onward import Second, onward, search
+from cuetrail.trail.placing import in_row, through_titles
+from cuetrail.trail.wording import Wording, worded
 
 # The signals that lead to a memory, where words and meaning alone did not.
-REACHED = ("named", "walk", "link", "hop")
+REACHED = ("named", "walk", "link", "hop", "left", "further", "when")
+Signals = Mapping[str, Mapping[str, float]]
+"""The values of each signal by memory; one that is not there is 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
     """How much each signal counts, against the others."""
 
-    blend: float = 3.0
-    walk: float = 3.0
-    hop: float = 3.6
-    rest: float = 0.3
-    link: float = 1.3
-    named: float = 2.2
-    near: float = 1.8
-    place: float = 4.6
-    spoken: float = 1.0
+    blend: float = 2.0
+    cover: float = 2.7
+    named: float = 2.6
+    walk: float = 1.4
+    link: float = 1.2
+    hop: float = 2.4
+    left: float = 2.8
+    further: float = 2.8
+    near: float = 1.3
+    place: float = 2.5
+    whole: float = 0.3
+    spoken: float = 1.7
+    when: float = 4.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,58 +83,81 @@ class Followed(Reached):
     """All memories that may answer, with what is known of each: the signals, and by which way it was come to."""
 
     nodes: Mapping[str, Node] = field(default_factory=dict)
-    parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    signals: Signals = field(default_factory=dict)
     ways: Mapping[str, Way] = field(default_factory=dict)
     seconds: Mapping[str, Second] = field(default_factory=dict)
+
+    def parts(self, id_: str) -> dict[str, float]:
+        """What each signal says of a memory, where it says anything."""
+        return {name: values[id_] for name, values in self.signals.items() if values.get(id_)}
 
 
 def follow(ask: Ask, finds: Anchored, *, how: Trail) -> Followed:
     """Follow the trails from what was found, and gather every signal."""
     assert isinstance(finds, Finds), "these trails begin at what `find` finds"
     ask = softened(ask)
-    share = how.share(finds.meant)
-    # What only a distant vector found leads nowhere.
-    first = _blended([one for one in finds.anchors if not _is_far(one, how)], share)
-    order = sorted(first, key=lambda id_: (-first[id_], id_))
+    if finds.literal:
+        web = Web(dict(sorted(finds.nodes.items())))
+        signals = _of_themselves(ask, finds, web, _Fit(ask, finds, how.share(finds.meant)), _wording(ask, web))
+        return Followed(nodes=web.nodes, signals=signals)
     named = {id_: value for id_, value in finds.named().items() if id_ in finds.nodes}
+    # What only a distant vector found leads nowhere.
+    first = _blended([one for one in finds.anchors if not _is_far(one, how)], how.share(finds.meant))
+    order = sorted(first, key=lambda id_: (-first[id_], id_))
     chosen = sorted(named, key=lambda id_: (-named[id_], id_))[: how.starts]
-    starts = list(dict.fromkeys([*order[: how.starts], *chosen]))
-    web = Web(dict(finds.nodes)) if finds.literal else weave(ask, finds, starts, order[: how.strong])
-    blend, fits = _compared(ask, finds, web, share)
-    energies = _energies({id_: blend[id_] for id_ in order[: how.starts]}, named, how.named_share)
-    flowed = {} if finds.literal else flow(web, energies)
+    web = weave(ask, finds, list(dict.fromkeys([*order[: how.starts], *chosen])), order[: how.strong])
+    fit = _Fit(ask, finds, how.share(finds.meant))
+    blend, _ = fit.of(web)
+    flowed = flow(web, _energies({id_: blend[id_] for id_ in order[: how.starts]}, named, how.named_share))
     most = max((energy for energy, _ in flowed.values()), default=1.0)
     walk = {id_: math.sqrt(energy / most) for id_, (energy, _) in flowed.items()}
     together = {id_: blend[id_] + walk.get(id_, 0.0) + named.get(id_, 0.0) for id_ in web.nodes}
     best = sorted(together, key=lambda id_: (-together[id_], id_))[: how.best]
-    top = together[best[0]] if best else 1.0
-    seconds = {} if finds.literal else onward(web, {id_: together[id_] / (top or 1.0) for id_ in best}, fits)
-    rows = in_row(web.nodes, blend)
-    said = f" {spelt(ask.cue.raw)} "
-    parts = {
-        id_: {
-            "blend": blend[id_],
-            "walk": walk.get(id_, 0.0),
-            "hop": seconds[id_].hop if id_ in seconds else 0.0,
-            "rest": fits.get(id_, 0.0),
-            "link": seconds[id_].link if id_ in seconds else 0.0,
-            "named": named.get(id_, 0.0),
-            "near": rows.get(id_, (0.0, 0.0))[0],
-            "place": rows.get(id_, (0.0, 0.0))[1],
-            "spoken": _spoken(node, said),
-        }
-        for id_, node in web.nodes.items()
+    strength = {id_: together[id_] / (together[best[0]] or 1.0) for id_ in best}
+    searched = search(ask, web, strength, _wording(ask, web, best))
+    wording = _wording(ask, web)
+    signals = _of_themselves(ask, finds, web, fit, wording)
+    seconds = onward(web, strength, fit.of(web)[1], wording, searched)
+    signals |= {"walk": walk, "named": named, "link": {id_: second.link for id_, second in seconds.items()}}
+    carrying = _named_share(web)
+    for name in ("hop", "left", "further"):
+        signals[name] = {id_: carrying * getattr(second, name) for id_, second in seconds.items()}
+    signals["cover"] = {id_: (1 - carrying) * value for id_, value in signals["cover"].items()}
+    through_titles(web.nodes, signals, REACHED)
+    return Followed(
+        nodes=web.nodes, signals=signals, ways={id_: way for id_, (_, way) in flowed.items()}, seconds=seconds
+    )
+
+
+def _named_share(web: Web) -> float:
+    """How many of the memories carry a name.
+
+    Where they do, what a cue asks is spread over several of them, and names join these. Where they do not, as in a
+    chat, the names they share are those of whoever speaks, and the memory that is meant says most of the cue itself.
+    """
+    return sum(node.name is not None for node in web.nodes.values()) / max(len(web.nodes), 1)
+
+
+def _wording(ask: Ask, web: Web, ids: Sequence[str] | None = None) -> Wording:
+    """Which words of the cue memories have, in their names too."""
+    texts = {
+        id_: f"{web.text(id_)}{spelt(name)} " if (name := web.nodes[id_].name) else web.text(id_)
+        for id_ in (web.nodes if ids is None else ids)
     }
-    ways = {id_: way for id_, (_, way) in flowed.items()}
-    return Followed(nodes=web.nodes, parts=parts, ways=ways, seconds=seconds)
+    return worded(ask.cue.query.words, texts)
 
 
-def _asked_beyond(ask: Ask, rest: str) -> Embedded | None:
-    """What the cue asks beyond its names, as a vector."""
-    try:
-        return ask.embed(rest) if ask.embed is not None and rest else None
-    except EmbedderError:
-        return None
+def _of_themselves(ask: Ask, finds: Finds, web: Web, fit: _Fit, wording: Wording) -> dict[str, dict[str, float]]:
+    """The signals that need no trail: what a memory says, when it was, by whom, and what stands around it."""
+    blend, _ = fit.of(web)
+    said = f" {spelt(ask.cue.raw)} "
+    near, place, whole = in_row(web.nodes, blend, wording)
+    when = {id_: max(span.nearness(node.at) for span in finds.times) for id_, node in web.nodes.items() if finds.times}
+    return {
+        "blend": blend, "near": near, "place": place, "whole": whole, "when": when,
+        "cover": {id_: wording.share(wording.has[id_]) for id_ in web.nodes},
+        "spoken": {id_: 1.0 for id_, node in web.nodes.items() if _is_spoken(node, said)},
+    }  # fmt: skip
 
 
 def _blended(anchors: Sequence[Anchor], share: float) -> dict[str, float]:
@@ -139,32 +173,48 @@ def _scaled(values: Mapping[str, float]) -> dict[str, float]:
     return {id_: (value - low) / (high - low) if high > low else 1.0 for id_, value in values.items()}
 
 
-def _compared(ask: Ask, finds: Finds, web: Web, share: float) -> tuple[dict[str, float], dict[str, float]]:
-    """How well every memory of the web fits the cue, and what the cue asks beyond its names."""
-    best = max((a.bm25 for a in finds.anchors if a.bm25 is not None), default=0.0) or 1.0
-    words = {a.node.id: (a.bm25 or 0.0) / best for a in finds.anchors}
-    near, beyond = dict[str, float](), dict[str, float]()
-    if finds.meant is not None:
-        near, beyond = _cosines(ask, list(web.nodes), finds.meant, _asked_beyond(ask, finds.rest))
-    blend = {id_: share * words.get(id_, 0.0) + (1 - share) * near.get(id_, 0.0) for id_ in web.nodes}
-    fits = {id_: share * finds.fits.get(id_, 0.0) + (1 - share) * beyond.get(id_, 0.0) for id_ in web.nodes}
-    return blend, fits
+class _Fit:
+    """How well memories fit the cue, and what it asks beyond its names. Each vector is read once."""
+
+    def __init__(self, ask: Ask, finds: Finds, share: float) -> None:
+        self.ask, self.finds, self.share = ask, finds, share
+        best = max((a.bm25 for a in finds.anchors if a.bm25 is not None), default=0.0) or 1.0
+        self.words = {a.node.id: (a.bm25 or 0.0) / best for a in finds.anchors}
+        self.known: set[str] = set()
+        self.near: dict[str, float] = {}
+        self.beyond: dict[str, float] = {}
+        self.asked = _asked_beyond(ask, finds.rest) if finds.meant is not None else None
+
+    def of(self, web: Web) -> tuple[dict[str, float], dict[str, float]]:
+        """By words and meaning together: the whole cue, and what is beyond its names."""
+        self._learn([id_ for id_ in web.nodes if id_ not in self.known])
+        near, beyond = _scaled(self.near), _scaled(self.beyond)
+        words, fits, share = self.words, self.finds.fits, self.share
+        blend = {id_: share * words.get(id_, 0.0) + (1 - share) * near.get(id_, 0.0) for id_ in web.nodes}
+        return blend, {id_: share * fits.get(id_, 0.0) + (1 - share) * beyond.get(id_, 0.0) for id_ in web.nodes}
+
+    def _learn(self, ids: Sequence[str]) -> None:
+        import numpy as np
+
+        self.known.update(ids)
+        meant = self.finds.meant
+        held = self.ask.store.vectors(self.ask.scope, ids, meant.space) if meant is not None and ids else {}
+        if not held or meant is None:
+            return
+        matrix = np.frombuffer(b"".join(held.values()), "<f2").reshape(len(held), -1).astype(np.float64)
+        for values, one in ((self.near, meant), (self.beyond, self.asked)):
+            if one is not None:
+                # How a product is rounded depends on the place of its row; nine digits do not.
+                products = (matrix @ np.frombuffer(one.vector, "<f2").astype(np.float64)).round(9)
+                values.update(zip(held, products.tolist(), strict=True))
 
 
-def _cosines(
-    ask: Ask, ids: Sequence[str], meant: Embedded, asked: Embedded | None
-) -> tuple[dict[str, float], dict[str, float]]:
-    """How near the memories are to the cue and to the rest of it, each list scaled to its range."""
-    import numpy as np
-
-    # In one order: how a product is rounded depends on the place of its row.
-    held = dict(sorted(ask.store.vectors(ask.scope, ids, meant.space).items()))
-    if not held:
-        return {}, {}
-    matrix = np.frombuffer(b"".join(held.values()), "<f2").reshape(len(held), -1).astype(np.float32)
-    both = [np.frombuffer(one.vector, "<f2").astype(np.float32) for one in (meant, asked) if one is not None]
-    near = [_scaled(dict(zip(held, (matrix @ one).tolist(), strict=True))) for one in both]
-    return near[0], near[1] if asked is not None else {}
+def _asked_beyond(ask: Ask, rest: str) -> Embedded | None:
+    """What the cue asks beyond its names, as a vector."""
+    try:
+        return ask.embed(rest) if ask.embed is not None and rest else None
+    except EmbedderError:
+        return None
 
 
 def _energies(anchors: Mapping[str, float], named: Mapping[str, float], share: float) -> dict[str, float]:
@@ -178,34 +228,39 @@ def _energies(anchors: Mapping[str, float], named: Mapping[str, float], share: f
     return energies
 
 
-def _spoken(node: Node, asked: str) -> float:
+def _is_spoken(node: Node, asked: str) -> bool:
     """Whether the cue names who said this."""
     speaker = node.props.get("speaker")
     if not isinstance(speaker, str) or not speaker.strip():
-        return 0.0
-    return float(any(f" {part} " in asked for part in (spelt(speaker), spelt(speaker).split(" ")[0])))
+        return False
+    return any(f" {part} " in asked for part in (spelt(speaker), spelt(speaker).split(" ")[0]))
 
 
 def weigh(ask: Ask, finds: Anchored, reached: Reached, *, how: Trail) -> Scored:
-    """Every memory that may answer, the best first, then newer, then by id; without titles whose source speaks."""
+    """The best of what may answer, then newer, then by id; without titles whose source speaks."""
+    assert isinstance(finds, Finds), "these trails begin at what `find` finds"
     assert isinstance(reached, Followed), "only trails that were followed can be weighed"
-    weights = asdict(how.weights)
-    total = sum(weights.values())
+    scores = scored(reached, how.weights)
     anchors = {anchor.node.id: anchor for anchor in finds.anchors}
-    hits = []
-    for id_, parts in reached.parts.items():
-        anchor = anchors.get(id_)
-        if anchor is None and not reached.nodes[id_].text:
-            # It was on the way, but says nothing.
-            continue
-        if anchor is not None and _is_far(anchor, how) and not any(parts[name] for name in REACHED):
-            continue
-        score = sum(weights[name] * value for name, value in parts.items()) / total
-        hits.append(Hit(reached.nodes[id_], score, _why(id_, anchor, parts, reached)))
-    hits.sort(key=lambda hit: (-hit.score, -hit.node.at, hit.node.id))
-    echoes = echoing([hit.node for hit in hits])
-    kept = [hit for hit in hits if hit.node.id not in echoes]
-    return Scored(tuple(kept[: max(ask.limit or 0, 0)]))
+    led = {id_ for name in (*REACHED, "near") for id_, value in reached.signals.get(name, {}).items() if value}
+    led |= {id_ for id_, anchor in anchors.items() if not _is_far(anchor, how)}
+    led |= finds.fits.keys()
+    nodes = [node for id_, node in reached.nodes.items() if id_ in led]
+    nodes.sort(key=lambda node: (-scores[node.id], -node.at, node.id))
+    echoes = echoing(nodes)
+    kept = [node for node in nodes if node.id not in echoes][: max(ask.limit or 0, 0)]
+    return Scored(tuple(Hit(one, scores[one.id], _why(one.id, anchors.get(one.id), reached)) for one in kept))
+
+
+def scored(reached: Followed, weights: Weights) -> dict[str, float]:
+    """The mean of all signals by weights."""
+    counted = {name: weight for name, weight in asdict(weights).items() if weight}
+    total = sum(counted.values()) or 1.0
+    scores = dict.fromkeys(reached.nodes, 0.0)
+    for name, weight in counted.items():
+        for id_, value in reached.signals.get(name, {}).items():
+            scores[id_] += weight * value / total
+    return scores
 
 
 def _is_far(anchor: Anchor, how: Trail) -> bool:
@@ -213,28 +268,26 @@ def _is_far(anchor: Anchor, how: Trail) -> bool:
     return anchor.bm25 is None and (anchor.cosine or 0.0) < how.vector_floor
 
 
-def _why(id_: str, anchor: Anchor | None, parts: Mapping[str, float], reached: Followed) -> dict[str, Any]:
+def _why(id_: str, anchor: Anchor | None, reached: Followed) -> dict[str, Any]:
     found_by = [
         name
         for name, part in (("text", anchor.bm25 if anchor else None), ("vector", anchor.cosine if anchor else None))
         if part is not None
     ]
+    parts = reached.parts(id_)
     way, second = reached.ways.get(id_), reached.seconds.get(id_)
     walked = way is not None and way.start != id_
-    found_by += [name for name in REACHED if parts[name] > 0 and (name != "walk" or walked)]
+    found_by += [name for name in REACHED if name in parts and (name != "walk" or walked)]
     path = []
     if way is not None and walked:
         path = [hop_dict(Hop(way.start, id_, way.energy, "", way.via, None, (), True))]
-    elif second is not None:
-        path = [hop_dict(Hop(second.start, id_, max(second.hop, second.link), "", second.via, None, (), True))]
+    elif second is not None and second.via:
+        energy = max(second.link, second.hop, second.left, second.further)
+        path = [hop_dict(Hop(second.start, id_, energy, "", second.via, None, (), True))]
     return {
         "anchors": [id_] if anchor is not None else sorted({step["src"] for step in path}),
         "found_by": found_by,
-        "parts": {
-            "bm25": anchor.bm25 if anchor else None,
-            "cosine": anchor.cosine if anchor else None,
-            **{name: value for name, value in parts.items() if value},
-        },
+        "parts": {"bm25": anchor.bm25 if anchor else None, "cosine": anchor.cosine if anchor else None, **parts},
         "tag_boost": anchor.boosted if anchor else False,
         "path": path,
     }

@@ -1,0 +1,47 @@
+"""What stands around a memory in the file or conversation it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from cuetrail.model import Node
+from cuetrail.trail.wording import Wording
+
+# The best so many of a place speak for it.
+SPEAKING = 5
+Values = dict[str, float]
+
+
+def in_row(nodes: Mapping[str, Node], scores: Mapping[str, float], wording: Wording) -> tuple[Values, Values, Values]:
+    """For each memory that came from somewhere: its neighbours' scores, the best scores there, and how much of the cue
+    is said there in all."""
+    places: dict[str, dict[int, str]] = {}
+    for id_, node in sorted(nodes.items()):
+        if node.source is not None:
+            places.setdefault(node.source, {})[node.seq] = id_
+    near: Values = {}
+    place: Values = {}
+    whole: Values = {}
+    for row in places.values():
+        best = sum(sorted((scores.get(id_, 0.0) for id_ in row.values()), reverse=True)[:SPEAKING]) / SPEAKING
+        said = wording.share(frozenset[str]().union(*(wording.has[id_] for id_ in row.values())))
+        for seq, id_ in row.items():
+            beside = sum(scores.get(row.get(seq + d, ""), 0.0) for d in (-1, 1))
+            further = sum(scores.get(row.get(seq + d, ""), 0.0) for d in (-2, 2))
+            near[id_], place[id_], whole[id_] = min((beside + further / 3) / 2, 1.0), best, said
+    return near, place, whole
+
+
+def through_titles(nodes: Mapping[str, Node], signals: dict[str, Values], names: Sequence[str]) -> None:
+    """What leads to a title leads to the best of what stands under it: raises these signals of that memory."""
+    blend = signals["blend"]
+    best: dict[str, str] = {}
+    for id_, node in nodes.items():
+        if node.source is not None and node.text and blend[id_] > blend.get(best.get(node.source, ""), -1.0):
+            best[node.source] = id_
+    for id_, node in nodes.items():
+        if not node.text and node.source in best:
+            for name in names:
+                values = signals.get(name, {})
+                if values.get(id_, 0.0) > values.get(best[node.source], 0.0):
+                    values[best[node.source]] = values[id_]

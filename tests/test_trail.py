@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from cuetrail import Budget, Memory, Scope
 from cuetrail.trail.naming import names_said, says
+from cuetrail.trail.timing import MOST_SPANS, spans, told
 
 ROOM = Budget(chars=1 << 20)
 WORDS = ["Thunder Hill", "Hans Salter", "organ", "Vienna", "composer", "film", "the", "of", "born"]
@@ -126,3 +127,86 @@ def test_a_text_names_what_is_written_as_a_name() -> None:
     assert not {"albert", "morgan", "frank", "york's aunt. he"} & said
     assert says("Lina Wertmüller made it", "lina wertmüller")
     assert not says("Frank Morgan", "frank")
+
+
+DAY = 86_400_000
+MAY_2023, NOW = 1_683_849_600_000, 1_700_000_000_000  # 12 May and 14 November 2023
+
+
+def test_what_is_of_a_time_the_cue_names_comes_first(memory: Memory) -> None:
+    memory.add("We met the band to rehearse", id="spring", at=MAY_2023)
+    memory.add("We met the band to rehearse again", id="autumn", at=NOW - 3 * DAY)
+    memory.add("The drums were sold", id="that day", at=MAY_2023 + DAY // 2)
+    assert ids(memory, "When did we meet the band in May?", now=NOW)[0] == "spring"
+    assert ids(memory, "When did we meet the band last week?", now=NOW)[0] == "autumn"
+    # Of a day everything may be meant, whatever its words.
+    found = memory.recall("What happened on 2023-05-12?", budget=ROOM, now=NOW)
+    assert {hit.node.id for hit in found.hits} == {"spring", "that day"}
+    assert found.hits[0].why["parts"]["when"] == 1.0
+
+
+def test_a_time_that_is_named_widens_no_filter(memory: Memory) -> None:
+    memory.add("We met the band", id="then", at=MAY_2023)
+    memory.add("We met the band", id="now", at=NOW)
+    assert ids(memory, "the band on 12 May 2023", now=NOW, since=NOW - DAY) == ["now"]
+
+
+@pytest.mark.parametrize(
+    ("cue", "expected"),
+    [
+        ("on 20230512", ["2023-05-12 to 2023-05-12"]),
+        ("on 5 May", ["2023-05-05 to 2023-05-05"]),
+        ("on December 24th", ["2022-12-24 to 2022-12-24"]),
+        ("may I ask", []),
+        ("in summer 2022", ["2022-06-01 to 2022-08-31"]),
+        ("last winter", ["2022-12-01 to 2023-02-28"]),
+        ("two months ago", ["2023-08-31 to 2023-09-29"]),
+        ("last Tuesday", ["2023-11-07 to 2023-11-07"]),
+        ("in the past three weeks", ["2023-10-24 to 2023-11-14"]),
+        ("last month", ["2023-10-01 to 2023-10-31"]),
+        ("since March 2023", ["2023-03-01 to 2023-11-14"]),
+        ("before 2022", ["1970-01-01 to 2021-12-31"]),
+        ("on 31 February 2023 or 2023-13-01", ["2023-02-01 to 2023-02-28"]),
+        ("2001, 2002, 2003, 2004 and 2005", []),
+    ],
+)
+def test_a_cue_names_times_as_people_do(cue: str, expected: list[str]) -> None:
+    assert [told(span) for span in spans(cue, NOW)] == expected
+
+
+@given(st.text(max_size=200), st.integers(0, 4_000_000_000_000))
+@settings(max_examples=200)
+def test_any_cue_names_few_times_that_begin_before_they_end(cue: str, now: int) -> None:
+    found = spans(cue, now)
+    assert len(found) <= MOST_SPANS
+    assert all(span.start < span.end and 0 <= span.nearness(now) <= 1 for span in found)
+
+
+def test_a_name_in_what_was_found_and_the_rest_of_the_question_find_what_neither_does(memory: Memory) -> None:
+    memory.add("The Office of Learning belongs to the Cardiff Institutes.", name="Office of Learning", id="office")
+    memory.add("Ann Gale is a doctor at the Cardiff Institutes, whose seat is Bangor.", name="Ann Gale", id="seat")
+    for n in range(30):
+        memory.add(f"The seat of the society number {n} is in town {n}.", name=f"Society {n}")
+    found = memory.recall("Where is the seat of what the Office of Learning belongs to?", budget=ROOM)
+    assert {hit.node.id for hit in found.hits[:2]} == {"office", "seat"}
+    why = next(hit.why for hit in found.hits if hit.node.id == "seat")
+    assert {"hop", "left", "further"} <= why["parts"].keys()
+    assert why["path"][0]["src"] == "office"
+
+
+def test_a_link_to_a_note_leads_to_it_and_to_the_best_that_stands_in_it(memory: Memory, tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "Frost.md").write_text("# Frost\n\nThe receiver falls silent: see [[Crimping]].\n", "utf-8")
+    (vault / "Crimping.md").write_text("# Crimping\n\nA tight sleeve holds below minus five.\n", "utf-8")
+    memory.ingest(vault)
+    assert "Crimping" in memory.recall("receiver falls silent", budget=ROOM).text
+    found = memory.recall("receiver falls silent, sleeve", budget=ROOM)
+    best = next(hit for hit in found.hits if hit.node.text == "A tight sleeve holds below minus five.")
+    assert best.why["parts"]["walk"] > 0
+
+
+def test_in_a_chat_what_says_most_of_the_cue_comes_before_what_repeats_a_word_of_it(memory: Memory) -> None:
+    memory.add("Pottery, pottery, pottery! I love pottery.", id="one word", props={"speaker": "Melanie"})
+    memory.add("I made a pottery bowl with my kids at the workshop.", id="most", props={"speaker": "Melanie"})
+    assert ids(memory, "Which bowl did Melanie make with her kids at the pottery workshop?")[0] == "most"

@@ -60,11 +60,13 @@ def contenders(embedder: str) -> dict[str, Contender]:
 
 def variants() -> dict[str, Recipe]:
     """TRAIL with a part of it left out, by name: what each part is worth."""
+    anchors, hop = ("blend",), ("blend", "named", "walk", "link")
     parts = {
-        "TRAIL, anchors only": ("blend",),
-        "TRAIL, + names in the cue": ("blend", "named"),
-        "TRAIL, + one hop": ("blend", "named", "walk", "link"),
-        "TRAIL, + second hop": ("blend", "named", "walk", "link", "hop", "rest"),
+        "TRAIL, anchors only": anchors,
+        "TRAIL, + names in the cue": (*anchors, "named"),
+        "TRAIL, + one hop": hop,
+        "TRAIL, + second hop": (*hop, "hop", "left", "further"),
+        "TRAIL, + times and words": (*hop, "hop", "left", "further", "when", "cover"),
     }
     return {name: recipes.trail(Trail(_only(kept))) for name, kept in parts.items()}
 

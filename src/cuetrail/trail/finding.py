@@ -17,7 +17,7 @@ from cuetrail.trail.timing import DAY, Span, spans
 # A name that so many memories carry tells none of them from the others.
 MOST_CARRIERS = 20
 # More memories than this that say a name are not looked at; who says it is then no longer asked.
-MOST_SAYING = 30
+MOST_SAYING = 20
 # Of each time the cue names so many memories are looked at.
 MOST_THEN = 30
 # Of a day or two all of them are.

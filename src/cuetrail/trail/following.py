@@ -40,6 +40,7 @@ class Web:
 
     nodes: dict[str, Node]
     ties: dict[str, dict[str, tuple[float, str]]] = field(default_factory=dict)
+    said: dict[str, str] = field(default_factory=dict)
 
     def tie(self, start: str, other: str, weight: float, via: str) -> None:
         """Note a tie; of several between two memories the strongest counts."""
@@ -48,7 +49,9 @@ class Web:
 
     def text(self, id_: str) -> str:
         """What a memory says, as names are looked for in it."""
-        return spaced(self.nodes[id_].text)
+        if id_ not in self.said:
+            self.said[id_] = spaced(self.nodes[id_].text)
+        return self.said[id_]
 
     def join(self, nodes: Mapping[str, Node]) -> None:
         """Take in more memories; in one order whatever the engine's is, so that equals are chosen alike."""

@@ -27,7 +27,7 @@ MOST_ALIASES = 5
 # Of a long text its beginning says what it is about.
 MOST_CHARS = 4_000
 # So many texts are kept as they were read: what is often recalled is read once.
-TEXTS = 1 << 12
+TEXTS = 1 << 13
 _WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*")
 _BREAK = re.compile(r"[.!?;]\s|\n")
 _OWNED = re.compile(r"['’]s?$")

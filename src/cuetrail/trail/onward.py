@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from cuetrail.anchor import Ask
 from cuetrail.model import Node, TextQuery
@@ -17,7 +17,7 @@ from cuetrail.trail.naming import forms_of, holders, names_in, says, spelt
 from cuetrail.trail.wording import Wording
 
 # From so many of the best their names are searched for, and so many memories are looked at for each.
-SEARCHED, FOUND = 3, 30
+SEARCHED, FOUND = 3, 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,18 @@ class Second:
     further: float = 0.0
     via: str = ""
     start: str = ""
+
+    def with_(self, other: Second) -> Second:
+        """The larger of each; whence it came is told of what says more."""
+        told = self if self.hop + self.left + self.further >= other.hop + other.left + other.further else other
+        return Second(
+            max(self.link, other.link),
+            max(self.hop, other.hop),
+            max(self.left, other.left),
+            max(self.further, other.further),
+            told.via or self.via or other.via,
+            told.start,
+        )
 
 
 NONE = Second()
@@ -74,28 +86,34 @@ def onward(
     shared = {id_: names_in(web.nodes[id_].text) | forms_of(web.nodes[id_]) for id_ in best}
     texts = {id_: web.text(id_) + _own_names(node) for id_, node in web.nodes.items()}
     holding = holders(frozenset[str]().union(*shared.values()), texts)
-    spread = math.log(len(web.nodes) + 1)
     for start, strength in best.items():
         missing = wording.missing(start)
+        rarest = _rarest(shared[start], holding, len(web.nodes))
         names = searched.get(start, {})
-        # The rarest name first: whatever else is shared counts for less.
-        rarest: dict[str, tuple[float, str]] = {}
-        for name in sorted(shared[start], key=lambda name: (len(holding[name]), name)):
-            rare = math.log((len(web.nodes) + 1) / max(len(holding[name]), 1)) / spread
-            for id_ in holding[name]:
-                rarest.setdefault(id_, (rare, name))
-        for id_ in {**rarest, **names}.keys() - {start}:
+        for id_ in (rarest.keys() | names.keys()) - {start}:
             rare, name = rarest.get(id_, (0.0, ""))
-            old = found.get(id_, NONE)
-            hop = strength * rare * fits.get(id_, 0.0)
-            left = strength * rare * wording.share(wording.has[id_], missing)
-            # Part of a name alone leads nowhere.
-            further = strength * names.get(id_, 0.0) if name or wording.has[id_] & missing else 0.0
-            if hop + left + further > old.hop + old.left + old.further:
-                old = replace(old, via=name, start=start)
-            found[id_] = replace(
-                old, hop=max(old.hop, hop), left=max(old.left, left), further=max(old.further, further)
+            left = wording.share(wording.has[id_] & missing, missing)
+            second = Second(
+                0.0,
+                strength * rare * fits.get(id_, 0.0),
+                strength * rare * left,
+                # Part of a name alone leads nowhere.
+                strength * names.get(id_, 0.0) if name or left else 0.0,
+                name,
+                start,
             )
+            old = found.get(id_)
+            found[id_] = second if old is None else old.with_(second)
+    return found
+
+
+def _rarest(names: Iterable[str], holding: Mapping[str, list[str]], size: int) -> dict[str, tuple[float, str]]:
+    """The rarest of these names that each memory says, and how rare it is among all."""
+    found: dict[str, tuple[float, str]] = {}
+    for name in sorted(names, key=lambda name: (len(holding[name]), name)):
+        rare = math.log((size + 1) / max(len(holding[name]), 1)) / math.log(size + 1)
+        for id_ in holding[name]:
+            found.setdefault(id_, (rare, name))
     return found
 
 

@@ -25,7 +25,7 @@ from cuetrail.score import Scored
 from cuetrail.spread import Reached
 from cuetrail.trail.finding import Finds, softened
 from cuetrail.trail.following import Way, Web, flow, weave
-from cuetrail.trail.naming import spelt
+from cuetrail.trail.naming import spaced, spelt
 from cuetrail.trail.onward import Second, onward, search
 from cuetrail.trail.placing import in_row, through_titles
 from cuetrail.trail.wording import Wording, worded
@@ -60,7 +60,7 @@ class Trail:
     """The constants of the recipe. The vectors of `strong_models` say more than words, those of others less."""
 
     weights: Weights = Weights()
-    texts: int = 100
+    texts: int = 60
     vectors: int = 50
     starts: int = 5
     best: int = 5
@@ -141,7 +141,7 @@ def _named_share(web: Web) -> float:
 def _wording(ask: Ask, web: Web, ids: Sequence[str] | None = None) -> Wording:
     """Which words of the cue memories have, in their names too."""
     texts = {
-        id_: f"{web.text(id_)}{spelt(name)} " if (name := web.nodes[id_].name) else web.text(id_)
+        id_: web.text(id_) + spaced(name) if (name := web.nodes[id_].name) else web.text(id_)
         for id_ in (web.nodes if ids is None else ids)
     }
     return worded(ask.cue.query.words, texts)

@@ -25,10 +25,12 @@ class Wording:
         return [word for stem, word in self.said.items() if stem in stems]
 
     def share(self, words: Iterable[str], among: Collection[str] | None = None) -> float:
-        """How much these words are of the cue, or of some of its words."""
-        meant = self.weights.keys() if among is None else among
-        total = sum(self.weights[word] for word in meant)
-        return sum(self.weights[word] for word in words if word in meant) / total if total else 0.0
+        """How much these words are of the cue, or of some of its words, which they are among."""
+        part = sum([self.weights[word] for word in words])
+        return part / self._total(among) if part else 0.0
+
+    def _total(self, among: Collection[str] | None) -> float:
+        return sum([self.weights[word] for word in (self.weights if among is None else among)])
 
     def missing(self, id_: str) -> frozenset[str]:
         """What of the cue a memory does not say."""

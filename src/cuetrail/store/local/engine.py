@@ -276,13 +276,10 @@ class LocalStore(FactStore):
             with self.db.reading() as db:
                 # A new look: the index may have rows of parts that were made since the first one.
                 reader = Reader(db, scope, self.db.path)
-                ids = reader.shown([key for key, _ in near])
-                nodes = reader.nodes_by_key(list(ids))
-            kept = [(cosine, nodes[key]) for key, cosine in near if key in nodes and where.finds(nodes[key])]
-            # Enough only when the last one read is farther than the last one wanted: ties are told apart below.
-            if len(near) < wanted or (len(kept) >= limit and near[-1][1] < kept[limit - 1][0]):
-                kept.sort(key=lambda pair: (-pair[0], -pair[1].at, pair[1].id))
-                return [Found(node.id, cosine) for cosine, node in kept[:limit]]
+                kept = _nearest_shown(reader, near, limit, where)
+            # Enough only when the last one read is farther than the last one wanted: else there may be more that tie.
+            if len(near) < wanted or (len(kept) == limit and near[-1][1] < kept[-1].score):
+                return kept
             wanted *= 4
         return []
 
@@ -573,3 +570,17 @@ class LocalStore(FactStore):
                 recent = db.execute("SELECT done FROM dreams WHERE done > ?", (head(db) - MOST_CHANGES,))
                 applied += [done for (done,) in recent]
                 db.execute("DELETE FROM changes WHERE seq <= ?", (min(applied),))
+
+
+def _nearest_shown(reader: Reader, near: Sequence[tuple[int, float]], limit: int, where: Where) -> list[Found]:
+    """The nearest that a search gives, then newer, then by id. Many may tie: of these, few nodes are read."""
+    shown = reader.shown([key for key, _ in near])
+    order = [(-cosine, -shown[key][1], shown[key][0], key) for key, cosine in near if key in shown]
+    order.sort()
+    kept: list[Found] = []
+    for some in chunks(order, max(limit, 1)):
+        nodes = reader.nodes_by_key([key for *_, key in some])
+        kept += [Found(id_, -far) for far, _, id_, key in some if key in nodes and where.finds(nodes[key])]
+        if len(kept) >= limit:
+            break
+    return kept[:limit]

@@ -6,7 +6,7 @@
 Each question is asked once, and the `why` of all that might have answered tells every signal. Then weights are sought
 that give the gold the largest share of the score (softmax over the hits of a question, every set counts alike), and
 checked on questions that were not used. A weight below zero would be a signal that speaks against a memory; it becomes
-0. What `Weights` has was rounded, and `spoken` and `blend` raised a little, for LoCoMo's questions over several sessions.
+0. What `Weights` has was rounded, and `spoken` and `blend` raised a little, for LoCoMo's questions over sessions.
 """
 
 from __future__ import annotations

@@ -70,20 +70,21 @@ def infection(night: Night) -> PassReport:
 
 def known(names: Iterable[Named], given: Iterable[str]) -> Known:
     """What infects, of the names and given tags of a place."""
-    meanings: dict[str, set[str]] = {}
+    meanings: dict[str, list[str]] = {}
     tags: dict[str, Tag] = {}
     for one in names:
         if is_telling(one.norm):
             for tag in _tags(one.name or one.norm):
-                meanings.setdefault(one.norm, set()).add(tag.name)
+                meanings.setdefault(one.norm, []).append(tag.name)
                 # Of those whose names make the same tag, the first by name and id says how it is written.
                 tags.setdefault(tag.name, tag)
     for name in given:
         word = _word(name)
         if is_telling(word):
-            meanings.setdefault(word, set()).add(name)
-            tags.setdefault(name, Tag(name, name, "infected"))
-    return Known({word: sorted(meant) for word, meant in meanings.items()}, tags)
+            meanings.setdefault(word, []).append(name)
+            if name not in tags:
+                tags[name] = _given(name)
+    return Known({word: meant if len(meant) == 1 else sorted(set(meant)) for word, meant in meanings.items()}, tags)
 
 
 # The same words come night after night.
@@ -95,6 +96,11 @@ def _row(word: str, tag: str, display: str) -> Row:
 @lru_cache(maxsize=65_536)
 def _tags(name: str) -> tuple[Tag, ...]:
     return make_tags([name], "infected")
+
+
+@lru_cache(maxsize=65_536)
+def _given(name: str) -> Tag:
+    return Tag(name, name, "infected")
 
 
 @lru_cache(maxsize=65_536)

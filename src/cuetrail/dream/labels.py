@@ -19,7 +19,11 @@ def relabelled(atom: Atom, origin: Origin, wanted: Sequence[Tag]) -> tuple[Tag, 
     given: list[Tag] = []
     dreamt: dict[Origin, list[Tag]] = {one: [] for one in DREAMT}
     for tag in atom.tags:
-        (dreamt[tag.origin] if is_dreamt(atom, tag) else given).append(tag)
+        # The most of them; a call for each would take as long as all the rest.
+        if tag.origin == "infected" and not atom.borrowed:
+            dreamt["infected"].append(tag)
+        else:
+            (dreamt[tag.origin] if is_dreamt(atom, tag) else given).append(tag)
     names = {tag.name for tag in given}
     for one in DREAMT:
         for tag in wanted if one == origin else dreamt[one]:

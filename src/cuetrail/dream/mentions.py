@@ -69,7 +69,9 @@ def meant(names: Iterable[Named]) -> dict[str, int]:
     found: dict[str, Named] = {}
     for one in names:
         if is_telling(one.norm):
-            found[one.norm] = min(found.get(one.norm, one), one, key=_rank)
+            other = found.setdefault(one.norm, one)
+            if other is not one and _rank(one) < _rank(other):
+                found[one.norm] = one
     return {norm: one.key for norm, one in sorted(found.items())}
 
 

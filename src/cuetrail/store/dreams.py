@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
 import xxhash
@@ -19,6 +20,8 @@ from cuetrail.store.base import Batch
 _TWO64 = 1 << 64
 
 
+# The same names and tags come night after night.
+@lru_cache(maxsize=65_536)
 def hashed(text: str) -> int:
     """A text as a number that fits a ledger; it says nothing of the text, so it may outlive what was forgotten."""
     value = xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))

@@ -35,12 +35,11 @@ def spoiled(rows: set[Row]) -> int:
     return sum(not row.fourth for row in rows)
 
 
-@pytest.mark.parametrize(("seed", "frequent", "most"), [(1, 1, 2_000), (2, 3, 2_000), (3, 2, 4)])
+@pytest.mark.parametrize(("seed", "each", "most"), [(1, 1, 2_000), (2, 3, 2_000), (3, 2, 4)])
 def test_company_that_is_kept_up_is_the_company_that_is_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, frequent: int, most: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, each: int, most: int
 ) -> None:
-    monkeypatch.setattr(cooccurrence, "PER_NODE", 3)
-    monkeypatch.setattr(cooccurrence, "FREQUENT", frequent)
+    monkeypatch.setattr(cooccurrence, "PER_NODE", each)
     monkeypatch.setattr(cooccurrence, "MOST", most)
     monkeypatch.setattr(naming, "FEW", most)
     chance = random.Random(seed)
@@ -61,8 +60,7 @@ def test_company_that_is_kept_up_is_the_company_that_is_counted(
             assert not spoiled(noted(memory))
 
 
-def test_company_noted_without_counts_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cooccurrence, "FREQUENT", 1)
+def test_company_noted_without_counts_is_counted(tmp_path: Path) -> None:
     with Memory(tmp_path / "memory", embedder=None) as memory:
         memory.add_many({"name": name, "id": name, "kind": "person"} for name in PEOPLE)
         for n in range(3):

@@ -5,9 +5,9 @@ the edge its weight (see `formulas.company`); if both have chosen, the larger sh
 depends on the texts that name it and on nothing else, and only nodes whose company changed are looked at. Where MANY
 texts name a node, shares are in whole hundredths, so that one more text changes few edges or none.
 
-The ledger notes how often a node is named with those it has chosen, and which atoms name others than before. Of a node
-that FREQUENT texts name, those texts are not read again: how often it is named with what such an atom names, or named,
-is counted anew, and with all others nothing changed.
+The ledger notes how often a node is named with those it has chosen, and which atoms name others than before. How often
+a node is named with what came to one of its atoms, or left it, is counted anew; with all others nothing changed. Only
+where that might bring up one of these others, all texts that name the node are read.
 """
 
 from __future__ import annotations
@@ -32,12 +32,10 @@ BATCH = 200
 MOST = 2_000
 # From so many texts on, one more changes most shares by less than a hundredth.
 MANY = 10
-# To count the company of a node that fewer texts name takes no longer than to see what changed.
-FREQUENT = 20
 _MILLION = 1_000_000
 
 Company = Mapping[int, set[int]]
-"""With whom a node may be named more or less often than before."""
+"""With whom a node may be named more or less often than before; itself among them if there are more texts or fewer."""
 
 
 def cooccurrence(night: Night) -> PassReport:
@@ -67,16 +65,17 @@ def cooccurrence(night: Night) -> PassReport:
 
 
 def _company(work: Work, turned: Sequence[Row]) -> Company:
-    """For all that these atoms name, or no longer do, who else is named there."""
-    named: dict[int, set[int]] = defaultdict(set)
+    """For all that these atoms name, or no longer do, who came or left there; for whom did that, all others too."""
+    moved: dict[int, set[int]] = defaultdict(set)
     for row in turned:
-        named[row.first].update([row.second] if row.second else [])
-    for row in work.memory.by_first(Book.OCCURS, named):
+        moved[row.first].add(row.second)
+    named: dict[int, set[int]] = {atom: set(some) for atom, some in moved.items()}
+    for row in work.memory.by_first(Book.OCCURS, moved):
         named[row.first].add(row.second)
     company: dict[int, set[int]] = defaultdict(set)
-    for some in named.values():
+    for atom, some in named.items():
         for node in some:
-            company[node] |= some
+            company[node] |= some if node in moved[atom] else moved[atom]
     return company
 
 
@@ -118,25 +117,33 @@ def _kept_up(work: Work, company: Company, old: Iterable[Row], called: Mapping[i
     texts: dict[int, set[int]] = {node: set() for node in company}
     for row in work.memory.by_second(Book.OCCURS, company):
         texts[row.second].add(row.first)
-    before: dict[int, dict[int, int]] = {node: {} for node in company}
+    before: dict[int, list[Row]] = {node: [] for node in company}
     for row in old:
-        before[row.first][row.second] = row.fourth
+        before[row.first].append(row)
     chosen: set[Row] = set()
     unsure: set[int] = set()
     for node, others in company.items():
-        known, own = before[node], texts[node]
+        own, known = texts[node], {row.second: row.fourth for row in before[node]}
         # Of one that is gone the place in the order is not known, nor is a count that was noted by an older version.
-        if len(own) < FREQUENT or not {node, *known} <= called.keys() or not all(known.values()):
+        if not {node, *known} <= called.keys() or not all(known.values()):
             unsure.add(node)
             continue
-        met = {other: times for other, times in known.items() if other not in others}
-        met |= {other: times for other in others if other != node and (times := len(own & texts[other]))}
+        met = {other: times for other in others if other != node and (times := len(own & texts[other]))}
+        if node not in others and _is_idle(met, others, known):
+            chosen.update(before[node])
+            continue
+        met |= {other: times for other, times in known.items() if other not in others}
         best = _best(met, called)
         if len(known) < PER_NODE or _is_as_good(met, best, known, called):
             chosen.update(_rows(node, met, len(own), best))
         else:
             unsure.add(node)
     return chosen, unsure
+
+
+def _is_idle(met: Mapping[int, int], others: set[int], known: Mapping[int, int]) -> bool:
+    """Whether none of the others is, or comes near to, one of those that were chosen before."""
+    return len(known) == PER_NODE and others.isdisjoint(known) and max(met.values(), default=0) < min(known.values())
 
 
 def _is_as_good(met: Mapping[int, int], best: Sequence[int], known: Mapping[int, int], ids: Mapping[int, str]) -> bool:
@@ -176,8 +183,8 @@ def _join(
     changed = {_pair(row) for row in {row[:3] for row in old} ^ {row[:3] for row in chosen}}
     ends = {node for pair in changed for node in pair}
     # What the other side has chosen, unless it is one of those that choose now.
-    theirs = [row for row in work.memory.by_first(Book.TOGETHER, ends.difference(touched)) if _pair(row) in changed]
-    before, after = (_shares(row for row in (*some, *theirs) if _pair(row) in changed) for some in (old, chosen))
+    theirs = work.memory.by_first(Book.TOGETHER, ends.difference(touched))
+    before, after = (_shares(chain(some, theirs), changed) for some in (old, chosen))
     ids = _ids(work, ends, called)
     for pair in sorted(changed):
         one, other = (ids.get(node) for node in pair)
@@ -198,10 +205,11 @@ def _pair(row: Sequence[int]) -> tuple[int, int]:
     return (one, other) if one < other else (other, one)
 
 
-def _shares(rows: Iterable[Row]) -> dict[tuple[int, int], int]:
-    """The larger share of each pair."""
+def _shares(rows: Iterable[Row], pairs: Collection[tuple[int, int]]) -> dict[tuple[int, int], int]:
+    """The larger share of each of these pairs."""
     found: dict[tuple[int, int], int] = {}
     for row in rows:
         pair = _pair(row)
-        found[pair] = max(row.third, found.get(pair, 0))
+        if pair in pairs:
+            found[pair] = max(row.third, found.get(pair, 0))
     return found

@@ -104,15 +104,14 @@ def _settled(
     writes = Writes()
     writes.drop = [(Book.OCCURS, row) for row in sorted(going)]
     writes.put = [(Book.OCCURS, row) for row in sorted(coming)]
-    come, gone = {row[:2] for row in coming}, {row[:2] for row in going}
-    turned = {atom for atom, _ in come ^ gone}
+    moved = {row[:2] for row in coming} ^ {row[:2] for row in going}
+    turned = {atom for atom, _ in moved}
     if len(turned) > FEW:
         # Who is named together with whom changes for all that an atom names, when it names one more or less.
         company = {row.second for row in (*old, *new, *others) if row.first in turned}
         writes.put += [(Book.TOUCHED, Row(node)) for node in company]
     else:
-        writes.put += [(Book.TURNED, Row(atom)) for atom in turned]
-        writes.put += [(Book.TURNED, Row(*pair)) for pair in gone - come]
+        writes.put += [(Book.TURNED, Row(*pair)) for pair in moved]
     _join(work, writes, atoms, old, new)
     _count(work, writes, old, new, runs)
     return writes

@@ -40,7 +40,7 @@ class Book(IntEnum):
     TOGETHER = 7  # node, node it is often named with, share in millionths, how often
     TIMELINE = 8  # atom, its time, number of its episode or 0
     MOVED = 9  # 0, time at which atoms came or went
-    TURNED = 10  # atom that names others than before, 0 or a node it no longer names
+    TURNED = 10  # atom, node it names since or no longer
     LOOSE = 20  # source in no storyline yet, node it names, the source's time, whether it stands between several
     UNTOLD = 21  # source, node it no longer names
     PLACED = 22  # source, number of its storyline, anchor of that, the source's time

@@ -7,10 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cuetrail import Memory
+from cuetrail.dream import cooccurrence
+from cuetrail.dream import mentions as mentions_pass
 from cuetrail.model import Tag
 from tests.dream.tools import MINUTE, MONDAY, edges, episodes, exported, idle, mentions
 
@@ -72,10 +75,20 @@ def state(memory: Memory) -> dict[str, Any]:
     }
 
 
+# Where names are few, the ways of many texts are gone by small numbers: how many others a node chooses, and from how
+# many atoms at a time on they are counted instead of kept up.
+ways = st.tuples(st.sampled_from((1, 2, 10)), st.sampled_from((0, 2, 2_000)))
+
+
 @settings(max_examples=20)
-@given(st.lists(st.tuples(steps, st.none() | dreams), max_size=14))
-def test_dreaming_in_between_changes_nothing_in_the_end(script: list[tuple[Step, tuple[str, ...] | None]]) -> None:
-    with tempfile.TemporaryDirectory() as place:
+@given(st.lists(st.tuples(steps, st.none() | dreams), max_size=14), ways)
+def test_dreaming_in_between_changes_nothing_in_the_end(
+    script: list[tuple[Step, tuple[str, ...] | None]], way: tuple[int, int]
+) -> None:
+    with tempfile.TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cooccurrence, "PER_NODE", way[0])
+        patch.setattr(cooccurrence, "MOST", way[1])
+        patch.setattr(mentions_pass, "FEW", way[1])
         found = []
         for often in (True, False):
             with Memory(Path(place) / str(often), embedder=None) as memory:
@@ -83,6 +96,9 @@ def test_dreaming_in_between_changes_nothing_in_the_end(script: list[tuple[Step,
                     step(memory)
                     if often and dream is not None:
                         memory.dream(only=dream, now=MONDAY)
+                # What was kept up must be what is counted.
+                if not often:
+                    patch.setattr(cooccurrence, "MOST", 0)
                 memory.dream(now=MONDAY)
                 before = exported(memory)
                 assert idle(memory.dream(now=MONDAY + 1))

@@ -141,6 +141,46 @@ def test_another_users_rows_are_scanned_but_never_found(store: LocalStore) -> No
     assert_search_is_exact(store, {str(n): unit(n * 7) for n in range(100, 300)}, other)
 
 
+@pytest.mark.parametrize("kinds", [("a",), ("a", "d"), ("rare",), tuple("abcdefghijk"), ("none",)])
+def test_only_rows_of_the_kinds_that_are_asked_for_are_found(store: LocalStore, kinds: tuple[str, ...]) -> None:
+    of = {str(n): "rare" if n % 50 == 0 else "abcdefghijkl"[n % 12] for n in range(400)}
+    vectors = {id_: unit(int(id_)) for id_ in of}
+    nodes = [Node(id_, kind, f"name {id_}") for id_, kind in of.items()]
+    store.write(ME, Batch(nodes=nodes, vectors={id_: vector.tobytes() for id_, vector in vectors.items()}))
+    query = unit(1000)
+    cosines = {id_: float(v.astype(np.float64) @ query.astype(np.float64)) for id_, v in vectors.items()}
+    best = sorted((id_ for id_ in of if of[id_] in kinds), key=lambda id_: -cosines[id_])[:5]
+    assert [found.id for found in store.vector(ME, query.tobytes(), 5, Where(kinds=kinds))] == best
+
+
+def test_the_best_are_the_best_however_many_there_are_and_however_many_are_equal() -> None:
+    rng = np.random.default_rng(7)
+    for size in (0, 1, 44, 63, 64, 2_816, 2_880, 5_000, 70_001):
+        for scores in (rng.normal(size=size), rng.integers(0, 9, size), np.zeros(size)):
+            for wanted in (1, 44, 1_000):
+                found = vectorindex._best(scores.astype(np.float32), wanted)
+                assert len(set(found.tolist())) == len(found) == min(wanted, size)
+                assert sorted(scores[found]) == sorted(scores)[max(size - wanted, 0) :]
+
+
+def test_equal_vectors_have_equal_scores_wherever_they_stand(store: LocalStore) -> None:
+    vector, query = unit(3).tobytes(), unit(4).tobytes()
+    store.write(ME, Batch(nodes=[Node(str(n), text=f"text {n}") for n in range(40)]))
+    missing = store.without_vector(SPACE, 40)
+    store.put_vectors(SPACE, [(one, vector) for one in missing])
+    assert len({found.score for found in store.vector(ME, query, 33, Where())}) == 1
+
+
+def test_a_vector_of_zeros_is_found_last_and_asks_for_nothing_in_particular(store: LocalStore) -> None:
+    put(store, list(range(5)))
+    nothing = np.zeros(DIM, "<f2").tobytes()
+    store.write(ME, Batch(nodes=[Node("zero", text="zero")], vectors={"zero": nothing}))
+    positive = [n for n in range(5) if float(unit(n * 7) @ unit(7)) > 0]
+    assert [f.score for f in store.vector(ME, unit(7).tobytes(), 6, Where()) if f.id == "zero"] == [0.0]
+    assert "zero" not in [f.id for f in store.vector(ME, unit(7).tobytes(), len(positive), Where())]
+    assert {f.score for f in store.vector(ME, nothing, 6, Where())} == {0.0}
+
+
 def test_an_empty_index_and_one_that_became_empty_answer_nothing(store: LocalStore) -> None:
     assert store.vector(ME, unit(1).tobytes(), 5, Where()) == []
     put(store, [1, 2, 3])

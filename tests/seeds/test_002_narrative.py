@@ -283,6 +283,27 @@ def test_a_name_never_leads_to_another_user(tmp_path: Path) -> None:
         assert "secret" not in str(bob.narrate("jackdaw").to_dict())
 
 
+def test_an_entity_has_a_name_aliases_a_type_a_description_and_a_vector(memory: Memory) -> None:
+    made = memory.add("a tea server", name="JACQ", aliases=["Jacq Project"], kind="project", now=NOW)
+    assert (made.name, made.aliases, made.kind, made.text) == ("JACQ", ("Jacq Project",), "project", "a tea server")
+    vector = np.frombuffer(memory.store.vectors(memory.scope, [made.id])[made.id], "<f2")
+    # It is found by what it is called and by what is said of it.
+    assert (vector[Directions.words.index("jacq")] > 0, vector[Directions.words.index("tea")] > 0) == (True, True)
+
+
+def test_facts_are_cut_in_the_order_they_are_come_to_and_ranked_afterwards(memory: Memory) -> None:
+    memory.add(name="JACQ", kind="project", now=NOW)
+    memory.fact("user", "knows", "JACQ", confidence=0.5, source="conversation", now=NOW)
+    for number in range(3):
+        memory.fact("user", "likes", f"song {number}", confidence=0.6 + number / 10, source="conversation", now=NOW)
+    memory.fact("JACQ", "is", "worth more than all of these", confidence=1.0, now=NOW)
+    asked: Any = {"anchors": 1, "now": NOW, "record_access": False}
+    assert values(memory.narrate("user", max_facts=3, **asked)) == ["song 2", "song 1", "song 0"]
+    assert values(memory.narrate("user", max_facts=5, **asked))[:4] == ["song 2", "song 1", "song 0", "JACQ"]
+    found = memory.narrate("user", max_facts=5, **asked)
+    assert max(found.lines, key=lambda line: line.score).text == "- is: worth more than all of these"
+
+
 def test_a_fact_has_all_that_the_system_keeps_of_one(known: Memory) -> None:
     fields = {
         "subject", "predicate", "object", "value", "confidence", "status", "source", "source_ref", "provenance", "tags",
@@ -314,6 +335,13 @@ def test_a_sure_fact_supersedes_another_value_of_a_single_valued_predicate_only(
     for value in ("tea", "milk"):
         memory.fact("user", "likes", value, now=NOW + 4)
     assert sorted(f.value or "" for f in memory.facts("user", now=NOW + 4)) == ["Oslo", "milk", "tea"]
+
+
+@pytest.mark.parametrize("predicate", ["lives_in", "status", "type", "name"])
+def test_some_predicates_have_one_value_at_a_time_by_nature(memory: Memory, predicate: str) -> None:
+    for number, value in enumerate(("one", "two")):
+        memory.fact("user", predicate, value, now=NOW + number)
+    assert [f.value for f in memory.facts("user", now=NOW + 2)] == ["two"]
 
 
 def test_a_predicate_is_single_valued_by_declaration(memory: Memory) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from cuetrail import Memory, Scope, recipes
 from cuetrail.errors import InputError
 from cuetrail.exploration import Exploration
+from cuetrail.formulas import rrf
 from cuetrail.lifecycle import DAY
 from cuetrail.likeness import levenshtein
 from cuetrail.model import Mention
@@ -50,6 +51,18 @@ def test_neither_queries_nor_text_matches_is_an_error(memory: Memory) -> None:
         memory.explore()
     with pytest.raises(InputError, match="say what to explore"):
         memory.explore(["  "], text_matches=[""])
+
+
+def test_the_result_has_a_part_for_each_kind_of_memory(memory: Memory) -> None:
+    told = ask(memory, "radio").to_dict()
+    assert told.keys() == {"meta", "semantic", "episodic", "artifacts"}
+    assert told["semantic"].keys() == {"people", "concepts", "entities", "relationships"}
+    assert told["episodic"].keys() == {"sources", "storylines", "macros"}
+    assert told["meta"]["weights"] == {"semantic": 0.3, "time": 0.3, "salience": 0.4}
+    assert (told["meta"]["granularity"], told["meta"]["mode"]) == (1, "fast")
+    for wrong in (0, 4):
+        with pytest.raises(InputError, match="granularity must be from 1 to 3"):
+            ask(memory, "radio", granularity=wrong)
 
 
 def test_people_concepts_and_entities_are_found_by_meaning(memory: Memory) -> None:
@@ -117,6 +130,17 @@ def test_sources_are_found_by_their_summary_and_by_keywords_and_tags(memory: Mem
     assert ids(ask(memory, text_matches=["connector"]).episodic.sources) == ["s1"]
 
 
+@pytest.mark.parametrize(("granularity", "kind"), [(2, "storyline"), (3, "macro")])
+def test_storylines_and_macros_are_found_by_what_they_tell_and_by_name(
+    memory: Memory, granularity: int, kind: str
+) -> None:
+    person(memory, "told", "antenna radio", kind=kind, name="Ada, January 2026")
+    person(memory, "other", "bread", kind=kind, name="The bakery")
+    for queries, texts in ((["antenna"], []), ([], ["ada, january 2026"]), ([], ["Ada"])):
+        found = ask(memory, *queries, text_matches=texts, granularity=granularity).episodic
+        assert ids(found.storylines + found.macros) == ["told"]
+
+
 def test_artifacts_are_found_by_name_and_description(memory: Memory) -> None:
     person(memory, "plan", "drawing of the antenna", kind="artifact", name="Mast plan")
     assert ids(ask(memory, text_matches=["mast plan"]).artifacts) == ["plan"]
@@ -152,6 +176,13 @@ def test_the_final_score_is_the_weighted_sum(memory: Memory) -> None:
     assert one.score == pytest.approx(0.58898, abs=5e-4)
 
 
+def test_time_runs_from_the_update_of_a_person_and_from_when_a_source_happened(memory: Memory) -> None:
+    for kind in ("person", "concept", "entity", "source"):
+        memory.add("radio", name=kind, id=kind, kind=kind, at=NOW - 35 * DAY, now=NOW)
+    times = {item.node.id: round(item.why["time"], 4) for item in ask(memory, "radio").items}
+    assert times == {"person": 1.0, "concept": 1.0, "entity": 1.0, "source": 0.4966}
+
+
 def test_weights_are_renormalised_and_bad_ones_refused(memory: Memory) -> None:
     person(memory, "ada", "radio", days=35)
     one = ask(memory, "radio", weights={"semantic": 2, "time": 2, "salience": 0}).semantic.people[0]
@@ -182,6 +213,13 @@ def test_several_queries_are_fused_by_rank(memory: Memory) -> None:
     # Ranks 2 and 1, and rank 1 in one of two lists.
     assert found["both"] == pytest.approx((1 / 62 + 1 / 61) * 61 / 2)
     assert found["one"] == pytest.approx(1 / 61 * 61 / 2)
+
+
+def test_the_first_of_every_list_has_all_there_is_however_often_a_query_is_repeated(memory: Memory) -> None:
+    assert round(rrf([1, 1]), 6) == 0.032787
+    person(memory, "both", "radio frost")
+    for queries in (["radio", "frost"], ["radio", "frost", "radio"]):
+        assert ask(memory, *queries).semantic.people[0].why["semantic"] == pytest.approx(1.0)
 
 
 def test_multi_query_and_deep_ask_from_two_or_three_more_sides(memory: Memory) -> None:
@@ -233,6 +271,16 @@ def test_relationships_are_told_by_description_notes_and_type(memory: Memory) ->
         for one in ask(memory, text_matches=["ada", "rival", "street"]).semantic.relationships
     }
     assert (by_type["rival"], by_type["neighbour"]) == (1.0, 1.0)
+
+
+def test_what_is_noted_on_a_relationship_speaks_for_it_by_its_meaning(memory: Memory) -> None:
+    related(memory)
+    (rival,) = [one.edge for one in ask(memory, "radio").semantic.relationships if one.edge.type == "rival"]
+    memory.note(rival.id, "frost between them", now=NOW)
+    asked = ask(memory, {"query": "radio frost", "threshold": 0.5})
+    scores = {one.edge.type: one.why["semantic"] for one in asked.semantic.relationships}
+    assert scores["rival"] == pytest.approx(math.sqrt(0.5), abs=1e-3)
+    assert scores["neighbour"] == 0
 
 
 def test_a_relationship_is_found_by_its_type_alone(memory: Memory) -> None:
@@ -291,12 +339,32 @@ def test_granularity_1_cuts_at_5_sources_5_nodes_3_storylines_and_2_macros(memor
     assert told["sources"][0]["text"] == "radio"
 
 
-def test_at_most_10_relationships_are_told(memory: Memory) -> None:
-    person(memory, "ada", "radio")
+@pytest.mark.parametrize("granularity", [1, 2, 3])
+def test_at_any_granularity_5_nodes_and_10_relationships_that_touch_them_are_told(
+    memory: Memory, granularity: int
+) -> None:
+    many(memory, "person", 4)
+    many(memory, "concept", 4)
     for n in range(14):
         person(memory, f"p{n}")
-        memory.link("ada", f"p{n}", now=NOW)
-    assert len(ask(memory, "radio").semantic.relationships) == 10
+        memory.link("person0", f"p{n}", now=NOW)
+    memory.link("p0", "p1", text="radio", now=NOW)
+    found = ask(memory, "radio", granularity=granularity).semantic
+    shown = {*ids(found.people), *ids(found.concepts)}
+    assert len(shown) == 5
+    assert len(found.relationships) == 10
+    assert all(shown & {one.edge.src, one.edge.dst} for one in found.relationships)
+
+
+def test_attitude_and_proximity_go_from_1_to_5(memory: Memory) -> None:
+    related(memory)
+    for name in ("attitude", "proximity"):
+        for wrong in (0, 6):
+            given: Any = {name: wrong}
+            with pytest.raises(InputError, match=name):
+                memory.link("ada", "bob", **given)
+            with pytest.raises(InputError, match=name):
+                ask(memory, "radio", relationship_filters={f"min_{name}": wrong})
 
 
 def story(memory: Memory, id_: str, sources: int, start: int = 0) -> None:
@@ -319,6 +387,23 @@ def test_granularity_2_previews_at_most_5_sources_of_each_of_5_storylines_and_10
     assert [one.id for one in found.episodic.storylines[0].mentioned] == ["ada"]
     assert (len(found.episodic.macros), found.episodic.sources) == (2, ())
     assert found.to_dict()["episodic"]["macros"][0].keys() == {"id", "name"}
+
+
+@pytest.mark.parametrize(("mode", "count"), [("fast", 5), ("deep", 10)])
+def test_of_a_storyline_the_5_to_10_most_salient_that_its_sources_mention_are_told(
+    memory: Memory, mode: str, count: int
+) -> None:
+    person(memory, "ada")
+    story(memory, "t", 2)
+    for n in range(12):
+        person(memory, f"p{n:02}")
+        memory.store.write(memory.scope, Batch(mentions=[Mention(f"t-s{n % 2}", f"p{n:02}", NOW)]))
+        for _ in range(n % 4):
+            memory.store.touch(memory.scope, [f"p{n:02}"], NOW)
+    (told,) = ask(memory, "radio", granularity=2, mode=mode).episodic.storylines
+    best = [f"p{n:02}" for n in (3, 7, 11, 2, 6, 10, 1, 5, 9)]
+    # Of the least, whom more sources mention comes first.
+    assert [one.id for one in told.mentioned] == [*best, "ada"][:count]
 
 
 def test_granularity_3_tells_macros_with_all_storylines_by_start_and_no_sources(memory: Memory) -> None:

@@ -100,6 +100,19 @@ def test_a_memory_loses_its_rate_per_day(memory: Memory) -> None:
     assert life(memory, "a").salience == pytest.approx(0.575 * math.exp(-0.01 * 35))
 
 
+def test_decay_runs_from_the_last_access_or_the_last_decay_whichever_is_later(memory: Memory) -> None:
+    memory.add("the antenna", id="a", now=NOW)
+    use(memory, "antenna", NOW)
+    nights(memory, 10)
+    faded_to = 0.575 * math.exp(-0.01 * 10)
+    assert life(memory, "a").salience == pytest.approx(faded_to)
+    use(memory, "antenna", NOW + 20 * DAY)
+    lifted = life(memory, "a").salience
+    nights(memory, 25)
+    rate = decay_rate(2, life(memory, "a").gradient)
+    assert life(memory, "a").salience == pytest.approx(lifted * math.exp(-rate * 5))
+
+
 def test_more_recalls_make_it_fade_more_slowly() -> None:
     assert [decay_rate(n, 1.0) for n in (0, 1, 3)] == [0.02, 0.01, 0.005]
     assert decay_rate(3, 2.0) == pytest.approx(0.02 / 10)

@@ -125,6 +125,16 @@ def test_a_brief_is_never_longer_than_its_budget(memory: Memory, tokens: int) ->
     assert not found.text.rstrip().split("\n")[-1].startswith("## ")
 
 
+def test_a_brief_takes_1300_tokens_unless_told_otherwise(memory: Memory) -> None:
+    filled(memory)
+    for n in range(20):
+        memory.add("long " * 200, name=f"long {n}", kind="belief", at=NOW + 100, now=NOW)
+        memory.add("wide " * 200, name=f"wide {n}", kind="source", at=NOW - n, now=NOW - n)
+    found = memory.brief(now=NOW)
+    assert found == memory.brief(budget=Budget(tokens=1300), now=NOW)
+    assert 1200 < estimated_tokens(found.text) <= 1300
+
+
 def test_core_memories_are_beliefs(memory: Memory) -> None:
     for n in range(10):
         memory.explore(text_matches=["concept 1"], now=NOW + n)

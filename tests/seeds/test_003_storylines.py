@@ -85,6 +85,40 @@ def test_only_what_somebody_has_used_is_an_anchor(memory: Memory) -> None:
     assert counts(memory) == [5]
 
 
+@pytest.mark.parametrize(
+    ("kind", "made"), [("person", 1), ("concept", 1), ("entity", 1), ("project", 0), ("artifact", 0)]
+)
+def test_an_anchor_is_a_person_a_concept_or_an_entity(memory: Memory, kind: str, made: int) -> None:
+    memory.add(name="Ada Lovelace", id="Ada Lovelace", kind=kind, now=START)
+    memory.store.touch(memory.scope, ["Ada Lovelace"], START)
+    tell(memory, 0, 1, 2, 3, 4)
+    night(memory, 5)
+    assert counts(memory) == [5] * made
+
+
+def test_an_anchor_in_the_archive_begins_no_storyline(memory: Memory) -> None:
+    anchor(memory)
+    night(memory, 500)
+    assert memory.nodes("Ada Lovelace")["Ada Lovelace"].life.state == "archived"
+    tell(memory, 500, 501, 502, 503, 504)
+    night(memory, 505)
+    assert stories(memory) == []
+
+
+def test_a_storyline_takes_the_sources_that_are_in_none_yet(memory: Memory) -> None:
+    for name in ("Ada", "Bob"):
+        anchor(memory, name)
+    tell(memory, 0, 1, 2, 3, 4, about="Ada and Bob")
+    tell(memory, 5, about="Ada")
+    night(memory, 6)
+    # Six sources name Ada and five Bob; hers comes first, and none is left for his.
+    assert [(story.props["anchor"], len(children(memory, story))) for story in stories(memory)] == [("Ada", 6)]
+    tell(memory, 10, 11, 12, 13, 14, about="Bob")
+    night(memory, 15)
+    told = {story.props["anchor"]: len(children(memory, story)) for story in stories(memory)}
+    assert told == {"Ada": 6, "Bob": 5}
+
+
 def test_later_sources_join_it_and_no_second_one_is_begun(memory: Memory) -> None:
     anchor(memory)
     tell(memory, 0, 1, 2, 3, 4)

@@ -82,6 +82,22 @@ def test_pagerank_gives_the_top_k_within_the_depth(line: Memory) -> None:
         line.traverse("A", mode="ppr", damping=1.0)
 
 
+def test_by_default_pagerank_goes_3_deep_with_a_damping_of_85_hundredths_and_gives_20(line: Memory) -> None:
+    plain = line.traverse("A", mode="ppr", record_access=False).arrivals
+    given = line.traverse("A", mode="ppr", depth=3, damping=0.85, top_k=20, record_access=False).arrivals
+    assert plain == given
+    assert {one.node.id for one in plain} == set("ABCD")
+    for n in range(30):
+        line.add(name=f"leaf {n}", id=f"leaf{n}", kind="person", now=NOW)
+        line.link("A", f"leaf{n}", now=NOW)
+    assert len(line.traverse("A", mode="ppr").arrivals) == 20
+
+
+def test_by_default_a_traversal_goes_one_hop_both_ways(line: Memory) -> None:
+    assert sorted(reached(line, "B")) == sorted(reached(line, "B", mode="hops", direction="both", max_hops=1))
+    assert sorted(reached(line, "B")) == [("A", 1), ("C", 1)]
+
+
 def test_what_is_reached_is_touched_once(line: Memory) -> None:
     line.traverse(["A", "B"], max_hops=3)
     used = {id_: node.life.accesses for id_, node in line.nodes(*"ABCDE").items()}

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 
 from cuetrail.dream import auto_tags
 from cuetrail.dream.dictionary import Dictionary, is_telling
@@ -70,20 +71,13 @@ def infection(night: Night) -> PassReport:
 
 def known(names: Iterable[Named], given: Iterable[str]) -> Known:
     """What infects, of the names and given tags of a place."""
-    meanings: dict[str, set[str]] = {}
+    meanings: dict[str, list[str]] = {}
     tags: dict[str, Tag] = {}
-    for one in names:
-        if is_telling(one.norm):
-            for tag in _tags(one.name or one.norm):
-                meanings.setdefault(one.norm, set()).add(tag.name)
-                # Of those whose names make the same tag, the first by name and id says how it is written.
-                tags.setdefault(tag.name, tag)
-    for name in given:
-        word = _word(name)
-        if is_telling(word):
-            meanings.setdefault(word, set()).add(name)
-            tags.setdefault(name, Tag(name, name, "infected"))
-    return Known({word: sorted(meant) for word, meant in meanings.items()}, tags)
+    # Of those whose names make the same tag, the first by name and id says how it is written.
+    for word, tag in chain(*[_named(one.norm, one.name or one.norm) for one in names], *map(_given, given)):
+        meanings.setdefault(word, []).append(tag.name)
+        tags.setdefault(tag.name, tag)
+    return Known({word: meant if len(meant) == 1 else sorted(set(meant)) for word, meant in meanings.items()}, tags)
 
 
 # The same words come night after night.
@@ -93,14 +87,16 @@ def _row(word: str, tag: str, display: str) -> Row:
 
 
 @lru_cache(maxsize=65_536)
-def _tags(name: str) -> tuple[Tag, ...]:
-    return make_tags([name], "infected")
+def _named(norm: str, name: str) -> tuple[tuple[str, Tag], ...]:
+    """A name with the tags it stands for, if it is telling."""
+    return tuple((norm, tag) for tag in make_tags([name], "infected")) if is_telling(norm) else ()
 
 
 @lru_cache(maxsize=65_536)
-def _word(tag: str) -> str:
-    """How a tag stands in a text."""
-    return norm_name(tag.replace("_", " "))
+def _given(tag: str) -> tuple[tuple[str, Tag], ...]:
+    """A tag with how it stands in a text, if that is telling."""
+    word = norm_name(tag.replace("_", " "))
+    return ((word, Tag(tag, tag, "infected")),) if is_telling(word) else ()
 
 
 def _infected(atoms: Sequence[Atom], dictionary: Dictionary[str], tags: Mapping[str, Tag]) -> Relabelled:

@@ -17,16 +17,16 @@ def relabelled(atom: Atom, origin: Origin, wanted: Sequence[Tag]) -> tuple[Tag, 
     if not atom.tags:
         return tuple(wanted) or None
     given: list[Tag] = []
-    dreamt: dict[Origin, Sequence[Tag]] = {}
+    dreamt: dict[Origin, list[Tag]] = {one: [] for one in DREAMT}
     for tag in atom.tags:
-        if is_dreamt(atom, tag):
-            dreamt[tag.origin] = (*dreamt.get(tag.origin, ()), tag)
+        # The most of them; a call for each would take as long as all the rest.
+        if tag.origin == "infected" and not atom.borrowed:
+            dreamt["infected"].append(tag)
         else:
-            given.append(tag)
-    dreamt[origin] = wanted
+            (dreamt[tag.origin] if is_dreamt(atom, tag) else given).append(tag)
     names = {tag.name for tag in given}
     for one in DREAMT:
-        for tag in dreamt.get(one, ()):
+        for tag in wanted if one == origin else dreamt[one]:
             if tag.name not in names:
                 names.add(tag.name)
                 given.append(tag)

@@ -10,7 +10,7 @@ a node stays while any of its atoms names the node.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from cuetrail.dream.dictionary import Dictionary, is_telling
 from cuetrail.dream.night import Night, Work
@@ -24,6 +24,8 @@ NAME = "mentions"
 VERSION = "1"
 KIND = "mentions"
 VIA = "dream:mentions"
+# Of more atoms it is noted whom they name, not which they are.
+FEW = 1_000
 
 
 def mentions(night: Night) -> PassReport:
@@ -45,13 +47,21 @@ def mentions(night: Night) -> PassReport:
         writes.mark = some.mark
         work.save(writes)
     if not fresh and (new or gone):
-        stale = {row.first for row in work.memory.by_second(Book.OCCURS, {row.second for row in gone})}
-        stale |= work.named_in({rows[row] for row in new})
-        for atoms in work.pieces(stale):
-            old = work.memory.by_first(Book.OCCURS, [atom.key for atom in atoms])
-            work.save(_settled(work, atoms, words, old))
+        _look_again(work, meanings, {row: rows[row] for row in new}, gone)
         work.save(ledger)
     return work.report()
+
+
+def _look_again(work: Work, meanings: Mapping[str, int], new: Mapping[Row, str], gone: Collection[Row]) -> None:
+    """Settle the atoms that say a name which means a node since, or no longer; of what they name, such nodes alone."""
+    turned = {row.second for row in (*new, *gone)}
+    words = Dictionary({word: [key] for word, key in meanings.items() if key in turned})
+    stale = {row.first for row in work.memory.by_second(Book.OCCURS, {row.second for row in gone})}
+    stale |= work.named_in(set(new.values()))
+    for atoms in work.pieces(stale):
+        known = work.memory.by_first(Book.OCCURS, [atom.key for atom in atoms])
+        old = [row for row in known if row.second in turned]
+        work.save(_settled(work, atoms, words, old, others=[row for row in known if row.second not in turned]))
 
 
 def meant(names: Iterable[Named]) -> dict[str, int]:
@@ -59,7 +69,9 @@ def meant(names: Iterable[Named]) -> dict[str, int]:
     found: dict[str, Named] = {}
     for one in names:
         if is_telling(one.norm):
-            found[one.norm] = min(found.get(one.norm, one), one, key=_rank)
+            other = found.setdefault(one.norm, one)
+            if other is not one and _rank(one) < _rank(other):
+                found[one.norm] = one
     return {norm: one.key for norm, one in sorted(found.items())}
 
 
@@ -68,11 +80,17 @@ def _rank(one: Named) -> tuple[bool, bool, str]:
 
 
 def _settled(
-    work: Work, atoms: Sequence[Atom], words: Dictionary[int], old: Sequence[Row], runs: Sequence[tuple[int, int]] = ()
+    work: Work,
+    atoms: Sequence[Atom],
+    words: Dictionary[int],
+    old: Sequence[Row],
+    runs: Sequence[tuple[int, int]] = (),
+    others: Sequence[Row] = (),
 ) -> Writes:
     """What these atoms name now, in place of the old rows; rows of atoms that are gone go.
 
-    `runs` are the keys of nodes that may have changed: of those that are sources the time may be another.
+    `runs` are the keys of nodes that may have changed: of those that are sources the time may be another. `others` are
+    rows of the atoms that stay as they are.
     """
     named = {atom.key: words.find(atom.text) for atom in atoms}
     sources = work.memory.sources([atom for atom, nodes in named.items() if nodes])
@@ -86,9 +104,14 @@ def _settled(
     writes = Writes()
     writes.drop = [(Book.OCCURS, row) for row in sorted(going)]
     writes.put = [(Book.OCCURS, row) for row in sorted(coming)]
-    # Who is named together with whom changes for all that an atom names, when it names one more or less.
-    turned = {atom for atom, _ in {row[:2] for row in coming} ^ {row[:2] for row in going}}
-    writes.put += [(Book.TOUCHED, Row(node)) for node in {row.second for row in (*old, *new) if row.first in turned}]
+    moved = {row[:2] for row in coming} ^ {row[:2] for row in going}
+    turned = {atom for atom, _ in moved}
+    if len(turned) > FEW:
+        # Who is named together with whom changes for all that an atom names, when it names one more or less.
+        company = {row.second for row in (*old, *new, *others) if row.first in turned}
+        writes.put += [(Book.TOUCHED, Row(node)) for node in company]
+    else:
+        writes.put += [(Book.TURNED, Row(*pair)) for pair in moved]
     _join(work, writes, atoms, old, new)
     _count(work, writes, old, new, runs)
     return writes
@@ -135,8 +158,8 @@ def _count(work: Work, writes: Writes, old: Sequence[Row], new: Sequence[Row], r
     more = Counter((row.third, row.second) for row in new if row.third != row.second)
     more.subtract((row.third, row.second) for row in old if row.third != row.second)
     changed = {pair for pair, n in more.items() if n}
-    rows = {*work.memory.by_first(Book.NAMED, {source for source, _ in changed}), *work.memory.within(Book.NAMED, runs)}
-    present = {(row.first, row.second): row for row in rows}
+    rows = [row for row in work.memory.by_first(Book.NAMED, {source for source, _ in changed}) if row[:2] in changed]
+    present = {(row.first, row.second): row for row in (*rows, *work.memory.within(Book.NAMED, runs))}
     nodes = work.memory.nodes({key for pair in (*changed, *present) for key in pair})
     for pair in sorted(changed | present.keys()):
         source, node = nodes.get(pair[0]), nodes.get(pair[1])

@@ -192,6 +192,9 @@ def _by_weight(work: Work, anchors: Sequence[int]) -> list[int]:
 def _begin(work: Work, anchor: int) -> None:
     """Make the storylines that an anchor's loose sources are enough for."""
     loose = sorted(work.memory.by_second(Book.LOOSE, [anchor]), key=lambda row: (row.third, row.first))
+    # Some of them may fall away below; fewer are not enough either.
+    if not any(map(_is_enough, _runs(loose))):
+        return
     free = {row.first for row in work.memory.by_first(Book.PLACED, [row.first for row in loose])}
     sources = work.memory.nodes([row.first for row in loose])
     loose = [row for row in loose if row.first not in free and row.first in sources]

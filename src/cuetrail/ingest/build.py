@@ -23,6 +23,7 @@ UNDER_WEIGHT = 0.45
 RECORD = "from_file"
 _KIND_TAGS = {"code": "code", "chat": "chat"}
 _OTHER_KIND = "doc"
+_KINDS_OWN = frozenset((*_KIND_TAGS.values(), _OTHER_KIND))
 _PROJECT = "project:"
 
 
@@ -159,8 +160,7 @@ def _path_tags(folders: Sequence[str], kind: str) -> tuple[Tag, ...]:
 
 def is_path_tag(tag: Tag) -> bool:
     """Whether ingest gave the tag because of the path; other automatic tags come from dreaming."""
-    own = tag.name in (*_KIND_TAGS.values(), _OTHER_KIND) or tag.name.startswith(_PROJECT)
-    return tag.origin == "auto" and own
+    return tag.origin == "auto" and (tag.name in _KINDS_OWN or tag.name.startswith(_PROJECT))
 
 
 def _links(id_: str, piece: Piece) -> list[Link]:

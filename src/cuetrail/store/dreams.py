@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
 import xxhash
@@ -19,6 +20,8 @@ from cuetrail.store.base import Batch
 _TWO64 = 1 << 64
 
 
+# The same names and tags come night after night.
+@lru_cache(maxsize=65_536)
 def hashed(text: str) -> int:
     """A text as a number that fits a ledger; it says nothing of the text, so it may outlive what was forgotten."""
     value = xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))
@@ -33,10 +36,11 @@ class Book(IntEnum):
     MEANS = 3  # hash of the words, node they name
     OCCURS = 4  # atom, node it names, source of the atom, how often
     NAMED = 5  # source, node it names, by how many of its atoms, the source's time
-    TOUCHED = 6  # node whose company changed
-    TOGETHER = 7  # node, node it is often named with, share in millionths
+    TOUCHED = 6  # node whose company is to be counted
+    TOGETHER = 7  # node, node it is often named with, share in millionths, how often
     TIMELINE = 8  # atom, its time, number of its episode or 0
     MOVED = 9  # 0, time at which atoms came or went
+    TURNED = 10  # atom, node it names since or no longer
     LOOSE = 20  # source in no storyline yet, node it names, the source's time, whether it stands between several
     UNTOLD = 21  # source, node it no longer names
     PLACED = 22  # source, number of its storyline, anchor of that, the source's time

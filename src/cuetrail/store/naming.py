@@ -8,6 +8,7 @@ is called `id@@owner/team` (`id@@owner` where it is private), so each has one na
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 from cuetrail.errors import InputError
 from cuetrail.text import name_words, norm_name
@@ -62,9 +63,15 @@ def check_ids(ids: Iterable[str], known: Callable[[Sequence[str]], Iterable[str]
         raise InputError(f"{named[0]!r} cannot be an id, because {SIGN!r} is used to tell whose one is: choose another")
 
 
-def norms(name: str | None, aliases: Iterable[str]) -> set[str]:
+def norms(name: str | None, aliases: Iterable[str]) -> frozenset[str]:
     """The forms under which a node is found by name."""
-    return {norm for norm in (norm_name(n) for n in (name or "", *aliases)) if norm}
+    return _norms(name or "", *aliases)
+
+
+# Every dream asks for those of all nodes.
+@lru_cache(maxsize=65_536)
+def _norms(*names: str) -> frozenset[str]:
+    return frozenset(norm for norm in map(norm_name, names) if norm)
 
 
 def words_of(name: str | None, aliases: Iterable[str]) -> set[str]:

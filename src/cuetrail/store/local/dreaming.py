@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
@@ -31,6 +32,8 @@ _ROWS = "SELECT n.*, s.path FROM nodes n LEFT JOIN sources s ON s.source = n.sou
 _LEDGER = "SELECT first, second, third, fourth FROM ledger WHERE part = ? AND book = ?"
 # Left to itself SQLite prefers the table, of which it would read the whole book.
 _BY_SECOND = _LEDGER.replace("ledger", "ledger INDEXED BY ledger_by_second")
+# Of a row of four numbers, without a call of Python's own.
+_as_row: Callable[[Iterable[int]], Row] = partial(tuple.__new__, Row)
 # What dreams make is no name that a text could state.
 _UNNAMED = ("episode", *DERIVED)
 
@@ -270,7 +273,7 @@ class LocalDreaming:
         with self.db.reading() as db:
             for some in chunks(sorted(firsts)):
                 query = f"{_LEDGER} AND first IN ({marks(len(some))})"
-                found += map(Row._make, db.execute(query, (self.part, book, *some)))
+                found += map(_as_row, db.execute(query, (self.part, book, *some)))
         return found
 
     def by_second(self, book: Book, seconds: Collection[int], each: int | None = None) -> list[Row]:
@@ -280,7 +283,7 @@ class LocalDreaming:
         with self.db.reading() as db:
             for second in sorted(seconds):
                 rows = db.execute(query, (self.part, book, second, -1 if each is None else each))
-                found += map(Row._make, rows)
+                found += map(_as_row, rows)
         return found
 
     def beside(self, book: Book, seconds: Collection[int]) -> list[tuple[int, int]]:
@@ -298,7 +301,7 @@ class LocalDreaming:
         found: list[Row] = []
         with self.db.reading() as db:
             for run in runs:
-                found += map(Row._make, db.execute(f"{_LEDGER} AND first BETWEEN ? AND ?", (self.part, book, *run)))
+                found += map(_as_row, db.execute(f"{_LEDGER} AND first BETWEEN ? AND ?", (self.part, book, *run)))
         return found
 
     def between(self, book: Book, low: int, high: int) -> list[Row]:
@@ -323,7 +326,7 @@ class LocalDreaming:
             found = db.execute(
                 f"{_LEDGER} ORDER BY first, second LIMIT ?", (self.part, book, -1 if limit is None else limit)
             )
-            return list(map(Row._make, found))
+            return list(map(_as_row, found))
 
     # --- writing
 

@@ -68,19 +68,16 @@ def _invert(db: sqlite3.Connection, part: int, written: Relabelled) -> tuple[int
     dropped: dict[str, list[int]] = {}
     given = Counter[tuple[int, str]]()
     for atom, tags in written:
-        had = atom.tags
-        # As a rule tags are added behind the others.
-        grown = tags[: len(had)] == had
-        come = tags[len(had) :] if grown else [tag for tag in tags if tag not in had]
-        gone = () if grown else [tag for tag in had if tag not in tags]
-        for names, some, other, step in ((added, come, had, 1), (dropped, gone, tags, -1)):
+        come, gone = _difference(atom.tags, tags)
+        for names, some, others, step in ((added, come, gone, 1), (dropped, gone, come, -1)):
+            # One that stays under its name has changed its origin.
+            staying = {tag.name for tag in others}
             for tag in some:
                 if tag.origin == "user":
                     raise InputError(f"a dream may not touch the tag {tag.name!r} of {atom.id!r}: a user gave it")
                 if tag.origin == "auto":
                     given[part, tag.name] += step
-                # One that stays under its name has changed its origin.
-                if grown or all(tag.name != one.name for one in other):
+                if tag.name not in staying:
                     names.setdefault(tag.name, []).append(atom.key)
     ids = label_ids(db, {("t", name) for name in added}, create=True)
     put_carriers(db, {ids["t", name]: keys for name, keys in added.items()})
@@ -90,6 +87,18 @@ def _invert(db: sqlite3.Connection, part: int, written: Relabelled) -> tuple[int
     collect_labels(db, ids.values())
     count_given(db, given)
     return sum(map(len, added.values())), len(loose)
+
+
+def _difference(had: Sequence[Tag], tags: Sequence[Tag]) -> tuple[Sequence[Tag], Sequence[Tag]]:
+    """The tags that come, and those that go."""
+    # As a rule tags are added behind the others.
+    if tags[: len(had)] == had:
+        return tags[len(had) :], ()
+    was, now = {tag.name: tag for tag in had}, {tag.name: tag for tag in tags}
+    # As a rule a tag that stays is the same object, and to compare two others takes long.
+    come = [tag for tag in tags if tag is not (old := was.get(tag.name)) and tag != old]
+    gone = [tag for tag in had if tag is not (new := now.get(tag.name)) and tag != new]
+    return come, gone
 
 
 def _remove_mentions(db: sqlite3.Connection, part: int, pairs: Sequence[tuple[str, str]]) -> None:

@@ -1,9 +1,10 @@
 """The vector index: flat, memory-mapped blocks of 8-bit codes, scanned whole and rescored from the truth.
 
 A scan is exact up to rounding, filters and deletions cost nothing, and there is no graph to build: `bench/vectors`
-shows it beside an HNSW index. A block file holds keys, parts, kinds and codes of up to BLOCK rows, by key, and is never
-changed: a change writes the blocks it touches anew and then switches over, so neither a reader nor the next process
-after a dead one meets half a block. New rows gather in a small last block, so that adding one rewrites no large one.
+shows it beside an HNSW index. A block file holds keys, parts, kinds, scales and codes of up to BLOCK rows, by key, and
+is never changed: a change writes the blocks it touches anew and then switches over, so neither a reader nor the next
+process after a dead one meets half a block. New rows gather in a small last block, so that adding one rewrites no large
+one.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from cuetrail.store.local import spaces
 from cuetrail.store.local.db import Database, changes_since, chunks, damaged, head, mark_of, marks, meta, moment
 from cuetrail.store.local.indexdir import IndexDir, Seen, State, rebuilding
 
-LAYOUT = "vectors-3"
+LAYOUT = "vectors-4"
 OVERFETCH = 4
 BLOCK = 65_536
 TAIL = 4_096
@@ -40,7 +41,11 @@ ROWS = """SELECT v.key, n.part, n.kind, v.vector FROM vectors v JOIN nodes n ON 
   WHERE v.key BETWEEN ? AND ?{} ORDER BY v.key"""
 
 # Where fewer than one row in so many can be meant, only those are compared.
-SPARSE = 4
+SPARSE = 6
+# The best of so many rows at a time tell how good a row must be to come into question.
+GROUP = 64
+# More values than these are looked up instead of being compared one by one.
+FEW = 8
 
 Runs = Sequence[tuple[int, int]]
 
@@ -52,12 +57,13 @@ class Block:
     keys: NDArray[np.int64]
     parts: NDArray[np.int32]
     kinds: NDArray[np.int32]
+    scales: NDArray[np.float32]
     codes: NDArray[np.int8]
 
     @property
     def columns(self) -> tuple[NDArray[Any], ...]:
         """In the order in which a file has them."""
-        return self.keys, self.parts, self.kinds, self.codes
+        return self.keys, self.parts, self.kinds, self.scales, self.codes
 
     def without(self, runs: Runs) -> Block:
         """The rows whose keys lie in none of the runs."""
@@ -123,27 +129,25 @@ class VectorIndex:
         wanted = limit * OVERFETCH + 32
         meant = [kind_code(kind) for kind in kinds]
         near = [_nearest(block, code, wanted, parts, meant) for block in view.blocks]
-        distances, keys = (np.concatenate(column) for column in zip(*near, strict=True))
-        best = np.argpartition(distances, wanted - 1)[:wanted] if len(distances) > wanted else slice(None)
-        return self._rescored(query, keys[best].tolist(), space)[:limit]
+        scores, keys = (np.concatenate(column) for column in zip(*near, strict=True))
+        return self._rescored(query, keys[_best(scores, wanted)].tolist(), space)[:limit]
 
     def _space(self) -> VectorSpace | None:
         with self.db.reading() as db:
             return space_of(db)
 
     def _rescored(self, query: NDArray[np.float32], keys: Sequence[int], space: VectorSpace) -> list[tuple[int, float]]:
-        found: list[tuple[int, float]] = []
+        found: list[tuple[int, bytes]] = []
         with self.db.reading() as db:
             # Another process may have changed over since the blocks were scanned.
             if space_of(db) != space:
                 raise mismatch(space_of(db), str(space))
             for some in chunks(keys):
-                query_text = f"SELECT key, vector FROM vectors WHERE key IN ({marks(len(some))})"
-                for key, blob in db.execute(query_text, some):
-                    if len(blob) != 2 * len(query):
-                        raise damaged(self.db.path, f"a vector has {len(blob)} bytes instead of {2 * len(query)}")
-                    found.append((key, float(np.frombuffer(blob, dtype="<f2").astype(np.float64) @ query)))
-        return sorted(found, key=lambda pair: (-pair[1], pair[0]))
+                found += db.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks(len(some))})", some)
+        vectors = _unpacked(self.db.path, [blob for _, blob in found], len(query))
+        # Not a matrix product: its sums depend on where a row stands, and equal vectors must stay equal.
+        cosines = (vectors.astype(np.float64) * query).sum(axis=1).tolist()
+        return sorted(zip((key for key, _ in found), cosines, strict=True), key=lambda pair: (-pair[1], pair[0]))
 
     def view(self, progress: Progress | None = None) -> View | None:
         """The blocks after every acknowledged write; None when the memory has no vectors yet."""
@@ -309,52 +313,95 @@ class _Rows:
             yield _joined(batches)
 
     def _block(self, rows: Sequence[tuple[int, int, str, bytes]]) -> Block:
-        if any(len(row[3]) != 2 * self.dim for row in rows):
-            raise damaged(self.path, f"a vector does not have {2 * self.dim} bytes")
-        vectors = np.frombuffer(b"".join(row[3] for row in rows), dtype="<f2").reshape(len(rows), self.dim)
+        vectors = _unpacked(self.path, [row[3] for row in rows], self.dim)
         keys, parts = np.array([row[0] for row in rows], np.int64), np.array([row[1] for row in rows], np.int32)
         kinds = np.array([kind_code(row[2]) for row in rows], np.int32)
-        return Block(keys, parts, kinds, quantised(vectors.astype(np.float32)))
+        codes = quantised(vectors.astype(np.float32))
+        return Block(keys, parts, kinds, _scales(codes), codes)
+
+
+def _unpacked(path: Path, blobs: Sequence[bytes], dim: int) -> NDArray[np.float16]:
+    """Vectors as the truth keeps them, a row each; what is not one of `dim` numbers is damage."""
+    wrong = next((blob for blob in blobs if len(blob) != 2 * dim), None)
+    if wrong is not None:
+        raise damaged(path, f"a vector has {len(wrong)} bytes instead of {2 * dim}")
+    vectors: NDArray[np.float16] = np.frombuffer(b"".join(blobs), dtype="<f2").reshape(len(blobs), dim)
+    return vectors
 
 
 def _mapped(place: Path, dim: int) -> Block:
-    """A block file: all keys, then all parts, then all kinds, then all codes."""
+    """A block file: all keys, then all parts, all kinds, all scales, and all codes."""
     data = np.memmap(place, np.uint8, "r")
-    count = len(data) // (dim + 16)
+    count = len(data) // (dim + 20)
     return Block(
         data[: 8 * count].view(np.int64),
         data[8 * count : 12 * count].view(np.int32),
         data[12 * count : 16 * count].view(np.int32),
-        data[16 * count :].view(np.int8).reshape(count, dim),
+        data[16 * count : 20 * count].view(np.float32),
+        data[20 * count :].view(np.int8).reshape(count, dim),
     )
 
 
 def _nearest(
     block: Block, code: NDArray[np.int8], wanted: int, parts: Sequence[int] | None, kinds: Sequence[int]
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Distances and keys of the nearest rows of a block, unsorted."""
-    meant = np.ones(len(block.keys), np.bool_)
-    if parts is not None:
-        meant &= np.isin(block.parts, np.asarray(parts, dtype=np.int32))
-    if kinds:
-        meant &= np.isin(block.kinds, np.asarray(kinds, dtype=np.int32))
-    rows = np.flatnonzero(meant)
-    if not len(rows):
-        return np.empty(0, np.float32), block.keys[:0]
-    if len(rows) * SPARSE < len(block.keys):
-        distances = _distances(code, block.codes[rows])
+    """Scores and keys of the nearest rows of a block, unsorted: cosines of the codes, times the query's own length."""
+    meant = _meant(block, parts, kinds)
+    rows = None if meant is None else np.flatnonzero(meant)
+    if rows is None or len(rows) * SPARSE >= len(block.keys):
+        scores = _products(code, block.codes) * block.scales
+        if rows is not None:
+            scores = scores[rows]
     else:
-        distances = _distances(code, block.codes)[rows]
-    near = np.flatnonzero(~np.isnan(distances))
-    if len(near) > wanted:
-        near = near[np.argpartition(distances[near], wanted - 1)[:wanted]]
-    return distances[near], block.keys[rows[near]]
+        scores = _products(code, block.codes.take(rows, axis=0)) * block.scales[rows]
+    near = _best(scores, wanted)
+    return scores[near], block.keys[near if rows is None else rows[near]]
 
 
-def _distances(code: NDArray[np.int8], codes: NDArray[np.int8]) -> NDArray[np.float32]:
-    measured = simsimd.cdist(code, codes, metric="cosine", out_dtype="float32")
-    distances: NDArray[np.float32] = np.asarray(measured, dtype=np.float32).reshape(-1)
-    return distances
+def _meant(block: Block, parts: Sequence[int] | None, kinds: Sequence[int]) -> NDArray[np.bool_] | None:
+    """Which rows are in one of the parts and of one of the kinds; None when all are."""
+    asked = [(block.parts, parts)] if parts is not None else []
+    asked += [(block.kinds, kinds)] if kinds else []
+    meant: NDArray[np.bool_] | None = None
+    for column, values in asked:
+        among = _among(column, values)
+        if not among.all():
+            meant = among if meant is None else meant & among
+    return meant
+
+
+def _among(column: NDArray[np.int32], values: Sequence[int]) -> NDArray[np.bool_]:
+    """Which of the column's numbers are among the values."""
+    if len(values) > FEW:
+        return np.isin(column, np.asarray(values, dtype=np.int32))
+    among = np.zeros(len(column), np.bool_)
+    for value in values:
+        among |= column == value
+    return among
+
+
+def _best(scores: NDArray[np.float32], wanted: int) -> NDArray[np.intp]:
+    """Where the `wanted` highest scores stand, unsorted.
+
+    The best of every group are as many scores as there are groups: what is lower than the last `wanted` of these is not
+    among the best of all, and few are not.
+    """
+    if len(scores) <= wanted:
+        return np.arange(len(scores))
+    groups = len(scores) // GROUP
+    if groups <= wanted:
+        return np.argpartition(scores, len(scores) - wanted)[len(scores) - wanted :]
+    heads = scores[: groups * GROUP].reshape(GROUP, groups).max(axis=0)
+    near = np.flatnonzero(scores >= np.partition(heads, groups - wanted)[groups - wanted])
+    return near[np.argpartition(scores[near], len(near) - wanted)[len(near) - wanted :]]
+
+
+def _products(code: NDArray[np.int8], codes: NDArray[np.int8]) -> NDArray[np.float32]:
+    if not len(codes):
+        return np.empty(0, np.float32)
+    measured = simsimd.cdist(code, codes, metric="dot", out_dtype="float32")
+    products: NDArray[np.float32] = np.asarray(measured, dtype=np.float32).reshape(-1)
+    return products
 
 
 @cache
@@ -373,7 +420,7 @@ def _joined(blocks: Sequence[Block]) -> Block:
     """Blocks as one, by key."""
     keys = np.concatenate([b.keys for b in blocks])
     order = np.argsort(keys, kind="stable")
-    columns = [np.concatenate([b.columns[n] for b in blocks])[order] for n in (1, 2, 3)]
+    columns = [np.concatenate([b.columns[n] for b in blocks])[order] for n in (1, 2, 3, 4)]
     return Block(keys[order], *columns)
 
 
@@ -386,7 +433,7 @@ def _split(block: Block) -> Iterator[Block]:
 
 def _digest(blocks: Iterable[Block]) -> bytes:
     """The same for the same rows, however they are cut into blocks."""
-    columns = [xxhash.xxh3_128() for _ in range(4)]
+    columns = [xxhash.xxh3_128() for _ in range(5)]
     for block in blocks:
         for column, data in zip(columns, block.columns, strict=True):
             column.update(np.ascontiguousarray(data).data)
@@ -404,3 +451,10 @@ def quantised(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
     peak[peak == 0] = 1
     codes: NDArray[np.int8] = np.rint(vectors / peak * 127).astype(np.int8)
     return codes
+
+
+def _scales(codes: NDArray[np.int8]) -> NDArray[np.float32]:
+    """What makes each code as long as any other: one by its length. A vector of zeros is like nothing."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", codes, codes, dtype=np.float32))
+    scales: NDArray[np.float32] = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    return scales

@@ -347,21 +347,23 @@ def remove_edges(w: Write, keys: Sequence[int], replaced: bool = False) -> None:
             f" JOIN nodes a ON a.key = e.src JOIN nodes b ON b.key = e.dst WHERE e.key {among}",
             some,
         ).fetchall()
+        sides: list[tuple[int, float, str, int]] = []
+        tagged: list[tuple[int, int, int, float, str, int]] = []
         for key, src, dst, weight, part, packed, src_id, dst_id in found:
             rank = -(UNKNOWN_WEIGHT if weight is None else weight)
             tags = {("t", t) for t in json.loads(packed)} if packed else set()
+            labels = label_ids(w.db, tags).values() if tags else ()
             loose |= tags
             for node, other_id in {(src, dst_id), (dst, src_id)}:
-                w.db.execute(
-                    "DELETE FROM adjacency WHERE node = ? AND rank = ? AND other_id = ? AND edge = ?",
-                    (node, rank, other_id, key),
-                )
-                w.db.executemany(
-                    "DELETE FROM adjacency_tags"
-                    " WHERE label = ? AND node = ? AND size = ? AND rank = ? AND other_id = ? AND edge = ?",
-                    [(label, node, len(tags), rank, other_id, key) for label in label_ids(w.db, tags).values()],
-                )
+                sides.append((node, rank, other_id, key))
+                tagged += [(label, node, len(tags), rank, other_id, key) for label in labels]
                 degrees[node, part] -= 1
+        w.db.executemany("DELETE FROM adjacency WHERE node = ? AND rank = ? AND other_id = ? AND edge = ?", sides)
+        w.db.executemany(
+            "DELETE FROM adjacency_tags"
+            " WHERE label = ? AND node = ? AND size = ? AND rank = ? AND other_id = ? AND edge = ?",
+            tagged,
+        )
         _add_degrees(w, degrees)
         w.db.executemany("DELETE FROM degrees WHERE node = ? AND part = ? AND degree <= 0", list(degrees))
         if not replaced:

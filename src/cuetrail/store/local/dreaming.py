@@ -70,13 +70,14 @@ class LocalDreaming:
             mark = _mark(db, self.part, self.name, version)
         return (mark.done, mark.done_mark, mark.after) == (self.head, self.head_mark, 0)
 
-    def slice(self, version: str, limit: int, listens: Sequence[str] = ()) -> Slice | None:
+    def slice(self, version: str, limit: int, listens: Sequence[str] = (), behind: Mark | None = None) -> Slice | None:
         """The next atoms that changed since the pass last looked, None when there are none.
 
-        What dreams changed counts only if a pass it `listens` to did.
+        What dreams changed counts only if a pass it `listens` to did. The slice before this one may be yet to be saved:
+        then `behind` is its mark.
         """
         with self.db.reading() as db:
-            mark = _mark(db, self.part, self.name, version)
+            mark = behind or _mark(db, self.part, self.name, version)
             continued = mark.upto > mark.done
             if not continued:
                 if mark.done == self.head:
@@ -149,7 +150,8 @@ class LocalDreaming:
         return found
 
     def _atom(self, row: tuple[Any, ...]) -> Atom:
-        tags = tuple([self._tag(item) for item in rows.packed_tags(row[8])]) if row[8] else ()
+        items = rows.packed_tags(row[8]) if row[8] else None
+        tags = tuple([self._tag(item) for item in items]) if items else ()
         key, id_, text, at, props, path = row[0], row[2], row[5], row[11], row[14], row[19]
         if props is None:
             return Atom(key, id_, text, at, path, tags, _NONE, row)

@@ -41,7 +41,7 @@ def search(
             found = _found(id_, score, match.boosted, factor, whole.get(match.key), match.key)
             rows.append((-score, not match.holds_all, -at, id_, match.key, found))
     best = sorted(rows, key=itemgetter(0, 1, 2, 3))[:limit]
-    return _with_nodes(best, reader) if nodes else [row[5] for row in best]
+    return _with_nodes(best, reader) if nodes and not all(row[5].node for row in best) else [row[5] for row in best]
 
 
 def _with_nodes(rows: list[tuple[float, bool, int, str, int, Found]], reader: Reader) -> list[Found]:

@@ -8,6 +8,7 @@ sittings.
 
 - bare matcher: the same automaton of the same 20,000 names, built and run over the same texts, which are in memory.
   They are brought into the form it reads (case, punctuation); nothing is read from disk, looked up or written.
+- by pages: the same, over as many texts at once as infection reads at once, in the way it does.
 - automaton alone: the same without building it, over texts that are in that form already.
 - infection: the whole pass over a memory that has never dreamt: reading names and texts, finding, writing tags, in
   transactions that are on disk when they are acknowledged.
@@ -44,8 +45,9 @@ from bench.common import (
 )
 from bench.corpus import SEED, Item, batches, vocabulary, write_corpus
 from cuetrail import Memory
-from cuetrail.dream.dictionary import Dictionary, folded, spaced
+from cuetrail.dream.dictionary import Dictionary, folded, page, spaced
 from cuetrail.dream.infection import known
+from cuetrail.dream.night import BATCH
 from cuetrail.model import DreamReport
 
 COLUMNS = ["what", "atoms read", "written", "time", "atoms/s", "peak memory"]
@@ -93,13 +95,13 @@ def measure(place: Path, corpus: Path, size: int, rounds: int) -> Result:
         shutil.copytree(folder, copy, dirs_exist_ok=True)
         infected = phase(infecting, copy)
         turns.append((matched, infected))
-    bare = statistics.median(matched.value[0] for matched, _ in turns)
-    alone = statistics.median(matched.value[1] for matched, _ in turns)
+    bare, paged, alone = (statistics.median(matched.value[n] for matched, _ in turns) for n in range(3))
     first = statistics.median(infected.value.seconds for _, infected in turns)
     (matched, infected) = turns[-1]
     rest = phase(dreaming, copy)
     rows = [
         Row("bare matcher", size, 0, bare, matched.peak),
+        Row("by pages", size, 0, paged),
         Row("automaton alone", size, 0, alone),
         Row("infection", size, infected.value.wrote, first, infected.peak),
         *rest.value,
@@ -108,15 +110,19 @@ def measure(place: Path, corpus: Path, size: int, rounds: int) -> Result:
     corrected = next(row for row in rows if row.what == f"{CHANGED} changed")
     figures = {
         "infection / bare matcher": bare / first,
+        "infection / bare matcher, by pages": paged / first,
         "infection / automaton alone": alone / first,
         "atoms read, unchanged": float(unchanged.read),
         f"atoms read, {CHANGED} changed": float(corrected.read),
     }
     speeds = (
-        f"{percent(bare / first)} of the speed of the bare matcher, {percent(alone / first)} of the automaton alone"
+        f"{percent(bare / first)} of the speed of the bare matcher, {percent(paged / first)} of that by pages, "
+        f"{percent(alone / first)} of the automaton alone"
     )
+    each = ", ".join(percent(matched.value[0] / infected.value.seconds) for matched, infected in turns)
+    notes = [f"infection runs at {speeds}", f"turn by turn: {each} of the bare matcher"]
     shutil.rmtree(copy)
-    return Result("dream", size, COLUMNS, [row.cells() for row in rows], figures, [f"infection runs at {speeds}"])
+    return Result("dream", size, COLUMNS, [row.cells() for row in rows], figures, notes)
 
 
 def names() -> list[str]:
@@ -165,8 +171,10 @@ def fill(folder: Path, corpus: Path, count: int) -> None:
         memory.refresh()
 
 
-def matching(folder: Path) -> tuple[float, float]:
-    """Seconds to build the automaton and run it over the texts, and to run it over texts in its own form."""
+def matching(folder: Path) -> tuple[float, float, float]:
+    """Seconds to build the automaton and run it over the texts, one by one and by pages, and to run it over texts in
+    its own form.
+    """
     with Memory(folder, embedder="none") as memory:
         (place,) = memory.store.places(None)
         dreaming = memory.store.dreaming(place, "bench")
@@ -174,17 +182,21 @@ def matching(folder: Path) -> tuple[float, float]:
             known(dreaming.names(), dreaming.tags()).meanings,
             [text for _, text in dreaming.texts(0, 1 << 62)],
         )
-    build, run, alone = Stopwatch(), Stopwatch(), Stopwatch()
+    build, run, paged, alone = Stopwatch(), Stopwatch(), Stopwatch(), Stopwatch()
     with build:
-        automaton = Dictionary(meanings).automaton
+        dictionary = Dictionary(meanings)
+        automaton = dictionary.automaton
     with run:
         for text in texts:
             automaton.find_matches_as_indexes(spaced(folded(text)), overlapping=True)
+    with paged:
+        for start in range(0, len(texts), BATCH):
+            dictionary.search(page(texts[start : start + BATCH]))
     ready = [spaced(folded(text)) for text in texts]
     with alone:
         for data in ready:
             automaton.find_matches_as_indexes(data, overlapping=True)
-    return build.seconds + run.seconds, alone.seconds
+    return build.seconds + run.seconds, build.seconds + paged.seconds, alone.seconds
 
 
 def infecting(folder: Path) -> Row:

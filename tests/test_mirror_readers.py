@@ -129,8 +129,8 @@ print("reading", flush=True)
 opened = 0
 while not os.path.exists(place + "/../stop"):
     for above, _, names, folder in os.fwalk(place):
-        # As long as a search takes in a folder of many files.
-        time.sleep(0.08)
+        # Longer than any reader is given who is not waited for.
+        time.sleep(0.02)
         for name in names:
             if name.endswith(".md"):
                 try:
@@ -143,7 +143,10 @@ print(f"done {opened}", flush=True)
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="only Linux tells who has a folder open")
-def test_a_reader_that_has_a_folder_open_finds_all_that_it_listed(tmp_path: Path) -> None:
+def test_a_reader_that_has_a_folder_open_finds_all_that_it_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(publish, "GRACE_SECONDS", 0.005)
     brain = tmp_path / "brain"
     with opened(tmp_path / "memory") as memory:
         write_round(memory, 0)
@@ -153,7 +156,7 @@ def test_a_reader_that_has_a_folder_open_finds_all_that_it_listed(tmp_path: Path
             assert reader.stdout is not None
             assert reader.stdout.readline() == "reading\n"
             try:
-                for number in range(1, 7):
+                for number in range(1, ROUNDS + 1):
                     write_round(memory, number)
                     assert memory.mirror(brain).written == BUNDLES
             finally:

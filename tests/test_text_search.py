@@ -7,7 +7,7 @@ import itertools
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -264,6 +264,27 @@ def test_skipping_common_words_changes_no_result(store: Store, monkeypatch: pyte
     idfs = {word: idf(900, sum(word in n.text.split() for n in nodes)) for word in ("quartz", "the", "of")}
     skipped = textsearch._essential(idfs)
     assert skipped == 1, "the corpus no longer has words common enough for the short cut"
+
+
+@pytest.mark.parametrize(
+    ("leap", "beside"), [(0, 10**9), (10**9, 10**9), (10**9, 0)], ids=["leaping", "walking", "in another thread"]
+)
+def test_however_those_with_a_label_are_looked_for_the_same_are_found(
+    store: Store, monkeypatch: pytest.MonkeyPatch, leap: int, beside: int
+) -> None:
+    monkeypatch.setattr(textsearch, "LEAP", leap)
+    monkeypatch.setattr(textsearch, "BESIDE_FROM", beside)
+    made = skewed(random.Random(12), 600)
+    nodes = [replace(node, text=f"{node.text} opal") if node.tag_details else node for node in made]
+    for first in (0, 300):
+        store.write(ME, Batch(nodes=nodes[first : first + 300]))
+        store.refresh(None)
+    for words in ("opal", "the opal", "opal quartz filler", "lynx opal the of"):
+        query = TextQuery(words)
+        wanted = brute_force(nodes, query)
+        for limit in (1, 5, 40):
+            assert_exact(store.text(ME, query, limit, EVERYTHING), wanted, limit)
+        assert any(found.boosted for found in store.text(ME, query, 40, EVERYTHING))
 
 
 def test_a_text_of_common_words_only_can_still_win(store: Store) -> None:

@@ -10,6 +10,7 @@ from cuetrail.cue import Cue, nouns, proper_nouns
 from cuetrail.errors import EmbedderError
 from cuetrail.formulas import shares
 from cuetrail.model import Attempt, Found, Node, Scope, TextQuery
+from cuetrail.quick import maker
 from cuetrail.store.base import Store, VectorSpace
 
 FULL, NOUNS, NAMES, TYPOS = "full", "nouns", "names", "typos"
@@ -64,6 +65,9 @@ class Anchor:
     boosted: bool = False
     factor: float = 1.0
     key: int | None = None
+
+
+_anchor = maker(Anchor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +188,7 @@ def _by_text(ask: Ask, query: TextQuery, limit: int, favour: tuple[float, float]
     wanted = limit
     while True:
         found = ask.store.text(ask.scope, query, wanted, ask.cue.where, favour, nodes=True)
-        anchors = [Anchor(f.node, f.score, None, f.boosted, f.factor, f.key) for f in found if f.node is not None]
+        anchors = [_anchor(f.node, f.score, None, f.boosted, f.factor, f.key) for f in found if f.node is not None]
         echoes = echoing([anchor.node for anchor in anchors])
         anchors = [anchor for anchor in anchors if anchor.node.id not in echoes] if echoes else anchors
         if len(anchors) >= limit or len(found) < wanted:

@@ -11,9 +11,12 @@ from cuetrail.anchor import Anchor, Anchored, Ask, echoing
 from cuetrail.formulas import HOUR, UNKNOWN_DISTANCE, blend, final_score, freshness, gravity, shares
 from cuetrail.lifecycle import DAY, SEMANTIC
 from cuetrail.model import Activation, Foothold, Hit, Label, Node, Walked, hop_dict
+from cuetrail.quick import maker
 from cuetrail.seeds import Seeding
 from cuetrail.spread import Reached, labels_of
 from cuetrail.text import sanitize_query
+
+_hit = maker(Hit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +77,9 @@ def as_found(ask: Ask, anchored: Anchored, reached: Reached) -> Scored:
     most, _ = shares(ask.tokens, ask.limit)
     asked = " ".join((anchored.query.words, *anchored.query.phrases)) if anchored.anchors else ""
     words = beginnings(sanitize_query(asked).split())
-    anchors = [Hit(a.node, a.bm25 or 0.0, _matched(a, anchored, words)) for a in anchored.anchors[:most]]
+    anchors = [_hit(a.node, a.bm25 or 0.0, _matched(a, anchored, words)) for a in anchored.anchors[:most]]
     footholds = [(foothold, frozenset(foothold.labels)) for foothold in reached.footholds]
-    walkers = [Hit(w.node, w.score, _shared(w, reached, footholds)) for w in reached.walked]
+    walkers = [_hit(w.node, w.score, _shared(w, reached, footholds)) for w in reached.walked]
     return Scored(tuple(anchors), tuple(walkers))
 
 

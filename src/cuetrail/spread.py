@@ -11,6 +11,7 @@ from cuetrail.anchor import Anchor, Anchored, Ask
 from cuetrail.errors import MemoryError_
 from cuetrail.formulas import shares
 from cuetrail.model import Activation, Fact, Foothold, Label, Node, Rank, Walked, WalkQuery
+from cuetrail.quick import maker
 from cuetrail.seeds import Chooser, Seeding, query_tags
 
 
@@ -75,11 +76,14 @@ def along_edges(ask: Ask, anchored: Anchored, *, seeding: Seeding, flow: Flow, c
     return Reached(walked, activations=found)
 
 
+_foothold = maker(Foothold)
+
+
 def foothold(anchor: Anchor, generic: Collection[str]) -> Foothold:
     """The anchor as a place to walk on from."""
     node = anchor.node
     labels = [label for label in labels_of(node) if label.name not in generic]
-    return Foothold(node.id, tuple(labels), node.at, node.simhash, anchor.key)
+    return _foothold(node.id, tuple(labels), node.at, node.simhash, anchor.key)
 
 
 def labels_of(node: Node) -> list[Label]:

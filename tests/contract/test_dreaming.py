@@ -136,6 +136,20 @@ def test_slices_are_small_and_go_on_where_they_stopped(store: Store) -> None:
     assert read(store.dreaming(ANN, "p"), 4) == ["a4", "a5", "a6", "a7", "a8", "a9", "a1"]
 
 
+def test_the_next_slice_can_be_read_before_one_is_saved(store: Store) -> None:
+    atoms(store, ANN, *(f"a{n}" for n in range(10)))
+    dreaming = store.dreaming(ANN, "p")
+    ahead = [dreaming.slice("1", 4)]
+    while (last := ahead[-1]) is not None:
+        ahead.append(dreaming.slice("1", 4, behind=last.mark))
+    saved = []
+    while (some := dreaming.slice("1", 4)) is not None:
+        saved.append(some)
+        dreaming.save(Writes(mark=some.mark))
+    assert ahead == [*saved, None]
+    assert [len(some.atoms) for some in saved] == [4, 4, 2]
+
+
 def test_a_pass_does_not_see_what_comes_after_it_began(store: Store) -> None:
     atoms(store, ANN, "a")
     dreaming = store.dreaming(ANN, "p")

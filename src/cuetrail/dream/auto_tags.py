@@ -15,6 +15,7 @@ from cuetrail.dream.night import Night, Work
 from cuetrail.dream.tagging import proposed
 from cuetrail.errors import TaggerError
 from cuetrail.model import Node, PassReport, Tag
+from cuetrail.quick import maker
 from cuetrail.store.dreams import Atom, Book, Row, Slice, Writes, hashed
 from cuetrail.text import make_tags
 
@@ -22,6 +23,7 @@ NAME = "auto_tags"
 VERSION = "1"
 # More would say less.
 MOST = 3
+_node = maker(Node, "id", "kind", "name")
 
 
 def auto_tags(night: Night) -> PassReport:
@@ -102,7 +104,7 @@ def _proposed(work: Work, atoms: Sequence[Atom]) -> list[tuple[Atom, tuple[Tag, 
 
 def _forgotten(work: Work, known: Mapping[str, str]) -> set[str]:
     """Of these tags those that were the name of something that was forgotten."""
-    nodes = [Node(f"tag:{name}", "entity", display) for name, display in known.items()]
+    nodes = [_node(f"tag:{name}", "entity", display) for name, display in known.items()]
     return {id_.removeprefix("tag:") for id_ in work.night.store.is_forgotten(work.night.scope, nodes)}
 
 

@@ -7,15 +7,20 @@
 Both the words and the text are brought into one form first: folded as names are, every character that is no letter or
 digit a space, every character of a script without spaces a word of its own. Words are then looked for with the spaces
 around them. A comma or full stop and the space behind it make two spaces, so a name is not found across them.
+
+Many texts are searched as one, with a byte between them that is in no word: see `Page`.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import Generic, TypeVar
 
 from cuetrail import recipes
@@ -36,7 +41,17 @@ _LETTER = re.compile(r"[^\W\d_]")
 # Letters in circles and squares are signs to Python and letters to the text index.
 _STRANGE = re.compile(r"[^\w\x00-\x7f\u24b6-\u24e9\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0001f189]")
 
+# What stands between two texts of a page.
+_BETWEEN = "\0"
+# To fold ASCII: a letter is small, any white space a space, and any other sign this one until runs of space are gone.
+_SIGN = "\1"
+_FOLD = bytes(ord(" " if c.isspace() else c.lower() if c.isalnum() else _SIGN) for c in map(chr, range(1, 128)))
+_FOLD = b"\0" + _FOLD + bytes(range(128, 256))
+_SPACES = re.compile(b"  +")
+
 M = TypeVar("M")
+Hits = list[tuple[int, int, int]]
+"""Which word was found, and from where to where."""
 
 
 # The same words come night after night.
@@ -88,6 +103,39 @@ def _blank(match: re.Match[str]) -> str:
     return match[0] if unicodedata.category(match[0]) in _JOINING else " "
 
 
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Texts one behind the other in the form in which words are looked for. `order` says which text stands where."""
+
+    texts: Sequence[str]
+    data: bytes
+    order: Sequence[int]
+
+
+def page(texts: Sequence[str]) -> Page:
+    """The texts as a page: those in ASCII first, for they are folded and spaced as one.
+
+    >>> page(["Ada's\\n Café", "node.js,  Go!"]).data.decode().split("\\0")
+    [' node js  go  ', ' ada s café ']
+    """
+    plain = [n for n, text in enumerate(texts) if text.isascii()]
+    others = [n for n, text in enumerate(texts) if not text.isascii()]
+    pieces = [spaced(folded(texts[n])) for n in others]
+    if plain:
+        pieces.insert(0, _spaced_as_one([texts[n] for n in plain]))
+    return Page(texts, _BETWEEN.encode().join(pieces), plain + others)
+
+
+def _spaced_as_one(texts: Sequence[str]) -> bytes:
+    """Texts in ASCII, each as `spaced` and `folded` give it, with a byte between them."""
+    joint = f" {_BETWEEN} ".join(texts)
+    if joint.count(_BETWEEN) >= len(texts):
+        joint = f" {_BETWEEN} ".join(text.replace(_BETWEEN, _SIGN) for text in texts)
+    data = b" " + joint.encode().translate(_FOLD) + b" "
+    # As a rule there are few runs of space or none, and to look for them takes less than to split at all others.
+    return (_SPACES.sub(b" ", data) if b"  " in data else data).replace(_SIGN.encode(), b" ")
+
+
 class Dictionary(Generic[M]):
     """What words mean, and the automaton that finds them. Words are given in their normal form."""
 
@@ -104,7 +152,8 @@ class Dictionary(Generic[M]):
 
     def find(self, text: str) -> dict[M, int]:
         """What words of the text mean, and how often they are said; by the word that is said most where several do."""
-        plain, hits = self._said(text)
+        plain = folded(text)
+        hits = self.automaton.find_matches_as_indexes(spaced(plain), overlapping=True)
         found: dict[M, int] = {}
         for word, times in Counter(hit[0] for hit in hits).items():
             for literal, meant in self._meanings[word]:
@@ -113,20 +162,25 @@ class Dictionary(Generic[M]):
                         found[one] = max(times, found.get(one, 0))
         return found
 
-    def meant(self, text: str) -> set[M]:
-        """What words of the text mean, however often they are said."""
-        plain, hits = self._said(text)
-        found: set[M] = set()
-        for word in {hit[0] for hit in hits} if hits else ():
-            for literal, meant in self._meanings[word]:
-                if not literal or literal in plain:
-                    found.update(meant)
-        return found
+    def meant(self, texts: Sequence[str]) -> list[set[M]]:
+        """What words of each text mean, however often they are said."""
+        one = page(texts)
+        return self.read(one, self.search(one))
 
-    def _said(self, text: str) -> tuple[str, list[tuple[int, int, int]]]:
-        """The folded text, and which words stand where in it."""
-        plain = folded(text)
-        return plain, self.automaton.find_matches_as_indexes(spaced(plain), overlapping=True)
+    def search(self, page: Page) -> Hits:
+        """The words on a page. Python's lock is not held meanwhile, so another thread gets on."""
+        return self.automaton.find_matches_as_indexes(page.data, overlapping=True)
+
+    def read(self, page: Page, hits: Hits) -> list[set[M]]:
+        """What the words that were found on a page mean, for each of its texts."""
+        ends = list(accumulate(len(piece) + 1 for piece in page.data.split(_BETWEEN.encode())))
+        found: list[set[M]] = [set() for _ in page.texts]
+        for word, start, _ in hits:
+            number = page.order[bisect_right(ends, start)]
+            for literal, meant in self._meanings[word]:
+                if not literal or literal in folded(page.texts[number]):
+                    found[number].update(meant)
+        return found
 
 
 @lru_cache(maxsize=65_536)

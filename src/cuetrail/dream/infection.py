@@ -9,17 +9,18 @@ is gone leaves the atoms that carry its tag; all other atoms are read only when 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 
 from cuetrail.dream import auto_tags
-from cuetrail.dream.dictionary import Dictionary, is_telling
+from cuetrail.dream.dictionary import Dictionary, Hits, Page, is_telling, page
 from cuetrail.dream.labels import relabelled
 from cuetrail.dream.night import Night, Work
 from cuetrail.model import PassReport, Tag
-from cuetrail.store.dreams import Atom, Book, Named, Row, Writes, hashed
+from cuetrail.store.dreams import Atom, Book, Named, Row, Slice, Writes, hashed
 from cuetrail.text import make_tags, norm_name
 
 NAME = "infection"
@@ -58,13 +59,14 @@ def infection(night: Night) -> PassReport:
     if fresh:
         # Every atom will be looked at with the words of now; a word that comes while they are is new to the next dream.
         work.save(ledger)
-    for some in work.slices(VERSION, LISTENS):
-        work.save(Writes(mark=some.mark, relabelled=_infected(some.atoms, dictionary, words.tags)))
+    for some, meant in _read_ahead(work.slices(VERSION, LISTENS), dictionary):
+        work.save(Writes(mark=some.mark, relabelled=_infected(some.atoms, meant, words.tags)))
     if not fresh and (new or gone):
         sick = set(work.memory.carriers({row.second for row in gone}))
         sick |= work.named_in({rows[row] for row in new})
         for atoms in work.pieces(sick):
-            work.save(Writes(relabelled=_infected(atoms, dictionary, words.tags)))
+            meant = dictionary.meant([atom.text for atom in atoms])
+            work.save(Writes(relabelled=_infected(atoms, meant, words.tags)))
         work.save(ledger)
     return work.report()
 
@@ -99,11 +101,24 @@ def _given(tag: str) -> tuple[tuple[str, Tag], ...]:
     return ((word, Tag(tag, tag, "infected")),) if is_telling(word) else ()
 
 
-def _infected(atoms: Sequence[Atom], dictionary: Dictionary[str], tags: Mapping[str, Tag]) -> Relabelled:
+def _read_ahead(slices: Iterable[Slice], dictionary: Dictionary[str]) -> Iterator[tuple[Slice, list[set[str]]]]:
+    """Each slice with what its texts mean. While the caller saves one, the texts of the next are searched."""
+    waiting: tuple[Slice, Page, Future[Hits]] | None = None
+    with ThreadPoolExecutor(1, "cuetrail-dream") as helper:
+        for some in slices:
+            texts = page([atom.text for atom in some.atoms])
+            search = helper.submit(dictionary.search, texts)
+            if waiting is not None:
+                yield waiting[0], dictionary.read(waiting[1], waiting[2].result())
+            waiting = (some, texts, search)
+        if waiting is not None:
+            yield waiting[0], dictionary.read(waiting[1], waiting[2].result())
+
+
+def _infected(atoms: Sequence[Atom], meant: Sequence[set[str]], tags: Mapping[str, Tag]) -> Relabelled:
     """Those of the atoms that get or lose tags, with their tags."""
     found = []
-    for atom in atoms:
-        names = dictionary.meant(atom.text)
+    for atom, names in zip(atoms, meant, strict=True):
         if names or atom.tags:
             changed = relabelled(atom, "infected", [tags[name] for name in sorted(names)])
             if changed is not None:

@@ -14,7 +14,7 @@ from cuetrail.dream.tagging import AutoTagger
 from cuetrail.dream.telling import Teller, extract
 from cuetrail.model import Edge, PassReport, Scope
 from cuetrail.store.base import Progress, Store
-from cuetrail.store.dreams import Atom, Named, Slice, Writes
+from cuetrail.store.dreams import Atom, Mark, Named, Slice, Writes
 from cuetrail.text import snippet
 from cuetrail.vectors import Vectors
 
@@ -63,9 +63,11 @@ class Work:
         self._start = time.perf_counter()
 
     def slices(self, version: str, listens: Sequence[str] = ()) -> Iterator[Slice]:
-        """The atoms that changed, in slices; each must be saved before the next is asked for."""
-        while (some := self.memory.slice(version, BATCH, listens)) is not None:
+        """The atoms that changed, in slices, which must be saved in this order."""
+        behind: Mark | None = None
+        while (some := self.memory.slice(version, BATCH, listens, behind)) is not None:
             yield some
+            behind = some.mark
             self.read += len(some.atoms)
             self.step(self.read, self.read + some.left)
 
@@ -98,7 +100,8 @@ class Work:
         sought = Dictionary({word: [word] for word in words})
         total, done, after = self.memory.count(), 0, 0
         while texts := self.memory.texts(after, BATCH):
-            yield from (key for key, text in texts if sought.meant(text))
+            meant = sought.meant([text for _, text in texts])
+            yield from (key for (key, _), said in zip(texts, meant, strict=True) if said)
             after = texts[-1][0]
             done += len(texts)
             self.read += len(texts)

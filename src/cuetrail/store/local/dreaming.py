@@ -73,13 +73,14 @@ class LocalDreaming:
             mark = _mark(db, self.part, self.name, version)
         return (mark.done, mark.done_mark, mark.after) == (self.head, self.head_mark, 0)
 
-    def slice(self, version: str, limit: int, listens: Sequence[str] = ()) -> Slice | None:
+    def slice(self, version: str, limit: int, listens: Sequence[str] = (), behind: Mark | None = None) -> Slice | None:
         """The next atoms that changed since the pass last looked, None when there are none.
 
-        What dreams changed counts only if a pass it `listens` to did.
+        What dreams changed counts only if a pass it `listens` to did. The slice before this one may be yet to be saved:
+        then `behind` is its mark.
         """
         with self.db.reading() as db:
-            mark = _mark(db, self.part, self.name, version)
+            mark = behind or _mark(db, self.part, self.name, version)
             continued = mark.upto > mark.done
             if not continued:
                 if mark.done == self.head:
@@ -152,7 +153,8 @@ class LocalDreaming:
         return found
 
     def _atom(self, row: tuple[Any, ...]) -> Atom:
-        tags = tuple([self._tag(item) for item in rows.packed_tags(row[8])]) if row[8] else ()
+        items = rows.packed_tags(row[8]) if row[8] else None
+        tags = tuple([self._tag(item) for item in items]) if items else ()
         key, id_, text, at, props, path = row[0], row[2], row[5], row[11], row[14], row[19]
         if props is None:
             return Atom(key, id_, text, at, path, tags, _NONE, row)
@@ -280,8 +282,13 @@ class LocalDreaming:
         """The rows with one of these second numbers; of each number at most `each`."""
         found: list[Row] = []
         query = f"{_BY_SECOND} AND second = ? LIMIT ?"
+        # Most phrases of a text are nobody else's: which have a row at all is asked of all at once.
+        there = (
+            "SELECT j.value FROM json_each(?3) j WHERE EXISTS (SELECT 1 FROM ledger INDEXED BY ledger_by_second"
+            " WHERE part = ?1 AND book = ?2 AND second = j.value)"
+        )
         with self.db.reading() as db:
-            for second in sorted(seconds):
+            for (second,) in db.execute(there, (self.part, book, json.dumps(sorted(seconds)))).fetchall():
                 rows = db.execute(query, (self.part, book, second, -1 if each is None else each))
                 found += map(_as_row, rows)
         return found

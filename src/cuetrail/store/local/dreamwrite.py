@@ -45,7 +45,7 @@ def _relabel(db: sqlite3.Connection, path: Path, relabelled: Relabelled) -> Rela
     changes = []
     for atom, tags in relabelled:
         row = atom.row
-        labels = rows.pack_labels(tags, rows.packed_buckets(row[8]) if row[8] is not None else ())
+        labels = rows.repacked(row[8], tags)
         was, now = rows.relabelled_sums(row, labels)
         if was != row[6]:
             raise damaged(path, f"{row[2]!r} changed on disk")

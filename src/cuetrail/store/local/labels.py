@@ -35,12 +35,12 @@ def _known(db: sqlite3.Connection, labels: Collection[Label]) -> dict[Label, int
 def put_carriers(db: sqlite3.Connection, carriers: Mapping[int, Sequence[int]]) -> None:
     """Enter the keys of nodes under the labels they carry, in order, as they lie there.
 
-    A list at a time: to hand over row by row takes twice as long.
+    All in one statement, each pair as one number: to hand over pair by pair takes twice as long.
     """
-    db.executemany(
-        "INSERT OR IGNORE INTO node_labels SELECT ?, value FROM json_each(?)",
-        [(label, str(sorted(carriers[label]))) for label in sorted(carriers)],
-    )
+    above = 1 + max((key for keys in carriers.values() for key in keys), default=0)
+    pairs = [label * above + key for label in sorted(carriers) for key in sorted(carriers[label])]
+    query = "INSERT OR IGNORE INTO node_labels SELECT value / ?2, value % ?2 FROM json_each(?1)"
+    db.execute(query, (str(pairs), above))
 
 
 def collect_labels(db: sqlite3.Connection, labels: Iterable[int]) -> None:

@@ -27,6 +27,8 @@ FIRST, GROWTH = 10_000, 1.3
 # Weights are whole multiples of this: then a sum is the same in whatever order it is made, and equals are equal.
 GRAIN = 2.0**-32
 ROUNDING, TINY = 1e-12, 1e-300
+# What the best of so many are worth, the best of all are at least: most of the rest need not be put in order.
+SAMPLE = 1_024
 NO_ROWS = np.zeros(0, np.int32)
 
 Floats = NDArray[np.float64]
@@ -170,6 +172,9 @@ class LabelWalk:
         batch = float(FIRST)
         while queue and pull.ceiling * self._most(queue) >= best.floor:
             taken = _first_of([size for _, size, _ in queue], batch)
+            # A node whose heaviest label is one of the last of these may be worth too little already.
+            while taken > 1 and pull.ceiling * self._most(queue[taken - 1 :]) < best.floor:
+                taken -= 1
             rows, codes = self._joined([piece for _, _, label in queue[:taken] for piece in known[label].pieces])
             queue, batch = queue[taken:], batch * GROWTH
             sums = _sums(weights.take(codes, mode="clip"))
@@ -271,7 +276,8 @@ class _Best:
         # What rounding may take away from a value must not keep it out.
         least = max(self.floor * (1 - ROUNDING), TINY)
         if not self.floor and len(values) > self.enough:
-            least = max(least, np.partition(values, -self.enough)[-self.enough])
+            some = values[: max(SAMPLE, self.enough)]
+            least = max(least, np.partition(some, -self.enough)[-self.enough])
         kept = np.flatnonzero(values >= least)
         rows, values = rows[kept], values[kept]
         if len(rows) > self.enough:

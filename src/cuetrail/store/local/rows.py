@@ -16,7 +16,7 @@ from cuetrail.quick import maker
 # Where a tag comes from that somebody or a rule gave.
 GIVEN = ("user", "auto")
 # So many tags are kept ready made.
-KEPT_TAGS = 1 << 14
+KEPT_TAGS = 1 << 16
 _TWO64 = 1 << 64
 _node = maker(Node)
 _GROUP, _ITEM, _IN = "\x1d", "\x1e", "\x1f"
@@ -46,14 +46,7 @@ def check_sum(row: Sequence[Any]) -> int:
 
     `row` is as `nodes` has it or as the NODE query gives it.
     """
-    return _sum(*row[:6], *row[7:9], *row[10:19])
-
-
-def _sum(
-    key: int, part: int, id_: str, kind: str, name: str | None, text: str, aliases: str | None, labels: str | None,
-    *rest: Any,
-) -> int:  # fmt: skip
-    """The checksum of a row of these columns."""
+    key, part, id_, kind, name, text, _, aliases, labels, _, *rest = row[:19]
     said = f"{key}\0{part}\0{id_}\0{kind}\0{name}\0{text}\0{aliases}\0{labels}\0{_listed(*rest)}"
     return signed(xxhash.xxh3_64_intdigest(said.encode()))
 
@@ -68,14 +61,13 @@ def _listed(a: Any, b: Any, text: Any, c: Any, props: Any, d: Any, e: Any, f: An
 
 
 def relabelled_sums(row: Sequence[Any], labels: str | None) -> tuple[int, int]:
-    """The checksum of a row as it is, and as it is with other labels."""
+    """The checksum of a row as it is, and as it is with other labels. Many are asked for, so nothing is done twice."""
     key, part, id_, kind, name, text, _, aliases, old, _, *rest = row[:19]
+    before = f"{key}\0{part}\0{id_}\0{kind}\0{name}\0{text}\0{aliases}\0".encode()
     after = f"\0{_listed(*rest)}"
-    was = xxhash.xxh3_64(f"{key}\0{part}\0{id_}\0{kind}\0{name}\0{text}\0{aliases}\0".encode())
-    now = was.copy()
-    was.update(f"{old}{after}".encode())
-    now.update(f"{labels}{after}".encode())
-    return signed(was.intdigest()), signed(now.intdigest())
+    was = xxhash.xxh3_64_intdigest(before + f"{old}{after}".encode())
+    now = xxhash.xxh3_64_intdigest(before + f"{labels}{after}".encode())
+    return signed(was), signed(now)
 
 
 def signed(value: int) -> int:
@@ -101,11 +93,26 @@ def pack_labels(tags: tuple[Tag, ...], buckets: tuple[str, ...]) -> str | None:
     """
     if not tags and not buckets:
         return None
+    plain = _packed(tags, _packed_buckets(buckets))
+    return plain or json.dumps([[[t.name, t.display, t.origin] for t in tags], buckets], ensure_ascii=False)
+
+
+def repacked(packed: str | None, tags: tuple[Tag, ...]) -> str | None:
+    """Labels in `pack_labels`' form with other tags and the same buckets, in that form."""
+    if packed is not None and packed[0] != "[":
+        buckets = packed.rpartition(_GROUP)[2]
+        plain = _packed(tags, buckets) if tags or buckets else None
+        if plain is not None:
+            return plain
+    return pack_labels(tags, packed_buckets(packed))
+
+
+def _packed(tags: tuple[Tag, ...], buckets: str | None) -> str | None:
+    """Tags before buckets that are packed already; None where a name does not allow that."""
     items = [_packed_tag(tag.name, tag.display, tag.origin) for tag in tags]
-    behind = _packed_buckets(buckets)
-    if behind is None or None in items:
-        return json.dumps([[[t.name, t.display, t.origin] for t in tags], buckets], ensure_ascii=False)
-    return f"{_ITEM.join(items)}{_GROUP}{behind}"  # type: ignore[arg-type]  # none of them is None
+    if buckets is None or None in items:
+        return None
+    return f"{_ITEM.join(items)}{_GROUP}{buckets}"  # type: ignore[arg-type]  # none of them is None
 
 
 @lru_cache(KEPT_TAGS)
@@ -183,7 +190,6 @@ def node_row(node: Node, key: int, part: int, source: int | None) -> tuple[Any, 
     """A node as a row of `nodes`."""
     aliases = pack(node.aliases)
     labels = pack_labels(node.tag_details, node.buckets)
-    said = (key, part, node.id, node.kind, node.name, node.text)
     rest = (
         node.seq,
         node.at,
@@ -195,7 +201,9 @@ def node_row(node: Node, key: int, part: int, source: int | None) -> tuple[Any, 
         node.valid_from,
         node.valid_until,
     )
-    return (*said, _sum(*said, aliases, labels, *rest), aliases, labels, source, *rest)
+    said = (key, part, node.id, node.kind, node.name, node.text)
+    row = (*said, 0, aliases, labels, source, *rest)
+    return (*said, check_sum(row), *row[7:])
 
 
 def to_node(row: tuple[Any, ...]) -> Node:

@@ -6,12 +6,15 @@ from dataclasses import replace
 from operator import itemgetter
 
 from cuetrail.model import Found, TextQuery, Where
+from cuetrail.quick import maker
 from cuetrail.store.local.read import Reader
 from cuetrail.store.local.textindex import TextIndex
 from cuetrail.store.local.textsearch import TextSearch
 
 # Up to so many more nodes than are wanted are read at once, instead of first looking which of them are.
 FEW_MORE = 10
+
+_found = maker(Found)
 
 Favour = tuple[float, float]
 """What the scores of internal memories and of all others are multiplied by."""
@@ -35,10 +38,10 @@ def search(
         shown = {key: (node.id, node.at) for key, node in whole.items()} if whole else reader.shown(keys)
         for match in (match for match in matches if match.key in shown):
             (id_, at), score = shown[match.key], match.score * factor
-            found = Found(id_, score, match.boosted, factor, whole.get(match.key), match.key)
+            found = _found(id_, score, match.boosted, factor, whole.get(match.key), match.key)
             rows.append((-score, not match.holds_all, -at, id_, match.key, found))
     best = sorted(rows, key=itemgetter(0, 1, 2, 3))[:limit]
-    return _with_nodes(best, reader) if nodes else [row[5] for row in best]
+    return _with_nodes(best, reader) if nodes and not all(row[5].node for row in best) else [row[5] for row in best]
 
 
 def _with_nodes(rows: list[tuple[float, bool, int, str, int, Found]], reader: Reader) -> list[Found]:

@@ -18,12 +18,13 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from typing import cast
+from typing import NamedTuple, cast
 
 import tantivy
 from tantivy import Occur, Query
 
 from cuetrail.model import Label, TextQuery, Where
+from cuetrail.quick import maker
 from cuetrail.store.local.db import chunks
 from cuetrail.store.local.textindex import View
 from cuetrail.store.words import (
@@ -45,8 +46,11 @@ K1 = 1.2
 MOST_TERMS = 1024
 # Leaving a list unwalked pays only where it is long: terms that one document in ten holds.
 COMMON_IDF = 2.3
-# Handing a search to another thread costs about what walking this many postings does.
-BESIDE_FROM = 10_000
+# Handing a search to another thread, and both of them back to Python, costs what walking this many postings does.
+BESIDE_FROM = 100_000
+# Leaping from one document with a label to the next in a word's list costs what walking this many postings does: where
+# labels are rare, each word is looked for among their documents instead of all words in all documents.
+LEAP = 8
 # Asking for a few more hits costs little, searching again because the last ones tie costs a search.
 SPARE = 10
 # What single precision may add to a term's weight.
@@ -57,6 +61,8 @@ MOST_TIED = 200
 
 Filters = list[tuple[Occur, Query]]
 Hits = list[tuple[float, tantivy.DocAddress]]
+Lists = tuple[Hits, Hits]
+"""The best by BM25, and the best of those that a label doubles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +73,16 @@ class Match:
     score: float
     boosted: bool
     holds_all: bool = False
+
+
+class _Labelled(NamedTuple):
+    """Documents with a matching label, None where there are none, and how many they are at most."""
+
+    query: Query | None
+    most: int
+
+
+_match = maker(Match, "key", "score", "boosted")
 
 
 class TextSearch:
@@ -116,7 +132,7 @@ class TextSearch:
         weights, postings = self._weights(terms)
         if not weights:
             return []
-        plain, boosted = self._lists(weights, filters, self._labelled(terms), limit, postings >= BESIDE_FROM)
+        plain, boosted = self._lists(weights, postings, filters, self._labelled(terms), limit)
         kept = self._best(plain, boosted, limit)
         tied = _tied(kept) if len(weights) == len(terms) > 1 else []
         if tied:
@@ -180,13 +196,16 @@ class TextSearch:
         return [Match(key, FILTER_SCORE, False) for key in (*newer, *(key for key, _ in hits))]
 
     def _lists(
-        self, weights: dict[str, float], filters: Filters, labelled: Query | None, limit: int, beside: bool
-    ) -> tuple[Hits, Hits]:
-        """The best by BM25, and the best of those with a matching label; `beside` each other where that takes long."""
-        if labelled is None:
+        self, weights: dict[str, float], postings: int, filters: Filters, labelled: _Labelled, limit: int
+    ) -> Lists:
+        """The best by BM25, and the best of those with a matching label; beside each other where that takes long."""
+        if labelled.query is None:
             return self._top(weights, filters, limit), []
-        narrowed = [*filters, (Occur.Must, _silent(labelled))]
-        if not beside:
+        narrowed = [*filters, (Occur.Must, _silent(labelled.query))]
+        if len(weights) * labelled.most * LEAP < postings:
+            each = _any([Query.boolean_query([(Occur.Must, self._term(term)), *narrowed]) for term in weights])
+            return self._top(weights, filters, limit), self._collect([(Occur.Must, each)], limit)
+        if postings < BESIDE_FROM:
             return self._top(weights, filters, limit), self._top(weights, narrowed, limit)
         boosted = _helpers().submit(self._top, weights, narrowed, limit)
         return self._top(weights, filters, limit), boosted.result()
@@ -202,11 +221,12 @@ class TextSearch:
         weights = {t: math.log(1 + (total - n + 0.5) / (n + 0.5)) for n, t in known[:MOST_TERMS]}
         return weights, sum(n for n, _ in known)
 
-    def _labelled(self, terms: Sequence[str]) -> Query | None:
-        """Documents with a query's word in a tag or bucket, None when no label has one."""
-        known = [term for term in terms if self.searcher.doc_freq("labels", term)]
+    def _labelled(self, terms: Sequence[str]) -> _Labelled:
+        """Documents with a query's word in a tag or bucket."""
+        counts = {term: count for term in terms if (count := self.searcher.doc_freq("labels", term))}
         # A set of terms costs tantivy a walk through its dictionary; a few single ones are looked up.
-        return _any([Query.term_query(self.schema, "labels", term, "basic") for term in known]) if known else None
+        known = [Query.term_query(self.schema, "labels", term, "basic") for term in counts]
+        return _Labelled(_any(known) if known else None, sum(counts.values()))
 
     def _top(self, weights: dict[str, float], filters: Filters, limit: int) -> Hits:
         """At least the `limit` best by BM25, and all that tie with the last of them."""
@@ -237,7 +257,7 @@ class TextSearch:
         boosts = {key: score * LABEL_BOOST for key, (score, _) in zip(keys[len(plain) :], boosted, strict=True)}
         scores = {key: score for key, (score, _) in zip(keys, plain, strict=False) if key not in boosts}
         scores.update(boosts)
-        return [Match(key, score, key in boosts) for score, key in levelled(scores, limit)]
+        return [_match(key, score, key in boosts) for score, key in levelled(scores, limit)]
 
     def _keys(self, hits: Hits) -> list[int]:
         """The keys of documents. Whatever their number it costs as much as a short search, so it is asked once."""
@@ -329,7 +349,7 @@ class TextSearch:
         options = [self._term(term) for term in dict.fromkeys([*terms, *near])][:MOST_TERMS]
         options += [Query.const_score_query(self._near(word), FUZZY_SHARE) for word in near]
         clauses = [(Occur.Must, _any(options)), *filters]
-        labelled = self._labelled(terms)
+        labelled = self._labelled(terms).query
         boosted = self._collect([*clauses, (Occur.Must, _silent(labelled))], limit) if labelled is not None else []
         return self._best(self._collect(clauses, limit), boosted, limit)
 

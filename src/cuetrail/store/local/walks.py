@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 
 from cuetrail.model import Node, Walk, Walked, WalkQuery, Where
+from cuetrail.quick import maker
 from cuetrail.store.local.labelindex import LabelIndex
 from cuetrail.store.local.labelwalk import Candidates, LabelWalk, by_gravity, by_rarity
 from cuetrail.store.local.read import Reader
@@ -20,6 +21,8 @@ SPARE, LETTERS = 3, 32
 GROWTH = 8
 # Where most of what is near matches the query, asking node by node costs more than asking who does not match.
 MOST_ASKED = 2_000
+
+_walked = maker(Walked)
 
 Pairs = list[tuple[int, float]]
 """Keys and values."""
@@ -107,7 +110,7 @@ class _Walkers:
 
     def _read(self, pairs: Pairs) -> list[Walked]:
         nodes = self._reader.nodes_by_key([key for key, _ in pairs])
-        read = [Walked(nodes[key], value) for key, value in pairs if key in nodes]
+        read = [_walked(nodes[key], value) for key, value in pairs if key in nodes]
         return [walked for walked in read if walked.node.id not in self._ids]
 
 

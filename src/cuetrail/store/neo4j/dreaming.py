@@ -61,12 +61,13 @@ class Neo4jDreaming:
     def _mark(self, version: str) -> Mark:
         return self.connection.reading(lambda tx: mark_of(tx, self.part, self.name, version))
 
-    def slice(self, version: str, limit: int, listens: Sequence[str] = ()) -> Slice | None:
+    def slice(self, version: str, limit: int, listens: Sequence[str] = (), behind: Mark | None = None) -> Slice | None:
         """The next atoms that changed since the pass last looked, None when there are none.
 
-        What dreams changed counts only if a pass it `listens` to did.
+        What dreams changed counts only if a pass it `listens` to did. The slice before this one may be yet to be saved:
+        then `behind` is its mark.
         """
-        mark = self._mark(version)
+        mark = behind or self._mark(version)
         continued = mark.upto > mark.done
         if not continued:
             if mark.done == self.head:

@@ -198,7 +198,12 @@ class _Handlers:
 
 def _answer(tool: Tool, memory: Memory, given: dict[str, Any]) -> Answer:
     # Models like to say null where they mean nothing.
-    said = {name: value for name, value in given.items() if value is not None}
+    # And where a tool takes nothing, some clients make something up, which the reference server passes over.
+    said = {
+        name: value
+        for name, value in given.items()
+        if value is not None and (not tool.lenient or name in tool.properties)
+    }
     check_arguments(tool, said)
     return tool.call(memory, said)
 

@@ -35,7 +35,7 @@ class Tool:
     """A verb as a tool: what to pass, what comes back, and what it does to the memory.
 
     `writes` is whether it changes anything, `destroys` whether something may be lost by that, `repeatable` whether a
-    second call with the same arguments changes nothing more.
+    second call with the same arguments changes nothing more. A `lenient` one passes over arguments it does not know.
     """
 
     name: str
@@ -48,11 +48,13 @@ class Tool:
     writes: bool = False
     destroys: bool = False
     repeatable: bool = True
+    lenient: bool = False
 
     @property
     def schema(self) -> Schema:
         """The JSON Schema of its arguments."""
-        given: Schema = {"type": "object", "properties": dict(self.properties), "additionalProperties": False}
+        given: Schema = {"type": "object", "properties": dict(self.properties)}
+        given |= {} if self.lenient else {"additionalProperties": False}
         return {**given, "required": list(self.required)} if self.required else given
 
 

@@ -102,7 +102,7 @@ ALIASES: tuple[Alias, ...] = (
     Alias("DELETE", ("/memories", "/v1/memories"), "write", mem0.delete_all, _ALL, _SAID),
     Alias(
         "POST", ("/search", "/v3/memories/search"), "read", mem0.search, _FIND, _FOUND,
-        {"query": "what does Ada drink?", "user_id": "ada"},
+        {"query": "does Ada like tea?", "user_id": "ada"},
     ),
     Alias("POST", ("/v1/memories/search", "/v2/memories/search"), "read", _bare(mem0.search), _FIND, several(MEMORY)),
     Alias("GET", ("/memories/{id}", "/v1/memories/{id}"), "read", mem0.get, _ONE, MEMORY),

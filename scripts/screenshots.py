@@ -78,6 +78,9 @@ def shoot(browser: Browser, url: str, folder: Path) -> None:
         page = context.new_page()
         page.goto(f"{url}/{place}")
         page.wait_for_load_state("networkidle")
+        # The first time the model is loaded, for which nobody waits again.
+        page.reload()
+        page.wait_for_load_state("networkidle")
         prepare(page)
         page.screenshot(path=folder / f"page-{name}.png")
         context.close()

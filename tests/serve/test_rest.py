@@ -96,6 +96,21 @@ def test_wrong_use_is_a_problem_that_says_what_to_do(
     assert detail in refused(client.post(f"/v1/{verb}", json=body), status)
 
 
+def test_a_whole_number_may_be_written_as_any_other(client: TestClient) -> None:
+    client.post("/v1/add", json={"text": "The antenna stands.", "id": "a", "props": {"height": 2.0}})
+    found = client.post("/v1/recall", json={"cue": "antenna", "limit": 1.0, "budget": 200.0})
+    assert found.status_code == 200, found.text
+    assert isinstance(found.json()["hits"][0]["node"]["props"]["height"], float)
+    assert "not of type 'integer'" in refused(client.post("/v1/recall", json={"cue": "antenna", "limit": 1.5}), 400)
+
+
+def test_a_note_may_expire_on_a_day(client: TestClient) -> None:
+    client.post("/v1/add", json={"text": "The antenna stands.", "id": "a"})
+    note = client.post("/v1/note", json={"target": "a", "text": "hot", "expires": "2099-05-31"}).json()
+    assert note["expires"] == 4083868800000
+    assert "is no time" in refused(client.post("/v1/note", json={"target": "a", "text": "b", "expires": "soon"}), 400)
+
+
 def test_what_was_forgotten_is_a_conflict(client: TestClient) -> None:
     client.post("/v1/add", json={"text": "A secret.", "id": "a"})
     client.post("/v1/forget", json={"ids": ["a"]})

@@ -11,8 +11,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from cuetrail import Memory
+from cuetrail.serve.door import Rules
 from cuetrail.serve.opening import Opener
-from cuetrail.serve.rest import Rules, make_app
+from cuetrail.serve.rest import make_app
 
 ROOT = Path(__file__).parents[2]
 COMMAND = re.compile(r"^ {4}(curl (?:.*\\\n)*.*)$", re.MULTILINE)

@@ -14,7 +14,7 @@ from cuetrail.serve import mem0
 from cuetrail.serve.bodies import arguments
 from cuetrail.serve.door import ASKED
 from cuetrail.serve.results import maybe, several, thing
-from cuetrail.serve.shape import Answer, Schema, Tool, check_arguments
+from cuetrail.serve.shape import Answer, Schema, Tool, checked_arguments
 from cuetrail.serve.tokens import Access
 from cuetrail.switch.mem0 import WHOSE
 
@@ -146,8 +146,8 @@ def _endpoint(desk: Desk, by_method: dict[str, Alias]) -> Callable[[Request], An
         body = await arguments(request, desk.rules) if alias.method in ("POST", "PUT") else {}
         sent = {**_numbered(request.query_params), **body, **request.path_params}
         # mem0's clients send more than means anything here, and each version something else.
-        given = {name: value for name, value in sent.items() if name in alias.tool.properties}
-        check_arguments(alias.tool, given)
+        known = {name: value for name, value in sent.items() if name in alias.tool.properties}
+        given = checked_arguments(alias.tool, known)
         key = request.headers.get("idempotency-key") if alias.access == "write" else None
         return await desk.answer(
             request, "mem0-delete" if alias.method == "DELETE" else "mem0", scope,

@@ -29,7 +29,7 @@ from cuetrail.model import Scope
 from cuetrail.serve import pages
 from cuetrail.serve.offers import PROFILES, TITLE, Offer
 from cuetrail.serve.opening import Opener
-from cuetrail.serve.shape import Answer, Tool, check_arguments
+from cuetrail.serve.shape import Answer, Tool, checked_arguments
 from cuetrail.serve.updates import Updates
 
 if TYPE_CHECKING:
@@ -210,8 +210,7 @@ def _answer(tool: Tool, memory: Memory, given: dict[str, Any]) -> Answer:
         for name, value in given.items()
         if value is not None and (not tool.lenient or name in tool.properties)
     }
-    check_arguments(tool, said)
-    return tool.call(memory, said)
+    return tool.call(memory, checked_arguments(tool, said))
 
 
 def _failed(text: str) -> types.CallToolResult:

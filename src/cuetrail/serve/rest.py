@@ -31,7 +31,7 @@ from cuetrail.serve.front import front
 from cuetrail.serve.openapi import document
 from cuetrail.serve.problems import Problem, body_of, problem_of, told
 from cuetrail.serve.repeats import Repeats
-from cuetrail.serve.shape import check_arguments
+from cuetrail.serve.shape import checked_arguments
 from cuetrail.serve.tokens import Access, Token, find, tokens
 from cuetrail.serve.verbs import EFFECTS, Effect, Job, job_of, verb_tool
 
@@ -160,8 +160,7 @@ class Desk:
         request.scope[ASKED] = name
         # A token first: nobody is listened to who may not speak.
         scope = await self.allowed(request, _needed(effect))
-        given = await arguments(request, self.rules)
-        check_arguments(verb_tool(_verb(name)), given)
+        given = checked_arguments(verb_tool(_verb(name)), await arguments(request, self.rules))
         if given.get("everyone"):
             await self.allowed(request, "admin")
         if given.get("embedder", "none") not in EMBEDDERS:

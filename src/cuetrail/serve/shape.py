@@ -58,11 +58,14 @@ class Tool:
         return {**given, "required": list(self.required)} if self.required else given
 
 
-def check_arguments(tool: Tool, given: Mapping[str, Any]) -> None:
-    """Raises InputError, with the place and what belongs there, unless the arguments fit the tool's schema."""
+def checked_arguments(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments, whole numbers as such however they were written.
+
+    Raises InputError, with the place and what belongs there, unless they fit the tool's schema.
+    """
     check = _checker(tool)
     if check.is_valid(given):
-        return
+        return {name: _whole(value, tool.properties.get(name, {})) for name, value in given.items()}
     # Imported here: not needed before somebody errs.
     from jsonschema.exceptions import best_match
 
@@ -75,6 +78,13 @@ def check_arguments(tool: Tool, given: Mapping[str, Any]) -> None:
     # It begins with what was given, which may be long; what is wrong with that comes last.
     said = said if len(said) <= 300 else f"{said[:60]} … {said[-200:]}"
     raise InputError(f"{tool.name}: {place + ': ' if place else ''}{said}")
+
+
+def _whole(value: Any, schema: Schema) -> Any:
+    """To JSON 5.0 is a whole number too."""
+    if not isinstance(value, float) or not value.is_integer():
+        return value
+    return int(value) if any(one.get("type") == "integer" for one in (schema, *schema.get("anyOf", ()))) else value
 
 
 @cache

@@ -27,7 +27,7 @@ RECALL_TOKENS, BRIEF_TOKENS, FETCH_TOKENS = 2000, 1300, 8000
 NEIGHBOURS = 10
 FACT_SHARE, FACT_HOPS = 4, 1
 """Which part of a recall's tokens facts may take, and how far from what the cue means they may be."""
-WAYS = ("walk", "hop", "link")
+WAYS = ("walk", "link", "hop", "left", "further")
 """The parts of a score that tell how a memory was come to from others."""
 SEARCHED = 10
 LIST_DROPPED = ("score", "seq", "props", "provenance", "aliases", "salience")

@@ -27,6 +27,9 @@ const FOUND_BY: Record<string, string> = {
   walk: "a way to it",
   link: "being named there",
   hop: "a rare name it shares",
+  left: "words that the best lack",
+  further: "a search on from the best",
+  when: "its time",
 };
 
 const listed = new Intl.ListFormat("en", { type: "conjunction" });
@@ -34,7 +37,7 @@ const listed = new Intl.ListFormat("en", { type: "conjunction" });
 export const foundBy = (hit: Hit): string => listed.format((hit.why.found_by ?? []).map((by) => FOUND_BY[by] ?? plain(by)));
 
 /** Parts of a score that tell how a memory was come to from others. */
-const WAYS = ["walk", "hop", "link"];
+const WAYS = ["walk", "link", "hop", "left", "further"];
 
 /**
  * Whether the cue itself found this, and not a way from something else. A recipe of one list has all it found among the

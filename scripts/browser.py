@@ -14,6 +14,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -86,11 +87,11 @@ def serving(memory: Path, *options: str) -> Iterator[str]:
         try:
             if "http://" not in said:
                 raise RuntimeError(f"the server did not start: {said}{server.stderr.read()}")
+            # What it logs is read all the time: a pipe that is full would stop it.
+            threading.Thread(target=server.stderr.read, daemon=True).start()
             yield said.split()[-1]
         finally:
             server.send_signal(signal.SIGINT)
-            # What it has logged; a pipe nobody reads would hold it up.
-            server.stderr.read()
 
 
 def main(arguments: list[str]) -> int:

@@ -286,7 +286,8 @@ def _is_no_noun(word: str) -> bool:
 def looked_for(cue: Cue) -> tuple[str, ...]:
     """What a cue asks for, each once: phrases, words, and the filters that hold, as they are written in a cue."""
     filters = (*(f"#{tag}" for tag in cue.where.tags), *(f"@{bucket}" for bucket in cue.where.buckets))
-    return tuple(dict.fromkeys((*cue.query.phrases, *cue.query.words.split(), *filters)))
+    words = (word.strip(_EDGES) or word for word in cue.query.words.split())
+    return tuple(dict.fromkeys((*cue.query.phrases, *words, *filters)))
 
 
 def _name(found: str) -> str:

@@ -22,7 +22,10 @@ def read_at_most(file: BinaryIO, most: int) -> bytes:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file to write to, which takes the place of `path` when it is whole; folders on the way are made."""
+    """A file to write to, which takes the place of `path` when it is whole; folders on the way are made.
+
+    Who could not read the old one cannot read the new one.
+    """
     if _is_special(path):
         with path.open("wb") as file:
             yield file
@@ -32,6 +35,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     temporary = place.with_name(f".{uuid.uuid4().hex}.tmp")
     try:
         with temporary.open("wb") as file:
+            if place.exists():
+                shutil.copymode(place, temporary)
             yield file
         temporary.replace(place)
     finally:

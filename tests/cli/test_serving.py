@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cuetrail.serve import install
+from cuetrail.serve import install, settings
 from tests.cli.conftest import Run
 
 
@@ -98,11 +98,73 @@ def test_another_entry_of_the_name_is_only_replaced_when_told_so(home: Path, run
 def test_a_file_that_is_not_understood_is_left_alone_and_the_entry_is_shown(home: Path, run: Run, client: str) -> None:
     place = home / PLACES[client][0]
     place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text('{\n  // a comment\n  "a": 1\n}')
+    place.write_text('{\n  // a comment\n  "a": \n}')
     refused = run("mcp", "install", client, code=2)
     assert "by hand" in refused.stderr
     assert '"--memory"' in refused.stderr
-    assert place.read_text() == '{\n  // a comment\n  "a": 1\n}'
+    assert place.read_text() == '{\n  // a comment\n  "a": \n}'
+
+
+COMMENTED = """\
+// mine
+{
+    "inputs": [], // none yet
+    "servers": {
+        /* "old": {"command": "y"}, */
+        "other": {"command": "x", "url": "http://a//b"}, // keep
+    },
+}
+"""
+
+
+def test_comments_and_line_ends_stay_as_they_are(home: Path, run: Run) -> None:
+    place = home / PLACES["vscode"][0]
+    place.parent.mkdir(parents=True)
+    place.write_bytes(COMMENTED.replace("\n", "\r\n").encode())
+    run("mcp", "install", "vscode")
+    lines = place.read_bytes().decode().split("\r\n")
+    assert "\n" not in "".join(lines)
+    kept = iter(lines)
+    assert all(line in kept for line in COMMENTED.splitlines())
+    added = [line for line in lines if line not in COMMENTED.splitlines()]
+    assert added[0] == '        "cuetrail": {'
+    assert "says so already" in run("mcp", "install", "vscode").stderr
+    run("mcp", "install", "vscode", "--profile", "full", "--replace")
+    assert place.read_bytes().count(b'"cuetrail"') == 1
+    assert place.read_bytes().count(b'"full"') == 1
+
+
+def test_a_file_that_others_may_not_read_stays_so(home: Path, run: Run) -> None:
+    place = home / ".claude.json"
+    place.write_text('{"key": "secret"}')
+    place.chmod(0o600)
+    run("mcp", "install", "claude")
+    assert place.stat().st_mode & 0o777 == 0o600
+    assert read(place)["key"] == "secret"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", '{\n  "a": {\n    "n": 1\n  }\n}\n'),
+        ("{}", '{\n  "a": {\n    "n": 1\n  }\n}'),
+        ('{"b": 2}', '{"b": 2, "a": {"n": 1}}'),
+        ('{"a": {"m": [1, 2]}, "b": 1.0}', '{"a": {"m": [1, 2], "n": 1}, "b": 1.0}'),
+        ('\ufeff{"a": {"n": {"x": "}"}}}', '\ufeff{"a": {"n": 1}}'),
+        ('{\n\t"a": {\n\t\t"m": 0 // last\n\t}\n}', '{\n\t"a": {\n\t\t"m": 0, // last\n\t\t"n": 1\n\t}\n}'),
+        ('{\n "a": {}\n}', '{\n "a": {\n  "n": 1\n }\n}'),
+        ('{"a": {"m": 0,}}', '{"a": {"m": 0, "n": 1,}}'),
+    ],
+)
+def test_an_entry_is_written_as_its_neighbours_are(before: str, after: str) -> None:
+    assert settings.entered(before, "a", "n", 1) == after
+    assert settings.parsed(after)["a"]["n"] == 1
+
+
+@pytest.mark.parametrize("text", ["{", '{"a": }', '{"a": {"b": 1}', "[", '{"a" 1}', "{'a': 1}", '{"a": 1} x', "/"])
+def test_broken_settings_are_an_error(text: str) -> None:
+    with pytest.raises(json.JSONDecodeError):
+        settings.parsed(text)
 
 
 def test_claude_desktop_is_told_where_it_is_installed(home: Path, run: Run) -> None:

@@ -117,6 +117,19 @@ def test_a_person_searches_asks_why_and_looks_at_the_graph(page: Page) -> None:
     page.get_by_role("heading", name="Joined to").wait_for()
 
 
+def test_the_default_recipe_tells_what_the_cue_found_from_what_was_come_to(page: Page) -> None:
+    page.goto("/#/search?q=who+should+I+ask+about+the+silent+receiver")
+    page.locator(".walkers article.hit").first.wait_for()
+    direct = page.locator(".anchors article.hit")
+    assert direct.count() > 0
+    for card in direct.all():
+        assert card.locator("mark").count() > 0, "what is found directly has a word of the cue"
+    assert page.locator(".walkers article.hit mark").count() == 0
+    for why in page.locator(".walkers [data-why]").all():
+        why.click()
+    assert page.locator(".walkers .trail .stop:has-text('found by the cue') + .stop").count() > 0
+
+
 def test_a_person_edits_and_forgets_a_memory(page: Page, memory_place: Path) -> None:
     page.goto("/#/search")
     page.get_by_role("button", name="Write a memory").click()

@@ -155,6 +155,25 @@ def test_opening_skips_names_that_are_not_there(compat: Talk) -> None:
     compat(look)
 
 
+def test_what_a_client_makes_up_beside_the_arguments_is_passed_over(compat: Talk) -> None:
+    async def dummy(one: Agent) -> None:
+        assert await one.data("read_graph", random_string="x") == await one.data("read_graph")
+        assert await one.data("open_nodes", names=["Bob"], depth=2) == await one.data("open_nodes", names=["Bob"])
+
+    compat(dummy)
+
+
+def test_an_observation_without_words_is_not_said_to_be_kept(compat: Talk) -> None:
+    async def blank(one: Agent) -> None:
+        eve = {"name": "Eve", "entityType": "person", "observations": ["Sings", " ", ""]}
+        assert await one.data("create_entities", entities=[eve]) == {"entities": [{**eve, "observations": ["Sings"]}]}
+        added = await one.data("add_observations", observations=[{"entityName": "Eve", "contents": [" ", "Dances"]}])
+        assert added == {"results": [{"entityName": "Eve", "addedObservations": ["Dances"]}]}
+        assert (await one.data("open_nodes", names=["Eve"]))["entities"][0]["observations"] == ["Sings", "Dances"]
+
+    compat(blank)
+
+
 def test_wrong_use_is_an_error_in_words(compat: Talk) -> None:
     async def misuse(one: Agent) -> None:
         assert "'entityType' is a required property" in await one.error("create_entities", entities=[{"name": "a"}])

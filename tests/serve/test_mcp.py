@@ -163,6 +163,54 @@ def test_answers_stay_within_their_budget(place: Path, talk: Talk, tokens: int) 
     talk(ask)
 
 
+def test_a_fact_that_was_stated_is_recalled_fetched_and_told_by_name(talk: Talk) -> None:
+    async def ask(one: Agent) -> None:
+        await one.data("memory_add", name="Ines Okafor", kind="person", text="Field technician.", id="ines")
+        await one.data("memory_add", name="Tomas Lund", kind="person", id="tomas")
+        await one.data("memory_fact", subject="Ines Okafor", predicate="lives_in", object="Turin")
+        fact = await one.data("memory_fact", subject="Ines Okafor", predicate="reports_to", object="Tomas Lund")
+        text = await one.text("memory_recall", cue="where does Ines Okafor live?")
+        assert "lives_in: Turin" in text
+        assert "Field technician." in text
+        found = await one.data("memory_recall", cue="where does Ines Okafor live?")
+        stated = {"id": fact["id"], "subject": "Ines Okafor", "predicate": "reports_to", "object": "Tomas Lund"}
+        assert stated in found["facts"]
+        assert "facts" not in await one.data("memory_recall", cue="Ines Okafor", kinds=["person"])
+        assert "reports_to: Tomas Lund" in await one.text("memory_get", id="ines")
+        assert "lives_in: Turin" in (await one.data("fetch", id="ines"))["text"]
+        got = await one.client.get_prompt("start", {"topic": "Ines Okafor"})
+        content = got.messages[0].content
+        assert isinstance(content, TextContent)
+        assert "lives_in: Turin" in content.text
+
+    talk(ask)
+
+
+def test_a_memory_that_was_come_to_is_not_said_to_be_found_directly(place: Path, talk: Talk) -> None:
+    with Memory(place, embedder=None) as memory:
+        memory.add("The silent receiver at [[Skarholm]] froze.", id="anchor")
+        memory.add("Boats leave on Tuesday.", id="boat")
+        memory.link("anchor", "boat", weight=1.0)
+
+    async def ask(one: Agent) -> None:
+        hits = (await one.data("memory_recall", cue="silent receiver"))["hits"]
+        assert {hit["id"]: hit["found"] for hit in hits} == {"anchor": "directly", "boat": "associated"}
+
+    talk(ask)
+
+
+def test_a_memory_with_nothing_in_it_says_so(talk: Talk) -> None:
+    async def ask(one: Agent) -> None:
+        assert await one.text("memory_brief") == "Nothing is remembered yet."
+        said = await one.text("memory_recall", cue="")
+        assert said == "Nothing is remembered on this. Say what to look for."
+        assert (await one.text("memory_recall", cue="antenna?")).endswith("Looked for: antenna.")
+        await one.data("memory_add", text="The antenna stands.")
+        assert "memory_recall" in await one.text("memory_explore", text_matches=["antenna"])
+
+    talk(ask)
+
+
 def test_search_and_fetch_answer_in_the_shape_chatgpt_wants(talk: Talk) -> None:
     async def chatgpt(one: Agent) -> None:
         await one.data("memory_add", text="The antenna stands on the lee side.", id="an/id ü", tags=["radio"])

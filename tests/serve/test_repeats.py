@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from cuetrail.serve.problems import Problem
 from cuetrail.serve.repeats import MOST, SECONDS, Repeats
-from tests.serve.http_tools import issuer, refused, serving
+from tests.serve.http_tools import EVENTS, events, issuer, refused, serving
 
 NOTE = {"target": "a", "text": "hot"}
 
@@ -52,6 +52,25 @@ def test_no_answer_outlives_what_was_forgotten(client: TestClient) -> None:
     key = {"Idempotency-Key": "k"}
     client.post("/v1/add", json={"text": "A secret.", "id": "s"}, headers=key)
     client.post("/v1/forget", json={"ids": ["s"]})
+    refused(client.post("/v1/add", json={"text": "A secret.", "id": "s"}, headers=key), 409)
+
+
+def test_in_events_too_a_key_is_done_once_and_told_alike(client: TestClient) -> None:
+    key = {"Idempotency-Key": "k"}
+    first, second = (events(client.post("/v1/note", json=NOTE, headers={**key, **EVENTS})) for _ in range(2))
+    assert first == second
+    assert [name for name, _ in first] == ["result", "end"]
+    assert client.post("/v1/note", json=NOTE, headers=key).json() == first[0][1]
+    assert client.post("/v1/stats").json()["notes"] == 1
+    refused(client.post("/v1/note", json={**NOTE, "text": "cold"}, headers={**key, **EVENTS}), 422)
+
+
+def test_forgetting_in_events_lets_go_of_answers_and_keeps_its_own(client: TestClient) -> None:
+    key = {"Idempotency-Key": "k"}
+    client.post("/v1/add", json={"text": "A secret.", "id": "s"}, headers=key)
+    gone = {"Idempotency-Key": "gone", **EVENTS}
+    once, again = (events(client.post("/v1/forget", json={"ids": ["s"]}, headers=gone)) for _ in range(2))
+    assert once[-2:] == again
     refused(client.post("/v1/add", json={"text": "A secret.", "id": "s"}, headers=key), 409)
 
 

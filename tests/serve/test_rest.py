@@ -96,6 +96,21 @@ def test_wrong_use_is_a_problem_that_says_what_to_do(
     assert detail in refused(client.post(f"/v1/{verb}", json=body), status)
 
 
+def test_a_whole_number_may_be_written_as_any_other(client: TestClient) -> None:
+    client.post("/v1/add", json={"text": "The antenna stands.", "id": "a", "props": {"height": 2.0}})
+    found = client.post("/v1/recall", json={"cue": "antenna", "limit": 1.0, "budget": 200.0})
+    assert found.status_code == 200, found.text
+    assert isinstance(found.json()["hits"][0]["node"]["props"]["height"], float)
+    assert "not of type 'integer'" in refused(client.post("/v1/recall", json={"cue": "antenna", "limit": 1.5}), 400)
+
+
+def test_a_note_may_expire_on_a_day(client: TestClient) -> None:
+    client.post("/v1/add", json={"text": "The antenna stands.", "id": "a"})
+    note = client.post("/v1/note", json={"target": "a", "text": "hot", "expires": "2099-05-31"}).json()
+    assert note["expires"] == 4083868800000
+    assert "is no time" in refused(client.post("/v1/note", json={"target": "a", "text": "b", "expires": "soon"}), 400)
+
+
 def test_what_was_forgotten_is_a_conflict(client: TestClient) -> None:
     client.post("/v1/add", json={"text": "A secret.", "id": "a"})
     client.post("/v1/forget", json={"ids": ["a"]})
@@ -136,7 +151,26 @@ def test_a_request_by_a_name_that_is_not_ours_is_refused(client: TestClient, hos
 def test_pages_of_other_sites_are_refused_and_our_own_are_not(client: TestClient) -> None:
     for origin in ("https://evil.example", "null", "http://localhost.evil.example"):
         refused(client.post("/v1/stats", headers={"Origin": origin}), 403)
-    assert client.post("/v1/stats", headers={"Origin": "http://localhost:8765"}).status_code == 200
+    assert client.post("/v1/stats", headers={"Origin": "http://localhost"}).status_code == 200
+
+
+def test_a_page_of_another_server_on_this_machine_is_of_another_site(client: TestClient) -> None:
+    here = {"Host": "localhost:8765"}
+    for origin in (
+        "http://localhost:3000",
+        "http://127.0.0.1:3000",
+        "http://localhost",
+        "http://[::1]:1",
+        "http://localhost:x",
+    ):
+        refused(client.post("/v1/stats", headers={**here, "Origin": origin}), 403)
+    for origin in ("http://localhost:8765", "http://127.0.0.1:8765"):
+        assert client.post("/v1/stats", headers={**here, "Origin": origin}).status_code == 200
+
+
+def test_a_name_that_was_allowed_may_be_a_proxys_on_any_port(place: Path) -> None:
+    with serving(place, Rules(hosts=("localhost", "memory.example.org"))) as client:
+        assert client.post("/v1/stats", headers={"Origin": "https://memory.example.org"}).status_code == 200
 
 
 def test_once_there_is_a_token_every_request_needs_one(client: TestClient, bearer: Issue) -> None:
@@ -196,6 +230,15 @@ def test_requests_are_counted_for_prometheus(client: TestClient) -> None:
     assert 'cuetrail_requests_total{verb="stats",status="200"} 1' in text
     assert 'cuetrail_requests_total{verb="recall",status="400"} 1' in text
     assert 'verb="unknown",status="404"' in text
+    steps = [
+        float(line.split()[-1])
+        for line in text.splitlines()
+        if line.startswith('cuetrail_request_seconds_bucket{verb="stats"')
+    ]
+    assert steps == sorted(steps)
+    assert steps[-1] == 1
+    assert 'cuetrail_request_seconds_count{verb="stats"} 1' in text
+    assert all(f"# HELP {line.split()[2]}" in text for line in text.splitlines() if line.startswith("# TYPE"))
     assert "script" not in text
 
 
@@ -276,6 +319,11 @@ def test_over_http_an_agent_has_its_tokens_scope_and_no_more(client: TestClient,
     assert _called(client, reader, "memory_recall", cue="secret")["structuredContent"]["answerable"]
     assert not _called(client, ben, "memory_recall", cue="secret")["structuredContent"]["answerable"]
     assert "may only read" in _called(client, reader, "memory_add", text="more")["content"][0]["text"]
+
+
+def test_the_mcp_server_has_no_stream_to_hold_open(client: TestClient) -> None:
+    refused(client.get("/mcp", headers={"Accept": "text/event-stream"}), 405)
+    refused(client.delete("/mcp"), 405)
 
 
 def test_the_real_command_serves_and_stops_when_it_is_told_to(place: Path) -> None:

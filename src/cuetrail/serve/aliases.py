@@ -14,7 +14,7 @@ from cuetrail.serve import mem0
 from cuetrail.serve.bodies import arguments
 from cuetrail.serve.door import ASKED
 from cuetrail.serve.results import maybe, several, thing
-from cuetrail.serve.shape import Answer, Schema, Tool, check_arguments
+from cuetrail.serve.shape import Answer, Schema, Tool, checked_arguments
 from cuetrail.serve.tokens import Access
 from cuetrail.switch.mem0 import WHOSE
 
@@ -102,7 +102,7 @@ ALIASES: tuple[Alias, ...] = (
     Alias("DELETE", ("/memories", "/v1/memories"), "write", mem0.delete_all, _ALL, _SAID),
     Alias(
         "POST", ("/search", "/v3/memories/search"), "read", mem0.search, _FIND, _FOUND,
-        {"query": "what does Ada drink?", "user_id": "ada"},
+        {"query": "does Ada like tea?", "user_id": "ada"},
     ),
     Alias("POST", ("/v1/memories/search", "/v2/memories/search"), "read", _bare(mem0.search), _FIND, several(MEMORY)),
     Alias("GET", ("/memories/{id}", "/v1/memories/{id}"), "read", mem0.get, _ONE, MEMORY),
@@ -146,8 +146,8 @@ def _endpoint(desk: Desk, by_method: dict[str, Alias]) -> Callable[[Request], An
         body = await arguments(request, desk.rules) if alias.method in ("POST", "PUT") else {}
         sent = {**_numbered(request.query_params), **body, **request.path_params}
         # mem0's clients send more than means anything here, and each version something else.
-        given = {name: value for name, value in sent.items() if name in alias.tool.properties}
-        check_arguments(alias.tool, given)
+        known = {name: value for name, value in sent.items() if name in alias.tool.properties}
+        given = checked_arguments(alias.tool, known)
         key = request.headers.get("idempotency-key") if alias.access == "write" else None
         return await desk.answer(
             request, "mem0-delete" if alias.method == "DELETE" else "mem0", scope,

@@ -151,7 +151,8 @@ def _create_entities(memory: Memory, given: dict[str, Any]) -> Answer:
         item = {"id": entity_id(norm), "kind": kind, "name": row["name"], "source": FORMAT, "props": props}
         owner = replace(make_node(item, now), seq=len(nodes))
         nodes += [owner, *_atoms(owner.id, [], 0, row["observations"], now)]
-        made.append({"name": row["name"], "entityType": row["entityType"], "observations": row["observations"]})
+        observed = [text for text in row["observations"] if text.strip()]
+        made.append({"name": row["name"], "entityType": row["entityType"], "observations": observed})
     _keep(memory, nodes, now)
     return _said({"entities": made}, made)
 
@@ -186,7 +187,7 @@ def _add_observations(memory: Memory, given: dict[str, Any]) -> Answer:
     ends = {one.node.id: one.atoms[-1].seq + 1 if one.atoms else 0 for one in known.values()}
     for row in rows:
         owner = known[row["entityName"]].node.id
-        new = [text for text in row["contents"] if text not in said[owner]]
+        new = [text for text in row["contents"] if text.strip() and text not in said[owner]]
         nodes += _atoms(owner, said[owner], ends[owner], new, now)
         ends[owner] += len(new)
         said[owner] = [*said[owner], *new]
@@ -322,7 +323,7 @@ def _tool(
     properties = {argument: schema} if argument else {}
     needed = (argument,) if argument else ()
     repeatable = destroys or not writes
-    return Tool(name, title, description, properties, call, needed, output, writes, destroys, repeatable)
+    return Tool(name, title, description, properties, call, needed, output, writes, destroys, repeatable, lenient=True)
 
 
 TOOLS: tuple[Tool, ...] = (

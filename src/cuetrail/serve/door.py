@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -38,33 +39,61 @@ class Rules:
     patience: float = PATIENCE
 
 
+STEPS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+"""Seconds by which the times of requests are told apart in metrics."""
+
+
+@dataclass(slots=True)
+class Times:
+    """How long requests took: how many up to each of STEPS, and all together."""
+
+    up_to: list[int] = field(default_factory=lambda: [0] * len(STEPS))
+    number: int = 0
+    seconds: float = 0.0
+
+    def add(self, taken: float) -> None:
+        """Count one more."""
+        self.number += 1
+        self.seconds += taken
+        for place in range(bisect_left(STEPS, taken), len(STEPS)):
+            self.up_to[place] += 1
+
+
 @dataclass(slots=True)
 class Counts:
     """How often and for how long each thing was asked, for Prometheus."""
 
     requests: Counter[tuple[str, int]] = field(default_factory=Counter)
-    seconds: dict[str, float] = field(default_factory=dict)
+    times: dict[str, Times] = field(default_factory=dict)
     under_way: int = 0
 
     def add(self, name: str, status: int, seconds: float) -> None:
         """Count one request that is over."""
         self.requests[name, status] += 1
-        self.seconds[name] = self.seconds.get(name, 0.0) + seconds
+        self.times.setdefault(name, Times()).add(seconds)
 
     def text(self) -> str:
         """All counts in the format of Prometheus."""
-        lines = ["# TYPE cuetrail_requests_total counter"]
+        lines = _headed("cuetrail_requests_total", "counter", "Requests that are over, by verb and status.")
         lines += [
             f'cuetrail_requests_total{{verb="{verb}",status="{status}"}} {number}'
             for (verb, status), number in sorted(self.requests.items())
         ]
-        lines.append("# TYPE cuetrail_request_seconds_total counter")
-        lines += [
-            f'cuetrail_request_seconds_total{{verb="{verb}"}} {taken:.6f}'
-            for verb, taken in sorted(self.seconds.items())
-        ]
-        lines += ["# TYPE cuetrail_requests_under_way gauge", f"cuetrail_requests_under_way {self.under_way}"]
-        return "\n".join(lines) + "\n"
+        lines += _headed("cuetrail_request_seconds", "histogram", "How long requests took, by verb.")
+        for verb, times in sorted(self.times.items()):
+            steps = [(f"{step:g}", number) for step, number in zip(STEPS, times.up_to, strict=True)]
+            lines += [
+                f'cuetrail_request_seconds_bucket{{verb="{verb}",le="{step}"}} {number}'
+                for step, number in (*steps, ("+Inf", times.number))
+            ]
+            lines.append(f'cuetrail_request_seconds_sum{{verb="{verb}"}} {times.seconds:.6f}')
+            lines.append(f'cuetrail_request_seconds_count{{verb="{verb}"}} {times.number}')
+        lines += _headed("cuetrail_requests_under_way", "gauge", "Requests that are being answered or wait for it.")
+        return "\n".join([*lines, f"cuetrail_requests_under_way {self.under_way}"]) + "\n"
+
+
+def _headed(name: str, kind: str, said: str) -> list[str]:
+    return [f"# HELP {name} {said}", f"# TYPE {name} {kind}"]
 
 
 ASKED, TOKEN = "cuetrail.asked", "cuetrail.token"
@@ -133,8 +162,22 @@ def let_in(request: Request, hosts: tuple[str, ...]) -> None:
             421, f"this server is not called {host or '(no Host)':.80}: `cuetrail serve --allow-host` names it"
         )
     origin = request.headers.get("origin")
-    if origin is not None and _name(origin) not in hosts:
+    if origin is not None and not _is_ours(origin, request.headers.get("host", ""), hosts):
         raise Problem(403, "pages of other sites may not use this memory")
+
+
+def _is_ours(origin: str, host: str, hosts: tuple[str, ...]) -> bool:
+    """Whether a page is one of this server's. On this machine every port may be somebody else's server."""
+    name = _name(origin)
+    return name in hosts and (name not in LOOPBACK or _port(origin) == _port(f"{origin.partition(':')[0]}://{host}"))
+
+
+def _port(url: str) -> int | None:
+    try:
+        found = urlsplit(url)
+        return found.port or {"http": 80, "https": 443}.get(found.scheme)
+    except ValueError:
+        return None
 
 
 def _name(url: str) -> str:

@@ -19,7 +19,7 @@ import asyncio
 import contextlib
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import anyio
@@ -37,6 +37,8 @@ SOON, SILENCE = 1.0, 15.0
 Tell = Callable[[str, Any], None]
 Work = Callable[[Tell, threading.Event], None]
 """Work in a thread: it tells of events by name, and looks whether anybody still listens."""
+Once = Callable[[Callable[[], Awaitable[bytes]]], Awaitable[bytes]]
+"""Has something made, or knows what came of it when it was asked for before."""
 
 
 def event(name: str, data: Any) -> bytes:
@@ -51,8 +53,10 @@ def event(name: str, data: Any) -> bytes:
 class Events:
     """An answer in events. Whoever stops listening stops a walk; a job that writes goes on to its end."""
 
-    def __init__(self, work: Work, problem: Callable[[Exception], Any], turns: anyio.CapacityLimiter) -> None:
-        self._work, self._problem, self._turns = work, problem, turns
+    def __init__(
+        self, work: Work, problem: Callable[[Exception], Any], turns: anyio.CapacityLimiter, once: Once | None = None
+    ) -> None:
+        self._work, self._problem, self._turns, self._once = work, problem, turns, once
         self._gone = threading.Event()
         self._failed: Exception | None = None
 
@@ -84,13 +88,26 @@ class Events:
             with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
                 telling.send_nowait(piece)
 
+        results, ran = list[bytes](), False
+
         def tell(name: str, data: Any) -> None:
+            if name == "result":
+                results.append(compact(data).encode())
             if not self._gone.is_set():
                 loop.call_soon_threadsafe(put, event(name, data))
 
+        async def make() -> bytes:
+            nonlocal ran
+            ran = True
+            await anyio.to_thread.run_sync(lambda: self._work(tell, self._gone), limiter=self._turns)
+            return results[-1] if results else b"{}"
+
         async with telling:
             try:
-                await anyio.to_thread.run_sync(lambda: self._work(tell, self._gone), limiter=self._turns)
+                known = await (make() if self._once is None else self._once(make))
+                if not ran:
+                    # It was done before; what came of it then is told again.
+                    put(b"event: result\ndata: %b\n\n" % known)
                 put(event("end", {}))
             except Exception as error:  # noqa: BLE001  # the client is told of it, whatever it is
                 self._failed = error

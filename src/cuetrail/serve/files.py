@@ -21,7 +21,7 @@ from cuetrail.errors import CuetrailError
 from cuetrail.model import Scope
 from cuetrail.serve.bodies import arguments, uploaded
 from cuetrail.serve.problems import Problem
-from cuetrail.serve.shape import Answer, Schema, Tool, check_arguments
+from cuetrail.serve.shape import Answer, Schema, Tool, checked_arguments
 from cuetrail.serve.tokens import Access
 from cuetrail.serve.verbs import Job, job_of
 
@@ -78,14 +78,13 @@ def _imported(data: bytes, given: dict[str, Any], memory: Memory, **options: Any
 
 
 async def _export(desk: Desk, request: Request, scope: Scope | None) -> ASGIApp:
-    given = await arguments(request, desk.rules)
-    check_arguments(FILES["export"].tool, given)
+    given = checked_arguments(FILES["export"].tool, await arguments(request, desk.rules))
     name = f"memory.{'json' if given.get('format') == 'mem0' else 'jsonl'}"
     return await _written(desk, "export", scope, name, lambda memory, path: memory.export(path, **given))
 
 
 async def _backup(desk: Desk, request: Request, scope: Scope | None) -> ASGIApp:
-    check_arguments(FILES["backup"].tool, await arguments(request, desk.rules))
+    checked_arguments(FILES["backup"].tool, await arguments(request, desk.rules))
     return await _written(desk, "backup", scope, "memory.tar", lambda memory, path: memory.backup(path))
 
 
@@ -105,9 +104,7 @@ async def _written(
 
 def _query(request: Request, verb: str) -> dict[str, Any]:
     """The arguments in the address. Raises InputError."""
-    given = dict(request.query_params)
-    check_arguments(FILES[verb].tool, given)
-    return given
+    return checked_arguments(FILES[verb].tool, dict(request.query_params))
 
 
 def _no_tool(_memory: Memory, _given: dict[str, Any]) -> Answer:

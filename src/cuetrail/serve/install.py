@@ -15,6 +15,7 @@ from typing import Any, Literal
 from cuetrail.config import folder
 from cuetrail.errors import InputError
 from cuetrail.files import replacing
+from cuetrail.serve import settings
 
 Client = Literal["claude", "cursor", "vscode", "codex"]
 CLIENTS: tuple[Client, ...] = ("claude", "cursor", "vscode", "codex")
@@ -131,7 +132,8 @@ _PLACES: dict[Client, Callable[[], list[tuple[Path, _Maker]]]] = {
 
 def _read(path: Path) -> str | None:
     try:
-        return path.read_text("utf-8")
+        # Line ends stay as they are.
+        return path.read_bytes().decode()
     except FileNotFoundError:
         return None
     except (OSError, UnicodeError) as error:
@@ -142,24 +144,21 @@ def _in_json(path: Path, entry: Entry, key: str, more: Mapping[str, Any], replac
     made = {**more, "command": entry.command, "args": list(entry.args)}
     shown = json.dumps({key: {entry.name: made}}, indent=2, ensure_ascii=False)
     before = _read(path)
+    by_hand = f"it is left as it is. Enter this by hand: {shown}"
     try:
-        whole = json.loads(before) if before and before.strip() else {}
-    except ValueError as error:
-        raise InputError(
-            f"{path} is not plain JSON ({error}): it is left as it is. Enter this by hand: {shown}"
-        ) from None
+        whole = settings.parsed(before or "")
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is not JSON ({error}): {by_hand}") from None
     servers = whole.get(key, {}) if isinstance(whole, dict) else None
     if not isinstance(servers, dict):
-        raise InputError(
-            f"{path} has no object {key!r} to enter it in: it is left as it is. Enter this by hand: {shown}"
-        )
+        raise InputError(f"{path} has no object {key!r} to enter it in: {by_hand}")
     there = servers.get(entry.name)
     if there == made:
         return Change(path, before, before or "", shown)
     _refuse(path, entry, there, replace)
-    whole[key] = {**servers, entry.name: made}
-    indent = re.search(r"\n([ \t]+)\S", before or "")
-    after = json.dumps(whole, indent=indent[1] if indent else 2, ensure_ascii=False) + "\n"
+    after = settings.entered(before or "", key, entry.name, made)
+    if settings.parsed(after) != {**whole, key: {**servers, entry.name: made}}:
+        raise InputError(f"{path} is written in a way that cuetrail cannot change safely: {by_hand}")
     return Change(path, before, after, shown)
 
 
@@ -186,7 +185,8 @@ def _in_toml(path: Path, entry: Entry, replace: bool) -> Change:
         return Change(path, before, before or "", shown)
     _refuse(path, entry, there, replace)
     kept = _without(before or "", entry.name) if there is not None else before or ""
-    after = f"{kept.rstrip()}\n\n{shown}\n".lstrip("\n")
+    line = "\r\n" if "\r\n" in kept else "\n"
+    after = f"{kept.rstrip()}\n\n{shown}\n".lstrip("\n").replace("\r\n", "\n").replace("\n", line)
     servers = {**old.get("mcp_servers", {}), entry.name: made}
     if _parsed(path, after, shown) != {**old, "mcp_servers": servers}:
         raise InputError(f"{path} is written in a way that cuetrail cannot change safely. Enter this by hand:\n{shown}")
@@ -195,7 +195,7 @@ def _in_toml(path: Path, entry: Entry, replace: bool) -> Change:
 
 def _parsed(path: Path, text: str, shown: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(text)
+        return tomllib.loads(text.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path} is not TOML ({error}): it is left as it is. Enter this by hand:\n{shown}") from None
 

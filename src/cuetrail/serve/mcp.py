@@ -29,7 +29,7 @@ from cuetrail.model import Scope
 from cuetrail.serve import pages
 from cuetrail.serve.offers import PROFILES, TITLE, Offer
 from cuetrail.serve.opening import Opener
-from cuetrail.serve.shape import Answer, Tool, check_arguments
+from cuetrail.serve.shape import Answer, Tool, checked_arguments
 from cuetrail.serve.updates import Updates
 
 if TYPE_CHECKING:
@@ -41,10 +41,14 @@ T = TypeVar("T")
 Context = ServerRequestContext[Any, Any]
 
 
-def make_server(offer: Offer, opener: Opener, version: str, *, shared: bool = False) -> Server[None]:
-    """An MCP server over a memory. A `shared` one serves several people: it closes nothing and tells of no updates."""
+Turns = Callable[[str], anyio.CapacityLimiter]
+"""Where a verb waits until it is its turn."""
+
+
+def make_server(offer: Offer, opener: Opener, version: str, turns: Turns | None = None) -> Server[None]:
+    """A server over a memory. One with `turns` serves several people: it closes nothing and tells of no updates."""
     updates = Updates(offer.pages(), opener.use)
-    handlers = _Handlers(offer, opener, updates)
+    handlers = _Handlers(offer, opener, updates, turns)
     listen = ListenHandler(updates.bus)
 
     @contextlib.asynccontextmanager
@@ -66,7 +70,7 @@ def make_server(offer: Offer, opener: Opener, version: str, *, shared: bool = Fa
     more: dict[str, Any] = {}
     if offer.prompt:
         more |= {"on_list_prompts": handlers.prompts, "on_get_prompt": handlers.prompt}
-    if not shared:
+    if turns is None:
         more |= {
             "lifespan": living, "on_subscriptions_listen": on_listen, "on_subscribe_resource": handlers.subscribe,
             "on_unsubscribe_resource": handlers.unsubscribe,
@@ -101,8 +105,9 @@ def _guest(context: Context) -> Guest:
 class _Handlers:
     """What is done for each request of a client."""
 
-    def __init__(self, offer: Offer, opener: Opener, updates: Updates) -> None:
+    def __init__(self, offer: Offer, opener: Opener, updates: Updates, turns: Turns | None) -> None:
         self._offer, self._pages, self._opener, self._updates = offer, offer.pages(), opener, updates
+        self._turns = turns
         self._tools: dict[str, Tool] = {}
 
     def _known(self) -> dict[str, Tool]:
@@ -124,7 +129,7 @@ class _Handlers:
         if tool.writes and not _guest(context).writes:
             return _failed("this token may only read: use one that may write")
         try:
-            answer = await self._use(context, lambda memory: _answer(tool, memory, asked.arguments or {}))
+            answer = await self._use(context, lambda memory: _answer(tool, memory, asked.arguments or {}), tool.name)
         except CuetrailError as error:
             return _failed(" ".join(str(error).split()))
         except Exception as error:
@@ -183,10 +188,11 @@ class _Handlers:
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(description=pages.START_DESCRIPTION, messages=[message])
 
-    async def _use(self, context: Context, work: Callable[[Memory], T]) -> T:
-        """What some work on the memory gives, as whoever asks sees it."""
+    async def _use(self, context: Context, work: Callable[[Memory], T], name: str = "page") -> T:
+        """What some work on the memory gives, as whoever asks sees it, when it is its turn."""
         scope = _guest(context).scope
-        return await self._opener.use(lambda memory: work(memory.scoped(scope) if scope else memory))
+        turns = self._turns(name.removeprefix("memory_")) if self._turns is not None else None
+        return await self._opener.use(lambda memory: work(memory.scoped(scope) if scope else memory), turns)
 
     async def _asked(self, context: Context, work: Callable[[Memory], T]) -> T:
         """What some work gives; what goes wrong in it is an error of the protocol, in words."""
@@ -198,9 +204,13 @@ class _Handlers:
 
 def _answer(tool: Tool, memory: Memory, given: dict[str, Any]) -> Answer:
     # Models like to say null where they mean nothing.
-    said = {name: value for name, value in given.items() if value is not None}
-    check_arguments(tool, said)
-    return tool.call(memory, said)
+    # And where a tool takes nothing, some clients make something up, which the reference server passes over.
+    said = {
+        name: value
+        for name, value in given.items()
+        if value is not None and (not tool.lenient or name in tool.properties)
+    }
+    return tool.call(memory, checked_arguments(tool, said))
 
 
 def _failed(text: str) -> types.CallToolResult:
@@ -219,10 +229,10 @@ def _described(tool: Tool) -> types.Tool:
 
 
 @contextlib.asynccontextmanager
-async def over_http(opener: Opener, version: str) -> AsyncIterator[ASGIApp]:
+async def over_http(opener: Opener, version: str, turns: Turns) -> AsyncIterator[ASGIApp]:
     """The ten tools as an application for streamable HTTP. Who asks must be in the request already, as GUEST."""
     manager = StreamableHTTPSessionManager(
-        make_server(PROFILES["default"], opener, version, shared=True),
+        make_server(PROFILES["default"], opener, version, turns),
         stateless=True,
         # Host and Origin are checked before a request comes here.
         security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from cuetrail.errors import NotFound
 from cuetrail.model import Budget
 from cuetrail.serve.shape import clipped, compact, plain
-from cuetrail.serve.tools import BRIEF_TOKENS, FETCH_TOKENS, page, whole
+from cuetrail.serve.tools import BRIEF_TOKENS, FETCH_TOKENS, briefed, page, recall, whole
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
@@ -53,7 +53,7 @@ class Pages:
 
 def _brief(memory: Memory) -> str:
     # To look at a page is no use of what it tells: a client may read it at any time.
-    return memory.brief(budget=Budget(tokens=BRIEF_TOKENS), record_access=False).text or "Nothing is remembered yet."
+    return briefed(memory.brief(budget=Budget(tokens=BRIEF_TOKENS), record_access=False))
 
 
 def _stats(memory: Memory) -> str:
@@ -101,6 +101,5 @@ def start(memory: Memory, topic: str = "") -> str:
     """The text of the prompt."""
     parts = [_HOW, _brief(memory)]
     if topic.strip():
-        found = memory.recall(topic, budget=Budget(tokens=TOPIC_TOKENS))
-        parts.append(f"## On {topic.strip()}\n{found.text or 'Nothing is remembered on this.'}")
+        parts.append(f"## On {topic.strip()}\n{recall(memory, {'cue': topic, 'tokens': TOPIC_TOKENS}).text}")
     return "\n\n".join(parts)

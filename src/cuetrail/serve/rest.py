@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
@@ -26,12 +26,12 @@ from cuetrail.serve import files
 from cuetrail.serve.aliases import aliases
 from cuetrail.serve.bodies import JSON, arguments
 from cuetrail.serve.door import ASKED, TOKEN, Counts, Door, Rules
-from cuetrail.serve.events import STREAM, Events
+from cuetrail.serve.events import STREAM, Events, Once
 from cuetrail.serve.front import front
 from cuetrail.serve.openapi import document
 from cuetrail.serve.problems import Problem, body_of, problem_of, told
 from cuetrail.serve.repeats import Repeats
-from cuetrail.serve.shape import check_arguments
+from cuetrail.serve.shape import checked_arguments
 from cuetrail.serve.tokens import Access, Token, find, tokens
 from cuetrail.serve.verbs import EFFECTS, Effect, Job, job_of, verb_tool
 
@@ -52,6 +52,7 @@ AT_ONCE, FAR_AT_ONCE, LONG_AT_ONCE = 1, 8, 2
 """How many are done at a time. Threads that read one file take Python's lock from each other at every row, so that each
 takes twice the time; those that wait for a server do not.
 """
+FORGETTING = ("forget", "mem0-delete")
 EVERY = 0.25
 """Seconds that what is written may wait for more of its kind."""
 EMBEDDERS = ("none", "static")
@@ -68,7 +69,7 @@ def make_app(opener: Opener, rules: Rules) -> Starlette:
         from cuetrail.serve.mcp import over_http
 
         try:
-            async with over_http(opener, cuetrail.__version__) as desk.mcp:
+            async with over_http(opener, cuetrail.__version__, desk.turns) as desk.mcp:
                 yield
         finally:
             await anyio.to_thread.run_sync(opener.close)
@@ -78,7 +79,8 @@ def make_app(opener: Opener, rules: Rules) -> Starlette:
         Route("/health", desk.health, methods=["GET"]),
         Route("/metrics", desk.metrics, methods=["GET"]),
         Route("/openapi.json", desk.openapi, methods=["GET"]),
-        Route("/mcp", _Mcp(desk)),
+        # Without sessions there is nothing to follow by GET nor to end by DELETE.
+        Route("/mcp", _Mcp(desk), methods=["POST"]),
         *aliases(desk),
         Route("/v1/{verb}", desk.verb, methods=["POST"]),
     ]
@@ -158,8 +160,7 @@ class Desk:
         request.scope[ASKED] = name
         # A token first: nobody is listened to who may not speak.
         scope = await self.allowed(request, _needed(effect))
-        given = await arguments(request, self.rules)
-        check_arguments(verb_tool(_verb(name)), given)
+        given = checked_arguments(verb_tool(_verb(name)), await arguments(request, self.rules))
         if given.get("everyone"):
             await self.allowed(request, "admin")
         if given.get("embedder", "none") not in EMBEDDERS:
@@ -168,13 +169,14 @@ class Desk:
 
     async def job(self, request: Request, job: Job, scope: Scope | None) -> ASGIApp:
         """What a verb gives: its result, or events as it goes."""
+        sent = request.headers.get("idempotency-key") if job.writes else None
+        key = None if sent is None else (sent, job.mark())
         if STREAM in request.headers.get("accept", ""):
             return Events(
                 lambda say, gone: job.tell(_seen(self._opener.get(), scope), say, gone),
-                lambda error: body_of(problem_of(error)), self._limiter(job.name),
+                lambda error: body_of(problem_of(error)), self.turns(job.name), self._once(request, job.name, key),
             )  # fmt: skip
-        key = request.headers.get("idempotency-key") if job.writes else None
-        return await self.answer(request, job.name, scope, job.result, None if key is None else (key, job.mark()))
+        return await self.answer(request, job.name, scope, job.result, key)
 
     async def answer(
         self, request: Request, name: str, scope: Scope | None, work: Callable[[Memory], Any],
@@ -186,14 +188,26 @@ class Desk:
             await self._together(name)
             return await self.use(name, scope, lambda memory: _written(work(memory)))
 
-        data = await make() if key is None else await self._repeats.once(request.scope.get(TOKEN, ""), *key, make)
-        if name in ("forget", "mem0-delete"):
-            self._repeats.clear()
-        return Response(data, media_type=JSON)
+        return Response(await self._once(request, name, key)(make), media_type=JSON)
+
+    def _once(self, request: Request, name: str, key: tuple[str, str] | None) -> Once:
+        """How work is done: once for each key, and so that no answer outlives what was forgotten."""
+
+        async def once(make: Callable[[], Awaitable[bytes]]) -> bytes:
+            async def done() -> bytes:
+                try:
+                    return await make()
+                finally:
+                    if name in FORGETTING:
+                        self._repeats.clear()
+
+            return await (done() if key is None else self._repeats.once(request.scope.get(TOKEN, ""), *key, done))
+
+        return once
 
     async def use(self, name: str, scope: Scope | None, work: Callable[[Memory], T]) -> T:
         """What some work on the memory gives, as whoever asks sees it, when it is its turn."""
-        return await self._opener.use(lambda memory: work(_seen(memory, scope)), self._limiter(name))
+        return await self._opener.use(lambda memory: work(_seen(memory, scope)), self.turns(name))
 
     async def _together(self, name: str) -> None:
         """While others ask, let what writes wait for more of its kind, a moment at most.
@@ -203,7 +217,8 @@ class Desk:
         if name in WRITING and self._turns.borrowed_tokens:
             await anyio.sleep(EVERY - anyio.current_time() % EVERY)
 
-    def _limiter(self, name: str) -> anyio.CapacityLimiter:
+    def turns(self, name: str) -> anyio.CapacityLimiter:
+        """Where a verb waits until it is its turn."""
         return self._long if name in LONG else self._turns
 
     async def allowed(self, request: Request, needed: Access) -> Scope | None:

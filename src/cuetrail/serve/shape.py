@@ -35,7 +35,7 @@ class Tool:
     """A verb as a tool: what to pass, what comes back, and what it does to the memory.
 
     `writes` is whether it changes anything, `destroys` whether something may be lost by that, `repeatable` whether a
-    second call with the same arguments changes nothing more.
+    second call with the same arguments changes nothing more. A `lenient` one passes over arguments it does not know.
     """
 
     name: str
@@ -48,19 +48,24 @@ class Tool:
     writes: bool = False
     destroys: bool = False
     repeatable: bool = True
+    lenient: bool = False
 
     @property
     def schema(self) -> Schema:
         """The JSON Schema of its arguments."""
-        given: Schema = {"type": "object", "properties": dict(self.properties), "additionalProperties": False}
+        given: Schema = {"type": "object", "properties": dict(self.properties)}
+        given |= {} if self.lenient else {"additionalProperties": False}
         return {**given, "required": list(self.required)} if self.required else given
 
 
-def check_arguments(tool: Tool, given: Mapping[str, Any]) -> None:
-    """Raises InputError, with the place and what belongs there, unless the arguments fit the tool's schema."""
+def checked_arguments(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments, whole numbers as such however they were written.
+
+    Raises InputError, with the place and what belongs there, unless they fit the tool's schema.
+    """
     check = _checker(tool)
     if check.is_valid(given):
-        return
+        return {name: _whole(value, tool.properties.get(name, {})) for name, value in given.items()}
     # Imported here: not needed before somebody errs.
     from jsonschema.exceptions import best_match
 
@@ -73,6 +78,13 @@ def check_arguments(tool: Tool, given: Mapping[str, Any]) -> None:
     # It begins with what was given, which may be long; what is wrong with that comes last.
     said = said if len(said) <= 300 else f"{said[:60]} … {said[-200:]}"
     raise InputError(f"{tool.name}: {place + ': ' if place else ''}{said}")
+
+
+def _whole(value: Any, schema: Schema) -> Any:
+    """To JSON 5.0 is a whole number too."""
+    if not isinstance(value, float) or not value.is_integer():
+        return value
+    return int(value) if any(one.get("type") == "integer" for one in (schema, *schema.get("anyOf", ()))) else value
 
 
 @cache

@@ -5,23 +5,30 @@ Descriptions are short on purpose: the list of tools is part of every conversati
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from cuetrail.errors import NotFound
+from cuetrail.formulas import estimated_tokens
 from cuetrail.lifecycle import SEMANTIC
-from cuetrail.model import Budget, Node, Recollection
+from cuetrail.model import Budget, Fact, Hit, Node, Recollection
 from cuetrail.moments import last_millisecond, milliseconds
 from cuetrail.serve.shape import Answer, Schema, Tool, clipped, compact, fitted, plain
 from cuetrail.text import snippet
 
 if TYPE_CHECKING:
+    from cuetrail.briefing import Brief
     from cuetrail.exploration import Exploration, Item
     from cuetrail.memory import Memory
+    from cuetrail.narrate import Narrative
 
 RECALL_TOKENS, BRIEF_TOKENS, FETCH_TOKENS = 2000, 1300, 8000
 NEIGHBOURS = 10
+FACT_SHARE, FACT_HOPS = 4, 1
+"""Which part of a recall's tokens facts may take, and how far from what the cue means they may be."""
+WAYS = ("walk", "link", "hop", "left", "further")
+"""The parts of a score that tell how a memory was come to from others."""
 SEARCHED = 10
 LIST_DROPPED = ("score", "seq", "props", "provenance", "aliases", "salience")
 
@@ -117,36 +124,71 @@ def _listed(title: str, lines: Iterable[str], data: dict[str, Any]) -> Answer:
 # --- asking
 
 
-def _recall(memory: Memory, given: Arguments) -> Answer:
+def recall(memory: Memory, given: Arguments) -> Answer:
+    """What is believed of whom or what the cue means, then the memories it brings up."""
     tokens = given.pop("tokens", RECALL_TOKENS)
-    found = memory.recall(budget=Budget(tokens=tokens), **timed(given))
-    return Answer(_recalled(found, tokens), fitted(_hits(found), tokens))
+    # Facts are of no time, kind or tag by which they could be left out.
+    told_ = None if given.keys() & _FILTERS.keys() else memory.narrate(
+        given["cue"], hops=FACT_HOPS, budget=Budget(tokens=tokens // FACT_SHARE)
+    )  # fmt: skip
+    facts = told_.text if told_ is not None else ""
+    found = memory.recall(budget=Budget(tokens=tokens - estimated_tokens(facts)), **timed(given))
+    if not found.answerable and not facts:
+        looked = f" Looked for: {', '.join(found.looked_for)}." if found.looked_for else " Say what to look for."
+        return Answer(clipped(f"Nothing is remembered on this.{looked}", tokens), fitted(_hits(found), tokens))
+    text = clipped("\n\n".join(part for part in (facts, _recalled(found, tokens)) if part), tokens)
+    return Answer(text, fitted(_hits(found, told_), tokens))
 
 
 def _recalled(found: Recollection, tokens: int) -> str:
-    """The text of a recollection, then the ids it does not show, as far as there is room."""
+    """The text of a recollection, then the ids it does not show."""
     if not found.answerable:
-        return clipped(f"Nothing is remembered on this. Looked for: {', '.join(found.looked_for)}.", tokens)
+        return ""
     if not found.text:
         return f"Something is remembered on this, but it takes more than {tokens} tokens to say."
     ids = [f"{hit.node.source}: {hit.node.id}" for hit in found.hits if hit.node.source]
     behind = "\n\nIds: " + ", ".join(ids) if ids else ""
-    notices = "".join(f"\n({notice})" for notice in found.notices)
-    return clipped(found.text + behind + notices, tokens)
+    return found.text + behind + "".join(f"\n({notice})" for notice in found.notices)
 
 
-def _hits(found: Recollection) -> dict[str, Any]:
+def is_direct(hit: Hit, anchors: Collection[str]) -> bool:
+    """Whether the cue itself found this, and not a way from something else.
+
+    A recipe of one list has all it found among the anchors. There it was come to if it has no word of the cue and what
+    led to it weighs more than its meaning.
+    """
+    parts, found_by = hit.why.get("parts", {}), hit.why.get("found_by", ())
+    led = max((float(parts[way]) for way in WAYS if parts.get(way)), default=0.0)
+    return hit.node.id in anchors and ("text" in found_by or float(parts.get("blend") or 0.0) >= led)
+
+
+def _hits(found: Recollection, told_: Narrative | None = None) -> dict[str, Any]:
     anchors = {hit.node.id for hit in found.anchors}
     hits = [
         {
             **told(hit.node),
             "score": round(hit.score, 4),
-            "found": "directly" if hit.node.id in anchors else "associated",
+            "found": "directly" if is_direct(hit, anchors) else "associated",
         }
         for hit in found.hits
     ]
-    data = {"answerable": found.answerable, "hits": hits, "looked_for": list(found.looked_for)}
-    return {**data, "notices": list(found.notices)} if found.notices else data
+    facts = [_stated(line.fact, told_.entities) for line in told_.lines] if told_ is not None else []
+    data = {"answerable": bool(found.answerable or facts), "hits": hits, "looked_for": list(found.looked_for)}
+    return {
+        **data,
+        **({"facts": facts} if facts else {}),
+        **({"notices": list(found.notices)} if found.notices else {}),
+    }
+
+
+def _stated(fact: Fact, entities: Mapping[str, Node]) -> dict[str, Any]:
+    """A fact in names."""
+    subject, object_ = (entities.get(id_ or "") for id_ in (fact.subject, fact.object))
+    value = fact.value if fact.object is None else _title(object_) if object_ is not None else fact.object
+    return {
+        "id": fact.id, "subject": _title(subject) if subject is not None else fact.subject,
+        "predicate": fact.predicate, "object": value,
+    }  # fmt: skip
 
 
 def _need(memory: Memory, id_: str) -> Node:
@@ -171,7 +213,9 @@ def whole(memory: Memory, node: Node) -> dict[str, Any]:
         for one in near
         if one.id in names
     ]
-    facts = [plain(fact) for fact in memory.facts(node.id)]
+    stated = memory.facts(node.id)
+    objects = memory.nodes(*(fact.object for fact in stated if fact.object is not None))
+    facts = [{**plain(fact), "object_title": _stated(fact, objects)["object"]} for fact in stated]
     history = [{"at": version.at, "text": version.text} for version in memory.history(node.id)]
     return {**told(node), "facts": facts, "neighbours": neighbours, "history": history}
 
@@ -187,7 +231,7 @@ def page(data: Mapping[str, Any]) -> str:
     lines = [f"# {data['name']}" if data.get("name") else f"# {data['kind']}", data.get("text", "")]
     lines += [f"{name}: {', '.join(data[name])}" for name in ("tags", "buckets") if data.get(name)]
     lines += [f"source: {data['source']}"] if data.get("source") else []
-    lines += [f"- {fact['predicate']}: {fact['value'] or fact['object']}" for fact in data.get("facts", [])]
+    lines += [f"- {fact['predicate']}: {fact['object_title']}" for fact in data.get("facts", [])]
     lines += [f"- {one['by']}: {one['title']} [{one['id']}]" for one in data.get("neighbours", [])]
     lines += [f"- said before: {one['text']}" for one in data.get("history", [])]
     return "\n".join(line for line in (*lines, f"id: {data['id']}") if line)
@@ -232,14 +276,22 @@ def _explored(parts: Mapping[str, list[dict[str, Any]]], related: list[dict[str,
         lines += [f"## {name}", *(f"- {one['title']}: {one.get('text', '')} [{one['id']}]" for one in items)]
     if related:
         lines += ["## relationships", *(f"- {one['src']} - {one['type']} - {one['dst']}" for one in related)]
-    return "\n".join(lines) or "Nothing is remembered on this."
+    return "\n".join(lines) or (
+        "No person, concept, entity, file or storyline fits. memory_recall looks through single memories."
+    )
 
 
 def _brief(memory: Memory, given: Arguments) -> Answer:
     tokens = given.get("tokens", BRIEF_TOKENS)
     found = memory.brief(budget=Budget(tokens=tokens))
     data = {name: value for name, value in found.to_dict().items() if name != "text"}
-    return Answer(found.text or "Nothing is remembered yet.", fitted(data, tokens))
+    return Answer(briefed(found), fitted(data, tokens))
+
+
+def briefed(found: Brief) -> str:
+    """The text of a brief; one that has nothing but the owner says so."""
+    known = found.beliefs or found.goals or found.relationships or found.recent
+    return found.text if known and found.text else "Nothing is remembered yet."
 
 
 # --- ChatGPT's two: names and shapes are its own
@@ -254,7 +306,9 @@ def _search(memory: Memory, given: Arguments) -> Answer:
 def _fetch(memory: Memory, given: Arguments) -> Answer:
     node = _need(memory, given["id"])
     more = {"kind": node.kind, "tags": ", ".join(node.tags), "source": node.source or ""}
-    text = clipped(node.text or node.name or "", FETCH_TOKENS)
+    # Of a person or a thing, what is believed says more than its own text.
+    said = page(whole(memory, node)) if node.kind in SEMANTIC else node.text or node.name or ""
+    text = clipped(said, FETCH_TOKENS)
     return _as_json({"id": node.id, "title": _title(node), "text": text, "url": uri_of(node.id), "metadata": more})
 
 
@@ -270,7 +324,7 @@ TOOLS: tuple[Tool, ...] = (
         "What is remembered on a cue (a question, names, #tag, @bucket), with what is associated. Ask before answering "
         "about people, projects, preferences or earlier talks. Says so if nothing is known.",
         {"cue": _text(), "tokens": _tokens(RECALL_TOKENS), "limit": {"type": "integer", "minimum": 1}, **_FILTERS},
-        _recall, ("cue",), _object(answerable="boolean", hits="array"),
+        recall, ("cue",), _object(answerable="boolean", hits="array"),
     ),
     Tool(
         "memory_add", "Remember",

@@ -21,7 +21,16 @@ from cuetrail.serve.shape import Answer, Schema, Tool, clipped, compact, fitted,
 TOKENS = 4000
 """How much a verb says unless it is asked for more or less."""
 
-_WHEN: Schema = {"type": ["string", "integer"], "description": "2026-05-31, 2026-05-31T10:30Z or UTC milliseconds"}
+_TIME: list[Schema] = [
+    {"type": "string", "format": "date"},
+    {"type": "string", "format": "date-time"},
+    {"type": "integer", "minimum": -(10**15), "maximum": 10**15},
+]  # fmt: skip
+# What it looks like is told and not checked here: who reads a time says better what is wrong with it.
+_WHEN: Schema = {"anyOf": _TIME, "description": "2026-05-31, 2026-05-31T10:30Z or UTC milliseconds"}
+_FOR = ("week", "month", "year", "never")
+_SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
+_SEED: Schema = {"type": "array", "prefixItems": [{"type": "string"}, {"type": "number"}], "minItems": 2, "maxItems": 2}
 _TEXTS: Schema = {"type": "array", "items": {"type": "string"}}
 _PLAIN: dict[Any, Schema] = {
     str: {"type": "string"}, int: {"type": "integer"}, float: {"type": "number"}, bool: {"type": "boolean"},
@@ -35,14 +44,20 @@ _LOCAL = {
 }  # fmt: skip
 _SPECIAL: dict[str, Schema] = {
     **dict.fromkeys(_TIMES, _WHEN),
-    "budget": {"type": "integer", "minimum": 0, "description": "tokens"},
+    "budget": {"type": "integer", "minimum": 0, "maximum": 10**15, "description": "tokens"},
     "embedder": {"type": "string"},
-    "expires": {"type": ["string", "integer"], "description": "week, month, year, never, or a time"},
+    **dict.fromkeys(("confidence", "min_activation", "tag_sim_floor", "text_weight", "vector_weight"), _SHARE),
+    "expires": {"anyOf": [{"enum": list(_FOR)}, *_TIME], "description": "week, month, year, never, or a time"},
+    "limit": {"type": "integer", "minimum": 0, "maximum": 10**15},
+    "min_results": {"type": "integer", "minimum": 0, "maximum": 10**15},
     "items": {"type": "array", "items": {"type": ["string", "object"]}},
     "questions": {"type": "array", "items": {"type": "object"}, "description": "{question, gold: [ids or names]}"},
     "queries": {"type": "array", "items": {"type": ["string", "object"]}},
     "recipe": {"type": "string", "enum": sorted(recipes.BY_NAME)},
-    "seeds": {"type": ["string", "array"], "description": "a query, ids, or pairs of id and energy"},
+    "seeds": {
+        "anyOf": [{"type": "string"}, {"type": "array", "items": {"anyOf": [{"type": "string"}, _SEED]}}],
+        "description": "a query, ids, or pairs of id and energy",
+    },
     "start": _TEXTS,
 }
 
@@ -234,6 +249,8 @@ def _made(name: str, value: Any) -> Any:
             return Budget(tokens=value)
         case "recipe":
             return recipes.BY_NAME[value]
+        case "expires" if isinstance(value, str) and value not in _FOR:
+            return milliseconds(value)
         case "seeds" if isinstance(value, list):
             return [tuple(one) if isinstance(one, list) else one for one in value]
     if name in _TIMES and isinstance(value, str):

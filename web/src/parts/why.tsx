@@ -23,9 +23,32 @@ const FOUND_BY: Record<string, string> = {
   labels: "shared tags and buckets",
   facts: "facts",
   name: "its name",
+  named: "its name in the cue",
+  walk: "a way to it",
+  link: "being named there",
+  hop: "a rare name it shares",
+  left: "words that the best lack",
+  further: "a search on from the best",
+  when: "its time",
 };
 
-export const foundBy = (hit: Hit): string => (hit.why.found_by ?? []).map((by) => FOUND_BY[by] ?? plain(by)).join(" and ");
+const listed = new Intl.ListFormat("en", { type: "conjunction" });
+
+export const foundBy = (hit: Hit): string => listed.format((hit.why.found_by ?? []).map((by) => FOUND_BY[by] ?? plain(by)));
+
+/** Parts of a score that tell how a memory was come to from others. */
+const WAYS = ["walk", "link", "hop", "left", "further"];
+
+/**
+ * Whether the cue itself found this, and not a way from something else. A recipe of one list has all it found among the
+ * anchors; there it was come to if it has no word of the cue and what led to it weighs more than its meaning.
+ */
+export function isDirect(hit: Hit): boolean {
+  if (!(hit.why.anchors ?? [hit.node.id]).includes(hit.node.id)) return false;
+  const parts = hit.why.parts ?? {};
+  const led = Math.max(0, ...WAYS.map((way) => parts[way] ?? 0));
+  return (hit.why.found_by ?? []).includes("text") || (parts["blend"] ?? 0) >= led;
+}
 
 const isHop = (step: Hop | LabelStep): step is Hop => "energy" in step;
 
@@ -33,16 +56,19 @@ const isHop = (step: Hop | LabelStep): step is Hop => "energy" in step;
 export function stopsOf(hit: Hit, starts: Map<string, number>): Stop[] {
   const path = hit.why.path ?? [];
   const first = path[0];
-  if (!first) return [{ id: hit.node.id, by: `found by ${foundBy(hit) || "the cue"}`, details: [], energy: hit.score }];
+  if (!first || isDirect(hit)) return [{ id: hit.node.id, by: `found by ${foundBy(hit) || "the cue"}`, details: [], energy: hit.score }];
   const start: Stop = { id: first.src, by: "found by the cue", details: [], energy: starts.get(first.src) };
-  return [start, ...path.map(stopAfter)];
+  const walked = (hit.why.found_by ?? []).includes("walk");
+  return [start, ...path.map((step) => stopAfter(step, walked))];
 }
 
-function stopAfter(step: Hop | LabelStep): Stop {
+/** Where a step leads. A trail has no edge of its own: it went along one kind of edge, by a name in a text, or by one that both have. */
+function stopAfter(step: Hop | LabelStep, walked: boolean): Stop {
   if (!isHop(step)) return { id: step.dst, by: "shares", details: step.via, energy: undefined };
   const weight = step.weight === null ? [] : [`weight ${energy(step.weight)}`];
   const tags = step.tags.map((tag) => `#${tag}`);
-  const by = `${step.outgoing ? "→" : "←"} ${plain(step.kind)}`;
+  const trail = !walked ? `by the name “${step.kind}”` : step.kind === "name" ? "by name" : plain(step.kind);
+  const by = step.edge ? `${step.outgoing ? "→" : "←"} ${plain(step.kind)}` : trail;
   return { id: step.dst, by, details: [...weight, ...tags], energy: step.energy };
 }
 

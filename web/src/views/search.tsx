@@ -8,6 +8,7 @@ import { useAsked, useTitle } from "../hooks";
 import { Button, Empty, Failure, Icon, Loading, Told } from "../parts/basics";
 import { HitCard, MemoryHead } from "../parts/hit";
 import { learn } from "../parts/known";
+import { isDirect } from "../parts/why";
 import { go, link, type Route } from "../route";
 import { count, isHeading, many } from "../words";
 import { GraphView } from "./graph";
@@ -185,9 +186,10 @@ function Filters({ draft, change }: { draft: Form; change: (changed: Partial<For
 }
 
 function Found({ recollection, ms, form }: { recollection: Recollection; ms: number; form: Form }): JSX.Element {
-  const { hits, anchors, walkers } = recollection;
-  const byId = new Map(hits.map((hit) => [hit.node.id, hit]));
-  const of = (ids: string[]): Hit[] => ids.flatMap((id) => byId.get(id) ?? []);
+  const anchored = new Set(recollection.anchors);
+  const direct = (hit: Hit): boolean => anchored.has(hit.node.id) && isDirect(hit);
+  const anchors = recollection.hits.filter(direct);
+  const walkers = recollection.hits.filter((hit) => !direct(hit));
   return (
     <section class="found" aria-label="What was found">
       <div class="found-head">
@@ -213,7 +215,7 @@ function Found({ recollection, ms, form }: { recollection: Recollection; ms: num
       ) : form.tab === "text" ? (
         <AgentText text={recollection.text} />
       ) : (
-        <Lists anchors={of(anchors)} walkers={of(walkers)} recollection={recollection} />
+        <Lists anchors={anchors} walkers={walkers} recollection={recollection} />
       )}
     </section>
   );

@@ -22,7 +22,7 @@ from cuetrail.errors import CuetrailError, InputError, MemoryError_, Unreachable
 from cuetrail.memory import copy_memory
 from cuetrail.store.neo4j import Neo4jStore
 from scripts import neo4j as script
-from tests.servers import CACHE, ON_CI, Login, wipe
+from tests.servers import BRIEF, CACHE, ON_CI, Login, wipe
 
 ANN, BOB = Scope("t", "ann", ("ops",)), Scope("t", "bob", ("ops",))
 
@@ -237,7 +237,7 @@ def startable(tmp_path: Path) -> Iterator[Callable[..., script.Server]]:
 
     def start(**options: object) -> script.Server:
         try:
-            running.append(script.start(CACHE, home=tmp_path / "server", **options))  # type: ignore[arg-type]  # as given
+            running.append(script.start(CACHE, home=tmp_path / "server", size=BRIEF, **options))  # type: ignore[arg-type]  # as given
         except script.Missing as reason:
             if ON_CI:
                 raise

@@ -28,8 +28,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _IN_MEMORY, _ROOM = Path("/dev/shm"), 4 * 2**30
 
-# Every write of a memory waits for the disk, and of nearly half of the time of the tests that was the reason. What
-# they write outlives a killed process in memory as well; no test cuts the power.
+# Every write of a memory waits for the disk, which takes longer than the rest of most tests. What they write outlives a
+# killed process in memory as well, and no test cuts the power.
 if (
     "TMPDIR" not in os.environ
     and os.access(_IN_MEMORY, os.W_OK)

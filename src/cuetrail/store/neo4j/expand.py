@@ -24,34 +24,35 @@ WITH places, [p IN places | p[0]] AS parts, [i IN range(0, size(places) - 1)
   | whose[i] + CASE WHEN whose[i] IN whose[..i] THEN '{SIGN}' + toString(places[i][0]) ELSE '' END] AS whose"""
 # The node that each id means, in the order asked. Where there are many places, those that have the id are read.
 _MEANT = f"""CALL (parts, whose) {{
-  UNWIND range(0, size($asked) - 1) AS at
+  UNWIND range(0, size($level.asked) - 1) AS at
   CALL (parts, whose, at) {{
     CALL (parts, at) {{
       WITH parts, at WHERE size(parts) <= {FEW} UNWIND parts AS part
-      MATCH (n:CueNode {{uid: toString(part) + ':' + $asked[at][0]}}) RETURN n.key AS key, n.part AS part
+      MATCH (n:CueNode {{uid: toString(part) + ':' + $level.asked[at][0]}}) RETURN n.key AS key, n.part AS part
       UNION ALL
       WITH parts, at WHERE size(parts) > {FEW}
-      MATCH (n:CueNode {{ref: $asked[at][0]}}) WHERE n.part IN parts RETURN n.key AS key, n.part AS part }}
+      MATCH (n:CueNode {{ref: $level.asked[at][0]}}) WHERE n.part IN parts RETURN n.key AS key, n.part AS part }}
     UNWIND range(0, size(parts) - 1) AS place
     WITH key, place WHERE parts[place] = part
-      AND ($asked[at][1] IS NULL OR (size(parts) > 1 AND $asked[at][1] = whose[place]))
+      AND ($level.asked[at][1] IS NULL OR (size(parts) > 1 AND $level.asked[at][1] = whose[place]))
     WITH key ORDER BY place RETURN head(collect(key)) AS key }}
   WITH at, key ORDER BY at RETURN collect(coalesce(key, 0)) AS keys }}"""
+# Lists are given inside of a map: of those that stand alone the server makes another plan for every tenfold length.
 # Every expression stands as the rule has it, from left to right: so both engines come to the same doubles.
 _SPARKS = f"""CALL (parts, keys) {{
-  UNWIND $sparks AS s
+  UNWIND $level.sparks AS s
   MATCH (o:CueNode {{key: keys[s.at]}})
   WITH s, o, parts, COUNT {{ (o)-[x:CUE_EDGE]-() WHERE x.part IN parts }} AS degree,
-    [at IN $visited[s.seed] | keys[at]] AS visited
+    [at IN $level.visited[s.seed] | keys[at]] AS visited
   MATCH (o)-[e:CUE_EDGE]-(n:CueNode)
   WHERE e.part IN parts AND n.part IN parts AND NOT n.key IN visited{{passing}}
   WITH s, o, e, n, parts, degree, coalesce(e.tags, []) AS all
   WITH s, o, e, n, parts, degree,
     reduce(once = [], tag IN all | CASE WHEN tag IN once THEN once ELSE once + tag END) AS own
-  WITH s, o, e, n, parts, degree, size(own) AS count, size([tag IN own WHERE tag IN $tags]) AS shared
+  WITH s, o, e, n, parts, degree, size(own) AS count, size([tag IN own WHERE tag IN $level.tags]) AS shared
   WITH s, o, e, n, parts, s.energy * coalesce(e.weight, {UNKNOWN_WEIGHT}) / sqrt(degree)
-    * CASE WHEN size($tags) = 0 THEN 1.0 WHEN count = 0 THEN $floor
-      ELSE $floor + (1.0 - $floor) * shared / (count + size($tags) - shared) END AS energy
+    * CASE WHEN size($level.tags) = 0 THEN 1.0 WHEN count = 0 THEN $floor
+      ELSE $floor + (1.0 - $floor) * shared / (count + size($level.tags) - shared) END AS energy
   WHERE energy > $least
   WITH s, o, e, n, parts, energy ORDER BY energy DESC, e.id, e.part
   WITH s, n, parts, head(collect([energy, e.uid, e.id, e.part, e.kind, e.weight, e.tags, startNode(e) = o])) AS best
@@ -83,13 +84,15 @@ def expand(tx: Tx, scope: Scope, level: Level) -> Expanded:
         if most > 0 and spark.id in at
     ]
     passing, given = condition(level.where)
-    given |= {"floor": float(level.tag_sim_floor), "least": float(level.min_activation), "tags": sorted(level.tags)}
-    visited = [[at[id_] for id_ in seen if id_ in at] for seen in level.visited]
-    asked = [_named(id_) for id_ in at]
+    given |= {"floor": float(level.tag_sim_floor), "least": float(level.min_activation)}
+    lists = {
+        "asked": [_named(id_) for id_ in at],
+        "sparks": sparks,
+        "visited": [[at[id_] for id_ in seen if id_ in at] for seen in level.visited],
+        "tags": sorted(level.tags),
+    }
     query = _LEVEL.replace("{passing}", passing)
-    ((places, keys, found, *rivals),) = rows(
-        tx, query, asked=asked, sparks=sparks, visited=visited, **asking(scope), **given
-    )
+    ((places, keys, found, *rivals),) = rows(tx, query, level=lists, **asking(scope), **given)
     known = {id_ for id_, n in at.items() if keys[n]}
     ids, steps = Ids(tx, scope, places), dict(found)
     return Expanded(

@@ -4,6 +4,8 @@ BIN := .venv/bin
 READY := .venv/.ready
 ARGS ?=
 SIZES ?= 10000 100000
+# Compiled files are kept, whatever the environment says: the tests start hundreds of Pythons, and each would compile anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo page built test check format bench lock clean

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from click.testing import CliRunner
@@ -215,6 +216,21 @@ def test_a_login_comes_from_the_address_else_from_the_environment(monkeypatch: p
     monkeypatch.setenv("NEO4J_PASSWORD", "b")
     assert server_login("neo4j://h") == ("bob", "b")
     assert server_login("neo4j://h", "ann") == ("ann", "b")
+
+
+def test_a_login_that_nothing_else_has_comes_from_the_keyring(server: Login, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = {("cuetrail", f"{server.user}@{server.uri}"): server.password}
+    ring, errors = ModuleType("keyring"), ModuleType("keyring.errors")
+    vars(ring).update(get_password=lambda service, name: kept.get((service, name)), errors=errors)
+    vars(errors).update(KeyringError=type("KeyringError", (Exception,), {}))
+    monkeypatch.setitem(sys.modules, "keyring", ring)
+    monkeypatch.setitem(sys.modules, "keyring.errors", errors)
+    monkeypatch.delenv("NEO4J_PASSWORD")
+    with Memory(server.uri, embedder=None) as memory:
+        assert memory.add("tea at noon", id="a").id == "a"
+    kept.clear()
+    with pytest.raises(MemoryError_, match="NEO4J_PASSWORD"):
+        Memory(server.uri)
 
 
 def test_indexes_that_are_gone_are_told_and_made_again_when_the_memory_is_opened(server: Login) -> None:

@@ -20,8 +20,8 @@ from tests.servers import Login, alone, running, wipe
 settings.register_profile("cuetrail", derandomize=True, deadline=None, database=None)
 settings.load_profile("cuetrail")
 
-# A shell that starts the tests in the background has interrupts ignored, and what a test starts would inherit that; then
-# the tests of Ctrl-C would wait for ever.
+# A shell that starts the tests in the background has interrupts ignored, and what a test starts would inherit that;
+# then the tests of Ctrl-C would wait for ever.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -4,6 +4,8 @@ BIN := .venv/bin
 READY := .venv/.ready
 ARGS ?=
 SIZES ?= 10000 100000
+# Compiled files are kept, whatever the environment says: the tests start hundreds of Pythons, and each would compile anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo page built test check format bench lock clean
@@ -28,7 +30,7 @@ demo: $(READY) built ## remember a small vault and a chat, then recall from them
 	@scripts/demo.sh
 
 test: $(READY) built ## run the tests; ARGS="-k name" goes to pytest
-	@$(BIN)/python -m pytest -q -n 2 $(ARGS)
+	@$(BIN)/python -m pytest -q -n 2 --dist loadgroup $(ARGS)
 
 check: $(READY) ## format, lint and types, without the tests
 	$(BIN)/ruff format --check

@@ -1,11 +1,11 @@
 """How long energy takes to flow from five seeds, against fetching the same rows from SQLite with no scoring.
 
     python -m bench.energy 10000 100000 1000000
-    NEO4J_URI=neo4j://user:password@host python -m bench.energy 10000     # the same walk in Neo4j beside it
+    python -m bench.energy --neo4j 10000          # the same walk in Neo4j beside it; it needs Java 17 and, once, Maven
 
-The graph is grown: each new node joins five others, mostly those that many have joined before, so degrees follow a
-power law and are ten on average. Weights are from .25 to 1; half of the edges have one to three of 60 tags. An
-activation is `Memory.activate` from five nodes drawn at random, with its defaults; half of them have three query tags.
+The graphs are those of `bench.graphs`. An activation is `Memory.activate` from five nodes drawn at random, with its
+defaults; half of them have three query tags. The Neo4j server is a Community one on this machine, with memory for the
+whole graph and all its indexes online, and does as many activations as are timed before the first of them is.
 
 The bound fetches, level by level, what an activation cannot do without, on a plain connection: the keys of the same
 nodes by their ids, their degrees, and the rows of their adjacency with the edges, the strongest first: those that could
@@ -17,68 +17,46 @@ from __future__ import annotations
 
 import contextlib
 import math
-import os
 import random
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from bench.common import SMALL, Result, arguments, emptied, ms, p50, p95, publish, timed, times, workplace
+from bench.common import SMALL, Result, arguments, ms, p50, p95, publish, timed, times, workplace
 from bench.corpus import SEED
+from bench.graphs import DONE, TAGS, build, node_id, on_server
 from cuetrail import Memory
-from cuetrail.model import Activation, Edge, Node, Scope
-from cuetrail.store.base import Batch, Store
+from cuetrail.model import Activation, Scope
+from cuetrail.store.base import Store
 from cuetrail.store.energy import Expanded, Level
-from cuetrail.store.neo4j import Neo4jStore
-from cuetrail.store.neo4j.connection import chunks, rows
-from cuetrail.store.neo4j.ids import Ids
-from cuetrail.store.neo4j.places import take_keys
-from cuetrail.store.neo4j.rows import edge_props, node_props
 
-JOINS = 5
-TAGS = [f"tag{n:02}" for n in range(60)]
 ACTIVATIONS = 200
 WARM_UP = 20
 PASSES = 3
 SEEDS = 5
-BATCH = 20_000
-PIECE = 5_000
-DONE = "built"
 HUB = 300
 MIN_ACTIVATION = 0.005
 COLUMNS = ["activations", "cuetrail p50", "p95", "bound p50", "p95", "ours / bound", "Neo4j p50", "Neo4j / ours"]
 
 
 def main() -> None:
-    options = arguments(__doc__).parse_args()
+    parser = arguments(__doc__)
+    parser.add_argument("--neo4j", action="store_true", help="make the same activations on a Neo4j server")
+    options = parser.parse_args()
     with workplace(options.work) as work:
         first: float | None = None
         for size in sorted(options.sizes):
             folder = work / f"energy-{size}"
             if not (folder / DONE).exists():
-                build(emptied(folder), size)
-            with Memory(folder, embedder=None) as memory, in_neo4j(size) as other:
+                build(folder, size)
+            server = on_server(work / f"neo4j-{size}", size) if options.neo4j else contextlib.nullcontext()
+            with Memory(folder, embedder=None) as memory, server as other:
                 result = measure(memory, other, folder, size, first)
             first = first or (result.figures["p50"] if size == SMALL else None)
             publish(result)
-
-
-@contextlib.contextmanager
-def in_neo4j(size: int) -> Iterator[Memory | None]:
-    """The same graph in the Neo4j that NEO4J_URI names, written there unless it is; None where it names none."""
-    address = os.environ.get("NEO4J_URI")
-    if address is None:
-        yield None
-        return
-    with Memory(address, scope=Scope(tenant=f"bench-energy-{size}"), embedder=None) as memory:
-        if memory.stats().edges != JOINS * size:
-            fill_server(memory, size)
-        yield memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +74,10 @@ Fetches = list[list[tuple[str, float, int]]]
 def measure(memory: Memory, other: Memory | None, folder: Path, size: int, first: float | None) -> Result:
     chance = random.Random(SEED)
     asked = [some_activation(chance, size, tagged=bool(n % 2)) for n in range(WARM_UP + ACTIVATIONS)]
+    if other is not None:
+        # What is compiled while it runs gets faster with use.
+        for one in asked[WARM_UP:]:
+            activated(other, one)
     taken, notes = _race(memory, other, folder, asked)
     ways = {"all": slice(None), "no query tags": slice(0, None, 2), "three query tags": slice(1, None, 2)}
     rows = [_row(name, {way: some[part] for way, some in taken.items()}) for name, part in ways.items()]
@@ -110,7 +92,7 @@ def measure(memory: Memory, other: Memory | None, folder: Path, size: int, first
 
 def some_activation(chance: random.Random, size: int, tagged: bool) -> Asked:
     return Asked(
-        [(_id(chance.randrange(size)), round(chance.uniform(0.5, 1.0), 3)) for _ in range(SEEDS)],
+        [(node_id(chance.randrange(size)), round(chance.uniform(0.5, 1.0), 3)) for _ in range(SEEDS)],
         chance.sample(TAGS[:20], 3) if tagged else [],
     )
 
@@ -212,88 +194,6 @@ def _row(name: str, taken: dict[str, list[float]]) -> list[str]:
     ours, bound, other = taken["ours"], taken["bound"], taken.get("Neo4j")
     row = [name, ms(p50(ours)), ms(p95(ours)), ms(p50(bound)), ms(p95(bound)), times(p50(ours) / p50(bound))]
     return row + ([ms(p50(other)), times(p50(other) / p50(ours))] if other else ["", ""])
-
-
-# --- the graph
-
-CREATE_NODES = "UNWIND $rows AS row CREATE (n:CueNode) SET n = row"
-CREATE_EDGES = """UNWIND $rows AS row MATCH (a:CueNode {key: row.src}) MATCH (b:CueNode {key: row.dst})
-CREATE (a)-[e:CUE_EDGE]->(b) SET e = row.props"""
-
-
-def build(folder: Path, size: int) -> None:
-    """Write the graph; a mark says that it is whole."""
-    with Memory(folder, embedder=None) as memory:
-        fill(memory, size)
-    (folder / DONE).touch()
-
-
-def fill(memory: Memory, size: int) -> None:
-    with memory.store.bulk():
-        for start in range(0, size, BATCH):
-            nodes = [Node(_id(n), text=f"memory {n}") for n in range(start, min(start + BATCH, size))]
-            memory.store.write(memory.scope, Batch(nodes=nodes))
-        for edges in joined(size):
-            memory.store.write(memory.scope, Batch(edges=edges))
-
-
-def fill_server(memory: Memory, size: int) -> None:
-    """The same graph on a server, with the properties the engine gives nodes and edges, but none of its checks.
-
-    Checked writes would take an hour for a million nodes; what the walk reads is the same.
-    """
-    store = memory.store
-    assert isinstance(store, Neo4jStore), "a server is filled"
-    # Its place in the memory is made by a write.
-    store.write(memory.scope, Batch(nodes=[Node("first")]))
-    store.write(memory.scope, Batch(remove_nodes=["first"]))
-    part = store.connection.reading(lambda tx: Ids(tx, memory.scope).home)
-    keys = store.connection.writing(lambda tx: take_keys(tx, size))
-    assert part is not None, "it was written to"
-    for start in range(0, size, BATCH):
-        made = (Node(_id(n), text=f"memory {n}") for n in range(start, min(start + BATCH, size)))
-        _create(store, CREATE_NODES, [node_props(node, keys[start + n], part) for n, node in enumerate(made)])
-    for edges in joined(size):
-        ends = [{"src": keys[int(e.src[1:])], "dst": keys[int(e.dst[1:])], "props": edge_props(e, part)} for e in edges]
-        _create(store, CREATE_EDGES, ends)
-
-
-def _create(store: Neo4jStore, query: str, given: list[dict[str, Any]]) -> None:
-    store.connection.writing(lambda tx: [rows(tx, query, rows=some) for some in chunks(given, PIECE)])
-
-
-def joined(size: int) -> Iterator[list[Edge]]:
-    """The edges of the graph, in batches: each node joins five earlier ends of edges, drawn at random."""
-    rng = np.random.default_rng([SEED, 7])
-    ends = np.empty(2 * JOINS * size, np.int64)
-    draws = rng.random(JOINS * size)
-    filled, number = 0, 0
-    for node in range(size):
-        for _ in range(JOINS):
-            # An end drawn at random is a node drawn by its degree.
-            other = int(ends[int(draws[number] * filled)]) if filled else 0
-            ends[filled : filled + 2] = node, other
-            filled += 2
-            number += 1
-    weights = rng.uniform(0.25, 1.0, number).round(4).tolist()
-    counts = np.where(rng.random(number) < 0.5, rng.integers(1, 4, number), 0).tolist()
-    picks = (rng.zipf(1.5, (number, 3)) % len(TAGS)).tolist()
-    pairs = ends.reshape(-1, 2).tolist()
-    for start in range(0, number, BATCH):
-        yield [
-            Edge(
-                f"e{n}",
-                _id(pairs[n][0]),
-                _id(pairs[n][1]),
-                weight=weights[n],
-                tags=tuple(dict.fromkeys(TAGS[tag] for tag in picks[n][: counts[n]])),
-            )
-            for n in range(start, min(start + BATCH, number))
-        ]
-
-
-def _id(number: int) -> str:
-    return f"n{number:07}"
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Measures everything at each size in SIZES (atoms) and says whether the published bounds hold.
-# NEO4J_URI=neo4j://user:password@host also lets energy flow there.
+# ENERGY_ARGS=--neo4j also lets energy flow in Neo4j.
 # INGEST_ARGS="--embed --files" also takes in vectors and files at 1,000,000. WORK=folder keeps what was built.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 read -ra sizes <<<"${SIZES:-10000 100000}"
 read -ra ingest_args <<<"${INGEST_ARGS:-}"
+read -ra energy_args <<<"${ENERGY_ARGS:-}"
 python=.venv/bin/python
 if [[ -n "${WORK:-}" ]]; then
     work=$WORK
@@ -21,7 +22,7 @@ fi
 "$python" -m bench.ingest "${sizes[@]}" --work "$work" ${ingest_args[@]+"${ingest_args[@]}"}
 "$python" -m bench.search "${sizes[@]}" --work "$work"
 "$python" -m bench.tag_walk "${sizes[@]}" --work "$work"
-"$python" -m bench.energy "${sizes[@]}" --work "$work"
+"$python" -m bench.energy "${sizes[@]}" --work "$work" ${energy_args[@]+"${energy_args[@]}"}
 "$python" -m bench.explore "${sizes[@]}" --work "$work"
 "$python" -m bench.narrate "${sizes[@]}" --work "$work"
 "$python" -m bench.vectors "${sizes[@]}" --work "$work"

@@ -44,11 +44,17 @@ CONFIG = """server.bolt.listen_address=127.0.0.1:{port}
 server.bolt.advertised_address=127.0.0.1:{port}
 server.default_listen_address=127.0.0.1
 server.http.enabled=false
-server.memory.heap.max_size=768m
-server.memory.pagecache.size=128m
+server.memory.heap.max_size={heap}
+server.memory.pagecache.size={pages}
 dbms.usage_report.enabled=false
 db.tx_log.rotation.retention_policy=keep_none
+db.tx_log.preallocate=false
 """
+# A server that runs for minutes and is asked everything a few times spends more time on compiling its own code well
+# than that saves, and plans anew what was planned for the few records of the last test.
+BRIEF = """dbms.cypher.min_replan_interval=10m
+"""
+BRIEF_JAVA = ("-XX:TieredStopAtLevel=1",)
 
 
 class Missing(Exception):
@@ -119,7 +125,22 @@ def free_port() -> int:
         return int(taken.getsockname()[1])
 
 
-def start(cache: Path | None = None, home: Path | None = None, port: int | None = None, password: str = "") -> Server:
+@dataclass(frozen=True)
+class Size:
+    """How much memory a server may use, for itself and for pages of its store; `brief` is one for tests."""
+
+    heap: str = "768m"
+    pages: str = "128m"
+    brief: bool = False
+
+
+def start(
+    cache: Path | None = None,
+    home: Path | None = None,
+    port: int | None = None,
+    password: str = "",
+    size: Size = Size(),  # noqa: B008  # frozen
+) -> Server:
     """Start a server and wait until it answers. Raises Missing, and RuntimeError when it does not come up.
 
     With a `home` of an earlier one it goes on with that one's data; then give its password. Such a home is kept.
@@ -129,8 +150,10 @@ def start(cache: Path | None = None, home: Path | None = None, port: int | None 
     place = home or Path(tempfile.mkdtemp(prefix="cuetrail-neo4j-"))
     (place / "conf").mkdir(parents=True, exist_ok=True)
     port = port or free_port()
-    (place / "conf" / "neo4j.conf").write_text(CONFIG.format(port=port), "utf-8")
+    config = CONFIG.format(port=port, heap=size.heap, pages=size.pages) + (BRIEF if size.brief else "")
+    (place / "conf" / "neo4j.conf").write_text(config, "utf-8")
     command = [sys.executable, __file__, "guard", "keep" if keep else "remove", program, str(jars), str(place)]
+    command += [f"-Xmx{size.heap}", *(BRIEF_JAVA if size.brief else ())]
     guard = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True)
     server = Server(f"bolt://127.0.0.1:{port}", USER, password or secrets.token_urlsafe(12), guard, place)
     try:
@@ -172,11 +195,12 @@ def _last_words(home: Path) -> str:
     return log.read_text("utf-8", "replace")[-2000:] if log.exists() else ""
 
 
-def guard(keep: bool, program: str, jars: str, home: Path) -> int:
+def guard(keep: bool, program: str, jars: str, home: Path, options: list[str]) -> int:
     """Run the server until standard input ends or the server does."""
     opens = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in OPENED]
-    quick = ["-Xms256m", "-Xmx768m", "-XX:+UseSerialGC", "-Xshare:auto"]
-    command = [program, *quick, "-cp", f"{jars}/*", *opens, MAIN, f"--home-dir={home}", f"--config-dir={home}/conf"]
+    quick = ["-Xms256m", "-XX:+UseSerialGC", "-Xshare:auto"]
+    command = [program, *quick, *options, "-cp", f"{jars}/*", *opens, MAIN]
+    command += [f"--home-dir={home}", f"--config-dir={home}/conf"]
     with (home / "server.log").open("wb") as log:
         server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
     # Only the end of input ends it. Not before the server is started, which would ignore them too.
@@ -204,8 +228,8 @@ def main(arguments: list[str]) -> int:
     """What the command line asks for; the exit code."""
     try:
         match arguments:
-            case ["guard", kept, program, jars, home]:
-                return guard(kept == "keep", program, jars, Path(home))
+            case ["guard", kept, program, jars, home, *options]:
+                return guard(kept == "keep", program, jars, Path(home), options)
             case ["fetch"]:
                 print(fetch(cache_home()))
             case ["run"]:

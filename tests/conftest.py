@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +26,27 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
+_IN_MEMORY, _ROOM = Path("/dev/shm"), 4 * 2**30
+
+# Every write of a memory waits for the disk, which takes longer than the rest of most tests. What they write outlives a
+# killed process in memory as well, and no test cuts the power.
+if (
+    "TMPDIR" not in os.environ
+    and os.access(_IN_MEMORY, os.W_OK)
+    and shutil.disk_usage(_IN_MEMORY).free >= _ROOM
+):  # fmt: skip
+    os.environ["TMPDIR"] = str(_IN_MEMORY)
+    tempfile.tempdir = None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Has one process do all tests on a Neo4j server: a second server would take as long to warm up as both take."""
+    for item in items:
+        params = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+        asked = [value for value in params.values() if isinstance(value, str)]
+        if "neo4j" in asked or "neo4j_server" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("neo4j"))
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 """A Neo4j server for the tests that need one: that of NEO4J_URI, or one that is started when it is first asked for.
 
-Each test process starts its own, which ends with it. Where none can be started the tests are skipped with the reason,
-except on CI, where that is a failure.
+The process that runs the tests on a server starts one, which ends with it. Where none can be started the tests are
+skipped with the reason, except on CI, where that is a failure.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from cuetrail.store.neo4j import Neo4jStore
-from cuetrail.store.neo4j.connection import Address, parse
+from cuetrail.store.neo4j.connection import Address, Connection, parse
 from scripts import neo4j as script
 
 # Read before any test hides the settings and the home directory of the developer.
 GIVEN = {name: os.environ.get(name) for name in ("NEO4J_URI", "NEO4J_USER", "NEO4J_PASSWORD")}
 CACHE = script.cache_home()
 ON_CI = os.environ.get("CI") == "true"
+BRIEF = script.Size(brief=True)
 
 
 @dataclass(frozen=True)
@@ -40,14 +40,21 @@ class Login:
         return Address(found.uri, found.database, self.user, self.password)
 
 
+# Kept open: opening a connection takes longer than what `wipe` uses it for.
+_lines: dict[Login, Connection] = {}
+
+
 @contextmanager
 def running() -> Iterator[Login]:
     """A server that answers, for as long as the block takes."""
     if uri := GIVEN["NEO4J_URI"]:
-        yield Login(uri, GIVEN["NEO4J_USER"] or "neo4j", GIVEN["NEO4J_PASSWORD"] or "")
+        try:
+            yield Login(uri, GIVEN["NEO4J_USER"] or "neo4j", GIVEN["NEO4J_PASSWORD"] or "")
+        finally:
+            hang_up()
         return
     try:
-        server = script.start(CACHE)
+        server = script.start(CACHE, size=BRIEF)
     except script.Missing as reason:
         if ON_CI:
             raise
@@ -55,6 +62,7 @@ def running() -> Iterator[Login]:
     try:
         yield Login(server.uri, server.user, server.password)
     finally:
+        hang_up()
         server.stop()
 
 
@@ -66,10 +74,15 @@ def alone(login: Login) -> Iterator[None]:
         yield
 
 
+def hang_up() -> None:
+    """Close the connections of `wipe`."""
+    for line in _lines.values():
+        line.close()
+    _lines.clear()
+
+
 def wipe(login: Login) -> None:
     """Remove everything from the database but its schema."""
-    store = Neo4jStore(login.address)
-    try:
-        store.connection.writing(lambda tx: tx.run("MATCH (n) WHERE NOT n:CueSchema DETACH DELETE n").consume())
-    finally:
-        store.close()
+    if login not in _lines:
+        _lines[login] = Connection(login.address)
+    _lines[login].writing(lambda tx: tx.run("MATCH (n) WHERE NOT n:CueSchema DETACH DELETE n").consume())

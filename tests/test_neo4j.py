@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from click.testing import CliRunner
@@ -22,7 +23,7 @@ from cuetrail.errors import CuetrailError, InputError, MemoryError_, Unreachable
 from cuetrail.memory import copy_memory
 from cuetrail.store.neo4j import Neo4jStore
 from scripts import neo4j as script
-from tests.servers import CACHE, ON_CI, Login, wipe
+from tests.servers import BRIEF, CACHE, ON_CI, Login, wipe
 
 ANN, BOB = Scope("t", "ann", ("ops",)), Scope("t", "bob", ("ops",))
 
@@ -176,6 +177,9 @@ def test_a_wrong_password_is_told_without_showing_it(
     with pytest.raises(MemoryError_, match="refused") as caught:
         Memory(server.uri.replace("://", "://neo4j:wrong-pass@"))
     assert "wrong-pass" not in f"{caught.value!r}{caught.value.__cause__!r}"
+    # After three wrong ones in a row the server would take no login at all for a while.
+    monkeypatch.setenv("NEO4J_PASSWORD", server.password)
+    Memory(server.uri, embedder=None).close()
 
 
 def test_a_database_that_is_not_there_is_told(server: Login) -> None:
@@ -214,6 +218,21 @@ def test_a_login_comes_from_the_address_else_from_the_environment(monkeypatch: p
     assert server_login("neo4j://h", "ann") == ("ann", "b")
 
 
+def test_a_login_that_nothing_else_has_comes_from_the_keyring(server: Login, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = {("cuetrail", f"{server.user}@{server.uri}"): server.password}
+    ring, errors = ModuleType("keyring"), ModuleType("keyring.errors")
+    vars(ring).update(get_password=lambda service, name: kept.get((service, name)), errors=errors)
+    vars(errors).update(KeyringError=type("KeyringError", (Exception,), {}))
+    monkeypatch.setitem(sys.modules, "keyring", ring)
+    monkeypatch.setitem(sys.modules, "keyring.errors", errors)
+    monkeypatch.delenv("NEO4J_PASSWORD")
+    with Memory(server.uri, embedder=None) as memory:
+        assert memory.add("tea at noon", id="a").id == "a"
+    kept.clear()
+    with pytest.raises(MemoryError_, match="NEO4J_PASSWORD"):
+        Memory(server.uri)
+
+
 def test_indexes_that_are_gone_are_told_and_made_again_when_the_memory_is_opened(server: Login) -> None:
     with Memory(server.uri) as memory:
         memory.add("tea at noon", id="a")
@@ -237,7 +256,7 @@ def startable(tmp_path: Path) -> Iterator[Callable[..., script.Server]]:
 
     def start(**options: object) -> script.Server:
         try:
-            running.append(script.start(CACHE, home=tmp_path / "server", **options))  # type: ignore[arg-type]  # as given
+            running.append(script.start(CACHE, home=tmp_path / "server", size=BRIEF, **options))  # type: ignore[arg-type]  # as given
         except script.Missing as reason:
             if ON_CI:
                 raise
@@ -249,26 +268,34 @@ def startable(tmp_path: Path) -> Iterator[Callable[..., script.Server]]:
         server.stop()
 
 
-def test_a_memory_outlives_a_restart_of_its_server(
+def test_a_server_stopped_inside_a_stream_fails_the_seeds_that_are_left_and_all_goes_on_when_it_is_back(
     startable: Callable[..., script.Server], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = startable()
     monkeypatch.setenv("NEO4J_PASSWORD", server.password)
     with Memory(server.uri, embedder=None) as memory:
-        memory.add("a", id="a", now=1)
-        memory.add("b", id="b", now=1)
+        memory.add_many([{"id": id_, "text": id_} for id_ in ("a", "b", "c", "lone")], now=1)
         memory.link("a", "b", weight=1.0, now=1)
+        memory.link("b", "c", weight=1.0, now=1)
+        stream = memory.activate([("a", 0.9), ("lone", 0.9), ("c", 0.9)], record_access=False)
+        first = next(stream)
+        assert (first.seed, first.reason) == ("lone", "complete")
         server.stop()
         began = time.monotonic()
+        # The seeds whose energy was still on its way, with as much of it as had come through.
+        left = list(stream)
+        assert [(result.seed, result.reason) for result in left] == [("a", "failed"), ("c", "failed")]
         with pytest.raises(Unreachable, match="does not answer"):
             memory.add("lost", id="lost")
         results = list(memory.activate([("a", 0.9), ("b", 0.9)]))
         assert [result.reason for result in results] == ["failed", "failed"]
-        assert all("does not answer" in str(result.error) for result in results)
+        assert all("does not answer" in str(result.error) for result in (*left, *results))
         assert time.monotonic() - began < 60
         port = int(server.uri.rpartition(":")[2])
         startable(port=port, password=server.password)
-        assert [result.reason for result in memory.activate([("a", 0.9)])] == ["complete"]
+        again = {result.seed: result for result in memory.activate([("a", 0.9), ("lone", 0.9), ("c", 0.9)])}
+        assert [again[seed].reason for seed in ("a", "lone", "c")] == ["complete"] * 3
+        assert [path.ids for path in again["a"].paths] == [("a", "b", "c")]
         assert memory.get("lost") is None
         assert memory.add("back", id="c").id == "c"
 

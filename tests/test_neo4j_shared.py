@@ -5,16 +5,23 @@ from __future__ import annotations
 import socket
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
+from itertools import pairwise
+from typing import Any, TypeVar
 
 import pytest
 
 from cuetrail import Memory, Scope
+from cuetrail.activation import Flow, activate
 from cuetrail.errors import Unreachable
+from cuetrail.model import Where
 from cuetrail.store.neo4j import Neo4jStore, connection
 from tests.servers import Login
+
+T = TypeVar("T")
 
 
 def at_once(tasks: list[Callable[[], object]]) -> None:
@@ -70,6 +77,54 @@ def test_writers_that_come_first_at_the_same_moment_make_one_memory(server: Logi
     with Memory(server.uri) as memory:
         assert sorted(hit.node.id for hit in memory.recall("first words").hits) == ["0", "1", "2"]
         assert memory.stats().vectors == 3
+
+
+# --- what is asked
+
+
+class Tallied:
+    """A transaction that counts its queries."""
+
+    def __init__(self, tx: Any, tally: Counter[str]) -> None:
+        self.tx, self.tally = tx, tally
+
+    def run(self, *query: Any) -> Any:
+        self.tally["queries"] += 1
+        return self.tx.run(*query)
+
+
+class Counting(connection.Connection):
+    """A connection that counts transactions and queries. The engine has no other way to its server."""
+
+    def __init__(self, address: connection.Address) -> None:
+        super().__init__(address)
+        self.tally: Counter[str] = Counter()
+
+    def _run(self, how: str, work: Callable[[Any], T], quick: bool = False) -> T:
+        self.tally["transactions"] += 1
+        return super()._run(how, lambda tx: work(Tallied(tx, self.tally)), quick)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 4])
+@pytest.mark.parametrize("teams", [(), ("ops",)])
+def test_an_activation_asks_the_server_once_per_level_whatever_the_seeds(
+    server: Login, depth: int, teams: tuple[str, ...]
+) -> None:
+    ids = [f"n{n}" for n in range(8)]
+    # With a team there are several places in sight, with the same ids in each.
+    for scope in [Scope("t", user, teams, share) for user in ("ann", "bob") for share in (None, *teams)]:
+        with Memory(server.uri, scope=scope, embedder=None) as memory:
+            memory.add_many([{"id": id_, "text": id_} for id_ in ids], now=1)
+            for src, dst in pairwise(ids):
+                memory.link(src, dst, weight=1.0, now=1)
+    with closing(Neo4jStore(server.address, connection=Counting(server.address))) as store:
+        assert isinstance(store.connection, Counting)
+        for seeds in (["n0"], ["n0", "n3"], ["n7", "n1", "gone", "n4"], ids):
+            store.connection.tally.clear()
+            flow = Flow(depth, 3, 0.0)
+            found = list(activate(store, Scope("t", "ann", teams), dict.fromkeys(seeds, 1.0), [], flow, Where()))
+            assert max(len(path.hops) for one in found for path in one.paths) == depth
+            assert store.connection.tally == {"transactions": depth, "queries": depth}
 
 
 # --- servers that fall silent

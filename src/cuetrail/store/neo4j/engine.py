@@ -310,7 +310,7 @@ class Neo4jStore:
 
     def expand(self, scope: Scope, level: Level) -> Expanded:
         """The candidates of every spark of a level; the server reckons the energies."""
-        return self._ask(scope, lambda reader: expand(reader, level))
+        return self.connection.reading(lambda tx: expand(tx, scope, level), quick=True)
 
     def steps(self, scope: Scope, query: StepQuery) -> dict[str, list[Step]]:
         """The strongest edges of nodes that pass the filters; see `store.steps`."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from cuetrail.model import Scope
 from cuetrail.store.naming import SIGN, place_labels
-from cuetrail.store.neo4j.connection import chunks, rows
+from cuetrail.store.neo4j.connection import Row, chunks, rows
 from cuetrail.text import storable
 
 if TYPE_CHECKING:
@@ -19,8 +19,10 @@ LONGEST = 3_500
 # A name's entity has the same id with everyone: few places are looked up rather than all read.
 FEW = 8
 
-_PLACES = """MATCH (p:CuePlace) WHERE p.tenant = $tenant AND p.part IS NOT NULL
-  AND (p.owner = $user OR (p.team <> '' AND p.team IN $teams)) RETURN p.part, p.owner, p.team, p.writes"""
+# The places a scope may read, as `p`; `asking` gives what it needs.
+PLACES = """MATCH (p:CuePlace) WHERE p.tenant = $tenant AND p.part IS NOT NULL
+  AND (p.owner = $user OR (p.team <> '' AND p.team IN $teams))"""
+PLACE = "p.part, p.owner, p.team, p.writes"
 _PATTERNS = {
     "node": ("(n:CueNode {uid: uid})", "(n:CueNode {ref: id})", "n.key"),
     "edge": ("()-[n:CUE_EDGE {uid: uid}]->()", None, "n.uid"),
@@ -55,17 +57,32 @@ def place_uid(scope: Scope) -> str:
     return "".join(f"{len(part)}:{short(part)}" for part in parts)
 
 
+def asking(scope: Scope) -> dict[str, str | list[str]]:
+    """What `PLACES` needs to know of a scope, and which place comes first in it."""
+    return {"tenant": scope.tenant, "user": scope.user, "teams": list(scope.teams), "share": scope.share or ""}
+
+
+def closest(records: Iterable[Found], parts: Sequence[int]) -> dict[str, Found]:
+    """Of the records of each id the one whose place comes first."""
+    order = {part: n for n, part in enumerate(parts)}
+    best: dict[str, Found] = {}
+    for one in records:
+        if one.id not in best or order[one.part] < order[best[one.id].part]:
+            best[one.id] = one
+    return best
+
+
 class Ids:
     """The places a scope may read, and the names of records in them.
 
     `parts` are those places, the closest first; `mine` those of them that are the user's own, which alone it may
     change; `home` is the one it writes to, None while nothing was written there. `whose` gives owner and team.
-    `version` is another one after every write to one of the places.
+    `version` is another one after every write to one of the places. They are read, unless they are `given`.
     """
 
-    def __init__(self, tx: Tx, scope: Scope) -> None:
+    def __init__(self, tx: Tx, scope: Scope, given: Sequence[Row] | None = None) -> None:
         self.tx = tx
-        found = rows(tx, _PLACES, tenant=scope.tenant, user=scope.user, teams=list(scope.teams))
+        found = list(given) if given is not None else rows(tx, f"{PLACES} RETURN {PLACE}", **asking(scope))
         share = scope.share or ""
         found.sort(key=lambda row: (row[1] != scope.user, row[2] != share, row[2], row[1]))
         self.parts: list[int] = [row[0] for row in found]
@@ -78,12 +95,8 @@ class Ids:
     def find(self, ids: Iterable[str], what: str = "node", parts: Sequence[int] | None = None) -> dict[str, Found]:
         """Records by plain id among the given places, in the order asked; where several have it the first wins."""
         parts = self.parts if parts is None else parts
-        order = {part: n for n, part in enumerate(parts)}
         asked = [id_ for id_ in dict.fromkeys(ids) if storable(id_)]
-        best: dict[str, Found] = {}
-        for one in self._records(asked, what, parts):
-            if one.id not in best or order[one.part] < order[best[one.id].part]:
-                best[one.id] = one
+        best = closest(self._records(asked, what, parts), parts)
         return {id_: best[id_] for id_ in asked if id_ in best}
 
     def _records(self, ids: Sequence[str], what: str, parts: Sequence[int]) -> Iterable[Found]:
@@ -125,7 +138,10 @@ class Ids:
         found = list(records)
         if len(self.parts) < 2:
             return {one.handle: one.id for one in found}
-        meant = self.find((one.id for one in found), what)
+        return self.called(found, self.find((one.id for one in found), what))
+
+    def called(self, found: Iterable[Found], meant: Mapping[str, Found]) -> dict[int | str, str]:
+        """What records are called, by handle, where their ids mean these."""
         # Nothing is meant where the record was deleted since it was read.
         return {
             one.handle: one.id

@@ -91,6 +91,27 @@ def test_equal_vectors_come_newest_first_then_by_id(store: Store) -> None:
     assert nearest(store, vector(1, 0), limit=70) == sorted(at, key=lambda i: (-at[i], i))[:70]
 
 
+@pytest.mark.parametrize("step", [2, 90])
+def test_a_vector_search_among_few_or_many_labels_equals_comparing_with_each(store: Store, step: int) -> None:
+    store.start_vector_space(VectorSpace("test", 8))
+    chance = np.random.default_rng(step)
+    rows = {f"n{i:03}": vector(*chance.normal(size=8)) for i in range(300)}
+    label = (Tag("rare", "rare"),)
+    nodes = [
+        Node(
+            id_, text="said" * (n % 4 > 0), at=n % 3, tag_details=label * (n % step == 0), buckets=("b",) * (n % 2 == 0)
+        )
+        for n, id_ in enumerate(rows)
+    ]
+    store.write(ME, Batch(nodes=nodes, vectors=rows))
+    for where in (Where(tags=("rare",)), Where(tags=("rare",), buckets=("b",), since=1), Where(tags=("none",))):
+        query = vector(*chance.normal(size=8))
+        meant = np.frombuffer(query, "<f2").astype(float)
+        exact = {node.id: float(np.frombuffer(rows[node.id], "<f2").astype(float) @ meant) for node in nodes}
+        order = sorted((node.id for node in nodes if where.finds(node)), key=lambda id_: -exact[id_])
+        assert nearest(store, query, limit=10, where=where) == order[:10]
+
+
 def test_starting_the_same_vector_space_again_keeps_its_vectors(store: Store) -> None:
     with_vectors(store)
     store.write(ME, Batch(nodes=[Node("a")], vectors={"a": vector(1, 0)}))

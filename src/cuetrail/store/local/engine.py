@@ -52,6 +52,7 @@ from cuetrail.store.local import (
     dreaming,
     graves,
     lives,
+    nearest,
     rehearsal,
     spaces,
     steps,
@@ -264,24 +265,12 @@ class LocalStore(FactStore):
         """
         index = self.name_index if named else self.vector_index
         query = np.frombuffer(vector, dtype="<f2").astype(np.float32)
-        with self.db.reading() as db:
-            reader, held = Reader(db, scope, self.db.path), spaces.space_of(db)
+        held = self.vector_space()
         if held is None or held == NO_VECTORS:
             return []
-        # One more than wanted shows whether the last one ties with it.
-        wanted = limit + 1
-        while limit > 0:
-            parts = None if reader.all else reader.parts
-            near = index.search(query, wanted, parts, space or held, where.kinds)
-            with self.db.reading() as db:
-                # A new look: the index may have rows of parts that were made since the first one.
-                reader = Reader(db, scope, self.db.path)
-                kept = _nearest_shown(reader, near, limit, where)
-            # Enough only when the last one read is farther than the last one wanted: else there may be more that tie.
-            if len(near) < wanted or (len(kept) == limit and near[-1][1] < kept[-1].score):
-                return kept
-            wanted *= 4
-        return []
+        # Labels are looked up among all nodes, with a name or not.
+        labels = None if named else self.text_index
+        return nearest.search(self.db, scope, index, labels, query, limit, where, space or held)
 
     def walk(self, scope: Scope, query: WalkQuery, limit: int, where: Where) -> Walk:
         """The best nodes that share a label with a foothold, say something, and match no word of the query."""
@@ -570,17 +559,3 @@ class LocalStore(FactStore):
                 recent = db.execute("SELECT done FROM dreams WHERE done > ?", (head(db) - MOST_CHANGES,))
                 applied += [done for (done,) in recent]
                 db.execute("DELETE FROM changes WHERE seq <= ?", (min(applied),))
-
-
-def _nearest_shown(reader: Reader, near: Sequence[tuple[int, float]], limit: int, where: Where) -> list[Found]:
-    """The nearest that a search gives, then newer, then by id. Many may tie: of these, few nodes are read."""
-    shown = reader.shown([key for key, _ in near])
-    order = [(-cosine, -shown[key][1], shown[key][0], key) for key, cosine in near if key in shown]
-    order.sort()
-    kept: list[Found] = []
-    for some in chunks(order, max(limit, 1)):
-        nodes = reader.nodes_by_key([key for *_, key in some])
-        kept += [Found(id_, -far) for far, _, id_, key in some if key in nodes and where.finds(nodes[key])]
-        if len(kept) >= limit:
-            break
-    return kept[:limit]

@@ -130,13 +130,17 @@ class VectorIndex:
         meant = [kind_code(kind) for kind in kinds]
         near = [_nearest(block, code, wanted, parts, meant) for block in view.blocks]
         scores, keys = (np.concatenate(column) for column in zip(*near, strict=True))
-        return self._rescored(query, keys[_best(scores, wanted)].tolist(), space)[:limit]
+        return self.compared(query, keys[_best(scores, wanted)].tolist(), space)[:limit]
 
     def _space(self) -> VectorSpace | None:
         with self.db.reading() as db:
             return space_of(db)
 
-    def _rescored(self, query: NDArray[np.float32], keys: Sequence[int], space: VectorSpace) -> list[tuple[int, float]]:
+    def compared(self, query: NDArray[np.float32], keys: Sequence[int], space: VectorSpace) -> list[tuple[int, float]]:
+        """(key, cosine) of these rows, nearest first; of those that have a vector.
+
+        Raises EmbedderMismatch when the query's space is not, or is no longer, the one the memory holds.
+        """
         found: list[tuple[int, bytes]] = []
         with self.db.reading() as db:
             # Another process may have changed over since the blocks were scanned.

@@ -42,14 +42,15 @@ class NamedInCue:
 class Finds(Anchored):
     """What a cue found: the anchors, the names in it, its words beyond these, and how well these fit a text.
 
-    `times` are those the cue names. `nodes` are all memories that were come across. `literal`: the cue was looked for
-    by its letters alone.
+    `times` are those the cue names, `then` what was found there. `nodes` are all memories that were come across.
+    `literal`: the cue was looked for by its letters alone.
     """
 
     names: tuple[NamedInCue, ...] = ()
     rest: str = ""
     fits: Mapping[str, float] = field(default_factory=dict)
     times: tuple[Span, ...] = ()
+    then: frozenset[str] = frozenset()
     nodes: Mapping[str, Node] = field(default_factory=dict)
     literal: bool = False
 
@@ -83,11 +84,10 @@ def find(ask: Ask, *, texts: int, vectors: int) -> Finds:
     carriers = ask.store.get(ask.scope, [id_ for name in names for id_ in name.carriers if id_ not in nodes])
     nodes |= {id_: node for id_, node in carriers.items() if ask.cue.where.admits(node)}
     times = tuple(spans(ask.cue.raw, ask.now))
-    for span in times:
-        nodes |= _then(ask, span)
+    then = {id_: node for span in times for id_, node in _then(ask, span).items()}
     best = max((one.score for one in found), default=0.0) or 1.0
     fits = {one.id: one.score / best for one in found}
-    return made(names=names, rest=rest, fits=fits, times=times, nodes=nodes)
+    return made(names=names, rest=rest, fits=fits, times=times, then=frozenset(then), nodes=nodes | then)
 
 
 def _then(ask: Ask, span: Span) -> dict[str, Node]:

@@ -31,7 +31,7 @@ from cuetrail.trail.placing import in_row, through_titles
 from cuetrail.trail.wording import Wording, worded
 
 # The signals that lead to a memory, where words and meaning alone did not.
-REACHED = ("named", "walk", "link", "hop", "left", "further", "when")
+REACHED = ("named", "walk", "link", "hop", "left", "further")
 Signals = Mapping[str, Mapping[str, float]]
 """The values of each signal by memory; one that is not there is 0."""
 
@@ -101,7 +101,6 @@ def follow(ask: Ask, finds: Anchored, *, how: Trail) -> Followed:
         signals = _of_themselves(ask, finds, web, _Fit(ask, finds, how.share(finds.meant)), _wording(ask, web))
         return Followed(nodes=web.nodes, signals=signals)
     named = {id_: value for id_, value in finds.named().items() if id_ in finds.nodes}
-    # What only a distant vector found leads nowhere.
     first = _blended([one for one in finds.anchors if not _is_far(one, how)], how.share(finds.meant))
     order = sorted(first, key=lambda id_: (-first[id_], id_))
     chosen = sorted(named, key=lambda id_: (-named[id_], id_))[: how.starts]
@@ -111,7 +110,9 @@ def follow(ask: Ask, finds: Anchored, *, how: Trail) -> Followed:
     flowed = flow(web, _energies({id_: blend[id_] for id_ in order[: how.starts]}, named, how.named_share))
     most = max((energy for energy, _ in flowed.values()), default=1.0)
     walk = {id_: math.sqrt(energy / most) for id_, (energy, _) in flowed.items()}
-    together = {id_: blend[id_] + walk.get(id_, 0.0) + named.get(id_, 0.0) for id_ in web.nodes}
+    # What only a distant vector found leads nowhere.
+    far = {one.node.id for one in finds.anchors if _is_far(one, how)} - walk.keys() - named.keys()
+    together = {id_: blend[id_] + walk.get(id_, 0.0) + named.get(id_, 0.0) for id_ in web.nodes if id_ not in far}
     best = sorted(together, key=lambda id_: (-together[id_], id_))[: how.best]
     strength = {id_: together[id_] / (together[best[0]] or 1.0) for id_ in best}
     searched = search(ask, web, strength, _wording(ask, web, best))
@@ -242,14 +243,26 @@ def weigh(ask: Ask, finds: Anchored, reached: Reached, *, how: Trail) -> Scored:
     assert isinstance(reached, Followed), "only trails that were followed can be weighed"
     scores = scored(reached, how.weights)
     anchors = {anchor.node.id: anchor for anchor in finds.anchors}
-    led = {id_ for name in (*REACHED, "near") for id_, value in reached.signals.get(name, {}).items() if value}
-    led |= {id_ for id_, anchor in anchors.items() if not _is_far(anchor, how)}
-    led |= finds.fits.keys()
-    nodes = [node for id_, node in reached.nodes.items() if id_ in led]
+    led = _led(finds, reached, anchors, how)
+    # A name that says nothing is no answer, but the title of a note is one: the note says something.
+    nodes = [
+        node
+        for id_, node in reached.nodes.items()
+        if id_ in led and (node.text or id_ in anchors or node.kind == "source")
+    ]
     nodes.sort(key=lambda node: (-scores[node.id], -node.at, node.id))
     echoes = echoing(nodes)
     kept = [node for node in nodes if node.id not in echoes][: max(ask.limit or 0, 0)]
     return Scored(tuple(Hit(one, scores[one.id], _why(one.id, anchors.get(one.id), reached)) for one in kept))
+
+
+def _led(finds: Finds, reached: Followed, anchors: Mapping[str, Anchor], how: Trail) -> set[str]:
+    """Whatever more than a distant vector leads to; and where there is any, who stands next to one that was found."""
+    led = {id_ for name in REACHED for id_, value in reached.signals.get(name, {}).items() if value}
+    led |= {id_ for id_, anchor in anchors.items() if not _is_far(anchor, how)}
+    led |= finds.fits.keys() | finds.then
+    beside = reached.signals.get("near", {}) if led else {}
+    return led | {id_ for id_, value in beside.items() if value and id_ not in anchors}
 
 
 def scored(reached: Followed, weights: Weights) -> dict[str, float]:

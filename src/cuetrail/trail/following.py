@@ -1,7 +1,7 @@
 """Where the trails lead: from the strongest anchors and the memories the cue names, along names and edges.
 
-Energy goes one hop: from each start to whom its text names, to who says its name, and along its edges. `onward.py` goes
-on from there.
+Energy goes one hop: from each start to whom its text names, to who of those come across says its name, and along its
+edges. `onward.py` goes on from there.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cuetrail.anchor import Ask
-from cuetrail.model import Node, TextQuery
+from cuetrail.model import Node
 from cuetrail.store.steps import StepQuery, Ties
-from cuetrail.trail.finding import MOST_SAYING, Finds
+from cuetrail.trail.finding import Finds
 from cuetrail.trail.naming import forms_of, holders, names_said, says, spaced
 from cuetrail.traversal import UNKNOWN_WEIGHT
 
@@ -64,7 +64,7 @@ def weave(ask: Ask, finds: Finds, starts: Sequence[str], strong: Sequence[str]) 
     also: dict[str, list[tuple[str, float, str]]] = {id_: [] for id_ in _beside(ask, strong)}
     for start, id_, weight, via in (*_by_name(ask, web, starts), *_by_edge(ask, starts)):
         also.setdefault(id_, []).append((start, weight, via))
-    forms = _saying(ask, finds, web, starts)
+    forms = {start: forms_of(web.nodes[start]) for start in starts}
     nodes = ask.store.get(ask.scope, [id_ for id_ in also if id_ not in web.nodes])
     web.join({id_: node for id_, node in nodes.items() if ask.cue.where.finds(node)})
     for id_, ties in also.items():
@@ -106,20 +106,6 @@ def _by_edge(ask: Ask, starts: Sequence[str]) -> Iterable[tuple[str, str, float,
         for step in steps:
             weight = UNKNOWN_WEIGHT if step.edge.weight is None else step.edge.weight
             yield start, step.other, weight, step.edge.kind
-
-
-def _saying(ask: Ask, finds: Finds, web: Web, starts: Iterable[str]) -> dict[str, frozenset[str]]:
-    """By which forms each start is named. Who says one comes into the web, unless there are too many to tell."""
-    searched = {name.name for name in finds.names}
-    forms: dict[str, frozenset[str]] = {}
-    for start in starts:
-        forms[start] = forms_of(web.nodes[start])
-        # The shortest form is part of the others, as a rule.
-        for form in sorted(forms[start] - searched, key=lambda form: (len(form), form))[:1]:
-            searched.add(form)
-            found = ask.store.text(ask.scope, TextQuery("", (form,)), MOST_SAYING, ask.cue.where, nodes=True)
-            web.nodes |= {one.id: one.node for one in found if one.node is not None and one.id not in web.nodes}
-    return forms
 
 
 def flow(web: Web, energies: Mapping[str, float]) -> dict[str, tuple[float, Way]]:

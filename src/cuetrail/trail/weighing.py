@@ -44,7 +44,7 @@ class Weights:
     cover: float = 2.7
     named: float = 2.6
     walk: float = 1.4
-    link: float = 1.2
+    link: float = 2.0
     hop: float = 2.4
     left: float = 2.8
     further: float = 2.8
@@ -131,12 +131,13 @@ def follow(ask: Ask, finds: Anchored, *, how: Trail) -> Followed:
 
 
 def _named_share(web: Web) -> float:
-    """How many of the memories carry a name.
+    """How many of the memories carry a name, or stand in a note, which has one.
 
     Where they do, what a cue asks is spread over several of them, and names join these. Where they do not, as in a
     chat, the names they share are those of whoever speaks, and the memory that is meant says most of the cue itself.
     """
-    return sum(node.name is not None for node in web.nodes.values()) / max(len(web.nodes), 1)
+    carrying = sum(node.name is not None or "doc" in node.tags for node in web.nodes.values())
+    return carrying / max(len(web.nodes), 1)
 
 
 def _wording(ask: Ask, web: Web, ids: Sequence[str] | None = None) -> Wording:

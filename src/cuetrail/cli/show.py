@@ -34,7 +34,11 @@ ERRORS_SHOWN = 20
 SHORT = 8
 _DIGEST = re.compile(r"[0-9a-f]{32}")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_FOUND_BY = {"text": "words", "vector": "meaning", "labels": "tags and buckets", "energy": "energy along links"}
+_FOUND_BY = {
+    "text": "words", "vector": "meaning", "labels": "tags and buckets", "energy": "energy along links",
+    "named": "its name in the cue", "walk": "a way to it", "link": "being named there", "hop": "a rare name it shares",
+    "left": "words that the best lack", "further": "a search on from the best", "when": "its time",
+}  # fmt: skip
 _PARTS = {"bm25": "words", "cosine": "meaning"}
 # Parts of a score that are told in words of their own.
 _FACTORS = ("tag_boost", "provenance")

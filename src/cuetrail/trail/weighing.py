@@ -292,6 +292,7 @@ def _why(id_: str, anchor: Anchor | None, reached: Followed) -> dict[str, Any]:
     way, second = reached.ways.get(id_), reached.seconds.get(id_)
     walked = way is not None and way.start != id_
     found_by += [name for name in REACHED if name in parts and (name != "walk" or walked)]
+    found_by += ["when"] if parts.get("when", 0.0) == 1.0 else []
     path = []
     if way is not None and walked:
         path = [hop_dict(Hop(way.start, id_, way.energy, "", way.via, None, (), True))]

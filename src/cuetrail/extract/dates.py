@@ -14,7 +14,7 @@ import re
 from datetime import UTC, datetime, timedelta, timezone
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MONTHS = {
+MONTHS = {
     name: number
     for number, names in enumerate(
         (
@@ -35,7 +35,7 @@ _MONTHS = {
     )
     for name in names.split()
 }
-_MONTH = "(" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
+_MONTH = "(" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
 _DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
 _TIME = r"(?:T|t|[ ]{1,2})(\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:[ ]?(Z|z|UTC|[+-]\d{2}:?\d{2}))?"
 _ISO = re.compile(rf"(?<![\w.\-/])(\d{{4}})-(\d{{2}})-(\d{{2}})(?:{_TIME})?(?![\w\-])")
@@ -56,8 +56,8 @@ def find(text: str) -> tuple[int, ...]:
     if not _YEAR.search(text):
         return ()
     found = [(m.start(), _iso(m)) for m in _ISO.finditer(text)]
-    found += [(m.start(), _day(int(m[3]), _MONTHS[m[2].lower()], int(m[1]))) for m in _DAY_FIRST.finditer(text)]
-    found += [(m.start(), _day(int(m[3]), _MONTHS[m[1].lower()], int(m[2]))) for m in _MONTH_FIRST.finditer(text)]
+    found += [(m.start(), _day(int(m[3]), MONTHS[m[2].lower()], int(m[1]))) for m in _DAY_FIRST.finditer(text)]
+    found += [(m.start(), _day(int(m[3]), MONTHS[m[1].lower()], int(m[2]))) for m in _MONTH_FIRST.finditer(text)]
     return tuple(ms for _, ms in sorted(found, key=lambda pair: pair[0]) if ms is not None)
 
 

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
+from cuetrail.extract.dates import MONTHS
+
 DAY = 86_400_000
 # What happened is often told a little later: half as near after so many days, the fewer the shorter the span is.
 LEAST_DRIFT, MOST_DRIFT = 1 * DAY, 14 * DAY
@@ -21,7 +23,6 @@ LEAST_DRIFT, MOST_DRIFT = 1 * DAY, 14 * DAY
 MOST_SPANS = 4
 LONGEST_CUE = 2_000
 
-_MONTHS = "january february march april may june july august september october november december".split()  # noqa: SIM905
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()  # noqa: SIM905
 _NUMBERS = {
@@ -30,7 +31,7 @@ _NUMBERS = {
 }  # fmt: skip
 _UNITS = {"day": 1, "week": 7, "month": 30, "year": 365}
 
-_MONTH = "(?P<month>" + "|".join(f"{name[:3]}(?:{name[3:]})?" for name in _MONTHS) + r"|sept)\b\.?"
+_MONTH = "(?P<month>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
 _NTH = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
 _COUNT = r"(?P<count>\d{1,3}|" + "|".join(sorted(_NUMBERS, key=len, reverse=True)) + ")"
@@ -122,7 +123,7 @@ def _months(year: int, month: int, count: int = 1) -> Days:
 
 
 def _month_of(match: re.Match[str]) -> int:
-    return next(at for at, name in enumerate(_MONTHS, 1) if name.startswith(match["month"].lower()[:3]))
+    return MONTHS[match["month"].lower()]
 
 
 def _exact(match: re.Match[str], _today: date) -> Days:

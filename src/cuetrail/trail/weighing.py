@@ -98,7 +98,8 @@ def follow(ask: Ask, finds: Anchored, *, how: Trail) -> Followed:
     ask = softened(ask)
     if finds.literal:
         web = Web(dict(sorted(finds.nodes.items())))
-        signals = _of_themselves(ask, finds, web, _Fit(ask, finds, how.share(finds.meant)), _wording(ask, web))
+        blend, _ = _Fit(ask, finds, how.share(finds.meant)).of(web)
+        signals = _of_themselves(ask, finds, web, blend, _wording(ask, web))
         return Followed(nodes=web.nodes, signals=signals)
     named = {id_: value for id_, value in finds.named().items() if id_ in finds.nodes}
     first = _blended([one for one in finds.anchors if not _is_far(one, how)], how.share(finds.meant))
@@ -117,8 +118,9 @@ def follow(ask: Ask, finds: Anchored, *, how: Trail) -> Followed:
     strength = {id_: together[id_] / (together[best[0]] or 1.0) for id_ in best}
     searched = search(ask, web, strength, _wording(ask, web, best))
     wording = _wording(ask, web)
-    signals = _of_themselves(ask, finds, web, fit, wording)
-    seconds = onward(web, strength, fit.of(web)[1], wording, searched)
+    blend, rest = fit.of(web)
+    signals = _of_themselves(ask, finds, web, blend, wording)
+    seconds = onward(web, strength, rest, wording, searched)
     signals |= {"walk": walk, "named": named, "link": {id_: second.link for id_, second in seconds.items()}}
     carrying = _named_share(web)
     for name in ("hop", "left", "further"):
@@ -149,9 +151,10 @@ def _wording(ask: Ask, web: Web, ids: Sequence[str] | None = None) -> Wording:
     return worded(ask.cue.query.words, texts)
 
 
-def _of_themselves(ask: Ask, finds: Finds, web: Web, fit: _Fit, wording: Wording) -> dict[str, dict[str, float]]:
+def _of_themselves(
+    ask: Ask, finds: Finds, web: Web, blend: dict[str, float], wording: Wording
+) -> dict[str, dict[str, float]]:
     """The signals that need no trail: what a memory says, when it was, by whom, and what stands around it."""
-    blend, _ = fit.of(web)
     said = f" {spelt(ask.cue.raw)} "
     near, place, whole = in_row(web.nodes, blend, wording)
     when = {id_: max(span.nearness(node.at) for span in finds.times) for id_, node in web.nodes.items() if finds.times}

@@ -7,7 +7,7 @@ like any other; in a recipe it is a condition, as for anybody who asks.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 
 from cuetrail import Budget, Memory, recipes
@@ -18,7 +18,7 @@ from cuetrail.recipes import Recipe
 from cuetrail.render import one_list
 from cuetrail.score import blended
 from cuetrail.spread import nowhere
-from cuetrail.trail.weighing import Trail, Weights
+from cuetrail.trail.weights import Trail, Weights
 
 Contender = Callable[[Memory, Question, int], Sequence[Node]]
 
@@ -59,21 +59,33 @@ def contenders(embedder: str) -> dict[str, Contender]:
 
 
 def variants() -> dict[str, Recipe]:
-    """TRAIL with a part of it left out, by name: what each part is worth."""
+    """TRAIL with a part of it left out, by name: what each part is worth, each row with all of the one before."""
     anchors, hop = ("blend",), ("blend", "named", "walk", "link")
-    parts = {
-        "TRAIL, anchors only": anchors,
-        "TRAIL, + names in the cue": (*anchors, "named"),
-        "TRAIL, + one hop": hop,
-        "TRAIL, + second hop": (*hop, "hop", "left", "further"),
-        "TRAIL, + times and words": (*hop, "hop", "left", "further", "when", "cover"),
+    second = (*hop, "hop", "left", "further")
+    place = (*second, "near", "place", "spoken")
+    ties = ("names", "edges", "tags")
+    return {
+        "TRAIL, anchors only": recipes.trail(_only(anchors)),
+        "TRAIL, + names in the cue": recipes.trail(_only((*anchors, "named"))),
+        "TRAIL, + one hop by names": recipes.trail(_only(hop, ties[:1])),
+        "TRAIL, + along edges": recipes.trail(_only(hop, ties[:2])),
+        "TRAIL, + along tags": recipes.trail(_only(hop, ties)),
+        "TRAIL, + along facts": recipes.trail(_only(hop)),
+        "TRAIL, + second hop": recipes.trail(_only(second)),
+        "TRAIL, + what stands around": recipes.trail(_only(place)),
     }
-    return {name: recipes.trail(Trail(_only(kept))) for name, kept in parts.items()}
 
 
-def _only(kept: Sequence[str]) -> Weights:
-    """The weights of some signals; the others do not count."""
-    return Weights(**{name: weight if name in kept else 0.0 for name, weight in asdict(Weights()).items()})
+def _only(kept: Sequence[str], along: tuple[str, ...] = Trail().along) -> Trail:
+    """TRAIL with some signals and some kinds of ties alone."""
+    full = Trail()
+    return replace(
+        full, named=_with(full.named, kept), noted=_with(full.noted, kept), told=_with(full.told, kept), along=along
+    )
+
+
+def _with(weights: Weights, kept: Sequence[str]) -> Weights:
+    return replace(weights, **{name: 0.0 for name in weights.signals() if name not in kept})
 
 
 def _plain(name: str, text_share: float, *, words: bool = True, vectors: bool = True) -> Recipe:

@@ -19,17 +19,16 @@ from cuetrail.model import Direction, Rank
 from cuetrail.render import one_list, two_lists
 from cuetrail.score import Scored, as_found, by_energy, by_salience
 from cuetrail.seeds import Chooser, Seeding, by_hybrid
-from cuetrail.spread import Reached, along_edges, along_labels, nowhere
+from cuetrail.spread import GENERIC, Reached, along_edges, along_labels, nowhere
 from cuetrail.telling import along_facts, by_entity, by_relevance, in_sections
 from cuetrail.trail.finding import find
-from cuetrail.trail.weighing import Trail, follow, weigh
+from cuetrail.trail.weighing import follow, weigh
+from cuetrail.trail.weights import Trail
 
 Mode = Literal["all", "internal", "external"]
 
 # What the scores of internal memories and of all others are multiplied by.
 MODES: dict[Mode, tuple[float, float]] = {"all": (2.0, 1.0), "internal": (3.0, 0.5), "external": (1.0, 1.5)}
-# Tags and buckets that say nothing of what is in them.
-GENERIC = frozenset({"core", "misc", "general", "other", "unknown", "inbox", "pending", "notebook"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,11 @@ from cuetrail.model import Activation, Fact, Foothold, Label, Node, Rank, Walked
 from cuetrail.quick import maker
 from cuetrail.seeds import Chooser, Seeding, query_tags
 
+# Tags and buckets that say nothing of what is in them.
+GENERIC = frozenset({"core", "misc", "general", "other", "unknown", "inbox", "pending", "notebook"})
+# Tags that say what a file is, not what it is about.
+FORMATS = frozenset({"doc", "code", "chat"})
+
 
 @dataclass(frozen=True, slots=True)
 class Told:

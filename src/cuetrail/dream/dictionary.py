@@ -23,13 +23,13 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Generic, TypeVar
 
-from cuetrail import recipes
 from cuetrail.dream import moments
 from cuetrail.extract.names import STOP_WORDS
+from cuetrail.spread import FORMATS, GENERIC
 from cuetrail.text import analysable
 
-# What every memory has says nothing of a text in particular; ingest gives the last three.
-GENERIC = recipes.GENERIC | {"doc", "code", "chat"}
+# What every memory has says nothing of a text in particular.
+NO_TOPICS = GENERIC | FORMATS
 SHORTEST, LONGEST = 2, 100
 _FILES_OWN = "project:"
 
@@ -71,7 +71,7 @@ def is_telling(norm: str) -> bool:
         SHORTEST <= len(word) <= LONGEST
         and _LETTER.search(word) is not None
         and not word.startswith(_FILES_OWN)
-        and word not in GENERIC
+        and word not in NO_TOPICS
         and word not in STOP_WORDS
         and word not in moments.WORDS
     )

@@ -13,6 +13,7 @@ from cuetrail.model import Node, TextQuery
 from cuetrail.store.browsing import Page
 from cuetrail.trail.naming import Run, runs
 from cuetrail.trail.timing import DAY, Span, spans
+from cuetrail.trail.wanted import asked_about
 
 # A name that so many memories carry tells none of them from the others.
 MOST_CARRIERS = 20
@@ -107,12 +108,14 @@ def _then(ask: Ask, span: Span) -> dict[str, Node]:
 
 
 def softened(ask: Ask) -> Ask:
-    """In a question, what it quotes is a name to look for, not a condition that every memory must meet."""
+    """What a question asks for: without what its answer is to look like, and with what it quotes as a name to look for,
+    not as a condition that every memory must meet."""
     query = ask.cue.query
-    if not query.phrases or query.prefix or len(query.words.split()) <= _MOST_BESIDE:
+    words = query.words.split()
+    if query.prefix or (query.phrases and len(words) <= _MOST_BESIDE):
         return ask
-    words = " ".join((query.words, *query.phrases))
-    return replace(ask, cue=replace(ask.cue, query=replace(query, words=words, phrases=())))
+    asked = " ".join((*asked_about(ask.cue.raw, words), *query.phrases))
+    return replace(ask, cue=replace(ask.cue, query=replace(query, words=asked, phrases=())))
 
 
 def _names_in(ask: Ask, said: str) -> tuple[list[Run], dict[str, list[str]]]:

@@ -1,17 +1,18 @@
-"""Where the trails lead: from the strongest anchors and the memories the cue names, along names and edges.
+"""Where the trails lead: from the strongest anchors and the memories the cue names, along names, edges, tags and facts.
 
-Energy goes one hop: from each start to whom its text names, to who of those come across says its name, and along its
-edges. `onward.py` goes on from there.
+Energy goes one hop: from each start to whom its text names, to who of those come across says its name, along its
+edges, to what shares rare tags with it, and along what is believed of it. `onward.py` goes on from there.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cuetrail.anchor import Ask
-from cuetrail.model import Node
+from cuetrail.model import Foothold, Label, Node, WalkQuery
+from cuetrail.spread import FORMATS, GENERIC, labels_of
 from cuetrail.store.steps import StepQuery, Ties
 from cuetrail.trail.finding import Finds
 from cuetrail.trail.naming import forms_of, holders, names_said, says, spaced
@@ -21,8 +22,17 @@ from cuetrail.traversal import UNKNOWN_WEIGHT
 FAN = 5
 # Of each start so many edges are followed, the strongest first.
 EDGES = 30
+# Of each start so many facts are followed, the most certain first.
+FACTS = 10
+# So many memories are looked at that share tags with a start, and say no word of the cue.
+TAGGED = 10
+# What shares every tag of a start is tied to it as by a topical edge.
+TAG_WEIGHT = 0.45
 # How much of its energy a start keeps.
 KEPT = 0.15
+_NO_TOPICS = GENERIC | FORMATS
+Tied = tuple[str, str, float, str]
+"""A start, the other end, the weight of the tie, and its kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,25 +68,35 @@ class Web:
         self.nodes = dict(sorted({**self.nodes, **nodes}.items()))
 
 
-def weave(ask: Ask, finds: Finds, starts: Sequence[str], strong: Sequence[str]) -> Web:
-    """The ties of the starts, and all memories come across; also those that stand next to a strong one."""
+def weave(ask: Ask, finds: Finds, starts: Sequence[str], strong: Sequence[str], along: Sequence[str]) -> Web:
+    """The ties of the starts, and all memories come across; also those that stand next to a strong one.
+
+    `along` says which ties there are: "names", "edges", "tags", "facts".
+    """
     web = Web(dict(finds.nodes))
     also: dict[str, list[tuple[str, float, str]]] = {id_: [] for id_ in _beside(ask, strong)}
-    for start, id_, weight, via in (*_by_name(ask, web, starts), *_by_edge(ask, starts)):
-        also.setdefault(id_, []).append((start, weight, via))
-    forms = {start: forms_of(web.nodes[start]) for start in starts}
+    for kind in along:
+        for start, id_, weight, via in _TIES[kind](ask, web, starts):
+            also.setdefault(id_, []).append((start, weight, via))
     nodes = ask.store.get(ask.scope, [id_ for id_ in also if id_ not in web.nodes])
     web.join({id_: node for id_, node in nodes.items() if ask.cue.where.finds(node)})
     for id_, ties in also.items():
         for start, weight, via in ties if id_ in web.nodes else ():
             web.tie(start, id_, weight, via)
+    if "names" in along:
+        _tie_sayers(web, starts)
+    return web
+
+
+def _tie_sayers(web: Web, starts: Sequence[str]) -> None:
+    """Ties to who of those come across says the name of a start."""
+    forms = {start: forms_of(web.nodes[start]) for start in starts}
     holding = holders(frozenset[str]().union(*forms.values()), {id_: web.text(id_) for id_ in web.nodes})
     for start, mine in forms.items():
         for form in mine:
             for id_ in holding[form]:
                 if says(web.nodes[id_].text, form):
                     web.tie(start, id_, 1.0, "name")
-    return web
 
 
 def _beside(ask: Ask, strong: Sequence[str]) -> list[str]:
@@ -85,7 +105,7 @@ def _beside(ask: Ask, strong: Sequence[str]) -> list[str]:
     return [step.other for some in steps.values() for step in some]
 
 
-def _by_name(ask: Ask, web: Web, starts: Iterable[str]) -> Iterable[tuple[str, str, float, str]]:
+def _by_name(ask: Ask, web: Web, starts: Sequence[str]) -> Iterable[Tied]:
     """Whom the text of a start names."""
     said = {id_: names_said(web.nodes[id_].text) for id_ in starts}
     norms = sorted(frozenset[str]().union(*said.values()))
@@ -99,13 +119,50 @@ def _by_name(ask: Ask, web: Web, starts: Iterable[str]) -> Iterable[tuple[str, s
                 yield from ((start, id_, 1 / math.sqrt(len(ids)), "name") for id_ in ids)
 
 
-def _by_edge(ask: Ask, starts: Sequence[str]) -> Iterable[tuple[str, str, float, str]]:
+def _by_edge(ask: Ask, _web: Web, starts: Sequence[str]) -> Iterable[Tied]:
     """Where the edges of a start lead."""
     query = StepQuery(tuple(starts), EDGES, "both", Ties(), ask.cue.where)
     for start, steps in ask.store.steps(ask.scope, query).items():
         for step in steps:
             weight = UNKNOWN_WEIGHT if step.edge.weight is None else step.edge.weight
             yield start, step.other, weight, step.edge.kind
+
+
+def _by_tag(ask: Ask, web: Web, starts: Sequence[str]) -> Iterable[Tied]:
+    """What shares tags with a start, the rarer the more: of those come across, and of those that have no word of it."""
+    tags = {start: [label for label in labels_of(web.nodes[start]) if _tells(label)] for start in starts}
+    footholds = tuple(Foothold(id_, tuple(some), web.nodes[id_].at, None) for id_, some in tags.items() if some)
+    if not footholds:
+        return
+    walk = ask.store.walk(ask.scope, WalkQuery(footholds, ask.cue.query), TAGGED, ask.cue.where)
+    nodes = {**web.nodes, **{one.node.id: one.node for one in walk.found}}
+    rarity = {label: max(walk.idfs.get(label, 0.0), 0.0) for some in tags.values() for label in some}
+    of = {id_: frozenset(labels_of(node)) for id_, node in nodes.items()}
+    for start, mine in tags.items():
+        whole = sum(rarity[label] for label in mine)
+        for id_, theirs in of.items() if whole else ():
+            shared = sum(rarity[label] for label in mine if label in theirs)
+            if shared and id_ != start:
+                yield start, id_, TAG_WEIGHT * shared / whole, "tag"
+
+
+def _tells(label: Label) -> bool:
+    """Whether a label may lead on: a bucket, or a tag for where a text stands, is shared by too many."""
+    return label.what == "tag" and label.name not in _NO_TOPICS and not label.name.startswith("project:")
+
+
+def _by_fact(ask: Ask, _web: Web, starts: Sequence[str]) -> Iterable[Tied]:
+    """Of whom something is believed together with a start, and the text that says so."""
+    for start, facts in ask.store.beliefs(ask.scope, starts, ask.now, FACTS, "both").items():
+        for fact in facts:
+            for other in (fact.subject, fact.object, fact.source_ref):
+                if other is not None and other != start:
+                    yield start, other, fact.confidence, "fact"
+
+
+_TIES: dict[str, Callable[[Ask, Web, Sequence[str]], Iterable[Tied]]] = {
+    "names": _by_name, "edges": _by_edge, "tags": _by_tag, "facts": _by_fact,
+}  # fmt: skip
 
 
 def flow(web: Web, energies: Mapping[str, float]) -> dict[str, tuple[float, Way]]:

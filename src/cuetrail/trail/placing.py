@@ -32,9 +32,10 @@ def in_row(nodes: Mapping[str, Node], scores: Mapping[str, float], wording: Word
     return near, place, whole
 
 
-def through_titles(nodes: Mapping[str, Node], signals: dict[str, Values], names: Sequence[str]) -> None:
+def through_titles(
+    nodes: Mapping[str, Node], blend: Mapping[str, float], signals: dict[str, Values], names: Sequence[str]
+) -> None:
     """What leads to a title leads to the best of what stands under it: raises these signals of that memory."""
-    blend = signals["blend"]
     best: dict[str, str] = {}
     for id_, node in nodes.items():
         if node.source is not None and node.text and blend[id_] > blend.get(best.get(node.source, ""), -1.0):

@@ -8,14 +8,15 @@
     spoken   the cue names who said it                 whole    how much of the cue is said where it came from
     when     it is of a time the cue names
 
-The score is their mean by weights. `bench.quality.choose` finds the weights on the development questions.
+The score is their mean by the weights of `weights.py`, which `bench.quality.choose` finds on development questions. A
+signal that does not count among memories of a kind is not told of them.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from cuetrail.anchor import Anchor, Anchored, Ask, Embedded, echoing
@@ -28,54 +29,13 @@ from cuetrail.trail.following import Way, Web, flow, weave
 from cuetrail.trail.naming import spaced, spelt
 from cuetrail.trail.onward import Second, onward, search
 from cuetrail.trail.placing import in_row, through_titles
+from cuetrail.trail.weights import Trail, Weights, kinds_of
 from cuetrail.trail.wording import Wording, worded
 
 # The signals that lead to a memory, where words and meaning alone did not.
 REACHED = ("named", "walk", "link", "hop", "left", "further")
 Signals = Mapping[str, Mapping[str, float]]
 """The values of each signal by memory; one that is not there is 0."""
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """How much each signal counts, against the others."""
-
-    blend: float = 2.0
-    cover: float = 2.7
-    named: float = 2.6
-    walk: float = 1.4
-    link: float = 2.0
-    hop: float = 2.4
-    left: float = 2.8
-    further: float = 2.8
-    near: float = 1.3
-    place: float = 2.5
-    whole: float = 0.3
-    spoken: float = 1.7
-    when: float = 4.5
-
-
-@dataclass(frozen=True, slots=True)
-class Trail:
-    """The constants of the recipe. The vectors of `strong_models` say more than words, those of others less."""
-
-    weights: Weights = Weights()
-    texts: int = 60
-    vectors: int = 50
-    starts: int = 5
-    best: int = 5
-    strong: int = 20
-    named_share: float = 0.5
-    text_share: float = 0.7
-    text_share_if_strong: float = 0.35
-    strong_models: tuple[str, ...] = ("onnx:", "fastembed:", "openai:")
-    vector_floor: float = 0.35
-
-    def share(self, meant: Embedded | None) -> float:
-        """How much words count against meaning."""
-        if meant is None:
-            return 1.0
-        return self.text_share_if_strong if meant.space.model.startswith(self.strong_models) else self.text_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +46,7 @@ class Followed(Reached):
     signals: Signals = field(default_factory=dict)
     ways: Mapping[str, Way] = field(default_factory=dict)
     seconds: Mapping[str, Second] = field(default_factory=dict)
+    weights: Weights = field(default_factory=Weights)
 
     def parts(self, id_: str) -> dict[str, float]:
         """What each signal says of a memory, where it says anything."""
@@ -96,17 +57,18 @@ def follow(ask: Ask, finds: Anchored, *, how: Trail) -> Followed:
     """Follow the trails from what was found, and gather every signal."""
     assert isinstance(finds, Finds), "these trails begin at what `find` finds"
     ask = softened(ask)
+    weights = how.weights(kinds_of(finds.nodes.values()), finds.meant)
+    fit = _Fit(ask, finds, weights.words)
     if finds.literal:
         web = Web(dict(sorted(finds.nodes.items())))
-        blend, _ = _Fit(ask, finds, how.share(finds.meant)).of(web)
-        signals = _of_themselves(ask, finds, web, blend, _wording(ask, web))
-        return Followed(nodes=web.nodes, signals=signals)
+        signals = _of_themselves(ask, finds, web, fit.of(web)[0], _wording(ask, web))
+        return Followed(nodes=web.nodes, signals=_counted(signals, weights), weights=weights)
     named = {id_: value for id_, value in finds.named().items() if id_ in finds.nodes}
-    first = _blended([one for one in finds.anchors if not _is_far(one, how)], how.share(finds.meant))
+    first = _blended([one for one in finds.anchors if not _is_far(one, how)], weights.words)
     order = sorted(first, key=lambda id_: (-first[id_], id_))
     chosen = sorted(named, key=lambda id_: (-named[id_], id_))[: how.starts]
-    web = weave(ask, finds, list(dict.fromkeys([*order[: how.starts], *chosen])), order[: how.strong])
-    fit = _Fit(ask, finds, how.share(finds.meant))
+    starts = list(dict.fromkeys([*order[: how.starts], *chosen]))
+    web = weave(ask, finds, starts, order[: how.strong], how.along)
     blend, _ = fit.of(web)
     flowed = flow(web, _energies({id_: blend[id_] for id_ in order[: how.starts]}, named, how.named_share))
     most = max((energy for energy, _ in flowed.values()), default=1.0)
@@ -121,25 +83,19 @@ def follow(ask: Ask, finds: Anchored, *, how: Trail) -> Followed:
     blend, rest = fit.of(web)
     signals = _of_themselves(ask, finds, web, blend, wording)
     seconds = onward(web, strength, rest, wording, searched)
-    signals |= {"walk": walk, "named": named, "link": {id_: second.link for id_, second in seconds.items()}}
-    carrying = _named_share(web)
-    for name in ("hop", "left", "further"):
-        signals[name] = {id_: carrying * getattr(second, name) for id_, second in seconds.items()}
-    signals["cover"] = {id_: (1 - carrying) * value for id_, value in signals["cover"].items()}
-    through_titles(web.nodes, signals, REACHED)
-    return Followed(
-        nodes=web.nodes, signals=signals, ways={id_: way for id_, (_, way) in flowed.items()}, seconds=seconds
-    )
+    signals |= {"walk": walk, "named": named}
+    for name in ("link", "hop", "left", "further"):
+        signals[name] = {id_: getattr(second, name) for id_, second in seconds.items()}
+    signals = _counted(signals, weights)
+    through_titles(web.nodes, blend, signals, REACHED)
+    ways = {id_: way for id_, (_, way) in flowed.items()}
+    return Followed(nodes=web.nodes, signals=signals, ways=ways, seconds=seconds, weights=weights)
 
 
-def _named_share(web: Web) -> float:
-    """How many of the memories carry a name, or stand in a note, which has one.
-
-    Where they do, what a cue asks is spread over several of them, and names join these. Where they do not, as in a
-    chat, the names they share are those of whoever speaks, and the memory that is meant says most of the cue itself.
-    """
-    carrying = sum(node.name is not None or "doc" in node.tags for node in web.nodes.values())
-    return carrying / max(len(web.nodes), 1)
+def _counted(signals: dict[str, dict[str, float]], weights: Weights) -> dict[str, dict[str, float]]:
+    """The signals that count."""
+    counting = weights.signals()
+    return {name: values for name, values in signals.items() if name in counting}
 
 
 def _wording(ask: Ask, web: Web, ids: Sequence[str] | None = None) -> Wording:
@@ -245,7 +201,7 @@ def weigh(ask: Ask, finds: Anchored, reached: Reached, *, how: Trail) -> Scored:
     """The best of what may answer, then newer, then by id; without titles whose source speaks."""
     assert isinstance(finds, Finds), "these trails begin at what `find` finds"
     assert isinstance(reached, Followed), "only trails that were followed can be weighed"
-    scores = scored(reached, how.weights)
+    scores = scored(reached)
     anchors = {anchor.node.id: anchor for anchor in finds.anchors}
     led = _led(finds, reached, anchors, how)
     # A name that says nothing is no answer, but the title of a note is one: the note says something.
@@ -269,9 +225,9 @@ def _led(finds: Finds, reached: Followed, anchors: Mapping[str, Anchor], how: Tr
     return led | {id_ for id_, value in beside.items() if value and id_ not in anchors}
 
 
-def scored(reached: Followed, weights: Weights) -> dict[str, float]:
+def scored(reached: Followed) -> dict[str, float]:
     """The mean of all signals by weights."""
-    counted = {name: weight for name, weight in asdict(weights).items() if weight}
+    counted = reached.weights.signals()
     total = sum(counted.values()) or 1.0
     scores = dict.fromkeys(reached.nodes, 0.0)
     for name, weight in counted.items():

@@ -54,7 +54,7 @@ NAMED = Weights(
 )  # fmt: skip
 NOTED = Weights(blend=1.9, cover=0.2, named=0.3, walk=1.2, link=2.0, further=0.5, near=0.5, place=2.8, when=4.5)
 TOLD = Weights(
-    blend=2.0, cover=2.7, walk=1.7, near=1.8, place=1.8, whole=1.9, spoken=1.4, when=4.5, words=0.8, strong=1.7,
+    blend=1.75, cover=2.0, walk=1.0, near=1.8, place=2.9, whole=2.2, spoken=1.6, when=4.0, words=0.85, strong=2.2,
 )  # fmt: skip
 
 

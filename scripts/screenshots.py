@@ -35,7 +35,7 @@ def fill(place: Path) -> None:
         memory.fact("Wingbeat", "status", "spring trial")
         memory.fact("Wingbeat", "status", "autumn season")
         memory.note("Wingbeat", "Ask Hanne before the next trial.")
-        memory.quarantine("Reading list")
+        memory.quarantine(source="vault/notes/Reading list.md")
 
 
 def _why(page: Page) -> None:

@@ -312,6 +312,9 @@ def test_the_prompt_starts_a_conversation_with_what_is_known(talk: Talk) -> None
         assert isinstance(content, TextContent)
         assert "memory_recall" in content.text
         assert "lee side" in content.text.partition("## On antenna")[2]
+        long = (await one.client.get_prompt(prompt.name, {"topic": "antenna " * 10_000})).messages[0].content
+        assert isinstance(long, TextContent)
+        assert len(long.text) < 8000, "however much is asked, the prompt stays within its budget"
         with pytest.raises(MCPError, match="there is no prompt"):
             await one.client.get_prompt("begin")
 

@@ -28,7 +28,7 @@ PATIENCE = 30.0
 class Rules:
     """Whom a server lets in: names it is called by, whether tokens are needed even here, and how much it takes.
 
-    `patience` is how many seconds a request may take to arrive.
+    `patience` is how many seconds each megabyte of a request may take to arrive.
     """
 
     hosts: tuple[str, ...] = LOOPBACK

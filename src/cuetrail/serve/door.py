@@ -156,7 +156,8 @@ def let_in(request: Request, hosts: tuple[str, ...]) -> None:
 
     A page that a browser shows could else reach a server on the same machine, by a name that leads to it.
     """
-    host = _name(f"//{request.headers.get('host', '')}")
+    named = request.headers.getlist("host")
+    host = _name(f"//{named[0]}") if len(named) == 1 else ""
     if host not in hosts:
         raise Problem(
             421, f"this server is not called {host or '(no Host)':.80}: `cuetrail serve --allow-host` names it"

@@ -73,7 +73,7 @@ export function snippet(text: string, most = 90): string {
   if (line.length <= most) return line;
   const cut = line.slice(0, most);
   const space = cut.lastIndexOf(" ");
-  return `${cut.slice(0, space > most / 2 ? space : most)}…`;
+  return `${cut.slice(0, space > most / 2 ? space : most).replace(/[\s.,;:–-]+$/, "")}…`;
 }
 
 export const titleOf = (node: Pick<Node, "id" | "name" | "text">, most?: number): string =>

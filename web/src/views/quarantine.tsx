@@ -8,6 +8,7 @@ import { asProblem, useTitle } from "../hooks";
 import { ForgetDialog, wholeOf } from "../parts/actions";
 import { Button, Empty, Failure, Loading } from "../parts/basics";
 import { MemoryHead } from "../parts/hit";
+import { many } from "../words";
 import { useListed } from "./timeline";
 
 export function QuarantineView(): JSX.Element {
@@ -20,6 +21,10 @@ export function QuarantineView(): JSX.Element {
     setProblem(undefined);
     askFor<Node[]>("quarantine", { ...what, undo: true }).then(() => setTurn(turn + 1), (error: unknown) => setProblem(asProblem(error)));
   };
+  // What came from a file that is set aside itself is told with the file.
+  const files = new Set(list.nodes.filter((node) => node.kind === "source").map((node) => node.source));
+  const within = (node: Node): boolean => node.kind !== "source" && node.source !== null && files.has(node.source);
+  const held = (file: Node): number => (file.kind === "source" ? list.nodes.filter((node) => within(node) && node.source === file.source).length : 0);
   return (
     <>
       <header class="view-head">
@@ -36,9 +41,10 @@ export function QuarantineView(): JSX.Element {
         </Empty>
       )}
       <div class="list">
-        {list.nodes.map((node) => (
+        {list.nodes.filter((node) => !within(node)).map((node) => (
           <article class="card" key={node.id}>
             <MemoryHead node={node} />
+            {held(node) > 0 && <p class="muted held">With {many(held(node), "memory", "memories")} that came from it.</p>}
             <footer class="row card-actions">
               <Button onClick={() => letBack(wholeOf(node))}>Let back</Button>
               <Button look="quiet" icon="forget" onClick={() => setDoomed(node)}>Forget</Button>

@@ -97,14 +97,14 @@ def test_a_client_is_greeted_before_the_sdk_is_loaded_and_hears_one_answer(place
 def test_a_first_line_that_is_no_greeting_is_left_to_the_sdk(place: Path) -> None:
     greeting = call(1, "initialize", **asked("2025-06-18"))
     assert request_in(json.dumps(greeting).encode()) == greeting
-    others = (
+    others: list[Any] = [
         call(1, "initialize"),
         call(1, "ping"),
         [],
         [greeting],
         {**greeting, "id": True},
         {**greeting, "params": 1},
-    )
+    ]
     for first in ("no json", "[" * 100_000, "", "\n", *map(json.dumps, others)):
         assert request_in(first.encode()) is None
     answers, _ = talk(place, "no json", call(2, "initialize", **asked("2025-06-18")))

@@ -70,17 +70,18 @@ def infection(night: Night) -> PassReport:
 
 def known(names: Iterable[Named], given: Iterable[str]) -> Known:
     """What infects, of the names and given tags of a place."""
-    meanings: dict[str, list[str]] = {}
-    tags: dict[str, Tag] = {}
-    rows: dict[Row, str] = {}
+    entries = [*chain(*[_named(one.norm, one.name or one.norm) for one in names], *map(_given, given))]
     # Of those whose names make the same tag, the first by name and id says how it is written.
-    for word, tag, row in chain(*[_named(one.norm, one.name or one.norm) for one in names], *map(_given, given)):
-        first = tags.setdefault(tag.name, tag)
-        rows[row if first.display == tag.display else _row(word, first)] = word
-        meant = meanings.setdefault(word, [tag.name])
-        if tag.name not in meant:
-            meant.append(tag.name)
-            meant.sort()
+    tags = {tag.name: tag for _, tag, _ in reversed(entries)}
+    rows = {row: word for word, tag, row in entries if tags[tag.name].display == tag.display}
+    meanings: dict[str, Sequence[str]] = {word: (tag.name,) for word, tag, _ in entries}
+    # As a rule a word stands for one tag, which is written in one way; the others are put right one by one.
+    for word, tag, _ in entries:
+        first = tags[tag.name]
+        if first.display != tag.display:
+            rows[_row(word, first)] = word
+        if meanings[word] != (tag.name,) and tag.name not in meanings[word]:
+            meanings[word] = tuple(sorted((*meanings[word], tag.name)))
     return Known(meanings, tags, rows)
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from cuetrail.gathering import (
+    CANDIDATES,
     LEAST_LIKE,
     LEAST_WORDS,
     Evidence,
@@ -232,7 +233,8 @@ def _spoken_of(quest: Quest) -> list[tuple[Edge, Evidence]]:
     """The relationships that what is asked for has words of, and for which it speaks as a whole."""
     said = [*quest.text_matches, *(query.text for query in quest.queries)]
     words = tuple(word for text in said for word in telling_words(text))
-    edges = quest.store.related(quest.scope, RelationQuery(words, RELATED, quest.now, quest.ties)) if words else []
+    most = CANDIDATES[quest.mode]
+    edges = quest.store.related(quest.scope, RelationQuery(words, most, quest.now, quest.ties)) if words else []
     ends = quest.store.get(quest.scope, sorted({end for edge in edges for end in (edge.src, edge.dst)}))
     where = quest.of_kinds(*SEMANTIC)
     # One that leads to what is hidden or left out could not be told either.

@@ -174,6 +174,16 @@ def test_two_storylines_of_an_anchor_are_a_macro(memory: Memory) -> None:
     assert edges(memory, "about").keys() >= {(macro.id, "Ada Lovelace")}
 
 
+def test_a_macro_waits_until_the_first_mention_is_more_than_30_days_ago(memory: Memory) -> None:
+    anchor(memory)
+    # What is said to be of later comes in at once.
+    tell(memory, *range(5), *range(100, 105))
+    night(memory, 30)
+    assert (len(stories(memory)), stories(memory, "macro")) == (2, [])
+    night(memory, 30.1)
+    assert len(stories(memory, "macro")) == 1
+
+
 def test_a_second_dream_of_any_night_writes_nothing(memory: Memory) -> None:
     anchor(memory)
     for last in (5, 40, 94, 190, 200):
@@ -209,6 +219,29 @@ def test_of_several_storylines_a_source_joins_the_most_alike(tmp_path: Path) -> 
         told = {src: memory.nodes(dst)[dst].props["anchor"] for src, dst in edges(memory, "part_of")}
         assert told["both"] == "Bob"
         assert not {"neither", "late"} & told.keys()
+
+
+@pytest.mark.parametrize(
+    ("said", "after", "joins"),
+    [
+        ("bread", 30 * DAY, True),
+        ("bread", 30 * DAY + 1, False),
+        ("bread tea", DAY, True),  # cosine .707
+        ("bread bread bread tea tea tea garden", DAY, False),  # cosine .688
+    ],
+)
+def test_it_joins_one_of_several_up_to_30_days_later_and_above_a_cosine_of_7_tenths(
+    tmp_path: Path, said: str, after: int, joins: bool
+) -> None:
+    with Memory(tmp_path / "memory", embedder=Axes()) as memory:
+        for name, word in (("Ada", "radio"), ("Bob", "bread")):
+            anchor(memory, name)
+            for day in range(5):
+                memory.add(f"{name} and {word} {day}", id=f"{name}{day}", at=START + day * DAY)
+        night(memory, 5)
+        memory.add(f"Ada and Bob on {said}", id="both", at=START + 4 * DAY + after)
+        night(memory, 40)
+        assert ("both" in {src for src, _ in edges(memory, "part_of")}) is joins
 
 
 def test_one_that_stands_between_two_storylines_stays_so_when_one_of_them_goes_on(memory: Memory) -> None:

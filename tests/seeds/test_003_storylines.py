@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cuetrail import Memory, Node, Scope
 from cuetrail.lifecycle import DAY
@@ -159,6 +162,31 @@ def test_it_comes_to_the_same_in_one_dream_as_in_many(tmp_path: Path) -> None:
             found.append([(story.at, children(memory, story)) for story in stories(memory)])
     assert found[0] == found[1]
     assert [len(some) for _, some in found[0]] == [6, 5]
+
+
+gaps = st.sampled_from((0.5, 1.0, 3.0, 40.0, 89.0, 90.0, 91.0))
+
+
+@settings(max_examples=10)
+@given(st.lists(st.tuples(gaps, st.booleans()), min_size=5, max_size=16))
+def test_whichever_nights_are_dreamt_the_storylines_and_macros_are_the_same(script: list[tuple[float, bool]]) -> None:
+    found = []
+    for often in (True, False):
+        with tempfile.TemporaryDirectory() as place, Memory(place, embedder="none") as memory:
+            # What nobody uses fades, and then it is no anchor.
+            memory.add(name="Ada Lovelace", id="Ada Lovelace", kind="person", retention="keep_forever", now=START)
+            memory.explore(text_matches=["Ada Lovelace"], now=START)
+            day = 0.0
+            for number, (gap, dreams) in enumerate(script):
+                day += gap
+                tell(memory, day, start=number)
+                if often and dreams:
+                    night(memory, day + 0.25)
+            night(memory, day + 1)
+            assert set(night(memory, day + 1).values()) == {0}
+            told = {story.id: (children(memory, story), story.at, story.props["open"]) for story in stories(memory)}
+            found.append((told, [children(memory, macro) for macro in stories(memory, "macro")]))
+    assert found[0] == found[1]
 
 
 def test_two_storylines_of_an_anchor_are_a_macro(memory: Memory) -> None:

@@ -8,7 +8,8 @@ best of all memories that share them and hold no word of the cue, text within 8,
 drawn by Zipf's law; at a million atoms the most used one is on 340,000 of them, and each bucket on 200,000.
 
 Each walk follows the raw search of its query or goes before it, in turns. Each runs PASSES times; its median counts.
-Odd cues (300 words, other scripts, a megabyte of garbage, thousands of tags or phrases) are timed beside them. The peak
+Odd cues (300 words, other scripts, a megabyte of garbage, thousands of tags or phrases) are timed beside them. Of the
+phrase of 3,000 words both ends are read, of which each has one quote: it asks for 300 frequent words. The peak
 memory is that of a process which does nothing but walk. The label index is made by the first walk; `index` is how
 long that takes.
 """
@@ -136,6 +137,8 @@ def odd_cues() -> dict[str, str]:
         "5,000 buckets": " ".join(f"@bucket{n}" for n in range(5_000)),
         "3,000 phrases": " ".join(f'"{first} {second}"' for first, second in itertools.pairwise(words[:3_001])),
         "a phrase of 3,000 words": f'"{" ".join(words[:3_000])}"',
+        "a phrase of 1,000 words": f'"{" ".join(words[:1_000])}"',
+        "a phrase of common words": f'"{" ".join(vocabulary()[:4] * 250)}"',
         "3,000 unknown words": " ".join(f"zq{n}x" for n in range(3_000)),
         "7,000 openings": "so " * 7_000 + words[4],
         "5,000 Chinese letters": "鳥は来た東京" * 833,

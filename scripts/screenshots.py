@@ -35,7 +35,7 @@ def fill(place: Path) -> None:
         memory.fact("Wingbeat", "status", "spring trial")
         memory.fact("Wingbeat", "status", "autumn season")
         memory.note("Wingbeat", "Ask Hanne before the next trial.")
-        memory.quarantine("Reading list")
+        memory.quarantine(source="vault/notes/Reading list.md")
 
 
 def _why(page: Page) -> None:
@@ -57,29 +57,32 @@ def _nothing(page: Page) -> None:
 
 
 ASKED = "#/search?q=who+should+I+ask+about+the+silent+receiver%3F"
-SHOTS: list[tuple[str, str, Scheme, tuple[int, int], Callable[[Page], None]]] = [
-    ("search", ASKED, "light", WIDE, _why),
-    ("search-dark", ASKED, "dark", WIDE, _why),
-    ("graph", "#/search?q=silent+receiver&recipe=energy&tab=graph", "light", WIDE, _graph),
-    ("graph-dark", "#/search?q=silent+receiver&recipe=energy&tab=graph", "dark", WIDE, _graph),
-    ("node", "#/node/Wingbeat", "light", WIDE, _nothing),
-    ("node-dark", "#/node/Wingbeat", "dark", WIDE, _nothing),
-    ("timeline", "#/timeline", "light", WIDE, _nothing),
-    ("browse-dark", "#/browse", "dark", WIDE, _nothing),
-    ("dreams", "#/dreams", "light", WIDE, _nothing),
-    ("phone", ASKED, "light", PHONE, _nothing),
+GRAPH = "#/search?q=silent+receiver&recipe=energy&tab=graph"
+SHOTS: list[tuple[str, str, str, Scheme, tuple[int, int], Callable[[Page], None]]] = [
+    ("search", ASKED, ".walkers .hit", "light", WIDE, _why),
+    ("search-dark", ASKED, ".walkers .hit", "dark", WIDE, _why),
+    ("graph", GRAPH, ".stage", "light", WIDE, _graph),
+    ("graph-dark", GRAPH, ".stage", "dark", WIDE, _graph),
+    ("node", "#/node/Wingbeat", ".ties", "light", WIDE, _nothing),
+    ("node-dark", "#/node/Wingbeat", ".ties", "dark", WIDE, _nothing),
+    ("timeline", "#/timeline", "main article", "light", WIDE, _nothing),
+    ("browse-dark", "#/browse", "main h2", "dark", WIDE, _nothing),
+    ("dreams", "#/dreams", ".passes", "light", WIDE, _nothing),
+    ("phone", ASKED, ".hit", "light", PHONE, _nothing),
 ]
+"""Each picture: its name, what it is of, what has to be there, in which colours, how large, and what is done first."""
 
 
 def shoot(browser: Browser, url: str, folder: Path) -> None:
     """All pictures, each into a file."""
-    for name, place, scheme, (width, height), prepare in SHOTS:
+    for name, place, sign, scheme, (width, height), prepare in SHOTS:
         context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": height}, locale="en-GB")
         page = context.new_page()
         page.goto(f"{url}/{place}")
-        page.wait_for_load_state("networkidle")
+        page.locator(sign).first.wait_for()
         # The first time the model is loaded, for which nobody waits again.
         page.reload()
+        page.locator(sign).first.wait_for()
         page.wait_for_load_state("networkidle")
         prepare(page)
         page.screenshot(path=folder / f"page-{name}.png")

@@ -9,16 +9,18 @@ import pytest
 
 from cuetrail.model import Node, Tag, WalkQuery
 from cuetrail.store.base import Batch
-from cuetrail.store.local import LocalStore, labelbase, labelindex, labelwalk, walks
+from cuetrail.store.local import LocalStore, labelbase, labelindex, labelwalk, textsearch, walks
 from cuetrail.store.local.db import moment
 from tests.contract.test_walking import ANYTHING, ME, check, foothold, from_tag, some_node, tags, walked
 
 
-@pytest.mark.parametrize("first", [1, 30, 300])
+@pytest.mark.parametrize(("first", "words"), [(1, 1), (30, 2), (300, 32)])
 @pytest.mark.parametrize("wide", [0, 1_000])
-def test_looking_in_small_rounds_changes_no_result(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: int, wide: int
+def test_looking_in_small_rounds_and_for_few_words_at_once_changes_no_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: int, words: int, wide: int
 ) -> None:
+    monkeypatch.setattr(textsearch, "WORDS_AT_ONCE", words)
+    monkeypatch.setattr(walks, "LONG", 0 if words < 3 else walks.LONG)
     monkeypatch.setattr(labelwalk, "FIRST", first)
     monkeypatch.setattr(labelindex, "FEW", 10)
     monkeypatch.setattr(labelbase, "MOST_WIDE", wide)

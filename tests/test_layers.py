@@ -65,6 +65,7 @@ LAYERS: list[set[str]] = [
         "store.energy",
         "store.facts",
         "store.naming",
+        "store.relations",
         "store.steps",
         "store.words",
     },

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from cuetrail import Budget, Hit, Memory, Node
 from cuetrail.anchor import Anchor
-from cuetrail.cue import LONGEST_CUE, MOST_FILTERS, MOST_QUOTED, MOST_WORDS, Cue, looked_for, parse_cue
+from cuetrail.cue import LONGEST_CUE, MOST_DIFFERENT, MOST_FILTERS, MOST_QUOTED, MOST_WORDS, Cue, looked_for, parse_cue
 from cuetrail.errors import EmbedderError, InputError
 from cuetrail.formulas import estimated_tokens
 from cuetrail.model import TextQuery, Where
@@ -350,10 +350,11 @@ def test_of_a_cue_that_is_too_long_both_ends_are_read_and_it_is_said(memory: Mem
         (" ".join(f"#t{n}" for n in range(MOST_FILTERS + 1)), f"'t{MOST_FILTERS}'"),
         (" ".join(f"@b{n}" for n in range(MOST_FILTERS + 1)), f"'b{MOST_FILTERS}'"),
         (" ".join(f'"p{n}"' for n in range(MOST_FILTERS + 1)), f"'p{MOST_FILTERS}'"),
-        (" ".join(f"w{n}" for n in range(MOST_WORDS // 2 + 1)), f"'w{MOST_WORDS // 2}'"),
-        ("-".join(f"w{n}" for n in range(MOST_WORDS // 2 + 1)), f"'w{MOST_WORDS // 2}'"),
+        (" ".join(f"w{n}" for n in range(MOST_DIFFERENT + 1)), f"'w{MOST_DIFFERENT}'"),
+        ("-".join(f"w{n}" for n in range(MOST_DIFFERENT + 1)), f"'w{MOST_DIFFERENT}'"),
         ("same " * MOST_WORDS + "last", "'last'"),
         ('"' + "same " * MOST_QUOTED + 'last"', "'last'"),
+        ('"' + " ".join(f"w{n}" for n in range(MOST_QUOTED - 1)) + '" "two words"', "'words'"),
         ("鳥" * MOST_WORDS + "魚", "'魚'"),
     ],
 )

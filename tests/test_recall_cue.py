@@ -96,6 +96,9 @@ def test_a_cue_is_read_in_four_ways_and_in_none_twice() -> None:
         (TextQuery("red kite"), TextQuery(""), False),
         (TextQuery("red kite"), TextQuery("kite", prefix=True), False),
         (TextQuery("red kite"), TextQuery("kite", mend=True), False),
+        (TextQuery("red kite", ("a b",)), TextQuery("kite", ("a b",), mend=True), True),
+        (TextQuery("red kite", ("a b",)), TextQuery("kite", ("a b",), prefix=True), True),
+        (TextQuery("red kite", ("!?",)), TextQuery("kite", ("!?",), mend=True), False),
         (TextQuery("red kite"), TextQuery("kite", fuzzy=True), False),
     ],
 )

@@ -267,11 +267,14 @@ def test_skipping_common_words_changes_no_result(store: Store, monkeypatch: pyte
 
 
 @pytest.mark.parametrize(
-    ("leap", "beside"), [(0, 10**9), (10**9, 10**9), (10**9, 0)], ids=["leaping", "walking", "in another thread"]
+    ("leap", "beside", "deepest"),
+    [(0, 10**9, 0), (10**9, 10**9, 0), (10**9, 0, 0), (10**9, 0, 10**9)],
+    ids=["leaping", "walking", "in another thread", "among the best"],
 )
 def test_however_those_with_a_label_are_looked_for_the_same_are_found(
-    store: Store, monkeypatch: pytest.MonkeyPatch, leap: int, beside: int
+    store: Store, monkeypatch: pytest.MonkeyPatch, leap: int, beside: int, deepest: int
 ) -> None:
+    monkeypatch.setattr(textsearch, "DEEPEST", deepest)
     monkeypatch.setattr(textsearch, "LEAP", leap)
     monkeypatch.setattr(textsearch, "BESIDE_FROM", beside)
     made = skewed(random.Random(12), 600)

@@ -204,6 +204,11 @@ def test_a_link_to_a_note_leads_to_it_and_to_the_best_that_stands_in_it(memory: 
     found = memory.recall("receiver falls silent, sleeve", budget=ROOM)
     best = next(hit for hit in found.hits if hit.node.text == "A tight sleeve holds below minus five.")
     assert best.why["parts"]["walk"] > 0
+    start = next(hit.node.id for hit in found.hits if "see [[Crimping]]" in hit.node.text)
+    title = memory.get("Crimping")
+    assert title is not None
+    ends = [(hop["src"], hop["dst"], hop["kind"]) for hop in best.why["path"]]
+    assert ends == [(start, title.id, "name"), (title.id, best.node.id, "title")]
 
 
 def test_in_a_chat_what_says_most_of_the_cue_comes_before_what_repeats_a_word_of_it(memory: Memory) -> None:

@@ -135,10 +135,8 @@ def report(kind: str, sets: Mapping[str, Sequence[Asked]]) -> None:
         name = label.split(",")[0]
         unseen = [measured(name, halved({"": some}, halves[1 - at])[""], by_half[at]) for at in (0, 1)]
         for by, value in measured(name, some, now).items():
-            after = measured(name, some, chosen)[by]
-            print(
-                f"{label:>24} {by:>7}: now {value:.1f}, chosen {after:.1f}, unseen {np.mean([u[by] for u in unseen]):.1f}"
-            )
+            after, left = measured(name, some, chosen)[by], float(np.mean([one[by] for one in unseen]))
+            print(f"{label:>24} {by:>7}: now {value:.1f}, chosen {after:.1f}, on unseen questions {left:.1f}")
 
 
 def main() -> None:

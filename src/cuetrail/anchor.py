@@ -12,6 +12,7 @@ from cuetrail.formulas import shares
 from cuetrail.model import Attempt, Found, Node, Scope, TextQuery
 from cuetrail.quick import maker
 from cuetrail.store.base import Store, VectorSpace
+from cuetrail.store.words import terms_of
 
 FULL, NOUNS, NAMES, TYPOS = "full", "nouns", "names", "typos"
 """How a cue may be read: as it is; its nouns and dates; its proper nouns and dates; with its typos forgiven."""
@@ -173,11 +174,17 @@ def climb(
 
 
 def covers(wider: TextQuery, query: TextQuery) -> bool:
-    """Whether all that a plain query finds is surely found by another: words are OR-ed, so fewer find no more.
+    """Whether all that a query finds is surely found by another: words are OR-ed, so fewer find no more.
+
+    What holds the phrases of a query is found by them alone, however its words are read.
 
     >>> covers(TextQuery("red kite"), TextQuery("kite")), covers(TextQuery("kite", ("red",)), TextQuery("kite"))
     (True, False)
+    >>> covers(TextQuery("kyte", ("red",)), TextQuery("kyte", ("red",), mend=True))
+    True
     """
+    if set(wider.phrases) <= set(query.phrases) and any(map(terms_of, wider.phrases)):
+        return True
     if query.prefix or query.fuzzy or query.mend or not query.words.strip():
         return False
     return set(query.words.split()) <= set(wider.words.split()) and set(wider.phrases) <= set(query.phrases)

@@ -84,12 +84,23 @@ def make_weights(given: Mapping[str, Any] | None) -> Weights:
     return weights[0] / total, weights[1] / total, weights[2] / total
 
 
-def with_complements(queries: tuple[Query, ...], expander: Expander) -> tuple[Query, ...]:
-    """The queries, each followed by two or three that ask for the same from other sides."""
+def with_complements(queries: tuple[Query, ...], expander: Expander) -> tuple[tuple[Query, ...], str]:
+    """The queries, each followed by two or three that ask for the same from other sides; and what to know about that.
+
+    An expander that fails costs what it would have asked. Raises InputError for one that gives no list of texts.
+    """
     found: dict[str, Query] = {}
+    notice = ""
     for query in queries:
         found.setdefault(query.text, query)
-        made = [str(text) for text in expander(query.text) if str(text).strip()]
-        for text in made[:3]:
-            found.setdefault(_trimmed(text), Query(_trimmed(text), query.threshold))
-    return tuple(found.values())[:MOST_QUERIES]
+        try:
+            made: object = expander(query.text)
+            texts = made if isinstance(made, str) or not isinstance(made, Iterable) else list(made)
+        except Exception as error:  # noqa: BLE001  # whatever somebody else's code raises
+            notice = f"asked without other sides: the expander failed ({error})"
+            continue
+        if not isinstance(texts, list):
+            raise InputError(f"an expander must return a list of texts, not {texts!r:.60}")
+        for text in [trimmed for one in texts if (trimmed := _trimmed(str(one)))][:3]:
+            found.setdefault(text, Query(text, query.threshold))
+    return tuple(found.values())[:MOST_QUERIES], notice

@@ -114,6 +114,12 @@ def folder(variable: str, *default: str) -> Path:
     return Path(named) if named else Path.home().joinpath(*default)
 
 
+def reference_file() -> Path | None:
+    """The file of the reference memory server, where the settings of a client name it: MEMORY_FILE_PATH."""
+    named = os.environ.get("MEMORY_FILE_PATH")
+    return Path(named).expanduser() if named else None
+
+
 def load_settings(memory: str | None = None, embedder: str | None = None) -> Settings:
     """Settings from arguments, environment and file.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from cuetrail.extract import names
@@ -89,8 +89,11 @@ _NO_NOUNS = frozenset(
 # A cue of 300 words has about 2,000 characters; of a longer one than LONGEST_CUE both ends are read.
 LONGEST_CUE = 10_000
 _LAST = 2_500
-MOST_WORDS, MOST_QUOTED = 600, 100
-"""Words, and words of phrases; half as many different ones."""
+MOST_WORDS, MOST_DIFFERENT = 600, 300
+_MOST_WORDS = f"{MOST_WORDS} words, {MOST_DIFFERENT} of them different"
+# To see whether common words stand one behind the other takes the longer the more of them there are.
+MOST_QUOTED = 16
+_MOST_QUOTED = f"{MOST_QUOTED} words in quotes"
 # Of so many, repeats say nothing.
 MANY_WORDS = 100
 MOST_FILTERS = 16
@@ -128,8 +131,8 @@ def parse_cue(raw: str, where: Where, fuzzy: bool = False) -> Cue:
         buckets = _few("buckets", map(_name, _BUCKET.findall(rest)), notices)
         where = replace(where, buckets=tuple(dict.fromkeys(where.buckets + buckets)))
         rest = _BUCKET.sub(" ", rest)
-    phrases = _bounded(phrases, MOST_QUOTED, notices)
-    (rest,) = _bounded((rest,), MOST_WORDS, notices)
+    phrases = _bounded(phrases, MOST_QUOTED, MOST_QUOTED, _MOST_QUOTED, notices)
+    (rest,) = _bounded((rest,), MOST_WORDS, MOST_DIFFERENT, _MOST_WORDS, notices)
     rest, begun = _begun(rest)
     words = _without_joints(unwrapped(rest)) if begun else _telling(rest)
     if len(words) > MANY_WORDS:
@@ -162,9 +165,9 @@ def _few(what: str, found: Iterable[str], notices: list[str]) -> tuple[str, ...]
     return tuple(kept)
 
 
-def _bounded(texts: tuple[str, ...], most: int, notices: list[str]) -> tuple[str, ...]:
-    """The texts up to so many words in all and half as many different ones; those behind are empty."""
-    if sum(map(len, texts)) <= most // 2:
+def _bounded(texts: tuple[str, ...], most: int, different: int, what: str, notices: list[str]) -> tuple[str, ...]:
+    """The texts up to so many words in all and so many different ones; those behind are empty."""
+    if sum(map(len, texts)) <= different:
         return texts
     words: set[str] = set()
     left = most
@@ -172,10 +175,8 @@ def _bounded(texts: tuple[str, ...], most: int, notices: list[str]) -> tuple[str
         for match in pieces(text):
             words.add(match[0])
             left -= 1
-            if left < 0 or len(words) > most // 2:
-                where = "" if most == MOST_WORDS else " in quotes"
-                said = f"a cue has at most {most:,} words{where}, {most // 2} of them different"
-                notices.append(f"{said}; those from {match[0]!r:.60} on were left out")
+            if left < 0 or len(words) > different:
+                notices.append(f"a cue has at most {what}; those from {match[0]!r:.60} on were left out")
                 return (*texts[:at], text[: match.start()].strip(), *[""] * (len(texts) - at - 1))
     return texts
 
@@ -204,7 +205,7 @@ def unwrapped(words: str) -> str:
             break
         start = found.end()
     rest = rest[start:].strip()
-    return rest if any(map(_says, _without_joints(rest))) else words
+    return rest if any(map(_says, _beside_joints(rest))) else words
 
 
 def _telling(words: str) -> list[str]:
@@ -227,13 +228,15 @@ def _without_joints(words: str) -> list[str]:
     >>> _without_joints("flights to the US"), _without_joints("Will Smith"), _without_joints("will it rain")
     (['flights', 'US'], ['Will', 'Smith'], ['rain'])
     """
+    return list(_beside_joints(words))
+
+
+def _beside_joints(words: str) -> Iterator[str]:
     said = words.split()
     plain = len(said) > _MOST_CAPITALS and (words.isupper() or words.istitle())
-    return [
-        word
-        for at, word in enumerate(said)
-        if _bare(word) not in FUNCTION_WORDS or (not plain and not word.islower() and _is_name(said, at))
-    ]
+    for at, word in enumerate(said):
+        if _bare(word) not in FUNCTION_WORDS or (not plain and not word.islower() and _is_name(said, at)):
+            yield word
 
 
 def _is_name(words: list[str], at: int) -> bool:

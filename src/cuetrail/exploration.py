@@ -13,11 +13,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from cuetrail.gathering import LEAST_LIKE, Evidence, Quest, Scored, gather, likeness, rated
+from cuetrail.gathering import (
+    CANDIDATES,
+    LEAST_LIKE,
+    LEAST_WORDS,
+    Evidence,
+    Query,
+    Quest,
+    Scored,
+    gather,
+    likeness,
+    ranked,
+    rated,
+    sought,
+    telling_words,
+)
 from cuetrail.lifecycle import SEMANTIC
+from cuetrail.likeness import token_overlap
 from cuetrail.model import Edge, Node, Note, node_dict
+from cuetrail.store.relations import RelationQuery
 from cuetrail.store.steps import Step, StepQuery, Ties
-from cuetrail.text import snippet
+from cuetrail.text import sanitize_query, snippet
 
 PART_OF = "part_of"
 """The kind of edge from a source to its storyline, and from a storyline to its macro."""
@@ -198,14 +214,35 @@ def relationships(quest: Quest, nodes: Sequence[Node]) -> tuple[Relationship, ..
     return tuple(found[:RELATIONSHIPS])
 
 
-def typed_ends(quest: Quest) -> dict[str, str]:
-    """Who is in a relationship whose type is one of the texts to match, and which."""
-    sought = {text.lower(): text for text in quest.text_matches}
-    found: dict[str, str] = {}
-    for edge in quest.store.typed(quest.scope, list(sought), RELATED) if sought else ():
-        if edge.via is None and quest.ties.passes(edge):
-            found |= dict.fromkeys((edge.src, edge.dst), sought[(edge.type or "").lower()])
-    return found
+def gather_nodes(quest: Quest) -> list[tuple[Node, Scored]]:
+    """People, concepts and entities, the best first. A relationship that is found, but would not be told because
+    neither of its ends is, brings them both.
+    """
+    own = sought(quest, SEMANTIC)
+    found = ranked(quest, SEMANTIC, own)
+    shown = {node.id for node, _ in found[:NODES]}
+    also: dict[str, Evidence] = {}
+    for edge, evidence in _spoken_of(quest):
+        if shown.isdisjoint((edge.src, edge.dst)):
+            for end in (edge.src, edge.dst):
+                also[end] = also[end].joined(evidence) if end in also else evidence
+    return ranked(quest, SEMANTIC, own, also) if also else found
+
+
+def _spoken_of(quest: Quest) -> list[tuple[Edge, Evidence]]:
+    """The relationships that what is asked for has words of, and for which it speaks as a whole."""
+    said = [*quest.text_matches, *(query.text for query in quest.queries)]
+    words = tuple(word for text in said for word in telling_words(text))
+    most = CANDIDATES[quest.mode]
+    edges = quest.store.related(quest.scope, RelationQuery(words, most, quest.now, quest.ties)) if words else []
+    ends = quest.store.get(quest.scope, sorted({end for edge in edges for end in (edge.src, edge.dst)}))
+    where = quest.of_kinds(*SEMANTIC)
+    # One that leads to what is hidden or left out could not be told either.
+    there = {id_ for id_, node in ends.items() if where.admits(node)}
+    edges = [edge for edge in edges if {edge.src, edge.dst} <= there]
+    notes = quest.store.notes(quest.scope, [edge.id for edge in edges], "edge", quest.now, NOTES) if edges else {}
+    evidence = _evidence(quest, edges, notes)
+    return [(edge, evidence[edge.id]) for edge in edges if evidence[edge.id].speaks()]
 
 
 def _evidence(quest: Quest, edges: Sequence[Edge], notes: Mapping[str, Sequence[Note]]) -> dict[str, Evidence]:
@@ -218,20 +255,27 @@ def _evidence(quest: Quest, edges: Sequence[Edge], notes: Mapping[str, Sequence[
                 value = likeness(text, part, quest.fuzzy)
                 found[edge.id].match(text, value if value >= LEAST_LIKE else 0.0)
     parts = [(id_, text) for id_, texts in said.items() for text in texts if text]
-    vectors = quest.embed_texts([text for _, text in parts]) if quest.queries and parts else None
-    if vectors is None:
-        return found
-    for number, query in enumerate(quest.queries):
-        meant = quest.embed(query.text)
-        if meant is None:
-            continue
+    for number, query in enumerate(quest.queries if parts else ()):
         best: dict[str, float] = {}
-        for (id_, _), near in zip(parts, _cosines(meant.vector, vectors), strict=True):
-            best[id_] = max(best.get(id_, 0.0), near)
-        kept = sorted(((-near, id_) for id_, near in best.items() if near >= query.threshold))
-        for rank, (near, id_) in enumerate(kept, 1):
-            found[id_].cosines[number], found[id_].ranks[number] = -near, rank
+        near, least = _nearness(quest, query, [text for _, text in parts])
+        for (id_, _), value in zip(parts, near, strict=True):
+            best[id_] = max(best.get(id_, 0.0), value)
+        kept = sorted(((-value, id_) for id_, value in best.items() if value >= least))
+        for rank, (value, id_) in enumerate(kept, 1):
+            found[id_].cosines[number], found[id_].ranks[number] = -value, rank
     return found
+
+
+def _nearness(quest: Quest, query: Query, texts: Sequence[str]) -> tuple[list[float], float]:
+    """How near each text is to the query, by meaning or, where there are no vectors, by the words they share; and how
+    near it must be.
+    """
+    meant = quest.embed(query.text)
+    vectors = quest.embed_texts(texts) if meant is not None else None
+    if meant is not None and vectors is not None:
+        return _cosines(meant.vector, vectors), query.threshold
+    words = sanitize_query(query.text)
+    return [token_overlap(words, sanitize_query(text)) for text in texts], max(LEAST_WORDS, query.threshold)
 
 
 def _cosines(query: bytes, vectors: Sequence[bytes]) -> list[float]:
@@ -325,7 +369,7 @@ def _children(quest: Quest, found: Sequence[Item]) -> dict[str, list[Step]]:
 
 def explore(quest: Quest) -> Exploration:
     """What a memory holds on the questions: gathered, scored, cut by granularity, and expanded."""
-    best = _items(gather(quest, *SEMANTIC, also=typed_ends(quest))[:NODES])
+    best = _items(gather_nodes(quest)[:NODES])
     related = relationships(quest, [item.node for item in best]) if best else ()
     episodic: dict[str, list[Item]] = {}
     for kind, most in CUTS[quest.granularity].items():

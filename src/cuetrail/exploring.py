@@ -113,16 +113,18 @@ class Exploring:
         """What the memory holds on some questions: people, concepts, entities and their relationships, what happened,
         and artifacts.
 
-        `queries` find by meaning; each is a text or {"query": ..., "threshold": ...}. `text_matches` find by name,
-        tag and type. `granularity` says whether single sources are told (1), storylines (2) or macros (3). With
-        `multi_query`, and in mode "deep", more queries are made of each, by templates or by the `expander`. `weights`
-        are those of "semantic", "time" and "salience". Raises InputError where there is nothing to look for.
+        `queries` find by meaning; each is a text or {"query": ..., "threshold": ...}. `text_matches` find by name and
+        tag, and relationships by what is said of them. `granularity` says whether single sources are told (1),
+        storylines (2) or macros (3). With `multi_query`, and in mode "deep", more queries are made of each, by
+        templates or by the `expander`. `weights` are those of "semantic", "time" and "salience". Raises InputError
+        where there is nothing to look for.
         """
         moment = now_ms() if now is None else now
         matches = make_matches(text_matches)
         asked = make_queries(queries, matches)
+        alone = ""
         if multi_query or chosen("mode", mode, tuple(CANDIDATES)) == "deep":
-            asked = with_complements(asked, expander or complements)
+            asked, alone = with_complements(asked, expander or complements)
         check_range("granularity", granularity, 1, 3)
         careful = _Careful(self._vectors)
         quest = Quest(
@@ -135,7 +137,7 @@ class Exploring:
         if record_access and found.items:
             shown = [item.node.id for item in found.items if item.detail == "full"]
             self.store.touch(self.scope, list(dict.fromkeys(shown)), moment)
-        notices = [notice for notice in (careful.failure, self._vectors.notice) if notice]
+        notices = [notice for notice in (alone, careful.failure, self._vectors.notice) if notice]
         return replace(found, meta={**_asked(quest), "explain": explain, "notices": notices})
 
     @checked

@@ -13,13 +13,14 @@ from typing import Any
 
 from cuetrail.anchor import Embedded
 from cuetrail.cue import nouns, parse_cue, proper_nouns
+from cuetrail.extract.names import STOP_WORDS
 from cuetrail.formulas import final_score, freshness, fused
 from cuetrail.lifecycle import DAY, SEMANTIC
 from cuetrail.likeness import MEASURES, token_overlap
 from cuetrail.model import Node, Scope, TextQuery, Where
 from cuetrail.store.base import Store
 from cuetrail.store.steps import Ties
-from cuetrail.text import norm_name, norm_tag, sanitize_query, source_id
+from cuetrail.text import folded, norm_name, norm_tag, sanitize_query, source_id
 
 # A query finds nothing that is less like it than this, unless it says otherwise.
 THRESHOLD = 0.2
@@ -82,6 +83,17 @@ class Evidence:
         if value > self.text:
             self.text, self.matched = value, text
 
+    def speaks(self) -> bool:
+        """Whether there is anything."""
+        return bool(self.cosines) or self.text > 0
+
+    def joined(self, other: Evidence) -> Evidence:
+        """What speaks for either of two."""
+        numbers = self.cosines.keys() | other.cosines.keys()
+        both = Evidence({n: max(self.cosines.get(n, 0.0), other.cosines.get(n, 0.0)) for n in sorted(numbers)})
+        both.text, both.matched = max((self.text, self.matched), (other.text, other.matched), key=lambda one: one[0])
+        return both
+
     def semantic(self, queries: int) -> float:
         """The better of what the queries and the texts say."""
         by_query = fused(self.ranks.values(), queries) if queries > 1 else max(self.cosines.values(), default=0.0)
@@ -113,24 +125,50 @@ def rated(quest: Quest, evidence: Evidence, time: int, salience: float) -> Score
     return Scored(final_score(semantic, days, salience, quest.weights), why)
 
 
-def gather(quest: Quest, *kinds: str, also: Mapping[str, str] = MappingProxyType({})) -> list[tuple[Node, Scored]]:
-    """The nodes of these kinds that queries or text matches find, the best first, then newer, then by id.
+def gather(quest: Quest, *kinds: str) -> list[tuple[Node, Scored]]:
+    """The nodes of these kinds that queries or text matches find, the best first, then newer, then by id."""
+    return ranked(quest, kinds, sought(quest, kinds))
 
-    `also` are ids of others that a text leads to.
-    """
-    found: dict[str, Evidence] = {}
-    for number, query in enumerate(quest.queries):
-        for rank, (id_, value) in enumerate(_by_query(quest, query, kinds), 1):
-            evidence = found.setdefault(id_, Evidence())
-            evidence.cosines[number], evidence.ranks[number] = value, rank
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """What was found, before it is scored: per query ids and how near they are, per id the text that matches."""
+
+    near: tuple[Mapping[str, float], ...]
+    matches: Mapping[str, tuple[str, float]]
+    known: Mapping[str, Node]
+
+
+def sought(quest: Quest, kinds: Sequence[str]) -> Sought:
+    """What queries and text matches find of these kinds."""
+    matches: dict[str, tuple[str, float]] = {}
     known: dict[str, Node] = {}
     for text in quest.text_matches:
         for node, value in _by_text(quest, text, kinds):
             known[node.id] = node
-            found.setdefault(node.id, Evidence()).match(text, value)
-    for id_, text in also.items():
-        found.setdefault(id_, Evidence()).match(text, 1.0)
-    nodes = quest.store.get(quest.scope, [id_ for id_ in found if id_ not in known]) | known
+            if value > matches.get(node.id, ("", 0.0))[1]:
+                matches[node.id] = (text, value)
+    return Sought(tuple(dict(_by_query(quest, query, kinds)) for query in quest.queries), matches, known)
+
+
+def ranked(
+    quest: Quest, kinds: Sequence[str], own: Sought, also: Mapping[str, Evidence] = MappingProxyType({})
+) -> list[tuple[Node, Scored]]:
+    """What was found, scored, the best first, then newer, then by id. `also` are others that something speaks for."""
+    found: dict[str, Evidence] = {}
+    for number, near in enumerate(own.near):
+        more = {id_: one.cosines[number] for id_, one in also.items() if number in one.cosines}
+        best = {id_: max(value, more.pop(id_, 0.0)) for id_, value in near.items()} | more if more else near
+        # As they came where they are equal.
+        for rank, (id_, value) in enumerate(sorted(best.items(), key=lambda pair: -pair[1]), 1):
+            evidence = found.setdefault(id_, Evidence())
+            evidence.cosines[number], evidence.ranks[number] = value, rank
+    for id_, (text, value) in own.matches.items():
+        found.setdefault(id_, Evidence()).match(text, value)
+    for id_, one in also.items():
+        if one.matched is not None:
+            found.setdefault(id_, Evidence()).match(one.matched, one.text)
+    nodes = quest.store.get(quest.scope, [id_ for id_ in found if id_ not in own.known]) | dict(own.known)
     where = quest.of_kinds(*kinds)
     nodes = {id_: node for id_, node in nodes.items() if id_ not in also or where.admits(node)}
     scored = [(node, rated(quest, found[id_], time_of(node), node.life.salience)) for id_, node in nodes.items()]
@@ -205,18 +243,33 @@ def _names_of(node: Node) -> Sequence[str]:
 
 
 def likeness(text: str, said: str, measure: str) -> float:
-    """1 where the text stands in what is said, word for word; else how alike they are.
+    """1 where the text stands in what is said, word for word, whatever the accents; else how alike they are.
 
     >>> likeness("Ada", "Ada Lovelace", "levenshtein"), round(likeness("kitten", "sitting", "levenshtein"), 4)
     (1.0, 0.5714)
+    >>> likeness("Malaga", "cafés in Málaga", "levenshtein"), likeness("🎸", "🎸", "levenshtein")
+    (1.0, 1.0)
     """
-    sought, there = sanitize_query(text), sanitize_query(said)
+    sought, there = sanitize_query(folded(text)), sanitize_query(folded(said))
     if sought and f" {sought} " in f" {there} ":
+        return 1.0
+    # A name may be made of signs alone.
+    if not sought and norm_name(text) == norm_name(said):
         return 1.0
     # What is much longer is not nearly the same, and comparing it letter by letter would take long.
     if not sought or not there or min(len(sought), len(there)) < LEAST_LIKE * max(len(sought), len(there)) / 2:
         return 0.0
     return MEASURES[measure](sought, there)
+
+
+def telling_words(text: str) -> list[str]:
+    """The words of a text without those that every text has; all of them where there are no others.
+
+    >>> telling_words("Who is the mentor of Ada?"), telling_words("to be or not")
+    (['mentor', 'ada'], ['to', 'be', 'or', 'not'])
+    """
+    words = sanitize_query(text).split()
+    return [word for word in words if word not in STOP_WORDS] or words
 
 
 def complements(query: str) -> list[str]:

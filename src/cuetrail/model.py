@@ -452,6 +452,10 @@ class Recollection:
     attempt: str = "full"
     attempts: tuple[Attempt, ...] = ()
 
+    def is_direct(self, hit: Hit) -> bool:
+        """Whether the cue itself found this hit, and not a way from something else."""
+        return bool(hit.why.get("direct", any(hit.node.id == one.node.id for one in self.anchors)))
+
     @property
     def hits(self) -> tuple[Hit, ...]:
         """The anchors, then the walkers."""
@@ -469,28 +473,21 @@ class Recollection:
             "attempts": [{"name": a.name, "words": a.query.words, "found": a.found} for a in self.attempts],
             "anchors": [hit.node.id for hit in self.anchors],
             "walkers": [hit.node.id for hit in self.walkers],
-            "hits": [{"node": node_dict(h.node), "score": h.score, "why": dict(h.why)} for h in self.hits],
+            "hits": [
+                {"node": node_dict(h.node), "score": h.score, "direct": self.is_direct(h), "why": dict(h.why)}
+                for h in self.hits
+            ],
         }
 
 
 def node_dict(node: Node) -> dict[str, Any]:
     """A node as plain data for people and programs."""
     return {
-        "id": node.id,
-        "kind": node.kind,
-        "name": node.name,
-        "text": node.text,
-        "aliases": list(node.aliases),
-        "tags": list(node.tags),
-        "buckets": list(node.buckets),
-        "source": node.source,
-        "seq": node.seq,
-        "at": node.at,
-        "provenance": node.provenance,
-        "props": dict(node.props),
-        "state": node.life.state,
+        "id": node.id, "kind": node.kind, "name": node.name, "text": node.text, "aliases": list(node.aliases),
+        "tags": list(node.tags), "buckets": list(node.buckets), "source": node.source, "seq": node.seq, "at": node.at,
+        "provenance": node.provenance, "props": dict(node.props), "state": node.life.state,
         "salience": node.life.salience,
-    }
+    }  # fmt: skip
 
 
 def fact_dict(fact: Fact) -> dict[str, Any]:

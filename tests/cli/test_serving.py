@@ -95,6 +95,23 @@ def test_another_entry_of_the_name_is_only_replaced_when_told_so(home: Path, run
 
 
 @every_client
+def test_the_variables_of_an_entry_that_is_replaced_stay(home: Path, run: Run, client: str) -> None:
+    """Such as MEMORY_FILE_PATH, by which the file of the reference memory server is found."""
+    path, key = PLACES[client]
+    place = home / path
+    place.parent.mkdir(parents=True, exist_ok=True)
+    toml = '[mcp_servers.memory]\ncommand = "npx"\n\n[mcp_servers.memory.env]\nMEMORY_FILE_PATH = "/a b"\n'
+    old = {key: {"memory": {"command": "npx", "env": {"MEMORY_FILE_PATH": "/a b"}}}}
+    place.write_text(toml if client == "codex" else json.dumps(old))
+    words = ("mcp", "install", client, "--name", "memory", "--compat", "mcp-memory")
+    run(*words, "--replace")
+    entry = read(place)[key]["memory"]
+    assert entry["env"] == {"MEMORY_FILE_PATH": "/a b"}
+    assert entry["args"][-2:] == ["--compat", "mcp-memory"]
+    assert "says so already" in run(*words).stderr
+
+
+@every_client
 def test_a_file_that_is_not_understood_is_left_alone_and_the_entry_is_shown(home: Path, run: Run, client: str) -> None:
     place = home / PLACES[client][0]
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -103,6 +120,29 @@ def test_a_file_that_is_not_understood_is_left_alone_and_the_entry_is_shown(home
     assert "by hand" in refused.stderr
     assert '"--memory"' in refused.stderr
     assert place.read_text() == '{\n  // a comment\n  "a": \n}'
+
+
+def test_settings_that_cannot_be_changed_safely_are_not_called_broken(home: Path, run: Run) -> None:
+    place = home / PLACES["codex"][0]
+    place.parent.mkdir(parents=True)
+    place.write_text('mcp_servers = { x = { command = "a" } }\n')
+    refused = run("mcp", "install", "codex", code=2).stderr
+    assert "cannot change safely" in refused
+    assert "not TOML" not in refused
+    # The line that is shown can be entered as it is.
+    by_hand = tomllib.loads("[mcp_servers]\n" + refused.partition("[mcp_servers]: ")[2])
+    assert by_hand["mcp_servers"]["cuetrail"]["args"][0] == "mcp"
+
+
+def test_each_change_keeps_a_copy_of_the_file_as_it_was_then(home: Path, run: Run) -> None:
+    place = home / PLACES["cursor"][0]
+    place.parent.mkdir(parents=True)
+    for number, name in ((1, "mcp.json.before-cuetrail"), (2, "mcp.json.before-cuetrail-2")):
+        place.write_text(f'{{"mcpServers": {{}}, "mine": {number}}}')
+        assert f"the file as it was is {name}\n" in run("mcp", "install", "cursor").stderr
+        assert read(place.with_name(name.strip()))["mine"] == number
+    place.write_text('{"mcpServers": {}, "mine": 1}')
+    assert "is mcp.json.before-cuetrail\n" in run("mcp", "install", "cursor").stderr
 
 
 COMMENTED = """\

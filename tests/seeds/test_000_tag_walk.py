@@ -218,6 +218,13 @@ def test_a_reading_that_is_not_searched_for_would_have_found_no_more(memory: Mem
     assert skipped > 20
 
 
+def test_a_phrase_is_looked_for_once_however_the_words_beside_it_are_read(memory: Memory) -> None:
+    put(memory, "a", "the red kite flies")
+    put(memory, "b", "a kite that is red")
+    tried = memory.tag_walk('"red kite" flyes', now=2).attempts
+    assert [(one.name, one.found) for one in tried] == [("full", 1), ("typos", None)]
+
+
 def test_dates_are_kept_where_only_nouns_or_names_are(memory: Memory) -> None:
     tried = memory.tag_walk("why did Marek quickly move the mast on 12 March 2024 or in Q3", now=2).attempts
     assert [(one.name, one.query.words) for one in tried[1:3]] == [

@@ -31,7 +31,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 
 def ask(memory: Memory, *queries: Any, **options: Any) -> Exploration:
-    return memory.explore(list(queries), now=NOW, **{"record_access": False, **options})
+    return memory.explore(list(queries), **{"record_access": False, "now": NOW, **options})
 
 
 def ids(items: Any) -> list[str]:
@@ -86,6 +86,16 @@ def test_names_and_aliases_are_found_by_text(memory: Memory) -> None:
     for text in ("Ada Lovelace", "ada lovelace", "countess of lovelace", "Ada"):
         assert ids(ask(memory, text_matches=[text]).semantic.people) == ["p1"]
     assert ids(ask(memory, text_matches=["Grace Hopper"]).semantic.people) == []
+
+
+def test_a_text_matches_whatever_its_accents_and_signs_are(memory: Memory) -> None:
+    person(memory, "lovelace", name="Ada Łovelace")
+    person(memory, "guitar", name="🎸", kind="entity")
+    person(memory, "bob")
+    memory.link("bob", "lovelace", text="met in Kyōto", now=NOW)
+    assert ids(ask(memory, text_matches=["Lovelace"]).semantic.people) == ["lovelace"]
+    assert ids(ask(memory, text_matches=["🎸"]).semantic.entities) == ["guitar"]
+    assert sorted(ids(ask(memory, text_matches=["kyoto"]).semantic.people)) == ["bob", "lovelace"]
 
 
 def test_an_exact_text_match_counts_1_and_a_fuzzy_one_what_levenshtein_says(memory: Memory) -> None:
@@ -233,6 +243,24 @@ def test_multi_query_and_deep_ask_from_two_or_three_more_sides(memory: Memory) -
     assert [one["query"] for one in own.meta["queries"]] == ["radio", "radio frost"]
 
 
+def broken(_query: str) -> list[str]:
+    raise ConnectionError("no answer from the model")
+
+
+def test_an_expander_that_fails_costs_what_it_would_have_asked(memory: Memory) -> None:
+    person(memory, "ada", "radio")
+    found = ask(memory, "radio", mode="deep", expander=broken)
+    assert ids(found.semantic.people) == ["ada"]
+    assert [one["query"] for one in found.meta["queries"]] == ["radio"]
+    assert found.meta["notices"] == ["asked without other sides: the expander failed (no answer from the model)"]
+
+
+@pytest.mark.parametrize("made", [None, "abc", 7])
+def test_an_expander_must_give_a_list_of_texts(memory: Memory, made: Any) -> None:
+    with pytest.raises(InputError, match="an expander must return a list of texts"):
+        ask(memory, "radio", mode="deep", expander=lambda _query: made)
+
+
 def test_an_explanation_has_the_part_scores(memory: Memory) -> None:
     person(memory, "ada", "radio")
     told = ask(memory, "radio", explain=True).to_dict()["semantic"]["people"][0]["why"]
@@ -289,6 +317,60 @@ def test_a_relationship_is_found_by_its_type_alone(memory: Memory) -> None:
     assert sorted(ids(found.semantic.people)) == ["ada", "cleo"]
     assert types(found)[0] == "rival"
     assert ids(ask(memory, text_matches=["rival"], relationship_filters={"min_attitude": 2}).semantic.people) == []
+
+
+def strangers(memory: Memory) -> str:
+    """Two people of whom nothing is known but how they are related; the id of their relationship."""
+    related(memory)
+    for name in ("eve", "finn"):
+        person(memory, name)
+    return memory.link("eve", "finn", type="pupil", attitude=3, text="music lessons on Mondays", now=NOW).id
+
+
+@pytest.mark.parametrize(
+    "asked", [{"queries": ["music"]}, {"text_matches": ["music Lessons"]}, {"text_matches": ["mondays"]}]
+)
+def test_a_relationship_is_found_by_its_description_alone(memory: Memory, asked: dict[str, Any]) -> None:
+    strangers(memory)
+    found = ask(memory, *asked.get("queries", ()), text_matches=asked.get("text_matches", ()))
+    assert sorted(ids(found.semantic.people)) == ["eve", "finn"]
+    assert types(found) == ["pupil"]
+
+
+def test_a_relationship_with_somebody_hidden_finds_nobody(memory: Memory) -> None:
+    related(memory)
+    person(memory, "eve")
+    memory.add("", id="finn", name="finn", kind="person", provenance="quarantine", now=NOW)
+    memory.link("eve", "finn", type="pupil", text="music lessons", now=NOW)
+    assert ids(ask(memory, "music", text_matches=["lessons"]).semantic.people) == []
+    assert sorted(ids(ask(memory, "music", include_quarantined=True).semantic.people)) == ["eve", "finn"]
+
+
+@pytest.mark.parametrize("asked", [{"queries": ["frost"]}, {"text_matches": ["frost"]}])
+def test_a_relationship_is_found_by_a_note_on_it_while_that_lasts(memory: Memory, asked: dict[str, Any]) -> None:
+    memory.note(strangers(memory), "frost between them", expires="week", now=NOW)
+    for now, people in ((NOW, ["eve", "finn"]), (NOW + 8 * DAY, [])):
+        found = ask(memory, *asked.get("queries", ()), text_matches=asked.get("text_matches", ()), now=now)
+        assert sorted(ids(found.semantic.people)) == people
+        assert types(found) == ["pupil"] * bool(people)
+
+
+def test_what_is_found_by_a_relationship_keeps_the_filters(memory: Memory) -> None:
+    strangers(memory)
+    assert types(ask(memory, "music", relationship_filters={"min_attitude": 4})) == []
+    assert ids(ask(memory, {"query": "music garden tea", "threshold": 0.9}).semantic.people) == []
+
+
+def test_a_relationship_between_people_who_are_found_anyway_brings_nobody_else(memory: Memory) -> None:
+    related(memory)
+    assert ids(ask(memory, {"query": "radio", "threshold": 0.5}).semantic.people) == ["ada"]
+
+
+def test_without_vectors_a_relationship_is_found_by_the_words_it_shares(tmp_path: Path) -> None:
+    with Memory(tmp_path, embedder="none") as memory:
+        strangers(memory)
+        assert types(ask(memory, "music lessons")) == ["pupil"]
+        assert types(ask(memory, "music in far countries")) == []
 
 
 @pytest.mark.parametrize(

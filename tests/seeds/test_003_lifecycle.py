@@ -90,6 +90,15 @@ def test_the_gradient_stays_between_a_half_and_3(gaps: list[int]) -> None:
         assert one.salience <= 1
 
 
+@pytest.mark.parametrize(("gaps", "end"), [(range(1, 40), 3.0), (range(40, 1, -1), 0.5)])
+def test_the_gradient_goes_as_far_as_3_and_as_a_half(gaps: range, end: float) -> None:
+    one, now = touched(Life(), 0), 0
+    for gap in gaps:
+        now += gap
+        one = touched(one, now)
+    assert one.gradient == end
+
+
 # --- decay
 
 
@@ -183,7 +192,10 @@ def test_a_second_dream_of_the_night_writes_nothing(memory: Memory) -> None:
 def archived(memory: Memory) -> None:
     memory.add("the antenna stands alone", id="a", now=NOW)
     use(memory, "antenna", NOW)
-    nights(memory, 500)
+    # .575 * exp(-.01 * days) is .01 after 405.2 days.
+    nights(memory, 405)
+    assert life(memory, "a").state == "active"
+    nights(memory, 406)
     assert life(memory, "a").state == "archived"
 
 

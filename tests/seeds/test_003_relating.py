@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,7 @@ def test_a_brief_is_never_longer_than_its_budget(memory: Memory, tokens: int) ->
 
 
 def test_a_brief_takes_1300_tokens_unless_told_otherwise(memory: Memory) -> None:
+    assert signature(Memory.brief).parameters["budget"].default == Budget(tokens=1300)
     filled(memory)
     for n in range(20):
         memory.add("long " * 200, name=f"long {n}", kind="belief", at=NOW + 100, now=NOW)

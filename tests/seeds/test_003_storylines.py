@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cuetrail import Memory, Node, Scope
 from cuetrail.lifecycle import DAY
@@ -161,6 +164,31 @@ def test_it_comes_to_the_same_in_one_dream_as_in_many(tmp_path: Path) -> None:
     assert [len(some) for _, some in found[0]] == [6, 5]
 
 
+gaps = st.sampled_from((0.5, 1.0, 3.0, 40.0, 89.0, 90.0, 91.0))
+
+
+@settings(max_examples=10)
+@given(st.lists(st.tuples(gaps, st.booleans()), min_size=5, max_size=16))
+def test_whichever_nights_are_dreamt_the_storylines_and_macros_are_the_same(script: list[tuple[float, bool]]) -> None:
+    found = []
+    for often in (True, False):
+        with tempfile.TemporaryDirectory() as place, Memory(place, embedder="none") as memory:
+            # What nobody uses fades, and then it is no anchor.
+            memory.add(name="Ada Lovelace", id="Ada Lovelace", kind="person", retention="keep_forever", now=START)
+            memory.explore(text_matches=["Ada Lovelace"], now=START)
+            day = 0.0
+            for number, (gap, dreams) in enumerate(script):
+                day += gap
+                tell(memory, day, start=number)
+                if often and dreams:
+                    night(memory, day + 0.25)
+            night(memory, day + 1)
+            assert set(night(memory, day + 1).values()) == {0}
+            told = {story.id: (children(memory, story), story.at, story.props["open"]) for story in stories(memory)}
+            found.append((told, [children(memory, macro) for macro in stories(memory, "macro")]))
+    assert found[0] == found[1]
+
+
 def test_two_storylines_of_an_anchor_are_a_macro(memory: Memory) -> None:
     anchor(memory)
     tell(memory, 0, 1, 2, 3, 4)
@@ -172,6 +200,16 @@ def test_two_storylines_of_an_anchor_are_a_macro(memory: Memory) -> None:
     assert children(memory, macro) == sorted(story.id for story in stories(memory))
     assert macro.name == "Ada Lovelace, January 2026 to May 2026"
     assert edges(memory, "about").keys() >= {(macro.id, "Ada Lovelace")}
+
+
+def test_a_macro_waits_until_the_first_mention_is_more_than_30_days_ago(memory: Memory) -> None:
+    anchor(memory)
+    # What is said to be of later comes in at once.
+    tell(memory, *range(5), *range(100, 105))
+    night(memory, 30)
+    assert (len(stories(memory)), stories(memory, "macro")) == (2, [])
+    night(memory, 30.1)
+    assert len(stories(memory, "macro")) == 1
 
 
 def test_a_second_dream_of_any_night_writes_nothing(memory: Memory) -> None:
@@ -209,6 +247,29 @@ def test_of_several_storylines_a_source_joins_the_most_alike(tmp_path: Path) -> 
         told = {src: memory.nodes(dst)[dst].props["anchor"] for src, dst in edges(memory, "part_of")}
         assert told["both"] == "Bob"
         assert not {"neither", "late"} & told.keys()
+
+
+@pytest.mark.parametrize(
+    ("said", "after", "joins"),
+    [
+        ("bread", 30 * DAY, True),
+        ("bread", 30 * DAY + 1, False),
+        ("bread tea", DAY, True),  # cosine .707
+        ("bread bread bread tea tea tea garden", DAY, False),  # cosine .688
+    ],
+)
+def test_it_joins_one_of_several_up_to_30_days_later_and_above_a_cosine_of_7_tenths(
+    tmp_path: Path, said: str, after: int, joins: bool
+) -> None:
+    with Memory(tmp_path / "memory", embedder=Axes()) as memory:
+        for name, word in (("Ada", "radio"), ("Bob", "bread")):
+            anchor(memory, name)
+            for day in range(5):
+                memory.add(f"{name} and {word} {day}", id=f"{name}{day}", at=START + day * DAY)
+        night(memory, 5)
+        memory.add(f"Ada and Bob on {said}", id="both", at=START + 4 * DAY + after)
+        night(memory, 40)
+        assert ("both" in {src for src, _ in edges(memory, "part_of")}) is joins
 
 
 def test_one_that_stands_between_two_storylines_stays_so_when_one_of_them_goes_on(memory: Memory) -> None:

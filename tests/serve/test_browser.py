@@ -105,7 +105,8 @@ def test_a_person_searches_asks_why_and_looks_at_the_graph(page: Page) -> None:
     page.get_by_role("radio", name="Near").check()
     size = page.locator("[data-graph-size]")
     assert int(size.inner_text().split()[0]) > 5
-    page.get_by_role("button", name="Hold still").click()
+    # It may have come to rest by itself, between a look and a click.
+    page.evaluate("document.querySelector('[aria-label=\"Hold still\"]')?.click()")
     page.get_by_role("button", name="Lay out again").wait_for()
     canvas = page.locator(".stage")
     before = canvas.screenshot()
@@ -125,9 +126,38 @@ def test_the_default_recipe_tells_what_the_cue_found_from_what_was_come_to(page:
     for card in direct.all():
         assert card.locator("mark").count() > 0, "what is found directly has a word of the cue"
     assert page.locator(".walkers article.hit mark").count() == 0
-    for why in page.locator(".walkers [data-why]").all():
-        why.click()
-    assert page.locator(".walkers .trail .stop:has-text('found by the cue') + .stop").count() > 0
+    for card in page.locator(".walkers article.hit").all():
+        card.locator("[data-why]").click()
+        stops = card.get_by_role("list", name="The way from the cue to this memory").get_by_role("listitem")
+        assert "found by the cue" in stops.nth(1).inner_text(), "every way begins at what the cue found"
+        assert stops.count() > 2, "what was come to is behind that"
+
+
+def test_a_narrative_is_told_fact_by_fact_and_an_address_of_another_version_is_read_as_far_as_it_goes(
+    page: Page,
+) -> None:
+    page.goto("/#/search?q=role+of+Ines+Okafor&recipe=narrative")
+    page.locator("article.hit").get_by_text("radio hardware").wait_for()
+    page.goto("/#/search?q=silent+receiver&recipe=gone&tab=gone&budget=lots")
+    page.locator("input[name=recipe][value=trail]:checked").wait_for(state="attached")
+    page.locator("article.hit", has=page.locator("mark")).first.wait_for()
+
+
+def test_a_file_is_set_aside_and_let_back_with_all_that_came_from_it(page: Page, memory_place: Path) -> None:
+    page.goto("/#/node/Reading list")
+    page.get_by_role("button", name="Set aside").click()
+    page.get_by_role("button", name="Let back").wait_for()
+    with Memory(memory_place, embedder=None) as memory:
+        source = memory.get("Reading list")
+        assert source is not None
+        kept = memory.store.get(memory.scope, memory.store.of_source(memory.scope, source.source or "")).values()
+        assert len(kept) > 1
+        assert {node.provenance for node in kept} == {"quarantine"}
+        page.goto("/#/quarantine")
+        page.get_by_text(f"With {len(kept) - 1} memories that came from it").wait_for()
+        page.get_by_role("button", name="Let back").click()
+        page.get_by_text("Nothing is set aside").wait_for()
+        assert source.id not in {node.id for node in memory.timeline(provenance="quarantine").nodes}
 
 
 def test_a_person_edits_and_forgets_a_memory(page: Page, memory_place: Path) -> None:

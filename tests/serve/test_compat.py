@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from mcp_types import TextResourceContents
 
 from cuetrail import Memory
-from tests.serve.conftest import Agent, Talk
+from cuetrail.errors import ReadError
+from cuetrail.serve.compat import read_graph, take_over
+from tests.serve.conftest import Agent, Talk, agent, command
 
 ADA = {"name": "Ada_Lovelace", "entityType": "person", "observations": ["Speaks French", "Likes tea"]}
 BOB = {"name": "Bob", "entityType": "Night Owl", "observations": ["Likes tea"]}
@@ -151,6 +155,8 @@ def test_opening_skips_names_that_are_not_there(compat: Talk) -> None:
         found = await one.data("open_nodes", names=["Bob", "Nobody"])
         assert found == {"entities": [BOB], "relations": [KNOWS]}
         assert await one.data("open_nodes", names=[]) == {"entities": [], "relations": []}
+        both = await one.data("open_nodes", names=["Bob", "Ada_Lovelace", "Bob"])
+        assert both["entities"] == [ADA, BOB], "in the order of the graph, not of the names"
 
     compat(look)
 
@@ -199,3 +205,32 @@ def test_its_file_is_imported_and_goes_on_under_its_tools(place: Path, tmp_path:
     talk(go_on, "mcp-memory")
     with Memory(place, embedder=None) as memory:
         assert "Sings" in memory.recall("who sings?").text
+
+
+def test_one_line_is_enough_where_the_settings_name_its_file(place: Path, tmp_path: Path) -> None:
+    """The settings of its users name the file in MEMORY_FILE_PATH; the command is the line that changes."""
+    file = tmp_path / "memory.jsonl"
+    dangling = {"from": "Ada_Lovelace", "to": "Nobody", "relationType": "met"}
+    rows = [{"type": "entity", **ADA}, {"type": "entity", **BOB}, {"type": "relation", **KNOWS}]
+    file.write_text("".join(json.dumps(row) + "\n" for row in [*rows, {"type": "relation", **dangling}]))
+    started = command(place, "--compat", "mcp-memory")
+    started.env = {**os.environ, "MEMORY_FILE_PATH": str(file)}
+
+    async def switch() -> None:
+        async with agent(started) as one:
+            assert await one.data("read_graph") == {"entities": [ADA, BOB], "relations": [KNOWS, dangling]}
+            await one.data("delete_entities", entityNames=["Bob"])
+
+    anyio.run(switch)
+    with Memory(place, embedder=None) as memory:
+        before = memory.stats()
+        take_over(memory, file)
+        assert memory.stats() == before, "what it holds was taken in already"
+        with file.open("a") as more:
+            more.write(json.dumps({"type": "entity", "name": "Eve", "entityType": "person", "observations": []}) + "\n")
+        take_over(memory, file)
+        assert [one["name"] for one in read_graph(memory).data["entities"]] == ["Ada_Lovelace", "Eve"]
+        take_over(memory, tmp_path / "not there.jsonl")
+        file.write_text("{broken")
+        with pytest.raises(ReadError, match=r"memory\.jsonl"):
+            take_over(memory, file)

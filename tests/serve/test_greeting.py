@@ -15,7 +15,7 @@ from mcp_types import JSONRPCRequest, JSONRPCResponse
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from cuetrail import Memory
-from cuetrail.serve.greeting import HANDSHAKES, welcome
+from cuetrail.serve.greeting import HANDSHAKES, request_in, welcome
 from cuetrail.serve.mcp import make_server
 from cuetrail.serve.offers import COMPAT, PROFILES, Offer
 from cuetrail.serve.opening import Opener
@@ -94,9 +94,20 @@ def test_a_client_is_greeted_before_the_sdk_is_loaded_and_hears_one_answer(place
     assert not place.exists()
 
 
-@pytest.mark.parametrize("first", ["no json", json.dumps(call(1, "initialize")), json.dumps(call(1, "ping")), "[]"])
-def test_a_first_line_that_is_no_greeting_is_left_to_the_sdk(place: Path, first: str) -> None:
-    answers, _ = talk(place, first, call(2, "initialize", **asked("2025-06-18")))
+def test_a_first_line_that_is_no_greeting_is_left_to_the_sdk(place: Path) -> None:
+    greeting = call(1, "initialize", **asked("2025-06-18"))
+    assert request_in(json.dumps(greeting).encode()) == greeting
+    others: list[Any] = [
+        call(1, "initialize"),
+        call(1, "ping"),
+        [],
+        [greeting],
+        {**greeting, "id": True},
+        {**greeting, "params": 1},
+    ]
+    for first in ("no json", "[" * 100_000, "", "\n", *map(json.dumps, others)):
+        assert request_in(first.encode()) is None
+    answers, _ = talk(place, "no json", call(2, "initialize", **asked("2025-06-18")))
     assert [answer["result"]["protocolVersion"] for answer in answers if answer.get("id") == 2] == ["2025-06-18"]
 
 

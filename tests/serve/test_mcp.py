@@ -18,6 +18,7 @@ from mcp_types import TextContent, TextResourceContents
 from cuetrail import Memory
 from cuetrail.errors import CuetrailError
 from cuetrail.formulas import estimated_tokens
+from cuetrail.serve import updates
 from cuetrail.serve.mcp import _answer
 from cuetrail.serve.shape import compact
 from cuetrail.serve.tools import TOOLS
@@ -27,13 +28,35 @@ from tests.serve.conftest import Agent, Talk, agent, command, session, size
 MOST_BYTES = 8000
 
 
+def hearing() -> tuple[list[str], anyio.Event, Any]:
+    """The pages a client hears of, whether there was one, and the handler of its messages."""
+    heard: list[str] = []
+    told = anyio.Event()
+
+    async def hear(message: Any) -> None:
+        if getattr(message, "method", "") == "notifications/resources/updated":
+            heard.append(str(message.params.uri))
+            told.set()
+
+    return heard, told, hear
+
+
+# The SDK warns of what the newest protocol no longer has; clients of older ones still use it.
+@pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_the_official_client_does_a_whole_session_with_the_real_command(place: Path, mode: str) -> None:
+    heard, told, hear = hearing()
+
     async def run() -> None:
-        async with agent(command(place), mode=mode) as one:
+        async with agent(command(place), mode=mode, message_handler=hear) as one:
             await session(one)
+            if mode == "legacy":
+                await one.client.subscribe_resource("memory://brief")
+                await one.data("memory_add", text="Mend the antenna.", kind="goal")
+                await told.wait()
 
     anyio.run(run)
+    assert heard == (["memory://brief"] if mode == "legacy" else [])
     with Memory(place, embedder=None) as memory:
         assert [fact.value for fact in memory.facts("Ines Okafor")] == ["Turin"]
 
@@ -282,24 +305,20 @@ def test_whoever_listens_hears_of_a_page_that_changed_and_of_no_other(talk: Talk
 
 # The SDK warns of what the newest protocol no longer has; clients of older ones still use it.
 @pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
-def test_a_subscriber_hears_of_what_another_process_wrote(place: Path) -> None:
-    heard: list[str] = []
-    told = anyio.Event()
+def test_a_subscriber_hears_of_what_another_process_wrote(
+    place: Path, talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(updates, "EVERY", 0.02)
+    heard, told, hear = hearing()
 
-    async def hear(message: Any) -> None:
-        if getattr(message, "method", "") == "notifications/resources/updated":
-            heard.append(str(message.params.uri))
-            told.set()
+    async def follow(one: Agent) -> None:
+        await one.data("memory_add", text="The antenna stands.", id="a")
+        await one.client.subscribe_resource("memory://brief")
+        with Memory(place, embedder=None) as memory:
+            memory.add("A goal: mend the antenna.", kind="goal")
+        await told.wait()
 
-    async def run() -> None:
-        async with agent(command(place), mode="legacy", message_handler=hear) as one:
-            await one.data("memory_add", text="The antenna stands.", id="a")
-            await one.client.subscribe_resource("memory://brief")
-            with Memory(place, embedder=None) as memory:
-                memory.add("A goal: mend the antenna.", kind="goal")
-            await told.wait()
-
-    anyio.run(run)
+    talk(follow, mode="legacy", message_handler=hear)
     assert heard == ["memory://brief"]
 
 
@@ -312,6 +331,9 @@ def test_the_prompt_starts_a_conversation_with_what_is_known(talk: Talk) -> None
         assert isinstance(content, TextContent)
         assert "memory_recall" in content.text
         assert "lee side" in content.text.partition("## On antenna")[2]
+        long = (await one.client.get_prompt(prompt.name, {"topic": "antenna " * 10_000})).messages[0].content
+        assert isinstance(long, TextContent)
+        assert len(long.text) < 8000, "however much is asked, the prompt stays within its budget"
         with pytest.raises(MCPError, match="there is no prompt"):
             await one.client.get_prompt("begin")
 

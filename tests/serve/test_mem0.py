@@ -52,7 +52,8 @@ def test_the_paths_of_the_hosted_server_with_a_slash_and_its_kind_of_token(clien
     bearer = issuer(place)()["Authorization"].removeprefix("Bearer ")
     token = {"Authorization": f"Token {bearer}"}
     refused(client.get("/v1/ping/"), 401)
-    assert client.get("/v1/ping/", headers=token).json()["status"] == "ok"
+    told = client.get("/v1/ping/", headers=token).json()
+    assert (told["status"], bool(told["org_id"] and told["project_id"])) == ("ok", True), "its client insists on both"
     assert client.get("/v1/ping/", headers={"X-API-Key": bearer}).json()["status"] == "ok"
     body = said("Ada likes tea.", user_id="ada", output_format="v1.1", version="v2")
     id_ = client.post("/v1/memories/", json=body, headers=token).json()["results"][0]["id"]
@@ -68,10 +69,41 @@ def test_the_paths_of_the_hosted_server_with_a_slash_and_its_kind_of_token(clien
     page = client.post(
         "/v3/memories/", json={"filters": {"user_id": "*"}}, params={"page": 2, "page_size": 1}, headers=token
     ).json()
-    assert (page["count"], len(page["results"])) == (2, 1)
+    assert (page["count"], len(page["results"]), page["next"]) == (2, 1, None)
+    assert page["previous"] == "/v3/memories/?page=1&page_size=1"
     assert client.get(f"/v1/memories/{id_}/history/", headers=token).json()[0]["memory_id"] == id_
     client.delete("/v1/memories/", params={"user_id": "ada"}, headers=token)
     assert client.get("/v1/memories/", headers=token).json()[0]["user_id"] == "ben"
+
+
+def test_whose_memories_there_are_is_told_and_all_of_one_can_be_deleted(client: TestClient) -> None:
+    client.post("/memories", json=said("Likes tea.", user_id="ada", run_id="r1"))
+    client.post("/memories", json=said("Likes mate.", user_id="ada"))
+    client.post("/memories", json=said("Likes coffee.", agent_id="a/b c"))
+    found = client.get("/v1/entities/").json()
+    told = {(row["type"], row["name"], row["total_memories"]) for row in found["results"]}
+    assert (found["count"], told) == (3, {("user", "ada", 2), ("run", "r1", 1), ("agent", "a/b c", 1)})
+    assert "deleted" in client.delete("/v2/entities/agent/a%2Fb%20c/").json()["message"]
+    client.delete("/v2/entities/user/ada/")
+    assert client.get("/v1/entities/").json() == {"count": 0, "results": []}
+    refused(client.delete("/v2/entities/user/ada/"), 404)
+    refused(client.delete("/v2/entities/robot/ada/"), 400)
+
+
+def test_several_are_corrected_and_deleted_at_once(client: TestClient) -> None:
+    ids = [
+        client.post("/memories", json=said(f"Likes {what}.", user_id="ada")).json()["results"][0]["id"]
+        for what in ("tea", "mate", "milk")
+    ]
+    changed = {"memories": [{"memory_id": ids[0], "text": "Likes rum."}, {"memory_id": ids[1], "metadata": {"a": 1}}]}
+    assert "2 memories" in client.put("/v1/batch/", json=changed).json()["message"]
+    rows = [client.get(f"/memories/{id_}").json() for id_ in ids[:2]]
+    assert [(row["memory"], row["metadata"]) for row in rows] == [("Likes rum.", None), ("Likes mate.", {"a": 1})]
+    gone = {"memories": [{"memory_id": ids[0]}, {"memory_id": "none"}]}
+    refused(client.request("DELETE", "/v1/batch/", json=gone), 404)
+    assert client.get(f"/memories/{ids[0]}").status_code == 200, "all of them or none"
+    client.request("DELETE", "/v1/batch/", json={"memories": [{"memory_id": id_} for id_ in ids]})
+    assert client.get("/memories", params={"user_id": "ada"}).json()["results"] == []
 
 
 def test_what_one_says_stays_when_another_deletes_the_same_words(client: TestClient) -> None:
@@ -93,6 +125,8 @@ def test_what_one_says_stays_when_another_deletes_the_same_words(client: TestCli
         ({"NOT": [{"user_id": "ada"}]}, {"ben", "cy"}),
         ({"categories": {"contains": "food"}}, {"cy"}),
         ({"mood": {"ne": "calm"}}, {"ben"}),
+        ({"AND": [{"metadata": {"mood": "calm"}}]}, {"ada"}),
+        ({"metadata": {"mood": {"in": ["wild"]}}}, {"ben"}),
         ({"created_at": {"gte": "2025-01-01"}}, {"cy"}),
     ],
 )

@@ -148,6 +148,11 @@ def test_a_request_by_a_name_that_is_not_ours_is_refused(client: TestClient, hos
     refused(client.post("/v1/stats", headers={"Host": host}), 421)
 
 
+def test_two_hosts_are_none_and_nobody_is_sent_elsewhere(client: TestClient) -> None:
+    refused(client.post("/v1/stats", headers=[("Host", "localhost"), ("Host", "localhost")]), 421)
+    refused(client.get("/openapi.json/", follow_redirects=False), 404)
+
+
 def test_pages_of_other_sites_are_refused_and_our_own_are_not(client: TestClient) -> None:
     for origin in ("https://evil.example", "null", "http://localhost.evil.example"):
         refused(client.post("/v1/stats", headers={"Origin": origin}), 403)

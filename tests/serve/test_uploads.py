@@ -8,12 +8,17 @@ import json
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import anyio
 import pytest
 from starlette.testclient import TestClient
 
 from cuetrail import Memory
 from cuetrail.serve.door import Rules
+from cuetrail.serve.opening import Opener
+from cuetrail.serve.rest import make_app
+from cuetrail.serve.verbs import job_of
 from tests.serve.http_tools import EVENTS, events, issuer, refused, serving
 
 NOTE = b"The antenna stands on the lee side. #radio\n"
@@ -52,6 +57,37 @@ def test_what_cannot_be_taken_in_is_refused(client: TestClient, place: Path) -> 
     with serving(place, Rules(most_uploaded=100)) as small:
         assert "100 bytes" in refused(small.post("/v1/ingest?source=a.md", content=b"a" * 101), 413)
         assert "100 bytes" in refused(small.post("/v1/ingest?source=a.md", content=iter([b"a" * 60, b"b" * 60])), 413)
+
+
+def test_a_key_tells_one_file_from_another_without_keeping_either(client: TestClient) -> None:
+    key = {"Idempotency-Key": "k"}
+    first = client.post("/v1/ingest?source=a.md", content=NOTE, headers=key)
+    assert client.post("/v1/ingest?source=a.md", content=NOTE, headers=key).json() == first.json()
+    refused(client.post("/v1/ingest?source=a.md", content=NOTE + b"!", headers=key), 422)
+    assert len(job_of("ingest_bytes", {"data": bytes(2**20), "source": "a.md"}, "ingest").mark()) < 200
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_request_that_comes_too_slowly_is_ended(place: Path, more: int) -> None:
+    """Nothing comes at all, or a byte at a time without an end."""
+    said: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        await (anyio.sleep(0) if more else anyio.sleep_forever())
+        return {"type": "http.request", "body": b"a", "more_body": True}
+
+    async def send(message: Any) -> None:
+        said.append(message)
+
+    async def run() -> None:
+        app = make_app(Opener(lambda: Memory(place, embedder=None)), Rules(patience=0.05))
+        headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
+        asked = {"type": "http", "method": "POST", "path": "/v1/add", "query_string": b"", "headers": headers}
+        with anyio.fail_after(60):
+            await app(asked, receive, send)
+
+    anyio.run(run)
+    assert said[0]["status"] == 408
 
 
 @pytest.mark.parametrize("format", ["cuetrail", "mem0", "mcp-memory"])

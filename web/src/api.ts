@@ -61,6 +61,8 @@ export interface Why {
 export interface Hit {
   node: Node;
   score: number;
+  /** Whether the cue itself found it, and not a way from something else. */
+  direct: boolean;
   why: Why;
 }
 

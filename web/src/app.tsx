@@ -116,7 +116,7 @@ interface SideProps {
 }
 
 const THEMES: Record<Choice, [IconName, string]> = {
-  auto: ["auto", "Theme: as the system"],
+  auto: ["auto", "Theme: system"],
   light: ["sun", "Theme: light"],
   dark: ["moon", "Theme: dark"],
 };
@@ -142,11 +142,20 @@ function Side({ view, theme, turnTheme, open }: SideProps): JSX.Element {
         ))}
       </nav>
       <div class="side-tools">
-        <Button icon="add" label="Write a memory" look="quiet" onClick={() => open("write")} />
-        <Button icon={THEMES[theme][0]} label={THEMES[theme][1]} look="quiet" onClick={turnTheme} />
-        <Button icon="keys" label="Keys" look="quiet" onClick={() => open("keys")} />
+        <Tool icon="add" name="Write a memory" onClick={() => open("write")} />
+        <Tool icon={THEMES[theme][0]} name={THEMES[theme][1]} onClick={turnTheme} />
+        <Tool icon="keys" name="Keys" onClick={() => open("keys")} />
       </div>
     </header>
+  );
+}
+
+/** A button with its name where there is room for it; a phone shows the picture alone. */
+function Tool({ icon, name, onClick }: { icon: IconName; name: string; onClick: () => void }): JSX.Element {
+  return (
+    <Button icon={icon} label={name} look="quiet" onClick={onClick}>
+      <span class="tool-name">{name}</span>
+    </Button>
   );
 }
 

@@ -42,6 +42,9 @@ export function startOfDay(at: number): number {
   return new Date(at).setHours(0, 0, 0, 0);
 }
 
+/** How long something took. */
+export const taken = (ms: number): string => (ms < 1000 ? `${Math.max(1, Math.round(ms))} ms` : `${(ms / 1000).toFixed(1)} s`);
+
 /** An energy or a score: three digits that count, never in powers of ten. */
 export function energy(value: number): string {
   if (value === 0) return "0";
@@ -53,6 +56,7 @@ export function energy(value: number): string {
 export function readable(text: string): string {
   return text
     .replace(/^#{1,6} +/gm, "")
+    .replace(/^([ \t]*)[-*+] +/gm, "$1• ")
     .replace(/\[\[([^\]|]+)\|([^\]]+)\]\]/g, "$2")
     .replace(/\[\[([^\]]+)\]\]/g, "$1")
     .replace(/^([^\n]{60,})\n(?=[\p{L}\p{N}("“'‘])/gmu, "$1 ");
@@ -60,11 +64,16 @@ export function readable(text: string): string {
 
 /** The first words of a text on one line. */
 export function snippet(text: string, most = 90): string {
-  const line = readable(text).replace(/\s+/g, " ").trim();
+  const line = readable(text)
+    .replace(/^[ \t]*\|[-:| \t]+$/gm, "")
+    .replace(/^[ \t]*\|.*$/gm, (row) => row.split("|").map((cell) => cell.trim()).filter(Boolean).join(", "))
+    .replace(/\s+/g, " ")
+    .replace(/^ ?• /, "")
+    .trim();
   if (line.length <= most) return line;
   const cut = line.slice(0, most);
   const space = cut.lastIndexOf(" ");
-  return `${cut.slice(0, space > most / 2 ? space : most)}…`;
+  return `${cut.slice(0, space > most / 2 ? space : most).replace(/[\s.,;:–-]+$/, "")}…`;
 }
 
 export const titleOf = (node: Pick<Node, "id" | "name" | "text">, most?: number): string =>

@@ -104,7 +104,9 @@ def _line(one: Arrival) -> str:
 )
 @click.argument("query", metavar="[QUERY]...", nargs=-1)
 @click.option("--also", "more", metavar="QUERY", multiple=True, help="Another query; repeatable.")
-@click.option("--match", "text_matches", metavar="TEXT", multiple=True, help="A name, tag or type; repeatable.")
+@click.option(
+    "--match", "text_matches", metavar="TEXT", multiple=True, help="A name, a tag, or what a relationship says."
+)
 @click.option(
     "--threshold",
     metavar="X",

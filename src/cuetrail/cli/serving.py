@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import click
 
 from cuetrail.cli import output
 from cuetrail.cli.base import Run, examples, pass_run, shared, verb
-from cuetrail.config import on_server, without_password
+from cuetrail.config import on_server, reference_file, without_password
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
@@ -26,7 +27,8 @@ _profile = click.option(
 )  # fmt: skip
 _compat = click.option(
     "--compat", type=click.Choice(OTHERS),
-    help="Answer as this server does, with its tools: mcp-memory is the reference memory server.",
+    help="Answer as this server does, with its tools: mcp-memory is the reference memory server, whose file is taken "
+    "in where MEMORY_FILE_PATH names it.",
 )  # fmt: skip
 
 
@@ -66,7 +68,8 @@ def mcp(run: Run, ctx: click.Context, /, profile: str, compat: str | None) -> No
     from cuetrail.serve.opening import Opener
     from cuetrail.serve.stdio import serve_stdio
 
-    server = make_server(offer, Opener(lambda: _opened(run)), cuetrail.__version__)
+    opened = partial(_taken_over if compat else _opened, run)
+    server = make_server(offer, Opener(opened), cuetrail.__version__)
     with output.warnings(run.quiet):
         anyio.run(serve_stdio, server, greeting)
 
@@ -79,6 +82,20 @@ def _opened(run: Run) -> Memory:
         settings.memory, scope=settings.scope, embedder=settings.embedder, api_key=settings.api_key,
         extractor=settings.extractor,
     )  # fmt: skip
+
+
+def _taken_over(run: Run) -> Memory:
+    """The memory, with what the server it stands in for has kept."""
+    from cuetrail.serve.compat import take_over
+
+    memory, file = _opened(run), reference_file()
+    try:
+        if file is not None:
+            take_over(memory, file)
+    except BaseException:
+        memory.close()
+        raise
+    return memory
 
 
 @verb(

@@ -33,16 +33,13 @@ Relabelled = list[tuple[Atom, tuple[Tag, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The words that infect, in their normal form, with the names of the tags they stand for; and the tags by name."""
+    """The words that infect, in their normal form, with the names of the tags they stand for; the tags by name; and the
+    words as the ledger notes them.
+    """
 
     meanings: Mapping[str, Sequence[str]]
     tags: Mapping[str, Tag]
-
-    def rows(self) -> dict[Row, str]:
-        """The words as the ledger notes them."""
-        return {
-            _row(word, name, self.tags[name].display): word for word, names in self.meanings.items() for name in names
-        }
+    rows: Mapping[Row, str]
 
 
 def infection(night: Night) -> PassReport:
@@ -52,7 +49,7 @@ def infection(night: Night) -> PassReport:
         return work.report()
     words = known(work.names(), work.memory.tags())
     dictionary = Dictionary(words.meanings)
-    noted, rows = set(work.memory.all(Book.INFECTS)), words.rows()
+    noted, rows = set(work.memory.all(Book.INFECTS)), words.rows
     new, gone = rows.keys() - noted, noted - rows.keys()
     ledger = Writes(drop=[(Book.INFECTS, row) for row in gone], put=[(Book.INFECTS, row) for row in new])
     fresh = not work.memory.begun(VERSION)
@@ -73,32 +70,41 @@ def infection(night: Night) -> PassReport:
 
 def known(names: Iterable[Named], given: Iterable[str]) -> Known:
     """What infects, of the names and given tags of a place."""
-    meanings: dict[str, list[str]] = {}
-    tags: dict[str, Tag] = {}
+    entries = [*chain(*[_named(one.norm, one.name or one.norm) for one in names], *map(_given, given))]
     # Of those whose names make the same tag, the first by name and id says how it is written.
-    for word, tag in chain(*[_named(one.norm, one.name or one.norm) for one in names], *map(_given, given)):
-        meanings.setdefault(word, []).append(tag.name)
-        tags.setdefault(tag.name, tag)
-    return Known({word: meant if len(meant) == 1 else sorted(set(meant)) for word, meant in meanings.items()}, tags)
+    tags = {tag.name: tag for _, tag, _ in reversed(entries)}
+    rows = {row: word for word, tag, row in entries if tags[tag.name].display == tag.display}
+    meanings: dict[str, Sequence[str]] = {word: (tag.name,) for word, tag, _ in entries}
+    # As a rule a word stands for one tag, which is written in one way; the others are put right one by one.
+    for word, tag, _ in entries:
+        first = tags[tag.name]
+        if first.display != tag.display:
+            rows[_row(word, first)] = word
+        if meanings[word] != (tag.name,) and tag.name not in meanings[word]:
+            meanings[word] = tuple(sorted((*meanings[word], tag.name)))
+    return Known(meanings, tags, rows)
+
+
+Meaning = tuple[str, Tag, Row]
+"""A word, the tag it stands for, and how the ledger notes that."""
+
+
+def _row(word: str, tag: Tag) -> Row:
+    return Row(hashed(word), hashed(tag.name), hashed(tag.display))
 
 
 # The same words come night after night.
 @lru_cache(maxsize=65_536)
-def _row(word: str, tag: str, display: str) -> Row:
-    return Row(hashed(word), hashed(tag), hashed(display))
-
-
-@lru_cache(maxsize=65_536)
-def _named(norm: str, name: str) -> tuple[tuple[str, Tag], ...]:
+def _named(norm: str, name: str) -> tuple[Meaning, ...]:
     """A name with the tags it stands for, if it is telling."""
-    return tuple((norm, tag) for tag in make_tags([name], "infected")) if is_telling(norm) else ()
+    return tuple((norm, tag, _row(norm, tag)) for tag in make_tags([name], "infected")) if is_telling(norm) else ()
 
 
 @lru_cache(maxsize=65_536)
-def _given(tag: str) -> tuple[tuple[str, Tag], ...]:
+def _given(tag: str) -> tuple[Meaning, ...]:
     """A tag with how it stands in a text, if that is telling."""
-    word = norm_name(tag.replace("_", " "))
-    return ((word, Tag(tag, tag, "infected")),) if is_telling(word) else ()
+    word, made = norm_name(tag.replace("_", " ")), Tag(tag, tag, "infected")
+    return ((word, made, _row(word, made)),) if is_telling(word) else ()
 
 
 def _read_ahead(slices: Iterable[Slice], dictionary: Dictionary[str]) -> Iterator[tuple[Slice, list[set[str]]]]:

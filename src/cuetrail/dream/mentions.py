@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from cuetrail.dream.dictionary import Dictionary, is_telling
 from cuetrail.dream.night import Night, Work
@@ -36,7 +37,7 @@ def mentions(night: Night) -> PassReport:
     meanings = meant(work.names())
     words = Dictionary({word: [key] for word, key in meanings.items()})
     noted = set(work.memory.all(Book.MEANS))
-    rows = {Row(hashed(word), key): word for word, key in meanings.items()}
+    rows = {_row(word, key): word for word, key in meanings.items()}
     new, gone = rows.keys() - noted, noted - rows.keys()
     ledger = Writes(drop=[(Book.MEANS, row) for row in gone], put=[(Book.MEANS, row) for row in new])
     fresh = not work.memory.begun(VERSION)
@@ -50,6 +51,12 @@ def mentions(night: Night) -> PassReport:
         _look_again(work, meanings, {row: rows[row] for row in new}, gone)
         work.save(ledger)
     return work.report()
+
+
+# The same names come night after night.
+@lru_cache(maxsize=65_536)
+def _row(word: str, key: int) -> Row:
+    return Row(hashed(word), key)
 
 
 def _look_again(work: Work, meanings: Mapping[str, int], new: Mapping[Row, str], gone: Collection[Row]) -> None:

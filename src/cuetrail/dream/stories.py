@@ -182,19 +182,18 @@ def _placing(work: Work, story: Row, rows: Iterable[Row]) -> Writes:
 
 def _by_weight(work: Work, anchors: Sequence[int]) -> list[int]:
     """The anchors whose loose sources may be enough, those with the most of them first."""
-    counts: dict[int, int] = defaultdict(int)
+    loose: dict[int, list[Row]] = defaultdict(list)
     for row in work.memory.by_second(Book.LOOSE, anchors):
-        counts[row.second] += 1
-    briefs = work.memory.nodes([anchor for anchor in anchors if counts[anchor] >= FEWEST])
-    return sorted(briefs, key=lambda anchor: (-counts[anchor], briefs[anchor].id))
+        loose[row.second].append(row)
+    # Those of one may come into the storyline of another meanwhile; fewer are not enough either.
+    enough = [anchor for anchor, rows in loose.items() if any(map(_is_enough, _runs(sorted(rows, key=_by_time))))]
+    briefs = work.memory.nodes(enough)
+    return sorted(briefs, key=lambda anchor: (-len(loose[anchor]), briefs[anchor].id))
 
 
 def _begin(work: Work, anchor: int) -> None:
     """Make the storylines that an anchor's loose sources are enough for."""
-    loose = sorted(work.memory.by_second(Book.LOOSE, [anchor]), key=lambda row: (row.third, row.first))
-    # Some of them may fall away below; fewer are not enough either.
-    if not any(map(_is_enough, _runs(loose))):
-        return
+    loose = sorted(work.memory.by_second(Book.LOOSE, [anchor]), key=_by_time)
     free = {row.first for row in work.memory.by_first(Book.PLACED, [row.first for row in loose])}
     sources = work.memory.nodes([row.first for row in loose])
     loose = [row for row in loose if row.first not in free and row.first in sources]
@@ -215,6 +214,10 @@ def _begin(work: Work, anchor: int) -> None:
         writes.batch.nodes = [node]
         writes.batch.edges.append(_edge(ABOUT, node.id, brief.id, work.night.now))
         work.save(writes)
+
+
+def _by_time(row: Row) -> tuple[int, int]:
+    return row.third, row.first
 
 
 def _runs(rows: Sequence[Row]) -> Iterator[list[Row]]:

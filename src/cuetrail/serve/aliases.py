@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -53,6 +54,16 @@ class Alias:
     result: Schema
     example: dict[str, Any] | None = None
 
+    @property
+    def has_body(self) -> bool:
+        """Whether arguments come in the body, and not in the address."""
+        return self.method in ("POST", "PUT") or "memories" in self.tool.properties
+
+    @property
+    def in_path(self) -> list[str]:
+        """The arguments that are part of the path."""
+        return re.findall(r"{(\w+)", self.paths[0])
+
 
 def _no_tool(_memory: Memory, _given: dict[str, Any]) -> Answer:
     raise NotImplementedError("mem0's clients are answered over HTTP alone")
@@ -88,6 +99,15 @@ _PUT = _tool(
     "Correct one memory.",
     {"id": _NAME, "text": _TEXT, "data": _TEXT, "memory": _TEXT, "metadata": _MORE, "timestamp": _TIME}, "id",
 )  # fmt: skip
+_CHANGED: Schema = {
+    "type": "object", "required": ["memory_id"],
+    "properties": {"memory_id": _NAME, "text": _TEXT, "metadata": _MORE},
+}  # fmt: skip
+_SEVERAL: dict[str, Schema] = {"memories": {"type": "array", "items": _CHANGED, "minItems": 1, "maxItems": 1000}}
+_WHO = _tool(
+    "Delete all memories of a user, an agent, an app or a run.",
+    {"type": {"type": "string", "enum": [name.removesuffix("_id") for name in WHOSE]}, "name": _NAME}, "type", "name",
+)  # fmt: skip
 _FOUND = thing(results=several(MEMORY))
 ALIASES: tuple[Alias, ...] = (
     Alias("GET", ("/v1/ping",), "read", mem0.ping, _tool("Whether a token is known.", {}), thing(status=_TEXT)),
@@ -112,6 +132,13 @@ ALIASES: tuple[Alias, ...] = (
         "GET", ("/memories/{id}/history", "/v1/memories/{id}/history"), "read", mem0.history, _ONE,
         several(thing(memory_id=_TEXT, old_memory=maybe(_TEXT), new_memory=_TEXT, event=_TEXT)),
     ),
+    Alias(
+        "GET", ("/v1/entities",), "read", mem0.entities, _tool("Whose memories there are.", {}),
+        thing(results=several(thing(type=_TEXT, name=_TEXT, total_memories={"type": "integer"}))),
+    ),
+    Alias("DELETE", ("/v2/entities/{type}/{name:path}",), "write", mem0.delete_entity, _WHO, _SAID),
+    Alias("PUT", ("/v1/batch",), "write", mem0.update_many, _tool("Correct several.", _SEVERAL, "memories"), _SAID),
+    Alias("DELETE", ("/v1/batch",), "write", mem0.delete_many, _tool("Delete several.", _SEVERAL, "memories"), _SAID),
 )  # fmt: skip
 
 
@@ -125,7 +152,8 @@ def aliases(desk: Desk) -> list[Route]:
     for path in dict.fromkeys(path for path, _ in ordered):
         by_method = {alias.method: alias for place, alias in ordered if place == path}
         answer = _endpoint(desk, by_method)
-        routes += [Route(place, answer, methods=list(by_method)) for place in (path, f"{path}/")]
+        # With the slash first: a name at the end may have slashes of its own.
+        routes += [Route(place, answer, methods=list(by_method)) for place in (f"{path}/", path)]
     return routes
 
 
@@ -143,7 +171,7 @@ def _endpoint(desk: Desk, by_method: dict[str, Alias]) -> Callable[[Request], An
         alias = by_method["GET" if request.method == "HEAD" else request.method]
         request.scope[ASKED] = "mem0"
         scope = await desk.allowed(request, alias.access)
-        body = await arguments(request, desk.rules) if alias.method in ("POST", "PUT") else {}
+        body = await arguments(request, desk.rules) if alias.has_body else {}
         sent = {**_numbered(request.query_params), **body, **request.path_params}
         # mem0's clients send more than means anything here, and each version something else.
         known = {name: value for name, value in sent.items() if name in alias.tool.properties}

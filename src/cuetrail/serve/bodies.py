@@ -13,6 +13,7 @@ from cuetrail.serve.door import Rules
 from cuetrail.serve.problems import Problem
 
 JSON = "application/json"
+STEP = 2**20
 
 
 async def arguments(request: Request, rules: Rules) -> dict[str, Any]:
@@ -44,19 +45,23 @@ async def uploaded(request: Request, rules: Rules) -> bytes:
 
 
 async def _pieces(request: Request, most: int, patience: float) -> AsyncIterator[bytes]:
-    """A body as it arrives. Raises Problem where it is too large, or where nothing arrives for long."""
+    """A body as it arrives. Raises Problem where it is too large, or takes more than `patience` for each STEP of it."""
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared) > most:
         raise Problem(413, _too_large(most))
-    size, stream = 0, request.stream()
+    size, stream, begun = 0, request.stream(), anyio.current_time()
     while True:
-        with anyio.move_on_after(patience) as waiting:
+        # Who sends a byte now and then could else keep a place for as long as he likes.
+        end = begun + patience * (1 + size // STEP)
+        with anyio.CancelScope(deadline=end) as waiting:
             try:
                 piece = await anext(stream, None)
             except ClientDisconnect:
                 raise Problem(400, "the request ended in the middle") from None
-        if waiting.cancelled_caught:
-            raise Problem(408, f"nothing arrived for {patience:g} seconds: send the whole request")
+        if waiting.cancelled_caught or anyio.current_time() > end:
+            raise Problem(
+                408, f"each megabyte of a request has {patience:g} seconds to arrive: send it faster, or less"
+            )
         if piece is None:
             return
         size += len(piece)

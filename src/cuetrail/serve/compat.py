@@ -1,8 +1,7 @@
 """The nine tools of the reference MCP memory server over a memory of ours, so that its users change one line.
 
 Entities, observations and relations are kept as an import of its file keeps them: an entity is a node, an observation
-an atom of its own tied to it, a relation an edge. So `cuetrail import memory.jsonl` comes first, and everything else
-cuetrail can do works on what these tools write.
+an atom of its own tied to it, a relation an edge. So everything else cuetrail can do works on what these tools write.
 """
 
 from __future__ import annotations
@@ -11,10 +10,11 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cuetrail.boundary import make_node
-from cuetrail.errors import InputError
+from cuetrail.errors import InputError, ReadError
 from cuetrail.exploring import now_ms
 from cuetrail.model import Edge, Node, TextQuery, Where
 from cuetrail.serve.shape import Answer, Schema, Tool
@@ -22,13 +22,13 @@ from cuetrail.store.base import Batch
 from cuetrail.store.steps import StepQuery, Ties
 from cuetrail.switch.mcp_memory import FORMAT, entity_id, kind_of, observation_id, relation_id
 from cuetrail.switch.shared import KINDS, OBSERVATION_WEIGHT, RELATION_WEIGHT, STRUCTURE, is_placeholder
-from cuetrail.text import clean, norm_name
+from cuetrail.text import clean, digest, link_id, norm_name
 from cuetrail.tombstones import said_by
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
 
-MOST = 100_000
+MOST, BATCH = 100_000, 8_000
 _WHERE = Where(kinds=tuple(sorted(KINDS)), quarantined=True, archived=True)
 _ATOMS = Where(quarantined=True, archived=True)
 
@@ -57,6 +57,23 @@ class _Entity:
     def has(self, words: str) -> bool:
         """Whether its name, its type or what it observes has these words in it, in any case."""
         return any(words in text.lower() for text in (self.node.name or "", self.type, *self.observations))
+
+
+def take_over(memory: Memory, file: Path) -> None:
+    """Take in the file of the reference server, once for each state of it; where there is none, there is nothing to do.
+
+    Raises ReadError for a file that is broken.
+    """
+    try:
+        state = digest(file.read_bytes().decode("utf-8", "replace"))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise ReadError(f"{file} cannot be read ({error.strerror}): check MEMORY_FILE_PATH") from error
+    name = f"taken over:{digest(str(file.absolute()), memory.scope.tenant, memory.scope.user)}"
+    if memory.store.kept(name).get(name) != state:
+        memory.import_(file, format=FORMAT)
+        memory.store.keep(name, state)
 
 
 # --- reading
@@ -128,8 +145,8 @@ def _search_nodes(memory: Memory, given: dict[str, Any]) -> Answer:
 
 
 def _open_nodes(memory: Memory, given: dict[str, Any]) -> Answer:
-    found = {one.node.id: one for one in _named(memory, given["names"]).values()}
-    return _said(_graph(memory, list(found.values())))
+    found = {one.node.id: one.node for one in _named(memory, given["names"]).values()}
+    return _said(_graph(memory, _entities(memory, found.values())))
 
 
 # --- writing
@@ -172,9 +189,18 @@ def _atoms(owner: str, known: Sequence[str], first: int, texts: Iterable[str], n
 def _keep(memory: Memory, nodes: Sequence[Node], now: int) -> None:
     """Remember nodes, also what was deleted before: to state it again is to want it again."""
     memory.add_many(nodes, allow_again=True, now=now)
-    for atom in nodes:
-        if "of" in atom.props:
-            memory.link(atom.id, str(atom.props["of"]), kind="observation", weight=OBSERVATION_WEIGHT, now=now)
+    ties = [(atom.id, str(atom.props["of"]), "observation") for atom in nodes if "of" in atom.props]
+    _join(memory, [_edge(link_id(*tie), *tie, OBSERVATION_WEIGHT, now) for tie in ties])
+
+
+def _edge(id_: str, src: str, dst: str, kind: str, weight: float, now: int, type_: str | None = None) -> Edge:
+    return Edge(id_, src, dst, kind, weight, type=type_, created=now, updated=now)
+
+
+def _join(memory: Memory, edges: Sequence[Edge]) -> None:
+    """Write edges, many at once: each in a transaction of its own would take a hundred times as long."""
+    for start in range(0, len(edges), BATCH):
+        memory.store.write(memory.scope, Batch(edges=list(edges[start : start + BATCH])))
 
 
 def _add_observations(memory: Memory, given: dict[str, Any]) -> Answer:
@@ -209,17 +235,17 @@ def _create_relations(memory: Memory, given: dict[str, Any]) -> Answer:
     known = _needed(memory, [row[end] for row in rows for end in ("from", "to")])
     there = {_key(row) for _, row in _relations(memory, {one.node.id for one in known.values()})}
     made: list[dict[str, Any]] = []
+    edges: list[Edge] = []
     now = now_ms()
     for row in rows:
         src, dst = known[row["from"]].node, known[row["to"]].node
         if _key(row) in there:
             continue
         there.add(_key(row))
-        memory.link(
-            src.id, dst.id, type=row["relationType"], weight=RELATION_WEIGHT, now=now + len(made),
-            id=relation_id(*_key(row)),
-        )  # fmt: skip
+        type_ = clean(row["relationType"]).strip() or None
+        edges.append(_edge(relation_id(*_key(row)), src.id, dst.id, "relates", RELATION_WEIGHT, now + len(made), type_))
         made.append({name: row[name] for name in ("from", "to", "relationType")})
+    _join(memory, edges)
     return _said({"relations": made}, made)
 
 

@@ -28,7 +28,7 @@ PATIENCE = 30.0
 class Rules:
     """Whom a server lets in: names it is called by, whether tokens are needed even here, and how much it takes.
 
-    `patience` is how many seconds a request may take to arrive.
+    `patience` is how many seconds each megabyte of a request may take to arrive.
     """
 
     hosts: tuple[str, ...] = LOOPBACK
@@ -156,7 +156,8 @@ def let_in(request: Request, hosts: tuple[str, ...]) -> None:
 
     A page that a browser shows could else reach a server on the same machine, by a name that leads to it.
     """
-    host = _name(f"//{request.headers.get('host', '')}")
+    named = request.headers.getlist("host")
+    host = _name(f"//{named[0]}") if len(named) == 1 else ""
     if host not in hosts:
         raise Problem(
             421, f"this server is not called {host or '(no Host)':.80}: `cuetrail serve --allow-host` names it"

@@ -31,7 +31,7 @@ class Greeting:
 def greet(offer: Offer, version: str) -> Greeting:
     """Read a client's first line and answer it, if it is an `initialize` that is as it should be."""
     line = _first_line()
-    request = _request(line)
+    request = request_in(line)
     if request is None:
         return Greeting(line)
     answer = {"jsonrpc": "2.0", "id": request["id"], "result": welcome(offer, version, request["params"])}
@@ -62,7 +62,7 @@ def _first_line() -> bytes:
     return bytes(line)
 
 
-def _request(line: bytes) -> dict[str, Any] | None:
+def request_in(line: bytes) -> dict[str, Any] | None:
     """The request in a line if it is one to `initialize` that nothing is wrong with. All else is for the SDK."""
     try:
         found = json.loads(line)

@@ -9,6 +9,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
@@ -73,16 +74,24 @@ def write(change: Change) -> Path | None:
         return None
     copy = None
     if change.before is not None:
-        copy = change.path.with_name(f"{change.path.name}.before-cuetrail")
-        # The oldest copy is the one worth keeping.
-        if not copy.exists():
-            shutil.copy2(change.path, copy)
+        copy = _copied(change.path, change.before)
     try:
         with replacing(change.path) as file:
             file.write(change.after.encode())
     except OSError as error:
         raise InputError(f"{change.path} cannot be written ({error.strerror}): check its permissions") from error
     return copy
+
+
+def _copied(path: Path, before: str) -> Path:
+    """A copy of a file beside it; older copies stay, and one that says the same is enough."""
+    for number in count(1):
+        copy = path.with_name(f"{path.name}.before-cuetrail{f'-{number}' if number > 1 else ''}")
+        if not copy.exists():
+            shutil.copy2(path, copy)
+        if _read(copy) == before:
+            return copy
+    raise AssertionError("there is always a next number")
 
 
 # --- where programs keep their settings
@@ -142,9 +151,8 @@ def _read(path: Path) -> str | None:
 
 def _in_json(path: Path, entry: Entry, key: str, more: Mapping[str, Any], replace: bool) -> Change:
     made = {**more, "command": entry.command, "args": list(entry.args)}
-    shown = json.dumps({key: {entry.name: made}}, indent=2, ensure_ascii=False)
     before = _read(path)
-    by_hand = f"it is left as it is. Enter this by hand: {shown}"
+    by_hand = f"it is left as it is. Enter this by hand: {_json(key, entry, made)}"
     try:
         whole = settings.parsed(before or "")
     except (ValueError, RecursionError) as error:
@@ -153,6 +161,8 @@ def _in_json(path: Path, entry: Entry, key: str, more: Mapping[str, Any], replac
     if not isinstance(servers, dict):
         raise InputError(f"{path} has no object {key!r} to enter it in: {by_hand}")
     there = servers.get(entry.name)
+    made |= _variables(there)
+    shown = _json(key, entry, made)
     if there == made:
         return Change(path, before, before or "", shown)
     _refuse(path, entry, there, replace)
@@ -160,6 +170,15 @@ def _in_json(path: Path, entry: Entry, key: str, more: Mapping[str, Any], replac
     if settings.parsed(after) != {**whole, key: {**servers, entry.name: made}}:
         raise InputError(f"{path} is written in a way that cuetrail cannot change safely: {by_hand}")
     return Change(path, before, after, shown)
+
+
+def _json(key: str, entry: Entry, made: Mapping[str, Any]) -> str:
+    return json.dumps({key: {entry.name: made}}, indent=2, ensure_ascii=False)
+
+
+def _variables(there: object) -> dict[str, Any]:
+    """The environment that an entry of the name gives its server. Whatever is entered, it is the user's and stays."""
+    return {"env": there["env"]} if isinstance(there, dict) and isinstance(there.get("env"), dict) else {}
 
 
 def _refuse(path: Path, entry: Entry, there: object, replace: bool) -> None:
@@ -170,17 +189,17 @@ def _refuse(path: Path, entry: Entry, there: object, replace: bool) -> None:
 
 
 def _in_toml(path: Path, entry: Entry, replace: bool) -> Change:
-    # JSON's texts and lists of texts are TOML's too.
-    lines = (
-        f"[mcp_servers.{entry.name}]",
-        f"command = {json.dumps(entry.command, ensure_ascii=False)}",
-        f"args = {json.dumps(entry.args, ensure_ascii=False)}",
-    )
-    shown = "\n".join(lines)
+    made: dict[str, Any] = {"command": entry.command, "args": list(entry.args)}
     before = _read(path)
-    old = _parsed(path, before or "", shown)
+    # What is wrong is told on one line, so that what to enter has to be one too.
+    by_hand = f"it is left as it is. Enter this by hand under [mcp_servers]: {entry.name} = {_toml(made)}"
+    try:
+        old = _parsed(before or "")
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path} is not TOML ({error}): {by_hand}") from None
     there = old.get("mcp_servers", {}).get(entry.name)
-    made = {"command": entry.command, "args": list(entry.args)}
+    made |= _variables(there)
+    shown = "\n".join([f"[mcp_servers.{entry.name}]", *(f"{name} = {_toml(value)}" for name, value in made.items())])
     if there == made:
         return Change(path, before, before or "", shown)
     _refuse(path, entry, there, replace)
@@ -188,16 +207,25 @@ def _in_toml(path: Path, entry: Entry, replace: bool) -> Change:
     line = "\r\n" if "\r\n" in kept else "\n"
     after = f"{kept.rstrip()}\n\n{shown}\n".lstrip("\n").replace("\r\n", "\n").replace("\n", line)
     servers = {**old.get("mcp_servers", {}), entry.name: made}
-    if _parsed(path, after, shown) != {**old, "mcp_servers": servers}:
-        raise InputError(f"{path} is written in a way that cuetrail cannot change safely. Enter this by hand:\n{shown}")
+    try:
+        safe = _parsed(after) == {**old, "mcp_servers": servers}
+    except tomllib.TOMLDecodeError:
+        safe = False
+    if not safe:
+        raise InputError(f"{path} is written in a way that cuetrail cannot change safely: {by_hand}")
     return Change(path, before, after, shown)
 
 
-def _parsed(path: Path, text: str, shown: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text.removeprefix("\ufeff"))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path} is not TOML ({error}): it is left as it is. Enter this by hand:\n{shown}") from None
+def _toml(value: Any) -> str:
+    """A value on one line of TOML: texts, lists of them and tables of these."""
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{json.dumps(name)} = {_toml(one)}' for name, one in value.items())} }}"
+    # JSON's texts and lists of texts are TOML's too.
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    return tomllib.loads(text.removeprefix("\ufeff"))
 
 
 def _without(text: str, name: str) -> str:

@@ -117,6 +117,9 @@ def _passes(row: Mapping[str, Any], condition: Mapping[str, Any]) -> bool:
             found = [_passes(row, one) for one in (wanted if isinstance(wanted, list) else [wanted])]
             if not (all(found) if name == "AND" else any(found) is (name == "OR")):
                 return False
+        elif name == "metadata" and isinstance(wanted, Mapping):
+            if not _passes(row.get("metadata") or {}, wanted):
+                return False
         elif not _fits(_field(row, name), wanted):
             return False
     return True
@@ -193,7 +196,15 @@ def page(memory: Memory, given: Given) -> Given:
     number, size = int(given.get("page", 1)), int(given.get("page_size", PAGE))
     if number < 1 or size < 1:
         raise InputError("page and page_size begin with 1")
-    return {"count": len(rows), "next": None, "previous": None, "results": rows[(number - 1) * size : number * size]}
+    return {
+        "count": len(rows), "next": _place(number + 1, size) if number * size < len(rows) else None,
+        "previous": _place(number - 1, size) if number > 1 else None,
+        "results": rows[(number - 1) * size : number * size],
+    }  # fmt: skip
+
+
+def _place(number: int, size: int) -> str:
+    return f"/v3/memories/?page={number}&page_size={size}"
 
 
 def get(memory: Memory, given: Given) -> Given:
@@ -254,6 +265,49 @@ def delete_all(memory: Memory, given: Given) -> Given:
     return {"message": "Memories deleted successfully!"}
 
 
-def ping(_memory: Memory, _given: Given) -> Given:
-    """What mem0's clients ask first."""
-    return {"status": "ok", "org_id": None, "project_id": None, "user_email": None}
+def entities(memory: Memory, _given: Given) -> Given:
+    """Whose memories there are, and how many each has."""
+    found: dict[tuple[str, str], list[Given]] = {}
+    for row in listed(memory, {}):
+        for name in WHOSE:
+            if row[name] is not None:
+                found.setdefault((name.removesuffix("_id"), str(row[name])), []).append(row)
+    results = [
+        {
+            "id": digest(kind, name), "type": kind, "name": name, "total_memories": len(rows),
+            "created_at": min(row["created_at"] for row in rows), "updated_at": max(row["updated_at"] for row in rows),
+        }
+        for (kind, name), rows in sorted(found.items())
+    ]  # fmt: skip
+    return {"count": len(results), "results": results}
+
+
+def delete_entity(memory: Memory, given: Given) -> Given:
+    """Forget all memories of one of those that `entities` tells."""
+    whose = {f"{given['type']}_id": given["name"]}
+    if not listed(memory, whose):
+        raise NotFound(f"there is no memory of {given['name']!r:.80} in this scope")
+    delete_all(memory, whose)
+    return {"message": "Entity deleted successfully!"}
+
+
+def update_many(memory: Memory, given: Given) -> Given:
+    """Correct several memories; none where one is not there."""
+    rows = [{**row, "id": row["memory_id"]} for row in given["memories"]]
+    for row in rows:
+        _need(memory, row["id"])
+    for row in rows:
+        update(memory, row)
+    return {"message": f"Successfully updated {len(rows)} memories"}
+
+
+def delete_many(memory: Memory, given: Given) -> Given:
+    """Forget several memories; none where one is not there."""
+    nodes = {row["memory_id"]: _need(memory, row["memory_id"]) for row in given["memories"]}
+    drop(memory, [], list(nodes.values()))
+    return {"message": f"Successfully deleted {len(nodes)} memories"}
+
+
+def ping(memory: Memory, _given: Given) -> Given:
+    """What mem0's clients ask first. They do not go on without an organisation and a project."""
+    return {"status": "ok", "org_id": memory.scope.tenant, "project_id": memory.scope.user, "user_email": None}

@@ -123,25 +123,23 @@ def _aliases() -> dict[str, Any]:
     """What mem0's clients use, by the first path of each."""
     paths: dict[str, Any] = {}
     for alias in ALIASES:
-        place = alias.paths[0]
-        named_ = alias.tool.properties
-        inside = alias.method in ("GET", "DELETE")
+        place, in_path, named_ = alias.paths[0].replace(":path", ""), alias.in_path, alias.tool.properties
         asked: dict[str, Any] = {
             "operationId": f"mem0 {alias.method} {place}", "summary": alias.tool.title, "tags": ["mem0"],
             "responses": _answered("The result.", JSON, alias.result),
         }  # fmt: skip
         asked["parameters"] = [
             {
-                "name": name, "in": "path" if name == "id" else "query", "required": name in alias.tool.required,
+                "name": name, "in": "path" if name in in_path else "query", "required": name in alias.tool.required,
                 "schema": schema,
             }
             for name, schema in named_.items()
-            if name == "id" or (inside and schema.get("type") != "object")
+            if name in in_path or (not alias.has_body and schema.get("type") != "object")
         ]  # fmt: skip
-        if not inside:
+        if alias.has_body:
             schema = {
-                "type": "object", "properties": {n: s for n, s in named_.items() if n != "id"},
-                "required": [name for name in alias.tool.required if name != "id"],
+                "type": "object", "properties": {n: s for n, s in named_.items() if n not in in_path},
+                "required": [name for name in alias.tool.required if name not in in_path],
             }  # fmt: skip
             example = {"example": alias.example} if alias.example else {}
             asked["requestBody"] = {"required": True, "content": {JSON: {"schema": schema, **example}}}

@@ -11,13 +11,14 @@ from cuetrail.errors import NotFound
 from cuetrail.model import Budget
 from cuetrail.serve.shape import clipped, compact, plain
 from cuetrail.serve.tools import BRIEF_TOKENS, FETCH_TOKENS, briefed, page, recall, whole
+from cuetrail.text import snippet
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
 
 MARKDOWN, JSON = "text/markdown", "application/json"
 NODE = "memory://node/"
-TOPIC_TOKENS = 1500
+TOPIC_TOKENS, TITLE_CHARS = 1500, 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,5 +102,7 @@ def start(memory: Memory, topic: str = "") -> str:
     """The text of the prompt."""
     parts = [_HOW, _brief(memory)]
     if topic.strip():
-        parts.append(f"## On {topic.strip()}\n{recall(memory, {'cue': topic, 'tokens': TOPIC_TOKENS}).text}")
+        parts.append(
+            f"## On {snippet(topic, TITLE_CHARS)}\n{recall(memory, {'cue': topic, 'tokens': TOPIC_TOKENS}).text}"
+        )
     return "\n\n".join(parts)

@@ -86,7 +86,10 @@ def make_app(opener: Opener, rules: Rules) -> Starlette:
     ]
     handlers: dict[Any, Any] = {404: _nothing_there, 405: _wrong_method}
     door = Middleware(Door, rules=rules, counts=desk.counts)
-    return Starlette(routes=routes, middleware=[door], exception_handlers=handlers, lifespan=living)
+    app = Starlette(routes=routes, middleware=[door], exception_handlers=handlers, lifespan=living)
+    # Many clients do not follow a request that is sent elsewhere; all understand that there is nothing.
+    app.router.redirect_slashes = False
+    return app
 
 
 async def _nothing_there(request: Request, _error: Exception) -> Response:

@@ -47,7 +47,7 @@ _HOP = thing(src=_TEXT, dst=_TEXT, energy=_NUMBER, kind=_TEXT, weight=maybe(_NUM
 _RECOLLECTION = thing(
     cue=_TEXT, text=_TEXT, answerable=_FLAG, looked_for=several(_TEXT), notices=several(_TEXT),
     anchors=several(_TEXT), walkers=several(_TEXT), attempts=several(_THING),
-    hits=several(thing(node=named("Node"), score=_NUMBER, why=_THING)),
+    hits=several(thing(node=named("Node"), score=_NUMBER, direct=_FLAG, why=_THING)),
 )  # fmt: skip
 TOLD: dict[str, Schema] = {
     "Node": thing(

@@ -5,14 +5,14 @@ Descriptions are short on purpose: the list of tools is part of every conversati
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from cuetrail.errors import NotFound
 from cuetrail.formulas import estimated_tokens
 from cuetrail.lifecycle import SEMANTIC
-from cuetrail.model import Budget, Fact, Hit, Node, Recollection
+from cuetrail.model import Budget, Fact, Node, Recollection
 from cuetrail.moments import last_millisecond, milliseconds
 from cuetrail.serve.shape import Answer, Schema, Tool, clipped, compact, fitted, plain
 from cuetrail.text import snippet
@@ -27,8 +27,6 @@ RECALL_TOKENS, BRIEF_TOKENS, FETCH_TOKENS = 2000, 1300, 8000
 NEIGHBOURS = 10
 FACT_SHARE, FACT_HOPS = 4, 1
 """Which part of a recall's tokens facts may take, and how far from what the cue means they may be."""
-WAYS = ("walk", "link", "hop", "left", "further")
-"""The parts of a score that tell how a memory was come to from others."""
 SEARCHED = 10
 LIST_DROPPED = ("score", "seq", "props", "provenance", "aliases", "salience")
 
@@ -151,24 +149,12 @@ def _recalled(found: Recollection, tokens: int) -> str:
     return found.text + behind + "".join(f"\n({notice})" for notice in found.notices)
 
 
-def is_direct(hit: Hit, anchors: Collection[str]) -> bool:
-    """Whether the cue itself found this, and not a way from something else.
-
-    A recipe of one list has all it found among the anchors. There it was come to if it has no word of the cue and what
-    led to it weighs more than its meaning.
-    """
-    parts, found_by = hit.why.get("parts", {}), hit.why.get("found_by", ())
-    led = max((float(parts[way]) for way in WAYS if parts.get(way)), default=0.0)
-    return hit.node.id in anchors and ("text" in found_by or float(parts.get("blend") or 0.0) >= led)
-
-
 def _hits(found: Recollection, told_: Narrative | None = None) -> dict[str, Any]:
-    anchors = {hit.node.id for hit in found.anchors}
     hits = [
         {
             **told(hit.node),
             "score": round(hit.score, 4),
-            "found": "directly" if is_direct(hit, anchors) else "associated",
+            "found": "directly" if found.is_direct(hit) else "associated",
         }
         for hit in found.hits
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import json
 import threading
@@ -207,7 +208,7 @@ class Job:
 
     def mark(self) -> str:
         """What tells this job from another."""
-        return json.dumps([self.name, self.asked], sort_keys=True, default=repr)
+        return json.dumps([self.name, self.asked], sort_keys=True, default=_marked)
 
     def result(self, memory: Memory) -> dict[str, Any]:
         """What it gives, as plain data."""
@@ -227,6 +228,11 @@ class Job:
                     say("result", plain(one))
         else:
             say("result", _mapping(found))
+
+
+def _marked(value: Any) -> str:
+    """What tells a value from another that JSON has no form for: of a file, which may be large, its hash."""
+    return hashlib.sha256(value).hexdigest() if isinstance(value, bytes) else repr(value)
 
 
 def job_of(verb: str, given: dict[str, Any], name: str) -> Job:

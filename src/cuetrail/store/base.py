@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from cuetrail.store.browsing import Labelled, Listed, Page
     from cuetrail.store.dreams import Dreaming
     from cuetrail.store.energy import Expanded, Level
+    from cuetrail.store.relations import RelationQuery
     from cuetrail.store.steps import Side, Step, StepQuery
 
 Progress = Callable[[str, int, int], None]
@@ -275,7 +276,7 @@ class Store(Protocol):
         self, scope: Scope, targets: Sequence[str], on: Literal["node", "edge"], now: int, each: int
     ) -> dict[str, list[Note]]: ...
     def mentions(self, scope: Scope, ids: Sequence[str], by: Side, each: int) -> dict[str, list[Mention]]: ...
-    def typed(self, scope: Scope, types: Sequence[str], limit: int) -> list[Edge]: ...
+    def related(self, scope: Scope, query: RelationQuery) -> list[Edge]: ...  # see store/relations.py
     def core(self, scope: Scope, kinds: Sequence[str], limit: int) -> list[Node]: ...
     def page(self, scope: Scope, query: Page) -> list[Listed]: ...  # see store/browsing.py
     def labels(self, scope: Scope, what: Literal["tag", "bucket"], prefix: str, limit: int) -> list[Labelled]: ...

@@ -34,15 +34,21 @@ def in_row(nodes: Mapping[str, Node], scores: Mapping[str, float], wording: Word
 
 def through_titles(
     nodes: Mapping[str, Node], blend: Mapping[str, float], signals: dict[str, Values], names: Sequence[str]
-) -> None:
-    """What leads to a title leads to the best of what stands under it: raises these signals of that memory."""
+) -> dict[str, str]:
+    """What leads to a title leads to the best of what stands under it: raises these signals of that memory.
+
+    The title that led there comes back, by memory.
+    """
     best: dict[str, str] = {}
     for id_, node in nodes.items():
         if node.source is not None and node.text and blend[id_] > blend.get(best.get(node.source, ""), -1.0):
             best[node.source] = id_
+    titles: dict[str, str] = {}
     for id_, node in nodes.items():
         if not node.text and node.source in best:
             for name in names:
                 values = signals.get(name, {})
                 if values.get(id_, 0.0) > values.get(best[node.source], 0.0):
                     values[best[node.source]] = values[id_]
+                    titles[best[node.source]] = id_
+    return titles

@@ -32,8 +32,11 @@ from cuetrail.trail.placing import in_row, through_titles
 from cuetrail.trail.weights import Trail, Weights, kinds_of
 from cuetrail.trail.wording import Wording, worded
 
-# The signals that lead to a memory, where words and meaning alone did not.
-REACHED = ("named", "walk", "link", "hop", "left", "further")
+# The signals that lead to a memory from others, and all that do so where words and meaning alone did not.
+LED = ("walk", "link", "hop", "left", "further")
+REACHED = ("named", *LED)
+TITLE = "title"
+"""By this a way goes from a title to what stands under it."""
 Signals = Mapping[str, Mapping[str, float]]
 """The values of each signal by memory; one that is not there is 0."""
 
@@ -46,6 +49,7 @@ class Followed(Reached):
     signals: Signals = field(default_factory=dict)
     ways: Mapping[str, Way] = field(default_factory=dict)
     seconds: Mapping[str, Second] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
     weights: Weights = field(default_factory=Weights)
 
     def parts(self, id_: str) -> dict[str, float]:
@@ -87,9 +91,9 @@ def follow(ask: Ask, finds: Anchored, *, how: Trail) -> Followed:
     for name in ("link", "hop", "left", "further"):
         signals[name] = {id_: getattr(second, name) for id_, second in seconds.items()}
     signals = _counted(signals, weights)
-    through_titles(web.nodes, blend, signals, REACHED)
+    titles = through_titles(web.nodes, blend, signals, REACHED)
     ways = {id_: way for id_, (_, way) in flowed.items()}
-    return Followed(nodes=web.nodes, signals=signals, ways=ways, seconds=seconds, weights=weights)
+    return Followed(nodes=web.nodes, signals=signals, ways=ways, seconds=seconds, titles=titles, weights=weights)
 
 
 def _counted(signals: dict[str, dict[str, float]], weights: Weights) -> dict[str, dict[str, float]]:
@@ -248,20 +252,35 @@ def _why(id_: str, anchor: Anchor | None, reached: Followed) -> dict[str, Any]:
         if part is not None
     ]
     parts = reached.parts(id_)
-    way, second = reached.ways.get(id_), reached.seconds.get(id_)
-    walked = way is not None and way.start != id_
+    path = _path(id_, reached)
+    walked = bool(path) and any(_is_walked(hop["dst"], reached) for hop in path)
     found_by += [name for name in REACHED if name in parts and (name != "walk" or walked)]
     found_by += ["when"] if parts.get("when", 0.0) == 1.0 else []
-    path = []
-    if way is not None and walked:
-        path = [hop_dict(Hop(way.start, id_, way.energy, "", way.via, None, (), True))]
-    elif second is not None and second.via:
-        energy = max(second.link, second.hop, second.left, second.further)
-        path = [hop_dict(Hop(second.start, id_, energy, "", second.via, None, (), True))]
     return {
         "anchors": [id_] if anchor is not None else sorted({step["src"] for step in path}),
         "found_by": found_by,
+        # All that was found is in one list; what was come to has no word of the cue, and what led there weighs more.
+        "direct": "text" in found_by or parts.get("blend", 0.0) >= max(parts.get(name, 0.0) for name in LED),
         "parts": {"bm25": anchor.bm25 if anchor else None, "cosine": anchor.cosine if anchor else None, **parts},
         "tag_boost": anchor.boosted if anchor else False,
         "path": path,
     }
+
+
+def _is_walked(id_: str, reached: Followed) -> bool:
+    """Whether energy came to it from elsewhere."""
+    way = reached.ways.get(id_)
+    return way is not None and way.start != id_
+
+
+def _path(id_: str, reached: Followed) -> list[dict[str, Any]]:
+    """The way to a memory: from where energy came, or from one of the best; else through the title it stands under."""
+    way, second = reached.ways.get(id_), reached.seconds.get(id_)
+    if way is not None and way.start != id_:
+        return [hop_dict(Hop(way.start, id_, way.energy, "", way.via, None, (), True))]
+    if second is not None and second.via:
+        energy = max(second.link, second.hop, second.left, second.further)
+        return [hop_dict(Hop(second.start, id_, energy, "", second.via, None, (), True))]
+    title = reached.titles.get(id_)
+    led = _path(title, reached) if title is not None else []
+    return [*led, hop_dict(Hop(title, id_, led[-1]["energy"], "", TITLE, None, (), True))] if title and led else []

@@ -14,7 +14,6 @@ from typing import NamedTuple
 from cuetrail.anchor import Embedded
 from cuetrail.model import Node
 
-
 _OF_THE_BLEND = frozenset({"words", "words_if_strong", "strong"})
 
 

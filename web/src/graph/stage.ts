@@ -5,8 +5,11 @@ import Sigma from "sigma";
 
 import { type Node } from "../api";
 import { titleOf } from "../words";
+import { Labels } from "./labels";
 import { Layout } from "./layout";
 import { type Drawing, faded, hueOf, type Line, type Spot } from "./model";
+
+const FONT = "'Inter Variable', system-ui, sans-serif";
 
 interface Look {
   ink: string;
@@ -26,6 +29,7 @@ export class Stage {
   private readonly sigma: Sigma;
   private readonly layout: Layout;
   private readonly room: ResizeObserver;
+  private readonly labels = new Labels(FONT, () => this.look);
   private look: Look;
   private chosen: string | null = null;
   private hovered: string | null = null;
@@ -47,10 +51,8 @@ export class Stage {
   private settings(): ConstructorParameters<typeof Sigma>[2] {
     return {
       allowInvalidContainer: true,
-      labelFont: "Inter Variable, system-ui, sans-serif",
-      labelSize: 12,
-      labelColor: { color: this.look.ink },
       labelRenderedSizeThreshold: 4.5,
+      defaultDrawNodeLabel: (context, data) => this.labels.want(context, data),
       defaultEdgeColor: this.look.line,
       defaultDrawNodeHover: (context, data) => this.drawHover(context, data),
       zIndex: true,
@@ -66,8 +68,8 @@ export class Stage {
     this.graph.clear();
     this.add([...drawing.spots.values()], [...drawing.lines.values()], nodes);
     // Many nodes have room for few labels.
-    this.sigma.setSetting("labelDensity", this.graph.order > 500 ? 0.15 : 0.5);
-    void this.sigma.getCamera().setState({ x: 0.5, y: 0.5, ratio: 1.08, angle: 0 });
+    this.sigma.setSetting("labelDensity", this.graph.order > 500 ? 0.5 : 3);
+    void this.sigma.getCamera().setState({ x: 0.5, y: 0.5, ratio: 1, angle: 0 });
   }
 
   /** Draw more beside what is there. */
@@ -82,7 +84,7 @@ export class Stage {
         ...this.beginning(spot, at, spots.length, around),
         size: scale * (spot.seed ? 11 : 3.5 + 7 * Math.sqrt(spot.energy / most)),
         share: spot.energy / most,
-        label: node ? titleOf(node, 42) : spot.id,
+        label: node ? titleOf(node, 32) : spot.id,
         kind,
         energy: spot.energy,
         seed: spot.seed,
@@ -141,13 +143,12 @@ export class Stage {
   }
 
   fit(): void {
-    void this.sigma.getCamera().animate({ x: 0.5, y: 0.5, ratio: 1.08, angle: 0 }, { duration: quick(300) });
+    void this.sigma.getCamera().animate({ x: 0.5, y: 0.5, ratio: 1, angle: 0 }, { duration: quick(300) });
   }
 
   /** Take on the colours of the page again, after they changed. */
   recolour(): void {
     this.look = lookOf(this.place);
-    this.sigma.setSetting("labelColor", { color: this.look.ink });
     this.sigma.setSetting("defaultEdgeColor", this.look.line);
     this.graph.updateEachNodeAttributes((_, data) => ({ ...data, color: this.colour(data["kind"] as string, data["share"] as number) }));
   }
@@ -165,6 +166,8 @@ export class Stage {
 
   private listen(): void {
     let dragged: string | null = null;
+    this.sigma.on("beforeRender", () => this.labels.begin());
+    this.sigma.on("afterRender", () => this.labels.write());
     this.sigma.on("enterNode", ({ node }) => {
       this.hovered = node;
       this.follow(node);
@@ -200,7 +203,7 @@ export class Stage {
     if (!shown) return { ...data, hidden: true };
     const chosen = id === this.chosen;
     if (this.near.size && !this.near.has(id)) return { ...data, color: this.look.line, label: "", zIndex: 0 };
-    return { ...data, zIndex: this.near.has(id) ? 2 : 1, forceLabel: chosen || (this.near.size > 1 && this.near.size < 30), highlighted: chosen };
+    return { ...data, zIndex: this.near.has(id) ? 2 : 1, forceLabel: chosen || (data["seed"] === true && !this.near.size) || (this.near.size > 1 && this.near.size < 30), highlighted: chosen };
   }
 
   private reducedEdge(id: string, data: Record<string, unknown>): Record<string, unknown> {
@@ -217,7 +220,7 @@ export class Stage {
 
   private drawHover(context: CanvasRenderingContext2D, data: { x: number; y: number; size: number; label?: string | null }): void {
     const text = data.label ?? "";
-    context.font = "500 12px 'Inter Variable', system-ui, sans-serif";
+    context.font = `500 12px ${FONT}`;
     const width = context.measureText(text).width + 14;
     context.beginPath();
     context.arc(data.x, data.y, data.size + 3, 0, 2 * Math.PI);

@@ -100,6 +100,10 @@ export function EditDialog({ node, tags, onClose, onDone }: EditProps): JSX.Elem
   );
 }
 
+/** What is moved with a memory: with a file, all that came from it. */
+export const wholeOf = (node: Node): { ids: string[] } | { source: string } =>
+  node.kind === "source" && node.source ? { source: node.source } : { ids: [node.id] };
+
 interface Doomed {
   meant: Node[];
   copies: Node[];

@@ -7,7 +7,7 @@ import type { Hit, Node } from "../api";
 import { link } from "../route";
 import { ago, energy, isoOf, isTime, onDay, readable, shownTime } from "../words";
 import { Bucket, Button, Kind, Marked, Meter, Tag } from "./basics";
-import { foundBy, WhyPath } from "./why";
+import { foundBy, Lines, WhyPath } from "./why";
 
 interface Props {
   hit: Hit;
@@ -25,6 +25,7 @@ export function HitCard({ hit, cue, words, best, starts }: Props): JSX.Element {
   return (
     <article class="card hit" data-id={node.id}>
       <MemoryHead node={node} words={words} />
+      {hit.why.lines && hit.why.lines.length > 0 && <Lines lines={hit.why.lines} />}
       <footer class="card-foot">
         <Meter share={best > 0 ? hit.score / best : 0} text={energy(hit.score)} of="Score" />
         <span class="found-by">{foundBy(hit)}</span>

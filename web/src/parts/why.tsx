@@ -32,23 +32,28 @@ const FOUND_BY: Record<string, string> = {
   when: "its time",
 };
 
+/** What the parts of a score are called; the name that programs know is shown on hover. */
+const PARTS: Record<string, string> = {
+  bm25: "words",
+  cosine: "meaning",
+  blend: "words and meaning",
+  cover: "of the cue in it",
+  named: "named by the cue",
+  near: "its neighbours",
+  place: "the best of its file",
+  whole: "of the cue in its file",
+  walk: "energy that came",
+  link: "named by the best",
+  hop: "rare name shared",
+  left: "words the best lack",
+  further: "searched on from",
+  spoken: "said by who is named",
+  when: "of the time meant",
+};
+
 const listed = new Intl.ListFormat("en", { type: "conjunction" });
 
 export const foundBy = (hit: Hit): string => listed.format((hit.why.found_by ?? []).map((by) => FOUND_BY[by] ?? plain(by)));
-
-/** Parts of a score that tell how a memory was come to from others. */
-const WAYS = ["walk", "link", "hop", "left", "further"];
-
-/**
- * Whether the cue itself found this, and not a way from something else. A recipe of one list has all it found among the
- * anchors; there it was come to if it has no word of the cue and what led to it weighs more than its meaning.
- */
-export function isDirect(hit: Hit): boolean {
-  if (!(hit.why.anchors ?? [hit.node.id]).includes(hit.node.id)) return false;
-  const parts = hit.why.parts ?? {};
-  const led = Math.max(0, ...WAYS.map((way) => parts[way] ?? 0));
-  return (hit.why.found_by ?? []).includes("text") || (parts["blend"] ?? 0) >= led;
-}
 
 const isHop = (step: Hop | LabelStep): step is Hop => "energy" in step;
 
@@ -56,18 +61,18 @@ const isHop = (step: Hop | LabelStep): step is Hop => "energy" in step;
 export function stopsOf(hit: Hit, starts: Map<string, number>): Stop[] {
   const path = hit.why.path ?? [];
   const first = path[0];
-  if (!first || isDirect(hit)) return [{ id: hit.node.id, by: `found by ${foundBy(hit) || "the cue"}`, details: [], energy: hit.score }];
+  if (!first || hit.direct) return [{ id: hit.node.id, by: `found by ${foundBy(hit) || "the cue"}`, details: [], energy: hit.score }];
   const start: Stop = { id: first.src, by: "found by the cue", details: [], energy: starts.get(first.src) };
   const walked = (hit.why.found_by ?? []).includes("walk");
   return [start, ...path.map((step) => stopAfter(step, walked))];
 }
 
-/** Where a step leads. A trail has no edge of its own: it went along one kind of edge, by a name in a text, or by one that both have. */
+/** Where a step leads. A trail has no edge of its own: it went along one kind of edge, by a name in a text, by one that both have, or on from a title. */
 function stopAfter(step: Hop | LabelStep, walked: boolean): Stop {
   if (!isHop(step)) return { id: step.dst, by: "shares", details: step.via, energy: undefined };
   const weight = step.weight === null ? [] : [`weight ${energy(step.weight)}`];
   const tags = step.tags.map((tag) => `#${tag}`);
-  const trail = !walked ? `by the name “${step.kind}”` : step.kind === "name" ? "by name" : plain(step.kind);
+  const trail = step.kind === "title" ? "what stands under it" : !walked ? `by the name “${step.kind}”` : step.kind === "name" ? "names" : plain(step.kind);
   const by = step.edge ? `${step.outgoing ? "→" : "←"} ${plain(step.kind)}` : trail;
   return { id: step.dst, by, details: [...weight, ...tags], energy: step.energy };
 }
@@ -76,7 +81,6 @@ export function WhyPath({ hit, cue, starts }: { hit: Hit; cue: string; starts: M
   const stops = stopsOf(hit, starts);
   const nodes = useKnown(stops.map((stop) => stop.id));
   const most = Math.max(...stops.map((stop) => stop.energy ?? 0), 1e-9);
-  const lines = hit.why.lines ?? [];
   return (
     <div class="why">
       <ol class="trail" aria-label="The way from the cue to this memory">
@@ -91,7 +95,6 @@ export function WhyPath({ hit, cue, starts }: { hit: Hit; cue: string; starts: M
           </li>
         ))}
       </ol>
-      {lines.length > 0 && <Lines lines={lines} />}
       <Parts hit={hit} />
     </div>
   );
@@ -132,7 +135,7 @@ function Place({ stop, node, here }: { stop: Stop; node: Node | undefined; here:
 }
 
 /** The facts that a narrative tells of an entity, and what each is worth. */
-function Lines({ lines }: { lines: FactLine[] }): JSX.Element {
+export function Lines({ lines }: { lines: FactLine[] }): JSX.Element {
   return (
     <ul class="lines">
       {lines.map((line) => (
@@ -155,7 +158,7 @@ function Parts({ hit }: { hit: Hit }): JSX.Element | null {
     <dl class="parts">
       <Part name="score" value={energy(hit.score)} />
       {parts.map(([name, value]) => (
-        <Part key={name} name={plain(name)} value={energy(value)} />
+        <Part key={name} name={PARTS[name] ?? plain(name)} title={name} value={energy(value)} />
       ))}
       {terms.length > 0 && <Part name="words" value={terms.join(", ")} />}
       {fits.length > 0 && <Part name="tags that fit" value={fits.map((tag) => `#${tag}`).join(" ")} />}
@@ -169,9 +172,9 @@ function Parts({ hit }: { hit: Hit }): JSX.Element | null {
   );
 }
 
-function Part({ name, value }: { name: string; value: string }): JSX.Element {
+function Part({ name, value, title }: { name: string; value: string; title?: string }): JSX.Element {
   return (
-    <div>
+    <div title={title}>
       <dt>{name}</dt>
       <dd>{value}</dd>
     </div>

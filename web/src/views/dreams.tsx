@@ -129,7 +129,7 @@ function Passes({ report }: { report: Report }): JSX.Element {
     <>
       <table class="passes">
         <thead>
-          <tr><th scope="col">Pass</th><th scope="col">Read</th><th scope="col">Written</th><th scope="col">Removed</th><th class="bar-cell"><span class="unseen">Share</span></th></tr>
+          <tr><th scope="col">Pass</th><th scope="col">Read</th><th scope="col">Written</th><th scope="col">Removed</th><th scope="col" class="bar-cell">Share</th></tr>
         </thead>
         <tbody>
           {did.map((one) => (

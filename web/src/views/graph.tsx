@@ -174,6 +174,7 @@ function Legend({ spots }: { spots: Spot[] }): JSX.Element {
           {plain(kind)}
         </li>
       ))}
+      <li>larger: more energy</li>
     </ul>
   );
 }

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 
 import { ask, askFor, type Fact, type Node, type Problem, view } from "../api";
 import { asProblem, useAsked, useKeys, useTitle } from "../hooks";
-import { EditDialog, ForgetDialog } from "../parts/actions";
+import { EditDialog, ForgetDialog, wholeOf } from "../parts/actions";
 import { Bucket, Button, Empty, Failure, Kind, Loading, Meter, Tag } from "../parts/basics";
 import { learn } from "../parts/known";
 import { Prose } from "../parts/prose";
@@ -77,7 +77,7 @@ function Whole({ about, again }: { about: About; again: () => void }): JSX.Eleme
   const aside = node.provenance === "quarantine";
   const move = (): void => {
     setProblem(undefined);
-    askFor<Node[]>("quarantine", { ids: [node.id], undo: aside }).then(again, (error: unknown) => setProblem(asProblem(error)));
+    askFor<Node[]>("quarantine", { ...wholeOf(node), undo: aside }).then(again, (error: unknown) => setProblem(asProblem(error)));
   };
   const judge = (verb: "confirm" | "retract", id: string): void => {
     setProblem(undefined);

@@ -5,9 +5,10 @@ import { useState } from "preact/hooks";
 
 import { askFor, type Node, type Problem } from "../api";
 import { asProblem, useTitle } from "../hooks";
-import { ForgetDialog } from "../parts/actions";
+import { ForgetDialog, wholeOf } from "../parts/actions";
 import { Button, Empty, Failure, Loading } from "../parts/basics";
 import { MemoryHead } from "../parts/hit";
+import { many } from "../words";
 import { useListed } from "./timeline";
 
 export function QuarantineView(): JSX.Element {
@@ -16,16 +17,20 @@ export function QuarantineView(): JSX.Element {
   const [problem, setProblem] = useState<Problem>();
   const [doomed, setDoomed] = useState<Node | null>(null);
   const list = useListed(`quarantine ${turn}`, { provenance: "quarantine", include_archived: true, limit: 60 });
-  const letBack = (ids: string[]): void => {
+  const letBack = (what: { ids: string[] } | { source: string }): void => {
     setProblem(undefined);
-    askFor<Node[]>("quarantine", { ids, undo: true }).then(() => setTurn(turn + 1), (error: unknown) => setProblem(asProblem(error)));
+    askFor<Node[]>("quarantine", { ...what, undo: true }).then(() => setTurn(turn + 1), (error: unknown) => setProblem(asProblem(error)));
   };
+  // What came from a file that is set aside itself is told with the file.
+  const files = new Set(list.nodes.filter((node) => node.kind === "source").map((node) => node.source));
+  const within = (node: Node): boolean => node.kind !== "source" && node.source !== null && files.has(node.source);
+  const held = (file: Node): number => (file.kind === "source" ? list.nodes.filter((node) => within(node) && node.source === file.source).length : 0);
   return (
     <>
       <header class="view-head">
         <h1>Quarantine</h1>
         {list.nodes.length > 1 && (
-          <Button onClick={() => letBack(list.nodes.map((node) => node.id))}>Let {list.more ? "these" : "all"} {list.nodes.length} back</Button>
+          <Button onClick={() => letBack({ ids: list.nodes.map((node) => node.id) })}>Let {list.more ? "these" : "all"} {list.nodes.length} back</Button>
         )}
       </header>
       <p class="lead">Memories you do not trust. Nothing of them is lost, and nothing finds them unless it is asked to.</p>
@@ -36,11 +41,12 @@ export function QuarantineView(): JSX.Element {
         </Empty>
       )}
       <div class="list">
-        {list.nodes.map((node) => (
+        {list.nodes.filter((node) => !within(node)).map((node) => (
           <article class="card" key={node.id}>
             <MemoryHead node={node} />
+            {held(node) > 0 && <p class="muted held">With {many(held(node), "memory", "memories")} that came from it.</p>}
             <footer class="row card-actions">
-              <Button onClick={() => letBack([node.id])}>Let back</Button>
+              <Button onClick={() => letBack(wholeOf(node))}>Let back</Button>
               <Button look="quiet" icon="forget" onClick={() => setDoomed(node)}>Forget</Button>
             </footer>
           </article>

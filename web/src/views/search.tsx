@@ -8,9 +8,8 @@ import { useAsked, useTitle } from "../hooks";
 import { Button, Empty, Failure, Icon, Loading, Told } from "../parts/basics";
 import { HitCard, MemoryHead } from "../parts/hit";
 import { learn } from "../parts/known";
-import { isDirect } from "../parts/why";
 import { go, link, type Route } from "../route";
-import { count, isHeading, many } from "../words";
+import { count, isHeading, many, taken } from "../words";
 import { GraphView } from "./graph";
 
 const RECIPES = [
@@ -35,7 +34,10 @@ type Form = Record<Field, string>;
 
 function formOf(query: URLSearchParams): Form {
   const form = Object.fromEntries(FIELDS.map((field) => [field, query.get(field) ?? ""])) as Form;
-  return { ...form, recipe: form.recipe || "trail", budget: form.budget || "2000", tab: form.tab || "hits" };
+  // An address that was typed, or is of another version, may name what is not there.
+  const recipe = RECIPES.some(([name]) => name === form.recipe) ? form.recipe : "trail";
+  const budget = /^[1-9]\d{0,6}$/.test(form.budget) ? form.budget : "2000";
+  return { ...form, recipe, budget, tab: TABS.some(([name]) => name === form.tab) ? form.tab : "hits" };
 }
 
 function addressOf(form: Form): string {
@@ -186,16 +188,14 @@ function Filters({ draft, change }: { draft: Form; change: (changed: Partial<For
 }
 
 function Found({ recollection, ms, form }: { recollection: Recollection; ms: number; form: Form }): JSX.Element {
-  const anchored = new Set(recollection.anchors);
-  const direct = (hit: Hit): boolean => anchored.has(hit.node.id) && isDirect(hit);
-  const anchors = recollection.hits.filter(direct);
-  const walkers = recollection.hits.filter((hit) => !direct(hit));
+  const anchors = recollection.hits.filter((hit) => hit.direct);
+  const walkers = recollection.hits.filter((hit) => !hit.direct);
   return (
     <section class="found" aria-label="What was found">
       <div class="found-head">
         <p role="status">
           {recollection.answerable
-            ? `${many(anchors.length, "direct hit")}, ${many(walkers.length, "associated memory", "associated memories")} in ${Math.max(1, Math.round(ms))} ms`
+            ? `${many(anchors.length, "direct hit")}, ${many(walkers.length, "associated memory", "associated memories")} in ${taken(ms)}`
             : "Nothing was found"}
           {recollection.attempt !== "full" && recollection.answerable && `, the cue read by its ${recollection.attempt}`}
         </p>
@@ -262,9 +262,12 @@ function AgentText({ text }: { text: string }): JSX.Element {
   const [copied, setCopied] = useState(false);
   return (
     <div class="agent-text">
-      <Button icon={copied ? "check" : "copy"} onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true), () => undefined)}>
-        {copied ? "Copied" : "Copy"}
-      </Button>
+      <p class="agent-bar">
+        <span class="muted">What <code>memory_recall</code> and the command line say, within the budget.</span>
+        <Button icon={copied ? "check" : "copy"} onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true), () => undefined)}>
+          {copied ? "Copied" : "Copy"}
+        </Button>
+      </p>
       <pre tabIndex={0} aria-label="The answer as text">{text}</pre>
     </div>
   );

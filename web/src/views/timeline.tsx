@@ -68,8 +68,10 @@ export function useListed(key: string, given: object): { nodes: Node[]; problem:
     read([], null, stop.signal);
     return () => stop.abort();
   }, [key]);
-  const more = state.more !== null && !loading ? () => read(state.nodes, state.more) : null;
-  return { nodes: state.key === key ? state.nodes : [], problem, loading, more };
+  // What is there may still be of the key before; nobody is to read for a moment that there is nothing.
+  const old = state.key !== key;
+  const more = !old && state.more !== null && !loading ? () => read(state.nodes, state.more) : null;
+  return { nodes: old ? [] : state.nodes, problem, loading: loading || (old && problem === undefined), more };
 }
 
 export function TimelineView({ route }: { route: Route }): JSX.Element {

@@ -14,6 +14,7 @@ from cuetrail.store.base import Progress
 from cuetrail.store.local import rows
 from cuetrail.store.local.db import Database
 from cuetrail.store.local.labelindex import LabelIndex
+from cuetrail.store.local.relationwords import true_words
 from cuetrail.store.local.schema import true_given, true_name_words
 from cuetrail.store.local.textindex import TextIndex
 from cuetrail.store.local.vectorindex import VectorIndex
@@ -45,7 +46,7 @@ def examine(
                 _mend(writer)
             found = [Finding(f.check, f.problem, "mended") for f in found]
         if progress:
-            progress("checking indexes", 6, 7)
+            progress("checking indexes", 7, 8)
         for name, index in (
             ("text index", text), ("vector index", vectors), ("label index", labels), ("index of names", names),
         ):  # fmt: skip
@@ -60,16 +61,16 @@ def examine(
     except CorruptMemory as error:
         return [Finding("truth", str(error), RESTORE)]
     if progress:
-        progress("done", 7, 7)
+        progress("done", 8, 8)
     return found
 
 
 def _tables(db: Database, progress: Progress | None) -> list[Finding]:
     found: list[Finding] = []
-    checks: tuple[Check, ...] = (whole, _labels, _names, _adjacency, _ends)
+    checks: tuple[Check, ...] = (whole, _labels, _names, _relations, _adjacency, _ends)
     for step, check in enumerate(checks, 1):
         if progress:
-            progress(f"checking {check.__name__.strip('_')}", step, 7)
+            progress(f"checking {check.__name__.strip('_')}", step, 8)
         with db.reading() as view:
             found += check(view)
         if any(f.check == "truth" for f in found):
@@ -117,6 +118,11 @@ def _names(db: sqlite3.Connection) -> Iterator[Finding]:
         yield Finding("names", "the table of names differs from the nodes", REPAIR)
     if _sum(db.execute("SELECT part, word, key FROM name_words")) != _sum(true_name_words(db)):
         yield Finding("names", "the table of the words of names differs from the nodes", REPAIR)
+
+
+def _relations(db: sqlite3.Connection) -> Iterator[Finding]:
+    if _sum(db.execute("SELECT part, word, time, key FROM relation_words")) != _sum(true_words(db)):
+        yield Finding("relationships", "the table of their words differs from the edges and notes", REPAIR)
 
 
 def _true_names(db: sqlite3.Connection) -> Iterator[tuple[str, int]]:
@@ -185,11 +191,21 @@ def _mend(db: sqlite3.Connection) -> None:
     """Make every derived table anew from nodes and edges, and drop what belongs to nothing."""
     for table, column in _OF_NODES:
         db.execute(f"DELETE FROM {table} WHERE {column} NOT IN (SELECT key FROM nodes)")
-    for table in ("adjacency", "adjacency_tags", "degrees", "given_tags", "node_labels", "names", "name_words"):
+    for table in (
+        "adjacency",
+        "adjacency_tags",
+        "degrees",
+        "given_tags",
+        "node_labels",
+        "names",
+        "name_words",
+        "relation_words",
+    ):
         db.execute(f"DELETE FROM {table}")
     db.executemany("INSERT INTO given_tags VALUES (?, ?, ?)", list(true_given(db)))
     db.executemany("INSERT INTO names VALUES (?, ?)", _true_names(db))
     db.executemany("INSERT INTO name_words VALUES (?, ?, ?)", true_name_words(db))
+    db.executemany("INSERT INTO relation_words VALUES (?, ?, ?, ?)", list(true_words(db)))
     true = list(_true_adjacency(db))
     db.executemany("INSERT INTO adjacency VALUES (?,?,?,?,?,?,?)", true)
     degrees = Counter((row[0], row[6]) for row in true)

@@ -14,6 +14,7 @@ from cuetrail.model import DAY, DERIVED, Fact, Scope, Tag, Where
 from cuetrail.store.dreams import Atom, Book, Brief, Living, Mark, Named, Row, Saved, Slice, Writes, hashed
 from cuetrail.store.local import dreamwrite, facts, lives, rows
 from cuetrail.store.local.db import Database, chunks, head, joined, mark_of, marks, own_part
+from cuetrail.store.local.schema import IS_FOUND, IS_NAMED
 from cuetrail.store.local.textindex import TextIndex
 from cuetrail.store.local.textsearch import TextSearch
 from cuetrail.store.naming import norms
@@ -34,8 +35,14 @@ _LEDGER = "SELECT first, second, third, fourth FROM ledger WHERE part = ? AND bo
 _BY_SECOND = _LEDGER.replace("ledger", "ledger INDEXED BY ledger_by_second")
 # Of a row of four numbers, without a call of Python's own.
 _as_row: Callable[[Iterable[int]], Row] = partial(tuple.__new__, Row)
+_as_named: Callable[[Iterable[Any]], Named] = partial(tuple.__new__, Named)
 # What dreams make is no name that a text could state.
 _UNNAMED = ("episode", *DERIVED)
+# In the words of the index, which has all it asks for: no row of the table is read.
+NAMED = (
+    f"SELECT key, id, kind, name, aliases, {IS_FOUND} FROM nodes INDEXED BY nodes_named"
+    f" WHERE part + 0 = ? AND {IS_NAMED} AND provenance <> 'quarantine' AND kind NOT IN ({marks(len(_UNNAMED))})"
+)
 
 
 class LocalDreaming:
@@ -170,17 +177,10 @@ class LocalDreaming:
 
     def names(self) -> list[Named]:
         """Every name of a word or more that leads to a node of this place, by name and id."""
-        # By the words of names, for these are known by place.
-        query = (
-            "SELECT n.key, n.id, n.kind, n.name, n.aliases,"
-            " n.kind = 'entity' AND coalesce(json_type(n.props, '$.found'), 'null') <> 'null'"
-            " FROM (SELECT DISTINCT key FROM name_words WHERE part = ?) w CROSS JOIN nodes n ON n.key = w.key"
-            f" WHERE n.provenance <> 'quarantine' AND n.kind NOT IN ({marks(len(_UNNAMED))})"
-        )
         with self.db.reading() as db:
-            rows = db.execute(query, (self.part, *_UNNAMED)).fetchall()
+            rows = db.execute(NAMED, (self.part, *_UNNAMED)).fetchall()
         found = [
-            Named(norm, key, id_, kind, name, bool(is_found))
+            _as_named((norm, key, id_, kind, name, bool(is_found)))
             for key, id_, kind, name, aliases, is_found in rows
             for norm in norms(name, json.loads(aliases) if aliases else ())
         ]

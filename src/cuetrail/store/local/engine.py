@@ -54,6 +54,7 @@ from cuetrail.store.local import (
     lives,
     nearest,
     rehearsal,
+    relations,
     spaces,
     steps,
     succession,
@@ -72,6 +73,7 @@ from cuetrail.store.local.snapshot import Snapshot
 from cuetrail.store.local.textindex import FORGOTTEN, TextIndex
 from cuetrail.store.local.vectorindex import VectorIndex
 from cuetrail.store.local.walks import walk as walk_labels
+from cuetrail.store.relations import RelationQuery
 from cuetrail.store.steps import Side, Step, StepQuery
 
 KEEP_CHANGES, MOST_CHANGES = 10_000, 200_000
@@ -303,10 +305,10 @@ class LocalStore(FactStore):
         with self.db.reading() as db:
             return steps.mentions(Reader(db, scope, self.db.path), ids, by, each)
 
-    def typed(self, scope: Scope, types: Sequence[str], limit: int) -> list[Edge]:
-        """The newest edges of these types, whatever their case."""
+    def related(self, scope: Scope, query: RelationQuery) -> list[Edge]:
+        """The relationships that have most of the words; see `store.relations`."""
         with self.db.reading() as db:
-            return steps.typed(Reader(db, scope, self.db.path), types, limit)
+            return relations.related(Reader(db, scope, self.db.path), query)
 
     def core(self, scope: Scope, kinds: Sequence[str], limit: int) -> list[Node]:
         """The nodes of these kinds that are used most, by salience."""

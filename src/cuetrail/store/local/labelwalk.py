@@ -23,7 +23,7 @@ from cuetrail.store.local.labelindex import Told, View
 from cuetrail.store.local.labelrows import ARCHIVED, HASHED, QUARANTINED, SILENT, Ints, RowNumbers, Rows, kind_code
 
 # How many carriers are looked at first, and how many times as many with each further round.
-FIRST, GROWTH = 10_000, 1.3
+FIRST, GROWTH = 10_000, 3.0
 # Weights are whole multiples of this: then a sum is the same in whatever order it is made, and equals are equal.
 GRAIN = 2.0**-32
 ROUNDING, TINY = 1e-12, 1e-300

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from cuetrail.errors import WrongVersion
+from cuetrail.store.local.relationwords import true_words
 from cuetrail.store.local.rows import given_names, unpack_labels
 from cuetrail.store.naming import words_of
 
@@ -241,8 +242,38 @@ def _ahead(db: sqlite3.Connection) -> None:
     db.executemany("INSERT INTO name_words VALUES (?, ?, ?)", true_name_words(db))
 
 
+IS_NAMED = "(name IS NOT NULL OR aliases IS NOT NULL)"
+# Whether a rule made the node of a shared name.
+IS_FOUND = "kind = 'entity' AND coalesce(json_type(props, '$.found'), 'null') <> 'null'"
+
+
+def _named(db: sqlite3.Connection) -> None:
+    """What is needed to read all names of a place without its texts; the place is an expression, as in `_time`."""
+    db.execute(
+        "CREATE INDEX IF NOT EXISTS nodes_named"
+        f" ON nodes (part + 0, key, id, kind, name, aliases, provenance, {IS_FOUND}) WHERE {IS_NAMED}"
+    )
+
+
+RELATIONS = """
+-- The words of what is stated of an edge, and of the notes on edges. `time` has a minus, so that the newest come first.
+CREATE TABLE IF NOT EXISTS relation_words (
+  part INTEGER NOT NULL, word TEXT NOT NULL, time INTEGER NOT NULL, key INTEGER NOT NULL,
+  PRIMARY KEY (part, word, time, key)) WITHOUT ROWID;
+DROP INDEX IF EXISTS edges_by_type;
+DROP TABLE IF EXISTS edge_vectors
+"""
+
+
+def _relations(db: sqlite3.Connection) -> None:
+    """What is needed to find relationships by what is said of them."""
+    _run(db, RELATIONS)
+    db.execute("DELETE FROM relation_words")
+    db.executemany("INSERT OR IGNORE INTO relation_words VALUES (?, ?, ?, ?)", list(true_words(db)))
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
-    _first, _change_over, _dreams, _energy, _expiry, _facts, _core, _types, _time, _ahead, _time,
+    _first, _change_over, _dreams, _energy, _expiry, _facts, _core, _types, _time, _ahead, _time, _named, _relations,
 )  # fmt: skip
 VERSION = len(MIGRATIONS)
 

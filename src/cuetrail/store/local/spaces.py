@@ -71,7 +71,6 @@ def finish(db: sqlite3.Connection, space: VectorSpace) -> bool:
     db.execute(f"DROP TABLE {NOW}")
     db.execute(f"ALTER TABLE {NEXT} RENAME TO {NOW}")
     db.execute(f"CREATE TABLE {NEXT} (key INTEGER PRIMARY KEY, vector BLOB NOT NULL)")
-    db.execute("DELETE FROM edge_vectors")
     _name(db, NOW, space)
     _name(db, NEXT, None)
     # Every vector is another one. An index that is left over from an earlier use of this model must not pass for it.

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Sequence
 from typing import Any
 
-from cuetrail.model import Edge, Mention, Note, Where
+from cuetrail.model import Mention, Note, Where
 from cuetrail.store.local import rows
 from cuetrail.store.local.db import chunks
 from cuetrail.store.local.filters import narrowing
@@ -97,19 +97,3 @@ def mentions(reader: Reader, ids: Sequence[str], by: Side, each: int) -> dict[st
             ends = (keys[key], names[second]) if by == "source" else (names[second], keys[key])
             found.setdefault(keys[key], []).append(Mention(*ends, at))
     return {id_: sorted(some, key=lambda m: (-m.at, m.source, m.node)) for id_, some in found.items()}
-
-
-def typed(reader: Reader, types: Sequence[str], limit: int) -> list[Edge]:
-    """The newest edges of these types between nodes in sight, whatever their case; then by id."""
-    query = (
-        f"{rows.EDGE} WHERE lower(e.type) = ? AND e.type IS NOT NULL AND {reader.among('e.part')}"
-        f" AND {reader.among('a.part')} AND {reader.among('b.part')} ORDER BY e.updated DESC, e.id LIMIT ?"
-    )
-    forms = {_lower(form) for one in types for form in (one, one.lower(), one.upper(), one.capitalize(), one.title())}
-    found = [row for form in sorted(forms) for row in reader.db.execute(query, (form, max(limit, 0)))]
-    return sorted(reader.made_edges(found), key=lambda edge: (-edge.updated, edge.id))[: max(limit, 0)]
-
-
-def _lower(text: str) -> str:
-    """As SQLite has it in small letters: it knows those of ASCII."""
-    return "".join(letter.lower() if letter.isascii() else letter for letter in text)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -48,6 +48,8 @@ MOST_TERMS = 1024
 COMMON_IDF = 2.3
 # Handing a search to another thread, and both of them back to Python, costs what walking this many postings does.
 BESIDE_FROM = 100_000
+# Where labels are common, enough of the best have one: so many are looked at instead of searching a second time.
+DEEPEST = 1_000
 # Leaping from one document with a label to the next in a word's list costs what walking this many postings does: where
 # labels are rare, each word is looked for among their documents instead of all words in all documents.
 LEAP = 8
@@ -56,6 +58,8 @@ SPARE = 10
 # What single precision may add to a term's weight.
 SINGLE = 1e-6
 PREFIX_TERMS = 50
+# Of a long query a few words tell of most documents that they match it; the others are asked only for the rest.
+WORDS_AT_ONCE = 32
 # Whole folders are taken in at one moment; so many of them are put in the order of their ids.
 MOST_TIED = 200
 
@@ -73,6 +77,18 @@ class Match:
     score: float
     boosted: bool
     holds_all: bool = False
+
+
+class _Wanted(NamedTuple):
+    """The terms of a query that occur.
+
+    `weights` has the idf of each, the rarest first, `postings` is how many they have in all, and `quoted` are those
+    that are a phrase by themselves, None where the query has no phrases.
+    """
+
+    weights: dict[str, float]
+    postings: int
+    quoted: Collection[str] | None
 
 
 class _Labelled(NamedTuple):
@@ -129,14 +145,14 @@ class TextSearch:
         near = self._misspelt(query, terms)
         if near:
             return self._fuzzy(terms, near, filters, limit)
-        weights, postings = self._weights(terms)
-        if not weights:
+        wanted = self._wanted(terms, {words[0] for words in phrases if len(words) == 1} if phrases else None)
+        if not wanted.weights:
             return []
-        plain, boosted = self._lists(weights, postings, filters, self._labelled(terms), limit)
+        plain, boosted = self._lists(wanted, filters, self._labelled(terms), limit)
         kept = self._best(plain, boosted, limit)
-        tied = _tied(kept) if len(weights) == len(terms) > 1 else []
+        tied = _tied(kept) if len(wanted.weights) == len(terms) > 1 else []
         if tied:
-            full = self._holding_all(list(weights), tied)
+            full = self._holding_all(list(wanted.weights), tied)
             kept = [Match(m.key, m.score, m.boosted, m.key in full) for m in kept]
         return kept
 
@@ -195,31 +211,33 @@ class TextSearch:
         newer = self._keys([(1.0, address) for at, address in times if at > last])
         return [Match(key, FILTER_SCORE, False) for key in (*newer, *(key for key, _ in hits))]
 
-    def _lists(
-        self, weights: dict[str, float], postings: int, filters: Filters, labelled: _Labelled, limit: int
-    ) -> Lists:
+    def _lists(self, wanted: _Wanted, filters: Filters, labelled: _Labelled, limit: int) -> Lists:
         """The best by BM25, and the best of those with a matching label; beside each other where that takes long."""
         if labelled.query is None:
-            return self._top(weights, filters, limit), []
+            return self._top(wanted, filters, limit), []
         narrowed = [*filters, (Occur.Must, _silent(labelled.query))]
-        if len(weights) * labelled.most * LEAP < postings:
+        weights = wanted.weights
+        if wanted.quoted is None and len(weights) * labelled.most * LEAP < wanted.postings:
             each = _any([Query.boolean_query([(Occur.Must, self._term(term)), *narrowed]) for term in weights])
-            return self._top(weights, filters, limit), self._collect([(Occur.Must, each)], limit)
-        if postings < BESIDE_FROM:
-            return self._top(weights, filters, limit), self._top(weights, narrowed, limit)
-        boosted = _helpers().submit(self._top, weights, narrowed, limit)
-        return self._top(weights, filters, limit), boosted.result()
+            return self._top(wanted, filters, limit), self._collect([(Occur.Must, each)], limit)
+        if wanted.postings < BESIDE_FROM:
+            return self._top(wanted, filters, limit), self._top(wanted, narrowed, limit)
+        deep = 3 * limit * self.searcher.num_docs // labelled.most
+        if deep <= DEEPEST:
+            hits = self._top(wanted, filters, deep)
+            doubled = self._marked(hits, labelled.query)
+            if len(hits) < deep or len(doubled) >= limit:
+                return hits, doubled
+        boosted = _helpers().submit(self._top, wanted, narrowed, limit)
+        return self._top(wanted, filters, limit), boosted.result()
 
-    def _weights(self, terms: Sequence[str]) -> tuple[dict[str, float], int]:
-        """The idf of every term that occurs, the rarest first, and how many postings they have in all.
-
-        A query beyond MOST_TERMS keeps its rarest.
-        """
+    def _wanted(self, terms: Sequence[str], quoted: Collection[str] | None) -> _Wanted:
+        """What is known of those terms that occur. Of more than MOST_TERMS the rarest are kept."""
         total = sum(self.view.state.extra[name] for name in ("living", "dead"))
         counts = ((self.searcher.doc_freq("body", term), term) for term in terms)
         known = sorted((count, term) for count, term in counts if count)
         weights = {t: math.log(1 + (total - n + 0.5) / (n + 0.5)) for n, t in known[:MOST_TERMS]}
-        return weights, sum(n for n, _ in known)
+        return _Wanted(weights, sum(n for n, _ in known), quoted)
 
     def _labelled(self, terms: Sequence[str]) -> _Labelled:
         """Documents with a query's word in a tag or bucket."""
@@ -228,9 +246,13 @@ class TextSearch:
         known = [Query.term_query(self.schema, "labels", term, "basic") for term in counts]
         return _Labelled(_any(known) if known else None, sum(counts.values()))
 
-    def _top(self, weights: dict[str, float], filters: Filters, limit: int) -> Hits:
+    def _top(self, wanted: _Wanted, filters: Filters, limit: int) -> Hits:
         """At least the `limit` best by BM25, and all that tie with the last of them."""
-        terms = list(weights)
+        weights, terms = wanted.weights, list(wanted.weights)
+        if wanted.quoted is not None:
+            # Only what holds the phrases can match: in the lists of the words one leaps to that and walks through none.
+            scored = [(Occur.Must if term in wanted.quoted else Occur.Should, self._term(term)) for term in terms]
+            return self._collect([*scored, *filters], limit)
         cut = _essential(weights)
         if cut < len(terms):
             ceiling = sum(weights[t] for t in terms[cut:]) * (K1 + 1)
@@ -241,6 +263,12 @@ class TextSearch:
                 return hits
         every = _any([self._term(t) for t in terms])
         return self._collect([(Occur.Must, every), *filters], limit)
+
+    def _marked(self, hits: Hits, query: Query) -> Hits:
+        """Those of these hits that match a query."""
+        keys = self._keys(hits)
+        marked = set(self._those_of(keys, query)) if keys else set()
+        return [hit for hit, key in zip(hits, keys, strict=True) if key in marked]
 
     def _collect(self, clauses: Filters, limit: int) -> Hits:
         query = clauses[0][1] if len(clauses) == 1 else Query.boolean_query(clauses)
@@ -277,23 +305,33 @@ class TextSearch:
 
     def holding_any(self, query: TextQuery) -> Callable[[Sequence[int]], set[int]]:
         """Which of some documents match a word of the query. It is made ready once, and no document asked for twice."""
-        words = self._matching(query)
+        words = [_any(list(some)) for some in chunks(self._matching(query), WORDS_AT_ONCE)]
         asked, found = set[int](), set[int]()
 
         def held(keys: Sequence[int]) -> set[int]:
-            if words is None:
-                return found
             new = [key for key in keys if key not in asked]
             asked.update(new)
             for some in chunks(new):
-                these = _any([Query.term_query(self.schema, "key", key, "basic") for key in some])
-                both = Query.boolean_query([(Occur.Must, these), (Occur.Must, words)])
-                # By key, for then tantivy reckons no scores, and the keys come with the hits.
-                hits = self.searcher.search(both, len(some), count=False, order_by_field="key").hits
-                found.update(key for key, _ in hits)
+                left = list(some)
+                for option in words:
+                    if left:
+                        found.update(self._those_of(left, option))
+                        left = [key for key in left if key not in found]
             return found
 
         return held
+
+    def mean_matches(self, query: TextQuery) -> float:
+        """How many words of a query a document has on average."""
+        terms = set(self.words(" ".join((query.words, *query.phrases))))
+        return sum(self.searcher.doc_freq("body", term) for term in terms) / max(self.searcher.num_docs, 1)
+
+    def _those_of(self, keys: Sequence[int], query: Query) -> list[int]:
+        """Those of these documents that match a query."""
+        these = _any([Query.term_query(self.schema, "key", key, "basic") for key in keys])
+        both = Query.boolean_query([(Occur.Must, these), (Occur.Must, query)])
+        # By key, for then tantivy reckons no scores, and the keys come with the hits.
+        return [key for key, _ in self.searcher.search(both, len(keys), count=False, order_by_field="key").hits]
 
     def saying(self, names: Iterable[str]) -> set[int]:
         """All documents in which the words of one of these names stand one behind the other."""
@@ -313,20 +351,24 @@ class TextSearch:
         named = [(label.what, clean(label.name)) for label in labels]
         carrying = _any([Query.term_query(self.schema, what, name, "basic") for what, name in named])
         words = self._matching(unlike)
-        clauses = [(Occur.Must, carrying)] if words is None else [(Occur.Must, carrying), (Occur.MustNot, words)]
+        clauses = [(Occur.Must, carrying), *([(Occur.MustNot, _any(words))] if words else [])]
         most = max(min(sum(self.searcher.doc_freq(*one) for one in named), self.searcher.num_docs), 1)
         hits = self.searcher.search(Query.boolean_query(clauses), most, count=False, order_by_field="key").hits
         return [key for key, _ in hits]
 
-    def _matching(self, query: TextQuery) -> Query | None:
-        """Documents that a search for the query could give, but for its conditions; None when it has no words."""
+    def _matching(self, query: TextQuery) -> list[Query]:
+        """Queries of which a document that a search could give matches one, whatever the conditions.
+
+        Of many words those that most documents have come first.
+        """
         terms = list(dict.fromkeys(self.words(" ".join((query.words, *query.phrases)))))
         near = self._misspelt(query, terms)
         if query.prefix:
             terms = self._with_completions(query.words, terms)
+        if len(terms) > WORDS_AT_ONCE:
+            terms.sort(key=lambda term: -self.searcher.doc_freq("body", term))
         options = [Query.term_query(self.schema, "body", term, "basic") for term in terms]
-        options += [self._near(term) for term in near]
-        return _any(options) if options else None
+        return options + [self._near(term) for term in near]
 
     def _misspelt(self, query: TextQuery, terms: Sequence[str]) -> list[str]:
         """The words that may be misspelt: all long enough to tell, or those of them that no document has."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import cache
 
@@ -16,8 +17,9 @@ from cuetrail.store.local.textindex import TextIndex
 from cuetrail.store.local.textsearch import TextSearch
 from cuetrail.store.words import body_of, terms_of
 
-# A few more than wanted are asked for: some of them match a word of the query and are no walkers.
-SPARE, LETTERS = 3, 32
+# A few more than wanted are asked for: some of them match a word of the query and are no walkers. Where the query is
+# long, as many as are likely to be needed: to look how many documents have its words takes less than a second round.
+SPARE, LETTERS, LONG = 3, 32, 1_000
 GROWTH = 8
 # Where most of what is near matches the query, asking node by node costs more than asking who does not match.
 MOST_ASKED = 2_000
@@ -44,7 +46,7 @@ def walk(
     pulls = [by_rarity(idfs)] if query.rank == "idf" else [by_gravity(foothold) for foothold in query.footholds]
     # The footholds themselves share most, and some others match a word of the query.
     most = limit + len(query.footholds)
-    wanted = most + _spare(query)
+    wanted = most + _spare(query, limit, texts)
     while wanted <= MOST_ASKED:
         first, whole = _first(labels.best(pulls, wanted), reader, wanted)
         found = walkers.unlike(first)
@@ -57,9 +59,15 @@ def walk(
     return Walk(walkers.first(left), idfs)
 
 
-def _spare(query: WalkQuery) -> int:
+def _spare(query: WalkQuery, limit: int, texts: Callable[[], TextSearch]) -> int:
     """How many more than wanted are asked for: the longer the query, the more match, and the less one more costs."""
-    return SPARE + len(query.unlike.words) // LETTERS
+    letters = len(query.unlike.words)
+    few = SPARE + letters // LETTERS
+    if letters < LONG:
+        return few
+    # Where words fall as they like, this share of documents has none of them.
+    likely = limit * math.exp(min(texts().mean_matches(query.unlike), 10.0))
+    return max(few, min(round(likely * 1.5), MOST_ASKED // 2))
 
 
 def _first(found: Candidates, reader: Reader, limit: int) -> tuple[Pairs, bool]:

@@ -15,7 +15,7 @@ from cuetrail.errors import GhostWrite, NotFound
 from cuetrail.model import DERIVED, NEWBORN, Edge, Node, Scope
 from cuetrail.store.base import Batch, Written
 from cuetrail.store.facts import check_whole
-from cuetrail.store.local import facts, graves, rows, spaces
+from cuetrail.store.local import facts, graves, relations, rows, spaces
 from cuetrail.store.local.db import chunks, log_changes, marks, own_part, take_keys
 from cuetrail.store.local.ids import Ids, find_keys
 from cuetrail.store.local.labels import collect_labels, count_given, label_ids, put_carriers
@@ -74,9 +74,9 @@ def _remove(w: Write, batch: Batch) -> int:
     doomed = w.own_keys(batch.remove_nodes)
     remove_nodes(w, list(doomed.values()))
     remove_edges(w, list(w.own_keys(batch.remove_edges, "edges").values()))
-    w.db.executemany(
-        "DELETE FROM notes WHERE key = ?", [(key,) for key in w.own_keys(batch.remove_notes, "notes").values()]
-    )
+    notes = list(w.own_keys(batch.remove_notes, "notes").values())
+    relations.take_out(w.db, notes=notes)
+    w.db.executemany("DELETE FROM notes WHERE key = ?", [(key,) for key in notes])
     for some in chunks(batch.remove_sources):
         w.db.execute(
             f"DELETE FROM sources WHERE part = ? AND path IN ({marks(len(some))}) AND NOT EXISTS "
@@ -317,6 +317,7 @@ def _put_edges(w: Write, edges: Sequence[Edge]) -> None:
             tagged += [(labels["t", t], node, len(set(edge.tags)), rank, other_id, key) for t in edge.tags]
             degrees[node] += 1
     w.db.executemany(rows.INSERT_EDGE, table)
+    relations.enter(w.db, edges=[row[0] for row, edge in zip(table, edges, strict=True) if edge.via is None])
     w.db.executemany("INSERT OR REPLACE INTO adjacency VALUES (?,?,?,?,?,?,?)", sorted(adjacency))
     w.db.executemany("INSERT OR REPLACE INTO adjacency_tags VALUES (?,?,?,?,?,?)", tagged)
     _add_degrees(w, {(node, w.part): n for node, n in degrees.items()})
@@ -343,13 +344,13 @@ def remove_edges(w: Write, keys: Sequence[int], replaced: bool = False) -> None:
         degrees = Counter[tuple[int, int]]()
         loose: set[tuple[str, str]] = set()
         found = w.db.execute(
-            "SELECT e.key, e.src, e.dst, e.weight, e.part, e.tags, a.id, b.id FROM edges e"
+            "SELECT e.key, e.src, e.dst, e.weight, e.part, e.tags, a.id, b.id, e.via IS NULL FROM edges e"
             f" JOIN nodes a ON a.key = e.src JOIN nodes b ON b.key = e.dst WHERE e.key {among}",
             some,
         ).fetchall()
         sides: list[tuple[int, float, str, int]] = []
         tagged: list[tuple[int, int, int, float, str, int]] = []
-        for key, src, dst, weight, part, packed, src_id, dst_id in found:
+        for key, src, dst, weight, part, packed, src_id, dst_id, _ in found:
             rank = -(UNKNOWN_WEIGHT if weight is None else weight)
             tags = {("t", t) for t in json.loads(packed)} if packed else set()
             labels = label_ids(w.db, tags).values() if tags else ()
@@ -366,9 +367,11 @@ def remove_edges(w: Write, keys: Sequence[int], replaced: bool = False) -> None:
         )
         _add_degrees(w, degrees)
         w.db.executemany("DELETE FROM degrees WHERE node = ? AND part = ? AND degree <= 0", list(degrees))
+        relations.take_out(w.db, edges=[row[0] for row in found if row[8]])
         if not replaced:
+            notes = w.db.execute(f"SELECT key FROM notes WHERE target_on = 'edge' AND target {among}", some)
+            relations.take_out(w.db, notes=[key for (key,) in notes.fetchall()])
             w.db.execute(f"DELETE FROM notes WHERE target_on = 'edge' AND target {among}", some)
-        w.db.execute(f"DELETE FROM edge_vectors WHERE key {among}", some)
         w.db.execute(f"DELETE FROM edges WHERE key {among}", some)
         collect_labels(w.db, label_ids(w.db, loose).values())
 
@@ -412,13 +415,13 @@ def _put_notes(w: Write, batch: Batch, forgotten: Collection[str]) -> None:
         targets = w.keys_of((n.target for n in notes), table)
         old = w.keys_of((n.id for n in notes), "notes", [w.part])
         first = take_keys(w.db, len(notes))
-        w.db.executemany(
-            f"INSERT OR REPLACE INTO notes VALUES ({marks(8)})",
-            [
-                (old.get(n.id, first + i), w.part, n.id, on, _need(targets, n.target, on), n.text, n.created, n.expires)
-                for i, n in enumerate(notes)
-            ],
-        )
+        relations.take_out(w.db, notes=list(old.values()))
+        lines = [
+            (old.get(n.id, first + i), w.part, n.id, on, _need(targets, n.target, on), n.text, n.created, n.expires)
+            for i, n in enumerate(notes)
+        ]
+        w.db.executemany(f"INSERT OR REPLACE INTO notes VALUES ({marks(8)})", lines)
+        relations.enter(w.db, notes=[row[0] for row in lines])
 
 
 def _put_mentions(w: Write, batch: Batch, forgotten: Collection[str]) -> None:

@@ -56,6 +56,7 @@ from cuetrail.store.neo4j import (
     lives,
     nearest,
     places,
+    relations,
     remove,
     spaces,
     steps,
@@ -74,6 +75,7 @@ from cuetrail.store.neo4j.ids import Ids
 from cuetrail.store.neo4j.moment import Moment, moment
 from cuetrail.store.neo4j.read import Reader
 from cuetrail.store.neo4j.schema import migrate
+from cuetrail.store.relations import RelationQuery
 from cuetrail.store.steps import Side, Step, StepQuery
 
 if TYPE_CHECKING:
@@ -326,9 +328,9 @@ class Neo4jStore:
         """The newest mentions that sources make, or that nodes get, at most `each` per id."""
         return self._ask(scope, lambda reader: steps.mentions(reader, ids, by, each))
 
-    def typed(self, scope: Scope, types: Sequence[str], limit: int) -> list[Edge]:
-        """The newest edges of these types, whatever their case."""
-        return self._read(scope, lambda reader: steps.typed(reader, types, limit))
+    def related(self, scope: Scope, query: RelationQuery) -> list[Edge]:
+        """The relationships that have most of the words; see `store.relations`."""
+        return self._read(scope, lambda reader: relations.related(reader, query))
 
     def core(self, scope: Scope, kinds: Sequence[str], limit: int) -> list[Node]:
         """The nodes of these kinds that are used most, by salience."""

@@ -18,6 +18,7 @@ from cuetrail.formulas import bands
 from cuetrail.model import DERIVED, NEWBORN, Edge, Fact, Life, Node, Tag
 from cuetrail.store.facts import ACTIVE, until
 from cuetrail.store.neo4j.ids import short, uid
+from cuetrail.store.relations import edge_words
 from cuetrail.store.words import body_of, terms_of
 
 Props = dict[str, Any]
@@ -194,7 +195,7 @@ def edge_props(edge: Edge, part: int) -> Props:
     found = {name: getattr(edge, name) for name in EDGE}
     return {
         **found, "tags": list(edge.tags) or None, "props": pack(edge.props), "part": part, "uid": uid(part, edge.id),
-        "lower_type": edge.type.lower() if edge.type is not None else None,
+        "words": " ".join(edge_words(edge.type, edge.text)) if edge.via is None else None,
     }  # fmt: skip
 
 

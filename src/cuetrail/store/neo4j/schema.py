@@ -24,6 +24,7 @@ from collections.abc import Sequence
 from cuetrail.errors import WrongVersion
 from cuetrail.store.neo4j.connection import Connection, rows
 from cuetrail.store.neo4j.ranks import INDEXES, rank_all
+from cuetrail.store.neo4j.relationwords import enter_all
 
 # One of them is there at a time, but for the moment in which it is made anew.
 TEXT_INDEXES = ("cue_text", "cue_text_again")
@@ -85,15 +86,23 @@ FACTS = (
     f"CREATE FULLTEXT INDEX {NAME_INDEX} IF NOT EXISTS FOR (n:CueName) ON EACH [n.norm] OPTIONS {_FOLDING}",
 )
 
-RELATIONSHIPS = ("CREATE INDEX cue_by_edge_lower_type IF NOT EXISTS FOR ()-[e:CUE_EDGE]-() ON (e.lower_type)",)
+# The words of what is stated of an edge, and of notes on edges, as stored; the server only cuts at spaces.
+_AS_STORED = "{indexConfig: {`fulltext.analyzer`: 'whitespace', `fulltext.eventually_consistent`: false}}"
+RELATIONSHIPS = (
+    f"CREATE FULLTEXT INDEX cue_relations IF NOT EXISTS FOR ()-[e:CUE_EDGE]-() ON EACH [e.words] OPTIONS {_AS_STORED}",
+    f"CREATE FULLTEXT INDEX cue_relation_notes IF NOT EXISTS FOR (n:CueNote) ON EACH [n.words] OPTIONS {_AS_STORED}",
+)
 
 TIME = ("CREATE INDEX cue_by_node_part_at_key IF NOT EXISTS FOR (n:CueNode) ON (n.part, n.at, n.key)",)
 
 AHEAD = ("CREATE INDEX cue_by_fact_valid_from IF NOT EXISTS FOR (n:CueFact) ON (n.valid_from)",)
 
-MIGRATIONS: tuple[Sequence[str], ...] = (_first(), FACTS, RELATIONSHIPS, TIME, AHEAD, INDEXES)
+MIGRATIONS: tuple[Sequence[str], ...] = (_first(), FACTS, (), TIME, AHEAD, INDEXES, RELATIONSHIPS)
 VERSION = len(MIGRATIONS)
 _RANKED = MIGRATIONS.index(INDEXES) + 1
+_WORDED = MIGRATIONS.index(RELATIONSHIPS) + 1
+# What earlier versions needed.
+_OLD_INDEXES = ("cue_by_edge_lower_type",)
 
 
 def statements(text: str = TEXT_INDEXES[0]) -> dict[str, str]:
@@ -119,8 +128,12 @@ def migrate(connection: Connection) -> None:
     if missing:
         # Every statement may run twice: another process may be making the same at the same moment.
         connection.schema([*missing, "CALL db.awaitIndexes(300)"])
+    if there.intersection(_OLD_INDEXES):
+        connection.schema([f"DROP INDEX {name} IF EXISTS" for name in _OLD_INDEXES])
     if 0 < version < _RANKED:
         rank_all(connection)
+    if 0 < version < _WORDED:
+        enter_all(connection)
     if version < VERSION:
         _reached(connection, VERSION)
 

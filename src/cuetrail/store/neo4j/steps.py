@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from cuetrail.model import Edge, Mention, Note
+from cuetrail.model import Mention, Note
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.filters import condition
 from cuetrail.store.neo4j.ids import Found
@@ -109,15 +109,3 @@ def mentions(reader: Reader, ids: Sequence[str], by: Side, each: int) -> dict[st
         pair = (keys[key], names[other]) if by == "source" else (names[other], keys[key])
         found.setdefault(keys[key], []).append(Mention(*pair, at))
     return {id_: sorted(some, key=lambda m: (-m.at, m.source, m.node)) for id_, some in found.items()}
-
-
-def typed(reader: Reader, types: Sequence[str], limit: int) -> list[Edge]:
-    """The newest edges of these types between nodes in sight, whatever their case; then by id."""
-    cypher = (
-        "UNWIND $types AS type MATCH (a:CueNode)-[e:CUE_EDGE {lower_type: type}]->(b:CueNode)"
-        " WHERE e.part IN $parts AND a.part IN $parts AND b.part IN $parts"
-        f" RETURN properties(e), {ENDS} ORDER BY e.updated DESC, e.id LIMIT $limit"
-    )
-    lowered = sorted({kind.lower() for kind in types})
-    found = rows(reader.tx, cypher, types=lowered, parts=reader.parts, limit=max(limit, 0)) if lowered else []
-    return reader.made_edges(found)

@@ -18,6 +18,7 @@ from cuetrail.store.neo4j.ids import Found, short, uid
 from cuetrail.store.neo4j.places import Write
 from cuetrail.store.neo4j.ranks import ranked
 from cuetrail.store.neo4j.remove import drop_labels, remove_edges, remove_empty_sources, remove_nodes
+from cuetrail.store.relations import note_words
 from cuetrail.tombstones import let_in
 
 if TYPE_CHECKING:
@@ -277,6 +278,7 @@ def _put_notes(w: Write, batch: Batch, forgotten: Collection[str]) -> None:
             target = _need(targets, n.target, on)
             props = {"uid": uid(w.part, n.id), "part": w.part, "id": n.id, "text": n.text, "on": on}
             props |= {"created": n.created, "expires": n.expires, "edge": target if on == "edge" else None}
+            props["words"] = " ".join(note_words(n.text)) if on == "edge" else None
             put.append({"key": target if on == "node" else None, "props": props})
         _run(w, _NOTES, put)
 

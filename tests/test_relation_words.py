@@ -1,0 +1,72 @@
+"""A memory that was written before relationships were found by their words, and one whose table of them is damaged."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from cuetrail.model import Edge, Node, Note, Scope
+from cuetrail.store.base import Batch, Store
+from cuetrail.store.local import LocalStore
+from cuetrail.store.local.schema import MIGRATIONS
+from cuetrail.store.neo4j import Neo4jStore
+from cuetrail.store.neo4j.connection import rows
+from cuetrail.store.neo4j.schema import VERSION, migrate
+from cuetrail.store.relations import RelationQuery
+from tests.servers import Login, alone, wipe
+
+ME = Scope()
+
+
+def fill(store: Store) -> None:
+    edges = [
+        Edge("chess", "ada", "bob", type="partner", text="chess"),
+        Edge("ruled", "ada", "bob", text="chess", via="x"),
+    ]
+    notes = [Note("n", "chess", "a violin", "edge"), Note("m", "ada", "a violin")]
+    store.write(ME, Batch(nodes=[Node("ada", "person"), Node("bob", "person")], edges=edges, notes=notes))
+
+
+def found(store: Store) -> list[list[str]]:
+    return [[edge.id for edge in store.related(ME, RelationQuery((word,), 9, 1))] for word in ("chess", "violins")]
+
+
+def change(place: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(place / "memory.db")) as db:
+        for statement in statements:
+            db.execute(statement)
+        db.commit()
+
+
+def test_an_older_memory_finds_its_relationships(tmp_path: Path) -> None:
+    with closing(LocalStore(tmp_path)) as store:
+        fill(store)
+    change(tmp_path, "DROP TABLE relation_words", f"PRAGMA user_version = {len(MIGRATIONS) - 1}")
+    with closing(LocalStore(tmp_path)) as store:
+        assert found(store) == [["chess"], ["chess"]]
+        assert store.doctor(False, None) == []
+
+
+def test_a_damaged_table_of_words_is_found_and_mended(tmp_path: Path) -> None:
+    with closing(LocalStore(tmp_path)) as store:
+        fill(store)
+        change(tmp_path, "DELETE FROM relation_words WHERE word = 'violin'")
+        assert [one.check for one in store.doctor(False, None)] == ["relationships"]
+        store.doctor(True, None)
+        assert store.doctor(False, None) == []
+        assert found(store) == [["chess"], ["chess"]]
+
+
+def test_an_older_database_finds_its_relationships(neo4j_server: Login) -> None:
+    with alone(neo4j_server):
+        wipe(neo4j_server)
+        with closing(Neo4jStore(neo4j_server.address, LocalStore)) as store:
+            fill(store)
+            store.connection.writing(lambda tx: rows(tx, "MATCH ()-[e:CUE_EDGE]->() REMOVE e.words"))
+            store.connection.writing(lambda tx: rows(tx, "MATCH (n:CueNote) REMOVE n.words"))
+            set_back = "MATCH (s:CueSchema) SET s.version = $version"
+            store.connection.writing(lambda tx: rows(tx, set_back, version=VERSION - 1))
+            assert found(store) == [[], []]
+            migrate(store.connection)
+            assert found(store) == [["chess"], ["chess"]]

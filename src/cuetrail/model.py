@@ -124,7 +124,12 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Subject, predicate, and either an object node or a literal value."""
+    """Subject, predicate, and either an object node or a literal value.
+
+    `valid_from`, `valid_until` and `status` say when it is believed. Where other values of a single-valued predicate
+    keep it from holding at some time, `stated_from`, `stated_until` and `stated_status` are as it was stated.
+    `restated`: for what time it was last said again.
+    """
 
     id: str
     subject: str
@@ -143,6 +148,10 @@ class Fact:
     valid_from: int | None = None
     valid_until: int | None = None
     superseded_by: str | None = None
+    stated_from: int | None = None
+    stated_until: int | None = None
+    stated_status: FactStatus | None = None
+    restated: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -241,8 +241,15 @@ def _ahead(db: sqlite3.Connection) -> None:
     db.executemany("INSERT INTO name_words VALUES (?, ?, ?)", true_name_words(db))
 
 
+def _stated(db: sqlite3.Connection) -> None:
+    """Room for what was stated of a fact, where that is not what holds, and for how often anything was used."""
+    for column in ("stated_from INTEGER", "stated_until INTEGER", "stated_status TEXT", "restated INTEGER"):
+        db.execute(f"ALTER TABLE facts ADD COLUMN {column}")
+    db.execute("ALTER TABLE parts ADD COLUMN uses INTEGER NOT NULL DEFAULT 0")
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
-    _first, _change_over, _dreams, _energy, _expiry, _facts, _core, _types, _time, _ahead, _time,
+    _first, _change_over, _dreams, _energy, _expiry, _facts, _core, _types, _time, _ahead, _time, _stated,
 )  # fmt: skip
 VERSION = len(MIGRATIONS)
 

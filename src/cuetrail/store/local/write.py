@@ -96,6 +96,7 @@ def remove_nodes(w: Write, keys: Sequence[int]) -> None:
         incident = w.db.execute(f"SELECT DISTINCT edge FROM adjacency WHERE node {among}", some).fetchall()
         remove_edges(w, [row[0] for row in incident])
         _drop_labels(w, some)
+        topics = facts.shadowing(w.db, f"f.object {among} AND NOT f.subject {among}", (*some, *some))
         for table, column in (
             ("links", "src"),
             ("mentions", "source"),
@@ -109,6 +110,7 @@ def remove_nodes(w: Write, keys: Sequence[int]) -> None:
             w.db.execute(f"DELETE FROM {table} WHERE {column} {among}", some)
         w.db.execute(f"DELETE FROM notes WHERE target_on = 'node' AND target {among}", some)
         w.db.execute(f"DELETE FROM nodes WHERE key {among}", some)
+        facts.refit(w, topics)
         w.changed.update(some)
 
 

@@ -124,12 +124,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Subject, predicate, and either an object node or a literal value.
-
-    `valid_from`, `valid_until` and `status` say when it is believed. Where other values of a single-valued predicate
-    keep it from holding at some time, `stated_from`, `stated_until` and `stated_status` are as it was stated.
-    `restated`: for what time it was last said again.
-    """
+    """Subject, predicate, and either an object node or a literal value. `stated_...`: see `store.timeline`."""
 
     id: str
     subject: str
@@ -504,8 +499,7 @@ def node_dict(node: Node) -> dict[str, Any]:
 
 def fact_dict(fact: Fact) -> dict[str, Any]:
     """A fact as plain data for people and programs."""
-    plain = {name: getattr(fact, name) for name in fact.__slots__}
-    return {**plain, "tags": list(fact.tags)}
+    return {**{name: getattr(fact, name) for name in fact.__slots__}, "tags": list(fact.tags)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -190,7 +190,8 @@ def _fact_meant(memory: Memory, word: str) -> str:
 def declare(run: Run, predicate: str, single: bool) -> None:
     """Declare how many values PREDICATE has at a time.
 
-    Of one with a single value a new value ends the one before. It holds for what is stated from now on.
+    Of one with a single value a new value ends the one before. It holds for what is stated and for what was, by you
+    alone: what others declare is theirs.
     """
     with run.open() as memory:
         norm = memory.declare(predicate, single=single)
@@ -209,7 +210,9 @@ for command in (add, list_, confirm, retract, history, declare):
     "cuetrail narrate JACQ --hops 1 --max-facts 10 --json",
 )
 @click.argument("cue", metavar="CUE...", nargs=-1, required=True)
-@click.option("--hops", metavar="N", type=click.IntRange(0), default=2, show_default=True, help="How far to go.")
+@click.option("--hops", metavar="N", type=click.IntRange(1), default=2, show_default=True,
+    help="How far to go: 1 tells the facts of the entities themselves, 2 those of their neighbours, too.",
+)  # fmt: skip
 @click.option(
     "--anchors", metavar="N", type=click.IntRange(1), default=3, show_default=True, help="Entities to start from."
 )
@@ -239,5 +242,5 @@ def narrate(run: Run, /, cue: tuple[str, ...], explain: bool, no_touch: bool, **
         run.notice(line)
     if run.json or told.answerable:
         run.result(told.to_dict(), show.told(told) if explain else told.text)
-    else:
+    elif not told.believed:
         run.notice("nothing is believed about this")

@@ -37,7 +37,7 @@ def judge(fact: Fact, now: int) -> Verdict | None:
     age = now - (fact.created if fact.last_accessed is None else fact.last_accessed)
     kept = fact.status == "confirmed" and fact.access_count >= KEPT_FROM
     if not kept and fact_score(fact.confidence, fact.source, age, fact.access_count, confirmed=False) < LEAST:
-        return Verdict(fact.id, "retracted", now)
+        return Verdict(fact.id, "retracted", now, "topic")
     if fact.status == "staged" and fact.access_count >= PROMOTED_FROM:
         return Verdict(fact.id, "confirmed", now)
     return None

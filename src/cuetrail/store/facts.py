@@ -31,13 +31,15 @@ class Stated:
     """A fact that somebody states, to be fitted into what is known. `single`: its predicate has one value at a time.
 
     `words` are what its object was called: where that is known as a text so far, it is the same fact. One that was
-    `settled` in another memory gives way to what is known here, whoever stated it there.
+    `settled` in another memory gives way to what is known here, whoever stated it there. It takes the place of what was
+    read out of texts that are `gone` and says the same.
     """
 
     fact: Fact
     single: bool = False
     words: str | None = None
     settled: bool = False
+    gone: frozenset[str] = frozenset()
 
     @property
     def by_user(self) -> bool:

@@ -114,6 +114,13 @@ def _add(said: list[Statement[H]], stated: Stated) -> None:
         # So far its object may be known as a text: it leads to an entity now.
         if one.fact.object != new.object:
             one.fact = replace(one.fact, id=new.id, object=new.object, value=new.value)
+    moved = next((one for one in same if one.fact.source_ref in stated.gone and one.fact.status in ACTIVE), None)
+    if moved is not None:
+        kept = replace(_restated(moved.fact, stated), valid_from=new.valid_from)
+        moved.fact = (
+            kept if "user_edit" in (moved.fact.source, new.source) else replace(kept, source_ref=new.source_ref)
+        )
+        return
     holding = next((said[s.number] for s in stretches(said, True) if s.start <= begins(new) < s.end), None)
     again = any(one is holding for one in same) and new.status in ACTIVE
     if holding is not None and again and holding.fact.status in ACTIVE and _is_one(holding.fact, new):

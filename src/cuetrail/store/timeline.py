@@ -7,7 +7,8 @@ himself speaks now.
 
 Nothing else decides. So whatever was stated, taken back, deleted or forgotten, the rows of facts follow from the
 statements that are left: each row is a stretch of time in which a statement is believed, and has in `stated_from`,
-`stated_until` and `stated_status` what was stated, where that is something else.
+`stated_until` and `stated_status` what was stated, where that is something else, and in `restated` for what time it
+was last said again.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from itertools import pairwise
 from typing import Generic, NamedTuple, TypeVar
 
 from cuetrail.model import Fact, FactStatus
-from cuetrail.store.facts import CERTAIN, EVER, begins, past_id, until, value_of
+from cuetrail.store.facts import CERTAIN, ENDED, EVER, begins, past_id, until, value_of
 
 H = TypeVar("H", bound=Hashable)
 
@@ -97,9 +98,7 @@ def statements(present: Iterable[tuple[H, Fact]]) -> list[Statement[H]]:
         one.fact = fact
         one.rows.append((handle, row))
     # Of what was stated at one moment that was the last which is believed.
-    rank = {
-        key: (any(row.status != "superseded" for _, row in one.rows), one.fact.id) for key, one in found.items()
-    }
+    rank = {key: (any(row.status != "superseded" for _, row in one.rows), one.fact.id) for key, one in found.items()}
     for order, key in enumerate(sorted(found, key=rank.__getitem__)):
         found[key].order = order
     return list(found.values())
@@ -113,6 +112,19 @@ def key_of(fact: Fact) -> Hashable:
 def weight(fact: Fact) -> int:
     """For which time a statement speaks: of two that are certain the later one counts."""
     return max(begins(fact), fact.created) if fact.source == "user_edit" else begins(fact)
+
+
+def believed_of(facts: Sequence[Fact], single: bool) -> list[Fact]:
+    """Of facts of one subject and predicate that hold at one time those that are believed: one, or one per value."""
+    if not single:
+        first: dict[Hashable, Fact] = {}
+        for fact in facts:
+            first.setdefault(value_of(fact), fact)
+        return list(first.values())
+    sure = [fact for fact in facts if fact.confidence >= CERTAIN]
+    if sure:
+        return [max(sure, key=lambda f: (max(weight(f), f.restated or 0), f.created, f.id))]
+    return [min(facts, key=lambda f: (f.created, f.id))]
 
 
 def stretches(said: Sequence[Statement[H]], single: bool) -> list[Stretch]:
@@ -159,8 +171,8 @@ def _claims(number: int, one: Statement[H], single: bool) -> Iterable[_Claim]:
 
 
 def written(said: Sequence[Statement[H]], single: bool) -> tuple[list[tuple[Fact, H | None]], dict[H, Fact | None]]:
-    """The rows that statements of one subject and predicate are to be written in, as what changes: those to insert, each
-    like a row that is there if it has one of its value, and those that change; None for one that is to go.
+    """What statements of one subject and predicate are to be written in: the rows to insert, each with the handle of
+    one that is like it, if there is one, and the rows that change, None for one that is to go.
     """
     groups: list[list[Statement[H]]] = [list(said)] if single else list(_by_value(said).values())
     rows = [row for group in groups for row in _rows(group, single)]
@@ -191,9 +203,16 @@ def _rows(said: Sequence[Statement[H]], single: bool) -> list[Row[H]]:
     _give_ids([row for rows in made.values() for row in rows])
     ids = {(number, begins(row.fact)): row.fact.id for number, rows in made.items() for row in rows}
     starts = [stretch.start for stretch in line]
-    for row in (row for rows in made.values() for row in rows if row.fact.status == "superseded"):
-        after = line[bisect_right(starts, until(row.fact)) - 1]
-        row.fact = replace(row.fact, superseded_by=ids.get((after.number, after.start)))
+    for row in (row for rows in made.values() for row in rows if row.fact.status in ENDED):
+        end = until(row.fact)
+        after = line[bisect_right(starts, end) - 1] if line else None
+        if after is None or not after.start <= end < after.end:
+            continue
+        if row.fact.status == "retracted" and said[after.number].start == end:
+            # Something else was stated in its place at that moment.
+            row.fact = replace(row.fact, status="superseded", stated_status="retracted", stated_until=end)
+        if row.fact.status == "superseded":
+            row.fact = replace(row.fact, superseded_by=ids.get((after.number, after.start)))
     return [row for rows in made.values() for row in rows]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from cuetrail.model import Direction, Fact
 from cuetrail.store import settling
 from cuetrail.store.facts import MADE_FOR_A_FACT, Stated, Verdict, check_ends, ends_of, remembered
 from cuetrail.store.local import rows
-from cuetrail.store.local.db import chunks, marks, take_keys
+from cuetrail.store.local.db import another_version, chunks, marks, take_keys
 from cuetrail.text import storable
 
 if TYPE_CHECKING:
@@ -163,7 +163,22 @@ def touch(db: sqlite3.Connection, keys: Iterable[int], now: int) -> None:
         "UPDATE facts SET access_count = access_count + 1,"
         " last_accessed = max(coalesce(last_accessed, ?1), ?1) WHERE key = ?2"
     )
-    db.executemany(query, [(now, key) for key in keys])
+    touched = list(keys)
+    db.executemany(query, [(now, key) for key in touched])
+    count_use(db, "facts", touched)
+
+
+def count_use(db: sqlite3.Connection, table: str, keys: Sequence[int]) -> None:
+    """Let the places of these rows know that something there was used; see `uses`."""
+    for some in chunks(keys):
+        places = f"SELECT DISTINCT part, 1 FROM {table} WHERE key IN ({marks(len(some))})"
+        db.execute(f"INSERT INTO uses {places} ON CONFLICT (part) DO UPDATE SET count = count + 1", some)
+
+
+def uses(db: sqlite3.Connection, parts: Sequence[int]) -> Hashable:
+    """Another one whenever something in these places was used. What this connection writes must not be kept by it."""
+    query = f"SELECT part, count FROM uses WHERE part IN ({marks(len(parts))}) ORDER BY part"
+    return tuple(db.execute(query, parts).fetchall())
 
 
 def put(w: Write, stated: Sequence[Stated], forgotten: Collection[str]) -> None:
@@ -210,7 +225,7 @@ def judge(w: Write, verdicts: Sequence[Verdict]) -> None:
                 by_topic.setdefault((topic[0], topic[1], topic[2]), []).append(replace(given[id_], fact=plain))
     for topic, some_verdicts in by_topic.items():
         present = [(row[0], rows.to_fact(row)) for row in _of_topic(w, topic)]
-        _store(w, settling.judge(some_verdicts, present))
+        _store(w, settling.judge(some_verdicts, present), part=topic[0])
 
 
 def shadowing(db: sqlite3.Connection, where: str, values: Sequence[Any]) -> list[Topic]:
@@ -222,19 +237,27 @@ def shadowing(db: sqlite3.Connection, where: str, values: Sequence[Any]) -> list
 def refit(w: Write, topics: Iterable[Topic], single: bool | None = None) -> None:
     """Let facts hold as what is left says, after some are gone; or as is right for a predicate that is declared so."""
     for topic in topics:
-        _store(w, settling.refit([(row[0], rows.to_fact(row)) for row in _of_topic(w, topic)], single))
+        present = [(row[0], rows.to_fact(row)) for row in _of_topic(w, topic)]
+        _store(w, settling.refit(present, single), part=topic[0])
 
 
-def redeclare(w: Write, predicate: str, single: bool) -> None:
-    """Fit all the user's facts of a predicate that has one value at a time from now on, or many."""
+def redeclare(w: Write, declared: Mapping[str, bool]) -> None:
+    """Fit all the user's facts of predicates that have one value at a time from now on, or many."""
     mine = f"part IN ({','.join(map(str, w.ids.mine)) or 'NULL'})"
     query = f"SELECT DISTINCT part, subject, predicate FROM facts WHERE predicate = ? AND {mine}"
-    refit(w, w.db.execute(query, (predicate,)).fetchall(), single)
+    for predicate, single in declared.items():
+        refit(w, w.db.execute(query, (predicate,)).fetchall(), single)
 
 
-def _store(w: Write, settled: settling.Settled[int], ends: Mapping[str, int] | None = None) -> None:
-    """Change facts, one that is None goes, and insert the new ones: where one like them is, or in the own place."""
+def _store(
+    w: Write, settled: settling.Settled[int], ends: Mapping[str, int] | None = None, part: int | None = None
+) -> None:
+    """Change facts of a place, one that is None goes, and insert the new ones, with the ends of one like them if there
+    is one.
+    """
     new, changed = settled
+    if changed and part not in (None, w.part):
+        another_version(w.db, part)
     w.db.executemany("DELETE FROM facts WHERE key = ?", [(key,) for key, fact in changed.items() if fact is None])
     table = [
         (

@@ -245,7 +245,7 @@ def _stated(db: sqlite3.Connection) -> None:
     """Room for what was stated of a fact, where that is not what holds, and for how often anything was used."""
     for column in ("stated_from INTEGER", "stated_until INTEGER", "stated_status TEXT", "restated INTEGER"):
         db.execute(f"ALTER TABLE facts ADD COLUMN {column}")
-    db.execute("ALTER TABLE parts ADD COLUMN uses INTEGER NOT NULL DEFAULT 0")
+    db.execute("CREATE TABLE uses (part INTEGER PRIMARY KEY, count INTEGER NOT NULL)")
 
 
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (

@@ -57,6 +57,7 @@ def write_batch(db: sqlite3.Connection, scope: Scope, batch: Batch, dreamt: str 
     edges = [e for e in batch.edges if e.src not in forgotten and e.dst not in forgotten]
     _put_edges(w, edges)
     _put_facts(w, batch, forgotten)
+    facts.redeclare(w, batch.declared)
     facts.judge(w, batch.verdicts)
     facts.put(w, batch.stated, forgotten)
     _put_notes(w, batch, forgotten)

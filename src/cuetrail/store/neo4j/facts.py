@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +45,10 @@ WITH f ORDER BY f.id LIMIT $limit
 MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) RETURN properties(f), {ENDS}"""
 _TOUCH = """UNWIND $uids AS uid MATCH (f:CueFact {uid: uid}) SET f.access_count = f.access_count + 1,
   f.last_accessed = CASE WHEN f.last_accessed > $now THEN f.last_accessed ELSE $now END"""
+# Apart from the place itself, which writers hold. Held first, as what is counted on is.
+_USE = """UNWIND $parts AS part MERGE (u:CueUses {part: part}) SET u.held = true
+SET u.count = coalesce(u.count, 0) + 1"""
+_USES = "MATCH (u:CueUses) WHERE u.part IN $parts RETURN u.part, u.count ORDER BY u.part"
 _ALIKE = f"""CALL db.index.fulltext.queryNodes('{NAME_INDEX}', $query) YIELD node AS m, score
 WHERE m.part IN $parts WITH m, score ORDER BY score DESC LIMIT $limit
 MATCH (m)<-[:CUE_NAMED]-(n:CueNode) WITH DISTINCT n RETURN n.key, n.id, n.part, n.kind, n.name, n.aliases"""
@@ -54,7 +58,9 @@ MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNo
 _MINE = f"""UNWIND $uids AS uid MATCH (f:CueFact {{uid: uid}})
 MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) RETURN properties(f), {ENDS}"""
 _TOPIC = "MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) RETURN DISTINCT f.part, a.key, f.predicate"
-_TOPICS = "UNWIND $uids AS uid MATCH (f:CueFact {uid: uid})-[:CUE_SUBJECT]->(a) RETURN uid, f.id, f.part, a.key, f.predicate"
+_TOPICS = (
+    "UNWIND $uids AS uid MATCH (f:CueFact {uid: uid})-[:CUE_SUBJECT]->(a) RETURN uid, f.id, f.part, a.key, f.predicate"
+)
 # Facts that others keep from holding: where one of these goes, they may hold again.
 _SHADOWING = f"""WITH DISTINCT f WHERE EXISTS {{ MATCH (s:CueFact {{topic: f.topic}}) WHERE s.part = f.part
   AND s.predicate = f.predicate AND (s.status = 'superseded' OR s.stated_from IS NOT NULL) }} {_TOPIC}"""
@@ -150,7 +156,20 @@ def named_like(reader: Reader, words: Collection[str], beginnings: Collection[st
 
 def touch(reader: Reader, ids: Sequence[str], now: int) -> None:
     """Count one use of each fact."""
-    rows(reader.tx, _TOUCH, uids=[one.handle for one in reader.ids.seek(ids, "fact").values()], now=now)
+    found = reader.ids.seek(ids, "fact").values()
+    rows(reader.tx, _TOUCH, uids=[one.handle for one in found], now=now)
+    count_use(reader.tx, {one.part for one in found})
+
+
+def uses(reader: Reader) -> Hashable:
+    """Another one whenever something in the places of a scope was used."""
+    return tuple(tuple(row) for row in rows(reader.tx, _USES, parts=reader.parts))
+
+
+def count_use(tx: Tx, parts: Collection[int]) -> None:
+    """Let places know that something there was used; see `uses`."""
+    if parts:
+        rows(tx, _USE, parts=sorted(parts))
 
 
 def put(w: Write, stated: Sequence[Stated], forgotten: Collection[str]) -> None:
@@ -214,10 +233,11 @@ def refit(w: Write, topics: Sequence[Topic], single: bool | None = None) -> None
         _store(w, settling.refit(present, single))
 
 
-def redeclare(w: Write, predicate: str, single: bool) -> None:
-    """Fit all the user's facts of a predicate that has one value at a time from now on, or many."""
-    found = rows(w.tx, _OF_PREDICATE, mine=w.ids.mine, predicate=predicate)
-    refit(w, [(part, subject, name) for part, subject, name in found], single)
+def redeclare(w: Write, declared: Mapping[str, bool]) -> None:
+    """Fit all the user's facts of predicates that have one value at a time from now on, or many."""
+    for predicate, single in declared.items():
+        found = rows(w.tx, _OF_PREDICATE, mine=w.ids.mine, predicate=predicate)
+        refit(w, [(part, subject, name) for part, subject, name in found], single)
 
 
 def _store(w: Write, settled: settling.Settled[Handle], ends: Mapping[str, int] | None = None) -> None:

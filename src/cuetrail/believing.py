@@ -20,7 +20,7 @@ from cuetrail.model import Budget, Direction, Fact, Node, Scope, Stats, Where
 from cuetrail.narrate import Matter, Narrative, gather, renewed, tell
 from cuetrail.predicates import declaration, one_each, single_valued
 from cuetrail.render import budget_measure
-from cuetrail.resolution import resolve_entity
+from cuetrail.resolution import UNTYPED, resolve_entity
 from cuetrail.store.base import Batch, Written
 from cuetrail.store.facts import EVER, Stated, Verdict, begins, ends_of, holds, value_of
 from cuetrail.store.timeline import as_stated
@@ -67,6 +67,15 @@ class Believing(Asking):
                 self._write(Batch(nodes=nodes), place)
         return here
 
+    def _typed(self, id_: str, kind: str | None, adopted: list[Node]) -> list[Node]:
+        """The node with its kind, where nobody had given it one; it takes the place of the one that is adopted."""
+        here = [*adopted, *self.store.homes(self.scope, [id_]).get(self.scope, [])]
+        found = next((node for node in here if node.id == id_), None)
+        if found is None or kind in (None, UNTYPED) or found.kind != UNTYPED:
+            return []
+        adopted[:] = [node for node in adopted if node.id != id_]
+        return [replace(found, kind=kind)]
+
     def _single(self, predicates: Iterable[str]) -> set[str]:
         return single_valued(self.store, self.scope, predicates)
 
@@ -101,7 +110,7 @@ class Believing(Asking):
         kind = norm_tag(kind) if kind else None
         known = resolve_entity(self.store, self.scope, subject, kind)
         if known is None:
-            batch.nodes.append(make_node({"name": subject, "kind": kind or "entity"}, moment))
+            batch.nodes.append(make_node({"name": subject, "kind": kind or UNTYPED}, moment))
         subject_id = known.id if known is not None else batch.nodes[0].id
         meant = resolve_entity(self.store, self.scope, object, fuzzy=False) if object.strip() else None
         given = {
@@ -110,6 +119,7 @@ class Believing(Asking):
         }  # fmt: skip
         fact = make_fact(subject_id, predicate, meant.id if meant is not None else None, object, given, moment)
         batch.nodes += self._adopted(*ends_of(fact))
+        batch.nodes += self._typed(subject_id, kind, batch.nodes) if known is not None else []
         batch.stated.append(Stated(fact, bool(self._single([fact.predicate])), object if meant is not None else None))
         resolve(self.store, self.scope, Change(arriving=list(batch.nodes)), batch, moment)
         written = self._write(batch)

@@ -467,34 +467,18 @@ def test_a_write_of_another_user_drops_nothing(known: Memory) -> None:
         assert values(bob.narrate("user", now=NOW)) == ["milk"]
 
 
-steps = st.lists(
-    st.one_of(
-        st.tuples(st.just("ask"), st.sampled_from(["ann", "bob"]), st.sampled_from(["user", "jacq", "User jacq"])),
-        st.tuples(st.just("state"), st.sampled_from(["ann", "bob"]), st.sampled_from(["tea", "JACQ", "milk"])),
-        st.tuples(st.just("end"), st.sampled_from(["ann", "bob"]), st.just("")),
-    ),
-    min_size=2,
-    max_size=14,
-)
-
-
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(done=steps)
-def test_what_is_told_again_is_what_would_be_told_anew_and_nobody_sees_anothers(
-    tmp_path_factory: pytest.TempPathFactory, done: list[tuple[str, str, str]]
-) -> None:
-    with Memory(tmp_path_factory.mktemp("m"), embedder=Directions()) as memory:
-        for number, (what, who, word) in enumerate(done):
-            # One opened memory, and so one cache, for both.
-            memory.scope = Scope(user=who)
-            if what == "state":
-                memory.fact("user", "likes", f"{word} of {who}", now=NOW + number)
-            elif what == "end" and (facts := memory.facts("user", now=NOW + number)):
-                memory.retract(facts[0].id, now=NOW + number)
-            elif what == "ask":
-                told = memory.narrate(word, record_access=False, now=NOW + number)
-                assert told == memory.narrate(word, record_access=False, cache=False, now=NOW + number)
-                assert ("of bob" if who == "ann" else "of ann") not in str(told.to_dict())
+def test_what_is_told_again_is_what_would_be_told_anew_also_after_use(known: Memory) -> None:
+    asked: Any = {"record_access": False, "now": NOW + 1}
+    known.narrate("user", now=NOW)
+    for use in (
+        lambda: None,
+        lambda: known.narrate("jacq", now=NOW + 1),
+        lambda: known.recall("dark mode", now=NOW + 1),
+    ):
+        use()
+        again = known.narrate("user", **asked)
+        assert (again.cached, known.narrate("user", **asked)) == (True, known.narrate("user", cache=False, **asked))
+    assert again.lines[0].fact.access_count > 0
 
 
 def test_the_most_used_entities_are_told_beforehand(known: Memory) -> None:

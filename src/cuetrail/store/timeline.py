@@ -208,8 +208,8 @@ def _rows(said: Sequence[Statement[H]], single: bool) -> list[Row[H]]:
         after = line[bisect_right(starts, end) - 1] if line else None
         if after is None or not after.start <= end < after.end:
             continue
-        if row.fact.status == "retracted" and said[after.number].start == end:
-            # Something else was stated in its place at that moment.
+        if row.fact.status == "retracted" and row.fact.stated_until is None and said[after.number].start == end:
+            # Something else was stated in its place when it was taken back.
             row.fact = replace(row.fact, status="superseded", stated_status="retracted", stated_until=end)
         if row.fact.status == "superseded":
             row.fact = replace(row.fact, superseded_by=ids.get((after.number, after.start)))

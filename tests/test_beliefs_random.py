@@ -80,7 +80,7 @@ def carry_out(memory: Memory, step: dict[str, Any], now: int) -> None:
         memory.recall(step["cue"], now=now)
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(done=steps)
 def test_one_value_at_a_time_answers_as_if_made_anew_and_nothing_of_others(
     tmp_path_factory: pytest.TempPathFactory, done: list[dict[str, Any]]

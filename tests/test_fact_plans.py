@@ -17,7 +17,8 @@ from cuetrail.store.local.read import Reader
 from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.neo4j.beliefs import query
 from cuetrail.store.neo4j.connection import rows
-from cuetrail.store.neo4j.schema import VERSION, migrate
+from cuetrail.store.neo4j.ranks import INDEXES
+from cuetrail.store.neo4j.schema import MIGRATIONS, migrate
 from tests.servers import Login, alone, wipe
 
 ME = Scope()
@@ -59,7 +60,7 @@ def test_on_a_server_facts_are_read_in_the_order_of_an_index(server: Neo4jStore)
 def test_facts_a_server_had_before_are_found_when_it_is_opened_by_a_newer_version(server: Neo4jStore) -> None:
     old = "MATCH (f:CueFact) REMOVE f.rank, f.by_subject, f.past_subject, f.topic WITH count(*) AS n"
     older = f"{old} MATCH (s:CueSchema) SET s.version = $version"
-    server.connection.writing(lambda tx: rows(tx, older, version=VERSION - 1))
+    server.connection.writing(lambda tx: rows(tx, older, version=MIGRATIONS.index(INDEXES)))
     assert server.beliefs(ME, ["hub"], 0, 3, "both") == {}
     migrate(server.connection)
     assert [f.id for f in server.beliefs(ME, ["hub"], 297, 3, "both")["hub"]] == ["f299", "old f299", "f298"]

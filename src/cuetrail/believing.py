@@ -166,7 +166,8 @@ class Believing(Asking):
         if as_stated(fact).status == "retracted" or (fact.status, status) == ("superseded", "confirmed"):
             raise InputError(f"the fact {id_!r} is {fact.status}: state it again if it holds after all")
         moment = now_ms() if now is None else now
-        verdict = Verdict(id_, "confirmed" if status == "confirmed" else "retracted", moment)
+        single = bool(self._single([fact.predicate]))
+        verdict = Verdict(id_, "confirmed" if status == "confirmed" else "retracted", moment, single=single)
         self._write(Batch(verdicts=[verdict]))
         judged = self.store.facts_by_id(self.scope, [id_]).get(id_, fact)
         if as_stated(judged).status != status:

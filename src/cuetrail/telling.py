@@ -159,9 +159,11 @@ def _shown(
         found = ask.store.beliefs(ask.scope, level, ask.now, limit, direction)
         new = {end for facts in found.values() for fact in facts for end in ends_of(fact)} - nodes.keys()
         nodes |= ask.store.get(ask.scope, sorted(new)) if new else {}
+        every = {fact.id: fact for facts in found.values() for fact in facts}
+        seen = [f for f in every.values() if all(e in nodes and ask.cue.where.admits(nodes[e]) for e in ends_of(f))]
+        believed = {fact.id for fact in one_each(ask.store, ask.scope, seen)}
         for id_, facts in found.items():
-            seen = [f for f in facts if all(e in nodes and ask.cue.where.admits(nodes[e]) for e in ends_of(f))]
-            shown[id_] = one_each(ask.store, ask.scope, seen)[:each]
+            shown[id_] = [fact for fact in facts if fact.id in believed][:each]
         level = [id_ for id_ in level if len(found.get(id_, ())) == limit > len(shown.get(id_, ())) < each]
         limit *= 4
     return shown

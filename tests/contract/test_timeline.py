@@ -42,7 +42,7 @@ def judge(store: Store, one: Fact, at: int, of: Any = "value", scope: Scope = ME
 
 def test_a_value_that_ends_gives_way_to_the_one_that_it_had_superseded(known: Store) -> None:
     say(known, "Oslo")
-    say(known, "Rome", valid_from=2, valid_until=4)
+    say(known, "Rome", at=3, valid_from=2, valid_until=4)
     assert [lives(known, day) for day in range(6)] == [["Oslo"]] * 2 + [["Rome"]] * 2 + [["Oslo"]] * 2
     assert [f.status for f in sorted(known.facts(ME, ["jacq"])["jacq"], key=begins)] == [
         "superseded",
@@ -77,6 +77,15 @@ def test_a_plan_outlives_what_is_stated_of_now(known: Store) -> None:
     say(known, "oslo", at=1, source="user_edit")
     say(known, "Bonn", at=2, source="user_edit")
     assert [lives(known, day) for day in (0, 1, 2, 9)] == [["oslo"], ["oslo"], ["Bonn"], ["Rome"]]
+
+
+def test_what_holds_until_a_day_to_come_is_as_active_as_before(known: Store) -> None:
+    say(known, "Oslo", source="user_edit", status="confirmed")
+    rome = say(known, "Rome", valid_from=9)
+    (oslo,) = known.beliefs(ME, ["jacq"], NOW, 5, "out")["jacq"]
+    assert (oslo.status, until(oslo), oslo.superseded_by) == ("confirmed", NOW + 9 * DAY, rome.id)
+    judge(known, rome, 1)
+    assert lives(known, 12) == ["Oslo"]
 
 
 def test_what_is_left_when_a_text_is_gone_is_what_the_others_say(known: Store) -> None:
@@ -157,9 +166,10 @@ def test_every_use_is_known_of_and_is_no_write(known: Store) -> None:
     one = say(known, "Oslo")
     seen = [known.uses(ME)]
     version = known.version(ME)
-    for use in (lambda: known.touch_facts(ME, [one.id], NOW), lambda: known.touch(ME, ["jacq"], NOW)):
-        use()
-        seen.append(known.uses(ME))
+    known.touch_facts(ME, [one.id], NOW)
+    seen.append(known.uses(ME))
+    known.touch(ME, ["jacq"], NOW)
+    seen.append(known.uses(ME))
     assert len(set(seen)) == 3
     assert (known.version(ME), known.uses(Scope(user="bob"))) == (version, ())
 

@@ -127,7 +127,8 @@ def test_a_file_that_is_deleted_leaves_what_another_says_to_hold(memory: Memory,
         )
         memory.ingest(vault, now=NOW + number * DAY)
     assert said(memory, "user") == {("lives_in", "Rome")}
-    for name, city in (("c", "Rome"), ("b", "Oslo"), ("a", None)):
+    left: list[tuple[str, str | None]] = [("c", "Rome"), ("b", "Oslo"), ("a", None)]
+    for name, city in left:
         (vault / f"{name}.md").unlink()
         memory.ingest(vault, now=NOW + 9 * DAY)
         assert said(memory, "user") == ({("lives_in", city)} if city else set())

@@ -78,15 +78,20 @@ def add(run: Run, /, subject: str, predicate: str, object: str, **options: Any) 
     a value that is sure (.9 or more) ends the one before.
     """
     from cuetrail.model import fact_dict
+    from cuetrail.store.facts import CERTAIN
 
     with run.open(vectors=True, new=True) as memory:
-        stated = memory.fact(_subject(memory, subject), predicate, object, **options)
+        meant = _subject(memory, subject)
+        known = memory.get(meant)
+        stated = memory.fact(meant, predicate, object, **options)
         named = memory.get(stated.subject)
     # The first thing stated of an entity, and the entity, are made at the same moment.
-    is_new = named is not None and named.created == stated.created
+    is_new = known is None and named is not None and named.created == stated.created
     of = "" if named is None else f" of {show.title(named)}" + (", which is new" if is_new else "")
-    if stated.status == "superseded":
+    if stated.status == "superseded" and options["confidence"] < CERTAIN:
         run.notice("another value holds: this one is kept as history (a confidence of .9 or more would replace it)")
+    elif stated.status == "superseded":
+        run.notice("another value followed it: `cuetrail fact history` shows when each of them held")
     run.result(fact_dict(stated), stated.id if run.quiet else f"stated {stated.id}{of}")
 
 

@@ -64,13 +64,15 @@ class Verdict:
     """What becomes of a fact at a time: it is confirmed, or it is retracted.
 
     Who retracts it takes back its `value`, however often that was stated. When a text is gone, only what was read out
-    of it goes, the `statement`; and where one fades, so does all that it had superseded, the whole `topic`.
+    of it goes, the `statement`; and where one fades, so does all that it had superseded, the whole `topic`. `single`:
+    whether its predicate has one value at a time; where that is not said, the facts show it.
     """
 
     fact: str
     status: Literal["confirmed", "retracted"]
     at: int
     of: Literal["value", "statement", "topic"] = "value"
+    single: bool | None = None
 
 
 def check_whole(fact: Fact) -> None:

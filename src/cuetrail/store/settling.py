@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from cuetrail.formulas import source_weight
 from cuetrail.model import Fact
-from cuetrail.store.facts import ACTIVE, Stated, Verdict, begins, holds, past_id, until, value_of
+from cuetrail.store.facts import ACTIVE, CERTAIN, Stated, Verdict, begins, holds, past_id, until, value_of
 from cuetrail.store.timeline import (
     Statement,
     as_stated,
@@ -55,7 +55,8 @@ def settle(stated: Sequence[Stated], present: Iterable[tuple[H, Fact]]) -> Settl
 
 def judge(verdicts: Sequence[Verdict], present: Sequence[tuple[H, Fact]]) -> Settled[H]:
     """Confirm or retract facts of one subject and predicate, all of which are `present`. What is gone stays so."""
-    single = any(is_shadowed(fact) for _, fact in present)
+    declared = next((verdict.single for verdict in verdicts if verdict.single is not None), None)
+    single = any(is_shadowed(fact) for _, fact in present) if declared is None else declared
     said = statements(present)
     for verdict in verdicts:
         one = next((one for one in said for _, row in one.rows if row.id == verdict.fact), None)
@@ -101,34 +102,51 @@ def _on_one_line(stated: Sequence[Stated], present: Sequence[tuple[H, Fact]]) ->
     said = statements(present)
     for one in stated:
         _add(said, one)
-    return written(said, True)
+    new, changed = written(said, True)
+    left = {handle for one in said for handle, _ in one.rows}
+    return new, {**changed, **{handle: None for handle, _ in present if handle not in left}}
 
 
 def _add(said: list[Statement[H]], stated: Stated) -> None:
     """Put a statement to the others; what holds and is said again is no second one."""
     new = as_stated(stated.fact)
     same = [one for one in said if _says(one.fact, stated)]
-    if stated.settled and any(key_of(one.fact) == key_of(new) for one in same):
+    twin = next((one for one in same if key_of(one.fact) == key_of(new)), None)
+    if stated.settled and twin is not None:
         return
     for one in same:
         # So far its object may be known as a text: it leads to an entity now.
         if one.fact.object != new.object:
             one.fact = replace(one.fact, id=new.id, object=new.object, value=new.value)
     moved = next((one for one in same if one.fact.source_ref in stated.gone and one.fact.status in ACTIVE), None)
-    if moved is not None:
+    holding = twin or moved or _holding(said, same, new)
+    last = max((one.last for one in said), default=0) + 1
+    if holding is None:
+        holding = Statement(new, [], last, max((one.first for one in said), default=0) + 1)
+        said.append(holding)
+    elif holding is moved:
         kept = replace(_restated(moved.fact, stated), valid_from=new.valid_from)
-        moved.fact = (
-            kept if "user_edit" in (moved.fact.source, new.source) else replace(kept, source_ref=new.source_ref)
-        )
-        return
-    holding = next((said[s.number] for s in stretches(said, True) if s.start <= begins(new) < s.end), None)
-    again = any(one is holding for one in same) and new.status in ACTIVE
-    if holding is not None and again and holding.fact.status in ACTIVE and _is_one(holding.fact, new):
-        kept = _restated(holding.fact, stated)
-        last = max(weight(new), holding.fact.restated or weight(new))
-        holding.fact = replace(kept, valid_from=holding.fact.valid_from, restated=last)
-        return
-    said.append(Statement(new, [], len(said) + max((one.order for one in said), default=0) + 1))
+        moved.fact = kept if "user_edit" in (kept.source, new.source) else replace(kept, source_ref=new.source_ref)
+    else:
+        kept = replace(_restated(holding.fact, stated), valid_from=holding.fact.valid_from)
+        holding.fact = replace(kept, restated=max(weight(new), holding.fact.restated or weight(new)))
+        holding.last = last
+    if stated.by_user and new.confidence >= CERTAIN:
+        said[:] = [one for one in said if one is holding or not _is_within(one, holding, same)]
+
+
+def _is_within(one: Statement[H], said: Statement[H], same: Sequence[Statement[H]]) -> bool:
+    """Whether a user says the same of all the time that another statement claims: then that is of no more use."""
+    return any(one is other for other in same) and said.start <= one.start and one.end <= said.end
+
+
+def _holding(said: Sequence[Statement[H]], same: Sequence[Statement[H]], new: Fact) -> Statement[H] | None:
+    """The statement that holds when a new one begins, and says the same."""
+    for stretch in stretches(said, True):
+        one = said[stretch.number]
+        if stretch.start <= begins(new) < stretch.end and any(one is other for other in same):
+            return one if {one.fact.status, new.status} <= set(ACTIVE) and _is_one(one.fact, new) else None
+    return None
 
 
 def _is_one(old: Fact, new: Fact) -> bool:
@@ -181,7 +199,15 @@ def _fitted(stated: Stated, alike: Sequence[_Entry[H]]) -> Fact | None:
         holding.dropped = True
         return _under_its_id(replace(again, id=new.id), same)
     _make_way(new, same)
+    if same and _never_held(new):
+        return None
+    for entry in same:
+        entry.dropped = entry.dropped or _never_held(entry.fact)
     return _under_its_id(new, same)
+
+
+def _never_held(fact: Fact) -> bool:
+    return until(fact) <= begins(fact)
 
 
 def _under_its_id(new: Fact, same: Sequence[_Entry[H]]) -> Fact:

@@ -36,11 +36,15 @@ class Stretch(NamedTuple):
 
 @dataclass(slots=True)
 class Statement(Generic[H]):
-    """A fact as it was stated, and the rows it is written in. `order` tells statements of one moment apart."""
+    """A fact as it was stated, and the rows it is written in.
+
+    `last` tells statements of one moment apart, by which was said last, and `first` those that are not certain.
+    """
 
     fact: Fact
     rows: list[tuple[H, Fact]] = field(default_factory=list)
-    order: int = 0
+    last: int = 0
+    first: int = 0
 
     @property
     def start(self) -> int:
@@ -64,7 +68,7 @@ class Row(Generic[H]):
 
 def is_shadowed(row: Fact) -> bool:
     """Whether other statements keep what this row was made of from holding at some time."""
-    return row.status == "superseded" or row.stated_from is not None
+    return row.status == "superseded" or row.stated_from is not None or row.stated_until is not None
 
 
 def as_stated(row: Fact) -> Fact:
@@ -97,10 +101,14 @@ def statements(present: Iterable[tuple[H, Fact]]) -> list[Statement[H]]:
         # The last of its rows has the latest word on what became of it.
         one.fact = fact
         one.rows.append((handle, row))
-    # Of what was stated at one moment that was the last which is believed.
-    rank = {key: (any(row.status != "superseded" for _, row in one.rows), one.fact.id) for key, one in found.items()}
-    for order, key in enumerate(sorted(found, key=rank.__getitem__)):
-        found[key].order = order
+    # Of what was stated at one moment that was the last, or the first if none is certain, which is believed.
+    for name, better in (("last", True), ("first", False)):
+        rank = {
+            key: (any(row.status != "superseded" for _, row in one.rows) is better, one.fact.id)
+            for key, one in found.items()
+        }
+        for number, key in enumerate(sorted(found, key=rank.__getitem__)):
+            setattr(found[key], name, number)
     return list(found.values())
 
 
@@ -163,11 +171,11 @@ class _Claim(NamedTuple):
 
 def _claims(number: int, one: Statement[H], single: bool) -> Iterable[_Claim]:
     fact, certain = one.fact, one.fact.confidence >= CERTAIN or not single
-    early = (fact.created, one.order)
-    yield _Claim(one.start, one.end, certain, (weight(fact), fact.created, one.order), early, number)
+    early = (fact.created, one.first)
+    yield _Claim(one.start, one.end, certain, (weight(fact), fact.created, one.last), early, number)
     if fact.restated is not None:
         again = max(fact.restated, one.start)
-        yield _Claim(again, max(again, one.end), certain, (again, again, one.order), early, number)
+        yield _Claim(again, max(again, one.end), certain, (again, again, one.last), early, number)
 
 
 def written(said: Sequence[Statement[H]], single: bool) -> tuple[list[tuple[Fact, H | None]], dict[H, Fact | None]]:
@@ -195,12 +203,13 @@ def _rows(said: Sequence[Statement[H]], single: bool) -> list[Row[H]]:
     times: list[list[Stretch]] = [[] for _ in said]
     for stretch in line:
         times[stretch.number].append(stretch)
-    made = {
-        number: _rows_of(one, times[number])
-        for number, one in enumerate(said)
-        if times[number] or not _is_said_by_user(one, said)
-    }
+    # Where values live side by side nothing is superseded: what is said elsewhere for all its time is of no more use.
+    made = {number: _rows_of(one, times[number]) for number, one in enumerate(said) if single or times[number]}
     _give_ids([row for rows in made.values() for row in rows])
+    if not single:
+        for number, rows in made.items():
+            for row in rows:
+                row.fact = replace(row.fact, status=said[number].fact.status, **_AS_IS)
     ids = {(number, begins(row.fact)): row.fact.id for number, rows in made.items() for row in rows}
     starts = [stretch.start for stretch in line]
     for row in (row for rows in made.values() for row in rows if row.fact.status in ENDED):
@@ -213,20 +222,19 @@ def _rows(said: Sequence[Statement[H]], single: bool) -> list[Row[H]]:
             row.fact = replace(row.fact, status="superseded", stated_status="retracted", stated_until=end)
         if row.fact.status == "superseded":
             row.fact = replace(row.fact, superseded_by=ids.get((after.number, after.start)))
+            row.fact = _planned(row.fact, said[after.number].fact)
     return [row for rows in made.values() for row in rows]
 
 
-def _is_said_by_user(one: Statement[H], said: Sequence[Statement[H]]) -> bool:
-    """Whether a user says the same of all the time that a statement claims: then it is of no more use."""
-    return any(
-        other is not one
-        and (other.fact.source, value_of(other.fact)) == ("user_edit", value_of(one.fact))
-        and other.fact.status != "retracted"
-        and other.start <= one.start
-        and other.end >= one.end
-        and (other.fact.created, other.order) > (one.fact.created, one.order)
-        for other in said
-    )
+def _planned(row: Fact, after: Fact) -> Fact:
+    """The row as it stands: what is to follow on a day to come does not take its place before that day."""
+    stated = as_stated(row)
+    if until(row) <= max(row.created, after.created) or stated.status == "retracted":
+        return row
+    return replace(row, status=stated.status, stated_status=None, stated_until=until(stated))
+
+
+_AS_IS: dict[str, None] = {"stated_from": None, "stated_until": None, "stated_status": None}
 
 
 def _rows_of(one: Statement[H], believed: Sequence[Stretch]) -> list[Row[H]]:

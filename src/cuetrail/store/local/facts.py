@@ -31,7 +31,7 @@ _UPDATE = (
 # Facts that others keep from holding: where one of these goes, they may hold again.
 _SHADOWED = (
     "EXISTS (SELECT 1 FROM facts s WHERE s.subject = f.subject AND s.predicate = f.predicate AND s.part = f.part"
-    " AND (s.status = 'superseded' OR s.stated_from IS NOT NULL))"
+    " AND (s.status = 'superseded' OR s.stated_from IS NOT NULL OR s.stated_until IS NOT NULL))"
 )
 
 Topic = tuple[int, int, str]

@@ -63,7 +63,8 @@ _TOPICS = (
 )
 # Facts that others keep from holding: where one of these goes, they may hold again.
 _SHADOWING = f"""WITH DISTINCT f WHERE EXISTS {{ MATCH (s:CueFact {{topic: f.topic}}) WHERE s.part = f.part
-  AND s.predicate = f.predicate AND (s.status = 'superseded' OR s.stated_from IS NOT NULL) }} {_TOPIC}"""
+  AND s.predicate = f.predicate AND
+  (s.status = 'superseded' OR s.stated_from IS NOT NULL OR s.stated_until IS NOT NULL) }} {_TOPIC}"""
 _OF_OBJECTS = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}})<-[:CUE_OBJECT]-(f:CueFact) {_SHADOWING}"""
 _OF_SUBJECTS = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}})<-[:CUE_SUBJECT]-(f:CueFact) {_SHADOWING}"""
 _OF_REFS = f"MATCH (f:CueFact) WHERE f.part IN $mine AND f.source_ref IN $refs {_SHADOWING}"

@@ -128,10 +128,10 @@ def test_a_file_that_is_deleted_leaves_what_another_says_to_hold(memory: Memory,
         memory.ingest(vault, now=NOW + number * DAY)
     assert said(memory, "user") == {("lives_in", "Rome")}
     left: list[tuple[str, str | None]] = [("c", "Rome"), ("b", "Oslo"), ("a", None)]
-    for name, city in left:
+    for name, home in left:
         (vault / f"{name}.md").unlink()
         memory.ingest(vault, now=NOW + 9 * DAY)
-        assert said(memory, "user") == ({("lives_in", city)} if city else set())
+        assert said(memory, "user") == ({("lives_in", home)} if home else set())
 
 
 def test_an_edit_elsewhere_in_a_text_leaves_a_value_and_its_use_as_they_were(memory: Memory) -> None:

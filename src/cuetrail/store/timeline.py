@@ -209,7 +209,8 @@ def _rows(said: Sequence[Statement[H]], single: bool) -> list[Row[H]]:
     if not single:
         for number, rows in made.items():
             for row in rows:
-                row.fact = replace(row.fact, status=said[number].fact.status, **_AS_IS)
+                fact, status = row.fact, said[number].fact.status
+                row.fact = replace(fact, status=status, stated_from=None, stated_until=None, stated_status=None)
     ids = {(number, begins(row.fact)): row.fact.id for number, rows in made.items() for row in rows}
     starts = [stretch.start for stretch in line]
     for row in (row for rows in made.values() for row in rows if row.fact.status in ENDED):
@@ -232,9 +233,6 @@ def _planned(row: Fact, after: Fact) -> Fact:
     if until(row) <= max(row.created, after.created) or stated.status == "retracted":
         return row
     return replace(row, status=stated.status, stated_status=None, stated_until=until(stated))
-
-
-_AS_IS: dict[str, None] = {"stated_from": None, "stated_until": None, "stated_status": None}
 
 
 def _rows_of(one: Statement[H], believed: Sequence[Stretch]) -> list[Row[H]]:

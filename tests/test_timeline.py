@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cuetrail.model import Fact
-from cuetrail.store.facts import Stated, Verdict, begins, holds, judged, settle, until
+from cuetrail.store.facts import Stated, Verdict, begins, holds, until
+from cuetrail.store.settling import Settled, judge, settle
 from cuetrail.text import fact_id
 
 told = st.lists(
@@ -41,21 +42,26 @@ said = st.lists(
 )
 
 
+def _put(rows: dict[int, Fact], settled: Settled[int]) -> dict[int, Fact]:
+    new, changed = settled
+    first = max(rows, default=0) + 1
+    left = {**rows, **changed, **{first + n: one for n, (one, _) in enumerate(new)}}
+    return {key: one for key, one in left.items() if one is not None}
+
+
 def _after(statements: list[Any], single: bool = True) -> dict[int, Fact]:
     """What is in a memory after these were stated one after the other."""
     rows: dict[int, Fact] = {}
-    for number, (value, at, start, end, confidence, source) in enumerate(statements):
+    for value, at, start, end, confidence, source in statements:
         if source == "retract":
-            rows = {key: judged(one, Verdict(one.id, "retracted", at)) for key, one in rows.items()}
+            verdicts = [Verdict(one.id, "retracted", at, single=single) for one in rows.values()]
+            rows = _put(rows, judge(verdicts, list(rows.items())))
             continue
         fact = Fact(
             fact_id("s", "status", None, value), "s", "status", value=value, confidence=confidence, source=source,
             created=at, valid_from=start, valid_until=end,
         )  # fmt: skip
-        new, changed = settle([Stated(fact, single)], list(rows.items()))
-        left = {**rows, **changed}
-        rows = {key: one for key, one in left.items() if one is not None}
-        rows |= {100 * number + n: one for n, one in enumerate(new)}
+        rows = _put(rows, settle([Stated(fact, single)], list(rows.items())))
     return rows
 
 
@@ -92,6 +98,7 @@ def test_what_is_stated_of_many_values_holds_from_when_it_is_said_to(statements:
 @settings(max_examples=300)
 @given(statements=told)
 def test_what_was_stated_last_and_surely_by_a_user_holds_from_when_he_says(statements: list[Any]) -> None:
+    statements = sorted(statements, key=lambda one: one[1])
     value, at, start, end, _, _ = statements[-1]
     rows = _after([*statements, (value, at, start, end, 1.0, "user_edit")]).values()
     moment = at if start is None else start
@@ -102,12 +109,14 @@ def test_what_was_stated_last_and_surely_by_a_user_holds_from_when_he_says(state
 @settings(max_examples=300)
 @given(statements=told)
 def test_stating_all_in_one_batch_is_stating_one_after_the_other(statements: list[Any]) -> None:
+    # Each has a moment of its own: of what is stated at one moment only the last is known to be so afterwards.
+    statements = [(v, at + number / 100, *rest) for number, (v, at, *rest) in enumerate(statements)]
     facts = [
         Fact(fact_id("s", "status", None, v), "s", "status", value=v, confidence=c, source=source, created=at,
              valid_from=start, valid_until=end)
         for v, at, start, end, c, source in statements
     ]  # fmt: skip
-    together, _ = settle([Stated(fact, single=True) for fact in facts], [])
+    together = _put({}, settle([Stated(fact, single=True) for fact in facts], [])).values()
     apart = _after(statements).values()
 
     def told_of(rows: Any) -> list[Any]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
+from typing import NamedTuple
 
 from cuetrail import recipes
 from cuetrail.anchor import Ask, Measure
@@ -16,30 +17,16 @@ from cuetrail.errors import Forgotten, InputError, NotFound
 from cuetrail.exploring import now_ms
 from cuetrail.ingest.linking import Change, is_found, resolve
 from cuetrail.model import Budget, Direction, Fact, Node, Scope, Stats, Where
-from cuetrail.narrate import Narrative, narrate
+from cuetrail.narrate import Matter, Narrative, gather, renewed, tell
+from cuetrail.predicates import declaration, one_each, single_valued
 from cuetrail.render import budget_measure
-from cuetrail.resolution import resolve_entity
-from cuetrail.store.base import Batch, Store, Written
-from cuetrail.store.facts import ACTIVE, EVER, Stated, Verdict, ends_of, holds
+from cuetrail.resolution import UNTYPED, resolve_entity
+from cuetrail.store.base import Batch, Written
+from cuetrail.store.facts import EVER, Stated, Verdict, begins, ends_of, holds, value_of
+from cuetrail.store.timeline import as_stated
 from cuetrail.text import norm_name, norm_tag
 
-SINGLE_VALUED = frozenset(
-    {
-        "age", "based_in", "birthday", "born_in", "born_on", "deadline", "due", "email", "lives_in", "located_in",
-        "name", "status", "timezone", "type",
-    }
-)  # fmt: skip
-"""Predicates that have one value at a time, unless declared otherwise: a new value ends the one before."""
-
-_DECLARED = "predicate:"
 PREWARMED = 20
-
-
-def single_valued(store: Store, scope: Scope, predicates: Iterable[str]) -> set[str]:
-    """Those of the predicates that have one value at a time, by what was declared in this tenant, else by nature."""
-    declared = store.kept(f"{_DECLARED}{scope.tenant}\x1f")
-    said = {name.rpartition("\x1f")[2]: value == "single" for name, value in declared.items()}
-    return {predicate for predicate in predicates if said.get(predicate, predicate in SINGLE_VALUED)}
 
 
 def _normal(cue: Cue) -> Cue:
@@ -48,10 +35,18 @@ def _normal(cue: Cue) -> Cue:
     return replace(cue, query=replace(cue.query, words=words, phrases=phrases))
 
 
+class Kept(NamedTuple):
+    """A narrative that may be told again, what it was made of, and how much that had been used."""
+
+    told: Narrative
+    matter: Matter
+    uses: Hashable
+
+
 class Believing(Asking):
     """The part of a `Memory` that believes."""
 
-    _narratives: Answers[Narrative]
+    _narratives: Answers[Kept]
 
     def _write(self, batch: Batch, scope: Scope | None = None) -> Written:
         """Write a batch with the vectors of its nodes."""
@@ -71,6 +66,15 @@ class Believing(Asking):
             if nodes:
                 self._write(Batch(nodes=nodes), place)
         return here
+
+    def _typed(self, id_: str, kind: str | None, adopted: list[Node]) -> list[Node]:
+        """The node with its kind, where nobody had given it one; it takes the place of the one that is adopted."""
+        here = [*adopted, *self.store.homes(self.scope, [id_]).get(self.scope, [])]
+        found = next((node for node in here if node.id == id_), None)
+        if found is None or kind in (None, UNTYPED) or found.kind != UNTYPED:
+            return []
+        adopted[:] = [node for node in adopted if node.id != id_]
+        return [replace(found, kind=kind)]
 
     def _single(self, predicates: Iterable[str]) -> set[str]:
         return single_valued(self.store, self.scope, predicates)
@@ -106,7 +110,7 @@ class Believing(Asking):
         kind = norm_tag(kind) if kind else None
         known = resolve_entity(self.store, self.scope, subject, kind)
         if known is None:
-            batch.nodes.append(make_node({"name": subject, "kind": kind or "entity"}, moment))
+            batch.nodes.append(make_node({"name": subject, "kind": kind or UNTYPED}, moment))
         subject_id = known.id if known is not None else batch.nodes[0].id
         meant = resolve_entity(self.store, self.scope, object, fuzzy=False) if object.strip() else None
         given = {
@@ -115,6 +119,7 @@ class Believing(Asking):
         }  # fmt: skip
         fact = make_fact(subject_id, predicate, meant.id if meant is not None else None, object, given, moment)
         batch.nodes += self._adopted(*ends_of(fact))
+        batch.nodes += self._typed(subject_id, kind, batch.nodes) if known is not None else []
         batch.stated.append(Stated(fact, bool(self._single([fact.predicate])), object if meant is not None else None))
         resolve(self.store, self.scope, Change(arriving=list(batch.nodes)), batch, moment)
         written = self._write(batch)
@@ -133,12 +138,13 @@ class Believing(Asking):
     def _as_it_stands(self, fact: Fact) -> Fact:
         """The fact as it was fitted in: it may have ended at once, or be one that was there."""
         found = self.store.facts_by_id(self.scope, [fact.id]).get(fact.id)
-        if found is not None:
+        if found is not None and holds(found, begins(fact)):
             return found
-        said = (fact.object, norm_name(fact.value or ""))
         alike = self.store.facts(self.scope, [fact.subject]).get(fact.subject, [])
-        same = [f for f in alike if f.predicate == fact.predicate and (f.object, norm_name(f.value or "")) == said]
-        return next((f for f in same if f.status in ACTIVE), same[0] if same else fact)
+        same = [f for f in alike if f.predicate == fact.predicate and value_of(f) == value_of(fact)]
+        # What was just stated, if it holds, else what became of it.
+        rank = {f.id: (not holds(f, begins(fact)), f.created != fact.created, f.id != fact.id) for f in same}
+        return min(same, key=lambda f: rank[f.id], default=fact)
 
     @checked
     def confirm(self, id: str, *, now: int | None = None) -> Fact:
@@ -147,33 +153,39 @@ class Believing(Asking):
 
     @checked
     def retract(self, id: str, *, now: int | None = None) -> Fact:
-        """Take a fact, given by its id, back: from now on it is history. It comes back as it is then."""
+        """Take a fact, given by its id, back: from now on it is history. It comes back as it is then.
+
+        Of a predicate with one value at a time the value that it had superseded holds again.
+        """
         return self._judged(id, "retracted", now)
 
     def _judged(self, id_: str, status: str, now: int | None) -> Fact:
         fact = self.store.facts_by_id(self.scope, [id_]).get(id_)
         if fact is None:
             raise NotFound(f"there is no fact {id_!r} in this scope; `cuetrail fact list SUBJECT` shows their ids")
-        if fact.status not in ACTIVE:
+        if as_stated(fact).status == "retracted" or (fact.status, status) == ("superseded", "confirmed"):
             raise InputError(f"the fact {id_!r} is {fact.status}: state it again if it holds after all")
         moment = now_ms() if now is None else now
-        verdict = Verdict(id_, "confirmed" if status == "confirmed" else "retracted", moment)
+        single = bool(self._single([fact.predicate]))
+        verdict = Verdict(id_, "confirmed" if status == "confirmed" else "retracted", moment, single=single)
         self._write(Batch(verdicts=[verdict]))
-        judged = self.store.facts_by_id(self.scope, [id_])[id_]
-        if judged.status != status:
+        judged = self.store.facts_by_id(self.scope, [id_]).get(id_, fact)
+        if as_stated(judged).status != status:
             raise NotFound(f"the fact {id_!r} is a teammate's: only who stated it can judge it")
         return judged
 
     @checked
     def declare(self, predicate: str, *, single: bool = True) -> str:
-        """Declare that a predicate has one value at a time, or many; its normal form comes back. For all of the tenant.
+        """Declare that a predicate has one value at a time, or many; its normal form comes back.
 
-        It holds for what is stated from now on.
+        It holds for all that this user states and has stated: of several values the last one is believed, and with
+        `single=False` the others are believed again. What other users declare is theirs.
         """
         norm = norm_tag(predicate)
         if not norm:
             raise InputError("there is no predicate to declare: name one, such as works_at")
-        self.store.keep(f"{_DECLARED}{self.scope.tenant}\x1f{norm}", "single" if single else "many")
+        self.store.keep(declaration(self.scope, norm), "single" if single else "many")
+        self._write(Batch(declared={norm: single}))
         return norm
 
     # --- what is believed
@@ -182,7 +194,7 @@ class Believing(Asking):
     def facts(self, subject: str, *, as_of: int | None = None, now: int | None = None) -> list[Fact]:
         """What is believed of a subject, given by id or name, now or `as_of` a time; the most certain first."""
         moment = (now_ms() if now is None else now) if as_of is None else as_of
-        return [fact for fact in self.fact_history(subject) if holds(fact, moment)]
+        return one_each(self.store, self.scope, [f for f in self.fact_history(subject) if holds(f, moment)])
 
     @checked
     def fact_history(self, subject: str, *, predicate: str | None = None) -> list[Fact]:
@@ -229,18 +241,26 @@ class Believing(Asking):
         question = Question(self.scope, (parsed.query, parsed.where), (*telling, budget, as_of, count_tokens))
         version = self.store.version(self.scope) if cache else None
         kept = self._narratives.get(question, version, moment) if cache else None
-        if kept is not None:
-            return replace(kept, cue=cue, cached=True)
+        uses = self.store.uses(self.scope) if cache else None
+        if kept is not None and kept.uses == uses:
+            return replace(kept.told, cue=cue, cached=True)
         ask = Ask(
             self.store, self.scope, parsed, *budget_measure(budget, count_tokens), None,
             self._vectors.of_query, moment if as_of is None else as_of,
         )  # fmt: skip
-        told = narrate(ask, recipes.narrative(*telling))
+        recipe = recipes.narrative(*telling)
+        if kept is not None and (again := renewed(ask, kept.matter)) is not None:
+            # It was used meanwhile, perhaps only by being told: what it is made of is the same, its scores are not.
+            told = replace(tell(ask, recipe, again), notices=kept.told.notices)
+            self._narratives.renew(question, version, Kept(told, again, uses))
+            return replace(told, cue=cue, cached=True)
+        matter = gather(ask, recipe)
+        told = tell(ask, recipe, matter)
         told = replace(told, notices=self._noticed(told.notices))
         # An embedder that failed may be back in a moment.
         if cache and not (told.degraded and told.notices):
             until = self._unchanged_until(told, moment) if as_of is None else EVER
-            self._narratives.put(question, version, moment, told, until)
+            self._narratives.put(question, version, moment, Kept(told, matter, uses), until)
         if record_access and told.lines:
             self._told([fact.id for fact in told.facts], list({fact.subject for fact in told.facts}), moment)
         return told

@@ -201,6 +201,10 @@ def make_telling(
     for name, count in counts.items():
         if count < 0:
             raise InputError(f"{name} must be 0 or more, not {count}")
+    if hops == 0:
+        raise InputError(
+            "hops must be 1 or more: 1 tells the facts of the entities themselves, 2 their neighbours' too"
+        )
     chosen("direction", direction, get_args(Direction))
     if not -1 <= floor <= 1:
         raise InputError(f"floor must be from -1 to 1, not {floor}")

@@ -1,7 +1,8 @@
 """Answers that may be given again: for a minute, as long as nothing was written in the scope they are of.
 
 Whether anything was, in this process or in another, the store's version of the scope tells; so a write needs to drop
-nothing by hand, and an answer that a write came in between is never given.
+nothing by hand, and an answer that a write came in between is never given. What changes with use is for who asks to
+look at: see `Believing.narrate`.
 """
 
 from __future__ import annotations
@@ -61,6 +62,13 @@ class Answers(Generic[T]):
             self._kept.move_to_end(question)
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
+
+    def renew(self, question: Question, version: Hashable, answer: T) -> None:
+        """Put another answer in the place of a kept one, for the rest of its time."""
+        with self._lock:
+            found = self._kept.get(question)
+            if found is not None and found[0] == version:
+                self._kept[question] = (version, found[1], answer)
 
     def counts(self, scope: Scope) -> dict[str, int]:
         """How often an answer could be given again in this scope, how often not, and how many are kept."""

@@ -124,7 +124,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Subject, predicate, and either an object node or a literal value."""
+    """Subject, predicate, and either an object node or a literal value. `stated_...`: see `store.timeline`."""
 
     id: str
     subject: str
@@ -143,6 +143,10 @@ class Fact:
     valid_from: int | None = None
     valid_until: int | None = None
     superseded_by: str | None = None
+    stated_from: int | None = None
+    stated_until: int | None = None
+    stated_status: FactStatus | None = None
+    restated: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -492,8 +496,7 @@ def node_dict(node: Node) -> dict[str, Any]:
 
 def fact_dict(fact: Fact) -> dict[str, Any]:
     """A fact as plain data for people and programs."""
-    plain = {name: getattr(fact, name) for name in fact.__slots__}
-    return {**plain, "tags": list(fact.tags)}
+    return {**{name: getattr(fact, name) for name in fact.__slots__}, "tags": list(fact.tags)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Literal
 
 from cuetrail.errors import InputError
@@ -20,10 +21,13 @@ from cuetrail.text import folded, name_words, norm_name
 How = Literal["id", "name", "alias", "folded", "fuzzy"]
 
 THRESHOLD = 0.88
-"""Names of which so much is alike mean the same: one letter of nine or more may differ."""
+"""Names of which so much is alike mean the same: one slip in nine letters or more."""
 
 WORD_THRESHOLD = 0.8
-"""Each word must be more alike than this: Anna Schmidt is not Anne Schmidt, nor Sprint XI Sprint XII."""
+"""Each word must be more alike than this: a short one is not the same with a letter doubled, nor XI with XII."""
+
+UNTYPED = "entity"
+"""The kind of what nobody gave one."""
 
 CANDIDATES = 200
 _BEGINNING = 3
@@ -45,15 +49,23 @@ def resolve_entity(
 ) -> Resolved | None:
     """The entity of this id or name, and of this kind if one is given; None where there is none.
 
-    Raises InputError where the name is that of several, and nothing tells which is meant.
+    One that nobody gave a kind may be of any. Raises InputError where the name is that of several, and nothing tells
+    which is meant, or where it is an alias of something of another kind.
     """
-    if name in (found := store.get(scope, [name])) and kind in (None, found[name].kind):
+    if name in (found := store.get(scope, [name])) and kind in (None, UNTYPED, found[name].kind):
         return Resolved(name, "id")
     norm = norm_name(name)
     ids = store.named(scope, [norm]).get(norm, [])
-    nodes = [node for node in store.get(scope, ids).values() if kind in (None, node.kind)]
-    if nodes:
-        return _exact(nodes, name, scope)
+    named = list(store.get(scope, ids).values())
+    for wanted in (kind, UNTYPED) if kind is not None else (None,):
+        if nodes := [node for node in named if wanted in (None, node.kind)]:
+            return _exact(nodes, name, scope)
+    for node in named:
+        if node.owner == scope.user and norm_name(node.name or "") != norm:
+            raise InputError(
+                f"{name!r} is an alias of {node.name!r}, a {node.kind}: leave out the kind if you mean that one, or"
+                f" `add` the {kind} of that name first"
+            )
     return _near(_candidates(store, scope, name), name, kind, scope, THRESHOLD if fuzzy else 1.0)
 
 
@@ -92,7 +104,7 @@ def _near(found: Iterable[Alike], name: str, kind: str | None, scope: Scope, thr
     alike = [
         (max(likeness(wanted, folded(other)) for other in (one.name, *one.aliases)), one)
         for one in found
-        if one.owner == scope.user and kind in (None, one.kind)
+        if one.owner == scope.user and (kind is None or one.kind in (kind, UNTYPED))
     ]
     near = sorted((pair for pair in alike if pair[0] >= threshold), key=lambda pair: (-pair[0], pair[1].id))
     if not near or len({one.kind for score, one in near if score == near[0][0]}) > 1:
@@ -104,13 +116,34 @@ def _near(found: Iterable[Alike], name: str, kind: str | None, scope: Scope, thr
 def likeness(a: str, b: str) -> float:
     """How alike two folded names are; 0 where a number or a word tells them apart.
 
-    >>> [round(likeness("project jackdaw", b), 2) for b in ("project jackdaws", "project jackal", "project jackdaw 2")]
-    [0.94, 0.0, 0.0]
+    >>> [round(likeness("project jackdaw", b), 2) for b in ("project jacckdaw", "project jackdwa", "project jack daw")]
+    [0.94, 0.93, 0.94]
+    >>> [likeness("project jackdaw", b) for b in ("project jackdaws", "project jackal", "project jackdaw 2")]
+    [0.0, 0.0, 0.0]
     """
     if _NUMBER.findall(a) != _NUMBER.findall(b):
         return 0.0
     words, others = a.split(), b.split()
-    pairs = zip(words, others, strict=True) if len(words) == len(others) else ()
-    if any(levenshtein(word, other) <= WORD_THRESHOLD for word, other in pairs):
+    if len(words) != len(others):
+        return levenshtein(a, b) if "".join(words) == "".join(others) else 0.0
+    if not all(one == other or _is_slip(one, other) for one, other in zip(words, others, strict=True)):
         return 0.0
-    return levenshtein(a, b)
+    return _alike(a, b)
+
+
+def _alike(a: str, b: str) -> float:
+    """By letters, two that are swapped counted as one."""
+    return 1 - 1 / len(a) if len(a) == len(b) and a != b else levenshtein(a, b)
+
+
+def _is_slip(a: str, b: str) -> bool:
+    """Whether two words are one but for a slip of the pen: a letter doubled or left single, or two that are swapped.
+
+    Another letter, or one more, makes another name: Peterson is not Petersen, nor Asymptomatic Symptomatic.
+    """
+    if _alike(a, b) <= WORD_THRESHOLD:
+        return False
+    if len(a) == len(b):
+        first, *rest = (n for n in range(len(a)) if a[n] != b[n])
+        return rest == [first + 1] and (a[first], a[first + 1]) == (b[first + 1], b[first])
+    return abs(len(a) - len(b)) == 1 and [x for x, _ in groupby(a)] == [x for x, _ in groupby(b)]

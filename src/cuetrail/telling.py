@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from cuetrail.anchor import Anchor, Anchored, Ask, Embedded
 from cuetrail.errors import EmbedderError
 from cuetrail.formulas import CONFIRMED_WEIGHT, fact_score, recency, source_weight, usage
 from cuetrail.model import Direction, Fact, Found, Hit, Node, fact_dict
+from cuetrail.predicates import one_each
 from cuetrail.score import Scored
 from cuetrail.spread import Reached, Told
 from cuetrail.store.base import Alike
@@ -159,9 +159,11 @@ def _shown(
         found = ask.store.beliefs(ask.scope, level, ask.now, limit, direction)
         new = {end for facts in found.values() for fact in facts for end in ends_of(fact)} - nodes.keys()
         nodes |= ask.store.get(ask.scope, sorted(new)) if new else {}
+        every = {fact.id: fact for facts in found.values() for fact in facts}
+        seen = [f for f in every.values() if all(e in nodes and ask.cue.where.admits(nodes[e]) for e in ends_of(f))]
+        believed = {fact.id for fact in one_each(ask.store, ask.scope, seen)}
         for id_, facts in found.items():
-            seen = (f for f in facts if all(e in nodes and ask.cue.where.admits(nodes[e]) for e in ends_of(f)))
-            shown[id_] = list(islice(seen, each))
+            shown[id_] = [fact for fact in facts if fact.id in believed][:each]
         level = [id_ for id_ in level if len(found.get(id_, ())) == limit > len(shown.get(id_, ())) < each]
         limit *= 4
     return shown

@@ -36,6 +36,16 @@ def test_a_fact_is_confirmed_and_retracted_by_its_first_digits(run: Run, ask: As
     assert "there is no fact 'abcdef12'" in run("fact", "retract", "abcdef12", code=2).stderr
 
 
+def test_what_was_superseded_holds_again_when_the_new_value_is_taken_back(run: Run, ask: Ask) -> None:
+    run("fact", "Ines", "lives_in", "Oslo", "--from", "2024-01-01")
+    rome = ask("fact", "Ines", "lives_in", "Rome", "--from", "2025-01-01")["id"]
+    run("fact", "Ines", "lives_in", "Bonn", "--from", "2025-03-01", "--until", "2025-04-01")
+    at = ("2024-06-01", "2025-02-01", "2025-03-15", "2025-05-01")
+    assert [ask("fact", "list", "Ines", "--as-of", day)[0]["value"] for day in at] == ["Oslo", "Rome", "Bonn", "Rome"]
+    run("fact", "retract", rome)
+    assert [f["value"] for f in ask("fact", "list", "Ines")] == ["Oslo"]
+
+
 def test_a_predicate_is_declared_to_have_one_value(run: Run, ask: Ask) -> None:
     assert ask("fact", "add", "Ines", "works at", "Mast & Co")["predicate"] == "works_at"
     assert ask("fact", "declare", "works at") == {"predicate": "works_at", "single": True}
@@ -59,7 +69,11 @@ def test_narrate_tells_what_is_believed_and_explains_it(run: Run, ask: Ask) -> N
 
 def test_narrate_stays_within_a_budget(run: Run) -> None:
     run("fact", "Ines", "repairs", "ship radios")
-    assert run("narrate", "ines", "--budget-chars", "10").stdout == ""
+    small = run("narrate", "ines", "--budget-chars", "10")
+    assert (small.stdout, "nothing is believed" in small.stderr) == ("", False)
+    assert "the budget is too small: 1 fact is believed, and to tell one takes at least 42 characters" in small.stderr
+    assert run("narrate", "ines", "--budget-chars", "42").stdout.count("\n") == 2
+    assert "x>=1" in run("narrate", "ines", "--hops", "0", code=2).stderr
     run("narrate", "ines", "--budget-chars", "10", "--budget-tokens", "3", code=2)
 
 

@@ -105,6 +105,45 @@ def test_in_a_chat_only_people_state_things_and_i_is_who_speaks(memory: Memory) 
     assert memory.facts("user", now=NOW)[0].source == "conversation"
 
 
+def test_who_is_named_beside_a_role_is_who_speaks(memory: Memory) -> None:
+    turns = [
+        {"role": "user", "name": "Ines Okafor", "content": "I live in Oslo."},
+        {"role": "human", "speaker": "Tom Berg", "content": "I live in Rome."},
+        {"role": "assistant", "name": "Ada Bot", "content": "I live in Paris."},
+        {"role": "user", "name": "", "content": "I live in Bonn."},
+    ]
+    memory.ingest_text(json.dumps(turns), source="chat.json", now=NOW)
+    found = {name: said(memory, name) for name in ("Ines Okafor", "Tom Berg", "Ada Bot", "user")}
+    cities = ("Oslo", "Rome", None, "Bonn")
+    assert found == {n: {("lives_in", c)} if c else set() for n, c in zip(found, cities, strict=True)}
+
+
+def test_a_file_that_is_deleted_leaves_what_another_says_to_hold(memory: Memory, tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    for number, (name, city) in enumerate((("a", "Oslo"), ("b", "Rome"), ("c", "Rome"))):
+        (vault / f"{name}.md").write_text(
+            f"date: 2025\n\nInes Okafor works on it.\n\nstatus:: x\n\nI live in {city}.\n"
+        )
+        memory.ingest(vault, now=NOW + number * DAY)
+    assert said(memory, "user") == {("lives_in", "Rome")}
+    left: list[tuple[str, str | None]] = [("c", "Rome"), ("b", "Oslo"), ("a", None)]
+    for name, home in left:
+        (vault / f"{name}.md").unlink()
+        memory.ingest(vault, now=NOW + 9 * DAY)
+        assert said(memory, "user") == ({("lives_in", home)} if home else set())
+
+
+def test_an_edit_elsewhere_in_a_text_leaves_a_value_and_its_use_as_they_were(memory: Memory) -> None:
+    memory.ingest_text("I live in Oslo. It rains.", source="a.md", now=NOW)
+    memory.narrate("user", now=NOW)
+    memory.ingest_text("I live in Oslo. It snows.", source="a.md", now=NOW + DAY)
+    (fact,) = memory.fact_history("user")
+    assert (fact.status, fact.created, fact.access_count) == ("staged", NOW, 1)
+    memory.ingest_text("It snows.", source="a.md", now=NOW + 2 * DAY)
+    assert said(memory, "user") == set()
+
+
 def test_an_older_note_that_comes_in_later_does_not_change_what_holds_now(memory: Memory) -> None:
     for day, city in (("2025-05-01", "Oslo"), ("2024-05-01", "Bergen")):
         memory.ingest_text(

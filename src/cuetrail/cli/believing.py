@@ -78,15 +78,20 @@ def add(run: Run, /, subject: str, predicate: str, object: str, **options: Any) 
     a value that is sure (.9 or more) ends the one before.
     """
     from cuetrail.model import fact_dict
+    from cuetrail.store.facts import CERTAIN
 
     with run.open(vectors=True, new=True) as memory:
-        stated = memory.fact(_subject(memory, subject), predicate, object, **options)
+        meant = _subject(memory, subject)
+        known = memory.get(meant)
+        stated = memory.fact(meant, predicate, object, **options)
         named = memory.get(stated.subject)
     # The first thing stated of an entity, and the entity, are made at the same moment.
-    is_new = named is not None and named.created == stated.created
+    is_new = known is None and named is not None and named.created == stated.created
     of = "" if named is None else f" of {show.title(named)}" + (", which is new" if is_new else "")
-    if stated.status == "superseded":
+    if stated.status == "superseded" and options["confidence"] < CERTAIN:
         run.notice("another value holds: this one is kept as history (a confidence of .9 or more would replace it)")
+    elif stated.status == "superseded":
+        run.notice("another value followed it: `cuetrail fact history` shows when each of them held")
     run.result(fact_dict(stated), stated.id if run.quiet else f"stated {stated.id}{of}")
 
 
@@ -190,7 +195,8 @@ def _fact_meant(memory: Memory, word: str) -> str:
 def declare(run: Run, predicate: str, single: bool) -> None:
     """Declare how many values PREDICATE has at a time.
 
-    Of one with a single value a new value ends the one before. It holds for what is stated from now on.
+    Of one with a single value a new value ends the one before. It holds for what is stated and for what was, by you
+    alone: what others declare is theirs.
     """
     with run.open() as memory:
         norm = memory.declare(predicate, single=single)
@@ -209,7 +215,9 @@ for command in (add, list_, confirm, retract, history, declare):
     "cuetrail narrate JACQ --hops 1 --max-facts 10 --json",
 )
 @click.argument("cue", metavar="CUE...", nargs=-1, required=True)
-@click.option("--hops", metavar="N", type=click.IntRange(0), default=2, show_default=True, help="How far to go.")
+@click.option("--hops", metavar="N", type=click.IntRange(1), default=2, show_default=True,
+    help="How far to go: 1 tells the facts of the entities themselves, 2 those of their neighbours, too.",
+)  # fmt: skip
 @click.option(
     "--anchors", metavar="N", type=click.IntRange(1), default=3, show_default=True, help="Entities to start from."
 )
@@ -239,5 +247,5 @@ def narrate(run: Run, /, cue: tuple[str, ...], explain: bool, no_touch: bool, **
         run.notice(line)
     if run.json or told.answerable:
         run.result(told.to_dict(), show.told(told) if explain else told.text)
-    else:
+    elif not told.believed:
         run.notice("nothing is believed about this")

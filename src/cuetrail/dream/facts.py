@@ -10,7 +10,7 @@ from cuetrail.dream.night import BATCH, Night, Work
 from cuetrail.formulas import WEEK, fact_score
 from cuetrail.model import Fact, PassReport
 from cuetrail.store.dreams import Writes
-from cuetrail.store.facts import Verdict
+from cuetrail.store.facts import Verdict, until
 
 PROMOTED_FROM = 3
 KEPT_FROM = 5
@@ -33,11 +33,13 @@ def facts(night: Night) -> PassReport:
 
 
 def judge(fact: Fact, now: int) -> Verdict | None:
-    """What becomes of an active fact, None where it stays as it is."""
+    """What becomes of an active fact, None where it stays as it is. One that has ended does not fade any more."""
+    if until(fact) <= now:
+        return None
     age = now - (fact.created if fact.last_accessed is None else fact.last_accessed)
     kept = fact.status == "confirmed" and fact.access_count >= KEPT_FROM
     if not kept and fact_score(fact.confidence, fact.source, age, fact.access_count, confirmed=False) < LEAST:
-        return Verdict(fact.id, "retracted", now)
+        return Verdict(fact.id, "retracted", now, "topic")
     if fact.status == "staged" and fact.access_count >= PROMOTED_FROM:
         return Verdict(fact.id, "confirmed", now)
     return None

@@ -21,7 +21,9 @@ from cuetrail.extract.wording import (
     BARE,
     COMPARED,
     END,
+    I_DO,
     JOINTS,
+    NAMED_PLACES,
     NO_SUBJECT,
     NO_VALUE,
     OPINIONS,
@@ -30,6 +32,7 @@ from cuetrail.extract.wording import (
     POINTED_AT,
     PROPOSALS,
     SPOKEN_TO,
+    THEY_DO,
     TIMES,
 )
 from cuetrail.text import clean, norm_tag
@@ -179,14 +182,14 @@ _BOTH = re.compile(
     rf"^({_WORD}(?: {_WORD})?) and ({_WORD}(?: {_WORD})?) {_NOW}"
     r"(use|live in|work on|work at|work for|prefer|like|love) (.+)$"
 )
-_DOES = re.compile(
-    rf"^({_NAME}){_WHO_IS} {_NOW}(lives in|works (?:on|at|for|with)|prefers|likes|loves|supports|depends on|runs on"
-    r"|is based in|is located in|was born in) (.+)$"
-)
-_I_DO = re.compile(
-    rf"^{_OPENING}I {_NOW}(prefer|like|love|enjoy|hate|dislike|work on|work at|work for|work as|live in|was born in"
-    r"|use|own|speak|study) (.+)$"
-)
+_DOES = re.compile(rf"^({_NAME}){_WHO_IS} {_NOW}({THEY_DO}) (.+)$")
+_I_DO = re.compile(rf"^{_OPENING}I {_NOW}({I_DO}) (.+)$")
+# Where a sentence goes on with another verb, of the same one or of "I".
+_AND_I = re.compile(rf",? (?:and|but) (?=I {_NOW}(?:{I_DO}) |(?:I'm|I am) an? )")
+_AND_DO = re.compile(rf",? (?:and|but) (?={_NOW}(?:{I_DO}) )")
+_AND_DOES = re.compile(rf",? (?:and|but) (?={_NOW}(?:{THEY_DO}|uses|is an?|is the) )")
+_SPEAKS = re.compile(rf"^{_OPENING}I(?:'m| )")
+_OF_ONE = re.compile(rf"^({_NAME}){_WHO_IS} {_NOW}(?:{THEY_DO}|uses|is an?|is the) ")
 _I_AM = re.compile(rf"^{_OPENING}(?:I'm|I am) (?=an? [a-z])(.+)$")
 _MY = re.compile(
     rf"^{_OPENING}[Mm]y (name|email|birthday|hometown|job|employer|favou?rite [a-z]+(?: [a-z]+)?|timezone|dog|cat|wife"
@@ -219,11 +222,23 @@ def _stated(sentence: str, title: str | None, speaker: str, named: Container[str
     if about and (decided := _decision(sentence, about)) is not None:
         yield decided
         return
-    for rule in (_of_me, _of_others):
-        found = list(rule(sentence, speaker, named))
-        if found:
-            yield from found
-            return
+    for clause in _clauses(sentence):
+        found = list(_of_me(clause, speaker, named))
+        yield from found or _of_others(clause, speaker, named)
+
+
+def _clauses(sentence: str) -> Iterator[str]:
+    """The sentence, in so many as it has verbs that are of one who is named once.
+
+    >>> list(_clauses("I work on Wingbeat and live in Oslo")), list(_clauses("Ada Holm uses Vim and likes tea"))
+    (['I work on Wingbeat', 'I live in Oslo'], ['Ada Holm uses Vim', 'Ada Holm likes tea'])
+    """
+    for part in _AND_I.split(sentence):
+        one = _OF_ONE.match(part)
+        who, joint = ("I", _AND_DO) if _SPEAKS.match(part) else (one[1], _AND_DOES) if one else ("", None)
+        first, *others = joint.split(part) if joint else [part]
+        yield first
+        yield from (f"{who} {other}" for other in others)
 
 
 def _decision(sentence: str, about: str) -> Triple | None:
@@ -279,8 +294,9 @@ def _done(subject: str | None, predicate: str, given: str, sure: float) -> Itera
         return
     if predicate in PLACED:
         # One does not live in fear; and a name of a place ends where other words begin.
-        place = PLACE_NAME.match(given)
-        values = [place[0].rstrip(".,")] if place else list(_values(given)) if POINTED_AT.match(given) else []
+        place = PLACE_NAME.match(_ARTICLE.sub("", given) if predicate == "lives_in" else given)
+        pointed_at = POINTED_AT.match(given) and predicate not in NAMED_PLACES
+        values = [place[0].rstrip(".,")] if place else list(_values(given)) if pointed_at else []
         # A year is no place.
         yield from (Triple(subject, predicate, value, sure) for value in values if not value.isdigit())
         return
@@ -308,7 +324,7 @@ def _fits(of: str, value: str) -> bool:
         return "@" in value
     if of == "birthday":
         return _DAY.search(value) is not None
-    return not value.split()[0].endswith("ing")
+    return not (value[0].islower() and value.split()[0].endswith("ing"))
 
 
 def _kinds(given: str) -> Iterator[str]:

@@ -6,13 +6,20 @@ import re
 
 from cuetrail.extract import names
 
+# What somebody does, as the rules know it.
+I_DO = "prefer|like|love|enjoy|hate|dislike|work on|work at|work for|work as|live in|was born in|use|own|speak|study"
+THEY_DO = (
+    "lives in|works (?:on|at|for|with)|prefers|likes|loves|supports|depends on|runs on|is based in|is located in"
+    "|was born in"
+)
 # Where what is said of something ends and another thought begins.
 TURNS = (
     "because|since|but|so|when|while|which|who|although|though|as well|instead|until|where|after|before|even|now"
     "|these days|at the moment|right now|for now|currently|at work|every|whenever|if|that|once|unless|except"
 )
 END = re.compile(
-    rf"\s*(?:[.;:!](?=\s)|,? (?:{TURNS})\b|,? and (?:I|we|it|he|she|they|that)\b| - | – | — |\s\().*$",
+    rf"\s*(?:[.;:!](?=\s)|,? (?:{TURNS})\b|,? and (?:I|we|it|he|she|they|that)\b"
+    rf"|,? and (?:(?:{I_DO}|{THEY_DO}|uses)|(?:am|is|are|was|were|has|have) )| - | – | — |\s\().*$",
     re.IGNORECASE | re.DOTALL,
 )
 # What is said by the way, behind a comma or at the end.
@@ -59,6 +66,8 @@ JOINTS = re.compile(r" (?:of|for|to|in|at|on|with|behind|by|from|that|which|who|
 
 # A place is a name, or something one can point at.
 PLACED = ("lives_in", "works_at", "based_in", "located_in", "born_in")
+# Of these only a name says where: who lives in a small flat may live in any town.
+NAMED_PLACES = ("lives_in", "born_in", "based_in")
 POINTED_AT = re.compile(r"(?:a|an|the|my|our|his|her|their) |[A-Z0-9]")
 _PROPER = r"[A-Z0-9][\w.&'/-]*"
 _WITHIN = "of|de|da|di|del|la|am|an|der|upon|and|the|&"

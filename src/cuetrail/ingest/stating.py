@@ -7,7 +7,7 @@ later, in a transaction of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from cuetrail.errors import InputError
@@ -18,7 +18,7 @@ from cuetrail.ingest.linking import Change, is_found, norms_of, resolve
 from cuetrail.model import Fact, Node, Scope
 from cuetrail.resolution import Resolved, precedence, resolve_entity
 from cuetrail.store.base import Batch, Store
-from cuetrail.store.facts import CERTAIN, MADE_FOR_A_FACT, Stated, Verdict
+from cuetrail.store.facts import MADE_FOR_A_FACT, Stated, Verdict, value_of
 from cuetrail.text import digest, fact_id, norm_name, source_id
 
 # Who a user is in a chat, and whose words are nobody's facts.
@@ -129,13 +129,18 @@ def _fields(file: Node) -> list[Triple]:
 def _end(store: Store, scope: Scope, batch: Batch, refs: Sequence[str], now: int) -> None:
     """Retract what was read out of texts that go, or of fields that changed, and is not stated again."""
     if refs:
-        again = {id_ for one in batch.stated for id_ in one.ids}
-        # A field with another value is superseded by that.
-        fields = (one for one in batch.stated if one.single and one.fact.valid_from is None and not one.settled)
-        superseded = {(one.fact.subject, one.fact.predicate) for one in fields if one.fact.confidence >= CERTAIN}
-        left = [fact for fact in store.facts_from(scope, refs) if fact.id not in again and fact.source != "user_edit"]
-        gone = [fact for fact in left if (fact.subject, fact.predicate) not in superseded]
-        batch.verdicts += [Verdict(fact.id, "retracted", now) for fact in gone]
+        again = {said for one in batch.stated for said in _said(one)}
+        left = [fact for fact in store.facts_from(scope, refs) if fact.source != "user_edit"]
+        gone = [fact for fact in left if (fact.subject, fact.predicate, value_of(fact)) not in again]
+        batch.verdicts += [Verdict(fact.id, "retracted", now, "statement") for fact in gone]
+        batch.stated = [replace(one, gone=frozenset(refs)) for one in batch.stated]
+
+
+def _said(one: Stated) -> Iterator[Hashable]:
+    """What is stated, also as it may be known so far: with a text for its object."""
+    yield one.fact.subject, one.fact.predicate, value_of(one.fact)
+    if one.words is not None:
+        yield one.fact.subject, one.fact.predicate, (None, norm_name(one.words))
 
 
 class _State:

@@ -90,7 +90,8 @@ class Batch:
     `nodes` are inserted, or replaced where the id exists. `vectors` maps node ids to unit vectors as little-endian
     float16 bytes; they are of the model `space` names (None: the one the memory holds). `roots` maps the short names
     of ingested folders to where they are. `facts` are written as they are; those that are `stated` are fitted into what
-    is known, and `verdicts` say what becomes of facts that are there; see `store.facts`.
+    is known, and `verdicts` say what becomes of facts that are there; see `store.facts`. Facts of the `declared`
+    predicates have one value at a time from now on, or (False) many.
     """
 
     nodes: list[Node] = field(default_factory=list)
@@ -98,6 +99,7 @@ class Batch:
     facts: list[Fact] = field(default_factory=list)
     stated: list[Stated] = field(default_factory=list)
     verdicts: list[Verdict] = field(default_factory=list)
+    declared: dict[str, bool] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     mentions: list[Mention] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
@@ -244,6 +246,7 @@ class Store(Protocol):
     def most_used(self, scope: Scope, limit: int) -> list[str]: ...
     def next_belief(self, scope: Scope, after: int) -> int | None: ...
     def version(self, scope: Scope) -> Hashable: ...
+    def uses(self, scope: Scope) -> Hashable: ...
     def ids(self, scope: Scope, prefix: str, limit: int) -> list[str]: ...
     def named(self, scope: Scope, norms: Sequence[str]) -> dict[str, list[str]]: ...
     def headed(self, scope: Scope, norms: Sequence[str], each: int) -> dict[str, list[str]]: ...

@@ -20,6 +20,9 @@ from cuetrail.ingest.readers.common import Part, aliases, make_pieces, stem
 from cuetrail.text import clean
 
 _SPEAKER_KEYS = ("role", "speaker", "sender", "author", "from", "name", "user")
+# Who it is that a role only calls a person.
+_NAME_KEYS = ("name", "speaker", "sender", "author", "from")
+_PERSON = frozenset({"user", "human"})
 _CONTENT_KEYS = ("content", "text", "message", "value", "parts")
 _TIME_KEYS = ("created_at", "create_time", "timestamp", "time", "date", "ts", "at")
 _TITLE_KEYS = ("title", "name", "subject")
@@ -132,6 +135,8 @@ def _turn(message: Any) -> Turn | None:
     if not isinstance(message, dict) or _is_hidden(message):
         return None
     speaker = next((name for key in _SPEAKER_KEYS if (name := _name(message.get(key)))), "")
+    if speaker.casefold() in _PERSON:
+        speaker = next((name for key in _NAME_KEYS if (name := _name(message.get(key)))), speaker)
     text = next((text for key in _CONTENT_KEYS if (text := _content(message.get(key)))), "")
     return Turn(speaker, text, _time(message)) if speaker and text else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -207,6 +207,10 @@ class LocalStore(FactStore):
                 another_version(db)
 
     # --- reading
+
+    def uses(self, scope: Scope) -> Hashable:
+        self._count_accesses()
+        return super().uses(scope)
 
     def get(self, scope: Scope, ids: Sequence[str]) -> dict[str, Node]:
         self._count_accesses()

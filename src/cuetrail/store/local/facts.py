@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cuetrail.model import Direction, Fact
-from cuetrail.store.facts import (
-    ACTIVE,
-    MADE_FOR_A_FACT,
-    Stated,
-    Verdict,
-    check_ends,
-    ends_of,
-    judged,
-    remembered,
-    settle,
-)
+from cuetrail.store import settling
+from cuetrail.store.facts import MADE_FOR_A_FACT, Stated, Verdict, check_ends, ends_of, remembered
 from cuetrail.store.local import rows
-from cuetrail.store.local.db import chunks, marks, take_keys
+from cuetrail.store.local.db import another_version, chunks, marks, take_keys
 from cuetrail.text import storable
 
 if TYPE_CHECKING:
@@ -34,8 +25,17 @@ SIDES = {"out": ("subject", "facts_of_subject", "facts_past"), "in": ("object", 
 _HELD = "coalesce(f.valid_from, f.created) <= ?"
 _UPDATE = (
     "UPDATE OR REPLACE facts SET id = ?, value = ?, confidence = ?, status = ?, source = ?, source_ref = ?,"
-    " provenance = ?, tags = ?, valid_from = ?, valid_until = ?, superseded_by = ? WHERE key = ?"
+    " provenance = ?, tags = ?, valid_from = ?, valid_until = ?, superseded_by = ?, stated_from = ?, stated_until = ?,"
+    " stated_status = ?, restated = ? WHERE key = ?"
 )
+# Facts that others keep from holding: where one of these goes, they may hold again.
+_SHADOWED = (
+    "EXISTS (SELECT 1 FROM facts s WHERE s.subject = f.subject AND s.predicate = f.predicate AND s.part = f.part"
+    " AND (s.status = 'superseded' OR s.stated_from IS NOT NULL OR s.stated_until IS NOT NULL))"
+)
+
+Topic = tuple[int, int, str]
+"""A place, and in it a subject, by their keys, and a predicate."""
 
 
 # --- reading
@@ -109,10 +109,10 @@ def beginning(reader: Reader, prefix: str, limit: int) -> list[str]:
 
 
 def from_refs(reader: Reader, refs: Sequence[str]) -> list[Fact]:
-    """The user's own active facts that were read out of these nodes, by id."""
+    """The user's own facts that were read out of these nodes and were not taken back, by id."""
     read: list[Row] = []
     for some in chunks(refs):
-        query = f"{rows.FACT} WHERE f.source_ref IN ({marks(len(some))}) AND f.status IN ('staged', 'confirmed')"
+        query = f"{rows.FACT} WHERE f.source_ref IN ({marks(len(some))}) AND f.status <> 'retracted'"
         read += reader.db.execute(f"{query} AND {reader.own('f.part')}", some)
     return sorted(made(reader, read), key=lambda fact: fact.id)
 
@@ -163,7 +163,22 @@ def touch(db: sqlite3.Connection, keys: Iterable[int], now: int) -> None:
         "UPDATE facts SET access_count = access_count + 1,"
         " last_accessed = max(coalesce(last_accessed, ?1), ?1) WHERE key = ?2"
     )
-    db.executemany(query, [(now, key) for key in keys])
+    touched = list(keys)
+    db.executemany(query, [(now, key) for key in touched])
+    count_use(db, "facts", touched)
+
+
+def count_use(db: sqlite3.Connection, table: str, keys: Sequence[int]) -> None:
+    """Let the places of these rows know that something there was used; see `uses`."""
+    for some in chunks(keys):
+        places = f"SELECT DISTINCT part, 1 FROM {table} WHERE key IN ({marks(len(some))})"
+        db.execute(f"INSERT INTO uses {places} ON CONFLICT (part) DO UPDATE SET count = count + 1", some)
+
+
+def uses(db: sqlite3.Connection, parts: Sequence[int]) -> Hashable:
+    """Another one whenever something in these places was used. What this connection writes must not be kept by it."""
+    query = f"SELECT part, count FROM uses WHERE part IN ({marks(len(parts))}) ORDER BY part"
+    return tuple(db.execute(query, parts).fetchall())
 
 
 def put(w: Write, stated: Sequence[Stated], forgotten: Collection[str]) -> None:
@@ -173,56 +188,96 @@ def put(w: Write, stated: Sequence[Stated], forgotten: Collection[str]) -> None:
         return
     ends = w.keys_of(end for one in stated for end in ends_of(one.fact))
     check_ends(stated, ends)
-    new, changed = settle(stated, list(_present(w, stated, ends)))
-    _rewrite(w, changed)
-    first = take_keys(w.db, len(new))
-    w.db.executemany(
-        rows.INSERT_FACT,
-        [
-            rows.fact_row(fact, first + n, w.part, ends[fact.subject], ends[fact.object] if fact.object else None)
-            for n, fact in enumerate(new)
-        ],
-    )
+    _store(w, settling.settle(stated, list(_present(w, stated, ends))), ends)
 
 
 def _present(w: Write, stated: Sequence[Stated], ends: dict[str, int]) -> Iterator[tuple[int, Fact]]:
-    """What the user has on the same: the facts of the same ids, and those a single-valued one may contradict."""
-    mine = f"f.part IN ({','.join(map(str, w.ids.mine)) or 'NULL'})"
+    """What is known here on the same: the facts of the same ids, and those a single-valued one may contradict."""
     called = {key: id_ for id_, key in ends.items()}
     read: dict[int, Row] = {}
     for some in chunks([id_ for one in stated for id_ in one.ids]):
-        for row in w.db.execute(f"{rows.FACT} WHERE f.id IN ({marks(len(some))}) AND {mine}", some):
+        for row in w.db.execute(f"{rows.FACT} WHERE f.id IN ({marks(len(some))}) AND f.part = ?", (*some, w.part)):
             read[row[0]] = row
     for subject, predicate in {(one.fact.subject, one.fact.predicate): None for one in stated if one.meets_all}:
-        query = f"{rows.FACT} WHERE f.subject = ? AND f.predicate = ? AND {mine}"
-        read.update((row[0], row) for row in w.db.execute(query, (ends[subject], predicate)))
+        read.update((row[0], row) for row in _of_topic(w, (w.part, ends[subject], predicate)))
     for key, row in sorted(read.items()):
         fact = rows.to_fact(row)
         yield key, replace(fact, subject=called.get(row[19], fact.subject), object=called.get(row[20], fact.object))
 
 
+def _of_topic(w: Write, topic: Topic) -> list[Row]:
+    """All facts of a subject and predicate in a place."""
+    query = f"{rows.FACT} WHERE f.part + 0 = ? AND f.subject = ? AND f.predicate = ?"
+    return w.db.execute(query, topic).fetchall()
+
+
 def judge(w: Write, verdicts: Sequence[Verdict]) -> None:
-    """Confirm or retract facts of the user's; those that have ended, or are gone, are left alone."""
+    """Confirm or retract facts of the user's; those that were taken back, or are gone, are left alone."""
     given = {verdict.fact: verdict for verdict in verdicts}
     keys = w.own_keys(given, "facts")
-    found = {key: given[id_] for id_, key in keys.items()}
-    for some in chunks(list(found)):
-        read = w.db.execute(f"{rows.FACT} WHERE f.key IN ({marks(len(some))})", some).fetchall()
-        _rewrite(w, {row[0]: judged(rows.to_fact(row), found[row[0]]) for row in read if row[8] in ACTIVE})
+    by_topic: dict[Topic, list[Verdict]] = {}
+    for some in chunks(list(keys.values())):
+        query = f"SELECT key, id, part, subject, predicate FROM facts WHERE key IN ({marks(len(some))})"
+        found = {row[0]: row[1:] for row in w.db.execute(query, some)}
+        for id_, key in keys.items():
+            if key in found:
+                plain, *topic = found[key]
+                by_topic.setdefault((topic[0], topic[1], topic[2]), []).append(replace(given[id_], fact=plain))
+    for topic, some_verdicts in by_topic.items():
+        present = [(row[0], rows.to_fact(row)) for row in _of_topic(w, topic)]
+        _store(w, settling.judge(some_verdicts, present), part=topic[0])
 
 
-def _rewrite(w: Write, changed: Mapping[int, Fact | None]) -> None:
-    """Change facts; one that is None goes. Nothing else of an entity is worth two facts of one beginning."""
+def shadowing(db: sqlite3.Connection, where: str, values: Sequence[Any]) -> list[Topic]:
+    """The topics of facts that keep others from holding; `where` says which facts (f)."""
+    query = f"SELECT DISTINCT f.part, f.subject, f.predicate FROM facts f WHERE {where} AND {_SHADOWED}"
+    return db.execute(query, values).fetchall()
+
+
+def refit(w: Write, topics: Iterable[Topic], single: bool | None = None) -> None:
+    """Let facts hold as what is left says, after some are gone; or as is right for a predicate that is declared so."""
+    for topic in topics:
+        present = [(row[0], rows.to_fact(row)) for row in _of_topic(w, topic)]
+        _store(w, settling.refit(present, single), part=topic[0])
+
+
+def redeclare(w: Write, declared: Mapping[str, bool]) -> None:
+    """Fit all the user's facts of predicates that have one value at a time from now on, or many."""
+    mine = f"part IN ({','.join(map(str, w.ids.mine)) or 'NULL'})"
+    query = f"SELECT DISTINCT part, subject, predicate FROM facts WHERE predicate = ? AND {mine}"
+    for predicate, single in declared.items():
+        refit(w, w.db.execute(query, (predicate,)).fetchall(), single)
+
+
+def _store(
+    w: Write, settled: settling.Settled[int], ends: Mapping[str, int] | None = None, part: int | None = None
+) -> None:
+    """Change facts of a place, one that is None goes, and insert the new ones, with the ends of one like them if there
+    is one.
+    """
+    new, changed = settled
+    if changed and part not in (None, w.part):
+        another_version(w.db, part)
     w.db.executemany("DELETE FROM facts WHERE key = ?", [(key,) for key, fact in changed.items() if fact is None])
     table = [
         (
             f.id, f.value, f.confidence, f.status, f.source, f.source_ref, f.provenance, rows.pack(f.tags),
-            f.valid_from, f.valid_until, f.superseded_by, key,
+            f.valid_from, f.valid_until, f.superseded_by, f.stated_from, f.stated_until, f.stated_status, f.restated,
+            key,
         )
         for key, f in changed.items()
         if f is not None
     ]  # fmt: skip
     w.db.executemany(_UPDATE, table)
+    first = take_keys(w.db, len(new)) if new else 0
+    for number, (fact, like) in enumerate(new):
+        place: tuple[int, int, int | None]
+        if like is None:
+            known = ends or {}
+            place = (w.part, known[fact.subject], None if fact.object is None else known[fact.object])
+        else:
+            place = w.db.execute("SELECT part, subject, object FROM facts WHERE key = ?", (like,)).fetchone()
+        w.db.execute(rows.INSERT_FACT, rows.fact_row(fact, first + number, *place))
 
 
 def forget_refs(w: Write, ids: Sequence[str]) -> list[int]:
@@ -230,12 +285,14 @@ def forget_refs(w: Write, ids: Sequence[str]) -> list[int]:
     else, to be removed as well.
     """
     loose: set[int] = set()
-    mine = f"part IN ({','.join(map(str, w.ids.mine)) or 'NULL'})"
+    mine = f"f.part IN ({','.join(map(str, w.ids.mine)) or 'NULL'})"
     for some in chunks(ids):
-        among = f"source_ref IN ({marks(len(some))}) AND {mine}"
-        for ends in w.db.execute(f"SELECT subject, object FROM facts WHERE {among}", some).fetchall():
+        among = f"f.source_ref IN ({marks(len(some))}) AND {mine}"
+        for ends in w.db.execute(f"SELECT f.subject, f.object FROM facts f WHERE {among}", some).fetchall():
             loose.update(key for key in ends if key is not None)
-        w.db.execute(f"DELETE FROM facts WHERE {among}", some)
+        topics = shadowing(w.db, among, some)
+        w.db.execute(f"DELETE FROM facts AS f WHERE {among}", some)
+        refit(w, topics)
     return [key for key in sorted(loose) if _is_idle(w, key)]
 
 

@@ -59,6 +59,11 @@ class FactStore:
         with self.db.looking() as db:
             return ids_of(db, scope).version
 
+    def uses(self, scope: Scope) -> Hashable:
+        """Another one whenever something that the scope sees was used, by any process."""
+        with self.db.looking() as db:
+            return fact_rows.uses(db, ids_of(db, scope).parts)
+
     def named_like(self, scope: Scope, words: Collection[str], beginnings: Collection[str], limit: int) -> list[Alike]:
         """Nodes with one of these words, or one that begins so, in their names."""
         with self.db.reading() as db:

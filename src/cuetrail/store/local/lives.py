@@ -10,6 +10,7 @@ from cuetrail.model import NEWBORN, Life, Node
 from cuetrail.store.dreams import Living
 from cuetrail.store.local import rows
 from cuetrail.store.local.db import chunks, log_changes, marks
+from cuetrail.store.local.facts import count_use
 from cuetrail.store.local.read import Reader
 
 _LIFE = "salience, state, confidence, accesses, last_access, last_decay, interval, gradient, retention"
@@ -30,6 +31,7 @@ def touch(db: sqlite3.Connection, keys: Sequence[int], now: int, wake: bool = Fa
     asleep = sorted(key for key, life in old.items() if life.state == "archived")
     counted = old if wake else {key: life for key, life in old.items() if life.state != "archived"}
     db.executemany(_PUT, [rows.life_row(key, touched(life, now)) for key, life in counted.items()])
+    count_use(db, "nodes", list(counted))
     return asleep
 
 

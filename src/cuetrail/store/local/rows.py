@@ -37,8 +37,9 @@ INSERT_EDGE = "INSERT OR REPLACE INTO edges VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,
 
 FACT = """SELECT f.key, f.part, f.id, a.id, f.predicate, b.id, f.value, f.confidence, f.status, f.source, f.source_ref,
   f.provenance, f.tags, f.access_count, f.last_accessed, f.created, f.valid_from, f.valid_until, f.superseded_by,
-  f.subject, f.object FROM facts f JOIN nodes a ON a.key = f.subject LEFT JOIN nodes b ON b.key = f.object"""
-INSERT_FACT = "INSERT OR REPLACE INTO facts VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+  f.subject, f.object, f.stated_from, f.stated_until, f.stated_status, f.restated
+  FROM facts f JOIN nodes a ON a.key = f.subject LEFT JOIN nodes b ON b.key = f.object"""
+INSERT_FACT = "INSERT OR REPLACE INTO facts VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 
 
 def check_sum(row: Sequence[Any]) -> int:
@@ -291,13 +292,17 @@ def fact_row(fact: Fact, key: int, part: int, subject: int, object_: int | None)
         fact.valid_from,
         fact.valid_until,
         fact.superseded_by,
+        fact.stated_from,
+        fact.stated_until,
+        fact.stated_status,
+        fact.restated,
     )
 
 
 def to_fact(row: tuple[Any, ...]) -> Fact:
     """A row of the FACT query as a fact."""
     tags = tuple(json.loads(row[12])) if row[12] else ()
-    fields = (*row[2:12], tags, *row[13:19])
+    fields = (*row[2:12], tags, *row[13:19], *row[21:25])
     return Fact(*fields)
 
 

@@ -272,8 +272,16 @@ def _relations(db: sqlite3.Connection) -> None:
     db.executemany("INSERT OR IGNORE INTO relation_words VALUES (?, ?, ?, ?)", list(true_words(db)))
 
 
+def _stated(db: sqlite3.Connection) -> None:
+    """Room for what was stated of a fact, where that is not what holds, and for how often anything was used."""
+    for column in ("stated_from INTEGER", "stated_until INTEGER", "stated_status TEXT", "restated INTEGER"):
+        db.execute(f"ALTER TABLE facts ADD COLUMN {column}")
+    db.execute("CREATE TABLE uses (part INTEGER PRIMARY KEY, count INTEGER NOT NULL)")
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
-    _first, _change_over, _dreams, _energy, _expiry, _facts, _core, _types, _time, _ahead, _time, _named, _relations,
+    _first, _change_over, _dreams, _energy, _expiry, _facts, _core, _types, _time, _ahead, _time, _named,
+    _relations, _stated,
 )  # fmt: skip
 VERSION = len(MIGRATIONS)
 

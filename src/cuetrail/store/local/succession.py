@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from cuetrail.model import Scope
 from cuetrail.store.base import Batch, Written
-from cuetrail.store.local import write
+from cuetrail.store.local import facts, write
 from cuetrail.store.local.db import chunks, marks
 from cuetrail.text import fact_id, link_id
 
@@ -49,7 +49,7 @@ def _pass_on(db: sqlite3.Connection, scope: Scope, successors: Mapping[str, str]
     old, new = w.own_keys(successors), w.own_keys(successors.values())
     heirs = {old[a]: _End(new[b], b) for a, b in successors.items() if a in old and b in new}
     for keys in chunks(list(heirs)):
-        _pass_facts(db, keys, heirs)
+        _pass_facts(w, keys, heirs)
         _pass_edges(db, keys, heirs)
         db.executemany(
             "UPDATE notes SET target = ? WHERE target_on = 'node' AND target = ?",
@@ -57,7 +57,8 @@ def _pass_on(db: sqlite3.Connection, scope: Scope, successors: Mapping[str, str]
         )
 
 
-def _pass_facts(db: sqlite3.Connection, keys: Sequence[int], heirs: Heirs) -> None:
+def _pass_facts(w: write.Write, keys: Sequence[int], heirs: Heirs) -> None:
+    db = w.db
     among = f"IN ({marks(len(keys))})"
     found = db.execute(
         "SELECT f.key, f.part, f.id, f.predicate, f.value, f.subject, a.id, f.object, b.id FROM facts f"
@@ -77,6 +78,9 @@ def _pass_facts(db: sqlite3.Connection, keys: Sequence[int], heirs: Heirs) -> No
         db.execute(update, (new_id, subject.key, object_.key, key))
         renamed.append((new_id, subject.key, part, id_))
     db.executemany("UPDATE facts SET superseded_by = ? WHERE subject = ? AND part = ? AND superseded_by = ?", renamed)
+    ends = [end.key for end in heirs.values()]
+    for some in chunks(ends):
+        facts.refit(w, facts.shadowing(db, f"f.subject IN ({marks(len(some))})", some))
 
 
 def _pass_edges(db: sqlite3.Connection, keys: Sequence[int], heirs: Heirs) -> None:

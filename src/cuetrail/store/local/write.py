@@ -57,6 +57,7 @@ def write_batch(db: sqlite3.Connection, scope: Scope, batch: Batch, dreamt: str 
     edges = [e for e in batch.edges if e.src not in forgotten and e.dst not in forgotten]
     _put_edges(w, edges)
     _put_facts(w, batch, forgotten)
+    facts.redeclare(w, batch.declared)
     facts.judge(w, batch.verdicts)
     facts.put(w, batch.stated, forgotten)
     _put_notes(w, batch, forgotten)
@@ -96,6 +97,7 @@ def remove_nodes(w: Write, keys: Sequence[int]) -> None:
         incident = w.db.execute(f"SELECT DISTINCT edge FROM adjacency WHERE node {among}", some).fetchall()
         remove_edges(w, [row[0] for row in incident])
         _drop_labels(w, some)
+        topics = facts.shadowing(w.db, f"f.object {among} AND NOT f.subject {among}", (*some, *some))
         for table, column in (
             ("links", "src"),
             ("mentions", "source"),
@@ -109,6 +111,7 @@ def remove_nodes(w: Write, keys: Sequence[int]) -> None:
             w.db.execute(f"DELETE FROM {table} WHERE {column} {among}", some)
         w.db.execute(f"DELETE FROM notes WHERE target_on = 'node' AND target {among}", some)
         w.db.execute(f"DELETE FROM nodes WHERE key {among}", some)
+        facts.refit(w, topics)
         w.changed.update(some)
 
 

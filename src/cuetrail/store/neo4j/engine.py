@@ -244,6 +244,10 @@ class Neo4jStore:
         """When the next fact begins to hold that was stated ahead of its time."""
         return self._ask(scope, lambda reader: facts.next_belief(reader, after))
 
+    def uses(self, scope: Scope) -> Hashable:
+        """Another one whenever something that the scope sees was used, by any process."""
+        return self._ask(scope, facts.uses)
+
     def version(self, scope: Scope) -> Hashable:
         """Another one after every write, in any process, to what the scope sees."""
         return self._ask(scope, lambda reader: reader.ids.version)

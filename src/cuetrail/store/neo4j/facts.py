@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cuetrail.model import Fact
+from cuetrail.store import settling
 from cuetrail.store.base import Alike
-from cuetrail.store.facts import (
-    ACTIVE,
-    MADE_FOR_A_FACT,
-    Stated,
-    Verdict,
-    check_ends,
-    ends_of,
-    judged,
-    remembered,
-    settle,
-)
+from cuetrail.store.facts import ACTIVE, MADE_FOR_A_FACT, Stated, Verdict, check_ends, ends_of, remembered
 from cuetrail.store.naming import words_of
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.beliefs import to_facts
@@ -35,10 +27,13 @@ if TYPE_CHECKING:
 Handle = tuple[str, int]
 """The uid of a fact and the number of its place."""
 
+Topic = tuple[int, int, str]
+"""A place, and in it a subject, by their numbers, and a predicate."""
+
 _WITH_ENDS = f"""MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode)
 WITH f, a, b WHERE a.part IN $parts AND (b IS NULL OR b.part IN $parts) RETURN properties(f), {ENDS}"""
 _BY_UID = f"UNWIND $uids AS uid MATCH (f:CueFact {{uid: uid}}) WITH f {_WITH_ENDS}"
-_FROM = f"""MATCH (f:CueFact) WHERE f.part IN $mine AND f.source_ref IN $refs AND f.status IN $active
+_FROM = f"""MATCH (f:CueFact) WHERE f.part IN $mine AND f.source_ref IN $refs AND f.status <> 'retracted'
 WITH f {_WITH_ENDS}"""
 _USED = """MATCH (f:CueFact) WHERE f.part IN $parts AND f.access_count > 0 AND f.status IN $active
 MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) WHERE a.part IN $parts
@@ -50,14 +45,32 @@ WITH f ORDER BY f.id LIMIT $limit
 MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) RETURN properties(f), {ENDS}"""
 _TOUCH = """UNWIND $uids AS uid MATCH (f:CueFact {uid: uid}) SET f.access_count = f.access_count + 1,
   f.last_accessed = CASE WHEN f.last_accessed > $now THEN f.last_accessed ELSE $now END"""
+# Apart from the place itself, which writers hold. Held first, as what is counted on is.
+_USE = """UNWIND $parts AS part MERGE (u:CueUses {part: part}) SET u.held = true
+SET u.count = coalesce(u.count, 0) + 1"""
+_USES = "MATCH (u:CueUses) WHERE u.part IN $parts RETURN u.part, u.count ORDER BY u.part"
 _ALIKE = f"""CALL db.index.fulltext.queryNodes('{NAME_INDEX}', $query) YIELD node AS m, score
 WHERE m.part IN $parts WITH m, score ORDER BY score DESC LIMIT $limit
 MATCH (m)<-[:CUE_NAMED]-(n:CueNode) WITH DISTINCT n RETURN n.key, n.id, n.part, n.kind, n.name, n.aliases"""
-_SAME = f"""UNWIND $rows AS row MATCH (f:CueFact {{topic: toString(row[0]) + ':' + left(row[1], $most)}})
-WHERE f.predicate = row[1] AND f.part IN $mine WITH DISTINCT f
+_SAME = f"""UNWIND $rows AS row MATCH (f:CueFact {{topic: toString(row[1]) + ':' + left(row[2], $most)}})
+WHERE f.predicate = row[2] AND f.part = row[0] WITH DISTINCT f
 MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) RETURN properties(f), {ENDS}"""
 _MINE = f"""UNWIND $uids AS uid MATCH (f:CueFact {{uid: uid}})
 MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) RETURN properties(f), {ENDS}"""
+_TOPIC = "MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) RETURN DISTINCT f.part, a.key, f.predicate"
+_TOPICS = (
+    "UNWIND $uids AS uid MATCH (f:CueFact {uid: uid})-[:CUE_SUBJECT]->(a) RETURN uid, f.id, f.part, a.key, f.predicate"
+)
+# Facts that others keep from holding: where one of these goes, they may hold again.
+_SHADOWING = f"""WITH DISTINCT f WHERE EXISTS {{ MATCH (s:CueFact {{topic: f.topic}}) WHERE s.part = f.part
+  AND s.predicate = f.predicate AND
+  (s.status = 'superseded' OR s.stated_from IS NOT NULL OR s.stated_until IS NOT NULL) }} {_TOPIC}"""
+_OF_OBJECTS = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}})<-[:CUE_OBJECT]-(f:CueFact) {_SHADOWING}"""
+_OF_SUBJECTS = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}})<-[:CUE_SUBJECT]-(f:CueFact) {_SHADOWING}"""
+_OF_REFS = f"MATCH (f:CueFact) WHERE f.part IN $mine AND f.source_ref IN $refs {_SHADOWING}"
+_OF_PREDICATE = f"MATCH (f:CueFact) WHERE f.part IN $mine AND f.predicate = $predicate WITH DISTINCT f {_TOPIC}"
+_ENDS = """UNWIND $uids AS uid MATCH (f:CueFact {uid: uid})-[:CUE_SUBJECT]->(a:CueNode)
+OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) RETURN uid, a.key, b.key"""
 _CHANGE = "UNWIND $rows AS row MATCH (f:CueFact {uid: row.was}) SET f += row.props"
 _GO = "UNWIND $uids AS uid MATCH (f:CueFact {uid: uid}) DETACH DELETE f"
 _CREATE = """UNWIND $rows AS row CREATE (f:CueFact) SET f = row.props
@@ -95,8 +108,8 @@ def beginning(reader: Reader, prefix: str, limit: int) -> list[str]:
 
 
 def from_refs(reader: Reader, refs: Sequence[str]) -> list[Fact]:
-    """The user's own active facts that were read out of these nodes, by id."""
-    given = {"mine": reader.ids.mine, "parts": reader.parts, "active": list(ACTIVE)}
+    """The user's own facts that were read out of these nodes and were not taken back, by id."""
+    given = {"mine": reader.ids.mine, "parts": reader.parts}
     found = [row for some in chunks(refs) for row in rows(reader.tx, _FROM, refs=list(some), **given)]
     return sorted(to_facts(reader, found), key=lambda fact: fact.id)
 
@@ -144,7 +157,20 @@ def named_like(reader: Reader, words: Collection[str], beginnings: Collection[st
 
 def touch(reader: Reader, ids: Sequence[str], now: int) -> None:
     """Count one use of each fact."""
-    rows(reader.tx, _TOUCH, uids=[one.handle for one in reader.ids.seek(ids, "fact").values()], now=now)
+    found = reader.ids.seek(ids, "fact").values()
+    rows(reader.tx, _TOUCH, uids=[one.handle for one in found], now=now)
+    count_use(reader.tx, {one.part for one in found})
+
+
+def uses(reader: Reader) -> Hashable:
+    """Another one whenever something in the places of a scope was used."""
+    return tuple(tuple(row) for row in rows(reader.tx, _USES, parts=reader.parts))
+
+
+def count_use(tx: Tx, parts: Collection[int]) -> None:
+    """Let places know that something there was used; see `uses`."""
+    if parts:
+        rows(tx, _USE, parts=sorted(parts))
 
 
 def put(w: Write, stated: Sequence[Stated], forgotten: Collection[str]) -> None:
@@ -154,45 +180,84 @@ def put(w: Write, stated: Sequence[Stated], forgotten: Collection[str]) -> None:
         return
     ends = w.ids.keys([end for one in stated for end in ends_of(one.fact)])
     check_ends(stated, ends)
-    new, changed = settle(stated, list(_present(w, stated, ends)))
-    _rewrite(w, changed)
-    put_rows = [
-        {
-            "subject": ends[f.subject],
-            "object": ends[f.object] if f.object is not None else None,
-            "props": made.fact_props(f, w.part),
-        }
-        for f in new
-    ]
-    for some in chunks(put_rows):
-        rows(w.tx, _CREATE, rows=some)
-    ranked(w.tx, [uid(w.part, fact.id) for fact in new])
+    _store(w, settling.settle(stated, list(_present(w, stated, ends))), ends)
 
 
 def _present(w: Write, stated: Sequence[Stated], ends: dict[str, int]) -> Iterator[tuple[Handle, Fact]]:
-    """What the user has on the same: the facts of the same ids, and those a single-valued one may contradict."""
+    """What is known here on the same: the facts of the same ids, and those a single-valued one may contradict."""
     called = {key: id_ for id_, key in ends.items()}
-    uids = [uid(part, id_) for one in stated for id_ in one.ids for part in w.ids.mine]
+    uids = [uid(w.part, id_) for one in stated for id_ in one.ids]
     found = [row for some in chunks(uids) for row in rows(w.tx, _MINE, uids=some)]
-    pairs = list(dict.fromkeys((ends[one.fact.subject], one.fact.predicate) for one in stated if one.meets_all))
-    for some in chunks([list(pair) for pair in pairs]):
-        found += rows(w.tx, _SAME, rows=some, mine=w.ids.mine, most=LONGEST_TOPIC)
+    topics = {(w.part, ends[one.fact.subject], one.fact.predicate): None for one in stated if one.meets_all}
+    found += _of_topics(w, list(topics))
     for fact, a, a_id, _, b, b_id, _ in {row[0]["uid"]: row for row in found}.values():
         other = None if b is None else called.get(b, b_id)
         yield (fact["uid"], fact["part"]), made.to_fact(fact, called.get(a, a_id), other)
 
 
+def _of_topics(w: Write, topics: Sequence[Topic]) -> list[list[Any]]:
+    """All facts of subjects and predicates in places."""
+    wanted = [list(topic) for topic in topics]
+    return [row for some in chunks(wanted) for row in rows(w.tx, _SAME, rows=some, most=LONGEST_TOPIC)]
+
+
+def _by_topic(w: Write, topics: Sequence[Topic]) -> dict[Topic, list[tuple[Handle, Fact]]]:
+    found: dict[Topic, list[tuple[Handle, Fact]]] = {}
+    for fact, a, a_id, _, _, b_id, _ in _of_topics(w, topics):
+        handle = (fact["uid"], fact["part"])
+        found.setdefault((fact["part"], a, fact["predicate"]), []).append((handle, made.to_fact(fact, a_id, b_id)))
+    return found
+
+
 def judge(w: Write, verdicts: Sequence[Verdict]) -> None:
-    """Confirm or retract facts of the user's; those that have ended, or are gone, are left alone."""
+    """Confirm or retract facts of the user's; those that were taken back, or are gone, are left alone."""
     given = {verdict.fact: verdict for verdict in verdicts}
     meant = w.ids.seek(given, "fact", mine=True) if given else {}
     by_uid = {one.handle: given[id_] for id_, one in meant.items()}
-    changed: dict[Handle, Fact] = {}
+    by_topic: dict[Topic, list[Verdict]] = {}
     for some in chunks(list(by_uid)):
-        for fact, _, a_id, _, _, b_id, _ in rows(w.tx, _MINE, uids=some):
-            was = made.to_fact(fact, a_id, b_id)
-            changed[fact["uid"], fact["part"]] = judged(was, by_uid[fact["uid"]])
+        for was, id_, *topic in rows(w.tx, _TOPICS, uids=some):
+            by_topic.setdefault((topic[0], topic[1], topic[2]), []).append(replace(by_uid[was], fact=id_))
+    for topic, present in _by_topic(w, list(by_topic)).items():
+        _store(w, settling.judge(by_topic[topic], present))
+
+
+def shadowing(w: Write, keys: Sequence[int], as_subject: bool = False) -> list[Topic]:
+    """The topics of facts that keep others from holding, of these nodes as objects, or as subjects."""
+    found = rows(w.tx, _OF_SUBJECTS if as_subject else _OF_OBJECTS, keys=keys)
+    return [(part, subject, predicate) for part, subject, predicate in found if as_subject or subject not in keys]
+
+
+def refit(w: Write, topics: Sequence[Topic], single: bool | None = None) -> None:
+    """Let facts hold as what is left says, after some are gone; or as is right for a predicate that is declared so."""
+    for present in _by_topic(w, topics).values():
+        _store(w, settling.refit(present, single))
+
+
+def redeclare(w: Write, declared: Mapping[str, bool]) -> None:
+    """Fit all the user's facts of predicates that have one value at a time from now on, or many."""
+    for predicate, single in declared.items():
+        found = rows(w.tx, _OF_PREDICATE, mine=w.ids.mine, predicate=predicate)
+        refit(w, [(part, subject, name) for part, subject, name in found], single)
+
+
+def _store(w: Write, settled: settling.Settled[Handle], ends: Mapping[str, int] | None = None) -> None:
+    """Change facts, one that is None goes, and insert the new ones: where one like them is, or in the own place."""
+    new, changed = settled
+    likes = [like[0] for _, like in new if like is not None]
+    known = {row[0]: row[1:] for some in chunks(likes) for row in rows(w.tx, _ENDS, uids=some)}
     _rewrite(w, changed)
+    put_rows: list[dict[str, Any]] = []
+    for fact, like in new:
+        if like is not None:
+            part, (subject, object_) = like[1], known[like[0]]
+        else:
+            own = ends or {}
+            part, subject, object_ = w.part, own[fact.subject], own[fact.object] if fact.object is not None else None
+        put_rows.append({"subject": subject, "object": object_, "props": made.fact_props(fact, part)})
+    for some in chunks(put_rows):
+        rows(w.tx, _CREATE, rows=some)
+    ranked(w.tx, [row["props"]["uid"] for row in put_rows])
 
 
 def _rewrite(w: Write, changed: Mapping[Handle, Fact | None]) -> None:
@@ -221,7 +286,9 @@ def forget_refs(w: Write, refs: Sequence[str]) -> list[int]:
     loose: set[int] = set()
     for some in chunks(refs):
         loose.update(key for (key,) in rows(w.tx, _LOOSE, mine=w.ids.mine, refs=list(some)))
+        topics = rows(w.tx, _OF_REFS, mine=w.ids.mine, refs=list(some))
         rows(w.tx, _FORGET, mine=w.ids.mine, refs=list(some))
+        refit(w, [(part, subject, predicate) for part, subject, predicate in topics])
     if not loose:
         return []
     return [key for (key,) in rows(w.tx, _IDLE, keys=sorted(loose), made=made.pack(MADE_FOR_A_FACT))]

@@ -10,6 +10,7 @@ from cuetrail.model import NEWBORN, Life, Node
 from cuetrail.store.dreams import Living
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
+from cuetrail.store.neo4j.facts import count_use
 from cuetrail.store.neo4j.places import log
 from cuetrail.store.neo4j.read import Reader
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _LIFE = ", ".join(f"n.{name}" for name in made.LIFE)
 _OLD = f"UNWIND $keys AS key MATCH (n:CueNode {{key: key}}) RETURN key, {_LIFE}"
+_PARTS = "UNWIND $keys AS key MATCH (n:CueNode {key: key}) RETURN DISTINCT n.part"
 _HOLD = "UNWIND $keys AS key MATCH (n:CueNode {key: key}) SET n.held = true"
 # The mark by which searches leave out the archive goes with the state.
 _PUT = """UNWIND $rows AS row MATCH (n:CueNode {key: row.key})
@@ -47,6 +49,7 @@ def touch(tx: Tx, keys: Sequence[int], now: int) -> None:
         rows(tx, _HOLD, keys=some)
     old = {row[0]: _life(row[1:]) for some in chunks(keys) for row in rows(tx, _OLD, keys=some)}
     _put(tx, ((key, touched(life, now)) for key, life in old.items()))
+    count_use(tx, {part for some in chunks(keys) for (part,) in rows(tx, _PARTS, keys=some)})
     log(tx, [key for key, life in old.items() if life.state == "archived"])
 
 

@@ -51,8 +51,10 @@ def remove_nodes(w: Write, keys: Sequence[int]) -> None:
         w.labelled.subtract(part for _, part, labelled in found if labelled)
         remove_edges(w.tx, [row[0] for row in rows(w.tx, _INCIDENT, keys=some)])
         drop_labels(w.tx, some)
+        topics = facts.shadowing(w, some)
         for query in (_ABOUT, _LINKS, _NODES):
             rows(w.tx, query, keys=some)
+        facts.refit(w, topics)
         w.changed.update(some)
 
 

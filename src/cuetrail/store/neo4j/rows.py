@@ -33,7 +33,8 @@ EDGE = (
 )  # fmt: skip
 FACT = (
     "id", "predicate", "value", "confidence", "status", "source", "source_ref", "provenance", "tags", "access_count",
-    "last_accessed", "created", "valid_from", "valid_until", "superseded_by",
+    "last_accessed", "created", "valid_from", "valid_until", "superseded_by", "stated_from",
+    "stated_until", "stated_status", "restated",
 )  # fmt: skip
 # Everything of a node but what only searches need, which may be as long as the text.
 NODE = (

@@ -96,8 +96,9 @@ RELATIONSHIPS = (
 TIME = ("CREATE INDEX cue_by_node_part_at_key IF NOT EXISTS FOR (n:CueNode) ON (n.part, n.at, n.key)",)
 
 AHEAD = ("CREATE INDEX cue_by_fact_valid_from IF NOT EXISTS FOR (n:CueFact) ON (n.valid_from)",)
+USES = ("CREATE CONSTRAINT cue_uses_part IF NOT EXISTS FOR (u:CueUses) REQUIRE u.part IS UNIQUE",)
 
-MIGRATIONS: tuple[Sequence[str], ...] = (_first(), FACTS, (), TIME, AHEAD, INDEXES, RELATIONSHIPS)
+MIGRATIONS: tuple[Sequence[str], ...] = (_first(), FACTS, (), TIME, AHEAD, INDEXES, RELATIONSHIPS, USES)
 VERSION = len(MIGRATIONS)
 _RANKED = MIGRATIONS.index(INDEXES) + 1
 _WORDED = MIGRATIONS.index(RELATIONSHIPS) + 1

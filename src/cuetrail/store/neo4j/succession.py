@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cuetrail.model import Scope
 from cuetrail.store.base import Batch, Written
 from cuetrail.store.facts import ACTIVE
+from cuetrail.store.neo4j import facts
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.ids import short, uid
 from cuetrail.store.neo4j.places import Write
@@ -81,6 +82,8 @@ def _pass_on(w: Write, successors: Mapping[str, str]) -> None:
     heirs: Heirs = {old[a]: _End(new[b], b) for a, b in successors.items() if a in old and b in new}
     for keys in chunks([key for key in heirs if key is not None]):
         _pass_facts(w.tx, keys, heirs)
+        ends = [heirs[key].key for key in keys]
+        facts.refit(w, facts.shadowing(w, [end for end in ends if end is not None], as_subject=True))
         _pass_edges(w.tx, keys, heirs)
         rows(w.tx, _NOTES, rows=[[key, heirs[key].key] for key in keys])
 

@@ -82,6 +82,7 @@ def carry_out(w: Write, batch: Batch, keys: Sequence[int]) -> Written:
     edges = [e for e in batch.edges if e.src not in forgotten and e.dst not in forgotten]
     _put_edges(w, edges)
     _put_facts(w, [f for f in batch.facts if f.subject not in forgotten and f.object not in forgotten])
+    facts.redeclare(w, batch.declared)
     facts.judge(w, batch.verdicts)
     facts.put(w, batch.stated, forgotten)
     _put_notes(w, batch, forgotten)

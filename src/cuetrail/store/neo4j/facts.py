@@ -24,7 +24,7 @@ from cuetrail.store.neo4j.beliefs import to_facts
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.ids import Found, uid
 from cuetrail.store.neo4j.ranks import LONGEST_TOPIC, ranked
-from cuetrail.store.neo4j.read import ENDS, Reader
+from cuetrail.store.neo4j.read import AMONG, ENDS, Reader
 from cuetrail.store.neo4j.schema import NAME_INDEX
 from cuetrail.text import storable
 
@@ -54,7 +54,7 @@ _ALIKE = f"""CALL db.index.fulltext.queryNodes('{NAME_INDEX}', $query) YIELD nod
 WHERE m.part IN $parts WITH m, score ORDER BY score DESC LIMIT $limit
 MATCH (m)<-[:CUE_NAMED]-(n:CueNode) WITH DISTINCT n RETURN n.key, n.id, n.part, n.kind, n.name, n.aliases"""
 _SAME = f"""UNWIND $rows AS row MATCH (f:CueFact {{topic: toString(row[0]) + ':' + left(row[1], $most)}})
-WHERE f.predicate = row[1] AND f.part IN $mine WITH DISTINCT f
+WHERE f.predicate = row[1] AND {AMONG.format("f", "$mine")} WITH DISTINCT f
 MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) RETURN properties(f), {ENDS}"""
 _MINE = f"""UNWIND $uids AS uid MATCH (f:CueFact {{uid: uid}})
 MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) RETURN properties(f), {ENDS}"""

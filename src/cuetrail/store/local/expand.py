@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import heapq
 import math
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -88,13 +87,14 @@ def _take_together(edges: Incident, level: Level, sparks: Sequence[_Small]) -> N
     tags, floor, sim = level.tags, level.tag_sim_floor, 1.0
     at = {spark[0]: spark for spark in sparks}
     if tags:
-        shared, found = Counter[tuple[int, int]](), dict[tuple[int, int], Row]()
+        found: dict[tuple[int, int], list[Row]] = {}
         for row in edges.tagged(_asked(sparks, level, tag_sim(tags, tags, floor))):
-            found[row[-1], row[EDGE]] = row
-            shared[row[-1], row[EDGE]] += 1
-        alike = defaultdict[float, list[Row]](list)
-        for place, row in found.items():
-            alike[counted_sim(shared[place], row[-2], len(tags), floor)].append(row)
+            found.setdefault((row[-1], row[EDGE]), []).append(row)
+        alike: dict[float, list[Row]] = {}
+        for same in found.values():
+            # It came once for each tag of the query that it has.
+            fit = counted_sim(len(same), same[0][-2], len(tags), floor)
+            alike.setdefault(fit, []).append(same[0])
         for fit, rows in alike.items():
             _take(edges, level, at, rows, fit)
         # Edges with a tag of the query come again below, as if they had none: that way less flows along them.
@@ -194,11 +194,12 @@ def _offered(reader: Reader, found: list[list[Step]], wanted: list[int]) -> tupl
     def called(step: Step) -> tuple[float, str, str, str, str]:
         return *step[:3], others[step[3][OTHER]], names[step[3][EDGE]]
 
-    best, ties = [], list[_Tie]()
+    best: list[dict[int, Step]] = []
+    ties: list[_Tie] = []
     for steps, most in zip(found, wanted, strict=True):
         steps.sort(key=called if rows else None)
         best.append(_best(steps, most, ties))
-    if not rows:
+    if ties and not rows:
         _settle(reader, ties)
     return [[(others.get(other, step[1]), -step[0], step[3]) for other, step in some.items()] for some in best], names
 

@@ -10,7 +10,8 @@ whole graph and all its indexes online, and does as many activations as are time
 The bound fetches, level by level, what an activation cannot do without, on a plain connection: the keys of the same
 nodes by their ids, their degrees, and the rows of their adjacency with the edges, the strongest first: those that could
 pass enough energy on if their tags fitted, and no more than the walk may choose of, or with tags, where a weaker edge
-may fit better, 300. Both take turns. Each activation runs PASSES times; its median counts.
+may fit better, 300. It asks node by node and reads all of these edges; cuetrail asks for many nodes at once, and reads
+what an edge is only where energy takes it. Both take turns. Each activation runs PASSES times; its median counts.
 """
 
 from __future__ import annotations

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from xdist.remote import Producer
 
-from tests.servers import Login, alone, running, wipe
+from tests.servers import Login, OneServer, alone, on_server, running, wipe
 
 # The same examples on every machine; how long one takes is not what a test is about.
 settings.register_profile("cuetrail", derandomize=True, deadline=None, database=None)
@@ -39,14 +40,17 @@ if (
     tempfile.tempdir = None
 
 
-@pytest.hookimpl(tryfirst=True)
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneServer | None:
+    """Has one process do all tests on a Neo4j server."""
+    return OneServer(config, log) if config.getvalue("dist") == "loadgroup" else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Has one process do all tests on a Neo4j server: a second server would take as long to warm up as both take."""
+    """Sees to it that the names of tests on a server say so: the scheduler knows nothing else of them."""
     for item in items:
-        params = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
-        asked = [value for value in params.values() if isinstance(value, str)]
-        if "neo4j" in asked or "neo4j_server" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("neo4j"))
+        if "neo4j_server" in getattr(item, "fixturenames", ()) and not on_server(item.nodeid):
+            raise pytest.UsageError(f"{item.nodeid} runs on a Neo4j server: put `neo4j` into its name")
 
 
 @pytest.fixture(scope="session")

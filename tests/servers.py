@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
+from xdist.scheduler import LoadGroupScheduling
 
 from cuetrail.store.neo4j.connection import Address, Connection, parse
 from scripts import neo4j as script
@@ -24,6 +25,21 @@ GIVEN = {name: os.environ.get(name) for name in ("NEO4J_URI", "NEO4J_USER", "NEO
 CACHE = script.cache_home()
 ON_CI = os.environ.get("CI") == "true"
 BRIEF = script.Size(brief=True)
+
+
+def on_server(nodeid: str) -> bool:
+    """Whether a test is one of those on a server, by its name, or by the name of its file or of what it is given."""
+    return "neo4j" in nodeid
+
+
+class OneServer(LoadGroupScheduling):  # type: ignore[misc]  # xdist has no types
+    """Gives all tests on a server to one process: a second server would take as long to warm up as both take.
+
+    Marks of groups would say the same, but with pytest 9.2 they are lost on the way to the scheduler, without a word.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "neo4j" if on_server(nodeid) else super()._split_scope(nodeid)
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def steps(plan: Any) -> Iterator[str]:
         yield from steps(child)
 
 
-def test_on_a_server_facts_are_read_in_the_order_of_an_index(server: Neo4jStore) -> None:
+def test_on_neo4j_facts_are_read_in_the_order_of_an_index(server: Neo4jStore) -> None:
     given: dict[str, Any] = {"keys": [1], "parts": [1], "at": 0, "limit": 10, "moment": ""}
     plan = server.connection.reading(lambda tx: tx.run(f"EXPLAIN {query('both')}", **given).consume().plan)
     found = list(steps(plan))
@@ -57,7 +57,7 @@ def test_on_a_server_facts_are_read_in_the_order_of_an_index(server: Neo4jStore)
     assert [f.id for f in server.beliefs(ME, ["hub"], 297, 3, "both")["hub"]] == ["f299", "old f299", "f298"]
 
 
-def test_facts_a_server_had_before_are_found_when_it_is_opened_by_a_newer_version(server: Neo4jStore) -> None:
+def test_facts_neo4j_had_before_are_found_when_it_is_opened_by_a_newer_version(server: Neo4jStore) -> None:
     old = "MATCH (f:CueFact) REMOVE f.rank, f.by_subject, f.past_subject, f.topic WITH count(*) AS n"
     older = f"{old} MATCH (s:CueSchema) SET s.version = $version"
     server.connection.writing(lambda tx: rows(tx, older, version=MIGRATIONS.index(INDEXES)))

@@ -194,12 +194,21 @@ def test_a_server_that_is_not_there_is_told_at_once() -> None:
     assert time.monotonic() - began < 10
 
 
+def test_what_the_driver_notes_for_developers_is_not_shown_to_users() -> None:
+    said = "import logging, cuetrail.store.neo4j; logging.getLogger('neo4j.io').error('defunct connection')"
+    for setting, shown in (("", False), ("logging.basicConfig();", True)):
+        done = subprocess.run(
+            [sys.executable, "-c", f"import logging; {setting} {said}"], capture_output=True, check=True
+        )
+        assert (b"defunct" in done.stderr) == shown
+
+
 @pytest.mark.parametrize(
     "address",
     [
         "neo4j://", "neo4j://h:x:y/", "neo4j://u:secret@h/a/b", "gopher://u:secret@h", "bolt://u:Top@secret/x@h:7687",
         "bolt://u:x/secret@h:7687", "bolt://u:12/secret@h", "bolt://u:secret", "bolt://u:a?secret@h", "neo4j:secret@h",
-        "bolt+s:u:secret@h",
+        "bolt+s:u:secret@h", "neo4j//u:secret@h", "bolt//secret@h:7687",
     ],
 )  # fmt: skip
 def test_an_address_that_is_none_is_refused_without_its_password(address: str) -> None:

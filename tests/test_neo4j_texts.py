@@ -28,12 +28,14 @@ def some_items() -> list[dict[str, Any]]:
 
 
 def worn(memory: Memory, items: list[dict[str, Any]]) -> None:
-    """Leave the items, after others under their ids were replaced and some that say the same word forgotten."""
-    memory.add_many([{**item, "text": "w1 w1 w1 w2 w3"} for item in items])
-    memory.add_many([{"id": f"gone{n}", "text": f"gone {n} " + "w1 " * 20} for n in range(5)])
-    for n in range(5):
-        memory.forget(f"gone{n}")
-    memory.add_many(items)
+    """Leave the items, after some of them said something else and others, which say the same words, were forgotten.
+
+    All were written at once: the server drops what it wrote in one go when nothing of it is left, and with it the dead.
+    """
+    gone = [{"id": f"gone{n}", "text": f"gone {n} " + "w1 " * 20} for n in range(15)]
+    memory.add_many([*({**item, "text": "w1 w1 w1 w2 w3"} for item in items[:20]), *items[20:], *gone])
+    memory.forget(*(one["id"] for one in gone))
+    memory.add_many(items[:20])
 
 
 def ranked(memory: Memory) -> list[list[tuple[str, float]]]:

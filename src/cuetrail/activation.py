@@ -15,8 +15,11 @@ from dataclasses import dataclass, field, replace
 
 from cuetrail.errors import CuetrailError
 from cuetrail.model import Activation, Claim, End, Hop, Path, Scope, Where
+from cuetrail.quick import maker
 from cuetrail.store.base import Store
 from cuetrail.store.energy import Candidate, Level, Spark
+
+_hop = maker(Hop)
 
 Stream = Generator[Activation, None, None]
 """Closing it cancels what has not come out yet."""
@@ -60,15 +63,14 @@ class _Walk:
     def __post_init__(self) -> None:
         self.tips, self.visited = [_Tip(self.seed, self.score)], {self.seed}
 
-    def advance(self, offered: Sequence[Sequence[Candidate]], flow: Flow) -> None:
+    def advance(self, claimed: Sequence[Sequence[Candidate]]) -> None:
         """Go on to the next level; tips that lead no further are ends."""
-        claimed = CLAIMS[flow.claim](offered, flow.max_branches)
         onward: list[_Tip] = []
         for tip, steps in zip(self.tips, claimed, strict=True):
             if not steps:
                 self._end(tip)
             for step in steps:
-                hop = Hop(tip.id, step.id, step.energy, step.edge, step.kind, step.weight, step.tags, step.outgoing)
+                hop = _hop(tip.id, step.id, step.energy, step.edge, step.kind, step.weight, step.tags, step.outgoing)
                 onward.append(_Tip(step.id, step.energy, (*tip.hops, hop)))
         self.tips = onward
         self.visited.update(tip.id for tip in onward)
@@ -84,38 +86,6 @@ class _Walk:
         return Activation(self.seed, self.score, reason, tuple(self.ended), error, self.tags)
 
 
-def claim_by_energy(offered: Sequence[Sequence[Candidate]], most: int) -> list[list[Candidate]]:
-    """Share candidates out, at most so many to each tip: those with the most energy first, then as the tips stand.
-
-    Who finds one taken goes on to its next, and has not used up its share by that.
-    """
-    order = sorted(
-        ((-step.energy, tip, place) for tip, steps in enumerate(offered) for place, step in enumerate(steps)),
-    )
-    claimed: list[list[Candidate]] = [[] for _ in offered]
-    taken: set[str] = set()
-    for _, tip, place in order:
-        step = offered[tip][place]
-        if len(claimed[tip]) < most and step.id not in taken:
-            taken.add(step.id)
-            claimed[tip].append(step)
-    return claimed
-
-
-def claim_by_frontier(offered: Sequence[Sequence[Candidate]], most: int) -> list[list[Candidate]]:
-    """Share candidates out, at most so many to each tip: tip by tip as they stand, each its best ones left."""
-    claimed: list[list[Candidate]] = []
-    taken: set[str] = set()
-    for steps in offered:
-        free = [step for step in steps if step.id not in taken][:most]
-        taken.update(step.id for step in free)
-        claimed.append(free)
-    return claimed
-
-
-CLAIMS = {"energy": claim_by_energy, "frontier": claim_by_frontier}
-
-
 def activate(
     store: Store,
     scope: Scope,
@@ -129,6 +99,7 @@ def activate(
     live = [_Walk(seed, score, tuple(tags)) for seed, score in seeds.items()]
     # Where nothing may flow, the engine is still asked which seeds there are.
     flow = flow if flow.max_depth else replace(flow, max_branches=0)
+    known: Mapping[str, int] = {}
     for depth in range(flow.max_depth if flow.max_branches else 1):
         if not live:
             return
@@ -136,13 +107,13 @@ def activate(
             yield from (walk.result("cancelled") for walk in live)
             return
         try:
-            expanded = store.expand(scope, _level(live, tags, flow, where))
+            expanded = store.expand(scope, _level(live, tags, flow, where, known))
         except CuetrailError as error:
             yield from (walk.result("failed", str(error)) for walk in live)
             return
-        offered = iter(expanded.candidates)
+        claimed, known = iter(expanded.candidates), expanded.known
         for walk in live:
-            walk.advance([next(offered) for _ in walk.tips], flow)
+            walk.advance([next(claimed) for _ in walk.tips])
         for walk in live:
             if not walk.tips:
                 yield walk.result("complete" if depth or walk.seed not in expanded.missing else "seed_not_found")
@@ -150,7 +121,7 @@ def activate(
     yield from (walk.result() for walk in live)
 
 
-def _level(live: Sequence[_Walk], tags: Sequence[str], flow: Flow, where: Where) -> Level:
+def _level(live: Sequence[_Walk], tags: Sequence[str], flow: Flow, where: Where, known: Mapping[str, int]) -> Level:
     return Level(
         tuple(Spark(tip.id, tip.energy, number) for number, walk in enumerate(live) for tip in walk.tips),
         tuple(frozenset(walk.visited) for walk in live),
@@ -159,6 +130,8 @@ def _level(live: Sequence[_Walk], tags: Sequence[str], flow: Flow, where: Where)
         flow.min_activation,
         flow.tag_sim_floor,
         where,
+        flow.claim,
+        known,
     )
 
 

@@ -17,7 +17,8 @@ from cuetrail.model import Scope
 
 FILE = "cuetrail.toml"
 EMBEDDER = "static"
-_SERVER = re.compile(r"(neo4j|bolt)(\+s|\+ssc)?:", re.IGNORECASE)
+# Also with a slip: without the slashes, or without the colon.
+_SERVER = re.compile(r"(neo4j|bolt)(\+s|\+ssc)?(:/?/?|//)", re.IGNORECASE)
 _ITS_LINE = re.compile(r"^[ \t]*embedder[ \t]*=.*$", re.MULTILINE)
 
 
@@ -55,7 +56,10 @@ def without_password(address: str) -> str:
     """
     if not on_server(address):
         return address
-    scheme, sign, rest = address.partition("://") if "://" in address else address.partition(":")
+    meant = _SERVER.match(address)
+    scheme, sign, rest = address.partition("://")
+    if meant and not meant[0].endswith("://"):
+        scheme, sign, rest = "", meant[0], address[meant.end() :]
     # Up to the last @: a password may have any character, also those that should be written as %2F and the like.
     login, at, host = rest.rpartition("@")
     user = re.split(r"[:/@?#]", login)[0] if sign == "://" else ""
@@ -68,8 +72,8 @@ def without_password(address: str) -> str:
 def on_server(address: str) -> bool:
     """Whether this is, or is meant to be, the address of a server and not a folder.
 
-    >>> on_server("neo4j://host"), on_server("bolt:secret@host"), on_server("notes/")
-    (True, True, False)
+    >>> on_server("neo4j://host"), on_server("bolt:secret@host"), on_server("neo4j//host"), on_server("neo4j/notes")
+    (True, True, True, False)
     """
     return "://" in address or _SERVER.match(address) is not None
 

@@ -147,8 +147,16 @@ def tag_sim(edge_tags: Collection[str], query_tags: Collection[str], floor: floa
         return 1.0
     if not edge_tags:
         return floor
-    shared = sum(tag in query_tags for tag in edge_tags)
-    return floor + (1.0 - floor) * shared / (len(edge_tags) + len(query_tags) - shared)
+    return counted_sim(sum(tag in query_tags for tag in edge_tags), len(edge_tags), len(query_tags), floor)
+
+
+def counted_sim(shared: int, edge_tags: int, query_tags: int, floor: float) -> float:
+    """The same by how many there are of each, where both have some.
+
+    >>> round(counted_sim(1, 3, 4, 0.15), 4), counted_sim(0, 3, 4, 0.15), counted_sim(2, 2, 2, 0.15)
+    (0.2917, 0.15, 1.0)
+    """
+    return floor + (1.0 - floor) * shared / (edge_tags + query_tags - shared)
 
 
 def transfer(energy: float, weight: float, degree: int, sim: float) -> float:

@@ -90,7 +90,8 @@ def test_where_energy_comes_nowhere_the_person_is_told(run: Run, sky: None) -> N
     ("arguments", "message"),
     [
         ([], "give a CUE, or --seed ID"),
-        (["kite", "--seed", "kite"], "give a CUE, or --seed ID"),
+        (["kite", "--seed", "kite"], "give a CUE or --seed, not both"),
+        (["kite", "--explain", "--as", "graph"], "--explain or --as, not both"),
         (["--seed", "nobody"], "there is no node"),
         (["--seed", "kite=2"], "must be above 0 and at most 1"),
         (["kite", "--depth", "-1"], "--depth"),

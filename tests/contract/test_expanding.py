@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import pytest
 
-from cuetrail.model import Edge, Life, Node, Scope, Tag, Where
+from cuetrail.model import Claim, Edge, Life, Node, Scope, Tag, Where
 from cuetrail.store.base import Batch, Store
-from cuetrail.store.energy import Candidate, Expanded, Level, Spark
+from cuetrail.store.energy import Candidate, Expanded, Level, Spark, share_out
 from tests.contract.test_reading import passes
 
 ME = Scope()
@@ -134,6 +134,35 @@ def test_an_expansion_gives_what_looking_at_every_edge_gives(store: Store, seed:
             assert [one._replace(energy=0.0) for one in some] == [one._replace(energy=0.0) for one in other], level
             assert [one.energy for one in some] == pytest.approx([one.energy for one in other], abs=1e-12)
         assert found.missing == frozenset()
+
+
+@pytest.mark.parametrize("claim", ["energy", "frontier"])
+def test_a_rule_leaves_each_spark_what_it_takes_of_all_it_is_offered(store: Store, claim: Claim) -> None:
+    chance = random.Random(claim)
+    nodes, edges = max((some_graph(chance) for _ in range(9)), key=lambda graph: len(graph[0]))
+    store.write(ME, Batch(nodes=list(nodes.values()), edges=edges))
+    fewer = 0
+    for _ in range(12):
+        level = replace(some_level(chance, sorted(nodes)), max_branches=2, min_activation=0.0)
+        offered = store.expand(ME, level).candidates
+        taken = store.expand(ME, replace(level, claim=claim)).candidates
+        assert taken == tuple(map(tuple, share_out(offered, replace(level, claim=claim)))), level
+        assert all(len(some) <= 2 for some in taken)
+        fewer += taken != offered
+    assert fewer > 3
+
+
+def test_what_a_level_made_known_changes_nothing_on_the_next(store: Store) -> None:
+    edges = [Edge(f"{a}{b}", a, b, weight=0.5) for a, b in ("ab", "bc", "cd", "bd")]
+    store.write(ME, Batch(nodes=list(map(Node, "abcd")), edges=edges))
+    first = store.expand(ME, from_one("a"))
+    level = replace(from_one("b", 0.6), visited=(frozenset("ab"),))
+    assert store.expand(ME, replace(level, known=first.known)) == store.expand(ME, level)
+    store.write(ME, Batch(remove_nodes=["b"]))
+    gone = store.expand(ME, replace(level, known=first.known))
+    assert steps(gone) == [[]]
+    store.write(ME, Batch(nodes=[Node("b")], edges=edges))
+    assert steps(store.expand(ME, level)) == [[("c", "bc"), ("d", "bd")]]
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -326,3 +326,16 @@ def test_a_scan_gives_one_moment_in_a_fixed_order(store: Store) -> None:
     rest = list(records)
     assert [first, *rest] == [(None, node) for node in sorted(nodes, key=lambda n: n.id)]
     assert [first, *rest] == list(store.scan(ME))
+
+
+def test_scores_of_vectors_are_their_cosines(store: Store) -> None:
+    chance = np.random.default_rng(5)
+    # As halves they are not quite as long as one.
+    made = [(row / np.linalg.norm(row)).astype("<f2") for row in chance.normal(size=(9, 16))]
+    space = store.start_vector_space(VectorSpace("test", 16))
+    vectors = {f"n{number}": row.tobytes() for number, row in enumerate(made[1:])}
+    store.write(ME, Batch(nodes=[Node(id_, text=id_) for id_ in vectors], vectors=vectors))
+    asked, others = made[0].astype(float), [row.astype(float) for row in made[1:]]
+    true = [row @ asked / np.linalg.norm(row) / np.linalg.norm(asked) for row in others]
+    found = store.vector(ME, made[0].tobytes(), 8, Where(), space)
+    assert [one.score for one in found] == pytest.approx(sorted(true, reverse=True), abs=1e-6)

@@ -315,6 +315,7 @@ def test_energy_stays_inside_the_scope(graph: Memory) -> None:
 
 
 def test_filters_hold_at_every_step(graph: Memory) -> None:
+    assert "A3" in {hop.dst for path in one(graph, "A0", max_branches=9).paths for hop in path.hops}
     graph.quarantine("A3")
     assert "A3" not in {hop.dst for path in one(graph, "A0", max_branches=9).paths for hop in path.hops}
     asking = one(graph, "A0", max_branches=9, include_quarantined=True)

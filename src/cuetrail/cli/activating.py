@@ -69,8 +69,12 @@ def activate(
     It starts at what a CUE finds, or at the seeds that are named, and gets less at every step: by the weight of the
     link, by how many links a node has, and by how badly the link's tags fit.
     """
-    if bool(cue) == bool(seeds):
+    if not cue and not seeds:
         raise click.UsageError("say where energy starts: give a CUE, or --seed ID")
+    if cue and seeds:
+        raise click.UsageError("give a CUE or --seed, not both")
+    if explain and form != "context":
+        raise click.UsageError("give --explain or --as, not both")
     options["tags"] = list(options["tags"]) or None
     with run.open(vectors=bool(cue)) as memory:
         start: Any = [_seed(memory, seed) for seed in seeds] if seeds else " ".join(cue)

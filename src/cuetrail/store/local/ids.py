@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from cuetrail.model import Scope
 from cuetrail.store.local.db import MOMENT, Connection, chunks, marks, moment
@@ -75,10 +76,17 @@ class Ids:
         self.all = bool(found) and len(found) == found[0][3]
         self.version = tuple((row[0], row[6]) for row in found)
         self._labels = place_labels([row[:3] for row in found])
+        self._once: dict[str, tuple[Any, ...]] = {}
 
     def moment(self) -> tuple[str, int]:
         """The memory's epoch and the number of the last change as of this view."""
         return self._moment or moment(self.db)
+
+    def once(self, query: str) -> tuple[Any, ...]:
+        """The first row of a query, read once until another connection writes: for what no access of a node changes."""
+        if query not in self._once:
+            self._once[query] = self.db.execute(query).fetchone()
+        return self._once[query]
 
     def keys(self, ids: Iterable[str], table: str = "nodes", mine: bool = False) -> dict[str, int]:
         """Ids to keys, in the order asked; those that mean no visible row, or none of `mine`, are absent."""

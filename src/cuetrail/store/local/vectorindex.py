@@ -149,8 +149,7 @@ class VectorIndex:
             for some in chunks(keys):
                 found += db.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks(len(some))})", some)
         vectors = _unpacked(self.db.path, [blob for _, blob in found], len(query))
-        # Not a matrix product: its sums depend on where a row stands, and equal vectors must stay equal.
-        cosines = (vectors.astype(np.float64) * query).sum(axis=1).tolist()
+        cosines = _cosines(vectors.astype(np.float64), query.astype(np.float64)).tolist()
         return sorted(zip((key for key, _ in found), cosines, strict=True), key=lambda pair: (-pair[1], pair[0]))
 
     def view(self, progress: Progress | None = None) -> View | None:
@@ -331,6 +330,14 @@ def _unpacked(path: Path, blobs: Sequence[bytes], dim: int) -> NDArray[np.float1
         raise damaged(path, f"a vector has {len(wrong)} bytes instead of {2 * dim}")
     vectors: NDArray[np.float16] = np.frombuffer(b"".join(blobs), dtype="<f2").reshape(len(blobs), dim)
     return vectors
+
+
+def _cosines(vectors: NDArray[np.float64], query: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Cosines to stored vectors: as halves these are not quite as long as one, and a query need not be."""
+    # Not a matrix product: its sums depend on where a row stands, and equal vectors must stay equal.
+    lengths = np.sqrt((vectors * vectors).sum(axis=1) * (query * query).sum())
+    cosines: NDArray[np.float64] = (vectors * query).sum(axis=1) / np.where(lengths == 0, 1, lengths)
+    return cosines
 
 
 def _mapped(place: Path, dim: int) -> Block:

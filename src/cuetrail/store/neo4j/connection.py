@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Row = list[Any]
+
+# Python shows errors of a logger that nobody listens to, and whoever uses a memory is told in our own words.
+logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
 ATTEMPTS, FIRST_WAIT = 3, 0.05

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from cuetrail.model import Scope
-from cuetrail.store.energy import Candidate, Expanded, Level
+from cuetrail.store.energy import Candidate, Expanded, Level, share_out
 from cuetrail.store.naming import SIGN
 from cuetrail.store.neo4j.connection import rows
 from cuetrail.store.neo4j.filters import condition
 from cuetrail.store.neo4j.ids import FEW, PLACE, PLACES, Found, Ids, asking, closest, short
-from cuetrail.store.neo4j.read import UNKNOWN_WEIGHT
+from cuetrail.store.neo4j.read import AMONG, UNKNOWN_WEIGHT
 from cuetrail.text import storable
 
 if TYPE_CHECKING:
@@ -39,13 +39,14 @@ _MEANT = f"""CALL (parts, whose) {{
   WITH at, key ORDER BY at RETURN collect(coalesce(key, 0)) AS keys }}"""
 # Lists are given inside of a map: of those that stand alone the server makes another plan for every tenfold length.
 # Every expression stands as the rule has it, from left to right: so both engines come to the same doubles.
+# The places of edges are compared by AMONG: see there.
 _SPARKS = f"""CALL (parts, keys) {{
   UNWIND $level.sparks AS s
   MATCH (o:CueNode {{key: keys[s.at]}})
-  WITH s, o, parts, COUNT {{ (o)-[x:CUE_EDGE]-() WHERE x.part IN parts }} AS degree,
+  WITH s, o, parts, COUNT {{ (o)-[x:CUE_EDGE]-() WHERE {AMONG.format("x", "parts")} }} AS degree,
     [at IN $level.visited[s.seed] | keys[at]] AS visited
   MATCH (o)-[e:CUE_EDGE]-(n:CueNode)
-  WHERE e.part IN parts AND n.part IN parts AND NOT n.key IN visited{{passing}}
+  WHERE {AMONG.format("e", "parts")} AND n.part IN parts AND NOT n.key IN visited{{passing}}
   WITH s, o, e, n, parts, degree, coalesce(e.tags, []) AS all
   WITH s, o, e, n, parts, degree,
     reduce(once = [], tag IN all | CASE WHEN tag IN once THEN once ELSE once + tag END) AS own
@@ -95,8 +96,9 @@ def expand(tx: Tx, scope: Scope, level: Level) -> Expanded:
     ((places, keys, found, *rivals),) = rows(tx, query, level=lists, **asking(scope), **given)
     known = {id_ for id_, n in at.items() if keys[n]}
     ids, steps = Ids(tx, scope, places), dict(found)
+    offered = _candidates(ids, [steps.get(n, []) for n in range(len(wanted))], rivals, wanted)
     return Expanded(
-        _candidates(ids, [steps.get(n, []) for n in range(len(wanted))], rivals, wanted),
+        tuple(map(tuple, share_out(offered, level))),
         frozenset(spark.id for spark in level.sparks if spark.id not in known),
     )
 

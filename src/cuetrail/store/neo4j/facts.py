@@ -53,7 +53,7 @@ _ALIKE = f"""CALL db.index.fulltext.queryNodes('{NAME_INDEX}', $query) YIELD nod
 WHERE m.part IN $parts WITH m, score ORDER BY score DESC LIMIT $limit
 MATCH (m)<-[:CUE_NAMED]-(n:CueNode) WITH DISTINCT n RETURN n.key, n.id, n.part, n.kind, n.name, n.aliases"""
 _SAME = f"""UNWIND $rows AS row MATCH (f:CueFact {{topic: toString(row[1]) + ':' + left(row[2], $most)}})
-WHERE f.predicate = row[2] AND f.part = row[0] WITH DISTINCT f
+WHERE f.predicate = row[2] AND f.part + 0 = row[0] WITH DISTINCT f
 MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) RETURN properties(f), {ENDS}"""
 _MINE = f"""UNWIND $uids AS uid MATCH (f:CueFact {{uid: uid}})
 MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) RETURN properties(f), {ENDS}"""

@@ -1,7 +1,8 @@
 """Vector search: every vector where there are few, the server's index where there are many.
 
-The index (HNSW) finds nearly all of the nearest, not always all. So what a scope sees is compared one by one as long
-as that is quick, and so it is where filters leave little of what the index gives.
+The index (HNSW) finds nearly all of the nearest, not always all, and measures them by codes of 8 bits: what it gives is
+compared exactly. What a scope sees is compared one by one as long as that is quick, and so it is where filters leave
+little of what the index gives.
 """
 
 from __future__ import annotations
@@ -69,7 +70,8 @@ def _by_index(reader: Reader, slot: str, query: Sequence[float], limit: int, pas
     """The same by the index; None where filters leave too little of what it gives."""
     condition, given = passing
     cypher = (
-        f"CALL db.index.vector.queryNodes('cue_{slot}', $wanted, $query) YIELD node AS n, score"
+        f"CALL db.index.vector.queryNodes('cue_{slot}', $wanted, $query) YIELD node AS n"
+        f" WITH n, vector.similarity.cosine(n.{slot}, $query) AS score ORDER BY score DESC"
         f" RETURN n.key, n.id, n.part, n.at, score, n.part IN $parts{condition}"
     )
     wanted = max(4 * limit, FIRST)

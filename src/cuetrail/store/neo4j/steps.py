@@ -9,13 +9,13 @@ from cuetrail.model import Mention, Note
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.filters import condition
 from cuetrail.store.neo4j.ids import Found
-from cuetrail.store.neo4j.read import ENDS, UNKNOWN_WEIGHT, Reader
+from cuetrail.store.neo4j.read import AMONG, ENDS, UNKNOWN_WEIGHT, Reader
 from cuetrail.store.steps import Side, Step, StepQuery, Ties
 
 _PATTERNS = {"out": "(o)-[e:CUE_EDGE]->(n:CueNode)", "in": "(o)<-[e:CUE_EDGE]-(n:CueNode)"}
 _STEPS = f"""UNWIND $keys AS key MATCH (o:CueNode {{key: key}})
 CALL (o) {{
-  MATCH {{pattern}} WHERE e.part IN $parts AND n.part IN $parts{{passing}}
+  MATCH {{pattern}} WHERE {AMONG.format("e", "$parts")} AND n.part IN $parts{{passing}}
   WITH o, e, n ORDER BY coalesce(e.weight, {UNKNOWN_WEIGHT}) DESC, n.id, e.id LIMIT $each
   WITH o, e, startNode(e) AS a, endNode(e) AS b
   RETURN collect([startNode(e) = o, properties(e), {ENDS}]) AS steps
@@ -25,10 +25,10 @@ _NOTES = """UNWIND $rows AS row CALL (row) {{
   MATCH {pattern} WHERE o.part IN $parts AND (o.expires IS NULL OR o.expires > $now)
   WITH o ORDER BY o.created DESC, o.id LIMIT $each RETURN collect([o.id, o.text, o.created, o.expires]) AS found
 }} RETURN row, found"""
-_MENTIONS = """UNWIND $keys AS key MATCH (n:CueNode {{key: key}}) CALL (n) {{
-  MATCH {pattern} WHERE m.part IN $parts AND o.part IN $parts
+_MENTIONS = f"""UNWIND $keys AS key MATCH (n:CueNode {{{{key: key}}}}) CALL (n) {{{{
+  MATCH {{pattern}} WHERE {AMONG.format("m", "$parts")} AND o.part IN $parts
   WITH o, m ORDER BY m.at DESC LIMIT $each RETURN collect([o.key, o.id, o.part, m.at]) AS found
-}} RETURN key, found"""
+}}}} RETURN key, found"""
 
 
 def steps(reader: Reader, query: StepQuery) -> dict[str, list[Step]]:

@@ -9,9 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cuetrail import Budget, Memory, Scope
+from cuetrail import Budget, Memory, Node, Scope
+from cuetrail.anchor import Embedded
+from cuetrail.model import Tag
+from cuetrail.store.base import VectorSpace
 from cuetrail.trail.naming import names_said, says
 from cuetrail.trail.timing import MOST_SPANS, spans, told
+from cuetrail.trail.wanted import asked_about
+from cuetrail.trail.weights import Kinds, Trail, Weights, kinds_of
 
 ROOM = Budget(chars=1 << 20)
 WORDS = ["Thunder Hill", "Hans Salter", "organ", "Vienna", "composer", "film", "the", "of", "born"]
@@ -215,3 +220,83 @@ def test_in_a_chat_what_says_most_of_the_cue_comes_before_what_repeats_a_word_of
     memory.add("Pottery, pottery, pottery! I love pottery.", id="one word", props={"speaker": "Melanie"})
     memory.add("I made a pottery bowl with my kids at the workshop.", id="most", props={"speaker": "Melanie"})
     assert ids(memory, "Which bowl did Melanie make with her kids at the pottery workshop?")[0] == "most"
+
+
+def test_a_rare_tag_leads_to_what_shares_it_and_a_common_or_generic_one_hardly_does(memory: Memory) -> None:
+    memory.add("The receiver falls silent in frost.", id="start", tags=["antenna_b", "radio", "inbox"])
+    memory.add("Crimped sleeves hold below minus five.", id="rare", tags=["antenna_b"])
+    memory.add("Buy milk.", id="generic", tags=["inbox"])
+    for n in range(30):
+        memory.add(f"Channel {n} is free.", id=f"common {n}", tags=["radio"])
+    hits = memory.recall("why does the receiver fall silent?", budget=ROOM, limit=40).hits
+    assert [hit.node.id for hit in hits[:2]] == ["start", "rare"]
+    assert [(hop["src"], hop["kind"], hop["dst"]) for hop in hits[1].why["path"]] == [("start", "tag", "rare")]
+    assert "generic" not in {hit.node.id for hit in hits}
+
+
+def test_the_filters_of_a_cue_hold_where_tags_lead(memory: Memory) -> None:
+    memory.add("The receiver falls silent.", id="start", tags=["antenna"], buckets=["field"])
+    memory.add("Crimped sleeves hold.", id="inside", tags=["antenna"], buckets=["field"])
+    memory.add("Sleeves of coats.", id="outside", tags=["antenna"], buckets=["home"])
+    assert set(ids(memory, "@field silent receiver")) == {"start", "inside"}
+
+
+def test_a_fact_leads_to_the_other_entity_and_to_the_text_that_says_so(memory: Memory) -> None:
+    memory.add("Tracks geese.", name="Wingbeat", id="wingbeat", kind="entity")
+    memory.add("A library in C.", name="Quetzal", id="quetzal", kind="entity")
+    memory.add("The storage was settled in March.", id="minutes")
+    fact = memory.fact("Wingbeat", "uses", "Quetzal", source_ref="minutes")
+    hits = memory.recall("what about Wingbeat?", budget=ROOM).hits
+    ways = {hit.node.id: [hop["kind"] for hop in hit.why["path"]] for hit in hits}
+    assert ways["quetzal"] == ["fact"]
+    assert ways["minutes"] == ["fact"]
+    memory.retract(fact.id)
+    assert ids(memory, "what about Wingbeat?") == ["wingbeat"]
+
+
+def test_what_an_answer_is_to_look_like_is_not_looked_for(memory: Memory) -> None:
+    memory.add("I bought a model kit of a Spitfire.", id="kit")
+    for n in range(5):
+        memory.add(f"Is there a total number of model trains, how many in total, item number {n}?", id=f"form {n}")
+    assert ids(memory, "What is the total number of model kits I bought?")[0] == "kit"
+
+
+@pytest.mark.parametrize(
+    ("cue", "words", "left"),
+    [
+        ("How many days did it take?", ["many", "days", "take?"], ["many", "days", "take?"]),
+        ("How many weddings and years?", ["many", "weddings", "years?"], ["weddings", "years?"]),
+        ("the average age of many people", ["average", "age", "many", "people"], ["average", "age", "many", "people"]),
+        ("Which came first, the mill or the dam?", ["came", "first,", "mill", "dam?"], ["mill", "dam?"]),
+        ("in total, old mill and old dam", ["total,", "old", "mill", "old", "dam"], ["old", "mill", "old", "dam"]),
+    ],
+)  # fmt: skip
+def test_only_words_that_say_what_an_answer_looks_like_are_left_out(
+    cue: str, words: list[str], left: list[str]
+) -> None:
+    assert asked_about(cue, words) == left
+
+
+def test_weights_follow_the_kind_of_memories_and_mixed_ones_lie_between() -> None:
+    named, noted = Node("a", "x", name="A"), Node("b", "x", tag_details=(Tag("doc", "doc"),))
+    told = Node("c", "x")
+    assert kinds_of([named]) == (1.0, 0.0, 0.0)
+    assert kinds_of([named, noted, told, told]) == (0.25, 0.25, 0.5)
+    assert kinds_of([]) == (0.0, 0.0, 1.0)
+    how = Trail(named=Weights(hop=4.0), noted=Weights(), told=Weights(cover=2.0))
+    assert how.weights(kinds_of([named, told]), None).signals() == {"hop": 2.0, "cover": 1.0}
+
+
+def test_a_strong_model_counts_for_more_than_words_and_no_model_leaves_words_alone() -> None:
+    how, kinds = Trail(), Kinds(0.0, 0.0, 1.0)
+    weak = how.weights(kinds, Embedded(b"", VectorSpace("static:256", 2)))
+    strong = how.weights(kinds, Embedded(b"", VectorSpace("onnx:bge", 2)))
+    assert how.weights(kinds, None).words == 1.0
+    assert weak.words > strong.words
+    assert weak.blend < strong.blend
+
+
+def test_what_one_start_leads_to_does_not_come_before_it(memory: Memory) -> None:
+    memory.add("The kite flies", id="kite", name="Red kite", tags=["sky"])
+    memory.add("A cloud stands still", id="cloud", tags=["sky"])
+    assert ids(memory, "kite") == ["kite", "cloud"]

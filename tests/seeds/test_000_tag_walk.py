@@ -16,7 +16,8 @@ from cuetrail.cue import parse_cue
 from cuetrail.errors import InputError
 from cuetrail.formulas import gravity, idf
 from cuetrail.model import Origin, Rank, Tag, TextQuery, Where
-from cuetrail.recipes import GENERIC, Mode
+from cuetrail.recipes import Mode
+from cuetrail.spread import GENERIC
 from tests.test_text_search import brute_force
 
 HOUR = 3_600_000

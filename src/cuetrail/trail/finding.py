@@ -72,8 +72,8 @@ def find(ask: Ask, *, texts: int, vectors: int) -> Finds:
     anchored = by_words_and_meaning(ask, candidates=texts, vectors=vectors)
     made = partial(Finds, anchored.anchors, anchored.query, notices=anchored.notices, meant=anchored.meant)
     query = ask.cue.query
-    if query.phrases or query.prefix or query.fuzzy:
-        # What is looked for by its letters is no question, and names lead away from it.
+    if query.phrases or query.prefix or query.fuzzy or not query.words:
+        # What is looked for by its letters, or by conditions alone, is no question, and names lead away from it.
         nodes = {anchor.node.id: anchor.node for anchor in anchored.anchors}
         return made(nodes=nodes, literal=True)
     chosen, ids = _names_in(ask, ask.cue.raw)

@@ -130,7 +130,9 @@ def _by_edge(ask: Ask, _web: Web, starts: Sequence[str]) -> Iterable[Tied]:
 
 def _by_tag(ask: Ask, web: Web, starts: Sequence[str]) -> Iterable[Tied]:
     """What shares tags with a start, the rarer the more: of those come across, and of those that have no word of it."""
-    tags = {start: [label for label in labels_of(web.nodes[start]) if _tells(label)] for start in starts}
+    # What is a condition of the cue, all share.
+    given = frozenset(ask.cue.where.tags)
+    tags = {id_: [one for one in labels_of(web.nodes[id_]) if _tells(one) and one.name not in given] for id_ in starts}
     footholds = tuple(Foothold(id_, tuple(some), web.nodes[id_].at, None) for id_, some in tags.items() if some)
     if not footholds:
         return
@@ -177,8 +179,10 @@ def flow(web: Web, energies: Mapping[str, float]) -> dict[str, tuple[float, Way]
     for start, energy in sorted(energies.items()):
         ties = web.ties.get(start, {})
         total = sum(weight for weight, _ in ties.values())
-        arriving = [(start, KEPT if total else 1.0, "start")]
-        arriving += [(other, (1 - KEPT) * weight / total, via) for other, (weight, via) in sorted(ties.items())]
+        given = [(other, (1 - KEPT) * weight / total, via) for other, (weight, via) in sorted(ties.items())]
+        # What only one start leads to, and this alone, is not more than the start.
+        kept = max((share for _, share, _ in given), default=1.0)
+        arriving = [(start, max(KEPT, kept), "start"), *given]
         for other, share, via in arriving:
             held[other] = held.get(other, 0.0) + energy * share
             if other not in ways or ways[other].energy < energy * share:

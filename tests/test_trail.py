@@ -13,7 +13,7 @@ from cuetrail import Budget, Memory, Node, Scope
 from cuetrail.anchor import Embedded
 from cuetrail.model import Tag
 from cuetrail.store.base import VectorSpace
-from cuetrail.trail.naming import names_said, says
+from cuetrail.trail.naming import names_in, names_said, says, spaced
 from cuetrail.trail.timing import MOST_SPANS, spans, told
 from cuetrail.trail.wanted import asked_about
 from cuetrail.trail.weights import Kinds, Trail, Weights, kinds_of
@@ -300,3 +300,11 @@ def test_what_one_start_leads_to_does_not_come_before_it(memory: Memory) -> None
     memory.add("The kite flies", id="kite", name="Red kite", tags=["sky"])
     memory.add("A cloud stands still", id="cloud", tags=["sky"])
     assert ids(memory, "kite") == ["kite", "cloud"]
+
+
+def test_what_is_forgotten_is_not_kept_as_it_was_read(memory: Memory) -> None:
+    memory.add("The secret harbour of Skarholm", id="secret")
+    ids(memory, "where is the harbour?")
+    assert spaced.cache_info().currsize > 0
+    memory.forget("secret")
+    assert {kept.cache_info().currsize for kept in (names_said, names_in, spaced)} == {0}

@@ -20,6 +20,7 @@ from cuetrail.mirror import follow
 from cuetrail.model import Node, Scope
 from cuetrail.store.base import Batch, Progress, Store
 from cuetrail.tombstones import said_by
+from cuetrail.trail.naming import unread
 from cuetrail.vectors import Vectors
 
 COMMON = 3
@@ -99,6 +100,7 @@ def forget(
         if batch != Batch():
             along[place] = batch
     gone = vectors.written(along.values(), lambda: store.forget(scope, ids, now, purge, progress, along, unsaid))
+    unread()
     followed = follow(store, scope, memory, teams={place.share for place in homes if place.share})
     if followed.problems:
         raise MirrorError(f"it is forgotten, but a mirror may still show it. {'. '.join(followed.problems)}")

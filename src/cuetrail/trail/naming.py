@@ -167,6 +167,12 @@ def spaced(text: str) -> str:
     return f" {spelt(text[:MOST_CHARS])} "
 
 
+def unread() -> None:
+    """Let go of all texts that are kept as they were read: what is forgotten must not stay in memory for that."""
+    for kept in (names_said, names_in, spaced, heads):
+        kept.cache_clear()
+
+
 def spelt(text: str) -> str:
     """Words alone, without case, marks and signs, so that names can be found in it between spaces.
 

@@ -58,7 +58,7 @@ def test_a_damaged_table_of_words_is_found_and_mended(tmp_path: Path) -> None:
         assert found(store) == [["chess"], ["chess"]]
 
 
-def test_an_older_database_finds_its_relationships(neo4j_server: Login) -> None:
+def test_an_older_neo4j_database_finds_its_relationships(neo4j_server: Login) -> None:
     with alone(neo4j_server):
         wipe(neo4j_server)
         with closing(Neo4jStore(neo4j_server.address, LocalStore)) as store:

@@ -274,9 +274,11 @@ def _relations(db: sqlite3.Connection) -> None:
 
 def _stated(db: sqlite3.Connection) -> None:
     """Room for what was stated of a fact, where that is not what holds, and for how often anything was used."""
+    there = {row[1] for row in db.execute("PRAGMA table_info(facts)")}
     for column in ("stated_from INTEGER", "stated_until INTEGER", "stated_status TEXT", "restated INTEGER"):
-        db.execute(f"ALTER TABLE facts ADD COLUMN {column}")
-    db.execute("CREATE TABLE uses (part INTEGER PRIMARY KEY, count INTEGER NOT NULL)")
+        if column.split()[0] not in there:
+            db.execute(f"ALTER TABLE facts ADD COLUMN {column}")
+    db.execute("CREATE TABLE IF NOT EXISTS uses (part INTEGER PRIMARY KEY, count INTEGER NOT NULL)")
 
 
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (

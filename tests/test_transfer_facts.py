@@ -40,6 +40,19 @@ def test_an_imported_value_finds_its_place_among_those_that_are_known(tmp_path: 
         assert [sorted(map(str, found)) for found in cities] == [["Oslo", "tea"], ["Bergen", "tea"]]
 
 
+def test_an_imported_value_leaves_no_gap_where_the_same_was_stated_here_at_another_time(tmp_path: Path) -> None:
+    with Memory(tmp_path / "a", embedder=None) as memory:
+        for day, town in enumerate(("Oslo", "Rome")):
+            memory.fact("Ines", "lives_in", town, source="conversation", now=NOW + day * DAY)
+        memory.export(tmp_path / "a.jsonl")
+    with Memory(tmp_path / "b", embedder=None) as memory:
+        memory.fact("Ines", "lives_in", "Rome", now=NOW + 3 * DAY)
+        memory.import_(tmp_path / "a.jsonl")
+        believed = [memory.facts("Ines", as_of=NOW + day * DAY) for day in range(5)]
+        assert [[fact.value for fact in some] for some in believed] == [["Oslo"], *[["Rome"]] * 4]
+        assert (believed[4][0].source, believed[4][0].status) == ("user_edit", "confirmed")
+
+
 def test_an_imported_vault_states_what_an_ingested_one_does(tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     (vault / ".obsidian").mkdir(parents=True)

@@ -307,15 +307,16 @@ def _write_some(
 
 
 def _fit_in(target: Target, scope: Scope, batch: Batch) -> None:
-    """Let facts of single-valued predicates find their place among other values that are known here.
+    """Let facts of single-valued predicates find their place among what else is known here: other values, or the same
+    stated at another time.
 
-    Where there are none they come in as they are, with their history.
+    Where there is none they come in as they are, with their history.
     """
     alone = target.single({fact.predicate for fact in batch.facts}) if batch.facts else set()
-    coming = {fact.id for fact in batch.facts}
+    coming = {(fact.id, fact.created) for fact in batch.facts}
     subjects = list({fact.subject for fact in batch.facts if fact.predicate in alone})
     known = (fact for some in target.store.facts(scope, subjects).values() for fact in some) if subjects else ()
-    contested = {(f.subject, f.predicate) for f in known if f.predicate in alone and f.id not in coming}
+    contested = {(f.subject, f.predicate) for f in known if f.predicate in alone and (f.id, f.created) not in coming}
     fitted = [f for f in batch.facts if (f.subject, f.predicate) in contested]
     batch.facts = [f for f in batch.facts if (f.subject, f.predicate) not in contested]
     batch.stated += [Stated(fact, single=True, settled=True) for fact in fitted]

@@ -53,6 +53,21 @@ def test_an_imported_value_leaves_no_gap_where_the_same_was_stated_here_at_anoth
         assert (believed[4][0].source, believed[4][0].status) == ("user_edit", "confirmed")
 
 
+def test_an_imported_fact_takes_nothing_from_the_same_stated_here_at_another_time(tmp_path: Path) -> None:
+    with Memory(tmp_path / "a", embedder=None) as memory:
+        memory.fact("Ines", "uses", "awls", source="conversation", confidence=0.5, valid_until=NOW + DAY, now=NOW)
+        memory.export(tmp_path / "a.jsonl")
+    with Memory(tmp_path / "b", embedder=None) as memory:
+        mine = memory.fact("Ines", "uses", "awls", now=NOW + 3 * DAY)
+        for _ in range(2):
+            memory.import_(tmp_path / "a.jsonl")
+            believed = [memory.facts("Ines", as_of=NOW + day * DAY) for day in range(5)]
+            assert [[fact.source for fact in some] for some in believed] == [
+                ["conversation"], [], [], ["user_edit"], ["user_edit"],
+            ]  # fmt: skip
+            assert believed[4] == [mine]
+
+
 def test_an_imported_vault_states_what_an_ingested_one_does(tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     (vault / ".obsidian").mkdir(parents=True)

@@ -307,16 +307,20 @@ def _write_some(
 
 
 def _fit_in(target: Target, scope: Scope, batch: Batch) -> None:
-    """Let facts of single-valued predicates find their place among what else is known here: other values, or the same
+    """Let facts find their place among what else is known here: other values of a single-valued predicate, or the same
     stated at another time.
 
     Where there is none they come in as they are, with their history.
     """
-    alone = target.single({fact.predicate for fact in batch.facts}) if batch.facts else set()
+    if not batch.facts:
+        return
+    alone = target.single({fact.predicate for fact in batch.facts})
     coming = {(fact.id, fact.created) for fact in batch.facts}
     subjects = list({fact.subject for fact in batch.facts if fact.predicate in alone})
     known = (fact for some in target.store.facts(scope, subjects).values() for fact in some) if subjects else ()
     contested = {(f.subject, f.predicate) for f in known if f.predicate in alone and (f.id, f.created) not in coming}
-    fitted = [f for f in batch.facts if (f.subject, f.predicate) in contested]
-    batch.facts = [f for f in batch.facts if (f.subject, f.predicate) not in contested]
-    batch.stated += [Stated(fact, single=True, settled=True) for fact in fitted]
+    same = target.store.facts_by_id(scope, [fact.id for fact in batch.facts if fact.predicate not in alone])
+    others = {fact.id for fact in same.values() if (fact.id, fact.created) not in coming}
+    fitted = [f for f in batch.facts if (f.subject, f.predicate) in contested or f.id in others]
+    batch.facts = [f for f in batch.facts if (f.subject, f.predicate) not in contested and f.id not in others]
+    batch.stated += [Stated(fact, single=fact.predicate in alone, settled=True) for fact in fitted]

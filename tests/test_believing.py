@@ -209,6 +209,26 @@ def test_a_declaration_is_of_who_makes_it_and_reaches_what_he_stated(tmp_path: P
         assert len(said(ann, "user")) == 2
 
 
+def test_what_a_plan_parts_in_two_can_be_taken_back_by_either_part(memory: Memory) -> None:
+    for at in (0, 1):
+        who = f"Ines {at}"
+        memory.fact(who, "lives_in", "Bergen", now=NOW)
+        memory.fact(who, "lives_in", "Rome", valid_from=NOW + 5 * DAY, valid_until=NOW + 6 * DAY, now=NOW + 1)
+        parts = [fact for day in (1, 7) for fact in memory.facts(who, as_of=NOW + day * DAY)]
+        assert [fact.value for fact in parts] == ["Bergen", "Bergen"]
+        taken = memory.retract(parts[at].id, now=NOW + 2 * DAY)
+        assert (taken.value, taken.status, taken.valid_until) == ("Bergen", "retracted", NOW + 2 * DAY)
+        believed = [said(memory, who, as_of=NOW + day * DAY) for day in (1, 3, 5, 7)]
+        assert believed == [[("lives_in", "Bergen")], [], [("lives_in", "Rome")], []]
+
+
+@pytest.mark.parametrize("predicate", ["lives_in", "uses"])
+def test_what_a_user_states_without_an_end_gets_none_from_a_chat(memory: Memory, predicate: str) -> None:
+    memory.fact("Ines", predicate, "Bergen", now=NOW)
+    memory.fact("Ines", predicate, "Bergen", source="conversation", valid_until=NOW + 3 * DAY, now=NOW + DAY)
+    assert said(memory, "Ines", as_of=NOW + 5 * DAY) == [(predicate, "Bergen")]
+
+
 def test_a_value_that_was_superseded_may_be_taken_back_so_that_it_stays_away(memory: Memory) -> None:
     oslo, rome = (memory.fact("Ines", "lives_in", c, now=NOW + n * DAY) for n, c in enumerate(("Oslo", "Rome")))
     with pytest.raises(InputError, match="is superseded"):

@@ -22,7 +22,7 @@ from cuetrail.predicates import declaration, one_each, single_valued
 from cuetrail.render import budget_measure
 from cuetrail.resolution import UNTYPED, resolve_entity
 from cuetrail.store.base import Batch, Written
-from cuetrail.store.facts import EVER, Stated, Verdict, begins, ends_of, holds, value_of
+from cuetrail.store.facts import EVER, Stated, Verdict, begins, ends_of, holds, until, value_of
 from cuetrail.store.timeline import as_stated
 from cuetrail.text import norm_name, norm_tag
 
@@ -169,10 +169,17 @@ class Believing(Asking):
         single = bool(self._single([fact.predicate]))
         verdict = Verdict(id_, "confirmed" if status == "confirmed" else "retracted", moment, single=single)
         self._write(Batch(verdicts=[verdict]))
-        judged = self.store.facts_by_id(self.scope, [id_]).get(id_, fact)
+        judged = self.store.facts_by_id(self.scope, [id_]).get(id_) or self._rest_of(fact)
         if as_stated(judged).status != status:
             raise NotFound(f"the fact {id_!r} is a teammate's: only who stated it can judge it")
         return judged
+
+    def _rest_of(self, fact: Fact) -> Fact:
+        """What is left of a statement a stretch of which is gone: taken back, it ends before that would begin."""
+        alike = self.store.facts(self.scope, [fact.subject]).get(fact.subject, [])
+        same = [f for f in alike if (f.predicate, value_of(f)) == (fact.predicate, value_of(fact))]
+        left = [f for f in same if (f.created, f.source_ref) == (fact.created, fact.source_ref)]
+        return max(left, key=until, default=fact)
 
     @checked
     def declare(self, predicate: str, *, single: bool = True) -> str:

@@ -250,7 +250,7 @@ def _says(one: Fact, stated: Stated) -> bool:
 
 
 def _restated(old: Fact, stated: Stated) -> Fact:
-    """What is there, said again: the better source counts, and nothing makes it less sure but its user."""
+    """What is there, said again: the better source counts, also for its end, and only its user makes it less sure."""
     new, by_user = stated.fact, stated.by_user
     better = by_user or source_weight(new.source) >= source_weight(old.source)
     return replace(
@@ -263,7 +263,7 @@ def _restated(old: Fact, stated: Stated) -> Fact:
         source_ref=new.source_ref if better else old.source_ref,
         provenance=new.provenance if better else old.provenance,
         tags=tuple(dict.fromkeys((*old.tags, *new.tags))),
-        valid_until=new.valid_until if by_user or new.valid_until is not None else old.valid_until,
+        valid_until=new.valid_until if by_user or (better and new.valid_until is not None) else old.valid_until,
     )
 
 

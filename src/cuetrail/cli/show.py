@@ -138,7 +138,8 @@ def _reasons(hit: Hit, looked_for: Sequence[str]) -> Iterable[tuple[str, str]]:
     for name, part in why.get("parts", {}).items():
         if part is not None and name not in _FACTORS:
             every = ", every word of the cue" if name == "bm25" and why.get("all_terms") else ""
-            yield _PARTS.get(name, name), f"{name} {part:.3f}{every}"
+            label = _PARTS.get(name, name)
+            yield label, f"{part:.3f}" if label == name else f"{name} {part:.3f}{every}"
     if why.get("tag_boost"):
         yield "tags", f"{tags(matched(hit.node.tags, looked_for) or hit.node.tags)} matched, x2"
     if why.get("parts", {}).get("provenance", 1) != 1:
@@ -176,7 +177,8 @@ def _hop(hop: Any) -> str:
         return str(hop)
     if "via" in hop:
         return f"{short(hop['src'])} → {' '.join(hop['via'])} → {short(hop['dst'])}"
-    return f"{short(hop['dst'])} ({hop['energy']:.3f})"
+    by = f"{hop['kind']} " if hop.get("kind") else ""
+    return f"{short(hop['dst'])} ({by}{hop['energy']:.3f})"
 
 
 # --- activate

@@ -58,6 +58,8 @@ def test_activation_streams_one_seed_after_the_other(tmp_path: Path) -> None:
             await chain(memory)
             found = [(one.seed, one.reason, one.depth) async for one in memory.activate(["a", "nobody", "alone"])]
             assert found == [("nobody", "seed_not_found", 0), ("alone", "complete", 0), ("a", "complete", 2)]
+            with pytest.raises(InputError, match=r"stop must be a threading\.Event"):
+                await anext(memory.activate(["a"], stop=True))
             with pytest.raises(InputError, match="max_depth must be 0 or more"):
                 await anext(memory.activate(["a"], max_depth=-1))
 

@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from cuetrail.activation import Stream
+from cuetrail.arguments import check
 from cuetrail.errors import InputError
 from cuetrail.memory import Memory
 from cuetrail.model import Activation
@@ -88,6 +89,8 @@ class AsyncMemory:
 
         `async for` leaves a stream open when it is left early: `contextlib.aclosing` closes it at once.
         """
+        if options.get("stop") is not None:
+            check("stop", options["stop"])
         stop = _Stop(options.get("stop"))
         stream = await self._run(self._memory.activate, seeds, **{**options, "stop": stop})
         step: Future[Activation | None] = Future()

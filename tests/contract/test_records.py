@@ -98,6 +98,16 @@ def test_a_bare_node_comes_back_with_the_defaults(store: Store) -> None:
     assert store.get(ME, ["n"]) == {"n": Node("n")}
 
 
+def test_whole_numbers_come_back_as_floats_where_the_model_has_floats(store: Store) -> None:
+    node, edge = Node("a", life=Life(1, confidence=0)), Edge("e", "a", "a", weight=1, confidence=1)
+    store.write(ME, Batch(nodes=[node], edges=[edge], facts=[Fact("f", "a", "is", value="b", confidence=1)]))
+    life, found = store.get(ME, ["a"])["a"].life, store.edges(ME, ["e"])["e"]
+    (fact,) = records(store, Fact)
+    assert isinstance(fact, Fact)
+    numbers = [life.salience, life.confidence, found.weight, found.confidence, fact.confidence]
+    assert list(map(repr, numbers)) == ["1.0", "0.0", "1.0", "1.0", "1.0"]
+
+
 # Engines get text that was cleaned at the boundary: no lone surrogates, no NUL.
 words = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=12)
 times = st.integers(-(2**62), 2**62)

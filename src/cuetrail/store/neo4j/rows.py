@@ -27,6 +27,7 @@ Props = dict[str, Any]
 GIVEN = ("user", "auto")
 _TWO63, _TWO64 = 1 << 63, 1 << 64
 LIFE = ("salience", "state", "confidence", "accesses", "last_access", "last_decay", "interval", "gradient", "retention")
+REAL = frozenset(("salience", "confidence", "gradient", "weight"))
 EDGE = (
     "id", "kind", "weight", "tags", "text", "type", "attitude", "proximity", "confidence", "via", "props", "created",
     "updated", "valid_from", "valid_until",
@@ -63,6 +64,12 @@ def unpack(packed: str | None) -> Props:
     """The reverse of `pack`."""
     found: Props = json.loads(packed) if packed else {}
     return found
+
+
+def _fields(record: Life | Edge | Fact, names: Sequence[str]) -> Props:
+    """Fields of a record. A weight of 1 is written as 1.0: the server keeps whole numbers apart from others."""
+    found = {name: getattr(record, name) for name in names}
+    return {name: float(value) if name in REAL and value is not None else value for name, value in found.items()}
 
 
 def node_props(node: Node, key: int, part: int) -> Props:
@@ -118,7 +125,7 @@ def is_silent(node: Node) -> bool:
 
 def life_props(life: Life) -> Props:
     """A life as properties; a newborn's are not there."""
-    return {name: None if life == NEWBORN else getattr(life, name) for name in LIFE}
+    return dict.fromkeys(LIFE) if life == NEWBORN else _fields(life, LIFE)
 
 
 def to_node(found: Props, whose: tuple[str, str | None]) -> Node:
@@ -193,7 +200,7 @@ def moment(at: int) -> str:
 
 def edge_props(edge: Edge, part: int) -> Props:
     """An edge's properties but for its ends."""
-    found = {name: getattr(edge, name) for name in EDGE}
+    found = _fields(edge, EDGE)
     return {
         **found, "tags": list(edge.tags) or None, "props": pack(edge.props), "part": part, "uid": uid(part, edge.id),
         "words": " ".join(edge_words(edge.type, edge.text)) if edge.via is None else None,
@@ -210,7 +217,7 @@ def to_edge(found: Props, src: str, dst: str) -> Edge:
 
 def fact_props(fact: Fact, part: int) -> Props:
     """A fact's properties but for its subject and object."""
-    found = {name: getattr(fact, name) for name in FACT}
+    found = _fields(fact, FACT)
     tags = list(fact.tags) or None
     return {**found, "tags": tags, "part": part, "uid": uid(part, fact.id), "rank": rank(fact)}
 

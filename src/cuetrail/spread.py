@@ -18,6 +18,8 @@ from cuetrail.seeds import Chooser, Seeding, query_tags
 GENERIC = frozenset({"core", "misc", "general", "other", "unknown", "inbox", "pending", "notebook"})
 # Tags that say what a file is, not what it is about.
 FORMATS = frozenset({"doc", "code", "chat"})
+# Tags that begin so say where a file stands.
+PROJECT = "project:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,15 @@ def labels_of(node: Node) -> list[Label]:
     labels = [_tag(tag.name) for tag in node.tag_details if tag.origin != "temporal"]
     labels += [_bucket(bucket) for bucket in node.buckets]
     return labels if len(set(labels)) == len(labels) else list(dict.fromkeys(labels))
+
+
+def is_topic(tag: str) -> bool:
+    """Whether a tag says what something is about, not only where it stands or what it is.
+
+    >>> [tag for tag in ("radio", "inbox", "doc", "project:masts") if is_topic(tag)]
+    ['radio']
+    """
+    return tag not in GENERIC and tag not in FORMATS and not tag.startswith(PROJECT)
 
 
 # The same labels are asked for again and again.

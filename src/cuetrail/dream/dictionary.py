@@ -25,13 +25,10 @@ from typing import Generic, TypeVar
 
 from cuetrail.dream import moments
 from cuetrail.extract.names import STOP_WORDS
-from cuetrail.spread import FORMATS, GENERIC
+from cuetrail.spread import is_topic
 from cuetrail.text import analysable
 
-# What every memory has says nothing of a text in particular.
-NO_TOPICS = GENERIC | FORMATS
 SHORTEST, LONGEST = 2, 100
-_FILES_OWN = "project:"
 
 _ASCII = bytes(c if c >= 128 or chr(c).isalnum() else 32 for c in range(256))
 # Around a name these are of the sentence, not of the name.
@@ -70,8 +67,7 @@ def is_telling(norm: str) -> bool:
     return (
         SHORTEST <= len(word) <= LONGEST
         and _LETTER.search(word) is not None
-        and not word.startswith(_FILES_OWN)
-        and word not in NO_TOPICS
+        and is_topic(word)
         and word not in STOP_WORDS
         and word not in moments.WORDS
     )

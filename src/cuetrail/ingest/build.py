@@ -14,6 +14,7 @@ from cuetrail.extract.dates import Day
 from cuetrail.ingest.document import Document, Piece
 from cuetrail.ingest.simhash import simhashes
 from cuetrail.model import DAY, Edge, Link, Node, Provenance, Tag
+from cuetrail.spread import PROJECT
 from cuetrail.text import clean, digest, make_tags, norm_buckets, norm_name, source_id
 
 # Topical band: structure says that two atoms stand together, not that one causes the other.
@@ -24,7 +25,6 @@ RECORD = "from_file"
 _KIND_TAGS = {"code": "code", "chat": "chat"}
 _OTHER_KIND = "doc"
 _KINDS_OWN = frozenset((*_KIND_TAGS.values(), _OTHER_KIND))
-_PROJECT = "project:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,13 +154,13 @@ def _unique(tags: tuple[Tag, ...]) -> tuple[Tag, ...]:
 
 def _path_tags(folders: Sequence[str], kind: str) -> tuple[Tag, ...]:
     """Tags the path tells: the project (its outermost folder) and what kind of thing it is."""
-    names = [_PROJECT + folders[0]] if folders else []
+    names = [PROJECT + folders[0]] if folders else []
     return make_tags([*names, _KIND_TAGS.get(kind, _OTHER_KIND)], "auto")
 
 
 def is_path_tag(tag: Tag) -> bool:
     """Whether ingest gave the tag because of the path; other automatic tags come from dreaming."""
-    return tag.origin == "auto" and (tag.name in _KINDS_OWN or tag.name.startswith(_PROJECT))
+    return tag.origin == "auto" and (tag.name in _KINDS_OWN or tag.name.startswith(PROJECT))
 
 
 def _links(id_: str, piece: Piece) -> list[Link]:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cuetrail.anchor import Ask
-from cuetrail.model import Foothold, Label, Node, WalkQuery
-from cuetrail.spread import FORMATS, GENERIC, labels_of
+from cuetrail.model import Foothold, Node, WalkQuery
+from cuetrail.spread import is_topic, labels_of
 from cuetrail.store.steps import StepQuery, Ties
 from cuetrail.trail.finding import Finds
 from cuetrail.trail.naming import forms_of, holders, names_said, says, spaced
@@ -30,7 +30,6 @@ TAGGED = 10
 TAG_WEIGHT = 0.45
 # How much of its energy a start keeps.
 KEPT = 0.15
-_NO_TOPICS = GENERIC | FORMATS
 Tied = tuple[str, str, float, str]
 """A start, the other end, the weight of the tie, and its kind."""
 
@@ -132,7 +131,14 @@ def _by_tag(ask: Ask, web: Web, starts: Sequence[str]) -> Iterable[Tied]:
     """What shares tags with a start, the rarer the more: of those come across, and of those that have no word of it."""
     # What is a condition of the cue, all share.
     given = frozenset(ask.cue.where.tags)
-    tags = {id_: [one for one in labels_of(web.nodes[id_]) if _tells(one) and one.name not in given] for id_ in starts}
+    tags = {
+        id_: [
+            one
+            for one in labels_of(web.nodes[id_])
+            if one.what == "tag" and is_topic(one.name) and one.name not in given
+        ]
+        for id_ in starts
+    }
     footholds = tuple(Foothold(id_, tuple(some), web.nodes[id_].at, None) for id_, some in tags.items() if some)
     if not footholds:
         return
@@ -146,11 +152,6 @@ def _by_tag(ask: Ask, web: Web, starts: Sequence[str]) -> Iterable[Tied]:
             shared = sum(rarity[label] for label in mine if label in theirs)
             if shared and id_ != start:
                 yield start, id_, TAG_WEIGHT * shared / whole, "tag"
-
-
-def _tells(label: Label) -> bool:
-    """Whether a label may lead on: a bucket, or a tag for where a text stands, is shared by too many."""
-    return label.what == "tag" and label.name not in _NO_TOPICS and not label.name.startswith("project:")
 
 
 def _by_fact(ask: Ask, _web: Web, starts: Sequence[str]) -> Iterable[Tied]:

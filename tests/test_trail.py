@@ -150,6 +150,50 @@ def test_what_is_of_a_time_the_cue_names_comes_first(memory: Memory) -> None:
     assert found.hits[0].why["parts"]["when"] == 1.0
 
 
+def test_what_was_said_later_than_now_comes_behind_what_was_said_before(memory: Memory) -> None:
+    for name, at in (("before", NOW - 9 * DAY), ("later today", NOW + DAY // 2), ("after", NOW + 9 * DAY)):
+        memory.add("We met the band to rehearse", id=name, source=f"chat/{name}", at=at)
+    found = memory.recall("When did we meet the band?", budget=ROOM, now=NOW)
+    assert [hit.node.id for hit in found.hits] == ["later today", "before", "after"]
+    assert [hit.why["parts"].get("ahead") for hit in found.hits] == [None, None, 1.0]
+    assert found.hits[2].score < found.hits[1].score
+    # By then, both are known, and the newer comes first.
+    assert ids(memory, "When did we meet the band?", now=NOW + 10 * DAY)[0] == "after"
+
+
+def test_a_plan_counts_as_much_as_what_has_happened(memory: Memory) -> None:
+    memory.add("We met the band to rehearse", id="then", at=NOW - 9 * DAY)
+    memory.add("We met the band to rehearse", id="plan", at=NOW + 9 * DAY)
+    found = memory.recall("When do we meet the band?", budget=ROOM, now=NOW)
+    assert [hit.node.id for hit in found.hits] == ["plan", "then"]
+    assert found.hits[0].score == found.hits[1].score
+
+
+def test_what_repeats_a_better_hit_leaves_its_room_to_others(memory: Memory, tmp_path: Path) -> None:
+    notes = {
+        "mast.md": "The long mast fell in the storm of May.\n",
+        "copy.md": "In the storm of May the long mast fell.\n",
+        "stay.md": "A stay of the mast broke in the storm.\n",
+    }
+    for name, text in notes.items():
+        (tmp_path / name).write_text(text, "utf-8")
+        memory.ingest(tmp_path / name)
+    hits = memory.recall("the long mast in the storm of May", budget=ROOM, limit=3).hits
+    assert hits[1].node.text == notes["stay.md"].strip()
+    assert hits[2].why["repeats"] == hits[0].node.id
+    assert hits[2].score < hits[1].score < hits[0].score
+
+
+def test_what_was_told_on_another_day_or_in_another_number_or_of_another_name_is_no_repetition(memory: Memory) -> None:
+    memory.add("I ran five kilometres around the lake", id="monday", at=NOW - 3 * DAY)
+    memory.add("I ran five kilometres around the lake", id="tuesday", at=NOW - 2 * DAY)
+    memory.add("I ran six kilometres around the lake", id="again", at=NOW - 2 * DAY)
+    memory.add("I ran five kilometres around the lake", id="log", name="Lap", at=NOW - 2 * DAY)
+    memory.add("I ran five kilometres around the lake", id="twice", at=NOW - 2 * DAY + 1)
+    hits = memory.recall("ran kilometres around the lake", budget=ROOM, now=NOW).hits
+    assert {hit.node.id: hit.why["repeats"] for hit in hits if "repeats" in hit.why} == {"tuesday": "twice"}
+
+
 def test_a_time_that_is_named_widens_no_filter(memory: Memory) -> None:
     memory.add("We met the band", id="then", at=MAY_2023)
     memory.add("We met the band", id="now", at=NOW)

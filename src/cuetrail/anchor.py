@@ -93,7 +93,7 @@ def by_words_and_meaning(ask: Ask, *, candidates: int, vectors: int | None = Non
     """
     notices: tuple[str, ...] = ()
     limit = max(candidates, ask.limit or 0)
-    by_text = ask.store.text(ask.scope, ask.cue.query, limit, ask.cue.where)
+    by_text = ask.store.text(ask.scope, ask.cue.query, limit, ask.cue.where, nodes=True)
     by_vector, meant = list[Found](), None
     try:
         meant = _meant(ask)
@@ -104,7 +104,7 @@ def by_words_and_meaning(ask: Ask, *, candidates: int, vectors: int | None = Non
         notices = (f"answered from text alone: {error}",)
     cosines = {found.id: found.score for found in by_vector}
     texts = {found.id: found for found in by_text}
-    nodes = ask.store.get(ask.scope, [*texts, *(id_ for id_ in cosines if id_ not in texts)])
+    nodes = _nodes(ask, (*by_text, *by_vector))
     anchors = [
         Anchor(node, texts[id_].score, cosines.get(id_), texts[id_].boosted)
         if id_ in texts
@@ -112,6 +112,13 @@ def by_words_and_meaning(ask: Ask, *, candidates: int, vectors: int | None = Non
         for id_, node in nodes.items()
     ]
     return Anchored(tuple(anchors), ask.cue.query, notices=notices, meant=meant)
+
+
+def _nodes(ask: Ask, found: Sequence[Found]) -> dict[str, Node]:
+    """The nodes of what was found, in that order; those that did not come along are read."""
+    known = {one.id: one.node for one in found if one.node is not None}
+    missing = ask.store.get(ask.scope, [one.id for one in found if one.id not in known])
+    return {one.id: node for one in found if (node := known.get(one.id) or missing.get(one.id)) is not None}
 
 
 def _meant(ask: Ask) -> Embedded | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,13 @@ def test_explain_draws_why_each_hit_is_there(run: Run) -> None:
         assert part in drawn
     shown = drawn.split("id         ")[1].split()[0]
     assert "falls silent" in run("get", shown).stdout
+
+
+def test_explain_says_which_hit_another_repeats(run: Run) -> None:
+    run("add", "The long mast fell in the storm", "--id", "first", "--at", "2026-05-01")
+    run("add", "In the storm the long mast fell", "--id", "second", "--at", "2026-05-01")
+    drawn = run("recall", "the", "long", "mast", "--explain").stdout
+    assert re.search(r"repeats +(first|second), and keeps half of its score", drawn)
 
 
 def test_explain_shows_words_and_meaning_with_an_embedder(run: Run) -> None:

@@ -152,6 +152,8 @@ def _reasons(hit: Hit, looked_for: Sequence[str]) -> Iterable[tuple[str, str]]:
     if path := why.get("path"):
         start = f"{short(path[0]['src'])} → " if "energy" in path[0] else ""
         yield "path", start + " → ".join(_hop(hop) for hop in path)
+    if why.get("repeats"):
+        yield "repeats", f"{short(why['repeats'])}, and keeps half of its score"
     yield "id", short(hit.node.id)
     yield "from", ", ".join(filter(None, (hit.node.source, when(hit.node.at))))
 

@@ -30,6 +30,11 @@ class Ties:
     max_proximity: int | None = None
     at: int | None = None
 
+    @property
+    def are_any(self) -> bool:
+        """Whether an edge of one of the kinds counts, whatever else it is like."""
+        return self == Ties(self.kinds)
+
     def passes(self, edge: Edge) -> bool:
         """Whether an edge counts."""
         kind = (edge.type or "").lower()

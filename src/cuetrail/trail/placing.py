@@ -23,11 +23,12 @@ def in_row(nodes: Mapping[str, Node], scores: Mapping[str, float], wording: Word
     place: Values = {}
     whole: Values = {}
     for row in places.values():
-        best = sum(sorted((scores.get(id_, 0.0) for id_ in row.values()), reverse=True)[:SPEAKING]) / SPEAKING
-        said = wording.share(frozenset[str]().union(*(wording.has[id_] for id_ in row.values())))
+        fits = {seq: scores.get(id_, 0.0) for seq, id_ in row.items()}
+        best = sum(sorted(fits.values(), reverse=True)[:SPEAKING]) / SPEAKING
+        said = wording.share(frozenset[str]().union(*[wording.has[id_] for id_ in row.values()]))
         for seq, id_ in row.items():
-            beside = sum(scores.get(row.get(seq + d, ""), 0.0) for d in (-1, 1))
-            further = sum(scores.get(row.get(seq + d, ""), 0.0) for d in (-2, 2))
+            beside = fits.get(seq - 1, 0.0) + fits.get(seq + 1, 0.0)
+            further = fits.get(seq - 2, 0.0) + fits.get(seq + 2, 0.0)
             near[id_], place[id_], whole[id_] = min((beside + further / 3) / 2, 1.0), best, said
     return near, place, whole
 

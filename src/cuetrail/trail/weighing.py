@@ -6,7 +6,7 @@
     walk     the energy that came to it                further  names of one of the best, and those words, find it
     near     its neighbours in a file or conversation  place    the best of where it came from
     spoken   the cue names who said it                 whole    how much of the cue is said where it came from
-    when     it is of a time the cue names
+    when     it is of a time the cue names             ahead    it was said after the cue, and counts less for that
 
 The score is their mean by the weights of `weights.py`, which `bench.quality.choose` finds on development questions. A
 signal that does not count among memories of a kind is not told of them.
@@ -15,7 +15,7 @@ signal that does not count among memories of a kind is not told of them.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,6 +29,8 @@ from cuetrail.trail.following import Way, Web, flow, weave
 from cuetrail.trail.naming import spaced, spelt
 from cuetrail.trail.onward import Second, onward, search
 from cuetrail.trail.placing import in_row, through_titles
+from cuetrail.trail.repeating import KEPT, repeats
+from cuetrail.trail.timing import DAY
 from cuetrail.trail.weights import Trail, Weights, kinds_of
 from cuetrail.trail.wording import Wording, worded
 
@@ -122,6 +124,7 @@ def _of_themselves(
         "blend": blend, "near": near, "place": place, "whole": whole, "when": when,
         "cover": {id_: wording.share(wording.has[id_]) for id_ in web.nodes},
         "spoken": {id_: 1.0 for id_, node in web.nodes.items() if _is_spoken(node, said)},
+        "ahead": {id_: 1.0 for id_, node in web.nodes.items() if _is_ahead(node, ask.now)},
     }  # fmt: skip
 
 
@@ -201,8 +204,17 @@ def _is_spoken(node: Node, asked: str) -> bool:
     return any(f" {part} " in asked for part in (spelt(speaker), spelt(speaker).split(" ")[0]))
 
 
+def _is_ahead(node: Node, now: int) -> bool:
+    """Whether it stands where things are said one after the other, and later than now; of a day the hour is often
+    not known. What stands alone may be a plan."""
+    return node.source is not None and node.at > now + DAY
+
+
 def weigh(ask: Ask, finds: Anchored, reached: Reached, *, how: Trail) -> Scored:
-    """The best of what may answer, then newer, then by id; without titles whose source speaks."""
+    """The best of what may answer, then newer, then by id; without titles whose source speaks.
+
+    What repeats a better one counts less, so that others have room.
+    """
     assert isinstance(finds, Finds), "these trails begin at what `find` finds"
     assert isinstance(reached, Followed), "only trails that were followed can be weighed"
     scores = scored(reached)
@@ -214,10 +226,21 @@ def weigh(ask: Ask, finds: Anchored, reached: Reached, *, how: Trail) -> Scored:
         for id_, node in reached.nodes.items()
         if id_ in led and (node.text or id_ in anchors or node.kind == "source")
     ]
-    nodes.sort(key=lambda node: (-scores[node.id], -node.at, node.id))
+    nodes = _ordered(nodes, scores)
     echoes = echoing(nodes)
-    kept = [node for node in nodes if node.id not in echoes][: max(ask.limit or 0, 0)]
-    return Scored(tuple(Hit(one, scores[one.id], _why(one.id, anchors.get(one.id), reached)) for one in kept))
+    nodes = [node for node in nodes if node.id not in echoes]
+    limit = max(ask.limit or 0, 0)
+    twice = repeats(nodes, limit)
+    if twice:
+        scores |= {id_: KEPT * scores[id_] for id_ in twice}
+        nodes = _ordered(nodes, scores)
+    return Scored(
+        tuple(Hit(one, scores[one.id], _why(one.id, anchors.get(one.id), reached, twice)) for one in nodes[:limit])
+    )
+
+
+def _ordered(nodes: Iterable[Node], scores: Mapping[str, float]) -> list[Node]:
+    return sorted(nodes, key=lambda node: (-scores[node.id], -node.at, node.id))
 
 
 def _led(finds: Finds, reached: Followed, anchors: Mapping[str, Anchor], how: Trail) -> set[str]:
@@ -231,13 +254,12 @@ def _led(finds: Finds, reached: Followed, anchors: Mapping[str, Anchor], how: Tr
 
 def scored(reached: Followed) -> dict[str, float]:
     """The mean of all signals by weights."""
-    counted = reached.weights.signals()
-    total = sum(counted.values()) or 1.0
+    total = reached.weights.total()
     scores = dict.fromkeys(reached.nodes, 0.0)
-    for name, weight in counted.items():
+    for name, weight in reached.weights.signals().items():
         for id_, value in reached.signals.get(name, {}).items():
             scores[id_] += weight * value / total
-    return scores
+    return {id_: max(score, 0.0) for id_, score in scores.items()}
 
 
 def _is_far(anchor: Anchor, how: Trail) -> bool:
@@ -245,7 +267,7 @@ def _is_far(anchor: Anchor, how: Trail) -> bool:
     return anchor.bm25 is None and (anchor.cosine or 0.0) < how.vector_floor
 
 
-def _why(id_: str, anchor: Anchor | None, reached: Followed) -> dict[str, Any]:
+def _why(id_: str, anchor: Anchor | None, reached: Followed, twice: Mapping[str, str]) -> dict[str, Any]:
     found_by = [
         name
         for name, part in (("text", anchor.bm25 if anchor else None), ("vector", anchor.cosine if anchor else None))
@@ -264,6 +286,7 @@ def _why(id_: str, anchor: Anchor | None, reached: Followed) -> dict[str, Any]:
         "parts": {"bm25": anchor.bm25 if anchor else None, "cosine": anchor.cosine if anchor else None, **parts},
         "tag_boost": anchor.boosted if anchor else False,
         "path": path,
+        **({"repeats": twice[id_]} if id_ in twice else {}),
     }
 
 

@@ -21,8 +21,8 @@ _OF_THE_BLEND = frozenset({"words", "words_if_strong", "strong"})
 class Weights:
     """How much each signal counts against the others; see `weighing.py`.
 
-    `words` is how much words count against meaning in a blend, `words_if_strong` beside the vectors of a strong model,
-    where a blend counts `strong` times as much.
+    `ahead` counts against a memory. `words` is how much words count against meaning in a blend, `words_if_strong`
+    beside the vectors of a strong model, where a blend counts `strong` times as much.
     """
 
     blend: float = 0.0
@@ -38,6 +38,7 @@ class Weights:
     whole: float = 0.0
     spoken: float = 0.0
     when: float = 0.0
+    ahead: float = 0.0
     words: float = 0.7
     words_if_strong: float = 0.35
     strong: float = 1.0
@@ -46,6 +47,10 @@ class Weights:
         """The weights of the signals that count."""
         return {name: value for name, value in asdict(self).items() if value and name not in _OF_THE_BLEND}
 
+    def total(self) -> float:
+        """What a memory for which every signal speaks would get."""
+        return sum(value for value in self.signals().values() if value > 0) or 1.0
+
 
 NAMED = Weights(
     blend=0.5, named=4.0, walk=1.0, link=0.75, hop=2.0, left=3.3, further=2.6,
@@ -53,7 +58,8 @@ NAMED = Weights(
 )  # fmt: skip
 NOTED = Weights(blend=1.9, cover=0.2, named=0.3, walk=1.2, link=2.0, further=0.5, near=0.5, place=2.8, when=4.5)
 TOLD = Weights(
-    blend=1.75, cover=2.0, walk=1.0, near=1.8, place=2.9, whole=2.2, spoken=1.6, when=4.0, words=0.85, strong=2.2,
+    blend=1.75, cover=2.0, walk=1.0, near=1.8, place=2.9, whole=2.2, spoken=1.6, when=4.0, ahead=-4.0,
+    words=0.85, strong=2.2,
 )  # fmt: skip
 
 
@@ -69,10 +75,14 @@ def kinds_of(nodes: Iterable[Node]) -> Kinds:
     """The kinds of these memories; of none, they are taken for what somebody told."""
     counts = [0, 0, 0]
     for node in nodes:
-        in_note = "doc" in node.tags or (node.kind == "source" and node.name is not None)
-        counts[1 if in_note else 0 if node.name is not None else 2] += 1
+        counts[1 if is_in_note(node) else 0 if node.name is not None else 2] += 1
     total = sum(counts)
     return Kinds(*(count / total for count in counts)) if total else Kinds(0.0, 0.0, 1.0)
+
+
+def is_in_note(node: Node) -> bool:
+    """Whether a memory is a note, or stands in one."""
+    return "doc" in node.tags or (node.kind == "source" and node.name is not None)
 
 
 @dataclass(frozen=True, slots=True)

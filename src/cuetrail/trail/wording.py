@@ -45,7 +45,7 @@ def worded(words: str, texts: Mapping[str, str]) -> Wording:
     ([['antenna'], ['antenna', 'tune'], ['tune']], False)
     """
     stems = {stem: word for word in words.split() for stem in terms_of(word)}
-    holders = {stem: {id_ for id_, text in texts.items() if _has(text, stem)} for stem in stems}
+    holders = {stem: _holders(stem, texts) for stem in stems}
     weights = {stem: math.log((len(texts) + 1) / (len(ids) + 0.5)) for stem, ids in holders.items()}
     has: dict[str, set[str]] = {id_: set() for id_ in texts}
     for stem, ids in holders.items():
@@ -54,8 +54,11 @@ def worded(words: str, texts: Mapping[str, str]) -> Wording:
     return Wording(weights, {id_: frozenset(some) for id_, some in has.items()}, stems)
 
 
-def _has(text: str, stem: str) -> bool:
+def _holders(stem: str, texts: Mapping[str, str]) -> set[str]:
+    """Whose text has a word with this stem."""
     if len(stem) >= SHORTEST_STEM:
         # The stem of "happy" is "happi".
-        return f" {stem.removesuffix('i')}" in text
-    return f" {stem} " in text or f" {stem}s " in text
+        begin = f" {stem.removesuffix('i')}"
+        return {id_ for id_, text in texts.items() if begin in text}
+    one, many = f" {stem} ", f" {stem}s "
+    return {id_ for id_, text in texts.items() if one in text or many in text}

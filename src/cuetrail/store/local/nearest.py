@@ -69,7 +69,9 @@ def _shown(reader: Reader, near: Sequence[tuple[int, float]], limit: int, where:
     kept: list[Found] = []
     for some in chunks(order, limit):
         nodes = reader.nodes_by_key([key for *_, key in some])
-        kept += [Found(id_, -far) for far, _, id_, key in some if key in nodes and where.finds(nodes[key])]
+        kept += [
+            Found(id_, -far, node=nodes[key]) for far, _, id_, key in some if key in nodes and where.finds(nodes[key])
+        ]
         if len(kept) >= limit:
             break
     return kept[:limit]

@@ -6,9 +6,9 @@ import contextlib
 from collections.abc import Sequence
 from typing import Any
 
-from cuetrail.model import Mention, Note, Where
+from cuetrail.model import Mention, Note
 from cuetrail.store.local import rows
-from cuetrail.store.local.db import chunks
+from cuetrail.store.local.db import chunks, marks
 from cuetrail.store.local.filters import narrowing
 from cuetrail.store.local.read import Reader
 from cuetrail.store.steps import Side, Step, StepQuery
@@ -21,7 +21,7 @@ _RANK, _OTHER_ID, _OUTGOING = -3, -2, -1
 
 def steps(reader: Reader, query: StepQuery) -> dict[str, list[Step]]:
     """The strongest edges of each node, by weight, then by the plain ids of the other end and of the edge."""
-    tests, values = _tests(reader, query.where)
+    tests, values = _tests(reader, query)
     select = (
         f"SELECT {_EDGE}, x.rank, x.other_id, x.outgoing FROM adjacency x CROSS JOIN edges e ON e.key = x.edge"
         " CROSS JOIN nodes n ON n.key = x.other JOIN nodes a ON a.key = e.src JOIN nodes b ON b.key = e.dst"
@@ -42,7 +42,7 @@ def _strongest(cursor: Any, query: StepQuery) -> list[tuple[Any, ...]]:
     for row in cursor:
         if len(read) >= query.each and (query.each <= 0 or row[_RANK:_OUTGOING] != read[-1][_RANK:_OUTGOING]):
             break
-        if query.ties.passes(rows.to_edge(row[:_RANK])):
+        if query.ties.are_any or query.ties.passes(rows.to_edge(row[:_RANK])):
             read.append(row)
     return sorted(read, key=lambda row: (row[_RANK], row[_OTHER_ID], row[2]))[: max(query.each, 0)]
 
@@ -51,9 +51,13 @@ def _step(edge: Any, outgoing: bool) -> Step:
     return Step(edge, edge.dst if outgoing else edge.src, outgoing)
 
 
-def _tests(reader: Reader, where: Where) -> tuple[str, list[Any]]:
+def _tests(reader: Reader, query: StepQuery) -> tuple[str, list[Any]]:
     """The conditions on an edge and on the node it leads to, and their values."""
+    where = query.where
     tests, values = narrowing(where, "x.other")
+    if query.ties.kinds:
+        tests.append(f"e.kind IN ({marks(len(query.ties.kinds))})")
+        values += query.ties.kinds
     tests += [reader.among("x.part"), reader.among("n.part")]
     if not where.quarantined:
         tests.append("n.provenance <> 'quarantine'")

@@ -25,14 +25,19 @@ def main() -> None:
     if not options.report:
         data = data_folder(options.data)
         with workplace(options.work) as work:
-            for name in options.sets:
+            for name in chosen_sets(options):
                 job = Job(
                     name, data, work, options.embedder, spec(options), options.questions, tuple(options.rows),
-                    options.dream,
+                    options.dream, options.triples,
                 )  # fmt: skip
                 finished(run(job), trial=options.questions is not None)
     if options.report or options.publish:
         print(report.publish(load_measured()))
+
+
+def chosen_sets(options: argparse.Namespace) -> list[str]:
+    """The sets to measure; with triples, those that have some."""
+    return [name for name in options.sets if SETS[name].triples or not options.triples]
 
 
 def parser() -> argparse.ArgumentParser:
@@ -48,6 +53,9 @@ def parser() -> argparse.ArgumentParser:
         "--rows", nargs="+", default=[], metavar="ROW", help="ask only these and the first; others stay as stored"
     )
     found.add_argument("--dream", action="store_true", help="dream once after taking in: tags and edges to walk along")
+    found.add_argument(
+        "--triples", action="store_true", help="load the triples of the multi-hop sets as facts: a cross-check"
+    )
     found.add_argument("--work", type=Path, metavar="FOLDER", help="build there and reuse; a temporary one when absent")
     found.add_argument("--publish", action="store_true", help="write the tables and plots when done")
     found.add_argument("--report", action="store_true", help="only write the tables and plots from the stored results")

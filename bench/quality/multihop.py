@@ -1,25 +1,58 @@
-"""MuSiQue, 2WikiMultihopQA and HotpotQA in HippoRAG's samples: one memory a corpus, one node a passage."""
+"""MuSiQue, 2WikiMultihopQA and HotpotQA in HippoRAG's samples: one memory a corpus, one node a passage.
+
+The data has triples that a language model read from every passage. With these, the memory also holds whom they are
+about, and each triple as a fact that its passage states: what an extractor of that kind would add.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from bench.quality.sets import Corpus, QualitySet, filler, first, node, read_lines
+from bench.quality.sets import Corpus, QualitySet, Record, fact, filler, first, node, read_lines
 from cuetrail.quality import Question
+from cuetrail.text import norm_name
 
+# A subject, a predicate and an object.
+PARTS = 3
 MEASURES = ("R@2", "R@5", "R@10", "All@2", "All@5", "All@10")
 
 
-def load(data: Path, most: int | None, *, name: str) -> list[Corpus]:
+def load(data: Path, most: int | None, triples: bool = False, *, name: str) -> list[Corpus]:
     folder = data / "multihop"
-    passages = [node(p["id"], p["text"], name=p["title"]) for p in read_lines(folder / f"{name}.corpus.jsonl.gz")]
+    records = [node(p["id"], p["text"], name=p["title"]) for p in read_lines(folder / f"{name}.corpus.jsonl.gz")]
+    if triples:
+        titles = {norm_name(record["name"]): record["id"] for record in reversed(records)}
+        records += stated(read_lines(folder / f"{name}.triples.jsonl.gz"), titles)
     asked = read_lines(folder / f"{name}.questions.jsonl.gz")
     questions = first((Question(q["question"], tuple(q["gold"]), q["kind"]) for q in asked), most)
-    return [Corpus(name, filler(passages), questions)]
+    return [Corpus(name, filler(records), questions)]
+
+
+def stated(passages: Iterable[dict[str, Any]], titles: dict[str, str]) -> Iterator[Record]:
+    """The triples of all passages as facts, and an entity for each of their ends that is no passage's title.
+
+    Those that are no triple are left out, and what a passage states twice counts once.
+    """
+    known = dict(titles)
+    told: set[tuple[str, ...]] = set()
+    for passage in passages:
+        for triple in passage["triples"]:
+            ends = [norm_name(part) for part in triple if isinstance(part, str)]
+            said = (*ends, passage["passage"])
+            if len(ends) != len(triple) or len(ends) != PARTS or not all(ends) or said in told:
+                continue
+            told.add(said)
+            for end, text in ((ends[0], triple[0]), (ends[2], triple[2])):
+                if end not in known:
+                    known[end] = f"entity {end}"
+                    yield node(known[end], "", kind="entity", name=text)
+            yield fact(f"{len(told)}", known[ends[0]], ends[1], known[ends[2]], passage["passage"])
 
 
 SETS = [
-    QualitySet(name, title, MEASURES, "R@5", 10, partial(load, name=name))
+    QualitySet(name, title, MEASURES, "R@5", 10, partial(load, name=name), triples=True)
     for name, title in (("musique", "MuSiQue"), ("2wiki", "2WikiMultihopQA"), ("hotpotqa", "HotpotQA"))
 ]

@@ -12,8 +12,9 @@ FIRST, OTHERS = "#1f5f8b", "#b9c7d1"
 
 
 def draw(results: Sequence[Measured], folder: Path) -> list[Path]:
-    """One picture an embedder: a panel a set, a bar a row. Returns the files."""
+    """One picture an embedder: a panel a set as it is, a bar a row. Returns the files."""
     found = []
+    results = [result for result in results if not result.triples]
     for embedder in dict.fromkeys(result.embedder for result in results):
         path = folder / f"quality-{embedder}.png"
         _panels([result for result in results if result.embedder == embedder], path)

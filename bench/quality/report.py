@@ -33,7 +33,7 @@ def filled(results: Sequence[Measured], pictures: Sequence[Path] = ()) -> str:
         return "No results yet.\n\n"
     parts = [overview(results), *(f"![{path.stem}]({path.name})\n" for path in pictures)]
     for result in results:
-        parts += [f"### {result.title}, {EMBEDDERS[result.embedder]}\n", markdown(*table(result)), told(result)]
+        parts += [f"### {titled(result)}, {EMBEDDERS[result.embedder]}\n", markdown(*table(result)), told(result)]
         parts += [markdown(*by_group(result))] if result.rows[0]["groups"] else []
     machines = dict.fromkeys(", ".join(f"{k} {v}" for k, v in result.machine.items()) for result in results)
     return "\n".join([*parts, *(f"Measured with: {one}.\n" for one in machines), ""])
@@ -46,9 +46,14 @@ def overview(results: Sequence[Measured]) -> str:
         some = [result for result in results if result.embedder == embedder]
         names = list(dict.fromkeys(row["name"] for result in some for row in result.rows))
         rows = [[name, *(_figure(result, name) for result in some)] for name in names]
-        columns = [f"with {EMBEDDERS[embedder]}", *(f"{result.title} {result.by}" for result in some)]
+        columns = [f"with {EMBEDDERS[embedder]}", *(f"{titled(result)} {result.by}" for result in some)]
         parts.append(markdown(columns, rows))
     return "\n".join(parts)
+
+
+def titled(result: Measured) -> str:
+    """The name of a set, and what its memory held besides."""
+    return f"{result.title}{' with given triples' if result.triples else ''}"
 
 
 def _figure(result: Measured, name: str) -> str:

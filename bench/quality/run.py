@@ -33,15 +33,21 @@ class Job:
     questions: int | None = None
     only: tuple[str, ...] = ()
     dream: bool = False
+    triples: bool = False
 
     def corpora(self) -> list[Corpus]:
-        return SETS[self.set].load(self.data, self.questions)
+        more = (True,) if self.triples else ()
+        return SETS[self.set].load(self.data, self.questions, *more)
 
     def place(self, corpus: Corpus) -> Path:
         """Where a corpus is kept between runs. Vaults hide what is asked for, so the questions are part of the name."""
         asked = f"-{len(corpus.questions)}" if corpus.place == "source" else ""
-        dreamt = "-dreamt" if self.dream else ""
-        return self.work / f"{self.set}-{corpus.name}{asked}-{self.embedder}{dreamt}"
+        return self.work / f"{self.set}-{corpus.name}{asked}-{self.embedder}{variant(self.triples, self.dream)}"
+
+
+def variant(triples: bool, dreamt: bool) -> str:
+    """What tells a memory, and what is measured of it, from that of the same set as it is."""
+    return ("-triples" if triples else "") + ("-dreamt" if dreamt else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +62,10 @@ class Built:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One set with one embedder: a row for each way to ask. Figures are shares; `groups` are kinds of questions."""
+    """One set with one embedder: a row for each way to ask. Figures are shares; `groups` are kinds of questions.
+
+    `triples`: the memory also held as facts what a language model had read from the passages.
+    """
 
     set: str
     title: str
@@ -73,6 +82,7 @@ class Measured:
     dreamt: bool = False
     tokens: int = 0
     machine: dict[str, str] = field(default_factory=dict)
+    triples: bool = False
 
 
 def run(job: Job) -> Measured:
@@ -154,7 +164,7 @@ def measured(job: Job, built: Sequence[Built], given: dict[str, list[Answer]], p
     return Measured(
         job.set, chosen.title, job.embedder, len(questions), sum(one.nodes for one in built), list(chosen.measures),
         chosen.by, rows, sum(one.seconds for one in built), sum(one.dream_seconds for one in built),
-        max(one.peak for one in built), peak, job.dream, machine=machine(),
+        max(one.peak for one in built), peak, job.dream, machine=machine(), triples=job.triples,
     )  # fmt: skip
 
 
@@ -179,7 +189,7 @@ def _groups(chosen: QualitySet, questions: Sequence[Question], answers: Sequence
 def keep(result: Measured, folder: Path = FOLDER) -> Path:
     """Write a result to bench/results/quality. Rows that were not asked this time stay as they are stored."""
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{result.set}-{result.embedder}{'-dreamt' if result.dreamt else ''}.json"
+    path = folder / f"{result.set}-{result.embedder}{variant(result.triples, result.dreamt)}.json"
     if path.is_file():
         result = together(Measured(**json.loads(path.read_text("utf-8"))), result)
     path.write_text(json.dumps(asdict(result), indent=1) + "\n", "utf-8")
@@ -202,7 +212,7 @@ def load_measured(folder: Path = FOLDER) -> list[Measured]:
     """Every stored result, in the order of the sets."""
     order = list(SETS)
     found = [Measured(**json.loads(path.read_text("utf-8"))) for path in sorted(folder.glob("*.json"))]
-    return sorted(found, key=lambda one: (order.index(one.set), one.embedder != "static"))
+    return sorted(found, key=lambda one: (order.index(one.set), one.embedder != "static", one.triples, one.dreamt))
 
 
 def _say(line: str) -> None:

@@ -19,6 +19,8 @@ from cuetrail.quality import Question
 ENVIRONMENT = "CUETRAIL_DATA"
 # Everything is remembered at one moment, so that the same set gives the same memory on every day.
 REMEMBERED = 1_767_225_600_000  # 2026-01-01
+# How sure it is what an extractor read.
+EXTRACTED = 0.8
 Record = Mapping[str, Any]
 
 
@@ -39,8 +41,8 @@ class Corpus:
 class QualitySet:
     """A set with its protocol: what is measured, how many hits are asked for, and which groups are told apart.
 
-    `load` takes the data folder and the most questions of a corpus (None: all). `groups` are kinds of questions by
-    the name of their group.
+    `load` takes the data folder and the most questions of a corpus (None: all), and, where the set has `triples`,
+    whether to load these as facts. `groups` are kinds of questions by the name of their group.
     """
 
     name: str
@@ -48,8 +50,9 @@ class QualitySet:
     measures: tuple[str, ...]
     by: str
     limit: int
-    load: Callable[[Path, int | None], list[Corpus]]
+    load: Callable[..., list[Corpus]]
     groups: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    triples: bool = False
 
 
 class MissingData(SystemExit):
@@ -110,3 +113,9 @@ def node(id_: str, text: str, **more: Any) -> Record:
 def edge(kind: str, src: str, dst: str, weight: float) -> Record:
     ends = {"id": f"{kind} {src} {dst}", "src": src, "dst": dst, "kind": kind, "weight": weight}
     return {"type": "edge", **ends, "created": REMEMBERED, "updated": REMEMBERED}
+
+
+def fact(id_: str, subject: str, predicate: str, obj: str, stated_by: str) -> Record:
+    """A fact about two entities, which a node states."""
+    said = {"id": id_, "subject": subject, "predicate": predicate, "object": obj, "source_ref": stated_by}
+    return {"type": "fact", **said, "confidence": EXTRACTED, "status": "confirmed", "created": REMEMBERED}

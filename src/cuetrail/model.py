@@ -212,9 +212,17 @@ class Version:
     text: str
 
 
+def is_bare(node: Node) -> bool:
+    """Whether a node is a name and no more. The title of a file is more: the file says something."""
+    return not node.text and node.kind != "source"
+
+
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Filters that hold in every phase of a recall. Empty means no restriction."""
+    """Filters that hold in every phase of a recall. Empty means no restriction.
+
+    `saying`: only what says something, and not what is a name and no more; the title of a file speaks for the file.
+    """
 
     tags: tuple[str, ...] = ()
     buckets: tuple[str, ...] = ()
@@ -223,6 +231,7 @@ class Where:
     until: int | None = None
     quarantined: bool = False
     archived: bool = False
+    saying: bool = False
 
     def admits(self, node: Node) -> bool:
         """Whether all filters let a node through."""
@@ -234,6 +243,7 @@ class Where:
             and (self.until is None or node.at <= self.until)
             and (self.quarantined or node.provenance != "quarantine")
             and (self.archived or node.life.state != "archived")
+            and not (self.saying and is_bare(node))
         )
 
     def finds(self, node: Node) -> bool:

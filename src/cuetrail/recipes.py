@@ -50,7 +50,7 @@ def trail(how: Trail = Trail()) -> Recipe:  # noqa: B008  # frozen
     """Anchors by words and meaning and the names in the cue, then where names and edges lead, by one score."""
     return Recipe(
         "trail",
-        anchor=partial(find, texts=how.texts, vectors=how.vectors),
+        anchor=partial(find, how=how),
         spread=partial(follow, how=how),
         score=partial(weigh, how=how),
         render=one_list,

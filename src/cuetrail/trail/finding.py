@@ -9,11 +9,12 @@ from functools import partial
 
 from cuetrail.anchor import Anchored, Ask, by_words_and_meaning
 from cuetrail.cue import FUNCTION_WORDS
-from cuetrail.model import Node, TextQuery
+from cuetrail.model import Node, TextQuery, Where
 from cuetrail.store.browsing import Page
 from cuetrail.trail.naming import Run, runs
 from cuetrail.trail.timing import DAY, Span, spans
 from cuetrail.trail.wanted import asked_about
+from cuetrail.trail.weights import Trail
 
 # A name that so many memories carry tells none of them from the others.
 MOST_CARRIERS = 20
@@ -66,34 +67,47 @@ class Finds(Anchored):
         return found
 
 
-def find(ask: Ask, *, texts: int, vectors: int) -> Finds:
+def find(ask: Ask, *, how: Trail) -> Finds:
     """Search for the cue as it is and for what it asks beyond the names in it, and look these up."""
     ask = softened(ask)
-    anchored = by_words_and_meaning(ask, candidates=texts, vectors=vectors)
+    anchored, looking = _anchored(ask, how)
     made = partial(Finds, anchored.anchors, anchored.query, notices=anchored.notices, meant=anchored.meant)
+    nodes = {anchor.node.id: anchor.node for anchor in anchored.anchors}
     query = ask.cue.query
     if query.phrases or query.prefix or query.fuzzy or not query.words:
         # What is looked for by its letters, or by conditions alone, is no question, and names lead away from it.
-        nodes = {anchor.node.id: anchor.node for anchor in anchored.anchors}
         return made(nodes=nodes, literal=True)
     chosen, ids = _names_in(ask, ask.cue.raw)
     rest = _beyond(query, chosen)
-    found = ask.store.text(ask.scope, TextQuery(rest), texts, ask.cue.where, nodes=True) if rest else []
-    nodes = {anchor.node.id: anchor.node for anchor in anchored.anchors}
+    found = ask.store.text(ask.scope, TextQuery(rest), how.texts, looking, nodes=True) if rest else []
     nodes |= {one.id: one.node for one in found if one.node is not None}
-    names = tuple(_named(ask, run, ids[run.norm], nodes) for run in chosen)
+    names = tuple(_named(ask, run, ids[run.norm], looking, nodes) for run in chosen)
     carriers = ask.store.get(ask.scope, [id_ for name in names for id_ in name.carriers if id_ not in nodes])
     nodes |= {id_: node for id_, node in carriers.items() if ask.cue.where.admits(node)}
     times = tuple(spans(ask.cue.raw, ask.now))
-    then = {id_: node for span in times for id_, node in _then(ask, span).items()}
+    then = {id_: node for span in times for id_, node in _then(ask, span, looking).items()}
     best = max((one.score for one in found), default=0.0) or 1.0
     fits = {one.id: one.score / best for one in found}
     return made(names=names, rest=rest, fits=fits, times=times, then=frozenset(then), nodes=nodes | then)
 
 
-def _then(ask: Ask, span: Span) -> dict[str, Node]:
-    """What the words of the cue find at a time it names; of a short time, whatever there is."""
+def _anchored(ask: Ask, how: Trail) -> tuple[Anchored, Where]:
+    """What the cue finds among memories that say something; else among bare names too. And where it was looked for.
+
+    To what is a name and no more names lead. A search that finds hundreds of these finds little else.
+    """
     where = ask.cue.where
+    search = partial(by_words_and_meaning, candidates=how.texts, vectors=how.vectors)
+    if not where.kinds:
+        saying = replace(where, saying=True)
+        anchored = search(replace(ask, cue=replace(ask.cue, where=saying)))
+        if not all(how.is_far(anchor) for anchor in anchored.anchors):
+            return anchored, saying
+    return search(ask), where
+
+
+def _then(ask: Ask, span: Span, where: Where) -> dict[str, Node]:
+    """What the words of the cue find at a time it names; of a short time, whatever there is."""
     since = span.start if where.since is None else max(span.start, where.since)
     until = span.end - 1 if where.until is None else min(span.end - 1, where.until)
     if since > until:
@@ -138,9 +152,9 @@ def _may_name(run: Run) -> bool:
     return len(run.norm) > 2 and not (alone and (run.norm in FUNCTION_WORDS or run.norm.isdigit()))
 
 
-def _named(ask: Ask, run: Run, carriers: list[str], nodes: dict[str, Node]) -> NamedInCue:
+def _named(ask: Ask, run: Run, carriers: list[str], where: Where, nodes: dict[str, Node]) -> NamedInCue:
     """A name of the cue; who says it is come across."""
-    found = ask.store.text(ask.scope, TextQuery("", (run.norm,)), MOST_SAYING, ask.cue.where, nodes=True)
+    found = ask.store.text(ask.scope, TextQuery("", (run.norm,)), MOST_SAYING, where, nodes=True)
     nodes |= {one.id: one.node for one in found if one.node is not None}
     return NamedInCue(run.norm, tuple(carriers), 1 / (1 + math.log(1 + len(found))), 1.0 if run.capital else UNSURE)
 

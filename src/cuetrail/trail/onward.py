@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cuetrail.anchor import Ask
 from cuetrail.model import Node, TextQuery
@@ -58,6 +58,7 @@ def search(ask: Ask, web: Web, best: Mapping[str, float], wording: Wording) -> d
     By start and id, from 0 to 1. What is found comes into the web.
     """
     cue = f" {spelt(ask.cue.raw)} "
+    where = replace(ask.cue.where, saying=not ask.cue.where.kinds)
     found: dict[str, dict[str, float]] = {}
     nodes: dict[str, Node] = {}
     for start in list(best)[:SEARCHED]:
@@ -66,7 +67,7 @@ def search(ask: Ask, web: Web, best: Mapping[str, float], wording: Wording) -> d
         words = wording.words(wording.missing(start))
         if names and words:
             query = TextQuery(" ".join([*words, *names]))
-            hits = ask.store.text(ask.scope, query, FOUND, ask.cue.where, nodes=True)
+            hits = ask.store.text(ask.scope, query, FOUND, where, nodes=True)
             top = hits[0].score if hits else 1.0
             found[start] = {hit.id: hit.score / top for hit in hits if hit.id != start}
             nodes |= {hit.id: hit.node for hit in hits if hit.node is not None}

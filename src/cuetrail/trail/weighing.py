@@ -21,7 +21,7 @@ from typing import Any
 
 from cuetrail.anchor import Anchor, Anchored, Ask, Embedded, echoing
 from cuetrail.errors import EmbedderError
-from cuetrail.model import Hit, Hop, Node, hop_dict
+from cuetrail.model import Hit, Hop, Node, hop_dict, is_bare
 from cuetrail.score import Scored
 from cuetrail.spread import Reached
 from cuetrail.trail.finding import Finds, softened
@@ -70,7 +70,7 @@ def follow(ask: Ask, finds: Anchored, *, how: Trail) -> Followed:
         signals = _of_themselves(ask, finds, web, fit.of(web)[0], _wording(ask, web))
         return Followed(nodes=web.nodes, signals=_counted(signals, weights), weights=weights)
     named = {id_: value for id_, value in finds.named().items() if id_ in finds.nodes}
-    first = _blended([one for one in finds.anchors if not _is_far(one, how)], weights.words)
+    first = _blended([one for one in finds.anchors if not how.is_far(one)], weights.words)
     order = sorted(first, key=lambda id_: (-first[id_], id_))
     chosen = sorted(named, key=lambda id_: (-named[id_], id_))[: how.starts]
     starts = list(dict.fromkeys([*order[: how.starts], *chosen]))
@@ -79,8 +79,9 @@ def follow(ask: Ask, finds: Anchored, *, how: Trail) -> Followed:
     flowed = flow(web, _energies({id_: blend[id_] for id_ in order[: how.starts]}, named, how.named_share))
     most = max((energy for energy, _ in flowed.values()), default=1.0)
     walk = {id_: math.sqrt(energy / most) for id_, (energy, _) in flowed.items()}
-    # What only a distant vector found leads nowhere.
-    far = {one.node.id for one in finds.anchors if _is_far(one, how)} - walk.keys() - named.keys()
+    # What only a distant vector found leads nowhere, nor does what says nothing.
+    far = {one.node.id for one in finds.anchors if how.is_far(one)} - walk.keys() - named.keys()
+    far |= {id_ for id_, node in web.nodes.items() if is_bare(node)}
     together = {id_: blend[id_] + walk.get(id_, 0.0) + named.get(id_, 0.0) for id_ in web.nodes if id_ not in far}
     best = sorted(together, key=lambda id_: (-together[id_], id_))[: how.best]
     strength = {id_: together[id_] / (together[best[0]] or 1.0) for id_ in best}
@@ -221,11 +222,7 @@ def weigh(ask: Ask, finds: Anchored, reached: Reached, *, how: Trail) -> Scored:
     anchors = {anchor.node.id: anchor for anchor in finds.anchors}
     led = _led(finds, reached, anchors, how)
     # A name that says nothing is no answer, but the title of a note is one: the note says something.
-    nodes = [
-        node
-        for id_, node in reached.nodes.items()
-        if id_ in led and (node.text or id_ in anchors or node.kind == "source")
-    ]
+    nodes = [node for id_, node in reached.nodes.items() if id_ in led and (id_ in anchors or not is_bare(node))]
     nodes = _ordered(nodes, scores)
     echoes = echoing(nodes)
     nodes = [node for node in nodes if node.id not in echoes]
@@ -246,7 +243,7 @@ def _ordered(nodes: Iterable[Node], scores: Mapping[str, float]) -> list[Node]:
 def _led(finds: Finds, reached: Followed, anchors: Mapping[str, Anchor], how: Trail) -> set[str]:
     """Whatever more than a distant vector leads to; and where there is any, who stands next to one that was found."""
     led = {id_ for name in REACHED for id_, value in reached.signals.get(name, {}).items() if value}
-    led |= {id_ for id_, anchor in anchors.items() if not _is_far(anchor, how)}
+    led |= {id_ for id_, anchor in anchors.items() if not how.is_far(anchor)}
     led |= finds.fits.keys() | finds.then
     beside = reached.signals.get("near", {}) if led else {}
     return led | {id_ for id_, value in beside.items() if value and id_ not in anchors}
@@ -260,11 +257,6 @@ def scored(reached: Followed) -> dict[str, float]:
         for id_, value in reached.signals.get(name, {}).items():
             scores[id_] += weight * value / total
     return {id_: max(score, 0.0) for id_, score in scores.items()}
-
-
-def _is_far(anchor: Anchor, how: Trail) -> bool:
-    """Whether nothing but a distant vector found it."""
-    return anchor.bm25 is None and (anchor.cosine or 0.0) < how.vector_floor
 
 
 def _why(id_: str, anchor: Anchor | None, reached: Followed, twice: Mapping[str, str]) -> dict[str, Any]:

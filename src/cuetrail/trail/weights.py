@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
-from cuetrail.anchor import Embedded
+from cuetrail.anchor import Anchor, Embedded
 from cuetrail.model import Node
 
 _OF_THE_BLEND = frozenset({"words", "words_if_strong", "strong"})
@@ -111,3 +111,7 @@ class Trail:
         if meant.space.model.startswith(self.strong_models):
             mixed |= {"words": mixed["words_if_strong"], "blend": mixed["blend"] * mixed["strong"]}
         return Weights(**mixed)
+
+    def is_far(self, anchor: Anchor) -> bool:
+        """Whether nothing but a distant vector found it."""
+        return anchor.bm25 is None and (anchor.cosine or 0.0) < self.vector_floor

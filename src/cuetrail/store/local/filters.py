@@ -14,7 +14,7 @@ _LABELLED = (
 
 
 def narrowing(where: Where, key: str) -> tuple[list[str], list[Any]]:
-    """What tags, buckets, kinds and times ask of the node `n`, whose key is in this column, and the values for it."""
+    """What tags, buckets, kinds, texts and times ask of the node `n`, whose key is in this column, and the values for it."""
     tests, values = list[str](), list[Any]()
     for tag in where.tags:
         tests.append(_LABELLED.format(key, "= ?"))
@@ -25,6 +25,8 @@ def narrowing(where: Where, key: str) -> tuple[list[str], list[Any]]:
     if where.kinds:
         tests.append(f"n.kind IN ({marks(len(where.kinds))})")
         values += where.kinds
+    if where.saying:
+        tests.append("(n.text <> '' OR n.kind = 'source')")
     for bound, test in ((where.since, "n.at >= ?"), (where.until, "n.at <= ?")):
         if bound is not None:
             tests.append(test)

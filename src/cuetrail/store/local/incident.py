@@ -53,7 +53,8 @@ class Incident:
         self._columns = f"{_COLUMNS}, n.part, e.id, e.part" if self.several else _COLUMNS
         self._told = _EDGE if self.several else ""
         # A look at the node costs more than all the rest of a row, so it is taken only where it can tell something.
-        narrowed = level.where.kinds or level.where.since is not None or level.where.until is not None
+        where = level.where
+        narrowed = where.kinds or where.saying or where.since is not None or where.until is not None
         if self.several or not reader.all or narrowed:
             self._told += _NODE
             self._tests += f" AND {reader.among('n.part')}"

@@ -123,13 +123,15 @@ def _document(row: tuple[Any, ...]) -> tantivy.Document:
     }
     if tags or buckets:
         fields |= {"tag": tags, "bucket": buckets, "labels": analysable(" ".join((*tags, *buckets)))}
-    if provenance != "internal" or state == "archived" or kind in DERIVED:
+    bare = not text and kind != "source"
+    if provenance != "internal" or state == "archived" or kind in DERIVED or bare:
         external, quarantine = provenance != "internal", provenance == "quarantine"
         flags = (
             ("quarantine", quarantine),
             ("archived", state == "archived"),
             ("external", external),
             ("derived", kind in DERIVED),
+            ("bare", bare),
         )
         fields["flag"] = [flag for flag, raised in flags if raised]
     return tantivy.Document.from_dict(fields, SCHEMA)

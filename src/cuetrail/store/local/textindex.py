@@ -22,8 +22,8 @@ from cuetrail.store.local.indexdir import IndexDir, Seen, State, rebuilding
 from cuetrail.store.local.textdocs import Feed, feeding, make_schema
 from cuetrail.store.words import make_analyser
 
-FLAGS = ("quarantine", "archived", "external", "derived")
-LAYOUT = "text-3"
+FLAGS = ("quarantine", "archived", "external", "derived", "bare")
+LAYOUT = "text-4"
 SMALL_CHANGE = 2_000
 # Tantivy's own lists of what is there; every commit writes them anew.
 LISTS = ("meta.json", ".managed.json")

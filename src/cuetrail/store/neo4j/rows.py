@@ -15,7 +15,7 @@ from typing import Any
 import xxhash
 
 from cuetrail.formulas import bands
-from cuetrail.model import DERIVED, NEWBORN, Edge, Fact, Life, Node, Tag
+from cuetrail.model import DERIVED, NEWBORN, Edge, Fact, Life, Node, Tag, is_bare
 from cuetrail.store.facts import ACTIVE, until
 from cuetrail.store.neo4j.ids import short, uid
 from cuetrail.store.relations import edge_words
@@ -185,6 +185,8 @@ def marks(node: Node, key: int, part: int, tags: Iterable[Tag] | None = None) ->
         found.append("xquarantine")
     if node.kind in DERIVED:
         found.append("xderived")
+    if is_bare(node):
+        found.append("xbare")
     if node.life.state == "archived":
         found.append("xarchived")
     return " ".join(found)

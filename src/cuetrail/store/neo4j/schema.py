@@ -98,10 +98,11 @@ TIME = ("CREATE INDEX cue_by_node_part_at_key IF NOT EXISTS FOR (n:CueNode) ON (
 AHEAD = ("CREATE INDEX cue_by_fact_valid_from IF NOT EXISTS FOR (n:CueFact) ON (n.valid_from)",)
 USES = ("CREATE CONSTRAINT cue_uses_part IF NOT EXISTS FOR (u:CueUses) REQUIRE u.part IS UNIQUE",)
 
-MIGRATIONS: tuple[Sequence[str], ...] = (_first(), FACTS, (), TIME, AHEAD, INDEXES, RELATIONSHIPS, USES)
+MIGRATIONS: tuple[Sequence[str], ...] = (_first(), FACTS, (), TIME, AHEAD, INDEXES, RELATIONSHIPS, USES, ())
 VERSION = len(MIGRATIONS)
 _RANKED = MIGRATIONS.index(INDEXES) + 1
 _WORDED = MIGRATIONS.index(RELATIONSHIPS) + 1
+_BARE_MARKED = 9
 # What earlier versions needed.
 _OLD_INDEXES = ("cue_by_edge_lower_type",)
 
@@ -112,6 +113,8 @@ def statements(text: str = TEXT_INDEXES[0]) -> dict[str, str]:
     return {one.partition(" IF NOT EXISTS")[0].rpartition(" ")[2]: one for one in [*every, text_index(text)]}
 
 
+_MARK_BARE = """MATCH (n:CueNode) WHERE n.text = '' AND n.kind <> 'source' AND NOT n.marks CONTAINS ' xbare'
+WITH n LIMIT 5000 SET n.marks = n.marks + ' xbare' RETURN count(n)"""
 _STATE = """OPTIONAL MATCH (s:CueSchema {name: 'schema'}) OPTIONAL MATCH (m:CueMeta {name: 'log'})
 RETURN coalesce(s.version, 0), coalesce(m.text, $first)"""
 
@@ -135,8 +138,16 @@ def migrate(connection: Connection) -> None:
         rank_all(connection)
     if 0 < version < _WORDED:
         enter_all(connection)
+    if 0 < version < _BARE_MARKED:
+        mark_bare(connection)
     if version < VERSION:
         _reached(connection, VERSION)
+
+
+def mark_bare(connection: Connection) -> None:
+    """Mark what is a name and no more in a database that was written before a search told it apart."""
+    while connection.writing(lambda tx: rows(tx, _MARK_BARE))[0][0]:
+        pass
 
 
 def _reached(connection: Connection, number: int) -> None:

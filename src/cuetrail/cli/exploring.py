@@ -259,7 +259,7 @@ def relate(run: Run, /, src: str, dst: str, **options: Any) -> None:
     """
     from cuetrail.exploration import Relationship
 
-    with run.open(vectors=False) as memory:
+    with run.open(vectors=bool(options["text"]), anyway=True) as memory:
         one, other = meant(memory, src), meant(memory, dst)
         edge = memory.relate(one.id, other.id, **options)
     told = Relationship(edge, 0.0, {}).to_dict()
@@ -283,7 +283,7 @@ def relate(run: Run, /, src: str, dst: str, **options: Any) -> None:
 @pass_run
 def note(run: Run, /, target: str, text: str, expires: str) -> None:
     """Put a remark on a node, or on a relationship by its id."""
-    with run.open(vectors=False) as memory:
+    with run.open(vectors=True, anyway=True) as memory:
         on_edge = memory.get(target) is None and memory.edge(target) is not None
         made = memory.note(target if on_edge else meant(memory, target).id, text, expires=expires)
     told = {"id": made.id, "target": made.target, "on": made.on, "text": made.text, "expires": made.expires}

@@ -30,3 +30,13 @@ def narrowing(where: Where, key: str) -> tuple[list[str], list[Any]]:
             tests.append(test)
             values.append(bound)
     return tests, values
+
+
+def passing(where: Where, key: str) -> tuple[list[str], list[Any]]:
+    """What all filters ask of the node `n`, whose key is in this column, and the values for it."""
+    tests, values = narrowing(where, key)
+    if not where.quarantined:
+        tests.append("n.provenance <> 'quarantine'")
+    if not where.archived:
+        tests.append("NOT EXISTS (SELECT 1 FROM life l WHERE l.key = n.key AND l.state = 'archived')")
+    return tests, values

@@ -281,9 +281,21 @@ def _stated(db: sqlite3.Connection) -> None:
     db.execute("CREATE TABLE IF NOT EXISTS uses (part INTEGER PRIMARY KEY, count INTEGER NOT NULL)")
 
 
+DESCRIBED = """
+-- What of relationships has a vector, so that those without a description need not be looked through.
+CREATE INDEX IF NOT EXISTS edges_described ON edges (key) WHERE via IS NULL AND text <> '';
+CREATE INDEX IF NOT EXISTS notes_on_edges ON notes (key) WHERE target_on = 'edge'
+"""
+
+
+def _described(db: sqlite3.Connection) -> None:
+    """What is needed to keep vectors of relationships and of the notes on them; `reembed` makes those of old ones."""
+    _run(db, DESCRIBED)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _first, _change_over, _dreams, _energy, _expiry, _facts, _core, _types, _time, _ahead, _time, _named,
-    _relations, _stated,
+    _relations, _stated, _described,
 )  # fmt: skip
 VERSION = len(MIGRATIONS)
 

@@ -9,7 +9,7 @@ from typing import Any
 from cuetrail.model import Mention, Note, Where
 from cuetrail.store.local import rows
 from cuetrail.store.local.db import chunks
-from cuetrail.store.local.filters import narrowing
+from cuetrail.store.local.filters import passing
 from cuetrail.store.local.read import Reader
 from cuetrail.store.steps import Side, Step, StepQuery
 
@@ -53,13 +53,8 @@ def _step(edge: Any, outgoing: bool) -> Step:
 
 def _tests(reader: Reader, where: Where) -> tuple[str, list[Any]]:
     """The conditions on an edge and on the node it leads to, and their values."""
-    tests, values = narrowing(where, "x.other")
-    tests += [reader.among("x.part"), reader.among("n.part")]
-    if not where.quarantined:
-        tests.append("n.provenance <> 'quarantine'")
-    if not where.archived:
-        tests.append("NOT EXISTS (SELECT 1 FROM life l WHERE l.key = n.key AND l.state = 'archived')")
-    return " AND ".join(tests), values
+    tests, values = passing(where, "x.other")
+    return " AND ".join([*tests, reader.among("x.part"), reader.among("n.part")]), values
 
 
 def notes(reader: Reader, targets: Sequence[str], on: str, now: int, each: int) -> dict[str, list[Note]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from pathlib import Path
 
@@ -180,7 +181,7 @@ def test_it_is_what_comparing_all_of_them_gives(engine: Engine, seed: int) -> No
             said[id_] = (chance.randint(-9, 9), chance.randint(1, 9))
             attitude, updated = chance.choice([None, 1, 5]), chance.randrange(3)
             edges[id_] = Edge(id_, "ada", "bob", text=str(said[id_]), attitude=attitude, updated=updated)
-            store.write(ANN, Batch(edges=[edges[id_]], edge_vectors={id_: unit(*said[id_])}))
+            store.write(ANN, Batch(edges=[edges[id_]], edge_vectors={id_: vector(*said[id_])}))
         gone = [id_ for id_ in edges if chance.random() < 0.1]
         store.write(ANN, Batch(remove_edges=gone))
         for id_ in gone:
@@ -190,18 +191,12 @@ def test_it_is_what_comparing_all_of_them_gives(engine: Engine, seed: int) -> No
             (one for one in edges.values() if ties.passes(one)),
             key=lambda one: (-round(cosine(to, said[one.id]), 3), -one.updated, one.id),
         )
-        asked = found(store, unit(*to), limit, ties=ties)
+        asked = found(store, vector(*to), limit, ties=ties)
         # Halves are not exact: equal to the third digit counts as equal.
         near = [round(cosine(to, said[id_]), 3) for id_ in asked]
         assert near == pytest.approx([round(cosine(to, said[one.id]), 3) for one in order][:limit], abs=2e-3)
     assert store.doctor(False, None) == []
 
 
-def unit(x: float, y: float) -> bytes:
-    length = (x * x + y * y) ** 0.5
-    return vector(x / length, y / length)
-
-
 def cosine(one: tuple[float, float], other: tuple[float, float]) -> float:
-    lengths = [(x * x + y * y) ** 0.5 for x, y in (one, other)]
-    return (one[0] * other[0] + one[1] * other[1]) / (lengths[0] * lengths[1])
+    return (one[0] * other[0] + one[1] * other[1]) / (math.hypot(*one) * math.hypot(*other))

@@ -8,7 +8,7 @@ import pytest
 
 from cuetrail.errors import EmbedderMismatch, InputError
 from cuetrail.model import Node, Scope, Tag, TextQuery, Where
-from cuetrail.store.base import NO_VECTORS, Batch, Store, VectorSpace
+from cuetrail.store.base import NO_VECTORS, Batch, Store, Unembedded, VectorSpace
 from tests.contract.test_records import vector
 
 ME, OTHER = Scope(), Scope("elsewhere", "other", ("team",), "team")
@@ -28,6 +28,10 @@ def nearest(store: Store, to: bytes, space: VectorSpace | None = None) -> list[s
     return [found.id for found in store.vector(ME, to, 9, Where(), space)]
 
 
+def said(one: Unembedded) -> str | None:
+    return one.record.text or (one.record.name if isinstance(one.record, Node) else None)
+
+
 def make_all(store: Store, space: VectorSpace, to: bytes) -> int:
     return store.put_vectors(space, [(one, to) for one in store.without_vector(space, 99)])
 
@@ -36,7 +40,7 @@ def test_searches_use_the_old_vectors_until_all_new_ones_are_there(filled: Store
     filled.begin_change_over(NEW)
     assert (filled.vector_space(), filled.next_space()) == (OLD, NEW)
     missing = filled.without_vector(NEW, 99)
-    assert [one.record.text or one.record.name for one in missing] == ["x", "y", "z"]
+    assert [said(one) for one in missing] == ["x", "y", "z"]
     assert filled.put_vectors(NEW, [(missing[0], vector(0, 1)), (missing[1], vector(0, 1))]) == 2
     assert not filled.finish_change_over(NEW)
     assert nearest(filled, vector(1, 0), OLD) == ["a"]
@@ -55,7 +59,7 @@ def test_a_change_over_goes_on_where_it_stopped(filled: Store) -> None:
     first = filled.without_vector(NEW, 1)
     filled.put_vectors(NEW, [(first[0], vector(1, 1))])
     filled.begin_change_over(NEW)
-    assert [one.record.name or one.record.text for one in filled.without_vector(NEW, 99)] == ["y", "z"]
+    assert [said(one) for one in filled.without_vector(NEW, 99)] == ["y", "z"]
     assert filled.without_vector(NEW, 99, after=first[0]) == filled.without_vector(NEW, 99)
 
 

@@ -281,16 +281,9 @@ def _stated(db: sqlite3.Connection) -> None:
     db.execute("CREATE TABLE IF NOT EXISTS uses (part INTEGER PRIMARY KEY, count INTEGER NOT NULL)")
 
 
-DESCRIBED = """
--- What of relationships has a vector, so that those without a description need not be looked through.
-CREATE INDEX IF NOT EXISTS edges_described ON edges (key) WHERE via IS NULL AND text <> '';
-CREATE INDEX IF NOT EXISTS notes_on_edges ON notes (key) WHERE target_on = 'edge'
-"""
-
-
 def _described(db: sqlite3.Connection) -> None:
-    """What is needed to keep vectors of relationships and of the notes on them; `reembed` makes those of old ones."""
-    _run(db, DESCRIBED)
+    """What is needed to find the edges that have a vector; `reembed` makes those of edges and notes of before."""
+    db.execute("CREATE INDEX IF NOT EXISTS edges_described ON edges (key) WHERE via IS NULL AND text <> ''")
 
 
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (

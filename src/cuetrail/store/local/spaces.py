@@ -26,7 +26,8 @@ _NAMED = {NOW: "vector_space", NEXT: "next_space"}
 SAYING = {
     "nodes": "(n.text <> '' OR n.name <> '')",
     "edges": "n.via IS NULL AND n.text <> ''",
-    "notes": "n.target_on = 'edge' AND n.text <> ''",
+    # The plus keeps SQLite from going by target, out of order.
+    "notes": "+n.target_on = 'edge' AND n.text <> ''",
 }
 _MISSING = " UNION ALL ".join(
     f"SELECT n.key AS key FROM {table} n LEFT JOIN {{0}} v ON v.key = n.key"

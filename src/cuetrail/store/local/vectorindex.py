@@ -44,7 +44,7 @@ NAMED = NODES.replace(" ORDER", " AND n.name IS NOT NULL ORDER")
 RELATIONS = """SELECT e.key AS key, e.part, 'edge', v.vector FROM edges e CROSS JOIN vectors v ON v.key = e.key
   WHERE e.via IS NULL AND e.text <> '' AND e.key BETWEEN ?1 AND ?2
   UNION ALL SELECT o.key, o.part, 'note', v.vector FROM notes o CROSS JOIN vectors v ON v.key = o.key
-  WHERE o.target_on = 'edge' AND o.key BETWEEN ?1 AND ?2 ORDER BY key"""
+  WHERE +o.target_on = 'edge' AND o.key BETWEEN ?1 AND ?2 ORDER BY key"""
 
 # Where fewer than one row in so many can be meant, only those are compared.
 SPARSE = 6

@@ -50,6 +50,17 @@ def test_explore_as_json_has_every_part(people: Run) -> None:
     assert [one["id"] for one in found["semantic"]["people"]] == ["Ada"]
 
 
+def test_bounds_that_nothing_can_be_within_are_an_error(people: Run) -> None:
+    for verb in ("traverse", "explore"):
+        levels = people(verb, "Ada", "--min-attitude", "4", "--max-attitude", "2", code=2).stderr
+        assert "min_attitude 4 (--min-attitude) is more than max_attitude 2 (--max-attitude)" in levels
+        close = people(verb, "Ada", "--min-proximity", "4", "--max-proximity", "2", "--json", code=2)
+        assert "min_proximity 4" in close.stderr + close.stdout
+        times = people(verb, "Ada", "--since", "2025-03-05", "--until", "2025-03-04", code=2).stderr
+        assert "since (--since) is later than until (--until). Swap them, or leave one out" in times
+        assert people(verb, "Ada", "--since", "2025-03-05", "--until", "2025-03-05", "--max-attitude", "1")
+
+
 def test_explore_says_what_is_missing(people: Run) -> None:
     assert "say what to explore" in people("explore", code=2).stderr
     assert "the weight of time must be a number" in people("explore", "tea", "--weight", "time=x", code=2).stderr

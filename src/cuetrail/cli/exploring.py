@@ -189,7 +189,7 @@ def _explored(found: Exploration, explain: bool) -> list[str]:
     for name, items in parts:
         lines += [name, *(line for item in items for line in _item(item, explain))] if items else []
     related = found.semantic.relationships
-    return lines + (["relationships", *(_related(one, explain) for one in related)] if related else [])
+    return lines + (["relationships", *(line for one in related for line in _related(one, explain))] if related else [])
 
 
 def _item(item: Item, explain: bool) -> list[str]:
@@ -204,13 +204,14 @@ def _item(item: Item, explain: bool) -> list[str]:
     return lines
 
 
-def _related(one: Relationship, explain: bool) -> str:
+def _related(one: Relationship, explain: bool) -> list[str]:
     edge = one.edge
     levels = [
         f"{name} {value}" for name, value in (("attitude", edge.attitude), ("proximity", edge.proximity)) if value
     ]
     told = f"  {one.score:.3f}  {show.short(edge.src)} - {edge.type or edge.kind} - {show.short(edge.dst)}"
-    return "  ".join([told, *levels, *([edge.text] if edge.text else []), *([_parts(one.why)] if explain else [])])
+    told = "  ".join([told, *levels, *([edge.text] if edge.text else []), *([_parts(one.why)] if explain else [])])
+    return [told, *(f"      note: {note}" for note in one.notes)]
 
 
 def _parts(why: Any) -> str:

@@ -5,8 +5,8 @@
 Of the nodes one in ten is a person, concept or entity, one in twenty a source, one in two hundred a storyline, one in a
 thousand a macro, one in two hundred an artifact; the others are atoms. Names are of two words of the corpus, texts of
 six. Each person, concept and entity is related to three others; sources are part of storylines and mention five nodes
-each, storylines are part of macros. Vectors are unit vectors of 256 dimensions drawn at random, and so are those of the
-queries: none is easy to find.
+each, storylines are part of macros. Vectors, also those of the relationships, are unit vectors of 256 dimensions drawn
+at random, and so are those of the queries: none is easy to find.
 
 An exploration has one query without a threshold and one name to match; granularities take turns. Each runs PASSES
 times, the sizes in turns; its median counts. A traversal is a personalised PageRank from one node with its defaults.
@@ -121,13 +121,17 @@ def fill(memory: Memory, size: int) -> None:
     with memory.store.bulk():
         for start in range(0, size, BATCH):
             nodes = [made(n) for n in range(start, min(start + BATCH, size))]
-            drawn = rng.standard_normal((len(nodes), DIM), dtype=np.float32)
-            blobs = to_blob(drawn / np.linalg.norm(drawn, axis=1, keepdims=True))
-            vectors = {node.id: blob for node, blob in zip(nodes, blobs, strict=True)}
+            vectors = drawn_for([node.id for node in nodes], rng)
             memory.store.write(memory.scope, Batch(nodes=nodes, vectors=vectors, space=space))
         for edges, mentions in joined(size):
-            memory.store.write(memory.scope, Batch(edges=edges, mentions=mentions))
+            vectors = drawn_for([edge.id for edge in edges if edge.text], rng)
+            memory.store.write(memory.scope, Batch(edges=edges, mentions=mentions, edge_vectors=vectors, space=space))
     memory.refresh()
+
+
+def drawn_for(ids: Sequence[str], rng: np.random.Generator) -> dict[str, bytes]:
+    drawn = rng.standard_normal((len(ids), DIM), dtype=np.float32)
+    return dict(zip(ids, to_blob(drawn / np.linalg.norm(drawn, axis=1, keepdims=True)), strict=True))
 
 
 def kind_of(number: int) -> str:

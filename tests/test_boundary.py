@@ -187,6 +187,13 @@ WRONG: list[tuple[str, str, Any, str]] = [
     ("traverse", "max_hops", 0, "max_hops must be from 1 to 3, not 0"),
     ("traverse", "max_hops", 4, "max_hops must be from 1 to 3, not 4"),
     ("traverse", "relationship_filters", {"min_attitude": 6}, "min_attitude must be a whole number from 1 to 5"),
+    (
+        "traverse",
+        "relationship_filters",
+        {"min_attitude": 5, "max_attitude": 2},
+        r"min_attitude 5 \(--min-attitude\) is more than max_attitude 2 \(--max-attitude\). Swap them",
+    ),
+    ("explore", "relationship_filters", {"min_proximity": 3, "max_proximity": 2}, "min_proximity 3 .* is more than"),
     ("traverse", "relationship_filters", {"attitude": 2}, "there is no relationship filter 'attitude'"),
     ("traverse", "relationship_filters", {"relationship_types": "friend"}, "relationship_types must be a list"),
     ("activate", "seeds", 5, "seeds must be a query, or a list of ids and scores"),
@@ -400,3 +407,20 @@ def test_any_value_for_any_argument_gives_a_result_or_one_of_our_errors(
             call(memory, *chosen)
         assert memory.doctor() == []
     shutil.rmtree(place)
+
+
+@pytest.mark.parametrize("verb", ["recall", "traverse", "explore", "activate"])
+def test_a_time_that_ends_before_it_begins_is_refused(memory: Memory, verb: str) -> None:
+    asked: dict[str, Any] = {"explore": [["a"]], "traverse": ["a"], "recall": ["a"], "activate": ["a"]}
+    with pytest.raises(InputError, match=r"since \(--since\) is later than until \(--until\). Swap them"):
+        list(getattr(memory, verb)(*asked[verb], since=2, until=1))
+    assert getattr(memory, verb)(*asked[verb], since=1, until=1) is not None
+
+
+@pytest.mark.parametrize("verb", ["link", "relate"])
+def test_an_edge_that_ends_before_it_begins_is_refused(memory: Memory, verb: str) -> None:
+    for id_ in ("c", "d"):
+        memory.add(name=id_, id=id_, kind="person")
+    with pytest.raises(InputError, match="valid_until must be later than valid_from"):
+        getattr(memory, verb)("c", "d", valid_from=2, valid_until=2)
+    assert getattr(memory, verb)("c", "d", valid_from=2, valid_until=3).valid_until == 3

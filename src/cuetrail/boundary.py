@@ -138,6 +138,9 @@ def make_edge(src: str, dst: str, given: Mapping[str, Any], now: int) -> Edge:
     if not kind:
         raise InputError("an edge needs a kind, such as relates")
     check_share("confidence", given["confidence"])
+    begin, end = given["valid_from"], given["valid_until"]
+    if begin is not None and end is not None and end <= begin:
+        raise InputError("an edge cannot end before it begins: valid_until must be later than valid_from")
     return Edge(
         id=_optional("id", given["id"]) or link_id(src, dst, kind),
         src=src,
@@ -228,7 +231,14 @@ def make_where(
     tags: Iterable[str], buckets: Iterable[str], kinds: Iterable[str], since: int | None, until: int | None,
     quarantined: bool, archived: bool,
 ) -> Where:  # fmt: skip
-    """The filters of a recall, in the form in which tags, buckets and kinds are stored."""
+    """The filters of a recall, in the form in which tags, buckets and kinds are stored.
+
+    Raises InputError for a time that ends before it begins.
+    """
+    if since is not None and until is not None and since > until:
+        raise InputError(
+            "nothing can be found: since (--since) is later than until (--until). Swap them, or leave one out"
+        )
     return Where(
         tuple(tag.name for tag in make_tags(_words("tags", tags))),
         norm_buckets(_words("buckets", buckets)),
@@ -238,7 +248,10 @@ def make_where(
 
 
 def make_ties(given: Mapping[str, Any] | None, now: int) -> Ties:
-    """The filters on relationships. An edge that is not valid now never passes. Raises InputError for unknown ones."""
+    """The filters on relationships. An edge that is not valid now never passes.
+
+    Raises InputError for unknown ones, and for bounds that no relationship can be within.
+    """
     given = {name: value for name, value in (given or {}).items() if value is not None}
     strange = [name for name in given if name not in _TIES]
     if strange:
@@ -246,6 +259,13 @@ def make_ties(given: Mapping[str, Any] | None, now: int) -> Ties:
     for name in _BOUNDS:
         if name in given and (not is_whole(given[name]) or not LEVELS[0] <= given[name] <= LEVELS[1]):
             raise InputError(f"{name} must be a whole number from {LEVELS[0]} to {LEVELS[1]}, not {given[name]!r:.60}")
+    for level in ("attitude", "proximity"):
+        low, high = given.get(f"min_{level}", LEVELS[0]), given.get(f"max_{level}", LEVELS[1])
+        if low > high:
+            raise InputError(
+                f"no relationship can be found: min_{level} {low} (--min-{level}) is more than max_{level} {high} "
+                f"(--max-{level}). Swap them, or leave one out"
+            )
     types, without = (
         tuple(clean(word).strip().lower() for word in _words(name, given.get(name, ())))
         for name in ("relationship_types", "exclude_relationship_types")

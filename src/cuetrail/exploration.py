@@ -31,7 +31,8 @@ from cuetrail.gathering import (
 from cuetrail.lifecycle import SEMANTIC
 from cuetrail.likeness import token_overlap
 from cuetrail.model import Edge, Node, Note, node_dict
-from cuetrail.store.relations import RelationQuery
+from cuetrail.store.base import Meaning, VectorSpace
+from cuetrail.store.relations import MeaningQuery, RelationQuery
 from cuetrail.store.steps import Step, StepQuery, Ties
 from cuetrail.text import sanitize_query, snippet
 
@@ -39,6 +40,7 @@ PART_OF = "part_of"
 """The kind of edge from a source to its storyline, and from a storyline to its macro."""
 
 Detail = Literal["full", "minimal"]
+Said = Edge | Note
 NODES, RELATIONSHIPS, ARTIFACTS = 5, 10, 5
 # Per granularity: the kind told in full, and how many of each kind.
 FULL = {1: "source", 2: "storyline", 3: "macro"}
@@ -230,16 +232,19 @@ def gather_nodes(quest: Quest) -> list[tuple[Node, Scored]]:
 
 
 def _spoken_of(quest: Quest) -> list[tuple[Edge, Evidence]]:
-    """The relationships that what is asked for has words of, and for which it speaks as a whole."""
+    """The relationships that what is asked for means, or has words of, and for which it speaks as a whole.
+
+    One that leads to what is hidden or left out could not be told either.
+    """
     said = [*quest.text_matches, *(query.text for query in quest.queries)]
     words = tuple(word for text in said for word in telling_words(text))
-    most = CANDIDATES[quest.mode]
-    edges = quest.store.related(quest.scope, RelationQuery(words, most, quest.now, quest.ties)) if words else []
-    ends = quest.store.get(quest.scope, sorted({end for edge in edges for end in (edge.src, edge.dst)}))
-    where = quest.of_kinds(*SEMANTIC)
-    # One that leads to what is hidden or left out could not be told either.
-    there = {id_ for id_, node in ends.items() if where.admits(node)}
-    edges = [edge for edge in edges if {edge.src, edge.dst} <= there]
+    most, where = CANDIDATES[quest.mode], quest.of_kinds(*SEMANTIC)
+    found = quest.store.related(quest.scope, RelationQuery(words, most, quest.now, quest.ties, where)) if words else []
+    for query in quest.queries:
+        if (meant := quest.embed(query.text)) is not None:
+            asked = MeaningQuery(meant.vector, most, quest.now, quest.ties, where, meant.space)
+            found += quest.store.akin(quest.scope, asked)
+    edges = list({edge.id: edge for edge in found}.values())
     notes = quest.store.notes(quest.scope, [edge.id for edge in edges], "edge", quest.now, NOTES) if edges else {}
     evidence = _evidence(quest, edges, notes)
     return [(edge, evidence[edge.id]) for edge in edges if evidence[edge.id].speaks()]
@@ -248,16 +253,16 @@ def _spoken_of(quest: Quest) -> list[tuple[Edge, Evidence]]:
 def _evidence(quest: Quest, edges: Sequence[Edge], notes: Mapping[str, Sequence[Note]]) -> dict[str, Evidence]:
     """What speaks for each relationship: its type, its description and what was noted on it."""
     found = {edge.id: Evidence() for edge in edges}
-    said = {edge.id: [edge.text, " ".join(note.text for note in notes.get(edge.id, ()))] for edge in edges}
+    said: dict[str, list[Said]] = {edge.id: [edge, *notes.get(edge.id, ())] for edge in edges}
     for edge in edges:
         for text in quest.text_matches:
-            for part in (edge.type or "", *said[edge.id]):
+            for part in (edge.type or "", *(one.text for one in said[edge.id])):
                 value = likeness(text, part, quest.fuzzy)
                 found[edge.id].match(text, value if value >= LEAST_LIKE else 0.0)
-    parts = [(id_, text) for id_, texts in said.items() for text in texts if text]
+    parts = [(id_, one) for id_, some in said.items() for one in some if one.text]
     for number, query in enumerate(quest.queries if parts else ()):
         best: dict[str, float] = {}
-        near, least = _nearness(quest, query, [text for _, text in parts])
+        near, least = _nearness(quest, query, [part for _, part in parts])
         for (id_, _), value in zip(parts, near, strict=True):
             best[id_] = max(best.get(id_, 0.0), value)
         kept = sorted(((-value, id_) for id_, value in best.items() if value >= least))
@@ -266,16 +271,32 @@ def _evidence(quest: Quest, edges: Sequence[Edge], notes: Mapping[str, Sequence[
     return found
 
 
-def _nearness(quest: Quest, query: Query, texts: Sequence[str]) -> tuple[list[float], float]:
-    """How near each text is to the query, by meaning or, where there are no vectors, by the words they share; and how
-    near it must be.
+def _nearness(quest: Quest, query: Query, said: Sequence[Said]) -> tuple[list[float], float]:
+    """How near descriptions and notes are to the query, by meaning or, where there are no vectors, by the words they
+    share; and how near they must be.
     """
     meant = quest.embed(query.text)
-    vectors = quest.embed_texts(texts) if meant is not None else None
+    vectors = _vectors(quest, meant.space, said) if meant is not None else None
     if meant is not None and vectors is not None:
         return _cosines(meant.vector, vectors), query.threshold
     words = sanitize_query(query.text)
-    return [token_overlap(words, sanitize_query(text)) for text in texts], max(LEAST_WORDS, query.threshold)
+    return [token_overlap(words, sanitize_query(one.text)) for one in said], max(LEAST_WORDS, query.threshold)
+
+
+def _vectors(quest: Quest, space: VectorSpace, said: Sequence[Said]) -> list[bytes] | None:
+    """The vectors of descriptions and notes: those that are stored, and for others new ones; None where none can be."""
+    of: tuple[Meaning, Meaning] = ("edge", "note")
+    stored: dict[tuple[bool, str], bytes] = {}
+    for noted, what in enumerate(of):
+        ids = [one.id for one in said if isinstance(one, Note) == noted]
+        found = quest.store.vectors(quest.scope, ids, space, what) if ids else {}
+        stored |= {(bool(noted), id_): vector for id_, vector in found.items()}
+    missing = [one for one in said if (isinstance(one, Note), one.id) not in stored]
+    made = quest.embed_texts([one.text for one in missing]) if missing else []
+    if made is None:
+        return None
+    stored |= {(isinstance(one, Note), one.id): vector for one, vector in zip(missing, made, strict=True)}
+    return [stored[isinstance(one, Note), one.id] for one in said]
 
 
 def _cosines(query: bytes, vectors: Sequence[bytes]) -> list[float]:

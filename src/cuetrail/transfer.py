@@ -18,8 +18,9 @@ from cuetrail.ingest.linking import Change, resolve
 from cuetrail.ingest.pipeline import Options, Writer, ingest_path
 from cuetrail.ingest.stating import SingleValued
 from cuetrail.model import Edge, Fact, FileError, Life, Node, Scope, SourceFile, Tombstone, Version
-from cuetrail.store.base import NO_VECTORS, Batch, Progress, Record, Store, VectorSpace, Written
+from cuetrail.store.base import NO_VECTORS, Batch, Meaning, Progress, Record, Store, VectorSpace, Written
 from cuetrail.store.facts import Stated
+from cuetrail.store.relations import meaning_of
 from cuetrail.vectors import shortened
 
 RECORDS_PER_WRITE = 2_000
@@ -74,20 +75,26 @@ def _write_lines(write: Callable[[str], object], store: Store, scope: Scope, vec
     while some := list(islice(records, RECORDS_PER_WRITE)):
         blobs = _vectors(store, scope, space, some) if space else {}
         for team, record in some:
-            write(dump_line(team, record, blobs.get((team, record.id)) if isinstance(record, Node) else None))
+            meaning = meaning_of(record)
+            write(dump_line(team, record, None if meaning is None else blobs.get((team, *meaning))))
         count += len(some)
     return count
 
 
 def _vectors(
     store: Store, scope: Scope, space: VectorSpace, some: Sequence[tuple[str | None, Record]]
-) -> dict[tuple[str | None, str], bytes]:
-    """Vectors by team and id. An id may be used in several places; for who writes to one it means the node there."""
-    found: dict[tuple[str | None, str], bytes] = {}
-    for share in {team for team, record in some if isinstance(record, Node)}:
-        ids = [record.id for team, record in some if isinstance(record, Node) and team == share]
-        blobs = store.vectors(replace(scope, share=share), ids, space)
-        found |= {(share, id_): blob for id_, blob in blobs.items()}
+) -> dict[tuple[str | None, Meaning, str], bytes]:
+    """Vectors by team, kind of record and id. An id may be used in several places; for who writes to one it means what
+    is there.
+    """
+    ids: dict[tuple[str | None, Meaning], list[str]] = {}
+    for team, record in some:
+        if (meaning := meaning_of(record)) is not None:
+            ids.setdefault((team, meaning[0]), []).append(meaning[1])
+    found: dict[tuple[str | None, Meaning, str], bytes] = {}
+    for (team, what), wanted in ids.items():
+        blobs = store.vectors(replace(scope, share=team), wanted, space, what)
+        found |= {(team, what, id_): blob for id_, blob in blobs.items()}
     return found
 
 
@@ -289,8 +296,8 @@ def _write_some(
     batch = Batch()
     for line in lines:
         put(batch, line.record)
-        if line.vector is not None and isinstance(line.record, Node):
-            batch.vectors[line.record.id] = line.vector
+        if line.vector is not None and (meaning := meaning_of(line.record)) is not None:
+            batch.vectors_of(meaning[0])[meaning[1]] = line.vector
             batch.space = target.space
     resolve(target.store, scope, Change(arriving=[node for node in batch.nodes if node.name]), batch, target.now)
     _fit_in(target, scope, batch)

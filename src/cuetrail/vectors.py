@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -16,8 +16,9 @@ from cuetrail.anchor import Embedded
 from cuetrail.embed import Embedder, to_blob
 from cuetrail.errors import EmbedderError, EmbedderMismatch, InputError
 from cuetrail.ingest.simhash import simhash
-from cuetrail.model import Node, Scope
-from cuetrail.store.base import NO_VECTORS, Batch, Progress, Store, VectorSpace, Written, mismatch
+from cuetrail.model import Edge, Node, Note, Scope
+from cuetrail.store.base import NO_VECTORS, Batch, Progress, Store, Unembedded, VectorSpace, Written, mismatch
+from cuetrail.store.relations import meaning_of
 
 log = logging.getLogger("cuetrail")
 K = TypeVar("K")
@@ -34,17 +35,29 @@ def space_of(embedder: Embedder) -> VectorSpace:
     return VectorSpace(embedder.model, embedder.dim)
 
 
-def vectors_of(embedder: Embedder, nodes: Sequence[Node]) -> list[bytes]:
-    """The vectors of nodes that say something, as they are stored."""
-    said = [n.text or str(n.props.get("summary") or "") for n in nodes]
-    return to_blob(
-        embedder.embed([f"{n.name}\n{text}" if n.name else text for n, text in zip(nodes, said, strict=True)])
-    )
+def vectors_of(embedder: Embedder, records: Sequence[Node | Edge | Note]) -> list[bytes]:
+    """The vectors of records that say something, as they are stored."""
+    return to_blob(embedder.embed([_said(record) for record in records]))
+
+
+def _said(record: Node | Edge | Note) -> str:
+    if not isinstance(record, Node):
+        return record.text
+    text = record.text or str(record.props.get("summary") or "")
+    return f"{record.name}\n{text}" if record.name else text
 
 
 def shortened(node: Node, text: str) -> Node:
     """The node with a part of its text alone."""
     return replace(node, text=text, simhash=None if node.simhash is None else simhash(text))
+
+
+def _records(batch: Batch) -> Iterable[Node | Edge | Note]:
+    return (*batch.nodes, *batch.edges, *batch.notes)
+
+
+def _drop_vectors(batch: Batch) -> None:
+    batch.vectors, batch.edge_vectors, batch.note_vectors, batch.space = {}, {}, {}, None
 
 
 def _kept(cache: dict[K, T]) -> dict[K, T]:
@@ -74,7 +87,7 @@ class Vectors:
                 raise mismatch(held, repr(embedder.model))
 
     def write(self, scope: Scope, batch: Batch) -> Written:
-        """Write a batch with the vectors of its nodes. An embedder that fails costs the vectors, not the write."""
+        """Write a batch with the vectors of what it says. An embedder that fails costs the vectors, not the write."""
         written = self.written([batch], lambda: self.store.write(scope, batch))
         if written.cut and self.embedder is not None:
             # Vectors of texts with a forgotten sentence in them were left out; these are of what came in.
@@ -82,7 +95,7 @@ class Vectors:
         return written
 
     def written(self, batches: Collection[Batch], write: Callable[[], T]) -> T:
-        """What `write` gives, which writes these batches in one transaction, with the vectors of their nodes."""
+        """What `write` gives, which writes these batches in one transaction, with the vectors of what they say."""
         while True:
             for batch in batches:
                 self._add_to(batch)
@@ -91,20 +104,22 @@ class Vectors:
             except EmbedderMismatch:
                 # The memory changed over between embedding and writing, and these are of the old model.
                 for batch in batches:
-                    batch.vectors, batch.space = {}, None
+                    _drop_vectors(batch)
 
     def _add_to(self, batch: Batch) -> None:
-        if not batch.nodes or self.embedder is None:
+        telling = [(*meaning, one) for one in _records(batch) if (meaning := meaning_of(one)) is not None]
+        if not telling or self.embedder is None:
             return
         try:
             space = self._taken(self.embedder)
             if space is None:
                 return
             if batch.space != space:
-                batch.vectors = {}
-            missing = [n for n in batch.nodes if (n.text or n.name) and n.id not in batch.vectors]
-            made = vectors_of(self.embedder, missing)
-            batch.vectors.update((node.id, vector) for node, vector in zip(missing, made, strict=True))
+                _drop_vectors(batch)
+            missing = [one for one in telling if one[1] not in batch.vectors_of(one[0])]
+            made = vectors_of(self.embedder, [record for _, _, record in missing])
+            for (what, id_, _), vector in zip(missing, made, strict=True):
+                batch.vectors_of(what)[id_] = vector
             batch.space = space
         except EmbedderError as error:
             self.notice = f"some memories are found by their words alone until `cuetrail reembed`: {error}"
@@ -195,11 +210,12 @@ class Vectors:
         """Make the vectors that are missing; how many."""
         if embedder is None:
             return 0
-        space, made, after = space_of(embedder), 0, 0
+        space, made = space_of(embedder), 0
+        after: Unembedded | None = None
         while some := self.store.without_vector(space, BATCH, after):
-            vectors = vectors_of(embedder, [one.node for one in some])
+            vectors = vectors_of(embedder, [one.record for one in some])
             made += self.store.put_vectors(space, list(zip(some, vectors, strict=True)))
-            after = some[-1].key
+            after = some[-1]
             if progress:
                 progress("embedding", made, 0)
         self.notice = ""

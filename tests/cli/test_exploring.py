@@ -44,10 +44,39 @@ def test_explore_prints_people_and_relationships(people: Run) -> None:
     assert "Lonely" not in told
 
 
+def test_a_relationship_is_found_by_what_was_said_or_noted_in_other_words(run: Run) -> None:
+    for name in ("Ada", "Charles", "Mary"):
+        run("add", "--name", name, "--id", name, "--kind", "person", "--embedder", "static")
+    run("relate", "Ada", "Charles", "partner", "--text", "played the violin", "--embedder", "static")
+    edge = run("relate", "Charles", "Mary", "--quiet", "--embedder", "static").stdout.strip()
+    run("note", edge, "quarrelled over the price of petrol", "--embedder", "static")
+    run("link", "Ada", "Mary", "--text", "share a flat by the sea", "--embedder", "static")
+
+    def told(query: str) -> str:
+        return run("explore", query, "--threshold", "0.25", "--embedder", "static").stdout.partition("relationships")[2]
+
+    assert "Ada - partner - Charles  played the violin" in told("musical instruments")
+    noted = told("argument about fuel costs").splitlines()
+    assert "Charles - has_relationship_with - Mary" in noted[1]
+    assert noted[2].strip() == "note: quarrelled over the price of petrol"
+    assert "Ada - relates - Mary  share a flat by the sea" in told("an apartment on the coast")
+
+
 def test_explore_as_json_has_every_part(people: Run) -> None:
     found = json.loads(people("explore", "--match", "Ada", "--json").stdout)
     assert found.keys() == {"meta", "semantic", "episodic", "artifacts"}
     assert [one["id"] for one in found["semantic"]["people"]] == ["Ada"]
+
+
+def test_bounds_that_nothing_can_be_within_are_an_error(people: Run) -> None:
+    for verb in ("traverse", "explore"):
+        levels = people(verb, "Ada", "--min-attitude", "4", "--max-attitude", "2", code=2).stderr
+        assert "min_attitude 4 (--min-attitude) is more than max_attitude 2 (--max-attitude)" in levels
+        close = people(verb, "Ada", "--min-proximity", "4", "--max-proximity", "2", "--json", code=2)
+        assert "min_proximity 4" in close.stderr + close.stdout
+        times = people(verb, "Ada", "--since", "2025-03-05", "--until", "2025-03-04", code=2).stderr
+        assert "since (--since) is later than until (--until). Swap them, or leave one out" in times
+        assert people(verb, "Ada", "--since", "2025-03-05", "--until", "2025-03-05", "--max-attitude", "1")
 
 
 def test_explore_says_what_is_missing(people: Run) -> None:

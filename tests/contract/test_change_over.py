@@ -8,7 +8,7 @@ import pytest
 
 from cuetrail.errors import EmbedderMismatch, InputError
 from cuetrail.model import Node, Scope, Tag, TextQuery, Where
-from cuetrail.store.base import NO_VECTORS, Batch, Store, VectorSpace
+from cuetrail.store.base import NO_VECTORS, Batch, Store, Unembedded, VectorSpace
 from tests.contract.test_records import vector
 
 ME, OTHER = Scope(), Scope("elsewhere", "other", ("team",), "team")
@@ -28,6 +28,10 @@ def nearest(store: Store, to: bytes, space: VectorSpace | None = None) -> list[s
     return [found.id for found in store.vector(ME, to, 9, Where(), space)]
 
 
+def said(one: Unembedded) -> str | None:
+    return one.record.text or (one.record.name if isinstance(one.record, Node) else None)
+
+
 def make_all(store: Store, space: VectorSpace, to: bytes) -> int:
     return store.put_vectors(space, [(one, to) for one in store.without_vector(space, 99)])
 
@@ -36,7 +40,7 @@ def test_searches_use_the_old_vectors_until_all_new_ones_are_there(filled: Store
     filled.begin_change_over(NEW)
     assert (filled.vector_space(), filled.next_space()) == (OLD, NEW)
     missing = filled.without_vector(NEW, 99)
-    assert [one.node.text or one.node.name for one in missing] == ["x", "y", "z"]
+    assert [said(one) for one in missing] == ["x", "y", "z"]
     assert filled.put_vectors(NEW, [(missing[0], vector(0, 1)), (missing[1], vector(0, 1))]) == 2
     assert not filled.finish_change_over(NEW)
     assert nearest(filled, vector(1, 0), OLD) == ["a"]
@@ -55,8 +59,8 @@ def test_a_change_over_goes_on_where_it_stopped(filled: Store) -> None:
     first = filled.without_vector(NEW, 1)
     filled.put_vectors(NEW, [(first[0], vector(1, 1))])
     filled.begin_change_over(NEW)
-    assert [one.node.name or one.node.text for one in filled.without_vector(NEW, 99)] == ["y", "z"]
-    assert filled.without_vector(NEW, 99, after=first[0].key) == filled.without_vector(NEW, 99)
+    assert [said(one) for one in filled.without_vector(NEW, 99)] == ["y", "z"]
+    assert filled.without_vector(NEW, 99, after=first[0]) == filled.without_vector(NEW, 99)
 
 
 @pytest.mark.parametrize("other", [OLD, THIRD])
@@ -91,7 +95,7 @@ def test_writes_meanwhile_go_to_the_space_they_are_of(filled: Store) -> None:
     filled.write(ME, Batch(nodes=[Node("old", text="o")], vectors={"old": vector(1, 0)}, space=OLD))
     filled.write(ME, Batch(nodes=[Node("new", text="n")], vectors={"new": vector(0, 1)}, space=NEW))
     assert nearest(filled, vector(1, 0)) == ["a", "old"]
-    waiting = [one.node.id for one in filled.without_vector(NEW, 99)]
+    waiting = [one.record.id for one in filled.without_vector(NEW, 99)]
     assert "old" in waiting
     assert "new" not in waiting
     make_all(filled, NEW, vector(1, 1))
@@ -104,7 +108,7 @@ def test_a_node_corrected_or_removed_meanwhile_keeps_no_vector_of_what_it_said(f
     read = filled.without_vector(NEW, 99)
     filled.write(ME, Batch(nodes=[Node("a", text="corrected")], remove_nodes=["b"]))
     assert filled.put_vectors(NEW, [(one, vector(0, 1)) for one in read]) == 1
-    assert [one.node.text for one in filled.without_vector(NEW, 99)] == ["corrected"]
+    assert [one.record.text for one in filled.without_vector(NEW, 99)] == ["corrected"]
     make_all(filled, NEW, vector(1, 0))
     filled.write(ME, Batch(nodes=[Node("a", text="corrected again")]))
     assert not filled.finish_change_over(NEW)
@@ -178,7 +182,7 @@ def test_whatever_happens_meanwhile_every_vector_is_of_its_model_and_its_text(st
         elif store.next_space() and dice < 0.75:
             stale = store.without_vector(coming, chance.randint(1, 5))
         elif store.next_space() and dice < 0.9:
-            store.put_vectors(coming, [(one, meant(coming, one.node.text)) for one in stale])
+            store.put_vectors(coming, [(one, meant(coming, one.record.text)) for one in stale])
         elif store.next_space() and store.finish_change_over(coming):
             held, coming, stale = coming, held, []
         texts = {id_: node.text for id_, node in store.get(ME, [f"n{i}" for i in range(10)]).items()}

@@ -16,6 +16,7 @@ from cuetrail.gathering import Query, Quest
 from cuetrail.model import Edge, Life, Node, Note, Scope, State, Where
 from cuetrail.store.base import Batch, Store, VectorSpace
 from cuetrail.store.local import LocalStore
+from cuetrail.store.relations import meaning_of
 from cuetrail.store.steps import Ties
 from tests.seeds.axes import VOCABULARY, Axes
 
@@ -52,8 +53,16 @@ def fill(store: Store, seed: int) -> None:
             for n in range(80)
         ]  # fmt: skip
         notes = [Note(f"n{n}", chance.choice(nodes).id, f"note {n}", created=NOW - n) for n in range(20)]
-        vectors = dict(zip((n.id for n in nodes), to_blob(AXES.embed([n.text for n in nodes])), strict=True))
-        store.write(scope, Batch(nodes=nodes, edges=edges, notes=notes, vectors=vectors, space=SPACE))
+        notes += [
+            Note(f"r{n}", f"e{n:02}", chance.choice(VOCABULARY), "edge", NOW - n, chance.choice([None, NOW, NOW + 1]))
+            for n in range(20)
+        ]
+        batch = Batch(nodes=nodes, edges=edges, notes=notes, space=SPACE)
+        records: list[Node | Edge | Note] = [*nodes, *edges, *notes]
+        for record in records:
+            if (meaning := meaning_of(record)) is not None:
+                batch.vectors_of(meaning[0])[meaning[1]] = embed(record.text).vector
+        store.write(scope, batch)
 
 
 def embed(text: str) -> Embedded:

@@ -48,7 +48,7 @@ def test_vector_search_sees_each_write_at_once(store: Store) -> None:
     store.write(ME, Batch(nodes=[Node("a", text="x"), Node("b", text="y")], vectors={"a": vector(1, 0)}))
     assert nearest(store, vector(1, 0)) == ["a"]
     (missing,) = store.without_vector(VectorSpace("test", 2), 9)
-    assert missing.node == store.get(ME, ["b"])["b"]
+    assert missing.record == store.get(ME, ["b"])["b"]
     assert store.put_vectors(VectorSpace("test", 2), [(missing, vector(1, 0.1))]) == 1
     assert nearest(store, vector(1, 0.1)) == ["b", "a"]
     store.write(ME, Batch(nodes=[Node("a", text="other words")]))

@@ -131,9 +131,9 @@ def test_removing_one_rewrites_only_its_block_and_leaves_no_trace(store: LocalSt
 def test_a_vector_that_comes_late_finds_its_place_between_the_others(store: LocalStore) -> None:
     store.write(ME, Batch(nodes=[Node(str(n), text=f"text {n}") for n in range(150)]))
     missing = store.without_vector(SPACE, 150)
-    store.put_vectors(SPACE, [(one, unit(int(one.node.id)).tobytes()) for one in missing[::2]])
+    store.put_vectors(SPACE, [(one, unit(int(one.record.id)).tobytes()) for one in missing[::2]])
     assert sum(blocks(store)) == 75
-    store.put_vectors(SPACE, [(one, unit(int(one.node.id)).tobytes()) for one in missing[1::2]])
+    store.put_vectors(SPACE, [(one, unit(int(one.record.id)).tobytes()) for one in missing[1::2]])
     assert sum(blocks(store)) == 150
     assert_search_is_exact(store, {str(n): unit(n) for n in range(150)})
 
@@ -203,7 +203,7 @@ def test_a_change_of_model_never_mixes_vectors(store: LocalStore) -> None:
     another = VectorSpace("another", DIM)
     store.begin_change_over(another)
     missing = store.without_vector(another, 20)
-    store.put_vectors(another, [(one, (-unit(int(one.node.id) * 7)).tobytes()) for one in missing])
+    store.put_vectors(another, [(one, (-unit(int(one.record.id) * 7)).tobytes()) for one in missing])
     assert [found.id for found in store.vector(ME, unit(1).tobytes(), 5, Where())] == before
     assert store.finish_change_over(another)
     assert_search_is_exact(store, {str(n): -unit(n * 7) for n in range(20)})

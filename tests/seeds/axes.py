@@ -1,4 +1,4 @@
-"""An embedder with known cosines: each word of VOCABULARY is a direction of its own."""
+"""An embedder with known cosines: each word of VOCABULARY is a direction of its own, and MEANING has other words."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from cuetrail.text import sanitize_query
 
 VOCABULARY = ("antenna", "radio", "frost", "tea", "garden", "money", "travel", "music", "health", "school", "bread")
+MEANING = {"melody": "music", "aerial": "antenna", "frozen": "frost"}
 
 
 class Axes:
@@ -29,7 +30,7 @@ class Axes:
         return np.array(self._vector(text), np.float32)
 
     def _vector(self, text: str) -> list[float]:
-        words = sanitize_query(text).split()
+        words = [MEANING.get(word, word) for word in sanitize_query(text).split()]
         counts = [float(words.count(word)) for word in VOCABULARY]
         length = sum(count * count for count in counts) ** 0.5
         return [*(count / length for count in counts), 0.0] if length else [*counts, 1.0]

@@ -337,6 +337,26 @@ def test_a_relationship_is_found_by_its_description_alone(memory: Memory, asked:
     assert types(found) == ["pupil"]
 
 
+def test_a_relationship_is_found_by_the_meaning_of_its_description_without_a_word_of_the_query(memory: Memory) -> None:
+    strangers(memory)
+    found = ask(memory, "melody")
+    assert sorted(ids(found.semantic.people)) == ["eve", "finn"]
+    (one,) = found.semantic.relationships
+    assert (one.edge.type, one.why["semantic"]) == ("pupil", pytest.approx(1.0, abs=1e-3))
+    assert types(ask(memory, "melody", relationship_filters={"min_attitude": 4})) == []
+    assert types(ask(memory, {"query": "melody garden tea", "threshold": 0.9})) == []
+
+
+def test_a_relationship_is_found_by_the_meaning_of_a_note_on_it_while_that_lasts(memory: Memory) -> None:
+    relationship = strangers(memory)
+    memory.note(relationship, "frozen words", expires="week", now=NOW)
+    memory.note(relationship, "bread and tea and money", now=NOW)
+    for now, people in ((NOW, ["eve", "finn"]), (NOW + 8 * DAY, [])):
+        found = ask(memory, {"query": "frost", "threshold": 0.9}, now=now)
+        assert sorted(ids(found.semantic.people)) == people
+        assert types(found) == ["pupil"] * bool(people)
+
+
 def test_a_relationship_with_somebody_hidden_finds_nobody(memory: Memory) -> None:
     related(memory)
     person(memory, "eve")

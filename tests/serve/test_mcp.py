@@ -93,6 +93,11 @@ def test_the_list_of_tools_is_small_and_every_annotation_is_set(talk: Talk) -> N
         ("memory_forget", {}, "say what to forget"),
         ("memory_forget", {"source": "none.md"}, "nothing in this scope came from"),
         ("memory_explore", {}, "quer"),
+        (
+            "memory_explore",
+            {"queries": ["a"], "since": "2025-03-05", "until": "2025-03-04"},
+            "since (--since) is later than until",
+        ),
         ("fetch", {"id": "nobody"}, "there is no memory"),
     ],
 )

@@ -84,6 +84,13 @@ def test_every_verb_that_takes_no_path_is_there_and_described(client: TestClient
         ("recall", {"cue": "a", "colour": "red"}, 400, "has no argument colour"),
         ("recall", {"cue": "a", "recipe": "stew"}, 400, "is not one of"),
         ("recall", {"cue": "a", "since": "soon"}, 400, "is no time"),
+        ("recall", {"cue": "a", "since": "2025-03-05", "until": "2025-03-04"}, 400, "since (--since) is later than"),
+        (
+            "explore",
+            {"queries": ["a"], "relationship_filters": {"min_attitude": 4, "max_attitude": 1}},
+            400,
+            "min_attitude 4 (--min-attitude) is more than max_attitude 1",
+        ),
         ("retract", {"id": "none"}, 404, "there is no fact"),
         ("traverse", {"start": ["nobody"]}, 404, "there is no node"),
         ("link", {"src": "a", "dst": "b"}, 404, "there is no node"),

@@ -189,7 +189,7 @@ def _explored(found: Exploration, explain: bool) -> list[str]:
     for name, items in parts:
         lines += [name, *(line for item in items for line in _item(item, explain))] if items else []
     related = found.semantic.relationships
-    return lines + (["relationships", *(_related(one, explain) for one in related)] if related else [])
+    return lines + (["relationships", *(line for one in related for line in _related(one, explain))] if related else [])
 
 
 def _item(item: Item, explain: bool) -> list[str]:
@@ -204,13 +204,14 @@ def _item(item: Item, explain: bool) -> list[str]:
     return lines
 
 
-def _related(one: Relationship, explain: bool) -> str:
+def _related(one: Relationship, explain: bool) -> list[str]:
     edge = one.edge
     levels = [
         f"{name} {value}" for name, value in (("attitude", edge.attitude), ("proximity", edge.proximity)) if value
     ]
     told = f"  {one.score:.3f}  {show.short(edge.src)} - {edge.type or edge.kind} - {show.short(edge.dst)}"
-    return "  ".join([told, *levels, *([edge.text] if edge.text else []), *([_parts(one.why)] if explain else [])])
+    told = "  ".join([told, *levels, *([edge.text] if edge.text else []), *([_parts(one.why)] if explain else [])])
+    return [told, *(f"      note: {note}" for note in one.notes)]
 
 
 def _parts(why: Any) -> str:
@@ -259,7 +260,7 @@ def relate(run: Run, /, src: str, dst: str, **options: Any) -> None:
     """
     from cuetrail.exploration import Relationship
 
-    with run.open(vectors=False) as memory:
+    with run.open(vectors=bool(options["text"]), anyway=True) as memory:
         one, other = meant(memory, src), meant(memory, dst)
         edge = memory.relate(one.id, other.id, **options)
     told = Relationship(edge, 0.0, {}).to_dict()
@@ -283,7 +284,7 @@ def relate(run: Run, /, src: str, dst: str, **options: Any) -> None:
 @pass_run
 def note(run: Run, /, target: str, text: str, expires: str) -> None:
     """Put a remark on a node, or on a relationship by its id."""
-    with run.open(vectors=False) as memory:
+    with run.open(vectors=True, anyway=True) as memory:
         on_edge = memory.get(target) is None and memory.edge(target) is not None
         made = memory.note(target if on_edge else meant(memory, target).id, text, expires=expires)
     told = {"id": made.id, "target": made.target, "on": made.on, "text": made.text, "expires": made.expires}

@@ -227,7 +227,7 @@ def link(run: Run, /, src: str, dst: str, **options: Any) -> None:
     """
     from dataclasses import asdict
 
-    with run.open() as memory:
+    with run.open(vectors=bool(options["text"]), anyway=True) as memory:
         one, other = meant(memory, src), meant(memory, dst)
         edge = memory.link(one.id, other.id, **options)
     joined = f"{show.title(one, 40)} → {show.title(other, 40)}"

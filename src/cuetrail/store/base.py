@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from cuetrail.store.browsing import Labelled, Listed, Page
     from cuetrail.store.dreams import Dreaming
     from cuetrail.store.energy import Expanded, Level
-    from cuetrail.store.relations import RelationQuery
+    from cuetrail.store.relations import MeaningQuery, RelationQuery
     from cuetrail.store.steps import Side, Step, StepQuery
 
 Progress = Callable[[str, int, int], None]
@@ -55,6 +55,9 @@ Band = tuple[int, int]
 """(which of the three bands of a SimHash, its value); see `formulas.bands`."""
 
 Record = Node | Edge | Fact | Note | Mention | Link | SourceFile | Tombstone | Version
+
+Meaning = Literal["node", "edge", "note"]
+"""What may have a vector."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +91,9 @@ class Batch:
     `successors` come last: what anyone states of the first node of a pair is then stated of the second, and the first
     is removed. Edges made by a rule do not pass on, and nothing passes to a node that was kept out.
     `nodes` are inserted, or replaced where the id exists. `vectors` maps node ids to unit vectors as little-endian
-    float16 bytes; they are of the model `space` names (None: the one the memory holds). `roots` maps the short names
-    of ingested folders to where they are. `facts` are written as they are; those that are `stated` are fitted into what
+    float16 bytes; they are of the model `space` names (None: the one the memory holds), and so are `edge_vectors` and
+    `note_vectors`, of described relationships and of notes on edges. `roots` maps the short names of ingested folders
+    to where they are. `facts` are written as they are; those that are `stated` are fitted into what
     is known, and `verdicts` say what becomes of facts that are there; see `store.facts`. Facts of the `declared`
     predicates have one value at a time from now on, or (False) many.
     """
@@ -104,6 +108,8 @@ class Batch:
     mentions: list[Mention] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
     vectors: dict[str, bytes] = field(default_factory=dict)
+    edge_vectors: dict[str, bytes] = field(default_factory=dict)
+    note_vectors: dict[str, bytes] = field(default_factory=dict)
     space: VectorSpace | None = None
     sources: list[SourceFile] = field(default_factory=list)
     tombstones: list[Tombstone] = field(default_factory=list)
@@ -116,6 +122,10 @@ class Batch:
     remove_sources: list[str] = field(default_factory=list)
     remove_roots: list[str] = field(default_factory=list)
     allow_again: bool = False
+
+    def vectors_of(self, what: Meaning) -> dict[str, bytes]:
+        """The vectors of its nodes, edges or notes."""
+        return {"node": self.vectors, "edge": self.edge_vectors, "note": self.note_vectors}[what]
 
 
 NOTHING_ALONG: Mapping[Scope, Batch] = {}
@@ -147,10 +157,10 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Unembedded:
-    """A node without a vector, whoever owns it, under the engine's own number for it."""
+    """What says something and has no vector, whoever owns it, under the engine's own handle for it."""
 
-    key: int
-    node: Node
+    key: int | str
+    record: Node | Edge | Note
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +216,7 @@ class Moment(Protocol):
     def places(self) -> list[Scope]: ...
     def space(self) -> VectorSpace | None: ...
     def scan(self, scope: Scope) -> Iterator[tuple[str | None, Record]]: ...
-    def vectors(self, scope: Scope, ids: Sequence[str]) -> dict[str, bytes]: ...
+    def vectors(self, scope: Scope, ids: Sequence[str], of: Meaning = "node") -> dict[str, bytes]: ...
     def roots(self, scope: Scope) -> dict[str, str]: ...
     def kept(self) -> dict[str, str]: ...
 
@@ -280,6 +290,7 @@ class Store(Protocol):
     ) -> dict[str, list[Note]]: ...
     def mentions(self, scope: Scope, ids: Sequence[str], by: Side, each: int) -> dict[str, list[Mention]]: ...
     def related(self, scope: Scope, query: RelationQuery) -> list[Edge]: ...  # see store/relations.py
+    def akin(self, scope: Scope, query: MeaningQuery) -> list[Edge]: ...  # see store/relations.py
     def core(self, scope: Scope, kinds: Sequence[str], limit: int) -> list[Node]: ...
     def page(self, scope: Scope, query: Page) -> list[Listed]: ...  # see store/browsing.py
     def labels(self, scope: Scope, what: Literal["tag", "bucket"], prefix: str, limit: int) -> list[Labelled]: ...
@@ -319,9 +330,11 @@ class Store(Protocol):
     def start_vector_space(self, space: VectorSpace) -> VectorSpace: ...
     def begin_change_over(self, space: VectorSpace) -> None: ...
     def finish_change_over(self, space: VectorSpace) -> bool: ...
-    def without_vector(self, space: VectorSpace, limit: int, after: int = 0) -> list[Unembedded]: ...
+    def without_vector(self, space: VectorSpace, limit: int, after: Unembedded | None = None) -> list[Unembedded]: ...
     def put_vectors(self, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) -> int: ...
-    def vectors(self, scope: Scope, ids: Sequence[str], space: VectorSpace | None = None) -> dict[str, bytes]: ...
+    def vectors(
+        self, scope: Scope, ids: Sequence[str], space: VectorSpace | None = None, of: Meaning = "node"
+    ) -> dict[str, bytes]: ...
     def kept(self, prefix: str) -> dict[str, str]: ...
     def keep(self, name: str, value: str | None) -> None: ...
     def backup(self, path: Path) -> None: ...

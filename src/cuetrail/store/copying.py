@@ -9,7 +9,8 @@ from typing import Any
 
 from cuetrail.errors import CuetrailError, InputError
 from cuetrail.model import Edge, Fact, Link, Mention, Node, Note, Scope, SourceFile, Tombstone, Version
-from cuetrail.store.base import NO_VECTORS, Batch, Moment, Progress, Record, Store
+from cuetrail.store.base import NO_VECTORS, Batch, Meaning, Moment, Progress, Record, Store
+from cuetrail.store.relations import meaning_of
 
 SIZE = 2_000
 # Everyone's nodes go first, then everyone's edges: what follows may lead to those of a teammate. Tombstones go last:
@@ -58,7 +59,7 @@ def _copy(moment: Moment, target: Store, progress: Progress | None) -> int:
             for team, batch in _batches(moment, user, kinds):
                 place = replace(user, share=team)
                 if space not in (None, NO_VECTORS):
-                    batch.vectors = moment.vectors(place, [node.id for node in batch.nodes])
+                    _take_vectors(moment, place, batch)
                 target.write(place, batch)
                 done += sum(len(getattr(batch, name)) for name in _LISTS.values())
                 if progress:
@@ -68,6 +69,16 @@ def _copy(moment: Moment, target: Store, progress: Progress | None) -> int:
     for name, value in moment.kept().items():
         target.keep(name, value)
     return done
+
+
+def _take_vectors(moment: Moment, place: Scope, batch: Batch) -> None:
+    ids: dict[Meaning, list[str]] = {}
+    records: list[Record] = [*batch.nodes, *batch.edges, *batch.notes]
+    for record in records:
+        if (meaning := meaning_of(record)) is not None:
+            ids.setdefault(meaning[0], []).append(meaning[1])
+    for what, some in ids.items():
+        batch.vectors_of(what).update(moment.vectors(place, some, what))
 
 
 def users_of(places: list[Scope]) -> list[Scope]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from cuetrail.errors import CorruptMemory
 from cuetrail.model import Finding
 from cuetrail.store.base import Progress
-from cuetrail.store.local import rows
+from cuetrail.store.local import rows, spaces
 from cuetrail.store.local.db import Database
 from cuetrail.store.local.labelindex import LabelIndex
 from cuetrail.store.local.relationwords import true_words
@@ -28,13 +28,7 @@ Check = Callable[[sqlite3.Connection], Iterator[Finding]]
 
 
 def examine(
-    db: Database,
-    text: TextIndex,
-    vectors: VectorIndex,
-    labels: LabelIndex,
-    names: VectorIndex | None,
-    repair: bool,
-    progress: Progress | None,
+    db: Database, indexes: Mapping[str, TextIndex | VectorIndex | LabelIndex], repair: bool, progress: Progress | None
 ) -> list[Finding]:
     """Everything that is wrong. With `repair`, derived tables and indexes are made anew and reported as mended."""
     try:
@@ -47,17 +41,15 @@ def examine(
             found = [Finding(f.check, f.problem, "mended") for f in found]
         if progress:
             progress("checking indexes", 7, 8)
-        for name, index in (
-            ("text index", text), ("vector index", vectors), ("label index", labels), ("index of names", names),
-        ):  # fmt: skip
-            if index is not None and index.differs():
+        for name, index in indexes.items():
+            if index.differs():
                 if repair:
                     index.rebuild()
                 found.append(Finding(name, "it differs from the memories", "mended" if repair else REPAIR))
-        if text.has_traces():
-            if repair:
-                text.purge()
-            found.append(Finding("text index", "it has words of forgotten memories", "mended" if repair else REPAIR))
+            if isinstance(index, TextIndex) and index.has_traces():
+                if repair:
+                    index.purge()
+                found.append(Finding(name, "it has words of forgotten memories", "mended" if repair else REPAIR))
     except CorruptMemory as error:
         return [Finding("truth", str(error), RESTORE)]
     if progress:
@@ -174,9 +166,12 @@ _OF_NODES = (
     ("mentions", "source"),
     ("mentions", "node"),
     ("links", "src"),
-    ("vectors", "key"),
-    ("next_vectors", "key"),
     ("life", "key"),
+)
+# A vector is of something that says something, or at least of a node.
+_VECTORLESS = "{0} WHERE " + " AND ".join(
+    f"NOT EXISTS (SELECT 1 FROM {table} n WHERE n.key = {{0}}.key AND {'1' if table == 'nodes' else saying})"
+    for table, saying in spaces.SAYING.items()
 )
 
 
@@ -185,12 +180,18 @@ def _ends(db: sqlite3.Connection) -> Iterator[Finding]:
         lost = db.execute(f"SELECT count(*) FROM {table} WHERE {column} NOT IN (SELECT key FROM nodes)").fetchone()[0]
         if lost:
             yield Finding(table, f"{lost} {table} belong to nodes that are not there", REPAIR)
+    for table in (spaces.NOW, spaces.NEXT):
+        lost = db.execute(f"SELECT count(*) FROM {_VECTORLESS.format(table)}").fetchone()[0]
+        if lost:
+            yield Finding(table, f"{lost} {table} belong to nothing that is there", REPAIR)
 
 
 def _mend(db: sqlite3.Connection) -> None:
     """Make every derived table anew from nodes and edges, and drop what belongs to nothing."""
     for table, column in _OF_NODES:
         db.execute(f"DELETE FROM {table} WHERE {column} NOT IN (SELECT key FROM nodes)")
+    for table in (spaces.NOW, spaces.NEXT):
+        db.execute(f"DELETE FROM {_VECTORLESS.format(table)}")
     for table in (
         "adjacency",
         "adjacency_tags",

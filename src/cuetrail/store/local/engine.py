@@ -37,6 +37,7 @@ from cuetrail.store.base import (
     NOTHING_ALONG,
     Band,
     Batch,
+    Meaning,
     Progress,
     Record,
     Unembedded,
@@ -61,19 +62,19 @@ from cuetrail.store.local import (
     texts,
     write,
 )
-from cuetrail.store.local.db import UNERASED, Database, another_version, chunks, head, log_changes, marks
+from cuetrail.store.local.db import UNERASED, Database, another_version, head, log_changes
 from cuetrail.store.local.expand import expand
 from cuetrail.store.local.factstore import FactStore
 from cuetrail.store.local.home import Home
 from cuetrail.store.local.ids import Ids, ids_of
 from cuetrail.store.local.labelindex import LabelIndex
 from cuetrail.store.local.moment import KEPT, Moment
-from cuetrail.store.local.read import Reader, nodes_by_key
+from cuetrail.store.local.read import Reader
 from cuetrail.store.local.snapshot import Snapshot
 from cuetrail.store.local.textindex import FORGOTTEN, TextIndex
-from cuetrail.store.local.vectorindex import VectorIndex
+from cuetrail.store.local.vectorindex import NAMED, RELATIONS, VectorIndex
 from cuetrail.store.local.walks import walk as walk_labels
-from cuetrail.store.relations import RelationQuery
+from cuetrail.store.relations import MeaningQuery, RelationQuery
 from cuetrail.store.steps import Side, Step, StepQuery
 
 KEEP_CHANGES, MOST_CHANGES = 10_000, 200_000
@@ -92,7 +93,8 @@ class LocalStore(FactStore):
         self.db = Database(directory)
         self.text_index = TextIndex(directory / "index" / "text", self.db)
         self.vector_index = VectorIndex(directory / "index" / "vectors", self.db)
-        self.name_index = VectorIndex(directory / "index" / "names", self.db, named=True)
+        self.name_index = VectorIndex(directory / "index" / "names", self.db, NAMED)
+        self.relation_index = VectorIndex(directory / "index" / "relations", self.db, RELATIONS)
         self.label_index = LabelIndex(directory / "index" / "labels", self.db)
         self._bulk = threading.local()
         self._accesses: deque[tuple[Scope, tuple[str, ...], int]] = deque()
@@ -150,7 +152,7 @@ class LocalStore(FactStore):
         with self.db.writing() as db:
             w = write.Write(db, scope)
             forgotten = write.forget(w, ids, now, self.db.path, unsaid)
-            log_changes(db, w.changed)
+            w.log()
             # Behind the tombstones, which keep out what would take the place of the forgotten under its name.
             for place, batch in along.items():
                 succession.write_batch(db, place, batch)
@@ -163,9 +165,8 @@ class LocalStore(FactStore):
                 self.text_index.purge(progress)
             else:
                 self.text_index.catch_up(progress)
-            self.vector_index.view(progress)
-            if self.name_index.exists():
-                self.name_index.view(progress)
+            for index in self._vector_indexes():
+                index.view(progress)
             if self.label_index.exists():
                 self.label_index.catch_up(progress)
             self._sweep()
@@ -314,6 +315,13 @@ class LocalStore(FactStore):
         with self.db.reading() as db:
             return relations.related(Reader(db, scope, self.db.path), query)
 
+    def akin(self, scope: Scope, query: MeaningQuery) -> list[Edge]:
+        """The relationships nearest to a vector. Raises EmbedderMismatch when the memory holds none of this space."""
+        held = self.vector_space()
+        if held is None or held == NO_VECTORS:
+            return []
+        return relations.akin(self.db, scope, self.relation_index, query, query.space or held)
+
     def core(self, scope: Scope, kinds: Sequence[str], limit: int) -> list[Node]:
         """The nodes of these kinds that are used most, by salience."""
         with self.db.reading() as db:
@@ -435,6 +443,14 @@ class LocalStore(FactStore):
         finally:
             lock.release()
 
+    @property
+    def _at_need(self) -> dict[str, VectorIndex]:
+        """The indexes that are made by the first search that wants them, by name."""
+        return {"index of names": self.name_index, "index of relationships": self.relation_index}
+
+    def _vector_indexes(self) -> list[VectorIndex]:
+        return [self.vector_index, *(index for index in self._at_need.values() if index.exists())]
+
     def _sweep(self) -> bool:
         """Whether no copy of a dry run that was killed is left; the copy of one that is at work is not touched."""
         if rehearsal.left(self.directory):
@@ -497,29 +513,25 @@ class LocalStore(FactStore):
         with self.db.writing() as db:
             return spaces.finish(db, space)
 
-    def without_vector(self, space: VectorSpace, limit: int, after: int = 0) -> list[Unembedded]:
-        """Nodes of anyone that say something and have no vector of this model, by key, from behind `after` on."""
+    def without_vector(self, space: VectorSpace, limit: int, after: Unembedded | None = None) -> list[Unembedded]:
+        """What says something and has no vector of this model, whoever owns it, from behind `after` on."""
         with self.db.reading() as db:
-            keys = spaces.missing(db, space, after, limit)
-            nodes = nodes_by_key(db, self.db.path, keys)
-            return [Unembedded(key, nodes[key]) for key in keys]
+            return spaces.missing(db, self.db.path, space, after, limit)
 
     def put_vectors(self, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) -> int:
-        """Store vectors; how many. One of a node that is gone or says something else by now is left out."""
+        """Store vectors; how many. One of what is gone or says something else by now is left out."""
         with self.db.writing() as db:
             return spaces.put(db, space, made)
 
-    def vectors(self, scope: Scope, ids: Sequence[str], space: VectorSpace | None = None) -> dict[str, bytes]:
+    def vectors(
+        self, scope: Scope, ids: Sequence[str], space: VectorSpace | None = None, of: Meaning = "node"
+    ) -> dict[str, bytes]:
         """Vectors by id; none when the memory does not hold those of this space (None: whichever it holds)."""
         with self.db.reading() as db:
             if space not in (None, spaces.space_of(db)):
                 return {}
-            by_key = {key: id_ for id_, key in Reader(db, scope, self.db.path).keys(ids).items()}
-            found: dict[str, bytes] = {}
-            for some in chunks(list(by_key)):
-                query = f"SELECT key, vector FROM vectors WHERE key IN ({marks(len(some))})"
-                found.update((by_key[key], vector) for key, vector in db.execute(query, some))
-            return found
+            keys = Reader(db, scope, self.db.path).ids.keys(ids, f"{of}s")
+            return spaces.of_keys(db, {key: id_ for id_, key in keys.items()})
 
     def kept(self, prefix: str) -> dict[str, str]:
         """What `keep` was told under names that begin so, by name."""
@@ -541,8 +553,11 @@ class LocalStore(FactStore):
         backup.save(self.db, path)
 
     def doctor(self, repair: bool, progress: Progress | None) -> list[Finding]:
-        names = self.name_index if self.name_index.exists() else None
-        found = doctor.examine(self.db, self.text_index, self.vector_index, self.label_index, names, repair, progress)
+        indexes: dict[str, TextIndex | VectorIndex | LabelIndex] = {
+            "text index": self.text_index, "vector index": self.vector_index, "label index": self.label_index,
+            **{name: one for name, one in self._at_need.items() if one.exists()},
+        }  # fmt: skip
+        found = doctor.examine(self.db, indexes, repair, progress)
         if not self._sweep():
             copies = ", ".join(str(copy) for copy in rehearsal.left(self.directory))
             found.append(Finding("dry run", f"one that was killed left a copy of the memory: {copies}", "delete it"))
@@ -552,8 +567,7 @@ class LocalStore(FactStore):
         """Bring the indexes up to date now, without a trace of the forgotten; shorten the log they no longer need."""
         self.text_index.purge(progress)
         applied = [self.text_index.view(progress).state.seq]
-        indexes = [self.vector_index, *([self.name_index] if self.name_index.exists() else [])]
-        applied += [rows.state.seq for index in indexes if (rows := index.view(progress)) is not None]
+        applied += [rows.state.seq for index in self._vector_indexes() if (rows := index.view(progress)) is not None]
         with self.db.reading() as db:
             oldest = db.execute("SELECT min(seq) FROM changes").fetchone()[0] or 0
             long = head(db) - oldest > KEEP_CHANGES

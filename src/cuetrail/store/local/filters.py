@@ -14,7 +14,7 @@ _LABELLED = (
 
 
 def narrowing(where: Where, key: str) -> tuple[list[str], list[Any]]:
-    """What tags, buckets, kinds, texts and times ask of the node `n`, whose key is in this column, and the values for it."""
+    """What tags, buckets, kinds, texts and times ask of the node `n` with its key in this column, and the values."""
     tests, values = list[str](), list[Any]()
     for tag in where.tags:
         tests.append(_LABELLED.format(key, "= ?"))
@@ -31,4 +31,14 @@ def narrowing(where: Where, key: str) -> tuple[list[str], list[Any]]:
         if bound is not None:
             tests.append(test)
             values.append(bound)
+    return tests, values
+
+
+def passing(where: Where, key: str) -> tuple[list[str], list[Any]]:
+    """What all filters ask of the node `n`, whose key is in this column, and the values for it."""
+    tests, values = narrowing(where, key)
+    if not where.quarantined:
+        tests.append("n.provenance <> 'quarantine'")
+    if not where.archived:
+        tests.append("NOT EXISTS (SELECT 1 FROM life l WHERE l.key = n.key AND l.state = 'archived')")
     return tests, values

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from cuetrail.model import Scope
-from cuetrail.store.base import Record, VectorSpace
+from cuetrail.store.base import Meaning, Record, VectorSpace
 from cuetrail.store.local import dreaming, spaces
-from cuetrail.store.local.db import chunks, marks
 from cuetrail.store.local.home import Home
 from cuetrail.store.local.read import Reader
 
@@ -32,13 +31,9 @@ class Moment:
     def scan(self, scope: Scope) -> Iterator[tuple[str | None, Record]]:
         return Reader(self.db, scope, self.path).scan()
 
-    def vectors(self, scope: Scope, ids: Sequence[str]) -> dict[str, bytes]:
-        by_key = {key: id_ for id_, key in Reader(self.db, scope, self.path).keys(ids).items()}
-        found: dict[str, bytes] = {}
-        for some in chunks(list(by_key)):
-            query = f"SELECT key, vector FROM vectors WHERE key IN ({marks(len(some))})"
-            found.update((by_key[key], vector) for key, vector in self.db.execute(query, some))
-        return found
+    def vectors(self, scope: Scope, ids: Sequence[str], of: Meaning = "node") -> dict[str, bytes]:
+        keys = Reader(self.db, scope, self.path).ids.keys(ids, f"{of}s")
+        return spaces.of_keys(self.db, {key: id_ for id_, key in keys.items()})
 
     def roots(self, scope: Scope) -> dict[str, str]:
         return Home(self.db, scope, self.path).roots()

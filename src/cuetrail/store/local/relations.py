@@ -1,4 +1,4 @@
-"""Relationships by their words: entered and taken out with edges and notes, and looked up."""
+"""Relationships by their words, entered and taken out with edges and notes, and by their vectors."""
 
 from __future__ import annotations
 
@@ -8,12 +8,17 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from cuetrail.model import Edge
+import numpy as np
+
+from cuetrail.model import Edge, Scope
+from cuetrail.store.base import VectorSpace
 from cuetrail.store.local import rows
-from cuetrail.store.local.db import chunks, marks
+from cuetrail.store.local.db import Database, chunks, marks
+from cuetrail.store.local.filters import passing
 from cuetrail.store.local.read import Reader
 from cuetrail.store.local.relationwords import EDGES, NOTES, Entry, of_edges, of_notes
-from cuetrail.store.relations import MOST_READ, RelationQuery, best, wanted_words
+from cuetrail.store.local.vectorindex import VectorIndex
+from cuetrail.store.relations import MOST_READ, MeaningQuery, RelationQuery, best, nearest, wanted_words
 
 
 def enter(db: sqlite3.Connection, edges: Sequence[int] = (), notes: Sequence[int] = ()) -> None:
@@ -38,17 +43,55 @@ def _entries(db: sqlite3.Connection, edges: Sequence[int], notes: Sequence[int])
 
 def related(reader: Reader, query: RelationQuery) -> list[Edge]:
     """The relationships in sight that have most of the words; see `store.relations`."""
-    return best(_sharing(reader, query), partial(_edges, reader), query)
+    return best(_sharing(reader, query), partial(_passing, reader, query), query.limit)
 
 
-def _edges(reader: Reader, keys: Sequence[int]) -> list[Edge]:
-    ends = " AND ".join(reader.among(f"{one}.part") for one in "eab")
+def akin(db: Database, scope: Scope, index: VectorIndex, query: MeaningQuery, space: VectorSpace) -> list[Edge]:
+    """The relationships in sight of which is said, or on which is noted, what is nearest; see `store.relations`."""
+    if query.limit <= 0:
+        return []
+    with db.looking() as look:
+        reader = Reader(look, scope, db.path)
+    vector = np.frombuffer(query.vector, dtype="<f2").astype(np.float32)
+    # One more than wanted shows whether the last one ties with it.
+    wanted = query.limit + 1
+    while True:
+        near = index.search(vector, wanted, None if reader.all else reader.parts, space)
+        with db.reading() as look:
+            # A new look: the index may have rows of parts that were made since the first one.
+            reader = Reader(look, scope, db.path)
+            cosines = _cosines(look, near, query.now)
+            edges = _passing(reader, query, list(cosines))
+        found = nearest(edges, cosines, query.limit)
+        # Enough only when the last one read is farther than the last one wanted: else there may be more that tie.
+        if len(near) < wanted or (len(found) == query.limit and near[-1][1] < cosines[found[-1]]):
+            return [edges[key] for key in found]
+        wanted *= 4
+
+
+def _cosines(db: sqlite3.Connection, near: Sequence[tuple[int, float]], now: int) -> dict[int, float]:
+    """How near each edge is, by its description or by a note whose time is not over; `near` has the nearest first."""
+    noted = _noted(db, [key for key, _ in near])
+    found: dict[int, float] = {}
+    for key, cosine in near:
+        edge, expires = noted.get(key, (key, None))
+        if expires is None or expires > now:
+            found.setdefault(edge, cosine)
+    return found
+
+
+def _passing(reader: Reader, query: RelationQuery | MeaningQuery, keys: Sequence[int]) -> dict[int, Edge]:
+    """The relationships in sight among these edges that pass all filters, by key."""
+    tests, values = passing(query.where, "n.key")
+    ends = " AND ".join([*tests, reader.among("n.part")])
+    tests = [f"EXISTS (SELECT 1 FROM nodes n WHERE n.key = e.{end} AND {ends})" for end in ("src", "dst")]
+    where = " AND ".join(["e.via IS NULL", reader.among("e.part"), *tests])
     found: list[tuple[Any, ...]] = []
     for some in chunks(keys):
-        found += reader.db.execute(
-            f"{rows.EDGE} WHERE e.key IN ({marks(len(some))}) AND e.via IS NULL AND {ends}", some
-        )
-    return reader.made_edges(found)
+        select = f"{rows.EDGE} WHERE e.key IN ({marks(len(some))}) AND {where}"
+        found += reader.db.execute(select, (*some, *values, *values))
+    kept = [row for row in found if query.ties.passes(rows.to_edge(row))]
+    return dict(zip((row[0] for row in kept), reader.made_edges(kept), strict=True))
 
 
 def _sharing(reader: Reader, asked: RelationQuery) -> dict[int, set[str]]:

@@ -281,9 +281,14 @@ def _stated(db: sqlite3.Connection) -> None:
     db.execute("CREATE TABLE IF NOT EXISTS uses (part INTEGER PRIMARY KEY, count INTEGER NOT NULL)")
 
 
+def _described(db: sqlite3.Connection) -> None:
+    """What is needed to find the edges that have a vector; `reembed` makes those of edges and notes of before."""
+    db.execute("CREATE INDEX IF NOT EXISTS edges_described ON edges (key) WHERE via IS NULL AND text <> ''")
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _first, _change_over, _dreams, _energy, _expiry, _facts, _core, _types, _time, _ahead, _time, _named,
-    _relations, _stated,
+    _relations, _stated, _described,
 )  # fmt: skip
 VERSION = len(MIGRATIONS)
 

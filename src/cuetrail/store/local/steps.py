@@ -9,7 +9,7 @@ from typing import Any
 from cuetrail.model import Mention, Note
 from cuetrail.store.local import rows
 from cuetrail.store.local.db import chunks, marks
-from cuetrail.store.local.filters import narrowing
+from cuetrail.store.local.filters import passing
 from cuetrail.store.local.read import Reader
 from cuetrail.store.steps import Side, Step, StepQuery
 
@@ -53,17 +53,11 @@ def _step(edge: Any, outgoing: bool) -> Step:
 
 def _tests(reader: Reader, query: StepQuery) -> tuple[str, list[Any]]:
     """The conditions on an edge and on the node it leads to, and their values."""
-    where = query.where
-    tests, values = narrowing(where, "x.other")
+    tests, values = passing(query.where, "x.other")
     if query.ties.kinds:
         tests.append(f"e.kind IN ({marks(len(query.ties.kinds))})")
         values += query.ties.kinds
-    tests += [reader.among("x.part"), reader.among("n.part")]
-    if not where.quarantined:
-        tests.append("n.provenance <> 'quarantine'")
-    if not where.archived:
-        tests.append("NOT EXISTS (SELECT 1 FROM life l WHERE l.key = n.key AND l.state = 'archived')")
-    return " AND ".join(tests), values
+    return " AND ".join([*tests, reader.among("x.part"), reader.among("n.part")]), values
 
 
 def notes(reader: Reader, targets: Sequence[str], on: str, now: int, each: int) -> dict[str, list[Note]]:

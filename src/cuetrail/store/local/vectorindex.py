@@ -37,8 +37,14 @@ BATCH = 8_192
 # Above every key.
 END = 2**62
 
-ROWS = """SELECT v.key, n.part, n.kind, v.vector FROM vectors v JOIN nodes n ON n.key = v.key
-  WHERE v.key BETWEEN ? AND ?{} ORDER BY v.key"""
+# The rows of an index whose keys lie in a run: of all nodes, of those with a name, of what is said of relationships.
+NODES = """SELECT v.key, n.part, n.kind, v.vector FROM vectors v JOIN nodes n ON n.key = v.key
+  WHERE v.key BETWEEN ?1 AND ?2 ORDER BY v.key"""
+NAMED = NODES.replace(" ORDER", " AND n.name IS NOT NULL ORDER")
+RELATIONS = """SELECT e.key AS key, e.part, 'edge', v.vector FROM edges e CROSS JOIN vectors v ON v.key = e.key
+  WHERE e.via IS NULL AND e.text <> '' AND e.key BETWEEN ?1 AND ?2
+  UNION ALL SELECT o.key, o.part, 'note', v.vector FROM notes o CROSS JOIN vectors v ON v.key = o.key
+  WHERE +o.target_on = 'edge' AND o.key BETWEEN ?1 AND ?2 ORDER BY key"""
 
 # Where fewer than one row in so many can be meant, only those are compared.
 SPARSE = 6
@@ -89,11 +95,11 @@ def space_of(db: sqlite3.Connection) -> VectorSpace | None:
 
 
 class VectorIndex:
-    """Keeps the blocks in step with the truth and searches them; those of all nodes, or only of those with a name."""
+    """Keeps the blocks in step with the truth and searches them; `rows` is the query for those it has."""
 
-    def __init__(self, directory: Path, db: Database, named: bool = False) -> None:
+    def __init__(self, directory: Path, db: Database, rows: str = NODES) -> None:
         self.dir = IndexDir(directory)
-        self._where = " AND n.name IS NOT NULL" if named else ""
+        self._query = rows
         self.db = db
         self._view: View | None = None
         db.on_close(self.close)
@@ -213,13 +219,13 @@ class VectorIndex:
 
     def _rebuild(self, db: sqlite3.Connection, space: VectorSpace, progress: Progress | None) -> None:
         state = State(meta(db, "epoch"), layout_of(space), 0, 0, self.dir.next_folder())
-        rows = _Rows(self.db.path, db, space.dim, progress, self._where)
+        rows = _Rows(self.db.path, db, space.dim, progress, self._query)
         names = [self._write(state.folder, block) for block in rows.read([(0, END)])]
         self._save(db, state, names)
 
     def _apply(self, db: sqlite3.Connection, state: State, runs: Runs, dim: int, progress: Progress | None) -> None:
         """Write the blocks that hold changed keys anew, and put new keys behind them."""
-        rows = _Rows(self.db.path, db, dim, progress, self._where)
+        rows = _Rows(self.db.path, db, dim, progress, self._query)
         blocks = self._blocks(state, dim)
         names: list[str] = []
         few = sum(high - low + 1 for low, high in runs) <= BLOCK
@@ -281,7 +287,7 @@ class VectorIndex:
                 state = self.dir.load()
                 if state is None or not self.dir.intact(state, thorough=True):
                     return True
-                read = _Rows(self.db.path, db, space.dim, None, self._where).read([(0, END)])
+                read = _Rows(self.db.path, db, space.dim, None, self._query).read([(0, END)])
                 return _digest(b for _, b in self._blocks(state, space.dim)) != _digest(read)
             except (ValueError, OSError):
                 return True
@@ -295,10 +301,8 @@ class VectorIndex:
 class _Rows:
     """Reads vectors from the truth as blocks of at most BLOCK rows."""
 
-    def __init__(
-        self, path: Path, db: sqlite3.Connection, dim: int, progress: Progress | None, where: str = ""
-    ) -> None:
-        self.path, self.db, self.dim, self.progress, self.query = path, db, dim, progress, ROWS.format(where)
+    def __init__(self, path: Path, db: sqlite3.Connection, dim: int, progress: Progress | None, query: str) -> None:
+        self.path, self.db, self.dim, self.progress, self.query = path, db, dim, progress, query
         self.done = 0
 
     def read(self, runs: Runs) -> Iterator[Block]:

@@ -39,6 +39,11 @@ class Write:
         self.changed: set[int] = set()
         self.revectored: set[int] = set()
 
+    def log(self, dreamt: str | None = None) -> None:
+        """Say what was changed, for indexes and dreams. `dreamt` names the pass of dreaming that did it."""
+        log_changes(self.db, self.changed, dreamt=dreamt)
+        log_changes(self.db, self.revectored - self.changed, vectors_only=True)
+
     def keys_of(self, ids: Iterable[str], table: str = "nodes", parts: Sequence[int] | None = None) -> dict[str, int]:
         """Ids to keys: what they mean in this scope, or in the given parts alone, the first of which wins."""
         return self.ids.keys(ids, table) if parts is None else find_keys(self.db, ids, table, parts)
@@ -65,8 +70,7 @@ def write_batch(db: sqlite3.Connection, scope: Scope, batch: Batch, dreamt: str 
     _put_links(w, batch, forgotten)
     _put_vectors(w, batch, forgotten | cut)
     _put_sources(w, batch)
-    log_changes(db, w.changed, dreamt=dreamt)
-    log_changes(db, w.revectored - w.changed, vectors_only=True)
+    w.log(dreamt)
     _read_back(w, nodes, keys)
     return Written(added, len(nodes) - added, removed, len(edges), tuple(sorted(forgotten)), tuple(sorted(cut)))
 
@@ -75,9 +79,7 @@ def _remove(w: Write, batch: Batch) -> int:
     doomed = w.own_keys(batch.remove_nodes)
     remove_nodes(w, list(doomed.values()))
     remove_edges(w, list(w.own_keys(batch.remove_edges, "edges").values()))
-    notes = list(w.own_keys(batch.remove_notes, "notes").values())
-    relations.take_out(w.db, notes=notes)
-    w.db.executemany("DELETE FROM notes WHERE key = ?", [(key,) for key in notes])
+    _remove_notes(w, list(w.own_keys(batch.remove_notes, "notes").values()))
     for some in chunks(batch.remove_sources):
         w.db.execute(
             f"DELETE FROM sources WHERE part = ? AND path IN ({marks(len(some))}) AND NOT EXISTS "
@@ -85,6 +87,12 @@ def _remove(w: Write, batch: Batch) -> int:
             (w.part, *some),
         )
     return len(doomed)
+
+
+def _remove_notes(w: Write, keys: Sequence[int]) -> None:
+    relations.take_out(w.db, notes=keys)
+    w.revectored |= spaces.drop(w.db, keys)
+    w.db.executemany("DELETE FROM notes WHERE key = ?", [(key,) for key in keys])
 
 
 def remove_nodes(w: Write, keys: Sequence[int]) -> None:
@@ -301,7 +309,7 @@ def _put_edges(w: Write, edges: Sequence[Edge]) -> None:
     check_ids((e.id for e in edges), lambda named: w.ids.keys(named, "edges"))
     ends = w.keys_of(end for e in edges for end in (e.src, e.dst))
     old = w.keys_of((e.id for e in edges), "edges", [w.part])
-    born = _births(w, "edges", old)
+    born = _settle_edges(w, edges, old)
     remove_edges(w, list(old.values()), replaced=True)
     first = take_keys(w.db, len(edges))
     table, adjacency, tagged, degrees = [], [], [], Counter[int]()
@@ -326,10 +334,18 @@ def _put_edges(w: Write, edges: Sequence[Edge]) -> None:
     _add_degrees(w, {(node, w.part): n for node, n in degrees.items()})
 
 
-def _births(w: Write, table: str, keys: dict[str, int]) -> dict[str, int]:
+def _settle_edges(w: Write, edges: Sequence[Edge], old: dict[str, int]) -> dict[str, int]:
+    """When the edges that are about to be replaced were made. Vectors of what is said of one no longer go."""
     born: dict[str, int] = {}
-    for some in chunks(list(keys.values())):
-        born.update(w.db.execute(f"SELECT id, created FROM {table} WHERE key IN ({marks(len(some))})", some).fetchall())
+    said = {old[e.id]: e.text if e.via is None else "" for e in edges if e.id in old}
+    unsaid: list[int] = []
+    for some in chunks(list(old.values())):
+        query = f"SELECT key, id, created, text FROM edges WHERE key IN ({marks(len(some))})"
+        for key, id_, created, text in w.db.execute(query, some):
+            born[id_] = created
+            if text and said[key] != text:
+                unsaid.append(key)
+    w.revectored |= spaces.drop(w.db, unsaid)
     return born
 
 
@@ -347,13 +363,13 @@ def remove_edges(w: Write, keys: Sequence[int], replaced: bool = False) -> None:
         degrees = Counter[tuple[int, int]]()
         loose: set[tuple[str, str]] = set()
         found = w.db.execute(
-            "SELECT e.key, e.src, e.dst, e.weight, e.part, e.tags, a.id, b.id, e.via IS NULL FROM edges e"
+            "SELECT e.key, e.src, e.dst, e.weight, e.part, e.tags, a.id, b.id, e.via IS NULL, e.text <> '' FROM edges e"
             f" JOIN nodes a ON a.key = e.src JOIN nodes b ON b.key = e.dst WHERE e.key {among}",
             some,
         ).fetchall()
         sides: list[tuple[int, float, str, int]] = []
         tagged: list[tuple[int, int, int, float, str, int]] = []
-        for key, src, dst, weight, part, packed, src_id, dst_id, _ in found:
+        for key, src, dst, weight, part, packed, src_id, dst_id, *_ in found:
             rank = -(UNKNOWN_WEIGHT if weight is None else weight)
             tags = {("t", t) for t in json.loads(packed)} if packed else set()
             labels = label_ids(w.db, tags).values() if tags else ()
@@ -373,8 +389,8 @@ def remove_edges(w: Write, keys: Sequence[int], replaced: bool = False) -> None:
         relations.take_out(w.db, edges=[row[0] for row in found if row[8]])
         if not replaced:
             notes = w.db.execute(f"SELECT key FROM notes WHERE target_on = 'edge' AND target {among}", some)
-            relations.take_out(w.db, notes=[key for (key,) in notes.fetchall()])
-            w.db.execute(f"DELETE FROM notes WHERE target_on = 'edge' AND target {among}", some)
+            _remove_notes(w, [key for (key,) in notes.fetchall()])
+            w.revectored |= spaces.drop(w.db, [row[0] for row in found if row[8] and row[9]])
         w.db.execute(f"DELETE FROM edges WHERE key {among}", some)
         collect_labels(w.db, label_ids(w.db, loose).values())
 
@@ -419,12 +435,20 @@ def _put_notes(w: Write, batch: Batch, forgotten: Collection[str]) -> None:
         old = w.keys_of((n.id for n in notes), "notes", [w.part])
         first = take_keys(w.db, len(notes))
         relations.take_out(w.db, notes=list(old.values()))
+        _settle_notes(w, {old[n.id]: n.text for n in notes if n.id in old})
         lines = [
             (old.get(n.id, first + i), w.part, n.id, on, _need(targets, n.target, on), n.text, n.created, n.expires)
             for i, n in enumerate(notes)
         ]
         w.db.executemany(f"INSERT OR REPLACE INTO notes VALUES ({marks(8)})", lines)
         relations.enter(w.db, notes=[row[0] for row in lines])
+
+
+def _settle_notes(w: Write, said: dict[int, str]) -> None:
+    """Drop the vectors of notes that are about to say something else."""
+    for some in chunks(list(said)):
+        there = w.db.execute(f"SELECT key, text FROM notes WHERE key IN ({marks(len(some))})", some).fetchall()
+        w.revectored |= spaces.drop(w.db, [key for key, text in there if said[key] != text])
 
 
 def _put_mentions(w: Write, batch: Batch, forgotten: Collection[str]) -> None:
@@ -450,15 +474,16 @@ def _put_links(w: Write, batch: Batch, forgotten: Collection[str]) -> None:
 
 
 def _put_vectors(w: Write, batch: Batch, forgotten: Collection[str]) -> None:
-    """Store vectors of nodes this user owns; those of unknown ids are left out.
+    """Store vectors of what this user owns; those of unknown ids are left out.
 
     Without a vector space nobody could say whose vectors they are, so none is stored.
     """
-    vectors = {id_: vector for id_, vector in batch.vectors.items() if id_ not in forgotten}
+    nodes = {id_: vector for id_, vector in batch.vectors.items() if id_ not in forgotten}
     space = batch.space or spaces.space_of(w.db)
-    if vectors and space is not None:
-        keys = w.own_keys(vectors)
-        w.revectored |= spaces.store(w.db, space, {key: vectors[id_] for id_, key in keys.items()})
+    for table, vectors in (("nodes", nodes), ("edges", batch.edge_vectors), ("notes", batch.note_vectors)):
+        if vectors and space is not None:
+            keys = w.own_keys(vectors, table)
+            w.revectored |= spaces.store(w.db, space, {key: vectors[id_] for id_, key in keys.items()})
 
 
 def _read_back(w: Write, nodes: Sequence[Node], keys: dict[str, int]) -> None:

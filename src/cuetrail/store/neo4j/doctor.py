@@ -94,8 +94,7 @@ def _indexes(connection: Connection, repair: bool) -> list[Finding]:
     makes = statements(connection.reading(wear).name)
     wanted = list(makes)
     held = connection.reading(spaces.held)
-    if held is not None and held != NO_VECTORS and held.dim <= spaces.MOST_INDEXED:
-        wanted.append(f"cue_{spaces.slot(held)}")
+    wanted += spaces.index_names(held) if held is not None else []
     bad = [name for name in wanted if states.get(name, "GONE") in ("GONE", "FAILED")]
     if bad and repair:
         connection.schema([f"DROP INDEX {name} IF EXISTS" for name in bad if states.get(name) == "FAILED"])

@@ -37,6 +37,7 @@ from cuetrail.store.base import (
     Alike,
     Band,
     Batch,
+    Meaning,
     Progress,
     Record,
     Store,
@@ -68,14 +69,14 @@ from cuetrail.store.neo4j import (
     walks,
 )
 from cuetrail.store.neo4j.beliefs import beliefs
-from cuetrail.store.neo4j.connection import Address, Connection, chunks, rows
+from cuetrail.store.neo4j.connection import Address, Connection
 from cuetrail.store.neo4j.expand import expand
 from cuetrail.store.neo4j.home import Home
 from cuetrail.store.neo4j.ids import Ids
 from cuetrail.store.neo4j.moment import Moment, moment
 from cuetrail.store.neo4j.read import Reader
 from cuetrail.store.neo4j.schema import migrate
-from cuetrail.store.relations import RelationQuery
+from cuetrail.store.relations import MeaningQuery, RelationQuery
 from cuetrail.store.steps import Side, Step, StepQuery
 
 if TYPE_CHECKING:
@@ -336,6 +337,10 @@ class Neo4jStore:
         """The relationships that have most of the words; see `store.relations`."""
         return self._read(scope, lambda reader: relations.related(reader, query))
 
+    def akin(self, scope: Scope, query: MeaningQuery) -> list[Edge]:
+        """The relationships nearest to a vector. Raises EmbedderMismatch when the memory holds none of this space."""
+        return self._read(scope, lambda reader: relations.akin(reader, query))
+
     def core(self, scope: Scope, kinds: Sequence[str], limit: int) -> list[Node]:
         """The nodes of these kinds that are used most, by salience."""
         return self._read(scope, lambda reader: lives.core(reader, kinds, limit))
@@ -475,34 +480,25 @@ class Neo4jStore:
         """
         return spaces.finish(self.connection, space)
 
-    def without_vector(self, space: VectorSpace, limit: int, after: int = 0) -> list[Unembedded]:
-        """Nodes of anyone that say something and have no vector of this model, by key, from behind `after` on."""
-
-        def work(tx: Tx) -> list[Unembedded]:
-            keys = spaces.missing(tx, space, after, limit)
-            nodes = upkeep.nodes_of_anyone(tx, keys)
-            return [Unembedded(key, nodes[key]) for key in keys if key in nodes]
-
-        return self.connection.reading(work)
+    def without_vector(self, space: VectorSpace, limit: int, after: Unembedded | None = None) -> list[Unembedded]:
+        """What says something and has no vector of this model, whoever owns it, from behind `after` on."""
+        return self.connection.reading(lambda tx: spaces.missing(tx, space, after, limit))
 
     def put_vectors(self, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) -> int:
-        """Store vectors; how many. One of a node that is gone or says something else by now is left out."""
+        """Store vectors; how many. One of what is gone or says something else by now is left out."""
         return self.connection.writing(lambda tx: spaces.put(tx, space, made))
 
-    def vectors(self, scope: Scope, ids: Sequence[str], space: VectorSpace | None = None) -> dict[str, bytes]:
+    def vectors(
+        self, scope: Scope, ids: Sequence[str], space: VectorSpace | None = None, of: Meaning = "node"
+    ) -> dict[str, bytes]:
         """Vectors by id; none when the memory does not hold those of this space (None: whichever it holds)."""
 
         def work(reader: Reader) -> dict[str, bytes]:
             held = spaces.held(reader.tx)
             if held is None or held == NO_VECTORS or space not in (None, held):
                 return {}
-            by_key = {key: id_ for id_, key in reader.ids.keys(ids).items()}
-            name = spaces.slot(held)
-            query = (
-                f"UNWIND $keys AS key MATCH (n:CueNode {{key: key}}) WHERE n.{name} IS NOT NULL RETURN key, n.{name}"
-            )
-            found = (row for some in chunks(list(by_key)) for row in rows(reader.tx, query, keys=some))
-            return {by_key[key]: spaces.halves(vector) for key, vector in found}
+            handles = {one.handle: id_ for id_, one in reader.ids.seek(ids, of).items()}
+            return spaces.stored(reader.tx, held, handles, of)
 
         return self._read(scope, work)
 

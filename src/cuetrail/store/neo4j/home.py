@@ -77,7 +77,7 @@ class Home:
         """Rule-made edges per name they were made through."""
         query = (
             "UNWIND $norms AS via MATCH (a:CueNode)-[e:CUE_EDGE {part: $part, via: via}]->(b:CueNode)"
-            f" RETURN properties(e), {ENDS}"
+            f" RETURN {made.EDGE_MAP}, {ENDS}"
         )
         found: dict[str, list[Edge]] = {}
         for some in chunks(list(dict.fromkeys(norms))):

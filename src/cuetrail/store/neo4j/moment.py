@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from cuetrail.model import Scope
-from cuetrail.store.base import NO_VECTORS, Record, VectorSpace
+from cuetrail.store.base import NO_VECTORS, Meaning, Record, VectorSpace
 from cuetrail.store.copying import users_of
 from cuetrail.store.neo4j import dreaming, spaces, upkeep
-from cuetrail.store.neo4j.connection import Connection, chunks, rows
+from cuetrail.store.neo4j.connection import Connection, chunks
 from cuetrail.store.neo4j.home import Home
 from cuetrail.store.neo4j.views import Spool, at_one_moment, records_of
 
@@ -27,7 +27,7 @@ class Moment:
     def __init__(self) -> None:
         self._spool = Spool()
         self._records: dict[Scope, list[int]] = {}
-        self._vectors: dict[Scope, dict[str, int]] = {}
+        self._vectors: dict[Scope, dict[tuple[Meaning, str], int]] = {}
         self._roots: dict[Scope, dict[str, str]] = {}
         self._kept: dict[str, str] = {}
         self._space: VectorSpace | None = None
@@ -43,15 +43,13 @@ class Moment:
             user: [self._spool.put(record) for record in records_of(tx, user)] for user in users_of(list(homes))
         }
 
-    def _read_vectors(self, tx: Tx, part: int) -> Iterator[tuple[str, int]]:
+    def _read_vectors(self, tx: Tx, part: int) -> Iterator[tuple[tuple[Meaning, str], int]]:
         if self._space is None or self._space == NO_VECTORS:
             return
-        slot = spaces.slot(self._space)
-        here = f"MATCH (n:CueNode) WHERE n.part = $part AND n.{slot} IS NOT NULL RETURN n.key"
-        query = f"UNWIND $keys AS key MATCH (n:CueNode {{key: key}}) RETURN n.id, n.{slot}"
-        for some in chunks([key for (key,) in rows(tx, here, part=part)]):
-            for id_, vector in rows(tx, query, keys=some):
-                yield id_, self._spool.put(spaces.halves(vector))
+        for what in spaces.PLACES:
+            for some in chunks(spaces.present(tx, self._space, part, what)):
+                for id_, vector in spaces.stored(tx, self._space, dict(some), what).items():
+                    yield (what, id_), self._spool.put(vector)
 
     def close(self) -> None:
         self._spool.close()
@@ -65,11 +63,11 @@ class Moment:
     def scan(self, scope: Scope) -> Iterator[tuple[str | None, Record]]:
         return (self._spool.get(at) for at in self._records.get(scope, ()))
 
-    def vectors(self, scope: Scope, ids: Sequence[str]) -> dict[str, bytes]:
+    def vectors(self, scope: Scope, ids: Sequence[str], of: Meaning = "node") -> dict[str, bytes]:
         # A place is known with its own team alone.
         home = Scope(scope.tenant, scope.user, (scope.share,) if scope.share else (), scope.share)
         known = self._vectors.get(home, {})
-        return {id_: self._spool.get(known[id_]) for id_ in ids if id_ in known}
+        return {id_: self._spool.get(known[of, id_]) for id_ in ids if (of, id_) in known}
 
     def roots(self, scope: Scope) -> dict[str, str]:
         return self._roots.get(scope, {})

@@ -7,7 +7,8 @@ little of what the index gives.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from cuetrail.model import Found, Where
@@ -74,12 +75,20 @@ def _by_index(reader: Reader, slot: str, query: Sequence[float], limit: int, pas
         f" WITH n, vector.similarity.cosine(n.{slot}, $query) AS score ORDER BY score DESC"
         f" RETURN n.key, n.id, n.part, n.at, score, n.part IN $parts{condition}"
     )
+    return widened(partial(rows, reader.tx, cypher, query=query, parts=reader.parts, **given), limit)
+
+
+def widened(read: Callable[..., list[Row]], limit: int) -> list[Row] | None:
+    """What an index gives that passes, by ever more `wanted` until it is enough; None where filters leave too little.
+
+    The last two columns that are read are the score and whether a row passes, which does not come back.
+    """
     wanted = max(4 * limit, FIRST)
     while wanted <= MOST_ASKED:
-        near = rows(reader.tx, cypher, wanted=wanted, query=query, parts=reader.parts, **given)
-        kept = [row[:5] for row in near if row[5]]
+        near = read(wanted=wanted)
+        kept = [row[:-1] for row in near if row[-1]]
         # Enough only when the last one read is farther than the last one wanted: ties are told apart by the caller.
-        if len(kept) >= limit and near[-1][4] < kept[limit - 1][4]:
+        if len(kept) >= limit and near[-1][-2] < kept[limit - 1][-1]:
             return kept
         if len(near) < wanted:
             return None

@@ -170,7 +170,7 @@ class Reader:
         meant = self.ids.seek(ids, "edge")
         query = (
             "UNWIND $uids AS uid MATCH (a:CueNode)-[e:CUE_EDGE {uid: uid}]->(b:CueNode)"
-            f" WHERE a.part IN $parts AND b.part IN $parts RETURN properties(e), {ENDS}"
+            f" WHERE a.part IN $parts AND b.part IN $parts RETURN {made.EDGE_MAP}, {ENDS}"
         )
         uids = [one.handle for one in meant.values()]
         found = [row for some in chunks(uids) for row in rows(self.tx, query, uids=some, parts=self.parts)]

@@ -1,4 +1,4 @@
-"""Words for the relationships of a database that was written before they had any."""
+"""What the relationships of a database are found by that was written before they had it."""
 
 from __future__ import annotations
 
@@ -17,6 +17,14 @@ _SILENT_NOTES = """MATCH (o:CueNote) WHERE o.on = 'edge' AND o.words IS NULL AND
 RETURN o.uid, o.text ORDER BY o.uid LIMIT 1000"""
 _SET_EDGES = "UNWIND $rows AS row MATCH ()-[e:CUE_EDGE {uid: row[0]}]->() SET e.words = row[1]"
 _SET_NOTES = "UNWIND $rows AS row MATCH (o:CueNote {uid: row[0]}) SET o.words = row[1]"
+_DESCRIBE = """MATCH ()-[e:CUE_EDGE]->() WHERE e.via IS NULL AND e.text <> '' AND e.described IS NULL
+WITH e LIMIT 1000 SET e.described = e.part RETURN count(e)"""
+
+
+def describe_all(connection: Connection) -> None:
+    """Say of every relationship with a description that it has one; `reembed` then makes its vector."""
+    while connection.writing(lambda tx: rows(tx, _DESCRIBE))[0][0]:
+        pass
 
 
 def enter_all(connection: Connection) -> None:

@@ -18,7 +18,7 @@ from cuetrail.formulas import bands
 from cuetrail.model import DERIVED, NEWBORN, Edge, Fact, Life, Node, Tag, is_bare
 from cuetrail.store.facts import ACTIVE, until
 from cuetrail.store.neo4j.ids import short, uid
-from cuetrail.store.relations import edge_words
+from cuetrail.store.relations import edge_words, meaning_of
 from cuetrail.store.words import body_of, terms_of
 
 Props = dict[str, Any]
@@ -32,6 +32,8 @@ EDGE = (
     "id", "kind", "weight", "tags", "text", "type", "attitude", "proximity", "confidence", "via", "props", "created",
     "updated", "valid_from", "valid_until",
 )  # fmt: skip
+# Everything of an edge but what only searches need.
+EDGE_MAP = f"e {{.uid, .part, {', '.join(f'.{name}' for name in EDGE)}}}"
 FACT = (
     "id", "predicate", "value", "confidence", "status", "source", "source_ref", "provenance", "tags", "access_count",
     "last_accessed", "created", "valid_from", "valid_until", "superseded_by", "stated_from",
@@ -206,6 +208,7 @@ def edge_props(edge: Edge, part: int) -> Props:
     return {
         **found, "tags": list(edge.tags) or None, "props": pack(edge.props), "part": part, "uid": uid(part, edge.id),
         "words": " ".join(edge_words(edge.type, edge.text)) if edge.via is None else None,
+        "described": part if meaning_of(edge) else None,
     }  # fmt: skip
 
 

@@ -22,9 +22,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cuetrail.errors import WrongVersion
+from cuetrail.store.neo4j import spaces
 from cuetrail.store.neo4j.connection import Connection, rows
 from cuetrail.store.neo4j.ranks import INDEXES, rank_all
-from cuetrail.store.neo4j.relationwords import enter_all
+from cuetrail.store.neo4j.relationwords import describe_all, enter_all
 
 # One of them is there at a time, but for the moment in which it is made anew.
 TEXT_INDEXES = ("cue_text", "cue_text_again")
@@ -98,11 +99,17 @@ TIME = ("CREATE INDEX cue_by_node_part_at_key IF NOT EXISTS FOR (n:CueNode) ON (
 AHEAD = ("CREATE INDEX cue_by_fact_valid_from IF NOT EXISTS FOR (n:CueFact) ON (n.valid_from)",)
 USES = ("CREATE CONSTRAINT cue_uses_part IF NOT EXISTS FOR (u:CueUses) REQUIRE u.part IS UNIQUE",)
 
-MIGRATIONS: tuple[Sequence[str], ...] = (_first(), FACTS, (), TIME, AHEAD, INDEXES, RELATIONSHIPS, USES, ())
+# `described` is the part of a stated edge that has a description, and of no other: those have vectors.
+DESCRIBED = ("CREATE INDEX cue_by_edge_described IF NOT EXISTS FOR ()-[e:CUE_EDGE]-() ON (e.described)",)
+
+MIGRATIONS: tuple[Sequence[str], ...] = (
+    _first(), FACTS, (), TIME, AHEAD, INDEXES, RELATIONSHIPS, USES, DESCRIBED, (),
+)  # fmt: skip
 VERSION = len(MIGRATIONS)
 _RANKED = MIGRATIONS.index(INDEXES) + 1
 _WORDED = MIGRATIONS.index(RELATIONSHIPS) + 1
-_BARE_MARKED = 9
+_DESCRIBED = MIGRATIONS.index(DESCRIBED) + 1
+_BARE_MARKED = _DESCRIBED + 1
 # What earlier versions needed.
 _OLD_INDEXES = ("cue_by_edge_lower_type",)
 
@@ -138,6 +145,11 @@ def migrate(connection: Connection) -> None:
         rank_all(connection)
     if 0 < version < _WORDED:
         enter_all(connection)
+    if 0 < version < _DESCRIBED:
+        describe_all(connection)
+        held = connection.reading(spaces.held)
+        if held is not None:
+            spaces.make_index(connection, held)
     if 0 < version < _BARE_MARKED:
         mark_bare(connection)
     if version < VERSION:

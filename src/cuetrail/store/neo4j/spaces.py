@@ -1,8 +1,9 @@
 """Vector spaces: whose vectors the memory holds, and how it changes over from one model's to another's.
 
-The vectors of a model lie in a property of their own, with an index of their own. During a change-over those of the
-next model gather in theirs, which no search reads. When every node has one, a single small transaction says that from
-now on these are searched; then the old ones are cleared away. So a change-over that is interrupted costs nobody
+The vectors of a model lie in a property of their own, of nodes, of described relationships and of the notes on those,
+each with an index of their own. During a change-over those of the next model gather in theirs, which no search reads.
+When everything has one, a single small transaction says that from now on these are searched; then the old ones are
+cleared away. So a change-over that is interrupted costs nobody
 anything, and goes on where it stopped.
 """
 
@@ -10,13 +11,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cuetrail.errors import InputError
-from cuetrail.store.base import NO_VECTORS, Unembedded, VectorSpace, mismatch
+from cuetrail.model import Edge, Node, Note
+from cuetrail.store.base import NO_VECTORS, Meaning, Unembedded, VectorSpace, mismatch
+from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import Connection, chunks, rows
 
 if TYPE_CHECKING:
@@ -26,10 +31,42 @@ NOW, NEXT = "vector_space", "next_space"
 # What the server's index takes; longer vectors are compared one by one.
 MOST_INDEXED = 4_096
 CLEARED = 10_000
-# A node that says nothing needs no vector.
 # Vectors are made for everyone, so what anyone made of a search is of before.
 _ANOTHER_VERSION = "MATCH (p:CuePlace) SET p.held = true SET p.writes = coalesce(p.writes, 0) + 1"
-_MISSING = "MATCH (n:CueNode) WHERE n.key > $after AND n.{slot} IS NULL AND (n.text <> '' OR n.name <> '')"
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where vectors lie: a pattern for `n`, the name of the index, what needs a vector, and what is compared of it."""
+
+    pattern: str
+    index: str
+    handle: str
+    saying: str
+    said: str
+
+
+# A node that says nothing needs no vector, nor does an edge without description.
+PLACES: Mapping[Meaning, _Place] = {
+    "node": _Place("(n:CueNode{})", "cue_{}", "key", "(n.text <> '' OR n.name <> '')", "n.name, n.text"),
+    "edge": _Place("()-[n:CUE_EDGE{}]->()", "cue_edges_{}", "uid", "n.described IS NOT NULL", "null, n.text"),
+    "note": _Place("(n:CueNote{})", "cue_notes_{}", "uid", "n.edge IS NOT NULL AND n.text <> ''", "null, n.text"),
+}
+_NODES = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}}) MATCH (p:CuePlace {{part: n.part}})
+RETURN key, {made.NODE}, p.owner, p.team"""
+_EDGES = f"""UNWIND $keys AS key MATCH (a:CueNode)-[e:CUE_EDGE {{uid: key}}]->(b:CueNode)
+RETURN key, {made.EDGE_MAP}, a.id, b.id"""
+_NOTES = """UNWIND $keys AS key MATCH (o:CueNote {uid: key}) MATCH ()-[e:CUE_EDGE {uid: o.edge}]->()
+RETURN key, o.id, e.id, o.text, o.created, o.expires"""
+
+
+def _all(place: _Place) -> str:
+    return f"MATCH {place.pattern.format('')} WHERE"
+
+
+def _one(place: _Place, handle: str) -> str:
+    """The match for one, by its handle."""
+    return f"MATCH {place.pattern.format(f' {{{place.handle}: {handle}}}')}"
 
 
 def slot(space: VectorSpace) -> str:
@@ -69,12 +106,21 @@ def taken(tx: Tx, space: VectorSpace) -> str:
 
 
 def make_index(connection: Connection, space: VectorSpace) -> None:
-    """The index of a model's vectors, made if it is not there."""
+    """The indexes of a model's vectors, made if they are not there."""
     if 0 < space.dim <= MOST_INDEXED:
-        name = slot(space)
         options = f"{{`vector.dimensions`: {space.dim}, `vector.similarity_function`: 'cosine'}}"
-        create = f"CREATE VECTOR INDEX cue_{name} IF NOT EXISTS FOR (n:CueNode) ON n.{name}"
-        connection.schema([f"{create} OPTIONS {{indexConfig: {options}}}", "CALL db.awaitIndexes(300)"])
+        makes = [
+            f"CREATE VECTOR INDEX {place.index.format(slot(space))} IF NOT EXISTS"
+            # An index is of edges either way.
+            f" FOR {place.pattern.format('').replace('->', '-')} ON n.{slot(space)} OPTIONS {{indexConfig: {options}}}"
+            for place in PLACES.values()
+        ]
+        connection.schema([*makes, "CALL db.awaitIndexes(300)"])
+
+
+def index_names(space: VectorSpace) -> list[str]:
+    """What the indexes of a model's vectors are called; none where the server cannot index them."""
+    return [place.index.format(slot(space)) for place in PLACES.values()] if 0 < space.dim <= MOST_INDEXED else []
 
 
 def start(connection: Connection, space: VectorSpace) -> VectorSpace:
@@ -117,7 +163,7 @@ def finish(connection: Connection, space: VectorSpace) -> bool:
     def work(tx: Tx) -> tuple[bool, VectorSpace | None]:
         if taken(tx, space) == NOW:
             return True, None
-        if space != NO_VECTORS and rows(tx, f"{_MISSING.format(slot=slot(space))} RETURN 1 LIMIT 1", after=-1):
+        if space != NO_VECTORS and any(_missing(tx, space, what, None, 1) for what in PLACES):
             return False, None
         old = held(tx)
         _name(tx, NOW, space)
@@ -132,36 +178,83 @@ def finish(connection: Connection, space: VectorSpace) -> bool:
 
 
 def clear(connection: Connection, space: VectorSpace) -> None:
-    """Remove the vectors of a model that are no longer searched, and their index."""
+    """Remove the vectors of a model that are no longer searched, and their indexes."""
     name = slot(space)
-    connection.schema([f"DROP INDEX cue_{name} IF EXISTS"])
-    query = f"MATCH (n:CueNode) WHERE n.{name} IS NOT NULL WITH n LIMIT $most REMOVE n.{name} RETURN count(n)"
-    while connection.writing(lambda tx: rows(tx, query, most=CLEARED))[0][0]:
-        pass
+    connection.schema([f"DROP INDEX {place.index.format(name)} IF EXISTS" for place in PLACES.values()])
+    for place in PLACES.values():
+        query = f"{_all(place)} n.{name} IS NOT NULL WITH n LIMIT $most REMOVE n.{name} RETURN count(n)"
+        while connection.writing(partial(_cleared, query=query)):
+            pass
 
 
-def missing(tx: Tx, space: VectorSpace, after: int, limit: int) -> list[int]:
-    """Keys above `after` of nodes, whoever owns them, that say something and have no vector of this model."""
+def _cleared(tx: Tx, query: str) -> int:
+    found: int = rows(tx, query, most=CLEARED)[0][0]
+    return found
+
+
+def missing(tx: Tx, space: VectorSpace, after: Unembedded | None, limit: int) -> list[Unembedded]:
+    """What says something and has no vector of this model, whoever owns it, from behind `after` on."""
     taken(tx, space)
-    query = f"{_MISSING.format(slot=slot(space))} RETURN n.key ORDER BY n.key LIMIT $limit"
-    return [key for (key,) in rows(tx, query, after=after, limit=max(limit, 0))]
+    found: list[Unembedded] = []
+    kinds = list(PLACES)
+    for what in kinds if after is None else kinds[kinds.index(_kind(after)) :]:
+        begin = after.key if after is not None and _kind(after) == what else None
+        keys = _missing(tx, space, what, begin, limit - len(found))
+        records = dict(_records(tx, what, keys))
+        found += [Unembedded(key, records[key]) for key in keys if key in records]
+    return found
+
+
+def _kind(one: Unembedded) -> Meaning:
+    return "node" if isinstance(one.record, Node) else "edge" if isinstance(one.record, Edge) else "note"
+
+
+def _missing(tx: Tx, space: VectorSpace, what: Meaning, after: int | str | None, limit: int) -> list[int | str]:
+    place = PLACES[what]
+    begin = after if after is not None else -1 if what == "node" else ""
+    query = (
+        f"{_all(place)} n.{place.handle} > $after AND n.{slot(space)} IS NULL AND {place.saying}"
+        f" RETURN n.{place.handle} ORDER BY n.{place.handle} LIMIT $limit"
+    )
+    return [key for (key,) in rows(tx, query, after=begin, limit=max(limit, 0))]
+
+
+def _records(tx: Tx, what: Meaning, keys: Sequence[int | str]) -> Iterator[tuple[int | str, Node | Edge | Note]]:
+    """Records of anyone by their handles, under their plain ids."""
+    query = {"node": _NODES, "edge": _EDGES, "note": _NOTES}[what]
+    for some in chunks(keys):
+        for key, *row in rows(tx, query, keys=some):
+            if what == "node":
+                yield key, made.to_node(row[0], (row[1], row[2] or None))
+            elif what == "edge":
+                yield key, made.to_edge(*row)
+            else:
+                id_, edge, text, created, expires = row
+                yield key, Note(id_, edge, text, "edge", created, expires)
 
 
 def put(tx: Tx, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) -> int:
-    """Store vectors by key; how many. One of a node that is gone or says something else by now is left out."""
-    vectors: dict[int, bytes] = {}
-    # Setting a property holds the node: nobody corrects it between this look and the end.
-    query = "UNWIND $keys AS key MATCH (n:CueNode {key: key}) SET n.held = true RETURN key, n.name, n.text"
-    for some in chunks(made):
-        said = {key: (name, text) for key, name, text in rows(tx, query, keys=[one.key for one, _ in some])}
-        vectors |= {one.key: vector for one, vector in some if said.get(one.key) == (one.node.name, one.node.text)}
-    store(tx, space, vectors)
+    """Store vectors; how many. One of what is gone or says something else by now is left out."""
+    stored = 0
+    for what, place in PLACES.items():
+        vectors: dict[int | str, bytes] = {}
+        # Setting a property holds the record: nobody corrects it between this look and the end.
+        query = f"UNWIND $keys AS key {_one(place, 'key')} SET n.held = true RETURN key, {place.said}"
+        for some in chunks([one for one in made if _kind(one[0]) == what]):
+            said = {key: (name, text) for key, name, text in rows(tx, query, keys=[one.key for one, _ in some])}
+            vectors |= {one.key: vector for one, vector in some if said.get(one.key) == _said(one.record)}
+        store(tx, space, vectors, what)
+        stored += len(vectors)
     rows(tx, _ANOTHER_VERSION)
-    return len(vectors)
+    return stored
 
 
-def store(tx: Tx, space: VectorSpace, vectors: dict[int, bytes]) -> None:
-    """Store vectors by key. Raises InputError for one of another length, EmbedderMismatch for another model's."""
+def _said(record: Node | Edge | Note) -> tuple[str | None, str]:
+    return record.name if isinstance(record, Node) else None, record.text
+
+
+def store(tx: Tx, space: VectorSpace, vectors: Mapping[Any, bytes], of: Meaning = "node") -> None:
+    """Store vectors by handle. Raises InputError for one of another length, EmbedderMismatch for another model's."""
     for vector in vectors.values():
         if len(vector) != 2 * space.dim:
             raise InputError(f"a vector has {len(vector)} bytes, {2 * space.dim} are needed: embed it again")
@@ -169,7 +262,33 @@ def store(tx: Tx, space: VectorSpace, vectors: dict[int, bytes]) -> None:
     name = slot(space)
     put = [{"key": key, "props": {name: floats(vector)}} for key, vector in sorted(vectors.items())]
     for some in chunks(put):
-        rows(tx, "UNWIND $rows AS row MATCH (n:CueNode {key: row.key}) SET n += row.props", rows=some)
+        rows(tx, f"UNWIND $rows AS row {_one(PLACES[of], 'row.key')} SET n += row.props", rows=some)
+
+
+def stored(tx: Tx, space: VectorSpace, handles: Mapping[Any, str], of: Meaning) -> dict[str, bytes]:
+    """The vectors of this model, by what is called so under these handles."""
+    name = slot(space)
+    query = f"UNWIND $keys AS key {_one(PLACES[of], 'key')} WHERE n.{name} IS NOT NULL RETURN key, n.{name}"
+    found = (row for some in chunks(list(handles)) for row in rows(tx, query, keys=some))
+    return {handles[key]: halves(vector) for key, vector in found}
+
+
+def present(tx: Tx, space: VectorSpace, part: int, of: Meaning) -> list[tuple[int | str, str]]:
+    """Handles and ids of what has a vector of this model in a place."""
+    place = PLACES[of]
+    query = f"{_all(place)} n.part = $part AND n.{slot(space)} IS NOT NULL RETURN n.{place.handle}, n.id"
+    return [(handle, id_) for handle, id_ in rows(tx, query, part=part)]
+
+
+def kept(tx: Tx, said: Mapping[str, str], of: Meaning) -> dict[str, dict[str, Any]]:
+    """The vectors, as properties, of edges or notes that are about to be replaced and still say the same, by uid."""
+    slots = [slot(space) for space in (held(tx), coming(tx)) if space is not None and space != NO_VECTORS]
+    if not slots or not said:
+        return {}
+    mapped = ", ".join(f".{name}" for name in slots)
+    query = f"UNWIND $keys AS key {_one(PLACES[of], 'key')} RETURN key, n.text, n {{{mapped}}}"
+    found = (row for some in chunks(list(said)) for row in rows(tx, query, keys=some))
+    return {key: props for key, text, props in found if text == said[key]}
 
 
 def floats(vector: bytes) -> list[float]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from cuetrail.model import Mention, Note
+from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.filters import condition
 from cuetrail.store.neo4j.ids import Found
@@ -18,7 +19,7 @@ CALL (o) {{
   MATCH {{pattern}} WHERE {AMONG.format("e", "$parts")} AND n.part IN $parts{{passing}}
   WITH o, e, n ORDER BY coalesce(e.weight, {UNKNOWN_WEIGHT}) DESC, n.id, e.id LIMIT $each
   WITH o, e, startNode(e) AS a, endNode(e) AS b
-  RETURN collect([startNode(e) = o, properties(e), {ENDS}]) AS steps
+  RETURN collect([startNode(e) = o, {made.EDGE_MAP}, {ENDS}]) AS steps
 }}
 RETURN key, steps"""
 _NOTES = """UNWIND $rows AS row CALL (row) {{
@@ -35,7 +36,7 @@ def steps(reader: Reader, query: StepQuery) -> dict[str, list[Step]]:
     """The strongest edges of each node, by weight, then by the plain ids of the other end and of the edge."""
     keys = reader.ids.keys(query.ids)
     passing, given = condition(query.where)
-    limits, bounds = _ties(query.ties)
+    limits, bounds = tied(query.ties)
     # A self-loop goes out.
     limits += " AND n <> o" if query.direction == "in" else ""
     pattern = _PATTERNS.get(query.direction, "(o)-[e:CUE_EDGE]-(n:CueNode)")
@@ -47,16 +48,16 @@ def steps(reader: Reader, query: StepQuery) -> dict[str, list[Step]]:
         found.update(rows(reader.tx, cypher, keys=some, parts=reader.parts, each=each, **given))
     every = [step[1:] for some in found.values() for step in some]
     edges = dict(zip((step[0]["uid"] for step in every), reader.made_edges(every), strict=True))
-    made: dict[str, list[Step]] = {}
+    by_id: dict[str, list[Step]] = {}
     for id_, key in keys.items():
-        made[id_] = []
+        by_id[id_] = []
         for outgoing, props, *_ in found.get(key, []):
             edge = edges[props["uid"]]
-            made[id_].append(Step(edge, edge.dst if outgoing else edge.src, outgoing))
-    return made
+            by_id[id_].append(Step(edge, edge.dst if outgoing else edge.src, outgoing))
+    return by_id
 
 
-def _ties(ties: Ties) -> tuple[str, dict[str, Any]]:
+def tied(ties: Ties) -> tuple[str, dict[str, Any]]:
     """The filters on edges as conditions that begin with AND, and their parameters."""
     tests: list[str] = []
     given: dict[str, Any] = {}

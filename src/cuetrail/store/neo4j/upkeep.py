@@ -8,10 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cuetrail.errors import MemoryError_
-from cuetrail.model import Node
 from cuetrail.store.base import Progress
-from cuetrail.store.neo4j import rows as made
-from cuetrail.store.neo4j.connection import Connection, chunks, explained, rows
+from cuetrail.store.neo4j.connection import Connection, explained, rows
 from cuetrail.store.neo4j.textstats import renew
 
 if TYPE_CHECKING:
@@ -36,16 +34,6 @@ def start_epoch(connection: Connection) -> None:
     query = "MERGE (m:CueMeta {name: 'epoch'}) ON CREATE SET m.value = $epoch"
     if not connection.reading(lambda tx: rows(tx, "MATCH (m:CueMeta {name: 'epoch'}) RETURN 1")):
         connection.writing(lambda tx: rows(tx, query, epoch=secrets.token_hex(8)))
-
-
-def nodes_of_anyone(tx: Tx, keys: Sequence[int]) -> dict[int, Node]:
-    """Nodes by key, whoever owns them, under their plain ids."""
-    query = (
-        "UNWIND $keys AS key MATCH (n:CueNode {key: key}) MATCH (p:CuePlace {part: n.part})"
-        f" RETURN {made.NODE}, p.owner, p.team"
-    )
-    found = (row for some in chunks(keys) for row in rows(tx, query, keys=some))
-    return {node["key"]: made.to_node(node, (owner, team or None)) for node, owner, team in found}
 
 
 def kept(tx: Tx, prefix: str) -> dict[str, str]:

@@ -143,7 +143,7 @@ def _versions(reader: Reader, part: int) -> Iterator[Record]:
 
 def _edges(reader: Reader, part: int) -> Iterator[Record]:
     query = "MATCH ()-[e:CUE_EDGE {part: $part}]->() RETURN e.id, e.uid"
-    whole = f"UNWIND $uids AS uid MATCH (a)-[e:CUE_EDGE {{uid: uid}}]->(b) RETURN properties(e), {ENDS}"
+    whole = f"UNWIND $uids AS uid MATCH (a)-[e:CUE_EDGE {{uid: uid}}]->(b) RETURN {made.EDGE_MAP}, {ENDS}"
     for some in chunks([uid for _, uid in _in_order(reader.tx, query, part)]):
         found = rows(reader.tx, whole, uids=some)
         names = reader.ends(found)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cuetrail.errors import GhostWrite, NotFound
 from cuetrail.model import DERIVED, NEWBORN, Edge, Fact, Life, Node, Scope, Tag
-from cuetrail.store.base import Batch, Written
+from cuetrail.store.base import Batch, Meaning, Written
 from cuetrail.store.facts import check_whole
 from cuetrail.store.naming import check_ids, norms
 from cuetrail.store.neo4j import facts, graves, spaces
@@ -18,7 +18,7 @@ from cuetrail.store.neo4j.ids import Found, short, uid
 from cuetrail.store.neo4j.places import Write
 from cuetrail.store.neo4j.ranks import ranked
 from cuetrail.store.neo4j.remove import drop_labels, remove_edges, remove_empty_sources, remove_nodes
-from cuetrail.store.relations import note_words
+from cuetrail.store.relations import meaning_of, note_words
 from cuetrail.tombstones import let_in
 
 if TYPE_CHECKING:
@@ -235,14 +235,13 @@ def _put_edges(w: Write, edges: Sequence[Edge]) -> None:
     ends = w.ids.seek(end for e in edges for end in (e.src, e.dst))
     uids = [uid(w.part, e.id) for e in edges]
     born: dict[str, int] = dict(row for some in chunks(uids) for row in rows(w.tx, _BORN, uids=some))
-    put = [
-        {
-            "src": _need(ends, e.src, "node"),
-            "dst": _need(ends, e.dst, "node"),
-            "props": made.edge_props(replace(e, created=born.get(e.id, e.created)), w.part),
-        }
-        for e in edges
-    ]
+    said = {uid(w.part, e.id): e.text for e in edges if e.id in born and meaning_of(e)}
+    vectors = spaces.kept(w.tx, said, "edge")
+    put = []
+    for e in edges:
+        props = made.edge_props(replace(e, created=born.get(e.id, e.created)), w.part)
+        props |= vectors.get(props["uid"], {})
+        put.append({"src": _need(ends, e.src, "node"), "dst": _need(ends, e.dst, "node"), "props": props})
     remove_edges(w.tx, [uid(w.part, id_) for id_ in born], replaced=True)
     _run(w, _EDGES, put)
 
@@ -274,12 +273,14 @@ def _put_notes(w: Write, batch: Batch, forgotten: Collection[str]) -> None:
     for on in ("node", "edge"):
         notes = [n for n in batch.notes if n.on == on and n.target not in forgotten]
         targets = w.ids.seek((n.target for n in notes), on) if notes else {}
+        vectors = spaces.kept(w.tx, {uid(w.part, n.id): n.text for n in notes if meaning_of(n)}, "note")
         put = []
         for n in notes:
             target = _need(targets, n.target, on)
             props = {"uid": uid(w.part, n.id), "part": w.part, "id": n.id, "text": n.text, "on": on}
             props |= {"created": n.created, "expires": n.expires, "edge": target if on == "edge" else None}
             props["words"] = " ".join(note_words(n.text)) if on == "edge" else None
+            props |= vectors.get(str(props["uid"]), {})
             put.append({"key": target if on == "node" else None, "props": props})
         _run(w, _NOTES, put)
 
@@ -308,15 +309,17 @@ def _put_links(w: Write, batch: Batch, forgotten: Collection[str]) -> None:
 
 
 def _put_vectors(w: Write, batch: Batch, forgotten: Collection[str]) -> None:
-    """Store vectors of nodes this user owns; those of unknown ids are left out.
+    """Store vectors of what this user owns; those of unknown ids are left out.
 
     Without a vector space nobody could say whose vectors they are, so none is stored.
     """
-    vectors = {id_: vector for id_, vector in batch.vectors.items() if id_ not in forgotten}
-    space = (batch.space or spaces.held(w.tx)) if vectors else None
-    if space is not None:
-        keys = w.ids.keys(vectors, mine=True)
-        spaces.store(w.tx, space, {key: vectors[id_] for id_, key in keys.items()})
+    nodes = {id_: vector for id_, vector in batch.vectors.items() if id_ not in forgotten}
+    given: dict[Meaning, dict[str, bytes]] = {"node": nodes, "edge": batch.edge_vectors, "note": batch.note_vectors}
+    space = (batch.space or spaces.held(w.tx)) if any(given.values()) else None
+    for what, vectors in given.items():
+        if vectors and space is not None:
+            found = w.ids.seek(vectors, what, mine=True)
+            spaces.store(w.tx, space, {one.handle: vectors[id_] for id_, one in found.items()}, what)
 
 
 def _put_known(w: Write, batch: Batch) -> None:

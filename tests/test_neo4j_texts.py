@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import random
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cuetrail import Memory
+from cuetrail import Memory, Node, Scope
 from cuetrail.model import TextQuery, Where
-from cuetrail.store.neo4j import textstats
-from tests.servers import Login
+from cuetrail.store.base import Batch
+from cuetrail.store.local import LocalStore
+from cuetrail.store.neo4j import Neo4jStore, textstats
+from cuetrail.store.neo4j.connection import rows
+from cuetrail.store.neo4j.schema import migrate
+from tests.servers import Login, alone, wipe
 
 WORDS = [f"w{n}" for n in range(30)]
 
@@ -65,3 +70,26 @@ def test_scores_are_those_of_what_is_remembered_now(
         if few:
             assert_same(ranked(memory), ranked(fresh))
         assert memory.doctor() == []
+
+
+def test_an_older_neo4j_database_tells_bare_names_apart(neo4j_server: Login) -> None:
+    with alone(neo4j_server):
+        wipe(neo4j_server)
+        with closing(Neo4jStore(neo4j_server.address, LocalStore)) as store:
+            named = [
+                Node("bare", "person", "Ada"),
+                Node("told", "person", "Ada", "Ada rows"),
+                Node("a.md", "source", "Ada"),
+            ]
+            store.write(Scope(), Batch(nodes=named))
+            store.connection.writing(
+                lambda tx: rows(tx, "MATCH (n:CueNode) SET n.marks = replace(n.marks, ' xbare', '')")
+            )
+            store.connection.writing(lambda tx: rows(tx, "MATCH (s:CueSchema) SET s.version = s.version - 1"))
+
+            def found() -> set[str]:
+                return {one.id for one in store.text(Scope(), TextQuery("Ada"), 9, Where(saying=True))}
+
+            assert found() == {"bare", "told", "a.md"}
+            migrate(store.connection)
+            assert found() == {"told", "a.md"}

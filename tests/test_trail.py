@@ -102,6 +102,26 @@ def test_a_neighbour_in_a_conversation_is_found_with_what_it_answers(memory: Mem
     assert texts[:2] == ["Which antenna shall we take?", "The short one."]
 
 
+@pytest.mark.parametrize("embedder", [None, "static"])
+def test_bare_names_never_crowd_out_what_says_something(tmp_path: Path, embedder: str | None) -> None:
+    with Memory(tmp_path, embedder=embedder) as memory:
+        for number in range(150):
+            memory.add("", kind="entity", name=f"mast {number}", id=f"name {number}")
+        memory.add("Long ago, on a hill above the village, somebody put up a mast for the radio of the club", id="told")
+        found = memory.recall("mast", budget=ROOM).hits
+    assert [hit.node.id for hit in found] == ["told"]
+
+
+def test_a_bare_name_is_found_where_nothing_says_a_word_of_the_cue(memory: Memory) -> None:
+    memory.add("", kind="person", name="Hans Salter", id="bare")
+    memory.add("Rain is likely tomorrow.", id="rain")
+    assert ids(memory, "Salter") == ["bare"]
+    assert ids(memory, "Salter", kinds=["person"]) == ["bare"]
+    memory.add("Salter rows on the lake", id="told")
+    assert ids(memory, "Salter") == ["told"]
+    assert ids(memory, "Salter", kinds=["person"]) == ["bare"]
+
+
 def test_a_cue_that_finds_nothing_follows_nothing(memory: Memory) -> None:
     films(memory)
     found = memory.recall("zeppelin", budget=ROOM)

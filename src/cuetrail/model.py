@@ -212,17 +212,9 @@ class Version:
     text: str
 
 
-def is_bare(node: Node) -> bool:
-    """Whether a node is a name and no more. The title of a file is more: the file says something."""
-    return not node.text and node.kind != "source"
-
-
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Filters that hold in every phase of a recall. Empty means no restriction.
-
-    `saying`: only what says something, and not what is a name and no more; the title of a file speaks for the file.
-    """
+    """Filters that hold in every phase of a recall. Empty means no restriction. `saying`: not what is only a name."""
 
     tags: tuple[str, ...] = ()
     buckets: tuple[str, ...] = ()
@@ -243,7 +235,7 @@ class Where:
             and (self.until is None or node.at <= self.until)
             and (self.quarantined or node.provenance != "quarantine")
             and (self.archived or node.life.state != "archived")
-            and not (self.saying and is_bare(node))
+            and (not self.saying or node.text != "" or node.kind == "source")
         )
 
     def finds(self, node: Node) -> bool:

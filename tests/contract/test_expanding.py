@@ -70,6 +70,7 @@ def some_graph(chance: random.Random) -> tuple[dict[str, Node], list[Edge]]:
         id_: Node(
             id_,
             kind=chance.choice(("atom", "atom", "person")),
+            text=chance.choice(("", "word")),
             at=chance.choice((1, 2, 3)),
             tag_details=tuple(Tag(tag, tag) for tag in chance.sample(TAGS, chance.choice((0, 1, 2)))),
             buckets=tuple(chance.sample(("work", "home"), chance.choice((0, 1)))),
@@ -116,6 +117,7 @@ def some_level(chance: random.Random, ids: Sequence[str]) -> Level:
                 replace(EVERYTHING, tags=("camp",)),
                 replace(EVERYTHING, buckets=("work", "home")),
                 replace(EVERYTHING, kinds=("person",), since=2, until=2),
+                replace(EVERYTHING, saying=True),
             )
         ),
     )

@@ -125,7 +125,7 @@ def test_without_a_vector_space_no_vector_is_stored(store: Store) -> None:
     assert store.vectors(ME, ["a"]) == {}
 
 
-KINDS = ("atom", "person")
+KINDS = ("atom", "person", "source")
 NAMES = ("red", "green", "blue")
 
 
@@ -134,7 +134,8 @@ def random_nodes(chance: random.Random, count: int) -> list[Node]:
         Node(
             f"n{i:03}",
             kind=chance.choice(KINDS),
-            text="word",
+            name="word",
+            text=chance.choice(("word", "")),
             tag_details=tuple(Tag(t, t) for t in chance.sample(NAMES, chance.randint(0, 3))),
             buckets=tuple(chance.sample(NAMES, chance.randint(0, 2))),
             at=chance.randint(0, 9),
@@ -156,6 +157,7 @@ def passes(node: Node, where: Where) -> bool:
             where.until is None or node.at <= where.until,
             where.quarantined or node.provenance != "quarantine",
             where.archived or node.life.state != "archived",
+            not where.saying or bool(node.text) or node.kind == "source",
         )
     )
 
@@ -172,6 +174,7 @@ def test_filters_hold_in_text_and_vector_search(store: Store) -> None:
         Where(kinds=("none",)),
         Where(since=10**40),
         Where(until=-(10**40)),
+        Where(saying=True),
     ]
     cases += [
         Where(
@@ -180,6 +183,7 @@ def test_filters_hold_in_text_and_vector_search(store: Store) -> None:
             tuple(chance.sample(KINDS, chance.choice((0, 1, 2)))),
             chance.choice((None, chance.randint(0, 9))),
             chance.choice((None, chance.randint(0, 9))),
+            chance.random() < 0.5,
             chance.random() < 0.5,
             chance.random() < 0.5,
         )
@@ -198,6 +202,16 @@ def test_filters_follow_a_node_that_changes(store: Store) -> None:
     assert texts(store, "word", Where()) == []
     assert texts(store, "word", Where(kinds=("atom",), archived=True)) == []
     assert texts(store, "word", Where(kinds=("person",), archived=True)) == ["a"]
+
+
+def test_what_is_a_name_and_no_more_is_told_apart_as_it_changes(store: Store) -> None:
+    saying = Where(saying=True)
+    with_vectors(store)
+    for text in ("", "word", ""):
+        store.write(ME, Batch(nodes=[Node("a", "person", "word", text)], vectors={"a": vector(1, 0)}))
+        expected = ["a"] if text else []
+        assert texts(store, "word", saying) == nearest(store, vector(1, 0), saying) == expected
+        assert texts(store, "word", Where()) == nearest(store, vector(1, 0)) == ["a"]
 
 
 def test_limits_of_nothing_and_of_more_than_there_is(store: Store) -> None:

@@ -25,6 +25,7 @@ def graph(seed: int, nodes: int = 14, edges: int = 34) -> tuple[list[Node], list
             f"n{n:02}",
             chance.choice(["person", "concept", "atom"]),
             f"name {n}",
+            chance.choice(["", "a text"]),
             at=n,
             life=Life(state="archived", accesses=1) if chance.random() < 0.15 else Life(),
         )
@@ -50,6 +51,7 @@ def graph(seed: int, nodes: int = 14, edges: int = 34) -> tuple[list[Node], list
 
 def ties(chance: random.Random) -> Ties:
     return Ties(
+        kinds=chance.choice([(), ("knows",)]),
         types=chance.choice([(), ("friend",), ("friend", "rival")]),
         exclude_types=chance.choice([(), ("rival",)]),
         min_attitude=chance.choice([None, 2]),
@@ -66,7 +68,9 @@ def test_steps_are_the_strongest_edges_that_pass_all_filters(store: Store, seed:
     by_id = {node.id: node for node in nodes}
     for direction in ("out", "in", "both"):
         filters, each = ties(chance), chance.choice([1, 2, 50])
-        where = Where(kinds=chance.choice([(), ("person",)]), archived=chance.random() < 0.3)
+        where = Where(
+            kinds=chance.choice([(), ("person",)]), archived=chance.random() < 0.3, saying=chance.random() < 0.3
+        )
         found = store.steps(ANN, StepQuery(tuple(by_id), each, direction, filters, where))
         for id_ in by_id:
             expected = []
@@ -75,8 +79,10 @@ def test_steps_are_the_strongest_edges_that_pass_all_filters(store: Store, seed:
                     if end != id_ or (edge.src == edge.dst and not outgoing):
                         continue
                     node = by_id[other]
-                    seen = (where.archived or node.life.state != "archived") and (
-                        not where.kinds or node.kind in where.kinds
+                    seen = (
+                        (where.archived or node.life.state != "archived")
+                        and (not where.kinds or node.kind in where.kinds)
+                        and (not where.saying or bool(node.text))
                     )
                     if seen and filters.passes(edge) and direction in ("both", "out" if outgoing else "in"):
                         weight = 0.01 if edge.weight is None else edge.weight

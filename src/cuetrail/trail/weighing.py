@@ -21,7 +21,7 @@ from typing import Any
 
 from cuetrail.anchor import Anchor, Anchored, Ask, Embedded, echoing
 from cuetrail.errors import EmbedderError
-from cuetrail.model import Hit, Hop, Node, hop_dict, is_bare
+from cuetrail.model import Hit, Hop, Node, hop_dict
 from cuetrail.score import Scored
 from cuetrail.spread import Reached
 from cuetrail.trail.finding import Finds, softened
@@ -31,7 +31,7 @@ from cuetrail.trail.onward import Second, onward, search
 from cuetrail.trail.placing import in_row, through_titles
 from cuetrail.trail.repeating import KEPT, repeats
 from cuetrail.trail.timing import DAY
-from cuetrail.trail.weights import Trail, Weights, kinds_of
+from cuetrail.trail.weights import Trail, Weights, is_bare, kinds_of
 from cuetrail.trail.wording import Wording, worded
 
 # The signals that lead to a memory from others, and all that do so where words and meaning alone did not.

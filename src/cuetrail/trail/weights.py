@@ -80,6 +80,11 @@ def kinds_of(nodes: Iterable[Node]) -> Kinds:
     return Kinds(*(count / total for count in counts)) if total else Kinds(0.0, 0.0, 1.0)
 
 
+def is_bare(node: Node) -> bool:
+    """Whether a memory is a name and no more. The title of a note is more: the note says something."""
+    return not node.text and node.kind != "source"
+
+
 def is_in_note(node: Node) -> bool:
     """Whether a memory is a note, or stands in one."""
     return "doc" in node.tags or (node.kind == "source" and node.name is not None)

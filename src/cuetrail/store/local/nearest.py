@@ -43,7 +43,7 @@ def search(
     # One more than wanted shows whether the last one ties with it.
     wanted = limit + 1
     while True:
-        near = index.search(query, wanted, None if reader.all else reader.parts, space, where.kinds)
+        near = index.search(query, wanted, None if reader.all else reader.parts, space, where.kinds, where.saying)
         with db.reading() as look:
             # A new look: the index may have rows of parts that were made since the first one.
             reader = Reader(look, scope, db.path)

@@ -29,7 +29,7 @@ from cuetrail.store.local import spaces
 from cuetrail.store.local.db import Database, changes_since, chunks, damaged, head, mark_of, marks, meta, moment
 from cuetrail.store.local.indexdir import IndexDir, Seen, State, rebuilding
 
-LAYOUT = "vectors-4"
+LAYOUT = "vectors-5"
 OVERFETCH = 4
 BLOCK = 65_536
 TAIL = 4_096
@@ -38,12 +38,14 @@ BATCH = 8_192
 END = 2**62
 
 # The rows of an index whose keys lie in a run: of all nodes, of those with a name, of what is said of relationships.
-NODES = """SELECT v.key, n.part, n.kind, v.vector FROM vectors v JOIN nodes n ON n.key = v.key
+# The last column tells what is a name and no more.
+NODES = """SELECT v.key, n.part, n.kind, v.vector, n.text = '' AND n.kind <> 'source' FROM vectors v
+  JOIN nodes n ON n.key = v.key
   WHERE v.key BETWEEN ?1 AND ?2 ORDER BY v.key"""
 NAMED = NODES.replace(" ORDER", " AND n.name IS NOT NULL ORDER")
-RELATIONS = """SELECT e.key AS key, e.part, 'edge', v.vector FROM edges e CROSS JOIN vectors v ON v.key = e.key
+RELATIONS = """SELECT e.key AS key, e.part, 'edge', v.vector, 0 FROM edges e CROSS JOIN vectors v ON v.key = e.key
   WHERE e.via IS NULL AND e.text <> '' AND e.key BETWEEN ?1 AND ?2
-  UNION ALL SELECT o.key, o.part, 'note', v.vector FROM notes o CROSS JOIN vectors v ON v.key = o.key
+  UNION ALL SELECT o.key, o.part, 'note', v.vector, 0 FROM notes o CROSS JOIN vectors v ON v.key = o.key
   WHERE +o.target_on = 'edge' AND o.key BETWEEN ?1 AND ?2 ORDER BY key"""
 
 # Where fewer than one row in so many can be meant, only those are compared.
@@ -119,10 +121,12 @@ class VectorIndex:
         parts: Sequence[int] | None,
         space: VectorSpace,
         kinds: Sequence[str] = (),
+        saying: bool = False,
     ) -> list[tuple[int, float]]:
         """(key, cosine) of the nearest rows in the given parts (None: all), nearest first.
 
         `kinds` narrows it to nodes of these kinds; now and then another comes along whose kind has the same code.
+        `saying` leaves out what is a name and no more.
 
         Raises EmbedderMismatch when the query's space is not, or is no longer, the one the memory holds.
         """
@@ -133,8 +137,8 @@ class VectorIndex:
             return []
         code = quantised(query[None, :])
         wanted = limit * OVERFETCH + 32
-        meant = [kind_code(kind) for kind in kinds]
-        near = [_nearest(block, code, wanted, parts, meant) for block in view.blocks]
+        meant = [kind_code(kind, bare) for kind in kinds for bare in (False, True)]
+        near = [_nearest(block, code, wanted, _meant(block, parts, meant, saying)) for block in view.blocks]
         scores, keys = (np.concatenate(column) for column in zip(*near, strict=True))
         return self.compared(query, keys[_best(scores, wanted)].tolist(), space)[:limit]
 
@@ -319,10 +323,10 @@ class _Rows:
         if batches:
             yield _joined(batches)
 
-    def _block(self, rows: Sequence[tuple[int, int, str, bytes]]) -> Block:
+    def _block(self, rows: Sequence[tuple[int, int, str, bytes, bool]]) -> Block:
         vectors = _unpacked(self.path, [row[3] for row in rows], self.dim)
         keys, parts = np.array([row[0] for row in rows], np.int64), np.array([row[1] for row in rows], np.int32)
-        kinds = np.array([kind_code(row[2]) for row in rows], np.int32)
+        kinds = np.array([kind_code(row[2], bool(row[4])) for row in rows], np.int32)
         codes = quantised(vectors.astype(np.float32))
         return Block(keys, parts, kinds, _scales(codes), codes)
 
@@ -358,10 +362,12 @@ def _mapped(place: Path, dim: int) -> Block:
 
 
 def _nearest(
-    block: Block, code: NDArray[np.int8], wanted: int, parts: Sequence[int] | None, kinds: Sequence[int]
+    block: Block, code: NDArray[np.int8], wanted: int, meant: NDArray[np.bool_] | None
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Scores and keys of the nearest rows of a block, unsorted: cosines of the codes, times the query's own length."""
-    meant = _meant(block, parts, kinds)
+    """Scores and keys of the nearest rows of a block, unsorted: cosines of the codes, times the query's own length.
+
+    `meant` tells which rows count, None: all.
+    """
     rows = None if meant is None else np.flatnonzero(meant)
     if rows is None or len(rows) * SPARSE >= len(block.keys):
         scores = _products(code, block.codes) * block.scales
@@ -373,13 +379,13 @@ def _nearest(
     return scores[near], block.keys[near if rows is None else rows[near]]
 
 
-def _meant(block: Block, parts: Sequence[int] | None, kinds: Sequence[int]) -> NDArray[np.bool_] | None:
-    """Which rows are in one of the parts and of one of the kinds; None when all are."""
-    asked = [(block.parts, parts)] if parts is not None else []
-    asked += [(block.kinds, kinds)] if kinds else []
+def _meant(block: Block, parts: Sequence[int] | None, kinds: Sequence[int], saying: bool) -> NDArray[np.bool_] | None:
+    """Which rows are in one of the parts and of one of the kinds, and say something if that counts; None: all do."""
+    asked = [_among(block.parts, parts)] if parts is not None else []
+    asked += [_among(block.kinds, kinds)] if kinds else []
+    asked += [block.kinds >= 0] if saying else []
     meant: NDArray[np.bool_] | None = None
-    for column, values in asked:
-        among = _among(column, values)
+    for among in asked:
         if not among.all():
             meant = among if meant is None else meant & among
     return meant
@@ -420,10 +426,13 @@ def _products(code: NDArray[np.int8], codes: NDArray[np.int8]) -> NDArray[np.flo
 
 
 @cache
-def kind_code(kind: str) -> int:
-    """A number for a kind of nodes that fits the column; two kinds may share one."""
-    code = crc32(kind.encode("utf-8", "surrogatepass"))
-    return code - 2**32 if code >= 2**31 else code
+def kind_code(kind: str, bare: bool = False) -> int:
+    """A number for a kind of nodes that fits the column, below 0 for what is a name and no more.
+
+    Two kinds may share one.
+    """
+    code = crc32(kind.encode("utf-8", "surrogatepass")) >> 1
+    return ~code if bare else code
 
 
 def _within(runs: Runs, low: int, high: int) -> list[tuple[int, int]]:

@@ -15,7 +15,7 @@ from typing import Any
 import xxhash
 
 from cuetrail.formulas import bands
-from cuetrail.model import DERIVED, NEWBORN, Edge, Fact, Life, Node, Tag, is_bare
+from cuetrail.model import DERIVED, NEWBORN, Edge, Fact, Life, Node, Tag
 from cuetrail.store.facts import ACTIVE, until
 from cuetrail.store.neo4j.ids import short, uid
 from cuetrail.store.relations import edge_words, meaning_of
@@ -187,7 +187,7 @@ def marks(node: Node, key: int, part: int, tags: Iterable[Tag] | None = None) ->
         found.append("xquarantine")
     if node.kind in DERIVED:
         found.append("xderived")
-    if is_bare(node):
+    if not node.text and node.kind != "source":
         found.append("xbare")
     if node.life.state == "archived":
         found.append("xarchived")

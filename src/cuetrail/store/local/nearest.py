@@ -40,8 +40,7 @@ def search(
         near = index.compared(query, few, space)
         with db.reading() as look:
             return _shown(Reader(look, scope, db.path), near, limit, where)
-    # One more than wanted shows whether the last one ties with it.
-    wanted = limit + 1
+    wanted = limit
     while True:
         near = index.search(query, wanted, None if reader.all else reader.parts, space, where.kinds, where.saying)
         with db.reading() as look:
@@ -49,7 +48,7 @@ def search(
             reader = Reader(look, scope, db.path)
             kept = _shown(reader, near, limit, where)
         # Enough only when the last one read is farther than the last one wanted: else there may be more that tie.
-        if len(near) < wanted or (len(kept) == limit and near[-1][1] < kept[-1].score):
+        if len(near) <= wanted or (len(kept) == limit and near[-1][1] < kept[-1].score):
             return kept
         wanted *= 4
 

@@ -123,7 +123,8 @@ class VectorIndex:
         kinds: Sequence[str] = (),
         saying: bool = False,
     ) -> list[tuple[int, float]]:
-        """(key, cosine) of the nearest rows in the given parts (None: all), nearest first.
+        """(key, cosine) of the nearest rows in the given parts (None: all), nearest first: as many as are wanted, all
+        that tie with the last of these, and where it is known the next, which shows that no more do.
 
         `kinds` narrows it to nodes of these kinds; now and then another comes along whose kind has the same code.
         `saying` leaves out what is a name and no more.
@@ -140,7 +141,11 @@ class VectorIndex:
         meant = [kind_code(kind, bare) for kind in kinds for bare in (False, True)]
         near = [_nearest(block, code, wanted, _meant(block, parts, meant, saying)) for block in view.blocks]
         scores, keys = (np.concatenate(column) for column in zip(*near, strict=True))
-        return self.compared(query, keys[_best(scores, wanted)].tolist(), space)[:limit]
+        near = self.compared(query, keys[_best(scores, wanted)].tolist(), space)
+        end = min(limit, len(near))
+        while end < len(near) and near[end][1] == near[limit - 1][1]:
+            end += 1
+        return near[: end + 1]
 
     def _space(self) -> VectorSpace | None:
         with self.db.reading() as db:

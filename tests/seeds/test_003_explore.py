@@ -421,6 +421,18 @@ def test_filters_hold_before_scoring_and_on_expansion_edges(
     assert sorted(near[one.id] for one in found.semantic.people[0].neighbours) == kept
 
 
+def test_a_relationship_with_what_is_hidden_or_happened_is_not_told(memory: Memory) -> None:
+    person(memory, "ada", "radio")
+    person(memory, "bob", provenance="quarantine")
+    memory.add("tea", id="atom", now=NOW)
+    person(memory, "long ago", days=50)
+    for other in ("bob", "atom", "long ago"):
+        memory.link("ada", other, type=other, now=NOW)
+    assert types(ask(memory, "radio")) == ["long ago"]
+    assert types(ask(memory, "radio", since=NOW - 40 * DAY)) == []
+    assert sorted(map(str, types(ask(memory, "radio", include_quarantined=True)))) == ["bob", "long ago"]
+
+
 def test_a_relationship_that_is_over_is_not_told(memory: Memory) -> None:
     person(memory, "ada", "radio")
     person(memory, "bob")
@@ -519,6 +531,19 @@ def test_of_a_storyline_the_5_to_10_most_salient_that_its_sources_mention_are_to
     best = [f"p{n:02}" for n in (3, 7, 11, 2, 6, 10, 1, 5, 9)]
     # Of the least, whom more sources mention comes first.
     assert [one.id for one in told.mentioned] == [*best, "ada"][:count]
+
+
+def test_what_filters_leave_out_is_in_no_storyline_and_no_macro_that_is_told(memory: Memory) -> None:
+    for whole, kind, part in (("t", "storyline", "source"), ("m", "macro", "storyline")):
+        person(memory, whole, "radio", kind=kind)
+        for id_, provenance in (("good", "internal"), ("bad", "quarantine")):
+            person(memory, f"{whole}-{id_}", "said", kind=part, provenance=provenance)
+            memory.link(f"{whole}-{id_}", whole, kind="part_of", now=NOW)
+    for quarantined, told in ((False, {"good"}), (True, {"good", "bad"})):
+        (one,) = ask(memory, "radio", granularity=2, include_quarantined=quarantined).episodic.storylines
+        assert {source.id for source in one.sources} == {f"t-{id_}" for id_ in told}
+        (one,) = ask(memory, "radio", granularity=3, include_quarantined=quarantined).episodic.macros
+        assert {child.id for child in one.storylines} == {f"m-{id_}" for id_ in told}
 
 
 def test_granularity_3_tells_macros_with_all_storylines_by_start_and_no_sources(memory: Memory) -> None:

@@ -353,13 +353,14 @@ def with_sources(quest: Quest, found: Sequence[Item]) -> list[Item]:
     sources = quest.store.get(quest.scope, every)
     mentions = quest.store.mentions(quest.scope, every, "source", CHILDREN)
     named = quest.store.get(quest.scope, sorted({one.node for some in mentions.values() for one in some}))
+    where = quest.of_kinds(*SEMANTIC)
     for item in found:
         own = [sources[step.other] for step in children.get(item.node.id, []) if step.other in sources]
         own.sort(key=lambda node: (-node.at, node.id))
         shown = own[: min(PREVIEWS, room)]
         room -= len(shown)
         counts = Counter(one.node for node in own for one in mentions.get(node.id, []) if one.node in named)
-        told = [named[id_] for id_ in counts if named[id_].kind in SEMANTIC and named[id_].life.state != "archived"]
+        told = [named[id_] for id_ in counts if where.admits(named[id_])]
         told.sort(key=lambda node: (-node.life.salience, -counts[node.id], node.id))
         mentioned = tuple(glimpse(node) for node in told[: MENTIONED[quest.mode]])
         made.append(replace(item, sources=tuple(map(glimpse, shown)), mentioned=mentioned))

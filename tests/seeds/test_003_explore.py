@@ -533,6 +533,24 @@ def test_of_a_storyline_the_5_to_10_most_salient_that_its_sources_mention_are_to
     assert [one.id for one in told.mentioned] == [*best, "ada"][:count]
 
 
+def test_whom_filters_leave_out_is_not_told_as_mentioned(memory: Memory) -> None:
+    person(memory, "ada")
+    story(memory, "t", 1)
+    person(memory, "asleep", days=100, retention="ephemeral")
+    person(memory, "hidden", provenance="quarantine")
+    person(memory, "thing", kind="artifact")
+    mentions = [Mention("t-s0", id_, NOW) for id_ in ("asleep", "hidden", "thing")]
+    memory.store.write(memory.scope, Batch(mentions=mentions))
+    memory.dream(now=NOW, only=["decay"])
+    for options, others in (
+        ({}, []),
+        ({"include_archived": True}, ["asleep"]),
+        ({"include_quarantined": True}, ["hidden"]),
+    ):
+        (one,) = ask(memory, "radio", granularity=2, **options).episodic.storylines
+        assert sorted(glimpse.id for glimpse in one.mentioned) == ["ada", *others]
+
+
 def test_what_filters_leave_out_is_in_no_storyline_and_no_macro_that_is_told(memory: Memory) -> None:
     for whole, kind, part in (("t", "storyline", "source"), ("m", "macro", "storyline")):
         person(memory, whole, "radio", kind=kind)

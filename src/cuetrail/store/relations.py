@@ -62,6 +62,11 @@ def meaning_of(record: Record) -> tuple[Meaning, str] | None:
     return ("note", record.id) if isinstance(record, Note) and record.on == "edge" and record.text else None
 
 
+def name_and_text(record: Node | Edge | Note) -> tuple[str | None, str]:
+    """Of what a vector of this record is one: where either is another by now, so is its vector."""
+    return record.name if isinstance(record, Node) else None, record.text
+
+
 def edge_words(type_: str | None, text: str) -> list[str]:
     """The words of a relationship without its notes, each once.
 

@@ -3,8 +3,7 @@
 The vectors of a model lie in a property of their own, of nodes, of described relationships and of the notes on those,
 each with an index of their own. During a change-over those of the next model gather in theirs, which no search reads.
 When everything has one, a single small transaction says that from now on these are searched; then the old ones are
-cleared away. So a change-over that is interrupted costs nobody
-anything, and goes on where it stopped.
+cleared away. So a change-over that is interrupted costs nobody anything, and goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from cuetrail.model import Edge, Node, Note
 from cuetrail.store.base import NO_VECTORS, Meaning, Unembedded, VectorSpace, mismatch
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import Connection, chunks, rows
+from cuetrail.store.relations import name_and_text
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
@@ -56,7 +56,7 @@ _NODES = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}}) MATCH (p:CuePlac
 RETURN key, {made.NODE}, p.owner, p.team"""
 _EDGES = f"""UNWIND $keys AS key MATCH (a:CueNode)-[e:CUE_EDGE {{uid: key}}]->(b:CueNode)
 RETURN key, {made.EDGE_MAP}, a.id, b.id"""
-_NOTES = """UNWIND $keys AS key MATCH (o:CueNote {uid: key}) MATCH ()-[e:CUE_EDGE {uid: o.edge}]->()
+_NOTES = """UNWIND $keys AS key MATCH (o:CueNote {uid: key}) OPTIONAL MATCH ()-[e:CUE_EDGE {uid: o.edge}]->()
 RETURN key, o.id, e.id, o.text, o.created, o.expires"""
 
 
@@ -242,15 +242,11 @@ def put(tx: Tx, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) ->
         query = f"UNWIND $keys AS key {_one(place, 'key')} SET n.held = true RETURN key, {place.said}"
         for some in chunks([one for one in made if _kind(one[0]) == what]):
             said = {key: (name, text) for key, name, text in rows(tx, query, keys=[one.key for one, _ in some])}
-            vectors |= {one.key: vector for one, vector in some if said.get(one.key) == _said(one.record)}
+            vectors |= {one.key: vector for one, vector in some if said.get(one.key) == name_and_text(one.record)}
         store(tx, space, vectors, what)
         stored += len(vectors)
     rows(tx, _ANOTHER_VERSION)
     return stored
-
-
-def _said(record: Node | Edge | Note) -> tuple[str | None, str]:
-    return record.name if isinstance(record, Node) else None, record.text
 
 
 def store(tx: Tx, space: VectorSpace, vectors: Mapping[Any, bytes], of: Meaning = "node") -> None:

@@ -81,6 +81,12 @@ def test_a_threshold_is_the_least_cosine(memory: Memory) -> None:
     assert ids(ask(memory, {"query": "radio", "threshold": 0.72}).semantic.people) == []
 
 
+def test_the_threshold_is_two_tenths_unless_told_otherwise(memory: Memory) -> None:
+    person(memory, "near", "radio" + " bread" * 4)  # cosine .243
+    person(memory, "far", "radio" + " bread" * 5)  # cosine .196
+    assert ids(ask(memory, "radio").semantic.people) == ids(ask(memory, {"query": "radio"}).semantic.people) == ["near"]
+
+
 def test_names_and_aliases_are_found_by_text(memory: Memory) -> None:
     person(memory, "p1", name="Ada Lovelace", aliases=["Countess of Lovelace"])
     for text in ("Ada Lovelace", "ada lovelace", "countess of lovelace", "Ada"):
@@ -526,12 +532,12 @@ def test_of_a_storyline_the_5_to_10_most_salient_that_its_sources_mention_are_to
     person(memory, "ada")
     story(memory, "t", 2)
     for n in range(12):
-        person(memory, f"p{n:02}")
-        memory.store.write(memory.scope, Batch(mentions=[Mention(f"t-s{n % 2}", f"p{n:02}", NOW)]))
+        person(memory, f"a{n:02}")
+        memory.store.write(memory.scope, Batch(mentions=[Mention(f"t-s{n % 2}", f"a{n:02}", NOW)]))
         for _ in range(n % 4):
-            memory.store.touch(memory.scope, [f"p{n:02}"], NOW)
+            memory.store.touch(memory.scope, [f"a{n:02}"], NOW)
     (told,) = ask(memory, "radio", granularity=2, mode=mode).episodic.storylines
-    best = [f"p{n:02}" for n in (3, 7, 11, 2, 6, 10, 1, 5, 9)]
+    best = [f"a{n:02}" for n in (3, 7, 11, 2, 6, 10, 1, 5, 9)]
     # Of the least, whom more sources mention comes first.
     assert [one.id for one in told.mentioned] == [*best, "ada"][:count]
 

@@ -54,6 +54,8 @@ def meaning_of(record: Record) -> tuple[Meaning, str] | None:
 
     >>> meaning_of(Edge("e", "a", "b", text="old friends")), meaning_of(Edge("e", "a", "b"))
     (('edge', 'e'), None)
+    >>> meaning_of(Edge("e", "a", "b", text="by a rule", via="x")), meaning_of(Note("n", "a", "on a node"))
+    (None, None)
     """
     if isinstance(record, Node) and (record.text or record.name):
         return "node", record.id

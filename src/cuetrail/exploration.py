@@ -228,7 +228,8 @@ def gather_nodes(quest: Quest) -> list[tuple[Node, Scored]]:
         if shown.isdisjoint((edge.src, edge.dst)):
             for end in (edge.src, edge.dst):
                 also[end] = also[end].joined(evidence) if end in also else evidence
-    return ranked(quest, SEMANTIC, own, also) if also else found
+    known = {node.id: node for node, _ in found}
+    return ranked(quest, SEMANTIC, replace(own, known=known), also) if also else found
 
 
 def _spoken_of(quest: Quest) -> list[tuple[Edge, Evidence]]:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
 
 NOW, NEXT = "vector_space", "next_space"
+# How the properties begin that hold vectors.
+SLOT = "vector_"
 # What the server's index takes; longer vectors are compared one by one.
 MOST_INDEXED = 4_096
 CLEARED = 10_000
@@ -71,7 +73,7 @@ def _one(place: _Place, handle: str) -> str:
 
 def slot(space: VectorSpace) -> str:
     """The property that holds the vectors of a model."""
-    return "vector_" + hashlib.blake2b(f"{space.dim}:{space.model}".encode(), digest_size=6).hexdigest()
+    return SLOT + hashlib.blake2b(f"{space.dim}:{space.model}".encode(), digest_size=6).hexdigest()
 
 
 def _space(tx: Tx, name: str) -> VectorSpace | None:
@@ -278,13 +280,13 @@ def present(tx: Tx, space: VectorSpace, part: int, of: Meaning) -> list[tuple[in
 
 def kept(tx: Tx, said: Mapping[str, str], of: Meaning) -> dict[str, dict[str, Any]]:
     """The vectors, as properties, of edges or notes that are about to be replaced and still say the same, by uid."""
-    slots = [slot(space) for space in (held(tx), coming(tx)) if space is not None and space != NO_VECTORS]
-    if not slots or not said:
-        return {}
-    mapped = ", ".join(f".{name}" for name in slots)
-    query = f"UNWIND $keys AS key {_one(PLACES[of], 'key')} RETURN key, n.text, n {{{mapped}}}"
+    query = f"UNWIND $keys AS key {_one(PLACES[of], 'key')} RETURN key, n.text, properties(n)"
     found = (row for some in chunks(list(said)) for row in rows(tx, query, keys=some))
-    return {key: props for key, text, props in found if text == said[key]}
+    return {
+        key: {name: value for name, value in props.items() if name.startswith(SLOT)}
+        for key, text, props in found
+        if text == said[key]
+    }
 
 
 def floats(vector: bytes) -> list[float]:

@@ -126,6 +126,27 @@ def test_what_is_forgotten_leaves_nothing_in_the_index(memory: Memory) -> None:
     assert memory.doctor() == []
 
 
+def test_a_change_of_one_writes_nothing_of_the_other_anew(memory: Memory) -> None:
+    edge = memory.relate("eve", "finn", "pupil", text="music lessons", now=NOW)
+    store = memory.store
+    assert isinstance(store, LocalStore)
+
+    def blocks(query: str) -> list[list[str]]:
+        assert memory.explore([query], record_access=False, now=NOW).meta
+        states = [index.dir.load() for index in (store.vector_index, store.relation_index)]
+        return [list(state.files) for state in states if state is not None]
+
+    nodes, relationships = blocks("melody")
+    memory.note(edge.id, "a frozen pond", now=NOW)
+    assert blocks("frost")[0] == nodes
+    relationships = blocks("frost")[1]
+    memory.add("tea", id="atom", now=NOW)
+    memory.add("garden", name="eve", id="eve", kind="person", now=NOW)
+    assert blocks("tea")[0] != nodes
+    assert blocks("tea")[1] == relationships
+    assert memory.doctor() == []
+
+
 def test_doctor_finds_and_mends_vectors_of_nothing_and_an_index_that_is_not_what_was_said(
     memory: Memory, tmp_path: Path
 ) -> None:

@@ -9,7 +9,7 @@ each of them people, concepts and entities come too, with the relationships betw
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -18,7 +18,6 @@ from cuetrail.gathering import (
     LEAST_LIKE,
     LEAST_WORDS,
     Evidence,
-    Query,
     Quest,
     Scored,
     gather,
@@ -41,6 +40,7 @@ PART_OF = "part_of"
 
 Detail = Literal["full", "minimal"]
 Said = Edge | Note
+_SAYING: tuple[Meaning, ...] = ("edge", "note")
 NODES, RELATIONSHIPS, ARTIFACTS = 5, 10, 5
 # Per granularity: the kind told in full, and how many of each kind.
 FULL = {1: "source", 2: "storyline", 3: "macro"}
@@ -228,7 +228,8 @@ def gather_nodes(quest: Quest) -> list[tuple[Node, Scored]]:
         if shown.isdisjoint((edge.src, edge.dst)):
             for end in (edge.src, edge.dst):
                 also[end] = also[end].joined(evidence) if end in also else evidence
-    return ranked(quest, SEMANTIC, own, also) if also else found
+    known = {node.id: node for node, _ in found}
+    return ranked(quest, SEMANTIC, replace(own, known=known), also) if also else found
 
 
 def _spoken_of(quest: Quest) -> list[tuple[Edge, Evidence]]:
@@ -260,9 +261,8 @@ def _evidence(quest: Quest, edges: Sequence[Edge], notes: Mapping[str, Sequence[
                 value = likeness(text, part, quest.fuzzy)
                 found[edge.id].match(text, value if value >= LEAST_LIKE else 0.0)
     parts = [(id_, one) for id_, some in said.items() for one in some if one.text]
-    for number, query in enumerate(quest.queries if parts else ()):
+    for number, (near, least) in enumerate(_nearness(quest, [one for _, one in parts]) if parts else ()):
         best: dict[str, float] = {}
-        near, least = _nearness(quest, query, [part for _, part in parts])
         for (id_, _), value in zip(parts, near, strict=True):
             best[id_] = max(best.get(id_, 0.0), value)
         kept = sorted(((-value, id_) for id_, value in best.items() if value >= least))
@@ -271,32 +271,39 @@ def _evidence(quest: Quest, edges: Sequence[Edge], notes: Mapping[str, Sequence[
     return found
 
 
-def _nearness(quest: Quest, query: Query, said: Sequence[Said]) -> tuple[list[float], float]:
-    """How near descriptions and notes are to the query, by meaning or, where there are no vectors, by the words they
-    share; and how near they must be.
+def _nearness(quest: Quest, said: Sequence[Said]) -> Iterator[tuple[list[float], float]]:
+    """For each query how near descriptions and notes are to it, by meaning or, where there are no vectors, by the words
+    they share; and how near they must be.
     """
-    meant = quest.embed(query.text)
-    vectors = _vectors(quest, meant.space, said) if meant is not None else None
-    if meant is not None and vectors is not None:
-        return _cosines(meant.vector, vectors), query.threshold
-    words = sanitize_query(query.text)
-    return [token_overlap(words, sanitize_query(one.text)) for one in said], max(LEAST_WORDS, query.threshold)
+    meanings = [quest.embed(query.text) for query in quest.queries]
+    space = next((meant.space for meant in meanings if meant is not None), None)
+    vectors = _vectors(quest, space, said) if space is not None else None
+    for query, meant in zip(quest.queries, meanings, strict=True):
+        if meant is not None and vectors is not None:
+            yield _cosines(meant.vector, vectors), query.threshold
+        else:
+            words = sanitize_query(query.text)
+            shared = [token_overlap(words, sanitize_query(one.text)) for one in said]
+            yield shared, max(LEAST_WORDS, query.threshold)
 
 
 def _vectors(quest: Quest, space: VectorSpace, said: Sequence[Said]) -> list[bytes] | None:
     """The vectors of descriptions and notes: those that are stored, and for others new ones; None where none can be."""
-    of: tuple[Meaning, Meaning] = ("edge", "note")
-    stored: dict[tuple[bool, str], bytes] = {}
-    for noted, what in enumerate(of):
-        ids = [one.id for one in said if isinstance(one, Note) == noted]
-        found = quest.store.vectors(quest.scope, ids, space, what) if ids else {}
-        stored |= {(bool(noted), id_): vector for id_, vector in found.items()}
-    missing = [one for one in said if (isinstance(one, Note), one.id) not in stored]
+    known: dict[tuple[Meaning, str], bytes] = {}
+    for what in _SAYING:
+        if ids := [one.id for one in said if _saying(one) == what]:
+            stored = quest.store.vectors(quest.scope, ids, space, what)
+            known |= {(what, id_): vector for id_, vector in stored.items()}
+    missing = [one for one in said if (_saying(one), one.id) not in known]
     made = quest.embed_texts([one.text for one in missing]) if missing else []
     if made is None:
         return None
-    stored |= {(isinstance(one, Note), one.id): vector for one, vector in zip(missing, made, strict=True)}
-    return [stored[isinstance(one, Note), one.id] for one in said]
+    known |= {(_saying(one), one.id): vector for one, vector in zip(missing, made, strict=True)}
+    return [known[_saying(one), one.id] for one in said]
+
+
+def _saying(one: Said) -> Meaning:
+    return "edge" if isinstance(one, Edge) else "note"
 
 
 def _cosines(query: bytes, vectors: Sequence[bytes]) -> list[float]:
@@ -353,13 +360,14 @@ def with_sources(quest: Quest, found: Sequence[Item]) -> list[Item]:
     sources = quest.store.get(quest.scope, every)
     mentions = quest.store.mentions(quest.scope, every, "source", CHILDREN)
     named = quest.store.get(quest.scope, sorted({one.node for some in mentions.values() for one in some}))
+    where = quest.of_kinds(*SEMANTIC)
     for item in found:
         own = [sources[step.other] for step in children.get(item.node.id, []) if step.other in sources]
         own.sort(key=lambda node: (-node.at, node.id))
         shown = own[: min(PREVIEWS, room)]
         room -= len(shown)
         counts = Counter(one.node for node in own for one in mentions.get(node.id, []) if one.node in named)
-        told = [named[id_] for id_ in counts if named[id_].kind in SEMANTIC and named[id_].life.state != "archived"]
+        told = [named[id_] for id_ in counts if where.admits(named[id_])]
         told.sort(key=lambda node: (-node.life.salience, -counts[node.id], node.id))
         mentioned = tuple(glimpse(node) for node in told[: MENTIONED[quest.mode]])
         made.append(replace(item, sources=tuple(map(glimpse, shown)), mentioned=mentioned))

@@ -107,8 +107,10 @@ class Vectors:
                     _drop_vectors(batch)
 
     def _add_to(self, batch: Batch) -> None:
+        if self.embedder is None:
+            return
         telling = [(*meaning, one) for one in _records(batch) if (meaning := meaning_of(one)) is not None]
-        if not telling or self.embedder is None:
+        if not telling:
             return
         try:
             space = self._taken(self.embedder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from cuetrail.store.steps import Ties
 from tests.contract.conftest import Engine
 from tests.contract.test_records import vector
 from tests.contract.test_relations import ANN, BOB, NOW, TEAM_ANN, TEAM_BOB, people
+from tests.contract.test_relations import found as by_words
 
 SPACE, NEXT = VectorSpace("test", 2), VectorSpace("next", 2)
 EAST, NORTH, BETWEEN = vector(1, 0), vector(0, 1), vector(3, 4)
@@ -122,9 +124,26 @@ def test_nothing_of_another_user_is_found_and_of_a_team_what_its_members_say(sto
     assert found(store, scope=TEAM_BOB, limit=2) == ["silent", "east"]
     assert found(store, scope=TEAM_ANN, limit=1) == ["silent"]
     assert found(store, scope=BOB) == []
+    # What somebody says in private of what a team shares stays with him.
+    private = replace(TEAM_BOB, share=None)
+    edge, note = Edge("own", "ada", "bob", text="x"), Note("m", "silent", "y", "edge", 5)
+    store.write(private, Batch(edges=[edge], notes=[note], edge_vectors={"own": EAST}, note_vectors={"m": NORTH}))
+    assert found(store, scope=private, limit=9, ties=Ties(exclude_types=("friend",)))[:2] == ["silent", "own"]
+    assert set(found(store, NORTH, limit=1, scope=private)) == {"north"}
+    assert "own" not in found(store, scope=TEAM_ANN)
+    assert found(store, NORTH, scope=TEAM_ANN)[0] == "north"
     # Whose it is not cannot give it another meaning.
     store.write(TEAM_BOB, Batch(edge_vectors={"north": EAST}))
     assert store.vectors(TEAM_BOB, ["north"], of="edge") == {"north": NORTH}
+
+
+def test_a_shared_relationship_with_what_is_private_is_found_by_its_owner_alone(store: Store) -> None:
+    store.start_vector_space(SPACE)
+    store.write(replace(TEAM_ANN, share=None), Batch(nodes=people("secret")))
+    shared = Edge("e", "ada", "secret", text="violin")
+    store.write(TEAM_ANN, Batch(nodes=people("ada"), edges=[shared], edge_vectors={"e": EAST}))
+    for scope, seen in ((TEAM_ANN, ["e"]), (TEAM_BOB, [])):
+        assert found(store, scope=scope) == by_words(store, "violin", scope=scope) == seen
 
 
 def test_a_relationship_that_passes_to_a_successor_is_found_as_before(store: Store) -> None:

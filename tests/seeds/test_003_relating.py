@@ -67,7 +67,8 @@ def test_a_contradiction_closes_the_old_relationship(memory: Memory) -> None:
 
 
 def test_what_is_not_said_stays_as_it_was(memory: Memory) -> None:
-    old = memory.relate("person1", "person2", "friend", attitude=5, text="school", now=NOW)
+    old = memory.relate("person1", "person2", "friend", attitude=5, text="school", confidence=0.7, now=NOW)
+    assert (old.confidence, old.valid_from, old.valid_until) == (0.7, None, None)
     new = memory.relate("person1", "person2", proximity=3, now=NOW + 1)
     assert (new.id, new.type, new.attitude, new.proximity, new.text) == (old.id, "friend", 5, 3, "school")
     again = memory.relate("person1", "person2", "Friend", attitude=5, now=NOW + 2)
@@ -102,8 +103,9 @@ def filled(memory: Memory) -> None:
     for n in range(13):
         memory.add(name=f"friend {n:02}", id=f"f{n:02}", kind="person", now=NOW)
         memory.relate("ada", f"f{n:02}", "friend", proximity=1 + n % 5, now=NOW)
-    for day in (1, 3, 6, 8):
-        memory.add(f"call on day {day}", name=f"call {day}", kind="source", at=NOW - day * DAY, now=NOW - day * DAY)
+    for day in (1, 3, 6.9, 7.1):
+        at = NOW - int(day * DAY)
+        memory.add(f"call on day {day}", name=f"call {day}", kind="source", at=at, now=at)
 
 
 def test_a_brief_has_the_owner_10_beliefs_5_goals_10_relationships_and_7_days(memory: Memory) -> None:
@@ -111,7 +113,7 @@ def test_a_brief_has_the_owner_10_beliefs_5_goals_10_relationships_and_7_days(me
     found = memory.brief(now=NOW)
     assert found.text.startswith("# Ada: builds radios")
     assert (len(found.beliefs), len(found.goals), len(found.relationships)) == (10, 5, 10)
-    assert [line.split(" ", 1)[1] for line in found.recent] == [f"call {n}: call on day {n}" for n in (1, 3, 6)]
+    assert [line.split(" ", 1)[1] for line in found.recent] == [f"call {n}: call on day {n}" for n in (1, 3, 6.9)]
     closest = sorted(found.relationships[:2])
     assert closest == ["friend 04 (friend), proximity 5", "friend 09 (friend), proximity 5"]
 

@@ -54,12 +54,19 @@ def meaning_of(record: Record) -> tuple[Meaning, str] | None:
 
     >>> meaning_of(Edge("e", "a", "b", text="old friends")), meaning_of(Edge("e", "a", "b"))
     (('edge', 'e'), None)
+    >>> meaning_of(Edge("e", "a", "b", text="by a rule", via="x")), meaning_of(Note("n", "a", "on a node"))
+    (None, None)
     """
     if isinstance(record, Node) and (record.text or record.name):
         return "node", record.id
     if isinstance(record, Edge) and record.text and record.via is None:
         return "edge", record.id
     return ("note", record.id) if isinstance(record, Note) and record.on == "edge" and record.text else None
+
+
+def name_and_text(record: Node | Edge | Note) -> tuple[str | None, str]:
+    """Of what a vector of this record is one: where either is another by now, so is its vector."""
+    return record.name if isinstance(record, Node) else None, record.text
 
 
 def edge_words(type_: str | None, text: str) -> list[str]:

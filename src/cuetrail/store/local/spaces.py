@@ -19,6 +19,7 @@ from cuetrail.store.base import NO_VECTORS, Unembedded, VectorSpace, mismatch
 from cuetrail.store.local import rows
 from cuetrail.store.local.db import another_version, chunks, log_changes, marks, meta
 from cuetrail.store.local.read import nodes_by_key
+from cuetrail.store.relations import name_and_text
 
 NOW, NEXT = "vectors", "next_vectors"
 _NAMED = {NOW: "vector_space", NEXT: "next_space"}
@@ -34,11 +35,13 @@ _MISSING = " UNION ALL ".join(
     f" WHERE v.key IS NULL AND n.key > ?1 AND {saying}"
     for table, saying in SAYING.items()
 )
-_SAID = {
-    "nodes": "SELECT key, name, text FROM nodes",
-    "edges": "SELECT key, NULL, text FROM edges",
-    "notes": "SELECT key, NULL, text FROM notes",
-}
+_SAID = tuple(
+    f"SELECT key, {name}, text FROM {table}"
+    for table, name in (("nodes", "name"), ("edges", "NULL"), ("notes", "NULL"))
+)
+# What is damaged, and leads nowhere, says something all the same.
+_EDGE = rows.EDGE.replace(" JOIN", " LEFT JOIN")
+_NOTE = "SELECT o.key, o.id, e.id, o.text, o.created, o.expires FROM notes o LEFT JOIN edges e ON e.key = o.target"
 
 
 def space_of(db: sqlite3.Connection, table: str = NOW) -> VectorSpace | None:
@@ -108,14 +111,13 @@ def missing(
     found: dict[int, Node | Edge | Note] = {**nodes_by_key(db, path, keys)}
     for some in chunks([key for key in keys if key not in found]):
         among = f"IN ({marks(len(some))})"
-        found |= {row[0]: rows.to_edge(row) for row in db.execute(f"{rows.EDGE} WHERE e.key {among}", some)}
+        found |= {row[0]: rows.to_edge(row) for row in db.execute(f"{_EDGE} WHERE e.key {among}", some)}
         found |= dict(_notes(db, among, some))
     return [Unembedded(key, found[key]) for key in keys if key in found]
 
 
 def _notes(db: sqlite3.Connection, among: str, keys: Sequence[int]) -> Iterator[tuple[int, Note]]:
-    query = "SELECT o.key, o.id, e.id, o.text, o.created, o.expires FROM notes o JOIN edges e ON e.key = o.target"
-    for key, id_, edge, text, created, expires in db.execute(f"{query} WHERE o.key {among}", keys):
+    for key, id_, edge, text, created, expires in db.execute(f"{_NOTE} WHERE o.key {among}", keys):
         yield key, Note(id_, edge, text, "edge", created, expires)
 
 
@@ -124,18 +126,13 @@ def put(db: sqlite3.Connection, space: VectorSpace, made: Sequence[tuple[Unembed
     vectors: dict[int, bytes] = {}
     for some in chunks(made):
         said: dict[int | str, tuple[str | None, str]] = {}
-        for query in _SAID.values():
+        for query in _SAID:
             found = db.execute(f"{query} WHERE key IN ({marks(len(some))})", [one.key for one, _ in some])
             said |= {key: (name, text) for key, name, text in found}
-        vectors |= {int(one.key): vector for one, vector in some if said.get(one.key) == said_by(one.record)}
+        vectors |= {int(one.key): vector for one, vector in some if said.get(one.key) == name_and_text(one.record)}
     log_changes(db, store(db, space, vectors), vectors_only=True)
     another_version(db)
     return len(vectors)
-
-
-def said_by(record: Node | Edge | Note) -> tuple[str | None, str]:
-    """Of what the vector of a record is one: its name and its text."""
-    return record.name if isinstance(record, Node) else None, record.text
 
 
 def drop(db: sqlite3.Connection, keys: Collection[int]) -> set[int]:

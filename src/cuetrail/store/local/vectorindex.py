@@ -73,12 +73,21 @@ class Block:
         """In the order in which a file has them."""
         return self.keys, self.parts, self.kinds, self.scales, self.codes
 
+    def holds(self, runs: Runs) -> bool:
+        """Whether the key of any row lies in one of the runs."""
+        return any(rows.start < rows.stop for rows in map(self._rows, runs))
+
     def without(self, runs: Runs) -> Block:
         """The rows whose keys lie in none of the runs."""
         kept = np.ones(len(self.keys), np.bool_)
-        for low, high in runs:
-            kept[np.searchsorted(self.keys, low) : np.searchsorted(self.keys, high, "right")] = False
+        for rows in map(self._rows, runs):
+            kept[rows] = False
         return Block(*(column[kept] for column in self.columns))
+
+    def _rows(self, run: tuple[int, int]) -> slice:
+        """Where the rows of a run stand."""
+        low, high = run
+        return slice(int(np.searchsorted(self.keys, low)), int(np.searchsorted(self.keys, high, "right")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,12 +252,20 @@ class VectorIndex:
             last = number == len(blocks)
             # A small last block takes the new rows; beside a larger one they start their own.
             high = END if last and few and len(block.keys) < TAIL else int(block.keys[-1])
-            mine = _within(runs, low, high)
+            names += self._renewed(state.folder, name, block, rows, _within(runs, low, high))
             low = high + 1
-            merged = _joined([block.without(mine), *rows.read(mine)]) if mine else None
-            names += [name] if merged is None else [self._write(state.folder, piece) for piece in _split(merged)]
         names += [self._write(state.folder, block) for block in rows.read(_within(runs, low, END))]
         self._save(db, state, self._gathered(state.folder, names, dim))
+
+    def _renewed(self, folder: str, name: str, block: Block, rows: _Rows, runs: Runs) -> list[str]:
+        """The files of a block with the rows of these runs as they are now; its own where none was and none is there.
+
+        Most changes are of rows of another index: of nodes where this one has relationships, and the other way round.
+        """
+        now = list(rows.read(runs))
+        if not now and not block.holds(runs):
+            return [name]
+        return [self._write(folder, piece) for piece in _split(_joined([block.without(runs), *now]))]
 
     def _gathered(self, folder: str, names: list[str], dim: int) -> list[str]:
         """The last two blocks as one, when the last has grown and both fit."""

@@ -3,8 +3,7 @@
 The vectors of a model lie in a property of their own, of nodes, of described relationships and of the notes on those,
 each with an index of their own. During a change-over those of the next model gather in theirs, which no search reads.
 When everything has one, a single small transaction says that from now on these are searched; then the old ones are
-cleared away. So a change-over that is interrupted costs nobody
-anything, and goes on where it stopped.
+cleared away. So a change-over that is interrupted costs nobody anything, and goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -23,11 +22,14 @@ from cuetrail.model import Edge, Node, Note
 from cuetrail.store.base import NO_VECTORS, Meaning, Unembedded, VectorSpace, mismatch
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import Connection, chunks, rows
+from cuetrail.store.relations import name_and_text
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
 
 NOW, NEXT = "vector_space", "next_space"
+# How the properties begin that hold vectors.
+SLOT = "vector_"
 # What the server's index takes; longer vectors are compared one by one.
 MOST_INDEXED = 4_096
 CLEARED = 10_000
@@ -56,7 +58,7 @@ _NODES = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}}) MATCH (p:CuePlac
 RETURN key, {made.NODE}, p.owner, p.team"""
 _EDGES = f"""UNWIND $keys AS key MATCH (a:CueNode)-[e:CUE_EDGE {{uid: key}}]->(b:CueNode)
 RETURN key, {made.EDGE_MAP}, a.id, b.id"""
-_NOTES = """UNWIND $keys AS key MATCH (o:CueNote {uid: key}) MATCH ()-[e:CUE_EDGE {uid: o.edge}]->()
+_NOTES = """UNWIND $keys AS key MATCH (o:CueNote {uid: key}) OPTIONAL MATCH ()-[e:CUE_EDGE {uid: o.edge}]->()
 RETURN key, o.id, e.id, o.text, o.created, o.expires"""
 
 
@@ -71,7 +73,7 @@ def _one(place: _Place, handle: str) -> str:
 
 def slot(space: VectorSpace) -> str:
     """The property that holds the vectors of a model."""
-    return "vector_" + hashlib.blake2b(f"{space.dim}:{space.model}".encode(), digest_size=6).hexdigest()
+    return SLOT + hashlib.blake2b(f"{space.dim}:{space.model}".encode(), digest_size=6).hexdigest()
 
 
 def _space(tx: Tx, name: str) -> VectorSpace | None:
@@ -242,15 +244,11 @@ def put(tx: Tx, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) ->
         query = f"UNWIND $keys AS key {_one(place, 'key')} SET n.held = true RETURN key, {place.said}"
         for some in chunks([one for one in made if _kind(one[0]) == what]):
             said = {key: (name, text) for key, name, text in rows(tx, query, keys=[one.key for one, _ in some])}
-            vectors |= {one.key: vector for one, vector in some if said.get(one.key) == _said(one.record)}
+            vectors |= {one.key: vector for one, vector in some if said.get(one.key) == name_and_text(one.record)}
         store(tx, space, vectors, what)
         stored += len(vectors)
     rows(tx, _ANOTHER_VERSION)
     return stored
-
-
-def _said(record: Node | Edge | Note) -> tuple[str | None, str]:
-    return record.name if isinstance(record, Node) else None, record.text
 
 
 def store(tx: Tx, space: VectorSpace, vectors: Mapping[Any, bytes], of: Meaning = "node") -> None:
@@ -282,13 +280,13 @@ def present(tx: Tx, space: VectorSpace, part: int, of: Meaning) -> list[tuple[in
 
 def kept(tx: Tx, said: Mapping[str, str], of: Meaning) -> dict[str, dict[str, Any]]:
     """The vectors, as properties, of edges or notes that are about to be replaced and still say the same, by uid."""
-    slots = [slot(space) for space in (held(tx), coming(tx)) if space is not None and space != NO_VECTORS]
-    if not slots or not said:
-        return {}
-    mapped = ", ".join(f".{name}" for name in slots)
-    query = f"UNWIND $keys AS key {_one(PLACES[of], 'key')} RETURN key, n.text, n {{{mapped}}}"
+    query = f"UNWIND $keys AS key {_one(PLACES[of], 'key')} RETURN key, n.text, properties(n)"
     found = (row for some in chunks(list(said)) for row in rows(tx, query, keys=some))
-    return {key: props for key, text, props in found if text == said[key]}
+    return {
+        key: {name: value for name, value in props.items() if name.startswith(SLOT)}
+        for key, text, props in found
+        if text == said[key]
+    }
 
 
 def floats(vector: bytes) -> list[float]:

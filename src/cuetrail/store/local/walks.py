@@ -8,14 +8,14 @@ from functools import cache
 
 import numpy as np
 
-from cuetrail.model import Node, Walk, Walked, WalkQuery, Where
+from cuetrail.model import Walk, Walked, WalkQuery, Where
 from cuetrail.quick import maker
 from cuetrail.store.local.labelindex import LabelIndex
 from cuetrail.store.local.labelwalk import Candidates, LabelWalk, by_gravity, by_rarity
 from cuetrail.store.local.read import Reader
 from cuetrail.store.local.textindex import TextIndex
 from cuetrail.store.local.textsearch import TextSearch
-from cuetrail.store.words import body_of, terms_of
+from cuetrail.store.words import Terms, searched, terms_of
 
 # A few more than wanted are asked for: some of them match a word of the query and are no walkers. Where the query is
 # long, as many as are likely to be needed: to look how many documents have its words takes less than a second round.
@@ -99,9 +99,9 @@ class _Walkers:
         query = self._query
         if not (query.fuzzy or query.mend or query.prefix):
             # As a rule the first will do, and reading them takes less than asking the index for their words.
-            words = set(terms_of(" ".join((query.words, *query.phrases))))
+            words = Terms(terms_of(" ".join((query.words, *query.phrases))))
             some, pairs = pairs[: self._limit], pairs[self._limit :]
-            found = [walked for walked in self._read(some) if words.isdisjoint(_terms(walked.node))]
+            found = [walked for walked in self._read(some) if not words.any_in(searched(walked.node))]
         if pairs and len(found) < self._limit:
             matching = self._matching()([key for key, _ in pairs])
             return self.first([pair for pair in pairs if pair[0] not in matching], found)
@@ -120,8 +120,3 @@ class _Walkers:
         nodes = self._reader.nodes_by_key([key for key, _ in pairs])
         read = [_walked(nodes[key], value) for key, value in pairs if key in nodes]
         return [walked for walked in read if walked.node.id not in self._ids]
-
-
-def _terms(node: Node) -> list[str]:
-    """What of a node is in the text index."""
-    return terms_of(body_of(node.name, node.aliases, node.text))

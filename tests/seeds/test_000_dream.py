@@ -445,6 +445,20 @@ def test_what_comes_15_minutes_before_or_behind_an_episode_belongs_to_it(memory:
     assert list(episodes(memory).values()) == [{"a0", "a1", "a2", "more"}]
 
 
+@pytest.mark.parametrize(("first", "second"), [(4, 3), (3, 4)])
+def test_of_an_episode_that_falls_apart_the_larger_piece_keeps_its_id(memory: Memory, first: int, second: int) -> None:
+    times = {f"a{n}": n for n in range(first)} | {f"b{n}": first + 20 + n for n in range(second)}
+    for id_, minutes in {**times, "between": first + 10}.items():
+        memory.add(f"thing {id_}", id=id_, at=MONDAY + minutes * MINUTE)
+    memory.dream()
+    (episode,) = episodes(memory)
+    memory.forget("between")
+    memory.dream()
+    pieces = [{id_ for id_ in times if id_[0] == letter} for letter in "ab"]
+    assert sorted(map(sorted, episodes(memory).values())) == list(map(sorted, pieces))
+    assert episodes(memory)[episode] == max(pieces, key=len)
+
+
 # --- origins
 
 

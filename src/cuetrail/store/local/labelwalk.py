@@ -169,7 +169,7 @@ class LabelWalk:
                 end -= 1
             rows, codes = self._joined([piece for *_, told in queue[at:end] for piece in told.pieces])
             at, batch = end, batch * GROWTH
-            sums = _sums(weights.take(codes, mode="clip"))
+            sums = _sums(weights, codes)
             if best.floor and pull.ceiling < 1:
                 # Only what could enter is worth the reckoning.
                 enough = np.flatnonzero(pull.ceiling * sums >= best.floor * (1 - ROUNDING))
@@ -320,9 +320,11 @@ def _best_first(values: Mapping[int, float]) -> list[tuple[int, float]]:
     return [(row, -negative) for negative, row in sorted([(-value, row) for row, value in values.items()])]
 
 
-def _sums(table: Floats) -> Floats:
-    """The sum of each column."""
-    total: Floats = np.add.reduce(table, 0)
+def _sums(weights: Floats, codes: NDArray[np.int32]) -> Floats:
+    """What the codes of each column weigh together; one behind the last of `weights` weighs what that does."""
+    total: Floats = weights.take(codes[0], mode="clip")
+    for row in codes[1:]:
+        total += weights.take(row, mode="clip")
     return total
 
 

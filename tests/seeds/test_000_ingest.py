@@ -70,6 +70,11 @@ def test_code_splits_at_column_0_and_hard_at_2000_characters(memory: Memory, vau
     assert "\n".join(pieces[3:]) == f"def large():\n{body}"
 
 
+def test_a_line_of_code_that_nothing_else_can_cut_is_cut_at_2000_characters(memory: Memory, vault: Vault) -> None:
+    vault.write("a.py", "x" * 4_500 + "\n")
+    assert [len(node.text) for node in taken_in(memory, vault)] == [2000, 2000, 500]
+
+
 def test_what_has_neither_paragraphs_nor_sentences_is_cut_at_1500_characters(memory: Memory, vault: Vault) -> None:
     vault.write("a.txt", "x" * 4_000)
     assert [len(node.text) for node in taken_in(memory, vault)] == [1500, 1500, 1000]

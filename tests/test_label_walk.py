@@ -23,6 +23,7 @@ def test_looking_in_small_rounds_and_for_few_words_at_once_changes_no_result(
 ) -> None:
     monkeypatch.setattr(textsearch, "WORDS_AT_ONCE", words)
     monkeypatch.setattr(walks, "LONG", 0 if words < 3 else walks.LONG)
+    monkeypatch.setattr(walks, "FEW", 0 if words < 3 else walks.FEW)
     monkeypatch.setattr(labelwalk, "FIRST", first)
     monkeypatch.setattr(labelindex, "FEW", 10)
     monkeypatch.setattr(labelbase, "MOST_WIDE", wide)

@@ -23,6 +23,8 @@ SPARE, LETTERS, LONG = 3, 32, 1_000
 GROWTH = 8
 # Where most of what is near matches the query, asking node by node costs more than asking who does not match.
 MOST_ASKED = 2_000
+# So many nodes are sooner read than asked for in the index.
+FEW = 6
 
 _walked = maker(Walked)
 
@@ -98,14 +100,20 @@ class _Walkers:
         found: list[Walked] = []
         query = self._query
         if not (query.fuzzy or query.mend or query.prefix):
-            # As a rule the first will do, and reading them takes less than asking the index for their words.
+            # As a rule the first will do, and reading a few takes less than asking the index for their words.
             words = Terms(terms_of(" ".join((query.words, *query.phrases))))
             some, pairs = pairs[: self._limit], pairs[self._limit :]
-            found = [walked for walked in self._read(some) if not words.any_in(searched(walked.node))]
+            found = self._without(words, some)
+            if len(found) < self._limit and len(pairs) <= FEW:
+                return (*found, *self._without(words, pairs))[: self._limit]
         if pairs and len(found) < self._limit:
             matching = self._matching()([key for key, _ in pairs])
             return self.first([pair for pair in pairs if pair[0] not in matching], found)
         return tuple(found)
+
+    def _without(self, words: Terms, pairs: Pairs) -> list[Walked]:
+        """Those of these that are no footholds and hold none of the words."""
+        return [walked for walked in self._read(pairs) if not words.any_in(searched(walked.node))]
 
     def first(self, pairs: Pairs, found: Sequence[Walked] = ()) -> tuple[Walked, ...]:
         """What was found already, and the first of these that are no footholds."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from cuetrail.model import Node, Tag, WalkQuery
 from cuetrail.store.base import Batch
@@ -21,6 +23,7 @@ def test_looking_in_small_rounds_and_for_few_words_at_once_changes_no_result(
 ) -> None:
     monkeypatch.setattr(textsearch, "WORDS_AT_ONCE", words)
     monkeypatch.setattr(walks, "LONG", 0 if words < 3 else walks.LONG)
+    monkeypatch.setattr(walks, "FEW", 0 if words < 3 else walks.FEW)
     monkeypatch.setattr(labelwalk, "FIRST", first)
     monkeypatch.setattr(labelindex, "FEW", 10)
     monkeypatch.setattr(labelbase, "MOST_WIDE", wide)
@@ -41,9 +44,9 @@ def test_common_labels_are_not_walked_through(tmp_path: Path, monkeypatch: pytes
     looked: list[int] = []
     sums = labelwalk._sums
 
-    def counting(table: labelwalk.Floats) -> labelwalk.Floats:
-        looked.append(table.shape[1])
-        return sums(table)
+    def counting(weights: labelwalk.Floats, codes: NDArray[np.int32]) -> labelwalk.Floats:
+        looked.append(codes.shape[1])
+        return sums(weights, codes)
 
     monkeypatch.setattr(labelwalk, "_sums", counting)
     rare = [Node(f"r{n:03}", text="x", tag_details=tags("rare"), at=n) for n in range(40)]

@@ -157,6 +157,18 @@ def test_pages_that_were_edited_deleted_or_replaced_are_put_right(memory: Memory
     assert memory.mirror(brain).written == 0
 
 
+def test_a_page_that_was_edited_without_a_change_of_its_size_is_put_right(memory: Memory, brain: Path) -> None:
+    several(memory, "text")
+    memory.mirror(brain)
+    good = pages(brain)
+    edited = brain / min(good)
+    edited.write_bytes(edited.read_bytes().replace(b"text", b"test"))
+    os.utime(edited, ns=(1, 1))
+    assert pages(brain) != good
+    assert memory.mirror(brain).written == 1
+    assert pages(brain) == good
+
+
 def test_a_lost_list_of_pages_costs_a_look_at_the_files_and_nothing_else(memory: Memory, brain: Path) -> None:
     several(memory, "text")
     memory.mirror(brain)

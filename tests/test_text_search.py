@@ -18,7 +18,7 @@ from cuetrail.formulas import bm25, idf
 from cuetrail.model import Found, Node, Scope, Tag, TextQuery, Where
 from cuetrail.store.base import Batch, Store
 from cuetrail.store.local import LocalStore, textsearch
-from cuetrail.store.words import make_analyser
+from cuetrail.store.words import Terms, make_analyser, terms_of
 from cuetrail.text import analysable, sanitize_query
 
 ME = Scope()
@@ -473,6 +473,36 @@ def test_a_query_of_more_words_than_count_keeps_the_rarest(store: Store) -> None
     store.write(ME, Batch(nodes=nodes))
     words = "common " + " ".join(f"rare{i}" for i in range(1500))
     assert len(find(store, words, limit=2000)) == textsearch.MOST_TERMS
+
+
+ENDINGS = (
+    "s es ies y ly ed ied ing ying ational ation ator ency ancy ably ently izer ization alism ality ally fulness ously"
+    " ousness iveness ivity bility bly ogy fully lessly alize icate icity ical ful ness ative al able ible ment ion e l"
+)
+
+
+def test_whether_a_text_holds_terms_is_told_as_by_all_its_terms() -> None:
+    chance = random.Random(5)
+    endings = ["", *ENDINGS.split()]
+    starts = ["".join(chance.choices("aeiouybcdglnprst", k=chance.randint(1, 5))) for _ in range(400)]
+    made = {start + first + second for start in starts for first in endings for second in ("", "ly", "s", "ing")}
+    for word in sorted(made | {"skies", "dying", "probability", "happy", "Ärzte", "東京", "ﬁne"}):
+        for text in (word, f"An inn,{word.upper()}.", f"x{word}x"):
+            said = set(terms_of(text))
+            for stem in terms_of(word):
+                assert Terms([stem]).any_in(text) == (stem in said), (stem, text)
+                assert Terms([stem, "inn"]).all_in(text) == ({stem, "inn"} <= said), (stem, text)
+
+
+def test_among_equals_those_with_all_words_come_first_whether_or_not_their_nodes_are_asked_for(store: Store) -> None:
+    # Two words once count as much as one that a tag doubles; the tagged one is newer.
+    tagged = Node("tagged", text="lynx filler", tag_details=(Tag("lynx", "lynx"),), at=9)
+    both = Node("both", text="opal", aliases=("lynx",), at=1)
+    store.write(ME, Batch(nodes=[tagged, both, Node("other", text="opal filler", at=5)]))
+    for nodes in (False, True):
+        found = store.text(ME, TextQuery("lynx opal"), 3, EVERYTHING, nodes=nodes)
+        assert [one.id for one in found] == ["both", "tagged", "other"]
+        assert found[0].score == found[1].score
 
 
 @pytest.mark.parametrize(

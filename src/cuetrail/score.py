@@ -14,6 +14,7 @@ from cuetrail.model import Activation, Foothold, Hit, Label, Node, Walked, hop_d
 from cuetrail.quick import maker
 from cuetrail.seeds import Seeding
 from cuetrail.spread import Reached, labels_of
+from cuetrail.store.words import searched
 from cuetrail.text import sanitize_query
 
 _hit = maker(Hit)
@@ -123,14 +124,13 @@ def _matched(anchor: Anchor, anchored: Anchored, words: Mapping[str, str]) -> di
     """Why an anchor is here: the words it has, and what its BM25 was multiplied by."""
     boost = 2.0 if anchor.boosted else 1.0
     bm25 = (anchor.bm25 or 0.0) / boost / anchor.factor
-    return {
-        **_found(anchor),
-        "role": "anchor",
-        "attempt": anchored.attempt,
-        "terms": words_in(anchor.node, words),
-        "parts": {"bm25": bm25, "tag_boost": boost, "provenance": anchor.factor},
-        "provenance": anchor.node.provenance,
-    }
+    why = _found(anchor)
+    why["role"] = "anchor"
+    why["attempt"] = anchored.attempt
+    why["terms"] = words_in(anchor.node, words)
+    why["parts"] = {"bm25": bm25, "tag_boost": boost, "provenance": anchor.factor}
+    why["provenance"] = anchor.node.provenance
+    return why
 
 
 def beginnings(words: Sequence[str]) -> dict[str, str]:
@@ -148,7 +148,7 @@ def words_in(node: Node, words: Mapping[str, str]) -> list[str]:
     >>> words_in(Node("a", text="Two receivers failed."), beginnings(["receiver", "failing", "frost", "ceiver"]))
     ['receiver', 'failing']
     """
-    said = "\n".join((node.name or "", *node.aliases, node.text)).lower()
+    said = searched(node).lower()
     return [word for word, start in words.items() if start in said and _begins_a_word(start, said)]
 
 

@@ -250,6 +250,14 @@ def test_names_and_aliases_infect_with_the_name_of_their_node(filled: Memory) ->
     assert of_origin(filled, "a0", "infected") == {"ada_lovelace", "charles_babbage"}
 
 
+def test_a_name_that_several_share_infects_with_each_of_them(memory: Memory) -> None:
+    for name in ("Ada Lovelace", "Jane Digby"):
+        memory.add(name=name, aliases=["The Countess"], kind="person", at=MONDAY)
+    memory.add("Nobody saw the Countess leave", id="a", at=MONDAY)
+    memory.dream()
+    assert of_origin(memory, "a", "infected") == {"ada_lovelace", "jane_digby"}
+
+
 def test_a_new_name_infects_old_atoms(memory: Memory) -> None:
     memory.add("Wingbeat tracks birds", id="old", at=MONDAY)
     memory.dream()
@@ -425,6 +433,30 @@ def test_an_episode_that_grows_keeps_its_id(memory: Memory) -> None:
     node = memory.get(episode)
     assert node is not None
     assert (node.kind, node.at, node.props["atoms"]) == ("episode", MONDAY - 10 * MINUTE, 5)
+
+
+@pytest.mark.parametrize("minutes", [45, -15])
+def test_what_comes_15_minutes_before_or_behind_an_episode_belongs_to_it(memory: Memory, minutes: int) -> None:
+    for n in range(3):
+        memory.add(f"thing number {n}", id=f"a{n}", at=MONDAY + 15 * n * MINUTE)
+    memory.dream()
+    memory.add("one more thing", id="more", at=MONDAY + minutes * MINUTE)
+    memory.dream()
+    assert list(episodes(memory).values()) == [{"a0", "a1", "a2", "more"}]
+
+
+@pytest.mark.parametrize(("first", "second"), [(4, 3), (3, 4)])
+def test_of_an_episode_that_falls_apart_the_larger_piece_keeps_its_id(memory: Memory, first: int, second: int) -> None:
+    times = {f"a{n}": n for n in range(first)} | {f"b{n}": first + 20 + n for n in range(second)}
+    for id_, minutes in {**times, "between": first + 10}.items():
+        memory.add(f"thing {id_}", id=id_, at=MONDAY + minutes * MINUTE)
+    memory.dream()
+    (episode,) = episodes(memory)
+    memory.forget("between")
+    memory.dream()
+    pieces = [{id_ for id_ in times if id_[0] == letter} for letter in "ab"]
+    assert sorted(map(sorted, episodes(memory).values())) == list(map(sorted, pieces))
+    assert episodes(memory)[episode] == max(pieces, key=len)
 
 
 # --- origins

@@ -70,6 +70,11 @@ def test_code_splits_at_column_0_and_hard_at_2000_characters(memory: Memory, vau
     assert "\n".join(pieces[3:]) == f"def large():\n{body}"
 
 
+def test_a_line_of_code_that_nothing_else_can_cut_is_cut_at_2000_characters(memory: Memory, vault: Vault) -> None:
+    vault.write("a.py", "x" * 4_500 + "\n")
+    assert [len(node.text) for node in taken_in(memory, vault)] == [2000, 2000, 500]
+
+
 def test_what_has_neither_paragraphs_nor_sentences_is_cut_at_1500_characters(memory: Memory, vault: Vault) -> None:
     vault.write("a.txt", "x" * 4_000)
     assert [len(node.text) for node in taken_in(memory, vault)] == [1500, 1500, 1000]
@@ -149,11 +154,15 @@ def test_texts_whose_hashes_differ_in_fewer_than_3_bits_share_tags_and_buckets(m
     apart = {(value ^ hashes[0]).bit_count(): n for n, value in reversed(list(enumerate(hashes)))}
     for name, number in (("a", 0), ("b", apart[2]), ("c", apart[3])):
         vault.write(f"{name}/{name}.md", f"---\ntags: [{name}]\n---\n{variants[number].strip()}")
-    tags = {node.source: set(node.tags) & {"a", "b", "c"} for node in taken_in(memory, vault)}
+    atoms = taken_in(memory, vault)
+    tags = {node.source: set(node.tags) & {"a", "b", "c"} for node in atoms}
     near = (hashes[apart[2]] ^ hashes[apart[3]]).bit_count() < 3
     assert tags["vault/a/a.md"] == {"a", "b"}
     assert tags["vault/b/b.md"] == {"a", "b"} | ({"c"} if near else set())
     assert tags["vault/c/c.md"] == {"c"} | ({"b"} if near else set())
+    # Each file is tagged as its folder is called, so the buckets are the same; its own stays the first.
+    assert {node.source: set(node.buckets) for node in atoms} == tags
+    assert [node.buckets[0] for node in atoms] == ["a", "b", "c"]
 
 
 def test_an_atom_has_content_source_sequence_time_tags_buckets_provenance_and_hash(

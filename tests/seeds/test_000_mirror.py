@@ -11,6 +11,7 @@ import pytest
 
 from cuetrail import Memory, Scope
 from cuetrail.errors import InputError
+from cuetrail.mirror.publish import exchange
 from cuetrail.model import Life, Node, Tag
 from tests.mirror_tools import RULE, ids, looks, opened, pages, shown, tree
 
@@ -159,7 +160,7 @@ def test_what_does_not_come_from_the_memory_is_wiped_from_a_mirror(memory: Memor
 
 
 def test_unchanged_files_keep_their_time_and_stay_the_same_files(memory: Memory, brain: Path) -> None:
-    for source in ("a.md", "b.md", "c.md"):
+    for source in ("a.md", "a2.md", "a3.md", "b.md", "c.md"):
         memory.add(f"text of {source}", id=source, source=source, tags=[source[0]], buckets=[source[0]])
     memory.mirror(brain)
     before = looks(brain)
@@ -168,7 +169,28 @@ def test_unchanged_files_keep_their_time_and_stay_the_same_files(memory: Memory,
     report = memory.mirror(brain)
     changed = {path for path, look in looks(brain).items() if before.get(path) != look}
     assert {Path(path).name[0] for path in changed} == {"b", "d"}
-    assert (report.written, report.unchanged, report.removed) == (2, 2, 0)
+    assert (report.written, report.unchanged, report.removed) == (2, 4, 0)
+
+
+def test_the_new_takes_the_place_of_the_old_in_one_step_and_no_more_of_it_than_changed(
+    memory: Memory, brain: Path, tmp_path: Path
+) -> None:
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+    if not exchange(tmp_path / "one", tmp_path / "other"):
+        pytest.skip("this file system cannot exchange two folders")
+
+    def replaced(said: str, *buckets: str) -> set[str]:
+        for bucket in buckets:
+            for file in ("0.md", "1.md"):
+                memory.add(said, id=f"{bucket} {file}", source=file, buckets=[bucket])
+        before = {path: path.stat().st_ino for path in (brain, *brain.rglob("*")) if path.is_dir()}
+        memory.mirror(brain)
+        return {path.relative_to(brain).as_posix() for path, inode in before.items() if path.stat().st_ino != inode}
+
+    assert replaced("first", "a", "b") == set()
+    assert replaced("second", "a", "b") == {".", "@a", "@a/#_untagged", "@b", "@b/#_untagged"}
+    assert replaced("third", "a") == {"@a/#_untagged"}
 
 
 def test_a_second_sync_of_an_unchanged_memory_writes_nothing(memory: Memory, brain: Path) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import TypeVar
 
 import tantivy
 
+from cuetrail.model import Node
 from cuetrail.text import analysable, clean
 
 LONGEST_TOKEN = 255
@@ -30,6 +31,10 @@ SHORTEST_MENDED = 4
 # What other letters are folded to that the analyser keeps apart from these: ς is to σ, the sign µ to μ, ᾳ to αι. Nine
 # old forms of Cyrillic letters are, too, and ﬅ to st; nobody writes those, and many names have these letters.
 _FOLDED_TO = re.compile("[βεθικμπρσφեինխւ\u02bc\u02be\u0307ṡ]")
+# A stem is how a word begins, but for its last letters where it ends like these, and how many these are: die, dying;
+# happi, happy; probabl, probability; sky, skies.
+_ALTERED = {"e": 2, "i": 1, "l": 1, "y": 1}
+_APART = {code: " " for code in range(128) if not chr(code).isalnum()}
 
 K = TypeVar("K")
 
@@ -65,6 +70,36 @@ def unstemmed(text: str) -> list[str]:
     return _analysers()[1].analyze(analysable(clean(text)))
 
 
+class Terms:
+    """Terms of a query, to be looked for in texts. Of most texts that lack them the beginnings of words tell.
+
+    >>> die_cast, texts = Terms(["die", "cast"]), ("Dying birds", "They cast it, and died.", "An indie forecast")
+    >>> [(die_cast.any_in(text), die_cast.all_in(text)) for text in texts]
+    [(True, False), (True, True), (False, False)]
+    """
+
+    __slots__ = ("_starts", "_terms")
+
+    def __init__(self, terms: Iterable[str]) -> None:
+        self._terms = frozenset(terms)
+        self._starts = [f" {term[: len(term) - _ALTERED.get(term[-1], 0)]}" for term in self._terms]
+
+    def any_in(self, text: str) -> bool:
+        """Whether a text holds one of the terms."""
+        return self._may_be_in(text, any) and not self._terms.isdisjoint(terms_of(text))
+
+    def all_in(self, text: str) -> bool:
+        """Whether a text holds every term."""
+        return self._may_be_in(text, all) and self._terms.issubset(terms_of(text))
+
+    def _may_be_in(self, text: str, enough: Callable[[Iterable[bool]], bool]) -> bool:
+        # To take a text apart into its terms takes ten times as long. Accents are for the analyser to fold.
+        if not text.isascii():
+            return True
+        words = f" {text.lower().translate(_APART)}"
+        return enough([start in words for start in self._starts])
+
+
 def is_findable(norm: str) -> bool:
     """Whether every text in which this name stands, in its normal form and as whole words, holds the name's terms.
 
@@ -82,6 +117,11 @@ def edits(word: str) -> int:
 def body_of(name: str | None, aliases: Iterable[str], text: str) -> str:
     """What of a node is searched: its name, its aliases and its text."""
     return "\n".join([*([name] if name else []), *aliases, *([text] if text else [])])
+
+
+def searched(node: Node) -> str:
+    """What of a node is searched."""
+    return body_of(node.name, node.aliases, node.text) if node.name or node.aliases else node.text
 
 
 def levelled(scores: Mapping[K, float], limit: int) -> list[tuple[float, K]]:

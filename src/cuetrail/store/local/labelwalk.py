@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, Literal
 
 import numpy as np
@@ -23,7 +24,7 @@ from cuetrail.store.local.labelindex import Told, View
 from cuetrail.store.local.labelrows import ARCHIVED, HASHED, QUARANTINED, SILENT, Ints, RowNumbers, Rows, kind_code
 
 # How many carriers are looked at first, and how many times as many with each further round.
-FIRST, GROWTH = 10_000, 3.0
+FIRST, GROWTH = 16_000, 3.0
 # Weights are whole multiples of this: then a sum is the same in whatever order it is made, and equals are equal.
 GRAIN = 2.0**-32
 ROUNDING, TINY = 1e-12, 1e-300
@@ -32,8 +33,8 @@ SAMPLE = 1_024
 NO_ROWS = np.zeros(0, np.int32)
 
 Floats = NDArray[np.float64]
-Queue = Sequence[tuple[float, int, Label]]
-"""Labels, the heaviest first: the negative weight, how many carry it, and the label."""
+Queue = Sequence[tuple[float, int, Label, Told]]
+"""Labels, the heaviest first: the negative weight, how many carry it, the label, and what is known of it."""
 Column = Callable[[str], NDArray[Any]]
 """A column of the nodes that are looked at: ats, hashes or flags."""
 
@@ -136,12 +137,10 @@ class LabelWalk:
         values: dict[int, float] = {}
         others: dict[int, float] = {}
         for pull in pulls:
-            weights = self._weights(pull)
-            queue = sorted(
-                (-weight, known[label].size, label) for label, weight in pull.weights.items() if label in known
-            )
-            best = _Best(limit, self.base.forward.shape[1])
-            _strongest(values, self._best_of_base(pull, queue, known, weights, best))
+            given = pull.weights.items()
+            queue = sorted([(-weight, told.size, label, told) for label, weight in given if (told := known.get(label))])
+            weights = _by_code(queue)
+            _strongest(values, self._best_of_base(pull, queue, weights, limit))
             for rows in loose:
                 _strongest(others, _best_rows(rows, pull, weights, limit))
         first = _best_first(values)[:limit]
@@ -158,26 +157,19 @@ class LabelWalk:
             known[label] = told._replace(pieces=[Piece(0, rows, None)], size=len(rows))
         return known, [rows.take(np.flatnonzero(np.isin(rows.keys, these))) for rows in self.loose]
 
-    def _weights(self, pull: Pull) -> Floats:
-        """The weight of every code up to one more than the highest that has one: what lies beyond it weighs nothing."""
-        known = {self.told[label].code: weight for label, weight in pull.weights.items() if label in self.told}
-        weights = np.zeros(2 + max(known, default=0))
-        weights[list(known)] = list(known.values())
-        return weights
-
-    def _best_of_base(
-        self, pull: Pull, queue: Queue, known: Mapping[Label, Told], weights: Floats, best: _Best
-    ) -> Iterable[tuple[int, float]]:
+    def _best_of_base(self, pull: Pull, queue: Queue, weights: Floats, limit: int) -> Iterable[tuple[int, float]]:
         """(row, value) of the best of the table, looked for in rounds."""
-        batch = float(FIRST)
-        while queue and pull.ceiling * self._most(queue) >= best.floor:
-            taken = _first_of([size for _, size, _ in queue], batch)
+        best = _Best(limit, self.base.forward.shape[1])
+        at, batch = 0, float(FIRST)
+        most = self._most(queue)
+        while at < len(queue) and pull.ceiling * most(at) >= best.floor:
+            end = at + _first_of([size for _, size, _, _ in queue[at:]], batch)
             # A node whose heaviest label is one of the last of these may be worth too little already.
-            while taken > 1 and pull.ceiling * self._most(queue[taken - 1 :]) < best.floor:
-                taken -= 1
-            rows, codes = self._joined([piece for _, _, label in queue[:taken] for piece in known[label].pieces])
-            queue, batch = queue[taken:], batch * GROWTH
-            sums = _sums(weights.take(codes, mode="clip"))
+            while end > at + 1 and pull.ceiling * most(end - 1) < best.floor:
+                end -= 1
+            rows, codes = self._joined([piece for *_, told in queue[at:end] for piece in told.pieces])
+            at, batch = end, batch * GROWTH
+            sums = _sums(weights, codes)
             if best.floor and pull.ceiling < 1:
                 # Only what could enter is worth the reckoning.
                 enough = np.flatnonzero(pull.ceiling * sums >= best.floor * (1 - ROUNDING))
@@ -196,11 +188,19 @@ class LabelWalk:
         shown = self.shown.take(rows)
         return rows[shown], codes[:, shown]
 
-    def _most(self, queue: Queue) -> float:
-        """The most that a node of the table can weigh by these labels alone; the heaviest come first."""
-        tags = [-negative for negative, _, label in queue if label.what == "tag"]
-        buckets = [-negative for negative, _, label in queue if label.what == "bucket"]
-        return sum(tags[: self.base.most_tags]) + sum(buckets[: self.base.most_buckets])
+    def _most(self, queue: Queue) -> Callable[[int], float]:
+        """From a place in the queue to the most that a node of the table can weigh by the labels from there on."""
+        kinds = [label.what == "tag" for _, _, label, _ in queue]
+        tags = [-one[0] for one, is_tag in zip(queue, kinds, strict=True) if is_tag]
+        buckets = [-one[0] for one, is_tag in zip(queue, kinds, strict=True) if not is_tag]
+        before = [0, *accumulate(kinds)]
+        most_tags, most_buckets = self.base.most_tags, self.base.most_buckets
+
+        def most(at: int) -> float:
+            tag, bucket = before[at], at - before[at]
+            return sum(tags[tag : tag + most_tags]) + sum(buckets[bucket : bucket + most_buckets])
+
+        return most
 
     def _column(self, rows: RowNumbers) -> Column:
         return lambda name: getattr(self.base, name)[rows]
@@ -303,6 +303,14 @@ def _count(codes: NDArray[np.int32], labels: Mapping[Label, int]) -> Ints:
     return np.bincount(numbers.take(codes, mode="clip"), minlength=len(labels) + 1)[1:]
 
 
+def _by_code(queue: Queue) -> Floats:
+    """The weight of every code up to one more than the highest that has one: what lies beyond it weighs nothing."""
+    codes = [told.code for *_, told in queue]
+    weights = np.zeros(2 + max(codes, default=0))
+    weights[codes] = [-one[0] for one in queue]
+    return weights
+
+
 def _size(pieces: Sequence[Piece]) -> int:
     return sum(len(piece.rows) for piece in pieces)
 
@@ -312,11 +320,11 @@ def _best_first(values: Mapping[int, float]) -> list[tuple[int, float]]:
     return [(row, -negative) for negative, row in sorted([(-value, row) for row, value in values.items()])]
 
 
-def _sums(table: Floats) -> Floats:
-    """The sum of each column: row by row, which for few long rows is fastest."""
-    total: Floats = table[0] + table[1]
-    for row in table[2:]:
-        total += row
+def _sums(weights: Floats, codes: NDArray[np.int32]) -> Floats:
+    """What the codes of each column weigh together; one behind the last of `weights` weighs what that does."""
+    total: Floats = weights.take(codes[0], mode="clip")
+    for row in codes[1:]:
+        total += weights.take(row, mode="clip")
     return total
 
 

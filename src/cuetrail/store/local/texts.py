@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from operator import itemgetter
 
-from cuetrail.model import Found, TextQuery, Where
+from cuetrail.model import Found, Node, TextQuery, Where
 from cuetrail.quick import maker
 from cuetrail.store.local.read import Reader
 from cuetrail.store.local.textindex import TextIndex
-from cuetrail.store.local.textsearch import TextSearch
+from cuetrail.store.local.textsearch import Matches, TextSearch
+from cuetrail.store.words import Terms, searched
 
 # Up to so many more nodes than are wanted are read at once, instead of first looking which of them are.
 FEW_MORE = 10
@@ -32,16 +34,28 @@ def search(
         sides = [(True, favour[0]), (False, favour[1])]
     rows: list[tuple[float, bool, int, str, int, Found]] = []
     for internal, factor in sides:
-        matches = TextSearch(view, index.analyser, parts, where, internal).run(query, limit)
-        keys = [match.key for match in matches]
+        texts = TextSearch(view, index.analyser, parts, where, internal)
+        matches = texts.run(query, limit)
+        keys = [match.key for match in matches.found]
         whole = reader.nodes_by_key(keys) if nodes and len(keys) <= limit + FEW_MORE else {}
         shown = {key: (node.id, node.at) for key, node in whole.items()} if whole else reader.shown(keys)
-        for match in (match for match in matches if match.key in shown):
+        full = _full(texts, matches, whole)
+        for match in (match for match in matches.found if match.key in shown):
             (id_, at), score = shown[match.key], match.score * factor
             found = _found(id_, score, match.boosted, factor, whole.get(match.key), match.key)
-            rows.append((-score, not match.holds_all, -at, id_, match.key, found))
+            rows.append((-score, match.key not in full, -at, id_, match.key, found))
     best = sorted(rows, key=itemgetter(0, 1, 2, 3))[:limit]
     return _with_nodes(best, reader) if nodes and not all(row[5].node for row in best) else [row[5] for row in best]
+
+
+def _full(texts: TextSearch, matches: Matches, nodes: Mapping[int, Node]) -> set[int]:
+    """Which of the matches that have equals hold every term: as their nodes say, or as the index does."""
+    if not matches.tied:
+        return set()
+    if not nodes:
+        return texts.holding_all(matches.terms, matches.tied)
+    terms = Terms(matches.terms)
+    return {key for key in matches.tied if key in nodes and terms.all_in(searched(nodes[key]))}
 
 
 def _with_nodes(rows: list[tuple[float, bool, int, str, int, Found]], reader: Reader) -> list[Found]:

@@ -71,12 +71,19 @@ Lists = tuple[Hits, Hits]
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A found document: its node key, score, and whether a label doubled it. `holds_all` is told only among equals."""
+    """A found document: its node key, score, and whether a label doubled it."""
 
     key: int
     score: float
     boosted: bool
-    holds_all: bool = False
+
+
+class Matches(NamedTuple):
+    """The best documents. Of those in `tied`, which have equals, the ones that hold all `terms` come before those."""
+
+    found: list[Match]
+    tied: Sequence[int] = ()
+    terms: Sequence[str] = ()
 
 
 class _Wanted(NamedTuple):
@@ -98,7 +105,7 @@ class _Labelled(NamedTuple):
     most: int
 
 
-_match = maker(Match, "key", "score", "boosted")
+_match = maker(Match)
 
 
 class TextSearch:
@@ -129,32 +136,28 @@ class TextSearch:
         """The terms of a text, in order, repeats kept."""
         return self.analyser.analyze(analysable(clean(text)))
 
-    def run(self, query: TextQuery, limit: int) -> list[Match]:
-        """The best `limit` matches and all that tie with the last; `holds_all` is told apart only among equals."""
+    def run(self, query: TextQuery, limit: int) -> Matches:
+        """The best `limit` matches and all that tie with the last."""
         phrases = [words for words in map(self.words, query.phrases) if words]
         if not all(self.searcher.doc_freq("body", word) for words in phrases for word in words):
-            return []
+            return Matches([])
         terms = list(dict.fromkeys(self.words(query.words) + [w for p in phrases for w in p]))
         filters = self.filters + [(Occur.Must, _silent(self._phrase(p))) for p in phrases]
         if query.prefix:
             terms = self._with_completions(query.words, terms)
         if limit <= 0 or not terms:
-            return self._newest(limit) if limit > 0 and self.narrowed and not query.words.strip() else []
+            alone = limit > 0 and self.narrowed and not query.words.strip()
+            return Matches(self._newest(limit) if alone else [])
         # Tantivy makes room for as many hits as are asked for.
         limit = min(limit, self.searcher.num_docs + 1)
         near = self._misspelt(query, terms)
         if near:
-            return self._fuzzy(terms, near, filters, limit)
+            return Matches(self._fuzzy(terms, near, filters, limit))
         wanted = self._wanted(terms, {words[0] for words in phrases if len(words) == 1} if phrases else None)
         if not wanted.weights:
-            return []
-        plain, boosted = self._lists(wanted, filters, self._labelled(terms), limit)
-        kept = self._best(plain, boosted, limit)
-        tied = _tied(kept) if len(wanted.weights) == len(terms) > 1 else []
-        if tied:
-            full = self._holding_all(list(wanted.weights), tied)
-            kept = [Match(m.key, m.score, m.boosted, m.key in full) for m in kept]
-        return kept
+            return Matches([])
+        kept = self._best(*self._lists(wanted, filters, self._labelled(terms), limit), limit)
+        return Matches(kept, _tied(kept) if len(wanted.weights) == len(terms) > 1 else (), terms)
 
     def _filters(self, parts: Sequence[int] | None, where: Where) -> Filters:
         schema = self.schema
@@ -282,11 +285,12 @@ class TextSearch:
 
     def _best(self, plain: Hits, boosted: Hits, limit: int) -> list[Match]:
         """Both lists as one: the `limit` best and all that tie with the last of them."""
-        keys = self._keys([*plain, *boosted])
-        boosts = {key: score * LABEL_BOOST for key, (score, _) in zip(keys[len(plain) :], boosted, strict=True)}
-        scores = {key: score for key, (score, _) in zip(keys, plain, strict=False) if key not in boosts}
-        scores.update(boosts)
-        return [_match(key, score, key in boosts) for score, key in levelled(scores, limit)]
+        hits = [(score * LABEL_BOOST, address) for score, address in boosted]
+        places = {(address.segment_ord, address.doc) for _, address in boosted}
+        hits += [hit for hit in plain if (hit[1].segment_ord, hit[1].doc) not in places] if places else plain
+        best = levelled({number: score for number, (score, _) in enumerate(hits)}, limit)
+        keys = self._keys([hits[number] for _, number in best])
+        return [_match(key, score, number < len(boosted)) for key, (score, number) in zip(keys, best, strict=True)]
 
     def _keys(self, hits: Hits) -> list[int]:
         """The keys of documents. Whatever their number it costs as much as a short search, so it is asked once."""
@@ -295,7 +299,7 @@ class TextSearch:
         # Every document has a key, and it is a whole number.
         return cast(list[int], self.searcher.fast_field_values("key", [address for _, address in hits]))
 
-    def _holding_all(self, terms: list[str], keys: list[int]) -> set[int]:
+    def holding_all(self, terms: Sequence[str], keys: Sequence[int]) -> set[int]:
         """Which of these documents hold every term."""
         found: set[int] = set()
         for some in chunks(keys):

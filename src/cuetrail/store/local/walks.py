@@ -8,14 +8,14 @@ from functools import cache
 
 import numpy as np
 
-from cuetrail.model import Node, Walk, Walked, WalkQuery, Where
+from cuetrail.model import Walk, Walked, WalkQuery, Where
 from cuetrail.quick import maker
 from cuetrail.store.local.labelindex import LabelIndex
 from cuetrail.store.local.labelwalk import Candidates, LabelWalk, by_gravity, by_rarity
 from cuetrail.store.local.read import Reader
 from cuetrail.store.local.textindex import TextIndex
 from cuetrail.store.local.textsearch import TextSearch
-from cuetrail.store.words import body_of, terms_of
+from cuetrail.store.words import Terms, searched, terms_of
 
 # A few more than wanted are asked for: some of them match a word of the query and are no walkers. Where the query is
 # long, as many as are likely to be needed: to look how many documents have its words takes less than a second round.
@@ -23,6 +23,8 @@ SPARE, LETTERS, LONG = 3, 32, 1_000
 GROWTH = 8
 # Where most of what is near matches the query, asking node by node costs more than asking who does not match.
 MOST_ASKED = 2_000
+# So many nodes are sooner read than asked for in the index.
+FEW = 6
 
 _walked = maker(Walked)
 
@@ -98,14 +100,20 @@ class _Walkers:
         found: list[Walked] = []
         query = self._query
         if not (query.fuzzy or query.mend or query.prefix):
-            # As a rule the first will do, and reading them takes less than asking the index for their words.
-            words = set(terms_of(" ".join((query.words, *query.phrases))))
+            # As a rule the first will do, and reading a few takes less than asking the index for their words.
+            words = Terms(terms_of(" ".join((query.words, *query.phrases))))
             some, pairs = pairs[: self._limit], pairs[self._limit :]
-            found = [walked for walked in self._read(some) if words.isdisjoint(_terms(walked.node))]
+            found = self._without(words, some)
+            if len(found) < self._limit and len(pairs) <= FEW:
+                return (*found, *self._without(words, pairs))[: self._limit]
         if pairs and len(found) < self._limit:
             matching = self._matching()([key for key, _ in pairs])
             return self.first([pair for pair in pairs if pair[0] not in matching], found)
         return tuple(found)
+
+    def _without(self, words: Terms, pairs: Pairs) -> list[Walked]:
+        """Those of these that are no footholds and hold none of the words."""
+        return [walked for walked in self._read(pairs) if not words.any_in(searched(walked.node))]
 
     def first(self, pairs: Pairs, found: Sequence[Walked] = ()) -> tuple[Walked, ...]:
         """What was found already, and the first of these that are no footholds."""
@@ -120,8 +128,3 @@ class _Walkers:
         nodes = self._reader.nodes_by_key([key for key, _ in pairs])
         read = [_walked(nodes[key], value) for key, value in pairs if key in nodes]
         return [walked for walked in read if walked.node.id not in self._ids]
-
-
-def _terms(node: Node) -> list[str]:
-    """What of a node is in the text index."""
-    return terms_of(body_of(node.name, node.aliases, node.text))

@@ -19,7 +19,7 @@ from cuetrail.model import DERIVED, NEWBORN, Edge, Fact, Life, Node, Tag
 from cuetrail.store.facts import ACTIVE, until
 from cuetrail.store.neo4j.ids import short, uid
 from cuetrail.store.relations import edge_words, meaning_of
-from cuetrail.store.words import body_of, terms_of
+from cuetrail.store.words import searched, terms_of
 
 Props = dict[str, Any]
 
@@ -102,7 +102,7 @@ def node_props(node: Node, key: int, part: int) -> Props:
         "valid_until": node.valid_until,
         "silent": True if is_silent(node) else None,
         "check": check_sum(node),
-        "body": " ".join(terms_of(body_of(node.name, node.aliases, node.text))),
+        "body": " ".join(terms_of(searched(node))),
         "marks": marks(node, key, part),
         "moment": moment(node.at),
     }

@@ -54,8 +54,8 @@ def _after(statements: list[Any], single: bool = True) -> dict[int, Fact]:
     rows: dict[int, Fact] = {}
     for value, at, start, end, confidence, source in statements:
         if source == "retract":
-            verdicts = [Verdict(one.id, "retracted", at, single=single) for one in rows.values()]
-            rows = _put(rows, judge(verdicts, list(rows.items())))
+            verdicts = [Verdict(one.id, "retracted", at) for one in rows.values()]
+            rows = _put(rows, judge(verdicts, list(rows.items()), single))
             continue
         fact = Fact(
             fact_id("s", "status", None, value), "s", "status", value=value, confidence=confidence, source=source,

@@ -18,11 +18,11 @@ from cuetrail.exploring import now_ms
 from cuetrail.ingest.linking import Change, is_found, resolve
 from cuetrail.model import Budget, Direction, Fact, Node, Scope, Stats, Where
 from cuetrail.narrate import Matter, Narrative, gather, renewed, tell
-from cuetrail.predicates import declaration, one_each, single_valued
+from cuetrail.predicates import one_each, single_valued
 from cuetrail.render import budget_measure
 from cuetrail.resolution import UNTYPED, resolve_entity
 from cuetrail.store.base import Batch, Written
-from cuetrail.store.facts import EVER, Stated, Verdict, begins, ends_of, holds, until, value_of
+from cuetrail.store.facts import EVER, Stated, Verdict, begins, declaration, ends_of, holds, until, value_of
 from cuetrail.store.timeline import as_stated
 from cuetrail.text import norm_name, norm_tag
 
@@ -166,8 +166,7 @@ class Believing(Asking):
         if as_stated(fact).status == "retracted" or (fact.status, status) == ("superseded", "confirmed"):
             raise InputError(f"the fact {id_!r} is {fact.status}: state it again if it holds after all")
         moment = now_ms() if now is None else now
-        single = bool(self._single([fact.predicate]))
-        verdict = Verdict(id_, "confirmed" if status == "confirmed" else "retracted", moment, single=single)
+        verdict = Verdict(id_, "confirmed" if status == "confirmed" else "retracted", moment)
         self._write(Batch(verdicts=[verdict]))
         judged = self.store.facts_by_id(self.scope, [id_]).get(id_) or self._rest_of(fact)
         if as_stated(judged).status != status:
@@ -191,7 +190,7 @@ class Believing(Asking):
         norm = norm_tag(predicate)
         if not norm:
             raise InputError("there is no predicate to declare: name one, such as works_at")
-        self.store.keep(declaration(self.scope, norm), "single" if single else "many")
+        self.store.keep(declaration(self.scope.tenant, self.scope.user, norm), "single" if single else "many")
         self._write(Batch(declared={norm: single}))
         return norm
 

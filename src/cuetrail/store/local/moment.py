@@ -9,11 +9,9 @@ from pathlib import Path
 from cuetrail.model import Scope
 from cuetrail.store.base import Record, VectorSpace
 from cuetrail.store.local import dreaming, spaces
-from cuetrail.store.local.db import chunks, marks
+from cuetrail.store.local.db import KEPT, chunks, marks
 from cuetrail.store.local.home import Home
 from cuetrail.store.local.read import Reader
-
-KEPT = "kept:"
 
 
 class Moment:

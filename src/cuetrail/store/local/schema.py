@@ -281,9 +281,15 @@ def _stated(db: sqlite3.Connection) -> None:
     db.execute("CREATE TABLE IF NOT EXISTS uses (part INTEGER PRIMARY KEY, count INTEGER NOT NULL)")
 
 
+def _by_value(db: sqlite3.Connection) -> None:
+    """What finds all facts that say the same, also of an entity with many."""
+    db.execute("CREATE INDEX IF NOT EXISTS facts_by_value ON facts (subject, predicate, object, substr(value, 1, 64))")
+    db.execute("DROP INDEX IF EXISTS facts_by_subject")
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _first, _change_over, _dreams, _energy, _expiry, _facts, _core, _types, _time, _ahead, _time, _named,
-    _relations, _stated,
+    _relations, _stated, _by_value,
 )  # fmt: skip
 VERSION = len(MIGRATIONS)
 

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 
 from cuetrail.errors import WrongVersion
 from cuetrail.store.neo4j.connection import Connection, rows
-from cuetrail.store.neo4j.ranks import INDEXES, rank_all
+from cuetrail.store.neo4j.ranks import BY_VALUE, INDEXES, rank_all
 from cuetrail.store.neo4j.relationwords import enter_all
 
 # One of them is there at a time, but for the moment in which it is made anew.
@@ -98,9 +98,9 @@ TIME = ("CREATE INDEX cue_by_node_part_at_key IF NOT EXISTS FOR (n:CueNode) ON (
 AHEAD = ("CREATE INDEX cue_by_fact_valid_from IF NOT EXISTS FOR (n:CueFact) ON (n.valid_from)",)
 USES = ("CREATE CONSTRAINT cue_uses_part IF NOT EXISTS FOR (u:CueUses) REQUIRE u.part IS UNIQUE",)
 
-MIGRATIONS: tuple[Sequence[str], ...] = (_first(), FACTS, (), TIME, AHEAD, INDEXES, RELATIONSHIPS, USES)
+MIGRATIONS: tuple[Sequence[str], ...] = (_first(), FACTS, (), TIME, AHEAD, INDEXES, RELATIONSHIPS, USES, BY_VALUE)
 VERSION = len(MIGRATIONS)
-_RANKED = MIGRATIONS.index(INDEXES) + 1
+_RANKED = MIGRATIONS.index(BY_VALUE) + 1
 _WORDED = MIGRATIONS.index(RELATIONSHIPS) + 1
 # What earlier versions needed.
 _OLD_INDEXES = ("cue_by_edge_lower_type",)

@@ -76,22 +76,44 @@ def refit(present: Sequence[tuple[H, Fact]], single: bool) -> Settled[H]:
     """What changes among the facts of one subject and predicate when some are gone, or when their predicate is declared
     to be single-valued or not.
     """
-    new, changed = written(statements(present), single)
+    said = _once(statements(present))
+    new, changed = written(said, single)
+    left = {handle for one in said for handle, _ in one.rows}
+    changed |= dict.fromkeys(handle for handle, _ in present if handle not in left)
     if single:
         return new, changed
-    rows = {**dict(present), **changed}
-    left = {handle: fact for handle, fact in rows.items() if fact is not None}
-    return new, {**changed, **_found_by_value(left, {fact.id for fact, _ in new})}
+    rows = {handle: fact for handle, fact in {**dict(present), **changed}.items() if fact is not None}
+    gone = {fact.superseded_by for _, fact in present} - {fact.id for fact, _ in new}
+    return new, {**changed, **_found_by_value(rows, gone)}
 
 
-def _found_by_value(rows: Mapping[H, Fact], taken: Container[str]) -> dict[H, Fact]:
-    """Of values that no fact has the plain id of, by which the same is found when it is stated again, the fact that
-    holds longest under that id, and what refers to it.
+def _once(said: Sequence[Statement[H]]) -> list[Statement[H]]:
+    """The statements without those that say nothing more than an earlier one of the same text."""
+    by_value: dict[Hashable, list[Statement[H]]] = {}
+    for one in sorted(said, key=lambda one: (one.fact.created, one.fact.id)):
+        same = by_value.setdefault(value_of(one.fact), [])
+        if not any(_is_one(other.fact, one.fact) and _is_as_sure(other, one) for other in same):
+            same.append(one)
+    return [one for some in by_value.values() for one in some]
+
+
+def _is_as_sure(one: Statement[H], other: Statement[H]) -> bool:
+    """Whether one holds as long, as surely and by as good a word as another."""
+    around = one.start <= other.start and other.end <= one.end and other.fact.status in ACTIVE
+    return around and (one.fact.confidence, source_weight(one.fact.source)) >= (
+        other.fact.confidence,
+        source_weight(other.fact.source),
+    )
+
+
+def _found_by_value(rows: Mapping[H, Fact], gone: Container[str | None]) -> dict[H, Fact]:
+    """Of values the fact of which is gone that had the plain id, by which the same is found when it is stated again,
+    the one that holds longest under that id, and what refers to it.
     """
     plain = {handle: fact_id(fact.subject, fact.predicate, fact.object, fact.value) for handle, fact in rows.items()}
     lost = set(plain.values()) - {fact.id for fact in rows.values()}
     longest = {plain[handle]: handle for handle in sorted(rows, key=lambda handle: until(rows[handle]))}
-    changed = {longest[id_]: replace(rows[longest[id_]], id=id_) for id_ in lost if id_ not in taken}
+    changed = {longest[id_]: replace(rows[longest[id_]], id=id_) for id_ in lost if id_ in gone}
     renamed = {rows[handle].id: fact.id for handle, fact in changed.items()}
     for handle, row in rows.items():
         if row.superseded_by in renamed:

@@ -80,7 +80,6 @@ _SHADOWING = f"""WITH DISTINCT f WHERE EXISTS {{ MATCH (s:CueFact {{topic: f.top
   AND s.predicate = f.predicate AND
   (s.status = 'superseded' OR s.stated_from IS NOT NULL OR s.stated_until IS NOT NULL) }} {_TOPIC}"""
 _OF_OBJECTS = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}})<-[:CUE_OBJECT]-(f:CueFact) {_SHADOWING}"""
-_OF_SUBJECTS = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}})<-[:CUE_SUBJECT]-(f:CueFact) {_SHADOWING}"""
 _OF_REFS = f"MATCH (f:CueFact) WHERE f.part IN $mine AND f.source_ref IN $refs {_SHADOWING}"
 _OF_PREDICATE = f"MATCH (f:CueFact) WHERE f.part IN $mine AND f.predicate = $predicate WITH DISTINCT f {_TOPIC}"
 _ENDS = """UNWIND $uids AS uid MATCH (f:CueFact {uid: uid})-[:CUE_SUBJECT]->(a:CueNode)
@@ -244,10 +243,10 @@ def judge(w: Write, verdicts: Sequence[Verdict]) -> None:
         _store(w, settling.judge(by_topic[topic], present, _has_one_value(w, topic[0], topic[2])))
 
 
-def shadowing(w: Write, keys: Sequence[int], as_subject: bool = False) -> list[Topic]:
-    """The topics of facts that keep others from holding, of these nodes as objects, or as subjects."""
-    found = rows(w.tx, _OF_SUBJECTS if as_subject else _OF_OBJECTS, keys=keys)
-    return [(part, subject, predicate) for part, subject, predicate in found if as_subject or subject not in keys]
+def shadowing(w: Write, keys: Sequence[int]) -> list[Topic]:
+    """The topics of facts that keep others from holding, of these nodes as objects."""
+    found = rows(w.tx, _OF_OBJECTS, keys=keys)
+    return [(part, subject, predicate) for part, subject, predicate in found if subject not in keys]
 
 
 def refit(w: Write, topics: Sequence[Topic], single: bool | None = None) -> None:

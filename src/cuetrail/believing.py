@@ -35,6 +35,11 @@ def _normal(cue: Cue) -> Cue:
     return replace(cue, query=replace(cue.query, words=words, phrases=phrases))
 
 
+def _is_echo(fact: Fact, other: Fact | None) -> bool:
+    """Whether a text says nothing but what another one does."""
+    return other is not None and until(fact) <= begins(fact) and value_of(fact) == value_of(other)
+
+
 class Kept(NamedTuple):
     """A narrative that may be told again, what it was made of, and how much that had been used."""
 
@@ -198,17 +203,26 @@ class Believing(Asking):
 
     @checked
     def facts(self, subject: str, *, as_of: int | None = None, now: int | None = None) -> list[Fact]:
-        """What is believed of a subject, given by id or name, now or `as_of` a time; the most certain first."""
+        """What is believed of a subject, given by id or name, now or `as_of` a time; the most certain first.
+
+        Of what nothing is called nothing is believed. Raises InputError where a name is that of several.
+        """
         moment = (now_ms() if now is None else now) if as_of is None else as_of
         return one_each(self.store, self.scope, [f for f in self.fact_history(subject) if holds(f, moment)])
 
     @checked
     def fact_history(self, subject: str, *, predicate: str | None = None) -> list[Fact]:
-        """All that was ever stated of a subject, also what has ended; the most certain first."""
+        """All that was ever stated of a subject, also what has ended, and what was never believed; the most certain first.
+
+        What several texts say of the same time is told once. Of what nothing is called it is [], as with `facts`.
+        """
         known = resolve_entity(self.store, self.scope, subject) if norm_name(subject) else None
         every = self.store.facts(self.scope, [known.id]).get(known.id, []) if known is not None else []
         norm = norm_tag(predicate) if predicate is not None else None
-        return [fact for fact in every if norm in (None, fact.predicate)]
+        known_by = {fact.id: fact for fact in every}
+        return [
+            f for f in every if norm in (None, f.predicate) and not _is_echo(f, known_by.get(f.superseded_by or ""))
+        ]
 
     @checked
     def fact_ids(self, prefix: str, *, limit: int = 10) -> list[str]:

@@ -19,7 +19,7 @@ from cuetrail.ingest.linking import Change, is_found, norms_of, resolve
 from cuetrail.model import Fact, Node, Scope
 from cuetrail.resolution import Resolved, entity_of, precedence, resolve_entity, subjects_of
 from cuetrail.store.base import Batch, Store
-from cuetrail.store.facts import MADE_FOR_A_FACT, Stated, Verdict, value_of
+from cuetrail.store.facts import ACTIVE, MADE_FOR_A_FACT, Stated, Verdict, value_of
 from cuetrail.text import fact_id, norm_name, source_id
 
 # Who a user is in a chat, and whose words are nobody's facts.
@@ -105,12 +105,32 @@ def _fields(file: Node) -> list[Triple]:
 
 def _end(store: Store, scope: Scope, batch: Batch, refs: Sequence[str], now: int) -> None:
     """Retract what was read out of texts that go, or of fields that changed, and is not stated again."""
-    if refs:
-        again = {said for one in batch.stated for said in _said(one)}
-        left = [fact for fact in store.facts_from(scope, refs) if fact.source != "user_edit"]
-        gone = [fact for fact in left if (fact.subject, fact.predicate, value_of(fact)) not in again]
-        batch.verdicts += [Verdict(fact.id, "retracted", now, "statement") for fact in gone]
-        batch.stated = [replace(one, gone=frozenset(refs)) for one in batch.stated]
+    if not refs:
+        return
+    again: dict[Hashable, list[str | None]] = {}
+    for one in batch.stated:
+        for said in _said(one):
+            again.setdefault(said, []).append(one.fact.source_ref)
+    gone: dict[Hashable, list[Fact]] = {}
+    for fact in store.facts_from(scope, refs):
+        if fact.source != "user_edit":
+            gone.setdefault((fact.subject, fact.predicate, value_of(fact)), []).append(fact)
+    for said, facts in gone.items():
+        living_on = _living_on(facts, again.get(said, []), batch.successors)
+        ending = [fact for fact in facts if fact.source_ref not in living_on]
+        batch.verdicts += [Verdict(fact.id, "retracted", now, "statement") for fact in ending]
+    batch.stated = [replace(one, gone=frozenset(refs)) for one in batch.stated]
+
+
+def _living_on(facts: Sequence[Fact], again: Sequence[str | None], successors: Mapping[str, str]) -> set[str | None]:
+    """Of texts that go those whose statement lives on in a text that says it again: in each, one."""
+
+    def rank(fact: Fact) -> tuple[bool, bool, bool]:
+        ref = fact.source_ref or ""
+        return ref not in again, successors.get(ref) not in again, fact.status not in ACTIVE
+
+    refs = dict.fromkeys(fact.source_ref for fact in sorted(facts, key=rank))
+    return set(list(refs)[: len(again)])
 
 
 def _said(one: Stated) -> Iterator[Hashable]:

@@ -58,6 +58,7 @@ class Stated:
     def ids(self) -> Iterator[str]:
         """The ids under which it may be known."""
         yield self.fact.id
+        yield fact_id(self.fact.subject, self.fact.predicate, self.fact.object, self.fact.value)
         if self.fact.object is not None and self.words is not None:
             yield fact_id(self.fact.subject, self.fact.predicate, None, self.words)
 

@@ -134,21 +134,19 @@ def _add(said: list[Statement[H]], stated: Stated, single: bool) -> None:
     """Put a statement to the others; what holds and is said again is no second one."""
     same = [one for one in said if _says(one.fact, stated)]
     new = _as_spelt(as_stated(stated.fact), same)
-    twins = [one for one in same if key_of(one.fact)[:-1] == key_of(new)[:-1]]
-    if stated.settled and twins:
-        for one in twins:
-            one.fact = _reconciled(one.fact, new)
+    if stated.settled and _is_known(same, new):
         return
     for one in same:
         # So far its object may be known as a text: it leads to an entity now.
         if one.fact.object != new.object:
             one.fact = replace(one.fact, id=new.id, object=new.object, value=new.value)
     moved = next((one for one in same if one.fact.source_ref in stated.gone and one.fact.status in ACTIVE), None)
-    twin = next((one for one in twins if one.fact.status in ACTIVE), None)
-    find = _believed if single else _overlapping
-    holding = twin or moved or find(said, same, new)
-    if holding is None and not single and not stated.by_user and _was_taken_back(same, new):
-        return
+    twin = next((one for one in same if key_of(one.fact) == key_of(new)), None)
+    holding = twin or moved
+    if holding is None and not stated.settled:
+        holding = (_believed if single else _overlapping)(said, same, new)
+        if holding is None and not single and not stated.by_user and _was_taken_back(same, new):
+            return
     last = max((one.last for one in said), default=0) + 1
     first = max((one.first for one in said), default=0) + 1
     if holding is None:
@@ -163,8 +161,8 @@ def _add(said: list[Statement[H]], stated: Stated, single: bool) -> None:
         said.append(holding)
     else:
         start = holding.fact.valid_from if single else _start(holding.fact, stated)
-        kept = replace(_restated(holding.fact, stated), valid_from=start)
-        holding.fact = replace(kept, restated=max(weight(new), holding.fact.restated or weight(new)))
+        last_said = max(weight(new), holding.fact.restated or weight(new)) if single else holding.fact.restated
+        holding.fact = replace(_restated(holding.fact, stated), valid_from=start, restated=last_said)
         holding.last = last
     if stated.by_user and not single:
         _make_way(holding, same)
@@ -178,10 +176,19 @@ def _as_spelt(new: Fact, same: Sequence[Statement[H]]) -> Fact:
     return replace(new, value=min(known, key=lambda fact: fact.created).value) if known else new
 
 
-def _reconciled(here: Fact, there: Fact) -> Fact:
-    """A statement that came back from another memory, or from an earlier state of this one: what ended here has ended,
-    and what was confirmed or ended there, too.
+def _is_known(same: Sequence[Statement[H]], new: Fact) -> bool:
+    """Whether what comes from another memory, or from an earlier state of this one, was stated here as well, or taken
+    back since it was stated. What became of it there is then so here, too.
     """
+    twins = [one for one in same if one.fact.created == new.created]
+    for one in [one for one in twins if key_of(one.fact) == key_of(new)] or twins:
+        one.fact = _reconciled(one.fact, new)
+    ended = [one.fact for one in same if one.fact.status == "retracted" and new.created <= until(one.fact)]
+    return bool(twins) or any(new.source_ref == fact.source_ref or fact.source == "user_edit" for fact in ended)
+
+
+def _reconciled(here: Fact, there: Fact) -> Fact:
+    """A statement as it stands after both: what ended here has ended, and what was confirmed or ended there, too."""
     if "retracted" not in (here.status, there.status):
         return replace(here, status="confirmed") if there.status == "confirmed" else here
     return here if here.status == "retracted" else replace(here, status="retracted", valid_until=there.valid_until)

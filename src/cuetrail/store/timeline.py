@@ -77,10 +77,11 @@ def as_stated(row: Fact) -> Fact:
         end = None
     elif end is None and status == "retracted":
         end = begins(row)
+    start = row.valid_from if row.stated_from is None else row.stated_from
     return replace(
         row,
         status=status,
-        valid_from=row.valid_from if row.stated_from is None else row.stated_from,
+        valid_from=None if start == row.created else start,
         valid_until=None if end == EVER else end,
         superseded_by=None,
         stated_from=None,
@@ -99,14 +100,16 @@ def statements(present: Iterable[tuple[H, Fact]]) -> list[Statement[H]]:
         one.fact = fact
         one.rows.append((handle, row))
     # Of what was stated at one moment that was the last, or the first if none is certain, which is believed.
-    for name, better in (("last", True), ("first", False)):
-        rank = {
-            key: (any(row.status != "superseded" for _, row in one.rows) is better, one.fact.id)
-            for key, one in found.items()
-        }
-        for number, key in enumerate(sorted(found, key=rank.__getitem__)):
-            setattr(found[key], name, number)
+    ranked = sorted(found.values(), key=_standing)
+    for number, one in enumerate(ranked):
+        one.last, one.first = number, len(ranked) - number
     return list(found.values())
+
+
+def _standing(one: Statement[H]) -> tuple[bool, bool, int, str]:
+    """By which of two statements of one moment it is known which one is believed where both claim to hold."""
+    held = [row for _, row in one.rows if begins(row) < until(row)]
+    return any(begins(row) == one.start for row in held), bool(held), one.start, one.fact.id
 
 
 def key_of(fact: Fact) -> tuple[Hashable, ...]:
@@ -176,7 +179,7 @@ def _claims(number: int, one: Statement[H], single: bool) -> Iterable[_Claim]:
     yield _Claim(one.start, one.end, certain, (weight(fact), fact.created, one.last), early, number)
     if fact.restated is not None:
         again = max(fact.restated, one.start)
-        yield _Claim(again, max(again, one.end), certain, (again, again, one.last), early, number)
+        yield _Claim(again, max(again, one.end), certain, (again, fact.created, one.last), early, number)
 
 
 def written(said: Sequence[Statement[H]], single: bool) -> tuple[list[tuple[Fact, H | None]], dict[H, Fact | None]]:
@@ -255,7 +258,7 @@ def _as_row(one: Statement[H], stretch: Stretch, last: bool) -> Fact:
     return replace(
         fact,
         status=status,
-        valid_from=fact.valid_from if stretch.start == start else stretch.start,
+        valid_from=None if stretch.start == start == fact.created else stretch.start,
         valid_until=None if stretch.end == EVER else stretch.end,
         stated_from=None if stretch.start == start else start,
         stated_until=None if as_is == end else end,

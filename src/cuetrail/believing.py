@@ -212,7 +212,7 @@ class Believing(Asking):
 
     @checked
     def fact_history(self, subject: str, *, predicate: str | None = None) -> list[Fact]:
-        """All that was ever stated of a subject, also what has ended, and what was never believed; the most certain first.
+        """All that was ever stated of a subject, also what has ended or never held; the most certain first.
 
         What several texts say of the same time is told once. Of what nothing is called it is [], as with `facts`.
         """

@@ -493,6 +493,19 @@ def test_a_write_of_another_user_drops_nothing(known: Memory) -> None:
         assert values(bob.narrate("user", now=NOW)) == ["milk"]
 
 
+def test_what_is_kept_and_counted_is_kept_and_counted_for_each_user(known: Memory) -> None:
+    told = known.narrate("user", now=NOW)
+    for user in ("bob", "eve"):
+        known.scope = Scope(user=user)
+        known.fact("user", "likes", f"the milk of {user}", now=NOW)
+        for _ in range(2):
+            assert values(known.narrate("user", now=NOW)) == [f"the milk of {user}"]
+        assert known.stats().narratives == {"hits": 1, "misses": 1, "kept": 1}
+    known.scope = Scope()
+    assert known.narrate("user", now=NOW).text == told.text
+    assert known.stats().narratives == {"hits": 1, "misses": 1, "kept": 1}
+
+
 def test_what_is_told_again_is_what_would_be_told_anew_also_after_use(known: Memory) -> None:
     asked: Any = {"record_access": False, "now": NOW + 1}
     known.narrate("user", now=NOW)

@@ -141,7 +141,7 @@ def test_what_was_taken_back_and_is_stated_from_before_is_believed_once_then(mem
     memory.fact("Ines", "likes", "tea", now=NOW + 2 * DAY)
     memory.fact("Ines", "likes", "Tea", valid_from=NOW - DAY, now=NOW + 3 * DAY)
     for days in range(-1, 4):
-        assert said(memory, "Ines", as_of=NOW + days * DAY) == [("likes", "Tea")]
+        assert said(memory, "Ines", as_of=NOW + days * DAY) == [("likes", "tea")]
 
 
 def test_who_is_meant_by_i_in_what_others_wrote_nobody_knows(memory: Memory) -> None:

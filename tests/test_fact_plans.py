@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,14 +13,17 @@ import pytest
 
 from cuetrail.model import Fact, Node, Scope
 from cuetrail.store.base import Batch
+from cuetrail.store.facts import Stated
 from cuetrail.store.local import LocalStore
 from cuetrail.store.local.facts import SIDES, queries
 from cuetrail.store.local.read import Reader
+from cuetrail.store.local.rows import FACT
 from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.neo4j.beliefs import query
 from cuetrail.store.neo4j.connection import rows
-from cuetrail.store.neo4j.ranks import INDEXES
+from cuetrail.store.neo4j.ranks import BY_VALUE, INDEXES
 from cuetrail.store.neo4j.schema import MIGRATIONS, migrate
+from cuetrail.text import fact_id
 from tests.servers import Login, alone, wipe
 
 ME = Scope()
@@ -64,6 +69,27 @@ def test_facts_neo4j_had_before_are_found_when_it_is_opened_by_a_newer_version(s
     assert server.beliefs(ME, ["hub"], 0, 3, "both") == {}
     migrate(server.connection)
     assert [f.id for f in server.beliefs(ME, ["hub"], 297, 3, "both")["hub"]] == ["f299", "old f299", "f298"]
+
+
+def test_what_neo4j_had_before_is_the_same_when_it_is_stated_again(server: Neo4jStore) -> None:
+    said = Fact(fact_id("hub", "uses", None, "Rust"), "hub", "uses", value="Rust", confidence=0.5, source="file")
+    for ref in "ab":
+        server.write(ME, Batch(stated=[Stated(replace(said, source_ref=ref))]))
+    older = "MATCH (f:CueFact) REMOVE f.said WITH count(*) AS n MATCH (s:CueSchema) SET s.version = $version"
+    server.connection.writing(lambda tx: rows(tx, older, version=MIGRATIONS.index(BY_VALUE)))
+    migrate(server.connection)
+    server.write(ME, Batch(stated=[Stated(replace(said, source_ref=None, source="user_edit"))]))
+    assert len([f for f in server.facts(ME, ["hub"])["hub"] if f.predicate == "uses"]) == 1
+
+
+def test_what_says_the_same_is_found_without_reading_all_of_a_predicate(tmp_path: Path) -> None:
+    store = LocalStore(tmp_path)
+    store.write(ME, Batch(nodes=[Node("hub", "entity", "Hub")], facts=HUB))
+    store.close()
+    with closing(sqlite3.connect(tmp_path / "memory.db")) as db:
+        where = "f.part + 0 = 1 AND f.subject = 1 AND f.predicate = 'p' AND f.object IS NULL AND substr(f.value, 1, 64)"
+        plan = [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {FACT} WHERE {where} IS substr('v7', 1, 64)")]
+    assert "facts_by_value (subject=? AND predicate=? AND object=? AND <expr>=?)" in str(plan), plan
 
 
 @pytest.mark.parametrize("side", SIDES)

@@ -54,8 +54,8 @@ def _after(statements: list[Any], single: bool = True) -> dict[int, Fact]:
     rows: dict[int, Fact] = {}
     for value, at, start, end, confidence, source in statements:
         if source == "retract":
-            verdicts = [Verdict(one.id, "retracted", at, single=single) for one in rows.values()]
-            rows = _put(rows, judge(verdicts, list(rows.items())))
+            verdicts = [Verdict(one.id, "retracted", at) for one in rows.values()]
+            rows = _put(rows, judge(verdicts, list(rows.items()), single))
             continue
         fact = Fact(
             fact_id("s", "status", None, value), "s", "status", value=value, confidence=confidence, source=source,
@@ -123,3 +123,38 @@ def test_stating_all_in_one_batch_is_stating_one_after_the_other(statements: lis
         return sorted((f.value, begins(f), until(f), f.status) for f in rows)
 
     assert told_of(together) == told_of(apart)
+
+
+@settings(max_examples=400)
+@given(statements=said, more=said, single=st.booleans())
+def test_what_comes_in_from_another_memory_a_second_time_changes_nothing(
+    statements: list[Any], more: list[Any], single: bool
+) -> None:
+    # Each has a moment of its own.
+    first = [(value, 2 * number, *rest) for number, (value, _, *rest) in enumerate(statements)]
+    there = _after(first, single)
+    here = _after([(value, 2 * number + 1, *rest) for number, (value, _, *rest) in enumerate(more)], single)
+    coming = [Stated(fact, single, settled=True) for fact in there.values()]
+    assert _changes(there, settle(coming, list(there.items()))) == {}
+    once = _put(here, settle(coming, list(here.items())))
+    assert _changes(once, settle(coming, list(once.items()))) == {}
+
+
+@settings(max_examples=400)
+@given(statements=said, more=said, single=st.booleans())
+def test_an_earlier_state_that_comes_in_again_brings_nothing_back(
+    statements: list[Any], more: list[Any], single: bool
+) -> None:
+    done = [
+        (value, number, *rest)
+        for number, (value, _, *rest) in enumerate([*statements, *more, (*more[0][:5], "retract")])
+    ]
+    before, after = _after(done[: len(statements)], single), _after(done, single)
+    coming = [Stated(fact, single, settled=True) for fact in before.values()]
+    again = _put(after, settle(coming, list(after.items()))).values()
+    assert [fact for fact in again if holds(fact, 99)] == [], "all was taken back"
+
+
+def _changes(rows: dict[int, Fact], settled: Settled[int]) -> dict[int, Any]:
+    new, changed = settled
+    return {**changed, **{-n: fact for n, (fact, _) in enumerate(new, 1)}}

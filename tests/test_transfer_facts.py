@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from cuetrail import Memory
+from cuetrail.errors import InputError
 from cuetrail.formulas import DAY
+from cuetrail.model import Fact
 
 NOW = 1_700_000_000_000
 
@@ -76,3 +84,94 @@ def test_an_imported_vault_states_what_an_ingested_one_does(tmp_path: Path) -> N
         memory.import_(vault)
         assert [f.value for f in memory.facts("Plan")] == ["draft"]
         assert [f.value for f in memory.facts("JACQ Server")] == ["DuckDB"]
+
+
+def history(memory: Memory) -> list[Fact]:
+    return sorted((f for name in ("Ines", "Tower") for f in memory.fact_history(name)), key=lambda fact: fact.id)
+
+
+@pytest.mark.parametrize("predicate", ["likes", "lives_in"])
+def test_an_older_export_brings_nothing_back_that_was_taken_back_since(tmp_path: Path, predicate: str) -> None:
+    with Memory(tmp_path / "m", embedder=None) as memory:
+        memory.fact("Ines", predicate, "Oslo", now=NOW)
+        said = memory.fact("Ines", predicate, "Rome", source="conversation", now=NOW + DAY)
+        memory.export(tmp_path / "old.jsonl")
+        memory.retract(said.id, now=NOW + 3 * DAY)
+        before = history(memory)
+        for _ in range(2):
+            memory.import_(tmp_path / "old.jsonl")
+            assert history(memory) == before
+
+
+def test_an_export_brings_what_was_confirmed_and_taken_back_there(tmp_path: Path) -> None:
+    with Memory(tmp_path / "a", embedder=None) as memory:
+        drinks = [memory.fact("Ines", "likes", drink, source="file", now=NOW) for drink in ("tea", "ale")]
+        memory.export(tmp_path / "old.jsonl")
+        memory.confirm(drinks[0].id, now=NOW + DAY)
+        memory.retract(drinks[1].id, now=NOW + DAY)
+        memory.export(tmp_path / "new.jsonl")
+        after = history(memory)
+    with Memory(tmp_path / "b", embedder=None) as memory:
+        for name in ("old", "new", "old"):
+            memory.import_(tmp_path / f"{name}.jsonl")
+        assert history(memory) == after
+
+
+stated = st.fixed_dictionaries(
+    {
+        "subject": st.sampled_from(["Ines", "Tower"]),
+        "predicate": st.sampled_from(["lives_in", "likes"]),
+        "word": st.sampled_from(["Oslo", "oslo", "Rome"]),
+        "begin": st.none() | st.integers(0, 9),
+        "length": st.none() | st.integers(1, 4),
+        "confidence": st.sampled_from([0.5, 0.9, 1.0]),
+        "source": st.sampled_from(["user_edit", "file", "conversation"]),
+        "ref": st.sampled_from([None, "a", "b"]),
+    }
+)
+judged = st.fixed_dictionaries({"verdict": st.sampled_from(["retract", "confirm"]), "pick": st.integers(0, 5)})
+lives = st.lists(st.one_of(stated, stated, judged), min_size=1, max_size=7)
+
+
+def live(memory: Memory, steps: list[dict[str, Any]], first: int) -> None:
+    for number, step in enumerate(steps, first):
+        now = NOW + number * DAY // 2
+        if "verdict" in step:
+            known = [f for f in history(memory) if f.status in ("staged", "confirmed")]
+            with contextlib.suppress(InputError):
+                for fact in known[step["pick"] :][:1]:
+                    getattr(memory, step["verdict"])(fact.id, now=now)
+            continue
+        begin = None if step["begin"] is None else NOW + step["begin"] * DAY
+        end = None if step["length"] is None else (now if begin is None else begin) + step["length"] * DAY
+        memory.fact(
+            step["subject"], step["predicate"], step["word"], confidence=step["confidence"], source=step["source"],
+            source_ref=step["ref"], valid_from=begin, valid_until=end, now=now,
+        )  # fmt: skip
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(there=lives, since=lives, here=lives)
+def test_a_file_that_is_imported_twice_says_what_it_says_once(
+    tmp_path_factory: pytest.TempPathFactory, there: list[Any], since: list[Any], here: list[Any]
+) -> None:
+    folder = tmp_path_factory.mktemp("m")
+    with Memory(folder / "a", embedder=None) as memory:
+        live(memory, there, 0)
+        memory.export(folder / "old.jsonl")
+        live(memory, since, len(there))
+        before = history(memory)
+        memory.export(folder / "a.jsonl")
+        for name in ("a", "old"):
+            memory.import_(folder / f"{name}.jsonl")
+            if name == "a":
+                assert history(memory) == before, "one's own export changes nothing"
+        taken_back = {(f.predicate, f.value, f.created) for f in before if f.status == "retracted"}
+        again = [f for f in history(memory) if (f.predicate, f.value, f.created) in taken_back]
+        assert {f.id for f in again if f.status == "retracted"} == {f.id for f in before if f.status == "retracted"}
+    with Memory(folder / "b", embedder=None) as memory:
+        live(memory, here, 3)
+        memory.import_(folder / "a.jsonl")
+        once = history(memory)
+        memory.import_(folder / "a.jsonl")
+        assert history(memory) == once

@@ -18,11 +18,11 @@ from cuetrail.exploring import now_ms
 from cuetrail.ingest.linking import Change, is_found, resolve
 from cuetrail.model import Budget, Direction, Fact, Node, Scope, Stats, Where
 from cuetrail.narrate import Matter, Narrative, gather, renewed, tell
-from cuetrail.predicates import declaration, one_each, single_valued
+from cuetrail.predicates import one_each, single_valued
 from cuetrail.render import budget_measure
 from cuetrail.resolution import UNTYPED, resolve_entity
 from cuetrail.store.base import Batch, Written
-from cuetrail.store.facts import EVER, Stated, Verdict, begins, ends_of, holds, until, value_of
+from cuetrail.store.facts import EVER, Stated, Verdict, begins, declaration, ends_of, holds, until, value_of
 from cuetrail.store.timeline import as_stated
 from cuetrail.text import norm_name, norm_tag
 
@@ -33,6 +33,11 @@ def _normal(cue: Cue) -> Cue:
     """The cue in small letters: in whatever case it is asked, the answer is the same."""
     words, phrases = norm_name(cue.query.words), tuple(map(norm_name, cue.query.phrases))
     return replace(cue, query=replace(cue.query, words=words, phrases=phrases))
+
+
+def _is_echo(fact: Fact, other: Fact | None) -> bool:
+    """Whether a text says nothing but what another one does."""
+    return other is not None and until(fact) <= begins(fact) and value_of(fact) == value_of(other)
 
 
 class Kept(NamedTuple):
@@ -166,8 +171,7 @@ class Believing(Asking):
         if as_stated(fact).status == "retracted" or (fact.status, status) == ("superseded", "confirmed"):
             raise InputError(f"the fact {id_!r} is {fact.status}: state it again if it holds after all")
         moment = now_ms() if now is None else now
-        single = bool(self._single([fact.predicate]))
-        verdict = Verdict(id_, "confirmed" if status == "confirmed" else "retracted", moment, single=single)
+        verdict = Verdict(id_, "confirmed" if status == "confirmed" else "retracted", moment)
         self._write(Batch(verdicts=[verdict]))
         judged = self.store.facts_by_id(self.scope, [id_]).get(id_) or self._rest_of(fact)
         if as_stated(judged).status != status:
@@ -191,7 +195,7 @@ class Believing(Asking):
         norm = norm_tag(predicate)
         if not norm:
             raise InputError("there is no predicate to declare: name one, such as works_at")
-        self.store.keep(declaration(self.scope, norm), "single" if single else "many")
+        self.store.keep(declaration(self.scope.tenant, self.scope.user, norm), "single" if single else "many")
         self._write(Batch(declared={norm: single}))
         return norm
 
@@ -199,17 +203,26 @@ class Believing(Asking):
 
     @checked
     def facts(self, subject: str, *, as_of: int | None = None, now: int | None = None) -> list[Fact]:
-        """What is believed of a subject, given by id or name, now or `as_of` a time; the most certain first."""
+        """What is believed of a subject, given by id or name, now or `as_of` a time; the most certain first.
+
+        Of what nothing is called nothing is believed. Raises InputError where a name is that of several.
+        """
         moment = (now_ms() if now is None else now) if as_of is None else as_of
         return one_each(self.store, self.scope, [f for f in self.fact_history(subject) if holds(f, moment)])
 
     @checked
     def fact_history(self, subject: str, *, predicate: str | None = None) -> list[Fact]:
-        """All that was ever stated of a subject, also what has ended; the most certain first."""
+        """All that was ever stated of a subject, also what has ended or never held; the most certain first.
+
+        What several texts say of the same time is told once. Of what nothing is called it is [], as with `facts`.
+        """
         known = resolve_entity(self.store, self.scope, subject) if norm_name(subject) else None
         every = self.store.facts(self.scope, [known.id]).get(known.id, []) if known is not None else []
         norm = norm_tag(predicate) if predicate is not None else None
-        return [fact for fact in every if norm in (None, fact.predicate)]
+        known_by = {fact.id: fact for fact in every}
+        return [
+            f for f in every if norm in (None, f.predicate) and not _is_echo(f, known_by.get(f.superseded_by or ""))
+        ]
 
     @checked
     def fact_ids(self, prefix: str, *, limit: int = 10) -> list[str]:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from cuetrail.dream.untelling import untell
 from cuetrail.errors import MirrorError
+from cuetrail.ingest.inheriting import outlive_forgotten
 from cuetrail.ingest.linking import Change, resolve
 from cuetrail.ingest.near import regroup
 from cuetrail.mirror import follow
@@ -32,12 +33,14 @@ class Doomed:
     """What a forgetting takes: the nodes that were meant, and their copies.
 
     `unsaid` are ids of nodes that go without their words being forgotten; of these `common` are what many others say.
+    Of `subjects`, which were named themselves, all that anyone stated goes; of other notes what their files say.
     """
 
     meant: tuple[Node, ...]
     copies: tuple[Node, ...] = ()
     common: tuple[Node, ...] = ()
     unsaid: frozenset[str] = frozenset()
+    subjects: frozenset[str] = frozenset()
 
     @property
     def ids(self) -> list[str]:
@@ -91,6 +94,10 @@ def forget(
     """Remove these nodes of the user's for good; the ids that were there."""
     store, ids, unsaid = vectors.store, doomed.ids, doomed.unsaid
     homes = store.homes(scope, ids)
+    for place, leaving in homes.items():
+        batch = outlive_forgotten(store, place, [node for node in leaving if node.id not in doomed.subjects], now)
+        if batch.heirs:
+            vectors.write(place, batch)
     along: dict[Scope, Batch] = {}
     for place, leaving in homes.items():
         batch = Batch()

@@ -25,11 +25,12 @@ from cuetrail.errors import Forgotten, InputError, MemoryError_, NotFound
 from cuetrail.exploring import now_ms
 from cuetrail.forgetting import Doomed, doom, forget
 from cuetrail.ingest.document import Document
+from cuetrail.ingest.inheriting import outlive, pass_on
 from cuetrail.ingest.linking import Change, resolve
 from cuetrail.ingest.pipeline import Options, Writer, ingest_documents, ingest_path, watch_path
 from cuetrail.ingest.readers import read as read_bytes
 from cuetrail.ingest.readers import read_string
-from cuetrail.ingest.stating import FactReader, by_rules, pass_on, state
+from cuetrail.ingest.stating import FactReader, by_rules, state
 from cuetrail.mirror import MirrorReport, Placement, end, follow, kept, mirror, sync
 from cuetrail.model import (
     DreamReport,
@@ -184,7 +185,7 @@ class Memory(Correcting):
             kept_out = self.store.is_forgotten(self.scope, named)
             named = [node for node in named if node.id not in kept_out]
         if named:
-            pass_on(self.store, self.scope, batch, named, self._single)
+            pass_on(self.store, self.scope, batch, named)
         resolve(self.store, self.scope, Change(arriving=named, leaving=list(batch.successors)), batch, now)
         return self._write(batch)
 
@@ -335,6 +336,7 @@ class Memory(Correcting):
         def write(batch: Batch) -> Written:
             moment = now_ms() if now is None else now
             gone = [*batch.remove_nodes, *batch.successors]
+            outlive(self.store, self.scope, batch, moment)
             if self._extractor is by_rules:
                 state(self.store, self.scope, batch, gone, by_rules, self._single, moment)
                 return self._write(batch)
@@ -427,7 +429,8 @@ class Memory(Correcting):
             of_file += self._own(self._meant((), file.source), "forget")
         files = {node.id for node in of_file if node.kind == "source"}
         named = [node for node in named if node.id not in files]
-        return doom(self.store, self.scope, named, list({node.id: node for node in of_file}.values()))
+        doomed = doom(self.store, self.scope, named, list({node.id: node for node in of_file}.values()))
+        return replace(doomed, subjects=frozenset(map(self._need, ids)))
 
     def has_traces(self) -> bool:
         """Whether words of something forgotten are still in the text index, where no search finds them."""

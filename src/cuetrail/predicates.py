@@ -6,26 +6,14 @@ from collections.abc import Iterable, Sequence
 
 from cuetrail.model import Fact, Scope
 from cuetrail.store.base import Store
+from cuetrail.store.facts import declaration, is_single
 from cuetrail.store.timeline import believed_of
-
-SINGLE_VALUED = frozenset(
-    {
-        "age", "based_in", "birthday", "born_in", "born_on", "deadline", "due", "email", "lives_in", "located_in",
-        "name", "status", "timezone", "type",
-    }
-)  # fmt: skip
-"""Predicates that have one value at a time, unless declared otherwise: a new value ends the one before."""
-
-
-def declaration(scope: Scope, predicate: str = "") -> str:
-    """The name under which the memory keeps what a user declared of a predicate."""
-    return "\x1f".join((f"predicate:{scope.tenant}", scope.user, predicate))
 
 
 def single_valued(store: Store, scope: Scope, predicates: Iterable[str]) -> set[str]:
     """Those of the predicates that have one value at a time, by what this user declared, else by nature."""
-    said = {name.rpartition("\x1f")[2]: value == "single" for name, value in store.kept(declaration(scope)).items()}
-    return {predicate for predicate in predicates if said.get(predicate, predicate in SINGLE_VALUED)}
+    kept = store.kept(declaration(scope.tenant, scope.user))
+    return {predicate for predicate in predicates if is_single(predicate, kept)}
 
 
 def one_each(store: Store, scope: Scope, facts: Sequence[Fact]) -> list[Fact]:

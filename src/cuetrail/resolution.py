@@ -1,20 +1,21 @@
 """Which entity a name means: by its name, an alias, the same without case and accents, or nearly the same letters.
 
 Never one of another type where a type is asked for, and never one that another user keeps for himself; what comes near
-is never another user's at all.
+is never another user's at all. A note is a text about something: where the user has an entity of its name, that is what
+is meant.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal
 
 from cuetrail.errors import InputError
 from cuetrail.likeness import levenshtein
-from cuetrail.model import Node, Scope
+from cuetrail.model import DERIVED, Node, Scope
 from cuetrail.store.base import Alike, Store
 from cuetrail.text import folded, name_words, norm_name
 
@@ -33,6 +34,7 @@ CANDIDATES = 200
 _BEGINNING = 3
 _NUMBER = re.compile(r"\d+")
 _MOST_NAMED = 5
+_TEXTS = ("atom", "source", "episode", *DERIVED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,40 @@ def resolve_entity(
     One that nobody gave a kind may be of any. Raises InputError where the name is that of several, and nothing tells
     which is meant, or where it is an alias of something of another kind.
     """
+    found = _resolved(store, scope, name, kind, fuzzy)
+    node = store.get(scope, [found.id]).get(found.id) if found is not None else None
+    if found is None or node is None or node.kind != "source" or node.owner != scope.user:
+        return found
+    about = subjects_of(store, scope, {node.id: node.name or ""}, (node.owner, node.team))
+    return replace(found, id=about.get(node.id, node.id))
+
+
+def subjects_of(store: Store, scope: Scope, titles: Mapping[str, str], place: tuple[str, str | None]) -> dict[str, str]:
+    """The entities that notes, given by id and title, are about: the user's own of that name in the same place."""
+    norms = {norm for title in titles.values() if (norm := norm_name(title))}
+    named = store.named(scope, sorted(norms)) if norms else {}
+    nodes = store.get(scope, sorted({id_ for ids in named.values() for id_ in ids}))
+    found: dict[str, str] = {}
+    for note, title in titles.items():
+        alike = (nodes[id_] for id_ in named.get(norm_name(title), ()) if id_ in nodes)
+        entity = entity_of((node for node in alike if (node.owner, node.team) == place), title)
+        if entity is not None:
+            found[note] = entity.id
+    return found
+
+
+def entity_of(nodes: Iterable[Node], title: str) -> Node | None:
+    """The one that a note of this title is about: who is called so, else who is also called so. None where there are
+    several, or what a rule made alone.
+    """
+    norm = norm_name(title)
+    made = [node for node in nodes if node.kind not in _TEXTS and "found" not in node.props]
+    named = [node for node in made if norm_name(node.name or "") == norm]
+    also = [node for node in made if norm in map(norm_name, node.aliases)]
+    return next(iter(named or also)) if len(named or also) == 1 else None
+
+
+def _resolved(store: Store, scope: Scope, name: str, kind: str | None, fuzzy: bool) -> Resolved | None:
     if name in (found := store.get(scope, [name])) and kind in (None, UNTYPED, found[name].kind):
         return Resolved(name, "id")
     norm = norm_name(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -19,7 +19,7 @@ from cuetrail.ingest.pipeline import Options, Writer, ingest_path
 from cuetrail.ingest.stating import SingleValued
 from cuetrail.model import Edge, Fact, FileError, Life, Node, Scope, SourceFile, Tombstone, Version
 from cuetrail.store.base import NO_VECTORS, Batch, Meaning, Progress, Record, Store, VectorSpace, Written
-from cuetrail.store.facts import Stated
+from cuetrail.store.facts import Stated, value_of
 from cuetrail.store.relations import meaning_of
 from cuetrail.vectors import shortened
 
@@ -322,12 +322,14 @@ def _fit_in(target: Target, scope: Scope, batch: Batch) -> None:
     if not batch.facts:
         return
     alone = target.single({fact.predicate for fact in batch.facts})
-    coming = {(fact.id, fact.created) for fact in batch.facts}
-    subjects = list({fact.subject for fact in batch.facts if fact.predicate in alone})
-    known = (fact for some in target.store.facts(scope, subjects).values() for fact in some) if subjects else ()
-    contested = {(f.subject, f.predicate) for f in known if f.predicate in alone and (f.id, f.created) not in coming}
-    same = target.store.facts_by_id(scope, [fact.id for fact in batch.facts if fact.predicate not in alone])
-    others = {fact.id for fact in same.values() if (fact.id, fact.created) not in coming}
-    fitted = [f for f in batch.facts if (f.subject, f.predicate) in contested or f.id in others]
-    batch.facts = [f for f in batch.facts if (f.subject, f.predicate) not in contested and f.id not in others]
+
+    def topic(fact: Fact) -> Hashable:
+        return fact.subject, fact.predicate, None if fact.predicate in alone else value_of(fact)
+
+    known = target.store.facts(scope, list({fact.subject for fact in batch.facts if fact.predicate in alone}))
+    here = [fact for some in known.values() for fact in some if fact.predicate in alone]
+    here += target.store.facts_by_id(scope, [id_ for fact in batch.facts for id_ in Stated(fact).ids]).values()
+    contested = {topic(fact) for fact in here}
+    fitted = [fact for fact in batch.facts if topic(fact) in contested]
+    batch.facts = [fact for fact in batch.facts if topic(fact) not in contested]
     batch.stated += [Stated(fact, single=fact.predicate in alone, settled=True) for fact in fitted]

@@ -31,9 +31,19 @@ def test_a_fact_is_confirmed_and_retracted_by_its_first_digits(run: Run, ask: As
     assert ask("fact", "confirm", id_[:8])["status"] == "confirmed"
     assert run("fact", "retract", id_[:8]).stdout == f"retracted {id_}: likes\n"
     assert ask("fact", "list", "Ines") == []
-    assert "nothing is stated" in run("fact", "list", "Ines").stderr
+    assert "nothing of this holds; `cuetrail fact history Ines`" in run("fact", "list", "Ines").stderr
     assert "state it again" in run("fact", "confirm", id_, code=2).stderr
     assert "there is no fact 'abcdef12'" in run("fact", "retract", "abcdef12", code=2).stderr
+
+
+def test_of_what_nothing_is_called_nothing_is_believed_and_that_is_no_error(run: Run, ask: Ask) -> None:
+    run("add", "--name", "Ines Okafor", "--kind", "person")
+    for verb in ("list", "history"):
+        assert ask("fact", verb, "Marek Dvorak") == []
+        told = run("fact", verb, "Ines")
+        assert told.stdout == ""
+        assert "nothing is stated of 'Ines', and nothing is called so; did you mean" in told.stderr
+        assert "nothing is stated of 'Ines Okafor'\n" in run("fact", verb, "Ines Okafor").stderr
 
 
 def test_what_was_superseded_holds_again_when_the_new_value_is_taken_back(run: Run, ask: Ask) -> None:

@@ -110,18 +110,80 @@ def test_a_text_that_becomes_an_entity_is_the_same_fact_from_then_on(known: Stor
     known.touch_facts(ME, [fact("uses", "DuckDB").id], NOW)
     entity = fact("uses", "", NOW + DAY, object="duckdb", confidence=0.8)
     known.write(ME, Batch(stated=[Stated(entity, words="duckdb ")]))
-    assert set(values(known, NOW)) == {"Go", "duckdb"}
+    assert [set(values(known, NOW + days * DAY)) for days in (0, 1)] == [{"Go", "duckdb"}] * 2
     (found,) = known.facts_by_id(ME, [entity.id]).values()
-    assert (found.created, found.access_count, found.confidence, found.value) == (NOW, 1, 0.8, None)
+    assert (found.access_count, found.confidence, found.value) == (1, 0.8, None)
     assert known.beliefs(ME, ["duckdb"], NOW, 5, "in").keys() == {"duckdb"}
 
 
-def test_the_same_value_in_another_case_is_the_same_fact(known: Store) -> None:
-    state(known, fact("uses", "duckdb"))
-    state(known, fact("uses", " DuckDB", NOW + DAY))
-    assert values(known, NOW + DAY) == ["duckdb"]
-    state(known, fact("uses", "DuckDB", NOW + DAY, source="user_edit"))
-    assert values(known, NOW + DAY) == ["DuckDB"]
+@pytest.mark.parametrize("predicate", ["uses", "status"])
+def test_the_same_value_in_another_case_is_the_same_fact_as_it_was_spelt_first(known: Store, predicate: str) -> None:
+    single = predicate == "status"
+    state(known, fact(predicate, "Oslo"), single=single)
+    state(known, fact(predicate, " OSLO", NOW + DAY), single=single)
+    state(known, fact(predicate, "oslo", NOW + DAY, source="user_edit"), single=single)
+    state(known, fact(predicate, "oslo", NOW + 2 * DAY, source="file", source_ref="a"), single=single)
+    state(known, fact(predicate, "oslo", NOW + 3 * DAY, source="user_edit", confidence=1.0), single=single)
+    assert [values(known, NOW + days * DAY) for days in range(4)] == [["Oslo"]] * 4
+
+
+@pytest.mark.parametrize("predicate", ["uses", "status"])
+@pytest.mark.parametrize(("source", "then"), [("conversation", 1.0), ("user_edit", 0.3), ("user_edit", 1.0)])
+def test_who_says_it_again_more_or_less_surely_does_not_change_how_sure_it_was(
+    known: Store, predicate: str, source: str, then: float
+) -> None:
+    single = predicate == "status"
+    state(known, fact(predicate, "Rust", confidence=0.5), single=single)
+    known.touch_facts(ME, [fact(predicate, "Rust").id], NOW)
+    state(known, fact(predicate, "Rust", NOW + 5 * DAY, source=source, confidence=then), single=single)
+    sure = [known.beliefs(ME, ["jacq"], NOW + days * DAY, 5, "out")["jacq"] for days in (0, 4, 5)]
+    assert [[(f.confidence, f.access_count) for f in some] for some in sure] == [[(0.5, 1)], [(0.5, 1)], [(then, 1)]]
+    (now,) = sure[2]
+    known.write(ME, Batch(verdicts=[Verdict(now.id, "retracted", NOW + 7 * DAY)]))
+    assert [values(known, NOW + days * DAY) for days in (4, 6, 7)] == [["Rust"], ["Rust"], []]
+
+
+def test_a_fact_of_many_values_stands_while_any_text_states_it(known: Store) -> None:
+    refs = ("a", "b", "c")
+    for day, ref in enumerate(refs):
+        state(known, fact("uses", "Rust", NOW + day * DAY, source="file", source_ref=ref, confidence=0.75))
+    state(known, fact("uses", "Go", source="file", source_ref="a"))
+    for day, ref in enumerate(("c", "a"), 4):
+        gone = [f for f in known.facts_from(ME, [ref]) if f.value == "Rust"]
+        known.write(ME, Batch(verdicts=[Verdict(f.id, "retracted", NOW + day * DAY, "statement") for f in gone]))
+        assert sorted(map(str, values(known, NOW + day * DAY))) == ["Go", "Rust"]
+    (left,) = (f for f in known.beliefs(ME, ["jacq"], NOW + 5 * DAY, 5, "out")["jacq"] if f.value == "Rust")
+    assert left.source_ref == "b"
+    known.write(ME, Batch(verdicts=[Verdict(left.id, "retracted", NOW + 6 * DAY, "statement")]))
+    assert [sorted(map(str, values(known, NOW + day * DAY))) for day in (0, 3, 5, 6)] == [["Go", "Rust"]] * 3 + [["Go"]]
+
+
+def test_a_surer_text_is_believed_while_it_is_there_and_then_the_one_before(known: Store) -> None:
+    state(known, fact("uses", "Rust", source="file", source_ref="a", confidence=0.75))
+    state(known, fact("uses", "Rust", NOW + DAY, source="file", source_ref="b", confidence=0.95))
+    (sure,) = known.facts_from(ME, ["b"])
+    known.write(ME, Batch(verdicts=[Verdict(sure.id, "retracted", NOW + 2 * DAY, "statement")]))
+    told = [known.beliefs(ME, ["jacq"], NOW + days * DAY, 5, "out")["jacq"] for days in range(4)]
+    assert [[f.confidence for f in some] for some in told] == [[0.75], [0.95], [0.75], [0.75]]
+
+
+def test_what_a_user_takes_back_is_gone_whoever_else_states_it(known: Store) -> None:
+    for ref in ("a", "b"):
+        state(known, fact("uses", "Rust", source="file", source_ref=ref))
+    known.write(ME, Batch(verdicts=[Verdict(fact("uses", "Rust").id, "retracted", NOW + DAY)]))
+    assert (values(known, NOW), values(known, NOW + DAY)) == (["Rust"], [])
+
+
+def test_forgetting_one_of_two_texts_leaves_what_both_state_and_its_id(known: Store) -> None:
+    known.write(ME, Batch(nodes=[Node("a", text="JACQ uses Rust"), Node("b", text="JACQ uses Rust!")]))
+    for day, ref in enumerate("ab"):
+        state(known, fact("uses", "Rust", NOW + day * DAY, source="file", source_ref=ref))
+    state(known, fact("uses", "Go"))
+    known.forget(ME, ["a"], NOW)
+    assert [f.source_ref for f in known.facts_by_id(ME, [fact("uses", "Rust").id]).values()] == ["b"]
+    state(known, fact("uses", "rust", NOW + 2 * DAY, source="user_edit"))
+    assert sorted(map(str, values(known, NOW + 2 * DAY))) == ["Go", "Rust"]
+    assert known.doctor(False, None) == []
 
 
 def test_a_fact_settled_elsewhere_gives_way_to_what_is_known(known: Store) -> None:

@@ -76,7 +76,7 @@ def test_a_plan_outlives_what_is_stated_of_now(known: Store) -> None:
     say(known, "Rome", valid_from=9, source="user_edit")
     say(known, "oslo", at=1, source="user_edit")
     say(known, "Bonn", at=2, source="user_edit")
-    assert [lives(known, day) for day in (0, 1, 2, 9)] == [["oslo"], ["oslo"], ["Bonn"], ["Rome"]]
+    assert [lives(known, day) for day in (0, 1, 2, 9)] == [["Oslo"], ["Oslo"], ["Bonn"], ["Rome"]]
 
 
 def test_what_holds_until_a_day_to_come_is_as_active_as_before(known: Store) -> None:

@@ -130,3 +130,20 @@ def test_code_links_and_quotes_state_nothing() -> None:
 )
 def test_no_text_takes_long_or_gives_too_much(text: str) -> None:
     assert len(find(text, title="T")) <= MOST
+
+
+@pytest.mark.parametrize(
+    ("text", "confidence"),
+    [
+        ("status:: draft", 0.95),
+        ("2025-03-04: We decided to keep the relay.", 0.9),
+        ("I prefer tea.", 0.9),
+        ("JACQ Server uses DuckDB.", 0.75),
+    ],
+)
+def test_how_sure_a_rule_is(text: str, confidence: float) -> None:
+    assert [triple.confidence for triple in find(text, title="Plan")] == [confidence]
+
+
+def test_the_fields_of_a_note_are_as_sure_as_those_in_a_text() -> None:
+    assert [triple.confidence for triple in from_fields({"status": "draft"}, "Plan")] == [0.95]

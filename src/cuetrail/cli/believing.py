@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cuetrail.cli import show, types
 from cuetrail.cli.base import Run, examples, pass_run, shared, verb
-from cuetrail.cli.nodes import SHORTEST, known, meant
+from cuetrail.cli.nodes import SHORTEST, known, nearest
 from cuetrail.cli.reading import budget_of
 from cuetrail.errors import InputError, NotFound
 
@@ -101,22 +102,17 @@ def _subject(memory: Memory, word: str) -> str:
     return found.id if found is not None else word
 
 
-def _known_subject(memory: Memory, word: str) -> str:
-    """The same. Raises NotFound, with what comes nearest, where nothing was ever stated of any such node."""
-    subject = _subject(memory, word)
-    if not memory.fact_history(subject):
-        meant(memory, word)
-    return subject
-
-
 @verb("list", "cuetrail fact list Skarholm", "cuetrail fact list Skarholm --as-of 2025-03-04 --json")
 @click.argument("subject")
 @click.option("--as-of", metavar="WHEN", callback=types.start, help="What was believed then. [default: now]")
 @pass_run
 def list_(run: Run, subject: str, as_of: int | None) -> None:
-    """Show what is believed of SUBJECT, the most certain first."""
+    """Show what is believed of SUBJECT, the most certain first.
+
+    Of what nothing is called nothing is believed: that is no error.
+    """
     with run.open() as memory:
-        _show(run, memory, memory.facts(_known_subject(memory, subject), as_of=as_of))
+        _show(run, memory, subject, memory.facts(_subject(memory, subject), as_of=as_of))
 
 
 @verb("history", "cuetrail fact history Skarholm", "cuetrail fact history 'Ines Okafor' lives_in")
@@ -131,11 +127,11 @@ def history(run: Run, subject: str, predicate: str | None) -> None:
     from cuetrail.store.facts import begins
 
     with run.open() as memory:
-        every = memory.fact_history(_known_subject(memory, subject), predicate=predicate)
-        _show(run, memory, sorted(every, key=lambda one: (one.predicate, begins(one), one.id)))
+        every = memory.fact_history(_subject(memory, subject), predicate=predicate)
+        _show(run, memory, subject, sorted(every, key=lambda one: (one.predicate, begins(one), one.id)))
 
 
-def _show(run: Run, memory: Memory, found: Sequence[Fact]) -> None:
+def _show(run: Run, memory: Memory, subject: str, found: Sequence[Fact]) -> None:
     from cuetrail.model import fact_dict
 
     objects = memory.nodes(*[one.object for one in found if one.object is not None])
@@ -144,7 +140,16 @@ def _show(run: Run, memory: Memory, found: Sequence[Fact]) -> None:
         data = [{**fact_dict(one), "object_name": names.get(one.object or "")} for one in found]
         run.result(data, show.fact_table(found, names))
     else:
-        run.notice("nothing is stated of it")
+        run.notice(_nothing(memory, subject))
+
+
+def _nothing(memory: Memory, subject: str) -> str:
+    """Why there is nothing to show of a subject."""
+    if memory.fact_history(_subject(memory, subject)):
+        return f"nothing of this holds; `cuetrail fact history {shlex.quote(subject)}` shows all that was stated"
+    if known(memory, subject) is None:
+        return f"nothing is stated of {subject!r}, and nothing is called so{nearest(memory, subject)}"
+    return f"nothing is stated of {subject!r}"
 
 
 @verb("confirm", "cuetrail fact confirm 5f0c1d2e")

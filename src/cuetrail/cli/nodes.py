@@ -23,7 +23,7 @@ def meant(memory: Memory, word: str) -> Node:
     """The node a word names. Raises NotFound, with what comes nearest, or InputError for digits that begin several."""
     found = known(memory, word)
     if found is None:
-        raise NotFound(f"there is no node with the id or name {word!r} in this scope{_nearest(memory, word)}")
+        raise NotFound(f"there is no node with the id or name {word!r} in this scope{nearest(memory, word)}")
     return found
 
 
@@ -39,7 +39,7 @@ def known(memory: Memory, word: str) -> Node | None:
     return memory.get(ids[0]) if ids else None
 
 
-def _nearest(memory: Memory, word: str) -> str:
+def nearest(memory: Memory, word: str) -> str:
     """What to do next: names that come near, or how to find ids."""
     hits = memory.recall(word, limit=3, fuzzy=True, record_access=False).hits
     if hits:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from cuetrail.ingest.build import edge_id
 from cuetrail.model import Edge, Link, Node, Scope
+from cuetrail.resolution import entity_of
 from cuetrail.store.base import Batch, Store
 from cuetrail.text import digest, norm_name
 
@@ -73,6 +74,7 @@ def resolve(store: Store, scope: Scope, change: Change, batch: Batch, now: int) 
     nodes.update((node.id, node) for node in change.arriving)
     outdated = gone | {node.id for node in change.arriving}
     names = _Names(named, nodes, _by_norm(change.arriving), outdated, (scope.user, scope.share))
+    batch.heirs |= names.heirs(sorted({norm for norms in arriving.values() for norm in norms}))
     redo: list[str] = []
     for norm in norms:
         target = names.meant(norm)
@@ -105,6 +107,18 @@ class _Names:
             key=lambda node: (node.kind != "source", node.id),
             default=None,
         )
+
+    def heirs(self, norms: Iterable[str]) -> dict[str, str]:
+        """Notes that are about an entity of their name, with that: facts of the one are facts of the other."""
+        found: dict[str, str] = {}
+        for norm in norms:
+            here = [self.nodes[id_] for id_ in self.named.get(norm, ()) if id_ not in self.outdated]
+            here = [node for node in here if (node.owner, node.team) == self.place]
+            here += [self.nodes[id_] for id_ in self.arriving.get(norm, ())]
+            about = entity_of(here, norm)
+            notes = [node for node in here if node.kind == "source" and norm_name(node.name or "") == norm]
+            found |= {note.id: about.id for note in notes} if about is not None else {}
+        return found
 
     def entity(self, norm: str) -> Node | None:
         """The entity made of this name before, in the place that is written to; others' are theirs."""

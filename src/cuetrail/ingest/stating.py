@@ -14,12 +14,13 @@ from cuetrail.errors import InputError
 from cuetrail.extract import facts as rules
 from cuetrail.extract.facts import USER, Triple
 from cuetrail.ingest.build import RECORD
+from cuetrail.ingest.inheriting import entity_for, pass_on
 from cuetrail.ingest.linking import Change, is_found, norms_of, resolve
 from cuetrail.model import Fact, Node, Scope
-from cuetrail.resolution import Resolved, precedence, resolve_entity
+from cuetrail.resolution import Resolved, entity_of, precedence, resolve_entity, subjects_of
 from cuetrail.store.base import Batch, Store
-from cuetrail.store.facts import MADE_FOR_A_FACT, Stated, Verdict, value_of
-from cuetrail.text import digest, fact_id, norm_name, source_id
+from cuetrail.store.facts import ACTIVE, MADE_FOR_A_FACT, Stated, Verdict, value_of
+from cuetrail.text import fact_id, norm_name, source_id
 
 # Who a user is in a chat, and whose words are nobody's facts.
 _USERS = frozenset({"user", "human", "me"})
@@ -85,35 +86,11 @@ def state(
     passages = passages_of(store, scope, batch.nodes)
     found = list(zip(passages, read(passages), strict=True)) if passages else []
     fields = [(node, _fields(node)) for node in batch.nodes if node.kind == "source"]
-    pass_on(store, scope, batch, batch.nodes, single)
+    pass_on(store, scope, batch, batch.nodes)
     made = _State(store, scope, batch, [*gone, *batch.successors], now).put(found, fields, nodes, single)
     if made:
         resolve(store, scope, Change(arriving=made), batch, now)
     _end(store, scope, batch, [*gone, *(node.id for node, _ in fields)], now)
-
-
-def pass_on(store: Store, scope: Scope, batch: Batch, arriving: Iterable[Node], single: SingleValued) -> None:
-    """Let what was stated of entities that a rule made pass to what is called so and arrives with a batch: notes, and
-    what a user adds. Values of single-valued predicates are fitted in, where there are others.
-    """
-    made = (node for node in arriving if node.kind != "atom" and "found" not in node.props)
-    heirs = {norm: node.id for node in made for norm in norms_of(node)}
-    named = store.named(scope, sorted(heirs)) if heirs else {}
-    nodes = store.get(scope, sorted({id_ for ids in named.values() for id_ in ids}))
-    passing: dict[str, str] = {}
-    for norm, ids in named.items():
-        mine = (nodes[id_] for id_ in ids if id_ in nodes and dict(nodes[id_].props) == MADE_FOR_A_FACT)
-        here = [node for node in mine if (node.owner, node.team) == (scope.user, scope.share)]
-        passing |= {node.id: heirs[norm] for node in here if node.id != heirs[norm]}
-    batch.successors |= passing
-    facts = [fact for some in store.facts(scope, list(passing)).values() for fact in some] if passing else []
-    alone = single({fact.predicate for fact in facts})
-    for fact in facts:
-        # One that ended under another id was fitted in where it was.
-        if fact.predicate in alone and fact.id == fact_id(fact.subject, fact.predicate, fact.object, fact.value):
-            subject, object_ = passing[fact.subject], passing.get(fact.object or "", fact.object)
-            id_ = fact_id(subject, fact.predicate, object_, fact.value)
-            batch.stated.append(Stated(replace(fact, id=id_, subject=subject, object=object_), True, settled=True))
 
 
 def _fields(file: Node) -> list[Triple]:
@@ -128,12 +105,32 @@ def _fields(file: Node) -> list[Triple]:
 
 def _end(store: Store, scope: Scope, batch: Batch, refs: Sequence[str], now: int) -> None:
     """Retract what was read out of texts that go, or of fields that changed, and is not stated again."""
-    if refs:
-        again = {said for one in batch.stated for said in _said(one)}
-        left = [fact for fact in store.facts_from(scope, refs) if fact.source != "user_edit"]
-        gone = [fact for fact in left if (fact.subject, fact.predicate, value_of(fact)) not in again]
-        batch.verdicts += [Verdict(fact.id, "retracted", now, "statement") for fact in gone]
-        batch.stated = [replace(one, gone=frozenset(refs)) for one in batch.stated]
+    if not refs:
+        return
+    again: dict[Hashable, list[str | None]] = {}
+    for one in batch.stated:
+        for said in _said(one):
+            again.setdefault(said, []).append(one.fact.source_ref)
+    gone: dict[Hashable, list[Fact]] = {}
+    for fact in store.facts_from(scope, refs):
+        if fact.source != "user_edit":
+            gone.setdefault((fact.subject, fact.predicate, value_of(fact)), []).append(fact)
+    for said, facts in gone.items():
+        living_on = _living_on(facts, again.get(said, []), batch.successors)
+        ending = [fact for fact in facts if fact.source_ref not in living_on]
+        batch.verdicts += [Verdict(fact.id, "retracted", now, "statement") for fact in ending]
+    batch.stated = [replace(one, gone=frozenset(refs)) for one in batch.stated]
+
+
+def _living_on(facts: Sequence[Fact], again: Sequence[str | None], successors: Mapping[str, str]) -> set[str | None]:
+    """Of texts that go those whose statement lives on in a text that says it again: in each, one."""
+
+    def rank(fact: Fact) -> tuple[bool, bool, bool]:
+        ref = fact.source_ref or ""
+        return ref not in again, successors.get(ref) not in again, fact.status not in ACTIVE
+
+    refs = dict.fromkeys(fact.source_ref for fact in sorted(facts, key=rank))
+    return set(list(refs)[: len(again)])
 
 
 def _said(one: Stated) -> Iterator[Hashable]:
@@ -149,6 +146,7 @@ class _State:
     def __init__(self, store: Store, scope: Scope, batch: Batch, gone: Iterable[str], now: int) -> None:
         self.store, self.scope, self.batch, self.gone, self.now = store, scope, batch, set(gone), now
         self.ids: dict[str, str] = {}
+        self.about: dict[str, str] = {}
         self.made: list[Node] = []
 
     def put(
@@ -163,6 +161,9 @@ class _State:
         if not triples:
             return []
         self._look_up({norm_name(word) for t in triples for word in (t.subject, t.value)})
+        titles = {source_id(nodes[one.id].source or ""): one.title for one, some in found if some and one.id in nodes}
+        titles |= {file.id: file.name or "" for file, some in fields if some}
+        self.about = subjects_of(self.store, self.scope, titles, (self.scope.user, self.scope.share))
         facts: list[tuple[Fact, str]] = []
         for passage, some in found:
             node = nodes.get(passage.id)
@@ -170,10 +171,12 @@ class _State:
             source = "conversation" if passage.is_chat else "file"
             about = source_id(node.source or "") if node is not None else None
             for t in some:
-                subject = about if about and t.subject == passage.title else self._entity(t.subject)
+                is_title = about is not None and t.subject == passage.title
+                subject = self.about.get(about, about) if about and is_title else self._entity(t.subject)
                 facts.append((self._fact(subject, t, source, passage.id, at if t.at is None else t.at), t.value))
         for file, some in fields:
-            facts += [(self._fact(file.id, t, "file", file.id, None), t.value) for t in some]
+            subject = self.about.get(file.id, file.id)
+            facts += [(self._fact(subject, t, "file", file.id, None), t.value) for t in some]
         declared = single({fact.predicate for fact, _ in facts})
         self.batch.stated += [Stated(fact, fact.predicate in declared, words) for fact, words in facts]
         return self.made
@@ -185,7 +188,10 @@ class _State:
         for norm, ids in named.items():
             staying = [every[id_] for id_ in ids if id_ in every and id_ not in self.gone]
             if staying:
-                self._keep(norm, min(staying, key=lambda n: (precedence(n, norm, self.scope), n.id)))
+                best = min(staying, key=lambda n: (precedence(n, norm, self.scope), n.id))
+                same = [n for n in staying if (n.owner, n.team) == (best.owner, best.team)]
+                entity = entity_of(same, best.name or "") if best.kind == "source" else None
+                self._keep(norm, entity or best)
         for node in list(self.batch.nodes):
             for norm in norms_of(node) & norms:
                 self._keep(norm, node)
@@ -202,7 +208,7 @@ class _State:
         norm = norm_name(name)
         if norm not in self.ids:
             near = self._near(name) if len(self.ids) < MOST_COMPARED else None
-            self.ids[norm] = near.id if near is not None else self._made(name, norm)
+            self.ids[norm] = near.id if near is not None else self._made(name)
         return self.ids[norm]
 
     def _near(self, name: str) -> Resolved | None:
@@ -212,13 +218,11 @@ class _State:
         except InputError:
             return None
 
-    def _made(self, name: str, norm: str) -> str:
-        kind = "person" if norm == USER else "entity"
-        id_ = digest(kind, norm)
-        made = Node(id_, kind, name, at=self.now, props=MADE_FOR_A_FACT, created=self.now, updated=self.now)
+    def _made(self, name: str) -> str:
+        made = entity_for(name, self.now)
         self.batch.nodes.append(made)
         self.made.append(made)
-        return id_
+        return made.id
 
     def _fact(self, subject: str, triple: Triple, source: str, ref: str, at: int | None) -> Fact:
         object_ = self.ids.get(norm_name(triple.value))

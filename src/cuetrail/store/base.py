@@ -89,7 +89,8 @@ class Batch:
     """Everything one transaction changes. Removals happen first, then nodes, then what refers to them.
 
     `successors` come last: what anyone states of the first node of a pair is then stated of the second, and the first
-    is removed. Edges made by a rule do not pass on, and nothing passes to a node that was kept out.
+    is removed. Edges made by a rule do not pass on, and nothing passes to a node that was kept out. Of the pairs of
+    `heirs` the facts alone pass, and both stay.
     `nodes` are inserted, or replaced where the id exists. `vectors` maps node ids to unit vectors as little-endian
     float16 bytes; they are of the model `space` names (None: the one the memory holds), and so are `edge_vectors` and
     `note_vectors`, of described relationships and of notes on edges. `roots` maps the short names of ingested folders
@@ -116,6 +117,7 @@ class Batch:
     versions: list[Version] = field(default_factory=list)
     roots: dict[str, str] = field(default_factory=dict)
     successors: dict[str, str] = field(default_factory=dict)
+    heirs: dict[str, str] = field(default_factory=dict)
     remove_nodes: list[str] = field(default_factory=list)
     remove_edges: list[str] = field(default_factory=list)
     remove_notes: list[str] = field(default_factory=list)

@@ -7,7 +7,7 @@ What a new one does to those that are there is in `settling` and `timeline`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Hashable, Iterable, Iterator
+from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,6 +19,14 @@ ACTIVE: tuple[FactStatus, ...] = ("staged", "confirmed")
 ENDED: tuple[FactStatus, ...] = ("superseded", "retracted")
 CERTAIN = 0.9
 """From this confidence on a new fact supersedes another value of a single-valued predicate."""
+
+SINGLE_VALUED = frozenset(
+    {
+        "age", "based_in", "birthday", "born_in", "born_on", "deadline", "due", "email", "lives_in", "located_in",
+        "name", "status", "timezone", "type",
+    }
+)  # fmt: skip
+"""Predicates that have one value at a time, unless declared otherwise: a new value ends the one before."""
 
 MADE_FOR_A_FACT = {"found": "fact"}
 """The properties of an entity that a rule made to state a fact of; it goes when its facts are forgotten."""
@@ -50,13 +58,9 @@ class Stated:
     def ids(self) -> Iterator[str]:
         """The ids under which it may be known."""
         yield self.fact.id
+        yield fact_id(self.fact.subject, self.fact.predicate, self.fact.object, self.fact.value)
         if self.fact.object is not None and self.words is not None:
             yield fact_id(self.fact.subject, self.fact.predicate, None, self.words)
-
-    @property
-    def meets_all(self) -> bool:
-        """Whether it may change any fact of its subject and predicate, and not only those of its ids."""
-        return self.single or (self.by_user and self.fact.valid_from is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +68,24 @@ class Verdict:
     """What becomes of a fact at a time: it is confirmed, or it is retracted.
 
     Who retracts it takes back its `value`, however often that was stated. When a text is gone, only what was read out
-    of it goes, the `statement`; and where one fades, so does all that it had superseded, the whole `topic`. `single`:
-    whether its predicate has one value at a time; where that is not said, the facts show it.
+    of it goes, the `statement`; and where one fades, so does all that it had superseded, the whole `topic`.
     """
 
     fact: str
     status: Literal["confirmed", "retracted"]
     at: int
     of: Literal["value", "statement", "topic"] = "value"
-    single: bool | None = None
+
+
+def declaration(tenant: str, user: str, predicate: str = "") -> str:
+    """The name under which the memory keeps what a user declared of a predicate."""
+    return "\x1f".join((f"predicate:{tenant}", user, predicate))
+
+
+def is_single(predicate: str, kept: Mapping[str, str]) -> bool:
+    """Whether a predicate has one value at a time, by what its user declared, else by nature."""
+    said = {name.rpartition("\x1f")[2]: value == "single" for name, value in kept.items()}
+    return said.get(predicate, predicate in SINGLE_VALUED)
 
 
 def check_whole(fact: Fact) -> None:

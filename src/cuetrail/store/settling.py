@@ -1,29 +1,20 @@
 """What a new fact does to those that are there, and what a verdict does; the same on every engine.
 
-Values of a single-valued predicate share one line of time, see `timeline`. Of any other predicate each value has a life
-of its own: it is believed once at any time, however often it is stated.
+Values of a single-valued predicate share one line of time, see `timeline`. Of any other predicate each value has a line
+of its own: it is believed once at any time, however often and by however many texts it is stated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from collections.abc import Container, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
 
 from cuetrail.formulas import source_weight
 from cuetrail.model import Fact
-from cuetrail.store.facts import ACTIVE, CERTAIN, Stated, Verdict, begins, holds, past_id, until, value_of
-from cuetrail.store.timeline import (
-    Statement,
-    as_stated,
-    is_shadowed,
-    key_of,
-    statements,
-    stretches,
-    weight,
-    written,
-)
-from cuetrail.text import norm_name
+from cuetrail.store.facts import ACTIVE, CERTAIN, Stated, Verdict, begins, holds, until, value_of
+from cuetrail.store.timeline import Statement, as_stated, key_of, statements, stretches, weight, written
+from cuetrail.text import fact_id, norm_name
 
 H = TypeVar("H", bound=Hashable)
 Settled = tuple[list[tuple[Fact, H | None]], dict[H, Fact | None]]
@@ -34,8 +25,8 @@ that change, as they are then, None for one that is to go."""
 def settle(stated: Sequence[Stated], present: Iterable[tuple[H, Fact]]) -> Settled[H]:
     """Fit facts in.
 
-    `present` are, for each stated fact, those of its `ids`, and where it `meets_all` all of its subject and predicate,
-    in the place that is written to.
+    `present` are, for each stated fact, all that say the same, and where it is `single` all of its subject and
+    predicate, in the place that is written to.
     """
     by_topic: dict[tuple[str, str], list[tuple[H, Fact]]] = {}
     for handle, fact in present:
@@ -46,93 +37,187 @@ def settle(stated: Sequence[Stated], present: Iterable[tuple[H, Fact]]) -> Settl
     new: list[tuple[Fact, H | None]] = []
     changed: dict[H, Fact | None] = {}
     for topic, some in topics.items():
-        fitted = _on_one_line if any(one.single for one in some) else _side_by_side
-        more, others = fitted(some, by_topic.get(topic, []))
+        more, others = _fitted(some, by_topic.get(topic, []), any(one.single for one in some))
         new += more
         changed |= others
     return new, changed
 
 
-def judge(verdicts: Sequence[Verdict], present: Sequence[tuple[H, Fact]]) -> Settled[H]:
+def judge(verdicts: Sequence[Verdict], present: Sequence[tuple[H, Fact]], single: bool) -> Settled[H]:
     """Confirm or retract facts of one subject and predicate, all of which are `present`. What is gone stays so."""
-    declared = next((verdict.single for verdict in verdicts if verdict.single is not None), None)
-    single = any(is_shadowed(fact) for _, fact in present) if declared is None else declared
     said = statements(present)
+    judged: set[Hashable] = set()
     for verdict in verdicts:
         one = next((one for one in said for _, row in one.rows if row.id == verdict.fact), None)
         if one is None or one.fact.status == "retracted":
             continue
+        judged.add(value_of(one.fact))
         if verdict.status == "confirmed":
             one.fact = replace(one.fact, status="confirmed")
             continue
         for other in _meant(verdict, one, said, single):
             end = min(other.end, max(verdict.at, other.start))
             other.fact = replace(other.fact, status="retracted", valid_until=end)
-    if single:
-        return written(said, True)
-    # Each row is a statement of its own: nothing keeps another from holding.
-    return [], {handle: one.fact for one in said for handle, row in one.rows[-1:] if one.fact != row}
+    # Values that live side by side do not concern each other.
+    return written(said if single else [one for one in said if value_of(one.fact) in judged], single)
 
 
 def _meant(verdict: Verdict, one: Statement[H], said: Sequence[Statement[H]], single: bool) -> list[Statement[H]]:
     """The statements that are taken back with one."""
     left = [other for other in said if other.fact.status != "retracted"]
-    if verdict.of == "value":
-        return [other for other in left if value_of(other.fact) == value_of(one.fact)]
+    if verdict.of == "statement":
+        return [one]
     if verdict.of == "topic" and single:
         return [other for other in left if weight(other.fact) <= weight(one.fact)]
-    return [one]
+    return [other for other in left if value_of(other.fact) == value_of(one.fact)]
 
 
-def refit(present: Sequence[tuple[H, Fact]], single: bool | None = None) -> Settled[H]:
+def refit(present: Sequence[tuple[H, Fact]], single: bool) -> Settled[H]:
     """What changes among the facts of one subject and predicate when some are gone, or when their predicate is declared
     to be single-valued or not.
     """
-    if single is None:
-        single = any(is_shadowed(fact) for _, fact in present)
-        if not single:
-            return [], {}
-    return written(statements(present), single)
+    said = _once(statements(present))
+    new, changed = written(said, single)
+    left = {handle for one in said for handle, _ in one.rows}
+    changed |= dict.fromkeys(handle for handle, _ in present if handle not in left)
+    if single:
+        return new, changed
+    rows = {handle: fact for handle, fact in {**dict(present), **changed}.items() if fact is not None}
+    gone = {fact.superseded_by for _, fact in present} - {fact.id for fact, _ in new}
+    return new, {**changed, **_found_by_value(rows, gone)}
 
 
-# --- one value at a time
+def _once(said: Sequence[Statement[H]]) -> list[Statement[H]]:
+    """The statements without those that say nothing more than an earlier one of the same text."""
+    by_value: dict[Hashable, list[Statement[H]]] = {}
+    for one in sorted(said, key=lambda one: (one.fact.created, one.fact.id)):
+        same = by_value.setdefault(value_of(one.fact), [])
+        if not any(_is_one(other.fact, one.fact) and _is_as_sure(other, one) for other in same):
+            same.append(one)
+    return [one for some in by_value.values() for one in some]
 
 
-def _on_one_line(stated: Sequence[Stated], present: Sequence[tuple[H, Fact]]) -> Settled[H]:
+def _is_as_sure(one: Statement[H], other: Statement[H]) -> bool:
+    """Whether one holds as long, as surely and by as good a word as another."""
+    around = one.start <= other.start and other.end <= one.end and other.fact.status in ACTIVE
+    return around and (one.fact.confidence, source_weight(one.fact.source)) >= (
+        other.fact.confidence,
+        source_weight(other.fact.source),
+    )
+
+
+def _found_by_value(rows: Mapping[H, Fact], gone: Container[str | None]) -> dict[H, Fact]:
+    """Of values the fact of which is gone that had the plain id, by which the same is found when it is stated again,
+    the one that holds longest under that id, and what refers to it.
+    """
+    plain = {handle: fact_id(fact.subject, fact.predicate, fact.object, fact.value) for handle, fact in rows.items()}
+    lost = set(plain.values()) - {fact.id for fact in rows.values()}
+    longest = {plain[handle]: handle for handle in sorted(rows, key=lambda handle: until(rows[handle]))}
+    changed = {longest[id_]: replace(rows[longest[id_]], id=id_) for id_ in lost if id_ in gone}
+    renamed = {rows[handle].id: fact.id for handle, fact in changed.items()}
+    for handle, row in rows.items():
+        if row.superseded_by in renamed:
+            changed[handle] = replace(changed.get(handle, row), superseded_by=renamed[row.superseded_by])
+    return changed
+
+
+def _fitted(stated: Sequence[Stated], present: Sequence[tuple[H, Fact]], single: bool) -> Settled[H]:
     said = statements(present)
     for one in stated:
-        _add(said, one)
-    new, changed = written(said, True)
+        _add(said, one, single)
+    new, changed = written(said, single)
     left = {handle for one in said for handle, _ in one.rows}
     return new, {**changed, **{handle: None for handle, _ in present if handle not in left}}
 
 
-def _add(said: list[Statement[H]], stated: Stated) -> None:
+def _add(said: list[Statement[H]], stated: Stated, single: bool) -> None:
     """Put a statement to the others; what holds and is said again is no second one."""
-    new = as_stated(stated.fact)
     same = [one for one in said if _says(one.fact, stated)]
-    twin = next((one for one in same if key_of(one.fact) == key_of(new)), None)
-    if stated.settled and twin is not None:
+    new = _as_spelt(as_stated(stated.fact), same)
+    if stated.settled and _is_known(same, new):
         return
     for one in same:
         # So far its object may be known as a text: it leads to an entity now.
         if one.fact.object != new.object:
             one.fact = replace(one.fact, id=new.id, object=new.object, value=new.value)
     moved = next((one for one in same if one.fact.source_ref in stated.gone and one.fact.status in ACTIVE), None)
-    holding = twin or moved or _holding(said, same, new)
+    twin = next((one for one in same if key_of(one.fact) == key_of(new)), None)
+    holding = twin or moved
+    if holding is None and not stated.settled:
+        holding = (_believed if single else _overlapping)(said, same, new)
+        if holding is None and not single and not stated.by_user and _was_taken_back(same, new):
+            return
     last = max((one.last for one in said), default=0) + 1
+    first = max((one.first for one in said), default=0) + 1
     if holding is None:
-        holding = Statement(new, [], last, max((one.first for one in said), default=0) + 1)
+        holding = Statement(new, [], last, first)
         said.append(holding)
     elif holding is moved:
         kept = replace(_restated(moved.fact, stated), valid_from=new.valid_from)
         moved.fact = kept if "user_edit" in (kept.source, new.source) else replace(kept, source_ref=new.source_ref)
+    elif (again := _surer(holding, stated, new)) is not None:
+        holding.fact = replace(holding.fact, valid_until=begins(new))
+        holding = Statement(again, [], last, first)
+        said.append(holding)
     else:
-        kept = replace(_restated(holding.fact, stated), valid_from=holding.fact.valid_from)
-        holding.fact = replace(kept, restated=max(weight(new), holding.fact.restated or weight(new)))
+        start = holding.fact.valid_from if single else _start(holding.fact, stated)
+        last_said = max(weight(new), holding.fact.restated or weight(new)) if single else holding.fact.restated
+        holding.fact = replace(_restated(holding.fact, stated), valid_from=start, restated=last_said)
         holding.last = last
-    if stated.by_user and new.confidence >= CERTAIN:
+    if stated.by_user and not single:
+        _make_way(holding, same)
+    if stated.by_user and (new.confidence >= CERTAIN or not single):
         said[:] = [one for one in said if one is holding or not _is_within(one, holding, same)]
+
+
+def _as_spelt(new: Fact, same: Sequence[Statement[H]]) -> Fact:
+    """The fact with its value as it was spelt first."""
+    known = [one.fact for one in same if one.fact.object == new.object]
+    return replace(new, value=min(known, key=lambda fact: fact.created).value) if known else new
+
+
+def _is_known(same: Sequence[Statement[H]], new: Fact) -> bool:
+    """Whether what comes from another memory, or from an earlier state of this one, was stated here as well, or taken
+    back since it was stated. What became of it there is then so here, too.
+    """
+    twins = [one for one in same if one.fact.created == new.created]
+    for one in [one for one in twins if key_of(one.fact) == key_of(new)] or twins:
+        one.fact = _reconciled(one.fact, new)
+    ended = [one.fact for one in same if one.fact.status == "retracted" and new.created <= until(one.fact)]
+    return bool(twins) or any(new.source_ref == fact.source_ref or fact.source == "user_edit" for fact in ended)
+
+
+def _reconciled(here: Fact, there: Fact) -> Fact:
+    """A statement as it stands after both: what ended here has ended, and what was confirmed or ended there, too."""
+    if "retracted" not in (here.status, there.status):
+        return replace(here, status="confirmed") if there.status == "confirmed" else here
+    return here if here.status == "retracted" else replace(here, status="retracted", valid_until=there.valid_until)
+
+
+def _surer(holding: Statement[H], stated: Stated, new: Fact) -> Fact | None:
+    """What holds from when it is said again, where that is more or less sure: its past stays as sure as it was."""
+    again = _restated(holding.fact, stated)
+    if again.confidence == holding.fact.confidence or begins(new) <= holding.start:
+        return None
+    used = max((row for _, row in holding.rows), key=until, default=holding.fact)
+    return replace(
+        again,
+        id=new.id,
+        created=new.created,
+        valid_from=new.valid_from,
+        restated=None,
+        access_count=used.access_count,
+        last_accessed=used.last_accessed,
+    )
+
+
+def _make_way(said: Statement[H], same: Sequence[Statement[H]]) -> None:
+    """Let what says the same hold only while a user's word does not."""
+    for one in same:
+        if one is not said and one.start < said.start < one.end:
+            one.fact = replace(one.fact, valid_until=said.start)
+        elif one is not said and said.start <= one.start < said.end < one.end:
+            one.fact = replace(one.fact, valid_from=said.end)
 
 
 def _is_within(one: Statement[H], said: Statement[H], same: Sequence[Statement[H]]) -> bool:
@@ -140,8 +225,8 @@ def _is_within(one: Statement[H], said: Statement[H], same: Sequence[Statement[H
     return any(one is other for other in same) and said.start <= one.start and one.end <= said.end
 
 
-def _holding(said: Sequence[Statement[H]], same: Sequence[Statement[H]], new: Fact) -> Statement[H] | None:
-    """The statement that holds when a new one begins, and says the same."""
+def _believed(said: Sequence[Statement[H]], same: Sequence[Statement[H]], new: Fact) -> Statement[H] | None:
+    """The statement that is believed when a new one begins, and says the same."""
     for stretch in stretches(said, True):
         one = said[stretch.number]
         if stretch.start <= begins(new) < stretch.end and any(one is other for other in same):
@@ -149,96 +234,22 @@ def _holding(said: Sequence[Statement[H]], same: Sequence[Statement[H]], new: Fa
     return None
 
 
+def _overlapping(_said: Sequence[Statement[H]], same: Sequence[Statement[H]], new: Fact) -> Statement[H] | None:
+    """The statement that holds while a new one does, and says the same."""
+    active = [one for one in same if one.fact.status in ACTIVE and _is_one(one.fact, new)]
+    there = [one for one in active if one.start < until(new) and begins(new) < one.end]
+    return min(there, key=lambda one: not holds(one.fact, begins(new)), default=None) if new.status in ACTIVE else None
+
+
+def _was_taken_back(same: Sequence[Statement[H]], new: Fact) -> bool:
+    """Whether a text says again what was taken back, of a time before that."""
+    ended = [one.fact for one in same if one.fact.status not in ACTIVE and holds(one.fact, begins(new))]
+    return any(_is_one(fact, new) for fact in ended)
+
+
 def _is_one(old: Fact, new: Fact) -> bool:
     """Whether two that say the same are one: each text counts for itself, but a user's word for all."""
     return old.source_ref == new.source_ref or "user_edit" in (old.source, new.source)
-
-
-# --- values that live side by side
-
-
-@dataclass(slots=True)
-class _Entry(Generic[H]):
-    """A fact on its way into the memory, or in it already under a handle of the engine's."""
-
-    handle: H | None
-    fact: Fact
-    dropped: bool = False
-
-
-def _side_by_side(stated: Sequence[Stated], present: Sequence[tuple[H, Fact]]) -> Settled[H]:
-    entries = [_Entry(handle, fact) for handle, fact in present]
-    before = {entry.handle: entry.fact for entry in entries}
-    for one in stated:
-        new = _fitted(one, [e for e in entries if not e.dropped])
-        if new is not None:
-            entries.append(_Entry(None, new))
-    changed: dict[H, Fact | None] = {
-        e.handle: None if e.dropped else e.fact
-        for e in entries
-        if e.handle is not None and (e.dropped or e.fact != before[e.handle])
-    }
-    return [(e.fact, None) for e in entries if e.handle is None and not e.dropped], changed
-
-
-def _fitted(stated: Stated, alike: Sequence[_Entry[H]]) -> Fact | None:
-    """The fact as a new row, after those that say the same made way for it; None where one of them says it by now."""
-    new = stated.fact
-    same = sorted((e for e in alike if _says(e.fact, stated)), key=lambda e: e.fact.status not in ACTIVE)
-    holding = next((e for e in same if _overlaps(e.fact, new)), None)
-    if holding is not None and holding.fact.status not in ACTIVE and not stated.by_user:
-        return None
-    if holding is not None and holding.fact.status in ACTIVE:
-        again = replace(_restated(holding.fact, stated), valid_from=_start(holding.fact, stated))
-        same.remove(holding)
-        _make_way(again, same)
-        if again.object == holding.fact.object:
-            holding.fact = again
-            return None
-        # So far its object was known as a text: the fact leads to an entity now.
-        holding.dropped = True
-        return _under_its_id(replace(again, id=new.id), same)
-    _make_way(new, same)
-    if same and _never_held(new):
-        return None
-    for entry in same:
-        entry.dropped = entry.dropped or _never_held(entry.fact)
-    return _under_its_id(new, same)
-
-
-def _never_held(fact: Fact) -> bool:
-    return until(fact) <= begins(fact)
-
-
-def _under_its_id(new: Fact, same: Sequence[_Entry[H]]) -> Fact:
-    """The fact as a new row. The plain id is of what holds longest; another row of it gets one of the past."""
-    taken = next((e for e in same if e.fact.id == new.id and not e.dropped), None)
-    if taken is None:
-        return new
-    if until(new) <= until(taken.fact):
-        return replace(new, id=past_id(new))
-    taken.fact = replace(taken.fact, id=past_id(taken.fact))
-    return new
-
-
-def _make_way(fact: Fact, same: Sequence[_Entry[H]]) -> None:
-    """Let what says the same hold only while the fact does not: at any time it is believed once."""
-    start, end = begins(fact), until(fact)
-    for entry in same:
-        first, last = begins(entry.fact), until(entry.fact)
-        if first < start < last:
-            entry.fact = replace(entry.fact, valid_until=start)
-        elif start <= first < end < last:
-            entry.fact = replace(entry.fact, valid_from=end)
-        elif start <= first < end:
-            entry.dropped = True
-
-
-def _overlaps(one: Fact, new: Fact) -> bool:
-    """Whether two facts that say the same are one: it holds when the new one begins, or begins while that holds."""
-    if one.status not in ACTIVE:
-        return holds(one, begins(new))
-    return begins(one) < until(new) and begins(new) < until(one)
 
 
 def _says(one: Fact, stated: Stated) -> bool:
@@ -256,7 +267,7 @@ def _restated(old: Fact, stated: Stated) -> Fact:
     return replace(
         old,
         object=new.object,
-        value=new.value if by_user or new.object is not None else old.value,
+        value=None if new.object is not None else old.value,
         confidence=new.confidence if by_user else max(old.confidence, new.confidence),
         status="confirmed" if "confirmed" in (old.status, new.status) else "staged",
         source=new.source if better else old.source,

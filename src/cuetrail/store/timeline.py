@@ -3,7 +3,8 @@
 A statement claims its value from when it begins until it ends, by its own words or because it was taken back. At any
 time at most one statement is believed: of those that are certain the one that was said last, else the first of the
 others. Who tells of a time speaks for when that began, so notes may come in any order; a user who states something
-himself speaks now.
+himself speaks now. Of a predicate with many values each has such a line for itself: of the texts that say the same, the
+weightiest is believed, then the first, and when that is gone the next.
 
 Nothing else decides. So whatever was stated, taken back, deleted or forgotten, the rows of facts follow from the
 statements that are left: each row is a stretch of time in which a statement is believed, and has in `stated_from`,
@@ -18,8 +19,9 @@ from bisect import bisect_right
 from collections.abc import Container, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
+from cuetrail.formulas import fact_score
 from cuetrail.model import Fact, FactStatus
 from cuetrail.store.facts import CERTAIN, ENDED, EVER, begins, past_id, until, value_of
 
@@ -66,11 +68,6 @@ class Row(Generic[H]):
     like: H | None
 
 
-def is_shadowed(row: Fact) -> bool:
-    """Whether other statements keep what this row was made of from holding at some time."""
-    return row.status == "superseded" or row.stated_from is not None or row.stated_until is not None
-
-
 def as_stated(row: Fact) -> Fact:
     """The statement that a row is a stretch of."""
     superseded = row.status == "superseded"
@@ -80,10 +77,11 @@ def as_stated(row: Fact) -> Fact:
         end = None
     elif end is None and status == "retracted":
         end = begins(row)
+    start = row.valid_from if row.stated_from is None else row.stated_from
     return replace(
         row,
         status=status,
-        valid_from=row.valid_from if row.stated_from is None else row.stated_from,
+        valid_from=None if start == row.created else start,
         valid_until=None if end == EVER else end,
         superseded_by=None,
         stated_from=None,
@@ -102,17 +100,19 @@ def statements(present: Iterable[tuple[H, Fact]]) -> list[Statement[H]]:
         one.fact = fact
         one.rows.append((handle, row))
     # Of what was stated at one moment that was the last, or the first if none is certain, which is believed.
-    for name, better in (("last", True), ("first", False)):
-        rank = {
-            key: (any(row.status != "superseded" for _, row in one.rows) is better, one.fact.id)
-            for key, one in found.items()
-        }
-        for number, key in enumerate(sorted(found, key=rank.__getitem__)):
-            setattr(found[key], name, number)
+    ranked = sorted(found.values(), key=_standing)
+    for number, one in enumerate(ranked):
+        one.last, one.first = number, len(ranked) - number
     return list(found.values())
 
 
-def key_of(fact: Fact) -> Hashable:
+def _standing(one: Statement[H]) -> tuple[bool, bool, int, str]:
+    """By which of two statements of one moment it is known which one is believed where both claim to hold."""
+    held = [row for _, row in one.rows if begins(row) < until(row)]
+    return any(begins(row) == one.start for row in held), bool(held), one.start, one.fact.id
+
+
+def key_of(fact: Fact) -> tuple[Hashable, ...]:
     """What tells two statements of one subject and predicate apart."""
     return (value_of(fact), fact.created, begins(fact), fact.source_ref, fact.status == "retracted")
 
@@ -136,7 +136,7 @@ def believed_of(facts: Sequence[Fact], single: bool) -> list[Fact]:
 
 
 def stretches(said: Sequence[Statement[H]], single: bool) -> list[Stretch]:
-    """What is believed when, in order. With `single` False the statements say the same, and doubt counts nothing."""
+    """What is believed when, in order. With `single` False the statements all say the same."""
     claims = [claim for number, one in enumerate(said) for claim in _claims(number, one, single)]
     # Later is better among the certain ones, and earlier among the others: they put an end to nothing.
     late = {claim: rank for rank, claim in enumerate(sorted(claims, key=lambda c: c.late))}
@@ -164,18 +164,22 @@ class _Claim(NamedTuple):
     start: int
     end: int
     certain: bool
-    late: tuple[int, int, int]
+    late: tuple[Any, ...]
     early: tuple[int, int]
     number: int
 
 
 def _claims(number: int, one: Statement[H], single: bool) -> Iterable[_Claim]:
-    fact, certain = one.fact, one.fact.confidence >= CERTAIN or not single
+    fact, certain = one.fact, one.fact.confidence >= CERTAIN
     early = (fact.created, one.first)
+    if not single:
+        score = fact_score(fact.confidence, fact.source, 0, 0, confirmed=fact.status == "confirmed")
+        yield _Claim(one.start, one.end, True, (score, -fact.created, -one.first), early, number)
+        return
     yield _Claim(one.start, one.end, certain, (weight(fact), fact.created, one.last), early, number)
     if fact.restated is not None:
         again = max(fact.restated, one.start)
-        yield _Claim(again, max(again, one.end), certain, (again, again, one.last), early, number)
+        yield _Claim(again, max(again, one.end), certain, (again, fact.created, one.last), early, number)
 
 
 def written(said: Sequence[Statement[H]], single: bool) -> tuple[list[tuple[Fact, H | None]], dict[H, Fact | None]]:
@@ -203,14 +207,8 @@ def _rows(said: Sequence[Statement[H]], single: bool) -> list[Row[H]]:
     times: list[list[Stretch]] = [[] for _ in said]
     for stretch in line:
         times[stretch.number].append(stretch)
-    # Where values live side by side nothing is superseded: what is said elsewhere for all its time is of no more use.
-    made = {number: _rows_of(one, times[number]) for number, one in enumerate(said) if single or times[number]}
+    made = {number: _rows_of(one, times[number]) for number, one in enumerate(said)}
     _give_ids([row for rows in made.values() for row in rows])
-    if not single:
-        for number, rows in made.items():
-            for row in rows:
-                fact, status = row.fact, said[number].fact.status
-                row.fact = replace(fact, status=status, stated_from=None, stated_until=None, stated_status=None)
     ids = {(number, begins(row.fact)): row.fact.id for number, rows in made.items() for row in rows}
     starts = [stretch.start for stretch in line]
     for row in (row for rows in made.values() for row in rows if row.fact.status in ENDED):
@@ -260,7 +258,7 @@ def _as_row(one: Statement[H], stretch: Stretch, last: bool) -> Fact:
     return replace(
         fact,
         status=status,
-        valid_from=fact.valid_from if stretch.start == start else stretch.start,
+        valid_from=None if stretch.start == start == fact.created else stretch.start,
         valid_until=None if stretch.end == EVER else stretch.end,
         stated_from=None if stretch.start == start else start,
         stated_until=None if as_is == end else end,

@@ -62,13 +62,13 @@ from cuetrail.store.local import (
     texts,
     write,
 )
-from cuetrail.store.local.db import UNERASED, Database, another_version, head, log_changes
+from cuetrail.store.local.db import KEPT, UNERASED, Database, another_version, head, log_changes
 from cuetrail.store.local.expand import expand
 from cuetrail.store.local.factstore import FactStore
 from cuetrail.store.local.home import Home
 from cuetrail.store.local.ids import Ids, ids_of
 from cuetrail.store.local.labelindex import LabelIndex
-from cuetrail.store.local.moment import KEPT, Moment
+from cuetrail.store.local.moment import Moment
 from cuetrail.store.local.read import Reader
 from cuetrail.store.local.snapshot import Snapshot
 from cuetrail.store.local.textindex import FORGOTTEN, TextIndex

@@ -9,9 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from cuetrail.model import Direction, Fact
 from cuetrail.store import settling
-from cuetrail.store.facts import MADE_FOR_A_FACT, Stated, Verdict, check_ends, ends_of, remembered
+from cuetrail.store.facts import (
+    MADE_FOR_A_FACT,
+    Stated,
+    Verdict,
+    check_ends,
+    declaration,
+    ends_of,
+    is_single,
+    remembered,
+)
 from cuetrail.store.local import rows
-from cuetrail.store.local.db import another_version, chunks, marks, take_keys
+from cuetrail.store.local.db import KEPT, another_version, chunks, marks, take_keys
 from cuetrail.text import storable
 
 if TYPE_CHECKING:
@@ -198,8 +207,12 @@ def _present(w: Write, stated: Sequence[Stated], ends: dict[str, int]) -> Iterat
     for some in chunks([id_ for one in stated for id_ in one.ids]):
         for row in w.db.execute(f"{rows.FACT} WHERE f.id IN ({marks(len(some))}) AND f.part = ?", (*some, w.part)):
             read[row[0]] = row
-    for subject, predicate in {(one.fact.subject, one.fact.predicate): None for one in stated if one.meets_all}:
+    single = {(one.fact.subject, one.fact.predicate): None for one in stated if one.single}
+    for subject, predicate in single:
         read.update((row[0], row) for row in _of_topic(w, (w.part, ends[subject], predicate)))
+    if len(single) < len(stated):
+        for row in list(read.values()):
+            read.update((other[0], other) for other in _of_value(w, row))
     for key, row in sorted(read.items()):
         fact = rows.to_fact(row)
         yield key, replace(fact, subject=called.get(row[19], fact.subject), object=called.get(row[20], fact.object))
@@ -209,6 +222,21 @@ def _of_topic(w: Write, topic: Topic) -> list[Row]:
     """All facts of a subject and predicate in a place."""
     query = f"{rows.FACT} WHERE f.part + 0 = ? AND f.subject = ? AND f.predicate = ?"
     return w.db.execute(query, topic).fetchall()
+
+
+def _of_value(w: Write, row: Row) -> list[Row]:
+    """All facts of the same subject, predicate and value in a place as one of them."""
+    same = "f.object IS ? AND substr(f.value, 1, 64) IS substr(?, 1, 64)"
+    query = f"{rows.FACT} WHERE f.part + 0 = ? AND f.subject = ? AND f.predicate = ? AND {same}"
+    return w.db.execute(query, (row[1], row[19], row[4], row[20], row[6])).fetchall()
+
+
+def _has_one_value(w: Write, part: int, predicate: str) -> bool:
+    """Whether a predicate has one value at a time for whom a place is of."""
+    owner = w.db.execute("SELECT tenant, owner FROM parts WHERE part = ?", (part,)).fetchone()
+    begin = KEPT + declaration(*owner)
+    found = w.db.execute("SELECT name, value FROM meta WHERE substr(name, 1, ?) = ?", (len(begin), begin))
+    return is_single(predicate, dict(found.fetchall()))
 
 
 def judge(w: Write, verdicts: Sequence[Verdict]) -> None:
@@ -225,7 +253,8 @@ def judge(w: Write, verdicts: Sequence[Verdict]) -> None:
                 by_topic.setdefault((topic[0], topic[1], topic[2]), []).append(replace(given[id_], fact=plain))
     for topic, some_verdicts in by_topic.items():
         present = [(row[0], rows.to_fact(row)) for row in _of_topic(w, topic)]
-        _store(w, settling.judge(some_verdicts, present), part=topic[0])
+        single = _has_one_value(w, topic[0], topic[2])
+        _store(w, settling.judge(some_verdicts, present, single), part=topic[0])
 
 
 def shadowing(db: sqlite3.Connection, where: str, values: Sequence[Any]) -> list[Topic]:
@@ -238,7 +267,8 @@ def refit(w: Write, topics: Iterable[Topic], single: bool | None = None) -> None
     """Let facts hold as what is left says, after some are gone; or as is right for a predicate that is declared so."""
     for topic in topics:
         present = [(row[0], rows.to_fact(row)) for row in _of_topic(w, topic)]
-        _store(w, settling.refit(present, single), part=topic[0])
+        one = _has_one_value(w, topic[0], topic[2]) if single is None else single
+        _store(w, settling.refit(present, one), part=topic[0])
 
 
 def redeclare(w: Write, declared: Mapping[str, bool]) -> None:

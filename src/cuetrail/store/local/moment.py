@@ -9,10 +9,9 @@ from pathlib import Path
 from cuetrail.model import Scope
 from cuetrail.store.base import Meaning, Record, VectorSpace
 from cuetrail.store.local import dreaming, spaces
+from cuetrail.store.local.db import KEPT
 from cuetrail.store.local.home import Home
 from cuetrail.store.local.read import Reader
-
-KEPT = "kept:"
 
 
 class Moment:

@@ -286,9 +286,15 @@ def _described(db: sqlite3.Connection) -> None:
     db.execute("CREATE INDEX IF NOT EXISTS edges_described ON edges (key) WHERE via IS NULL AND text <> ''")
 
 
+def _by_value(db: sqlite3.Connection) -> None:
+    """What finds all facts that say the same, also of an entity with many."""
+    db.execute("CREATE INDEX IF NOT EXISTS facts_by_value ON facts (subject, predicate, object, substr(value, 1, 64))")
+    db.execute("DROP INDEX IF EXISTS facts_by_subject")
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _first, _change_over, _dreams, _energy, _expiry, _facts, _core, _types, _time, _ahead, _time, _named,
-    _relations, _stated, _described,
+    _relations, _stated, _described, _by_value,
 )  # fmt: skip
 VERSION = len(MIGRATIONS)
 

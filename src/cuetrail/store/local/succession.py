@@ -16,7 +16,7 @@ from cuetrail.model import Scope
 from cuetrail.store.base import Batch, Written
 from cuetrail.store.local import facts, write
 from cuetrail.store.local.db import chunks, marks
-from cuetrail.text import fact_id, link_id
+from cuetrail.text import digest, fact_id, link_id
 
 
 class _End(NamedTuple):
@@ -32,6 +32,11 @@ Heirs = Mapping[int, _End]
 def write_batch(db: sqlite3.Connection, scope: Scope, batch: Batch) -> Written:
     """Carry out a batch inside the caller's transaction; what is stated of old nodes passes to their successors."""
     written = write.write_batch(db, scope, batch)
+    if batch.heirs:
+        w = write.Write(db, scope)
+        heirs = _heirs(w, batch.heirs)
+        for keys in chunks(list(heirs)):
+            _pass_facts(w, keys, heirs)
     if not batch.successors:
         return written
     _pass_on(db, scope, batch.successors)
@@ -43,11 +48,10 @@ def write_batch(db: sqlite3.Connection, scope: Scope, batch: Batch) -> Written:
 def _pass_on(db: sqlite3.Connection, scope: Scope, successors: Mapping[str, str]) -> None:
     """Let all that is stated of the user's own old nodes lead to their successors. Both must be there.
 
-    What the successor has already, and an edge whose two ends become one, stays with the old node.
+    An edge that the successor has already, or whose two ends become one, stays with the old node.
     """
     w = write.Write(db, scope)
-    old, new = w.own_keys(successors), w.own_keys(successors.values())
-    heirs = {old[a]: _End(new[b], b) for a, b in successors.items() if a in old and b in new}
+    heirs = _heirs(w, successors)
     for keys in chunks(list(heirs)):
         _pass_facts(w, keys, heirs)
         _pass_edges(db, keys, heirs)
@@ -55,6 +59,12 @@ def _pass_on(db: sqlite3.Connection, scope: Scope, successors: Mapping[str, str]
             "UPDATE notes SET target = ? WHERE target_on = 'node' AND target = ?",
             [(heirs[key].key, key) for key in keys],
         )
+
+
+def _heirs(w: write.Write, pairs: Mapping[str, str]) -> Heirs:
+    """The successors of the user's own nodes, by the keys of these."""
+    old, new = w.own_keys(pairs), w.own_keys(pairs.values())
+    return {old[a]: _End(new[b], b) for a, b in pairs.items() if a in old and b in new}
 
 
 def _pass_facts(w: write.Write, keys: Sequence[int], heirs: Heirs) -> None:
@@ -67,20 +77,21 @@ def _pass_facts(w: write.Write, keys: Sequence[int], heirs: Heirs) -> None:
         (*keys, *keys),
     ).fetchall()
     renamed = []
+    topics: dict[facts.Topic, None] = {}
     for key, part, id_, predicate, value, subject_key, subject_id, object_key, object_id in found:
         subject = heirs.get(subject_key, _End(subject_key, subject_id))
         object_ = _End(object_key, object_id) if object_key not in heirs else heirs[object_key]
         made = id_ == fact_id(subject_id, predicate, object_id, value)
         new_id = fact_id(subject.id, predicate, object_.id, value) if made else id_
         if not _is_free(db, "facts", part, new_id, key):
-            continue
+            # The successor has it already: here it is stated once more.
+            new_id = digest("past fact", new_id, id_)
+        topics[part, subject.key, predicate] = None
         update = "UPDATE facts SET id = ?, subject = ?, object = ? WHERE key = ?"
         db.execute(update, (new_id, subject.key, object_.key, key))
         renamed.append((new_id, subject.key, part, id_))
     db.executemany("UPDATE facts SET superseded_by = ? WHERE subject = ? AND part = ? AND superseded_by = ?", renamed)
-    ends = [end.key for end in heirs.values()]
-    for some in chunks(ends):
-        facts.refit(w, facts.shadowing(db, f"f.subject IN ({marks(len(some))})", some))
+    facts.refit(w, topics)
 
 
 def _pass_edges(db: sqlite3.Connection, keys: Sequence[int], heirs: Heirs) -> None:

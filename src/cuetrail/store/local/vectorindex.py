@@ -148,8 +148,8 @@ class VectorIndex:
         code = quantised(query[None, :])
         wanted = limit * OVERFETCH + 32
         meant = [kind_code(kind, bare) for kind in kinds for bare in (False, True)]
-        near = [_nearest(block, code, wanted, _meant(block, parts, meant, saying)) for block in view.blocks]
-        scores, keys = (np.concatenate(column) for column in zip(*near, strict=True))
+        best = [_nearest(block, code, wanted, _meant(block, parts, meant, saying)) for block in view.blocks]
+        scores, keys = (np.concatenate(column) for column in zip(*best, strict=True))
         near = self.compared(query, keys[_best(scores, wanted)].tolist(), space)
         end = min(limit, len(near))
         while end < len(near) and near[end][1] == near[limit - 1][1]:

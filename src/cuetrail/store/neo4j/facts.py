@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 from cuetrail.model import Fact
 from cuetrail.store import settling
 from cuetrail.store.base import Alike
-from cuetrail.store.facts import ACTIVE, MADE_FOR_A_FACT, Stated, Verdict, check_ends, ends_of, remembered
+from cuetrail.store.facts import (
+    ACTIVE,
+    MADE_FOR_A_FACT,
+    Stated,
+    Verdict,
+    check_ends,
+    declaration,
+    ends_of,
+    is_single,
+    remembered,
+)
 from cuetrail.store.naming import words_of
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.beliefs import to_facts
@@ -18,6 +28,7 @@ from cuetrail.store.neo4j.ids import Found, uid
 from cuetrail.store.neo4j.ranks import LONGEST_TOPIC, ranked
 from cuetrail.store.neo4j.read import ENDS, Reader
 from cuetrail.store.neo4j.schema import NAME_INDEX
+from cuetrail.store.neo4j.upkeep import kept
 from cuetrail.text import storable
 
 if TYPE_CHECKING:
@@ -55,6 +66,9 @@ MATCH (m)<-[:CUE_NAMED]-(n:CueNode) WITH DISTINCT n RETURN n.key, n.id, n.part, 
 _SAME = f"""UNWIND $rows AS row MATCH (f:CueFact {{topic: toString(row[1]) + ':' + left(row[2], $most)}})
 WHERE f.predicate = row[2] AND f.part + 0 = row[0] WITH DISTINCT f
 MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) RETURN properties(f), {ENDS}"""
+_AS_SAID = f"""UNWIND $uids AS uid MATCH (known:CueFact {{uid: uid}}) MATCH (f:CueFact {{said: known.said}})
+WHERE f.part + 0 = known.part AND f.predicate = known.predicate WITH DISTINCT f
+MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) RETURN properties(f), {ENDS}"""
 _MINE = f"""UNWIND $uids AS uid MATCH (f:CueFact {{uid: uid}})
 MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) RETURN properties(f), {ENDS}"""
 _TOPIC = "MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) RETURN DISTINCT f.part, a.key, f.predicate"
@@ -66,7 +80,6 @@ _SHADOWING = f"""WITH DISTINCT f WHERE EXISTS {{ MATCH (s:CueFact {{topic: f.top
   AND s.predicate = f.predicate AND
   (s.status = 'superseded' OR s.stated_from IS NOT NULL OR s.stated_until IS NOT NULL) }} {_TOPIC}"""
 _OF_OBJECTS = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}})<-[:CUE_OBJECT]-(f:CueFact) {_SHADOWING}"""
-_OF_SUBJECTS = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}})<-[:CUE_SUBJECT]-(f:CueFact) {_SHADOWING}"""
 _OF_REFS = f"MATCH (f:CueFact) WHERE f.part IN $mine AND f.source_ref IN $refs {_SHADOWING}"
 _OF_PREDICATE = f"MATCH (f:CueFact) WHERE f.part IN $mine AND f.predicate = $predicate WITH DISTINCT f {_TOPIC}"
 _ENDS = """UNWIND $uids AS uid MATCH (f:CueFact {uid: uid})-[:CUE_SUBJECT]->(a:CueNode)
@@ -188,7 +201,9 @@ def _present(w: Write, stated: Sequence[Stated], ends: dict[str, int]) -> Iterat
     called = {key: id_ for id_, key in ends.items()}
     uids = [uid(w.part, id_) for one in stated for id_ in one.ids]
     found = [row for some in chunks(uids) for row in rows(w.tx, _MINE, uids=some)]
-    topics = {(w.part, ends[one.fact.subject], one.fact.predicate): None for one in stated if one.meets_all}
+    known = [row[0]["uid"] for row in found]
+    found += [row for some in chunks(known) for row in rows(w.tx, _AS_SAID, uids=some)]
+    topics = {(w.part, ends[one.fact.subject], one.fact.predicate): None for one in stated if one.single}
     found += _of_topics(w, list(topics))
     for fact, a, a_id, _, b, b_id, _ in {row[0]["uid"]: row for row in found}.values():
         other = None if b is None else called.get(b, b_id)
@@ -209,6 +224,12 @@ def _by_topic(w: Write, topics: Sequence[Topic]) -> dict[Topic, list[tuple[Handl
     return found
 
 
+def _has_one_value(w: Write, part: int, predicate: str) -> bool:
+    """Whether a predicate has one value at a time for whom a place is of."""
+    (owner,) = rows(w.tx, "MATCH (p:CuePlace {part: $part}) RETURN p.tenant, p.owner", part=part)
+    return is_single(predicate, kept(w.tx, declaration(*owner)))
+
+
 def judge(w: Write, verdicts: Sequence[Verdict]) -> None:
     """Confirm or retract facts of the user's; those that were taken back, or are gone, are left alone."""
     given = {verdict.fact: verdict for verdict in verdicts}
@@ -219,19 +240,20 @@ def judge(w: Write, verdicts: Sequence[Verdict]) -> None:
         for was, id_, *topic in rows(w.tx, _TOPICS, uids=some):
             by_topic.setdefault((topic[0], topic[1], topic[2]), []).append(replace(by_uid[was], fact=id_))
     for topic, present in _by_topic(w, list(by_topic)).items():
-        _store(w, settling.judge(by_topic[topic], present))
+        _store(w, settling.judge(by_topic[topic], present, _has_one_value(w, topic[0], topic[2])))
 
 
-def shadowing(w: Write, keys: Sequence[int], as_subject: bool = False) -> list[Topic]:
-    """The topics of facts that keep others from holding, of these nodes as objects, or as subjects."""
-    found = rows(w.tx, _OF_SUBJECTS if as_subject else _OF_OBJECTS, keys=keys)
-    return [(part, subject, predicate) for part, subject, predicate in found if as_subject or subject not in keys]
+def shadowing(w: Write, keys: Sequence[int]) -> list[Topic]:
+    """The topics of facts that keep others from holding, of these nodes as objects."""
+    found = rows(w.tx, _OF_OBJECTS, keys=keys)
+    return [(part, subject, predicate) for part, subject, predicate in found if subject not in keys]
 
 
 def refit(w: Write, topics: Sequence[Topic], single: bool | None = None) -> None:
     """Let facts hold as what is left says, after some are gone; or as is right for a predicate that is declared so."""
-    for present in _by_topic(w, topics).values():
-        _store(w, settling.refit(present, single))
+    for (part, _, predicate), present in _by_topic(w, topics).items():
+        one = _has_one_value(w, part, predicate) if single is None else single
+        _store(w, settling.refit(present, one))
 
 
 def redeclare(w: Write, declared: Mapping[str, bool]) -> None:

@@ -2,7 +2,7 @@
 
 A fact has its rank, a word that orders facts of one entity, behind the key of that entity: `by_subject` and `by_object`
 while it is active, `past_subject` and `past_object` once it has ended. An index on each gives them in order. `topic` is
-its subject with its predicate.
+its subject with its predicate, and `said` that with its value.
 """
 
 from __future__ import annotations
@@ -22,15 +22,17 @@ _RANK = """UNWIND $uids AS uid MATCH (f:CueFact {uid: uid})-[:CUE_SUBJECT]->(a:C
 OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) WITH f, toString(a.key) + ':' AS a, toString(b.key) + ':' AS b,
   CASE WHEN f.status IN $active THEN f.rank END AS now, CASE WHEN NOT f.status IN $active THEN f.rank END AS past
 SET f.by_subject = a + now, f.by_object = b + now, f.past_subject = a + past, f.past_object = b + past,
-  f.topic = a + left(f.predicate, $most)"""
+  f.topic = a + left(f.predicate, $most),
+  f.said = a + left(f.predicate, $most) + ':' + coalesce(b, left(f.value, $most))"""
 _PAGE = "MATCH (f:CueFact) WHERE f.uid > $after RETURN properties(f) ORDER BY f.uid LIMIT 1000"
 _SET_RANK = "UNWIND $rows AS row MATCH (f:CueFact {uid: row[0]}) SET f.rank = row[1]"
-# A predicate is cut where it would be too long for an index.
+# A predicate, or a value, is cut where it would be too long for an index.
 LONGEST_TOPIC = 200
 INDEXES = tuple(
     f"CREATE INDEX cue_by_fact_{field} IF NOT EXISTS FOR (n:CueFact) ON (n.{field})"
     for field in ("by_subject", "by_object", "past_subject", "past_object", "topic")
 )
+BY_VALUE = ("CREATE INDEX cue_by_fact_said IF NOT EXISTS FOR (n:CueFact) ON (n.said)",)
 
 
 def ranked(tx: Tx, uids: Sequence[str]) -> None:

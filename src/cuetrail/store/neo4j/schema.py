@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from cuetrail.errors import WrongVersion
 from cuetrail.store.neo4j import spaces
 from cuetrail.store.neo4j.connection import Connection, rows
-from cuetrail.store.neo4j.ranks import INDEXES, rank_all
+from cuetrail.store.neo4j.ranks import BY_VALUE, INDEXES, rank_all
 from cuetrail.store.neo4j.relationwords import describe_all, enter_all
 
 # One of them is there at a time, but for the moment in which it is made anew.
@@ -103,10 +103,10 @@ USES = ("CREATE CONSTRAINT cue_uses_part IF NOT EXISTS FOR (u:CueUses) REQUIRE u
 DESCRIBED = ("CREATE INDEX cue_by_edge_described IF NOT EXISTS FOR ()-[e:CUE_EDGE]-() ON (e.described)",)
 
 MIGRATIONS: tuple[Sequence[str], ...] = (
-    _first(), FACTS, (), TIME, AHEAD, INDEXES, RELATIONSHIPS, USES, DESCRIBED, (),
+    _first(), FACTS, (), TIME, AHEAD, INDEXES, RELATIONSHIPS, USES, DESCRIBED, (), BY_VALUE,
 )  # fmt: skip
 VERSION = len(MIGRATIONS)
-_RANKED = MIGRATIONS.index(INDEXES) + 1
+_RANKED = MIGRATIONS.index(BY_VALUE) + 1
 _WORDED = MIGRATIONS.index(RELATIONSHIPS) + 1
 _DESCRIBED = MIGRATIONS.index(DESCRIBED) + 1
 _BARE_MARKED = _DESCRIBED + 1

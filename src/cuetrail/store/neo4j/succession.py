@@ -18,7 +18,7 @@ from cuetrail.store.neo4j.ids import short, uid
 from cuetrail.store.neo4j.places import Write
 from cuetrail.store.neo4j.ranks import ranked
 from cuetrail.store.neo4j.write import carry_out
-from cuetrail.text import fact_id, link_id
+from cuetrail.text import digest, fact_id, link_id
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
@@ -65,6 +65,10 @@ def write_batch(tx: Tx, scope: Scope, batch: Batch, keys: Sequence[int]) -> Writ
 def carry_out_all(w: Write, batch: Batch, keys: Sequence[int]) -> Written:
     """Everything a batch changes, but for the log."""
     written = carry_out(w, batch, keys)
+    if batch.heirs:
+        heirs = _heirs(w, batch.heirs)
+        for some in chunks([key for key in heirs if key is not None]):
+            _pass_facts(w, some, heirs)
     if batch.successors:
         _pass_on(w, batch.successors)
         # Only now is the file empty that the old nodes were of.
@@ -76,21 +80,26 @@ def carry_out_all(w: Write, batch: Batch, keys: Sequence[int]) -> Written:
 def _pass_on(w: Write, successors: Mapping[str, str]) -> None:
     """Let all that is stated of the user's own old nodes lead to their successors. Both must be there.
 
-    What the successor has already, and an edge whose two ends become one, stays with the old node.
+    An edge that the successor has already, or whose two ends become one, stays with the old node.
     """
-    old, new = w.ids.keys(successors, mine=True), w.ids.keys(successors.values(), mine=True)
-    heirs: Heirs = {old[a]: _End(new[b], b) for a, b in successors.items() if a in old and b in new}
+    heirs = _heirs(w, successors)
     for keys in chunks([key for key in heirs if key is not None]):
-        _pass_facts(w.tx, keys, heirs)
-        ends = [heirs[key].key for key in keys]
-        facts.refit(w, facts.shadowing(w, [end for end in ends if end is not None], as_subject=True))
+        _pass_facts(w, keys, heirs)
         _pass_edges(w.tx, keys, heirs)
         rows(w.tx, _NOTES, rows=[[key, heirs[key].key] for key in keys])
 
 
-def _pass_facts(tx: Tx, keys: Sequence[int], heirs: Heirs) -> None:
+def _heirs(w: Write, pairs: Mapping[str, str]) -> Heirs:
+    """The successors of the user's own nodes, by the keys of these."""
+    old, new = w.ids.keys(pairs, mine=True), w.ids.keys(pairs.values(), mine=True)
+    return {old[a]: _End(new[b], b) for a, b in pairs.items() if a in old and b in new}
+
+
+def _pass_facts(w: Write, keys: Sequence[int], heirs: Heirs) -> None:
+    tx = w.tx
     found = sorted(rows(tx, _FACTS, keys=keys), key=lambda row: (row[5], row[2]))
     renamed = []
+    topics: dict[facts.Topic, None] = {}
     for was, part, id_, predicate, value, _, *ends in found:
         old_subject, old_object = _End(*ends[:2]), _End(*ends[2:])
         subject = heirs.get(old_subject.key, old_subject)
@@ -99,13 +108,18 @@ def _pass_facts(tx: Tx, keys: Sequence[int], heirs: Heirs) -> None:
         new_id = fact_id(str(subject.id), predicate, object_.id, value) if made else id_
         new = uid(part, new_id)
         if new != was and rows(tx, "MATCH (f:CueFact {uid: $uid}) RETURN 1", uid=new):
-            continue
+            # The successor has it already: here it is stated once more.
+            new_id = digest("past fact", new_id, id_)
+            new = uid(part, new_id)
+        if subject.key is not None:
+            topics[part, subject.key, predicate] = None
         given = {"was": was, "uid": new, "id": new_id, "short": short(new_id), "active": list(ACTIVE)}
         rows(tx, _MOVE_FACT, subject=subject.key, object=object_.key, **given)
         ranked(tx, [new])
         renamed.append({"subject": subject.key, "part": part, "was": id_, "id": new_id})
     for one in renamed:
         rows(tx, _SUPERSEDED, **one)
+    facts.refit(w, list(topics))
 
 
 def _pass_edges(tx: Tx, keys: Sequence[int], heirs: Heirs) -> None:

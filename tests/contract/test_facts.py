@@ -167,6 +167,14 @@ def test_a_surer_text_is_believed_while_it_is_there_and_then_the_one_before(know
     assert [[f.confidence for f in some] for some in told] == [[0.75], [0.95], [0.75], [0.75]]
 
 
+def test_of_several_texts_the_one_of_the_better_source_is_believed_even_where_it_is_less_sure(known: Store) -> None:
+    state(known, fact("uses", "Rust", source="conversation", source_ref="chat", confidence=0.8))
+    state(known, fact("uses", "Rust", NOW + DAY, source="file", source_ref="note", confidence=0.75))
+    state(known, fact("uses", "Rust", NOW + 2 * DAY, source="conversation", source_ref="talk", confidence=0.9))
+    told = [known.beliefs(ME, ["jacq"], NOW + days * DAY, 5, "out")["jacq"] for days in range(3)]
+    assert [[f.source_ref for f in some] for some in told] == [["chat"], ["note"], ["note"]]
+
+
 def test_what_a_user_takes_back_is_gone_whoever_else_states_it(known: Store) -> None:
     for ref in ("a", "b"):
         state(known, fact("uses", "Rust", source="file", source_ref=ref))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cuetrail.model import Fact, Node, Scope
 from cuetrail.store.base import Batch, Store
-from cuetrail.store.facts import Verdict, begins, until
+from cuetrail.store.facts import Verdict, begins, declaration, until
 from tests.contract.test_facts import DAY, ME, NOW, fact, state
 
 _SUBJECTS = count()
@@ -160,6 +160,24 @@ def test_a_declaration_reaches_what_was_stated_and_can_be_taken_back(known: Stor
     known.write(ME, Batch(declared={"lives_in": False}))
     assert [len(lives(known, day)) for day in range(4)] == [1, 2, 3, 4]
     assert all(f.status == "staged" for f in known.facts(ME, ["jacq"])["jacq"])
+
+
+def test_what_is_left_is_fitted_by_what_its_user_declared(known: Store) -> None:
+    known.write(ME, Batch(nodes=[Node("atom", text="Jacq works at Beta and is happy")]))
+    for predicate, how in (("works_at", "single"), ("status", "many")):
+        known.keep(declaration(ME.tenant, ME.user, predicate), how)
+    acme, beta = (fact("works_at", name, NOW + day * DAY) for day, name in enumerate(("Acme", "Beta")))
+    state(known, acme, beta, single=True)
+    judge(known, beta, 2)
+    assert [[f.value for f in _held(known, day)] for day in (0, 1, 2)] == [["Acme"], ["Beta"], ["Acme"]]
+    for ref in ("atom", "other"):
+        state(known, fact("status", "happy", source="file", source_ref=ref), fact("status", "busy", source_ref="other"))
+    known.forget(ME, ["atom"], NOW)
+    assert sorted(str(f.value) for f in _held(known, 3)) == ["Acme", "busy", "happy"]
+
+
+def _held(store: Store, days: int) -> list[Fact]:
+    return store.beliefs(ME, ["jacq"], NOW + days * DAY, 20, "out").get("jacq", [])
 
 
 def test_every_use_is_known_of_and_is_no_write(known: Store) -> None:

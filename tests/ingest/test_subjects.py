@@ -172,3 +172,12 @@ def test_what_is_stated_again_by_an_edited_file_goes_when_that_file_goes(
     assert said(memory, name) == {"uses": "Rust"}
     write(vault, memory, 2, **{one: None})
     assert said(memory, name) == {}
+
+
+def test_what_a_deleted_file_alone_stated_of_its_name_is_history(memory: Memory, vault: Path) -> None:
+    write(vault, memory, 0, JACQ=NOTE, Other="Nothing here.\n")
+    write(vault, memory, 2, JACQ=None)
+    assert said(memory) == {}
+    assert said(memory, as_of=NOW + DAY) == {"status": "draft", "owner": "Ines"}
+    assert {f.status for f in memory.fact_history("JACQ")} == {"retracted"}
+    assert memory.narrate("JACQ", now=NOW + 3 * DAY).text == ""

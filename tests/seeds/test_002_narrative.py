@@ -427,13 +427,13 @@ def test_a_dream_retracts_what_no_longer_matters_unless_it_was_confirmed_and_of_
     firm = memory.confirm(memory.fact("user", "likes", "firm", confidence=0.19, source="system", now=NOW).id)
     # Confirmed or not, .199 is too little, and .2 is not.
     sure = memory.confirm(memory.fact("user", "likes", "sure", confidence=0.199, source="conversation", now=NOW).id)
-    even = memory.fact("user", "likes", "even", confidence=0.2, source="conversation", now=NOW)
+    even = memory.fact("user", "likes", "even", confidence=0.1, source="user_edit", now=NOW)
     report = memory.dream(only=["facts"], now=NOW)
     ids = {"gone": gone, "kept": kept, "stale": stale, "weak": weak, "firm": firm, "sure": sure, "even": even}
     found = memory.store.facts_by_id(memory.scope, [fact.id for fact in ids.values()])
     assert {name: found[fact.id].status for name, fact in ids.items()} == {
         "gone": "retracted", "kept": "confirmed", "stale": "retracted", "weak": "retracted", "firm": "confirmed",
-        "sure": "retracted", "even": "staged",
+        "sure": "retracted", "even": "confirmed",
     }  # fmt: skip
     assert report.passes[0].removed == 4
     assert "gone" in values(memory.narrate("user", as_of=NOW - 1, now=NOW))

@@ -199,16 +199,7 @@ def _surer(holding: Statement[H], stated: Stated, new: Fact) -> Fact | None:
     again = _restated(holding.fact, stated)
     if again.confidence == holding.fact.confidence or begins(new) <= holding.start:
         return None
-    used = max((row for _, row in holding.rows), key=until, default=holding.fact)
-    return replace(
-        again,
-        id=new.id,
-        created=new.created,
-        valid_from=new.valid_from,
-        restated=None,
-        access_count=used.access_count,
-        last_accessed=used.last_accessed,
-    )
+    return replace(again, id=new.id, created=new.created, valid_from=new.valid_from, restated=None)
 
 
 def _make_way(said: Statement[H], same: Sequence[Statement[H]]) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cuetrail import Memory
 from cuetrail.errors import EmbedderError
-from cuetrail.model import Note
+from cuetrail.model import Edge, Note, Where
 from cuetrail.store.base import Batch
 from cuetrail.store.local import LocalStore
 from cuetrail.store.local.schema import MIGRATIONS
@@ -22,8 +22,9 @@ from cuetrail.store.neo4j.connection import rows
 from cuetrail.store.neo4j.schema import DESCRIBED, migrate
 from cuetrail.store.neo4j.schema import MIGRATIONS as ON_SERVER
 from cuetrail.store.neo4j.spaces import index_names
-from tests.contract.test_akin import EAST, SPACE, fill, found
-from tests.contract.test_relations import ANN
+from cuetrail.store.steps import Ties
+from tests.contract.test_akin import EAST, NORTH, SPACE, fill, found
+from tests.contract.test_relations import ANN, BOB, people
 from tests.seeds.axes import Axes
 from tests.servers import Login, alone, wipe
 from tests.test_relation_words import change
@@ -211,7 +212,14 @@ def test_by_the_index_of_neo4j_they_are_found_as_by_comparing_all(
         with closing(Neo4jStore(neo4j_server.address, LocalStore)) as store:
             fill(store)
             store.write(ANN, Batch(notes=[Note("n", "silent", "x", "edge", 5)], note_vectors={"n": EAST}))
-            by_comparing = [found(store, limit=limit) for limit in (1, 2, 9)]
-            assert by_comparing[2] == ["silent", "east", "between", "north"]
-            monkeypatch.setattr("cuetrail.store.neo4j.relations.FEW", 0)
-            assert [found(store, limit=limit) for limit in (1, 2, 9)] == by_comparing
+            more = [Note("over", "north", "x", "edge", 5, expires=5), Note("far", "between", "x", "edge", 5)]
+            store.write(ANN, Batch(notes=more, note_vectors={"over": EAST, "far": NORTH}))
+            other = Edge("b", "ada", "ada", text="b")
+            store.write(BOB, Batch(nodes=people("ada"), edges=[other], edge_vectors={"b": EAST}))
+            for _ in range(2):
+                assert [found(store, limit=limit) for limit in (1, 2)] == [["silent"], ["silent", "east"]]
+                assert found(store) == ["silent", "east", "between", "north"]
+                assert found(store, limit=1, ties=Ties(types=("rival",))) == ["between"]
+                assert found(store, where=Where(kinds=("concept",))) == []
+                # The second time by the index.
+                monkeypatch.setattr("cuetrail.store.neo4j.relations.FEW", 0)

@@ -137,6 +137,17 @@ def test_nothing_of_another_user_is_found_and_of_a_team_what_its_members_say(sto
     assert store.vectors(TEAM_BOB, ["north"], of="edge") == {"north": NORTH}
 
 
+def test_what_others_say_in_private_takes_the_place_of_nothing(store: Store) -> None:
+    fill(store, TEAM_ANN)
+    others = [Edge(f"{n}", "ada", "bob", text="east", updated=99) for n in range(5)]
+    notes = [Note(f"n{n}", f"{n}", "north", "edge", 5) for n in range(5)]
+    vectors = {edge.id: EAST for edge in others}, {note.id: NORTH for note in notes}
+    batch = Batch(edges=others, notes=notes)
+    batch.edge_vectors, batch.note_vectors = vectors
+    store.write(replace(TEAM_BOB, share=None), batch)
+    assert [found(store, to, 1, TEAM_ANN) for to in (EAST, NORTH)] == [["east"], ["north"]]
+
+
 def test_a_shared_relationship_with_what_is_private_is_found_by_its_owner_alone(store: Store) -> None:
     store.start_vector_space(SPACE)
     store.write(replace(TEAM_ANN, share=None), Batch(nodes=people("secret")))

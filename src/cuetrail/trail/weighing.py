@@ -34,8 +34,9 @@ from cuetrail.trail.timing import DAY
 from cuetrail.trail.weights import Trail, Weights, is_bare, kinds_of
 from cuetrail.trail.wording import Wording, worded
 
-# The signals that lead to a memory from others, and all that do so where words and meaning alone did not.
-LED = ("walk", "link", "hop", "left", "further")
+# The signals of the second hop, all that lead to a memory from others, and also that the cue names it.
+SECOND = ("link", "hop", "left", "further")
+LED = ("walk", *SECOND)
 REACHED = ("named", *LED)
 TITLE = "title"
 """By this a way goes from a title to what stands under it."""
@@ -45,13 +46,17 @@ Signals = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class Followed(Reached):
-    """All memories that may answer, with what is known of each: the signals, and by which way it was come to."""
+    """All memories that may answer, with what is known of each: the signals, and by which way it was come to.
+
+    `found` are those that the cue found itself.
+    """
 
     nodes: Mapping[str, Node] = field(default_factory=dict)
     signals: Signals = field(default_factory=dict)
     ways: Mapping[str, Way] = field(default_factory=dict)
     seconds: Mapping[str, Second] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)
+    found: frozenset[str] = frozenset()
     weights: Weights = field(default_factory=Weights)
 
     def parts(self, id_: str) -> dict[str, float]:
@@ -91,12 +96,15 @@ def follow(ask: Ask, finds: Anchored, *, how: Trail) -> Followed:
     signals = _of_themselves(ask, finds, web, blend, wording)
     seconds = onward(web, strength, rest, wording, searched)
     signals |= {"walk": walk, "named": named}
-    for name in ("link", "hop", "left", "further"):
+    for name in SECOND:
         signals[name] = {id_: getattr(second, name) for id_, second in seconds.items()}
     signals = _counted(signals, weights)
     titles = through_titles(web.nodes, blend, signals, REACHED)
     ways = {id_: way for id_, (_, way) in flowed.items()}
-    return Followed(nodes=web.nodes, signals=signals, ways=ways, seconds=seconds, titles=titles, weights=weights)
+    return Followed(
+        nodes=web.nodes, signals=signals, ways=ways, seconds=seconds, titles=titles,
+        found=frozenset(first) | named.keys(), weights=weights,
+    )  # fmt: skip
 
 
 def _counted(signals: dict[str, dict[str, float]], weights: Weights) -> dict[str, dict[str, float]]:
@@ -271,7 +279,7 @@ def _why(id_: str, anchor: Anchor | None, reached: Followed, twice: Mapping[str,
     found_by += [name for name in REACHED if name in parts and (name != "walk" or walked)]
     found_by += ["when"] if parts.get("when", 0.0) == 1.0 else []
     return {
-        "anchors": [id_] if anchor is not None else sorted({step["src"] for step in path}),
+        "anchors": [id_] if anchor is not None else [step["src"] for step in path[:1]],
         "found_by": found_by,
         # All that was found is in one list; what was come to has no word of the cue, and what led there weighs more.
         "direct": "text" in found_by or parts.get("blend", 0.0) >= max(parts.get(name, 0.0) for name in LED),
@@ -292,10 +300,24 @@ def _path(id_: str, reached: Followed) -> list[dict[str, Any]]:
     """The way to a memory: from where energy came, or from one of the best; else through the title it stands under."""
     way, second = reached.ways.get(id_), reached.seconds.get(id_)
     if way is not None and way.start != id_:
-        return [hop_dict(Hop(way.start, id_, way.energy, "", way.via, None, (), True))]
-    if second is not None and second.via:
-        energy = max(second.link, second.hop, second.left, second.further)
-        return [hop_dict(Hop(second.start, id_, energy, "", second.via, None, (), True))]
+        return [_hop(way.start, id_, way.energy, way.via)]
+    if second is not None and second.energy and any(reached.signals.get(name, {}).get(id_) for name in SECOND):
+        return [*_way_to(second.start, id_, reached), _hop(second.start, id_, second.energy, second.via)]
     title = reached.titles.get(id_)
     led = _path(title, reached) if title is not None else []
-    return [*led, hop_dict(Hop(title, id_, led[-1]["energy"], "", TITLE, None, (), True))] if title and led else []
+    # What leads to its own title did not come from there.
+    if title is None or not led or id_ in {hop["src"] for hop in led}:
+        return []
+    return [*led, _hop(title, id_, led[-1]["energy"], TITLE)]
+
+
+def _way_to(start: str, end: str, reached: Followed) -> list[dict[str, Any]]:
+    """How one of the best was come to, where the cue did not find it itself and the way does not begin at its end."""
+    way = reached.ways.get(start)
+    if way is None or way.start in (start, end) or start in reached.found:
+        return []
+    return [_hop(way.start, start, way.energy, way.via)]
+
+
+def _hop(start: str, end: str, energy: float, via: str) -> dict[str, Any]:
+    return hop_dict(Hop(start, end, energy, "", via, None, (), True))

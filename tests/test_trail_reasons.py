@@ -1,4 +1,4 @@
-"""What a hit of the default recall tells of itself is so: where the way to it begins, by what it goes on, and how far."""
+"""What a hit of the default recall tells of itself is so: where the way to it begins, by what it went, and how far."""
 
 from __future__ import annotations
 
@@ -41,10 +41,11 @@ def test_of_two_ways_the_stronger_by_a_name_is_told_with_its_own_start_and_energ
 
 def test_what_leads_to_its_own_title_is_not_said_to_come_from_there(memory: Memory, tmp_path: Path) -> None:
     chat = tmp_path / "chat.jsonl"
-    chat.write_text('{"role": "user", "content": "Which breed is Biscuit?"}\n{"role": "user", "content": "Beagle"}\n')
+    said = "I adopted a dog named Biscuit", "Lovely! What breed?", "A beagle.", "Biscuit ate my shoes"
+    chat.write_text("".join(f'{{"role": "user", "content": "{one}"}}\n' for one in said), "utf-8")
     memory.ingest(chat)
-    found = memory.recall("Which breed is Biscuit?", budget=ROOM).hits
-    assert found[0].node.text.endswith("Which breed is Biscuit?")
+    found = memory.recall("What breed is Biscuit?", budget=ROOM).hits
+    assert len(found) == len(said)
     for hit in found:
         assert hit.node.id not in {hop["src"] for hop in hit.why["path"]}
         assert "walk" not in hit.why["found_by"] or hit.why["path"]

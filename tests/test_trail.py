@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -237,10 +238,54 @@ def test_a_time_that_is_named_widens_no_filter(memory: Memory) -> None:
         ("before 2022", ["1970-01-01 to 2021-12-31"]),
         ("on 31 February 2023 or 2023-13-01", ["2023-02-01 to 2023-02-28"]),
         ("2001, 2002, 2003, 2004 and 2005", []),
+        ("in May last year", ["2022-05-01 to 2022-05-31"]),
+        ("last year in May", ["2022-05-01 to 2022-05-31"]),
+        ("in early May", ["2023-05-01 to 2023-05-31"]),
+        ("after March", ["2023-04-01 to 2023-11-14"]),
+        ("2023-05 and 12.05.2022", ["2023-05-01 to 2023-05-31", "2022-05-12 to 2022-05-12"]),
+        ("mid-2021", ["2021-01-01 to 2021-12-31"]),
+        ("half a year ago", ["2023-04-16 to 2023-06-14"]),
+        ("last November, this November", ["2022-11-01 to 2022-11-30", "2023-11-01 to 2023-11-30"]),
+        ("last autumn, this autumn", ["2022-09-01 to 2022-11-30", "2023-09-01 to 2023-11-30"]),
+        ("during the summer", ["2023-06-01 to 2023-08-31"]),
+        ("in the fall of Rome", []),
+        ("over the past year", ["2022-11-14 to 2023-11-14"]),
+        ("in the last week", ["2023-11-07 to 2023-11-14"]),
+        ("last week", ["2023-11-06 to 2023-11-12"]),
+        ("the week before 3 August 2023", ["2023-07-27 to 2023-08-02"]),
+        ("two days after 3 August 2023", ["2023-08-05 to 2023-08-05"]),
+        (
+            "tomorrow, next week or next Tuesday",
+            ["2023-11-15 to 2023-11-15", "2023-11-20 to 2023-11-26", "2023-11-21 to 2023-11-21"],
+        ),
+        ("past \0day", []),
     ],
 )
 def test_a_cue_names_times_as_people_do(cue: str, expected: list[str]) -> None:
     assert [told(span) for span in spans(cue, NOW)] == expected
+
+
+@pytest.mark.parametrize(
+    ("cue", "day", "expected"),
+    [
+        ("this winter", "2024-12-25", "2024-12-01 to 2025-02-28"),
+        ("this winter", "2024-01-10", "2023-12-01 to 2024-02-29"),
+        ("last winter", "2024-01-10", "2022-12-01 to 2023-02-28"),
+        ("last winter", "2024-03-01", "2023-12-01 to 2024-02-29"),
+        ("this summer", "2024-06-01", "2024-06-01 to 2024-08-31"),
+        ("last summer", "2024-07-01", "2023-06-01 to 2023-08-31"),
+    ],
+)
+def test_the_last_season_is_never_the_one_that_is_now(cue: str, day: str, expected: str) -> None:
+    now = int(datetime.fromisoformat(f"{day}T12:00Z").timestamp() * 1000)
+    assert [told(span) for span in spans(cue, now)] == [expected]
+
+
+@pytest.mark.parametrize("now", [1 << 52, 1 << 53, -(1 << 53)])
+def test_at_a_moment_that_no_calendar_has_a_cue_names_no_time(memory: Memory, now: int) -> None:
+    films(memory)
+    assert spans("which film yesterday?", now) == []
+    assert set(ids(memory, "which film yesterday?", now=now)) == {"film", "composer"}
 
 
 @given(st.text(max_size=200), st.integers(0, 4_000_000_000_000))

@@ -215,6 +215,17 @@ def test_what_was_told_on_another_day_or_in_another_number_or_of_another_name_is
     assert {hit.node.id: hit.why["repeats"] for hit in hits if "repeats" in hit.why} == {"tuesday": "twice"}
 
 
+def test_a_cue_that_asks_for_a_time_alone_finds_whatever_is_of_that_time(memory: Memory) -> None:
+    memory.add("We met the band to rehearse", id="spring", at=MAY_2023)
+    memory.add("The drums were sold", id="later", at=MAY_2023 + 9 * DAY, tags=["trade"])
+    memory.add("The dentist expects me", id="plan", at=NOW + 7 * DAY)
+    for cue in ("What happened last May?", "what did we do in May 2023?", "May 2023"):
+        assert set(ids(memory, cue, now=NOW)) == {"spring", "later"}
+    assert ids(memory, "What happened last May?", now=NOW, tags=["trade"]) == ["later"]
+    assert ids(memory, "What is up next week?", now=NOW) == ["plan"]
+    assert ids(memory, "Who sang in May?", now=NOW) == ids(memory, "What happened in June?", now=NOW) == []
+
+
 def test_a_time_that_is_named_widens_no_filter(memory: Memory) -> None:
     memory.add("We met the band", id="then", at=MAY_2023)
     memory.add("We met the band", id="now", at=NOW)

@@ -53,6 +53,41 @@ def test_who_says_the_name_of_what_the_cue_names_is_found(memory: Memory) -> Non
     assert "named" in next(hit for hit in found.hits if hit.node.id == "town").why["found_by"]
 
 
+@pytest.mark.parametrize(
+    ("name", "cue"),
+    [
+        ("José García", "Where does Jose Garcia's sister live?"),
+        ("José García", "JOSÉ GARCÍA"),
+        ("Jose Garcia", "what about José García?"),
+        ("Müller", "Where do the Mullers live?"),
+        ("Muller", "Where do the Müllers live?"),
+        ("Kestrel", "where do Kestrels nest?"),
+        ("Duchy (old)", "which Duchies are there?"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["person", "atom"])
+def test_a_cue_names_a_memory_whatever_its_case_marks_and_number(
+    memory: Memory, name: str, cue: str, kind: str
+) -> None:
+    memory.add("Rain is likely." if kind == "atom" else "", name=name, kind=kind, id="meant")
+    memory.add("Salt comes from the sea.", id="told")
+    memory.fact("meant", "lives in", "Lima", source_ref="told")
+    found = {hit.node.id: hit.why for hit in memory.recall(cue, budget=ROOM).hits}
+    if kind == "atom":
+        assert "named" in found["meant"]["found_by"]
+    assert [(hop["src"], hop["kind"]) for hop in found["told"]["path"]] == [("meant", "fact")]
+
+
+def test_who_carries_a_name_as_it_is_written_is_meant_before_who_may_be(memory: Memory) -> None:
+    memory.add("A town.", name="Rivers", id="town")
+    memory.add("A stream.", name="River", id="stream")
+    memory.add("A family.", name="Müller", id="marked")
+    memory.add("A trade.", name="Muller", id="plain")
+    for cue, id_ in (("Rivers", "town"), ("River", "stream"), ("Müller", "marked"), ("Muller", "plain")):
+        hits = memory.recall(f"what about {cue}?", budget=ROOM).hits
+        assert [hit.node.id for hit in hits if "named" in hit.why["found_by"]] == [id_]
+
+
 def test_part_of_a_longer_name_leads_nowhere(memory: Memory) -> None:
     films(memory)
     assert "trade" not in ids(memory, "Where is the author of the music of Thunder on the Hill from?")

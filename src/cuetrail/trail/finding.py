@@ -11,6 +11,7 @@ from cuetrail.anchor import Anchored, Ask, by_words_and_meaning
 from cuetrail.cue import FUNCTION_WORDS
 from cuetrail.model import Node, TextQuery, Where
 from cuetrail.store.browsing import Page
+from cuetrail.trail.carrying import alike, carriers
 from cuetrail.trail.naming import Run, runs
 from cuetrail.trail.timing import DAY, Span, read
 from cuetrail.trail.wanted import asked_about, asks_nothing
@@ -82,8 +83,8 @@ def find(ask: Ask, *, how: Trail) -> Finds:
     found = ask.store.text(ask.scope, TextQuery(rest), how.texts, looking, nodes=True) if rest else []
     nodes |= {one.id: one.node for one in found if one.node is not None}
     names = tuple(_named(ask, run, ids[run.norm], looking, nodes) for run in chosen)
-    carriers = ask.store.get(ask.scope, [id_ for name in names for id_ in name.carriers if id_ not in nodes])
-    nodes |= {id_: node for id_, node in carriers.items() if ask.cue.where.admits(node)}
+    carrying = ask.store.get(ask.scope, [id_ for name in names for id_ in name.carriers if id_ not in nodes])
+    nodes |= {id_: node for id_, node in carrying.items() if ask.cue.where.admits(node)}
     times, untimed = read(ask.cue.raw, ask.now)
     whatever = asks_nothing(untimed)
     then = {id_: node for span in times for id_, node in _then(ask, span, looking, whatever).items()}
@@ -137,9 +138,8 @@ def _names_in(ask: Ask, said: str) -> tuple[list[Run], dict[str, list[str]]]:
     """The longest names in what was said, none inside another, and who carries them."""
     possible = [run for run in runs(said) if _may_name(run)]
     norms = list(dict.fromkeys(run.norm for run in possible))
-    ids = ask.store.named(ask.scope, norms)
-    for norm, more in ask.store.headed(ask.scope, norms, MOST_CARRIERS + 1).items():
-        ids[norm] = [*ids.get(norm, []), *(id_ for id_ in more if id_ not in ids.get(norm, ()))]
+    ids = carriers(ask, norms, MOST_CARRIERS + 1)
+    ids |= alike(ask, [run for run in possible if run.norm not in ids])
     chosen: list[Run] = []
     for run in sorted(possible, key=lambda run: (run.start - run.end, run.start)):
         apart = all(run.end <= other.start or other.end <= run.start for other in chosen)

@@ -179,6 +179,9 @@ def spelt(text: str) -> str:
     >>> spelt("São José's (old) town")
     'sao jose s old town'
     """
-    if not text.isascii():
-        text = _MARKS.sub("", unicodedata.normalize("NFKD", text))
-    return _NO_LETTER.sub(" ", text.casefold()).strip()
+    return _NO_LETTER.sub(" ", (text if text.isascii() else unmarked(text)).casefold()).strip()
+
+
+def unmarked(text: str) -> str:
+    """A text without the marks on its letters."""
+    return _MARKS.sub("", unicodedata.normalize("NFKD", text))

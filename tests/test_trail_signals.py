@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from cuetrail import Budget, Memory
+from cuetrail import Budget, Memory, recipes
+from cuetrail.trail.weights import Trail
 
 ROOM = Budget(chars=1 << 20)
 Reasons = dict[str, Mapping[str, Any]]
@@ -159,3 +160,20 @@ def test_of_two_names_in_a_cue_the_one_that_fewer_say_counts_more(memory: Memory
         memory.add(f"House {number} stands in Vienna.", id=f"house {number}")
     found = reasons(memory, "Was Hans Salter in Vienna?")
     assert part(found, "composer", "named") == 1.0 > part(found, "city", "named") > 0
+
+
+def test_words_and_meaning_may_be_blended_by_ranks(memory: Memory) -> None:
+    for number in range(3):
+        memory.add(f"{'goose ' * (5 - number)}{'rain ' * (40 * number)}", id=f"n{number}")
+    found = reasons(memory, "goose", recipe=recipes.trail(Trail(fusion="ranks")))
+    assert [part(found, f"n{place}", "blend") for place in range(3)] == pytest.approx([1.0, 61 / 62, 61 / 63])
+    assert part(reasons(memory, "goose"), "n2", "blend") < 61 / 63
+
+
+def test_the_surer_a_fact_the_more_energy_goes_along_it(memory: Memory) -> None:
+    memory.add("Tracks geese.", name="Wingbeat", id="wingbeat")
+    for id_, confidence in (("sure", 0.9), ("unsure", 0.3)):
+        memory.add("A library in C.", name=id_, id=id_)
+        memory.fact("wingbeat", "uses", id_, confidence=confidence)
+    found = reasons(memory, "what about Wingbeat?")
+    assert part(found, "sure", "walk") > part(found, "unsure", "walk") > 0

@@ -21,6 +21,7 @@ from typing import Any
 
 from cuetrail.anchor import Anchor, Anchored, Ask, Embedded, echoing
 from cuetrail.errors import EmbedderError
+from cuetrail.formulas import fused
 from cuetrail.model import Hit, Hop, Node, hop_dict
 from cuetrail.score import Scored
 from cuetrail.spread import Reached
@@ -31,7 +32,7 @@ from cuetrail.trail.onward import Second, onward, search
 from cuetrail.trail.placing import in_row, through_titles
 from cuetrail.trail.repeating import KEPT, repeats
 from cuetrail.trail.timing import DAY
-from cuetrail.trail.weights import Trail, Weights, is_bare, kinds_of
+from cuetrail.trail.weights import Fusion, Trail, Weights, is_bare, kinds_of
 from cuetrail.trail.wording import Wording, worded
 
 # The signals of the second hop, all that lead to a memory from others, and also that the cue names it.
@@ -69,13 +70,13 @@ def follow(ask: Ask, finds: Anchored, *, how: Trail) -> Followed:
     assert isinstance(finds, Finds), "these trails begin at what `find` finds"
     ask = softened(ask)
     weights = how.weights(kinds_of(finds.nodes.values()), finds.meant)
-    fit = _Fit(ask, finds, weights.words)
+    fit = _Fit(ask, finds, weights.words, how.fusion)
     if finds.literal:
         web = Web(dict(sorted(finds.nodes.items())))
         signals = _of_themselves(ask, finds, web, fit.of(web)[0], _wording(ask, web))
         return Followed(nodes=web.nodes, signals=_counted(signals, weights), weights=weights)
     named = {id_: value for id_, value in finds.named().items() if id_ in finds.nodes}
-    first = _blended([one for one in finds.anchors if not how.is_far(one)], weights.words)
+    first = _blended([one for one in finds.anchors if not how.is_far(one)], weights.words, how.fusion)
     order = sorted(first, key=lambda id_: (-first[id_], id_))
     chosen = sorted(named, key=lambda id_: (-named[id_], id_))[: how.starts]
     starts = list(dict.fromkeys([*order[: how.starts], *chosen]))
@@ -137,26 +138,42 @@ def _of_themselves(
     }  # fmt: skip
 
 
-def _blended(anchors: Sequence[Anchor], share: float) -> dict[str, float]:
+def _blended(anchors: Sequence[Anchor], share: float, fusion: Fusion) -> dict[str, float]:
     """Anchors by words and meaning together."""
-    best = max((a.bm25 for a in anchors if a.bm25 is not None), default=0.0) or 1.0
-    near = _scaled({a.node.id: a.cosine for a in anchors if a.cosine is not None})
-    return {a.node.id: share * (a.bm25 or 0.0) / best + (1 - share) * near.get(a.node.id, 0.0) for a in anchors}
+    words = _to_best({a.node.id: a.bm25 for a in anchors if a.bm25 is not None}, fusion)
+    near = _to_range({a.node.id: a.cosine for a in anchors if a.cosine is not None}, fusion)
+    return {a.node.id: share * words.get(a.node.id, 0.0) + (1 - share) * near.get(a.node.id, 0.0) for a in anchors}
 
 
-def _scaled(values: Mapping[str, float]) -> dict[str, float]:
-    """Values between the least and the largest of them, as 0 to 1."""
+def _to_best(values: Mapping[str, float], fusion: Fusion) -> dict[str, float]:
+    """Values as parts of the largest of them; or by their ranks."""
+    if fusion == "ranks":
+        return _by_rank(values)
+    best = max(values.values(), default=0.0) or 1.0
+    return {id_: value / best for id_, value in values.items()}
+
+
+def _to_range(values: Mapping[str, float], fusion: Fusion) -> dict[str, float]:
+    """Values between the least and the largest of them, as 0 to 1; or by their ranks."""
+    if fusion == "ranks":
+        return _by_rank(values)
     low, high = min(values.values(), default=0.0), max(values.values(), default=0.0)
     return {id_: (value - low) / (high - low) if high > low else 1.0 for id_, value in values.items()}
+
+
+def _by_rank(values: Mapping[str, float]) -> dict[str, float]:
+    """1 for the first, as reciprocal rank fusion has it; of equals, by id."""
+    order = sorted(values, key=lambda id_: (-values[id_], id_))
+    return {id_: fused([rank], 1) for rank, id_ in enumerate(order, 1)}
 
 
 class _Fit:
     """How well memories fit the cue, and what it asks beyond its names. Each vector is read once."""
 
-    def __init__(self, ask: Ask, finds: Finds, share: float) -> None:
-        self.ask, self.finds, self.share = ask, finds, share
-        best = max((a.bm25 for a in finds.anchors if a.bm25 is not None), default=0.0) or 1.0
-        self.words = {a.node.id: (a.bm25 or 0.0) / best for a in finds.anchors}
+    def __init__(self, ask: Ask, finds: Finds, share: float, fusion: Fusion) -> None:
+        self.ask, self.finds, self.share, self.fusion = ask, finds, share, fusion
+        self.words = _to_best({a.node.id: a.bm25 for a in finds.anchors if a.bm25 is not None}, fusion)
+        self.fits = _to_best(finds.fits, fusion)
         self.known: set[str] = set()
         self.near: dict[str, float] = {}
         self.beyond: dict[str, float] = {}
@@ -165,8 +182,8 @@ class _Fit:
     def of(self, web: Web) -> tuple[dict[str, float], dict[str, float]]:
         """By words and meaning together: the whole cue, and what is beyond its names."""
         self._learn([id_ for id_ in web.nodes if id_ not in self.known])
-        near, beyond = _scaled(self.near), _scaled(self.beyond)
-        words, fits, share = self.words, self.finds.fits, self.share
+        near, beyond = _to_range(self.near, self.fusion), _to_range(self.beyond, self.fusion)
+        words, fits, share = self.words, self.fits, self.share
         blend = {id_: share * words.get(id_, 0.0) + (1 - share) * near.get(id_, 0.0) for id_ in web.nodes}
         return blend, {id_: share * fits.get(id_, 0.0) + (1 - share) * beyond.get(id_, 0.0) for id_ in web.nodes}
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from cuetrail.anchor import Ask
 from cuetrail.trail.naming import MOST_ALIASES, Run, heads, spelt, unmarked
@@ -32,24 +33,31 @@ def carriers(ask: Ask, norms: Iterable[str], each: int) -> dict[str, list[str]]:
 
     What is written is meant before what it may be read as.
     """
-    asked = {norm: [norm, *readings(norm)] for norm in norms}
-    wanted = list(dict.fromkeys(one for some in asked.values() for one in some))
+    norms = list(norms)
+    others = {norm: readings(norm) for norm in norms if norm[-1:] == "s" or not norm.isascii()}
+    wanted = list(dict.fromkeys([*norms, *chain.from_iterable(others.values())]))
     ids = ask.store.named(ask.scope, wanted)
     for norm, more in ask.store.headed(ask.scope, wanted, each).items():
         ids[norm] = list(dict.fromkeys([*ids.get(norm, ()), *more]))
-    return {norm: found for norm, some in asked.items() if (found := next(filter(None, map(ids.get, some)), None))}
+    read = {norm: next((ids[one] for one in some if one in ids), []) for norm, some in others.items()}
+    return {norm: found for norm in norms if (found := ids.get(norm) or read.get(norm))}
 
 
 def alike(ask: Ask, runs: Sequence[Run]) -> dict[str, list[str]]:
     """Ids of those whose name is one of these, marks aside: whoever asks for Jose may mean José."""
-    said = {run.norm: [spelt(one) for one in (run.norm, *readings(run.norm))] for run in runs}
-    words = dict.fromkeys(word for run in runs if run.end - run.start == 1 for word in said[run.norm])
+    alone = dict.fromkeys(run.norm for run in runs if run.end - run.start == 1)
+    words = dict.fromkeys(spelt(one) for norm in alone for one in (norm, *readings(norm)))
     if not words:
         return {}
-    found: dict[str, list[str]] = {}
+    forms: dict[str, list[str]] = {}
     for one in ask.store.named_like(ask.scope, list(words)[:MOST_WORDS], (), MOST_ALIKE):
-        forms = frozenset[str]().union(*map(heads, (one.name, *one.aliases[:MOST_ALIASES])))
-        for norm, mine in said.items():
-            if not forms.isdisjoint(mine):
-                found.setdefault(norm, []).append(one.id)
-    return {norm: sorted(ids) for norm, ids in found.items()}
+        for name in (one.name, *one.aliases[:MOST_ALIASES]):
+            # Without marks, it would have been found as it is written.
+            for form in heads(name) if not name.isascii() else ():
+                forms.setdefault(form, []).append(one.id)
+    found: dict[str, list[str]] = {}
+    for run in runs if forms else ():
+        ids = [id_ for one in (run.norm, *readings(run.norm)) for id_ in forms.get(spelt(one), ())]
+        if ids:
+            found[run.norm] = sorted(set(ids))
+    return found

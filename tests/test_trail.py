@@ -60,6 +60,8 @@ def test_who_says_the_name_of_what_the_cue_names_is_found(memory: Memory) -> Non
         ("José García", "JOSÉ GARCÍA"),
         ("Jose Garcia", "what about José García?"),
         ("Müller", "Where do the Mullers live?"),
+        ("Øyvind Łaska", "Where is Oyvind Laska?"),
+        ("Oyvind Laska", "Where is Øyvind Łaska?"),
         ("Muller", "Where do the Müllers live?"),
         ("Kestrel", "where do Kestrels nest?"),
         ("Duchy (old)", "which Duchies are there?"),

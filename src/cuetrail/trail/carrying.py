@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from cuetrail.anchor import Ask
-from cuetrail.trail.naming import MOST_ALIASES, Run, heads, spelt, unmarked
+from cuetrail.text import folded
+from cuetrail.trail.naming import MOST_ALIASES, Run, heads, spelt
 
 # So many memories are looked at whose names share words with the cue.
 MOST_ALIKE = 20
@@ -22,7 +23,7 @@ _SHORTEST_PLURAL = 4
 
 def readings(norm: str) -> list[str]:
     """What else a name may be that is written so: the same without marks, and one where several are meant."""
-    said = [norm] if norm.isascii() else [norm, unmarked(norm)]
+    said = [norm] if norm.isascii() else [norm, folded(norm)]
     several = norm.endswith("s") and not norm.endswith("ss") and len(norm) >= _SHORTEST_PLURAL
     ones = [f"{one[:-3]}y" if one.endswith("ies") else one[:-1] for one in said] if several else []
     return list(dict.fromkeys([*said[1:], *ones]))
@@ -53,7 +54,7 @@ def alike(ask: Ask, runs: Sequence[Run]) -> dict[str, list[str]]:
     for one in ask.store.named_like(ask.scope, list(words)[:MOST_WORDS], (), MOST_ALIKE):
         for name in (one.name, *one.aliases[:MOST_ALIASES]):
             # Without marks, it would have been found as it is written.
-            for form in heads(name) if not name.isascii() else ():
+            for form in heads(folded(name)) if not name.isascii() else ():
                 forms.setdefault(form, []).append(one.id)
     found: dict[str, list[str]] = {}
     for run in runs if forms else ():

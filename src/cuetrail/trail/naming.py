@@ -179,9 +179,6 @@ def spelt(text: str) -> str:
     >>> spelt("São José's (old) town")
     'sao jose s old town'
     """
-    return _NO_LETTER.sub(" ", (text if text.isascii() else unmarked(text)).casefold()).strip()
-
-
-def unmarked(text: str) -> str:
-    """A text without the marks on its letters."""
-    return _MARKS.sub("", unicodedata.normalize("NFKD", text))
+    if not text.isascii():
+        text = _MARKS.sub("", unicodedata.normalize("NFKD", text))
+    return _NO_LETTER.sub(" ", text.casefold()).strip()

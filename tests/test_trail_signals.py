@@ -177,3 +177,27 @@ def test_the_surer_a_fact_the_more_energy_goes_along_it(memory: Memory) -> None:
         memory.fact("wingbeat", "uses", id_, confidence=confidence)
     found = reasons(memory, "what about Wingbeat?")
     assert part(found, "sure", "walk") > part(found, "unsure", "walk") > 0
+
+
+def test_a_tag_that_is_a_condition_of_the_cue_leads_nowhere_as_all_share_it(memory: Memory) -> None:
+    memory.add("The receiver falls silent.", id="start", tags=["radio", "frost"])
+    memory.add("Sleeves hold.", id="all share", tags=["radio"])
+    memory.add("Crimped sleeves hold longer.", id="some share", tags=["radio", "frost"])
+    assert list(reasons(memory, "#radio receiver")) == ["start", "some share"]
+
+
+def test_what_says_more_of_the_cue_covers_more_of_it(memory: Memory) -> None:
+    memory.add("A bowl of pottery from the workshop", id="all")
+    memory.add("Bowl, bowl, bowl", id="one word")
+    memory.add("The rain fell", id="none")
+    found = reasons(memory, "pottery bowl workshop")
+    assert part(found, "all", "cover") == 1.0 > part(found, "one word", "cover") > 0
+
+
+def test_bare_names_take_no_place_among_the_best_from_which_the_second_hop_goes(memory: Memory) -> None:
+    for name in ("Ann", "Ben", "Cleo", "Dora", "Emil"):
+        memory.add("", kind="person", name=name)
+    memory.add("A film with music by Hans Salter.", id="film")
+    memory.add("Hans Salter grew up by the sea.", id="home")
+    found = reasons(memory, "Did Ann, Ben, Cleo, Dora or Emil see the film whose composer lived by the sea?")
+    assert part(found, "home", "left") > 0

@@ -99,6 +99,20 @@ def test_a_model_of_the_same_name_and_another_dimension_is_noticed_at_first_use(
     assert first(memory, "plays") == "A kitten plays."
 
 
+def test_an_embedder_of_ones_own_may_fail_at_a_question_as_it_likes(
+    memory: Memory, embedder: Concepts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.add(CATS)
+
+    def fails(_text: str) -> Vectors:
+        raise KeyError("no such word")
+
+    monkeypatch.setattr(embedder, "embed_query", fails)
+    found = memory.recall("windowsill")
+    assert [hit.node.text for hit in found.hits] == [CATS]
+    assert any("text alone" in notice and "no such word" in notice for notice in found.notices)
+
+
 def test_an_embedder_that_fails_costs_the_vectors_and_not_the_memories(
     memory: Memory, embedder: Concepts, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

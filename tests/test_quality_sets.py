@@ -11,15 +11,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from bench.quality import report
+from bench.quality import choose, report
+from bench.quality.contenders import ROOM, TODAY
 from bench.quality.conversation import milliseconds
 from bench.quality.registry import SETS
 from bench.quality.run import Job, Measured, chosen_rows, keep, load_measured, run
 from bench.quality.sets import Corpus, data_folder
 from bench.quality.vaults import links_of, plain, without
 from cuetrail import Memory
+from cuetrail.trail.weights import NAMED
 
 NOTES = {
     "blue-book/docs/anki.md": "---\ntitle: Anki\n---\n\nAnki makes remembering very easy through "
@@ -122,6 +125,39 @@ def test_a_multihop_corpus_is_a_node_a_passage(data: Path, tmp_path: Path) -> No
     with filled(corpus, tmp_path) as memory:
         assert memory.stats().nodes == 3
         assert [(n.id, n.name) for n in memory.nodes("p1", "p0").values()] == [("p1", "Harstad"), ("p0", "Ida Lund")]
+
+
+def test_with_triples_a_corpus_also_holds_them_as_facts_that_their_passage_states(data: Path, tmp_path: Path) -> None:
+    triples = [["Ida Lund", "born in", "Harstad"], ["ida lund", "Born in", "Harstad"], ["Harstad", "lies in", "Troms"]]
+    given = {"passage": "p0", "triples": [*triples, ["no", "triple"], ["Ida Lund", "", "Troms"], ["a", "b", 3]]}
+    write_lines(data / "multihop" / "musique.triples.jsonl.gz", [given])
+    job = Job("musique", data, tmp_path, "static", "static", triples=True)
+    (corpus,) = job.corpora()
+    with filled(corpus, tmp_path) as memory:
+        found = [
+            (one.subject, one.predicate, one.object, one.source_ref)
+            for id_ in ("p0", "p1")
+            for one in memory.facts(id_)
+        ]
+        assert memory.stats().nodes == 4
+    assert sorted(found, key=str) == [
+        ("p0", "born in", "p1", "p0"),
+        ("p1", "lies in", "entity troms", "p0"),
+    ]
+    assert job.place(corpus) != replace(job, triples=False).place(corpus)
+
+
+def test_weights_are_chosen_by_what_recall_itself_would_give(data: Path, tmp_path: Path) -> None:
+    corpus = only("musique", data)
+    with filled(corpus, tmp_path) as memory:
+        (one,) = choose.asked(memory, corpus, 10)
+        found = memory.recall(corpus.questions[0].cue, budget=ROOM, limit=10, now=TODAY, record_access=False).hits
+    now = {name: getattr(NAMED, name) for name in choose.SIGNALS}
+    weights = np.array([now[name] for name in choose.SIGNALS])
+    assert one.answer(weights).ranked == tuple(hit.node.id for hit in found)
+    poor = {name: 0.0 if name not in ("place", "blend") else 1.0 for name in choose.SIGNALS}
+    sets = {"musique, static": [one]}
+    assert choose.worth(sets, choose.climbed(sets, poor)) >= choose.worth(sets, poor)
 
 
 def test_turns_of_locomo_stand_under_their_session_at_its_time(data: Path, tmp_path: Path) -> None:

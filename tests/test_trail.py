@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,43 @@ def test_who_says_the_name_of_what_the_cue_names_is_found(memory: Memory) -> Non
     found = memory.recall("Fort Deposit", budget=ROOM)
     assert {hit.node.id for hit in found.hits} == {"town", "county"}
     assert "named" in next(hit for hit in found.hits if hit.node.id == "town").why["found_by"]
+
+
+@pytest.mark.parametrize(
+    ("name", "cue"),
+    [
+        ("José García", "Where does Jose Garcia's sister live?"),
+        ("José García", "JOSÉ GARCÍA"),
+        ("Jose Garcia", "what about José García?"),
+        ("Müller", "Where do the Mullers live?"),
+        ("Øyvind Łaska", "Where is Oyvind Laska?"),
+        ("Oyvind Laska", "Where is Øyvind Łaska?"),
+        ("Muller", "Where do the Müllers live?"),
+        ("Kestrel", "where do Kestrels nest?"),
+        ("Duchy (old)", "which Duchies are there?"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["person", "atom"])
+def test_a_cue_names_a_memory_whatever_its_case_marks_and_number(
+    memory: Memory, name: str, cue: str, kind: str
+) -> None:
+    memory.add("Rain is likely." if kind == "atom" else "", name=name, kind=kind, id="meant")
+    memory.add("Salt comes from the sea.", id="told")
+    memory.fact("meant", "lives in", "Lima", source_ref="told")
+    found = {hit.node.id: hit.why for hit in memory.recall(cue, budget=ROOM).hits}
+    if kind == "atom":
+        assert "named" in found["meant"]["found_by"]
+    assert [(hop["src"], hop["kind"]) for hop in found["told"]["path"]] == [("meant", "fact")]
+
+
+def test_who_carries_a_name_as_it_is_written_is_meant_before_who_may_be(memory: Memory) -> None:
+    memory.add("A town.", name="Rivers", id="town")
+    memory.add("A stream.", name="River", id="stream")
+    memory.add("A family.", name="Müller", id="marked")
+    memory.add("A trade.", name="Muller", id="plain")
+    for cue, id_ in (("Rivers", "town"), ("River", "stream"), ("Müller", "marked"), ("Muller", "plain")):
+        hits = memory.recall(f"what about {cue}?", budget=ROOM).hits
+        assert [hit.node.id for hit in hits if "named" in hit.why["found_by"]] == [id_]
 
 
 def test_part_of_a_longer_name_leads_nowhere(memory: Memory) -> None:
@@ -214,6 +252,17 @@ def test_what_was_told_on_another_day_or_in_another_number_or_of_another_name_is
     assert {hit.node.id: hit.why["repeats"] for hit in hits if "repeats" in hit.why} == {"tuesday": "twice"}
 
 
+def test_a_cue_that_asks_for_a_time_alone_finds_whatever_is_of_that_time(memory: Memory) -> None:
+    memory.add("We met the band to rehearse", id="spring", at=MAY_2023)
+    memory.add("The drums were sold", id="later", at=MAY_2023 + 9 * DAY, tags=["trade"])
+    memory.add("The dentist expects me", id="plan", at=NOW + 7 * DAY)
+    for cue in ("What happened last May?", "what did we do in May 2023?", "May 2023"):
+        assert set(ids(memory, cue, now=NOW)) == {"spring", "later"}
+    assert ids(memory, "What happened last May?", now=NOW, tags=["trade"]) == ["later"]
+    assert ids(memory, "What is up next week?", now=NOW) == ["plan"]
+    assert ids(memory, "Who sang in May?", now=NOW) == ids(memory, "What happened in June?", now=NOW) == []
+
+
 def test_a_time_that_is_named_widens_no_filter(memory: Memory) -> None:
     memory.add("We met the band", id="then", at=MAY_2023)
     memory.add("We met the band", id="now", at=NOW)
@@ -237,10 +286,54 @@ def test_a_time_that_is_named_widens_no_filter(memory: Memory) -> None:
         ("before 2022", ["1970-01-01 to 2021-12-31"]),
         ("on 31 February 2023 or 2023-13-01", ["2023-02-01 to 2023-02-28"]),
         ("2001, 2002, 2003, 2004 and 2005", []),
+        ("in May last year", ["2022-05-01 to 2022-05-31"]),
+        ("last year in May", ["2022-05-01 to 2022-05-31"]),
+        ("in early May", ["2023-05-01 to 2023-05-31"]),
+        ("after March", ["2023-04-01 to 2023-11-14"]),
+        ("2023-05 and 12.05.2022", ["2023-05-01 to 2023-05-31", "2022-05-12 to 2022-05-12"]),
+        ("mid-2021", ["2021-01-01 to 2021-12-31"]),
+        ("half a year ago", ["2023-04-16 to 2023-06-14"]),
+        ("last November, this November", ["2022-11-01 to 2022-11-30", "2023-11-01 to 2023-11-30"]),
+        ("last autumn, this autumn", ["2022-09-01 to 2022-11-30", "2023-09-01 to 2023-11-30"]),
+        ("during the summer", ["2023-06-01 to 2023-08-31"]),
+        ("in the fall of Rome", []),
+        ("over the past year", ["2022-11-14 to 2023-11-14"]),
+        ("in the last week", ["2023-11-07 to 2023-11-14"]),
+        ("last week", ["2023-11-06 to 2023-11-12"]),
+        ("the week before 3 August 2023", ["2023-07-27 to 2023-08-02"]),
+        ("two days after 3 August 2023", ["2023-08-05 to 2023-08-05"]),
+        (
+            "tomorrow, next week or next Tuesday",
+            ["2023-11-15 to 2023-11-15", "2023-11-20 to 2023-11-26", "2023-11-21 to 2023-11-21"],
+        ),
+        ("past \0day", []),
     ],
 )
 def test_a_cue_names_times_as_people_do(cue: str, expected: list[str]) -> None:
     assert [told(span) for span in spans(cue, NOW)] == expected
+
+
+@pytest.mark.parametrize(
+    ("cue", "day", "expected"),
+    [
+        ("this winter", "2024-12-25", "2024-12-01 to 2025-02-28"),
+        ("this winter", "2024-01-10", "2023-12-01 to 2024-02-29"),
+        ("last winter", "2024-01-10", "2022-12-01 to 2023-02-28"),
+        ("last winter", "2024-03-01", "2023-12-01 to 2024-02-29"),
+        ("this summer", "2024-06-01", "2024-06-01 to 2024-08-31"),
+        ("last summer", "2024-07-01", "2023-06-01 to 2023-08-31"),
+    ],
+)
+def test_the_last_season_is_never_the_one_that_is_now(cue: str, day: str, expected: str) -> None:
+    now = int(datetime.fromisoformat(f"{day}T12:00Z").timestamp() * 1000)
+    assert [told(span) for span in spans(cue, now)] == [expected]
+
+
+@pytest.mark.parametrize("now", [1 << 52, 1 << 53, -(1 << 53)])
+def test_at_a_moment_that_no_calendar_has_a_cue_names_no_time(memory: Memory, now: int) -> None:
+    films(memory)
+    assert spans("which film yesterday?", now) == []
+    assert set(ids(memory, "which film yesterday?", now=now)) == {"film", "composer"}
 
 
 @given(st.text(max_size=200), st.integers(0, 4_000_000_000_000))

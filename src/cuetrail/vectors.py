@@ -153,7 +153,14 @@ class Vectors:
             if own == self.store.next_space():
                 raise EmbedderError(f"the change-over to {own} is not finished; `cuetrail reembed` goes on with it")
             raise mismatch(held, str(own))
-        return Embedded(to_blob(self.embedder.embed_query(text)[None, :])[0], own)
+        try:
+            made = self.embedder.embed_query(text)
+        except EmbedderError:
+            raise
+        except Exception as error:
+            # An embedder of somebody's own fails as it likes; that must not cost the answer.
+            raise EmbedderError(f"{own.model} failed: {type(error).__name__}: {error}") from error
+        return Embedded(to_blob(made[None, :])[0], own)
 
     def of_repeated(self, text: str) -> Embedded | None:
         """The same as `of_query`; what was asked for before need not be embedded again."""

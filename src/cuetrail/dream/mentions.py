@@ -20,6 +20,7 @@ from cuetrail.ingest.build import edge_id
 from cuetrail.lifecycle import SEMANTIC
 from cuetrail.model import Edge, Mention, PassReport
 from cuetrail.store.dreams import Atom, Book, Brief, Named, Row, Writes, hashed
+from cuetrail.text import folded
 
 NAME = "mentions"
 VERSION = "1"
@@ -72,14 +73,21 @@ def _look_again(work: Work, meanings: Mapping[str, int], new: Mapping[Row, str],
 
 
 def meant(names: Iterable[Named]) -> dict[str, int]:
-    """The node that each name means."""
+    """The node that each name means; without its marks it means the same, where no other is called just so."""
     found: dict[str, Named] = {}
+    unmarked: dict[str, Named] = {}
     for one in names:
         if is_telling(one.norm):
-            other = found.setdefault(one.norm, one)
-            if other is not one and _rank(one) < _rank(other):
-                found[one.norm] = one
-    return {norm: one.key for norm, one in sorted(found.items())}
+            _prefer(found, one.norm, one)
+            if not one.norm.isascii():
+                _prefer(unmarked, folded(one.norm), one)
+    return {norm: one.key for norm, one in sorted({**unmarked, **found}.items())}
+
+
+def _prefer(found: dict[str, Named], norm: str, one: Named) -> None:
+    other = found.setdefault(norm, one)
+    if other is not one and _rank(one) < _rank(other):
+        found[norm] = one
 
 
 def _rank(one: Named) -> tuple[bool, bool, str]:

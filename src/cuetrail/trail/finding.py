@@ -11,9 +11,10 @@ from cuetrail.anchor import Anchored, Ask, by_words_and_meaning
 from cuetrail.cue import FUNCTION_WORDS
 from cuetrail.model import Node, TextQuery, Where
 from cuetrail.store.browsing import Page
+from cuetrail.trail.carrying import alike, carriers
 from cuetrail.trail.naming import Run, runs
-from cuetrail.trail.timing import DAY, Span, spans
-from cuetrail.trail.wanted import asked_about
+from cuetrail.trail.timing import DAY, Span, read
+from cuetrail.trail.wanted import asked_about, asks_nothing
 from cuetrail.trail.weights import Trail
 
 # A name that so many memories carry tells none of them from the others.
@@ -82,13 +83,14 @@ def find(ask: Ask, *, how: Trail) -> Finds:
     found = ask.store.text(ask.scope, TextQuery(rest), how.texts, looking, nodes=True) if rest else []
     nodes |= {one.id: one.node for one in found if one.node is not None}
     names = tuple(_named(ask, run, ids[run.norm], looking, nodes) for run in chosen)
-    carriers = ask.store.get(ask.scope, [id_ for name in names for id_ in name.carriers if id_ not in nodes])
-    nodes |= {id_: node for id_, node in carriers.items() if ask.cue.where.admits(node)}
-    times = tuple(spans(ask.cue.raw, ask.now))
-    then = {id_: node for span in times for id_, node in _then(ask, span, looking).items()}
+    carrying = ask.store.get(ask.scope, [id_ for name in names for id_ in name.carriers if id_ not in nodes])
+    nodes |= {id_: node for id_, node in carrying.items() if ask.cue.where.admits(node)}
+    times, untimed = read(ask.cue.raw, ask.now)
+    whatever = asks_nothing(untimed)
+    then = {id_: node for span in times for id_, node in _then(ask, span, looking, whatever).items()}
     best = max((one.score for one in found), default=0.0) or 1.0
     fits = {one.id: one.score / best for one in found}
-    return made(names=names, rest=rest, fits=fits, times=times, then=frozenset(then), nodes=nodes | then)
+    return made(names=names, rest=rest, fits=fits, times=tuple(times), then=frozenset(then), nodes=nodes | then)
 
 
 def _anchored(ask: Ask, how: Trail) -> tuple[Anchored, Where]:
@@ -106,8 +108,8 @@ def _anchored(ask: Ask, how: Trail) -> tuple[Anchored, Where]:
     return search(ask), where
 
 
-def _then(ask: Ask, span: Span, where: Where) -> dict[str, Node]:
-    """What the words of the cue find at a time it names; of a short time, whatever there is."""
+def _then(ask: Ask, span: Span, where: Where, whatever: bool) -> dict[str, Node]:
+    """What the words of the cue find at a time it names; of a short time, or if need be, whatever there is."""
     since = span.start if where.since is None else max(span.start, where.since)
     until = span.end - 1 if where.until is None else min(span.end - 1, where.until)
     if since > until:
@@ -115,7 +117,7 @@ def _then(ask: Ask, span: Span, where: Where) -> dict[str, Node]:
     within = replace(where, since=since, until=until)
     found = ask.store.text(ask.scope, ask.cue.query, MOST_THEN, within, nodes=True)
     nodes = {one.id: one.node for one in found if one.node is not None}
-    if len(nodes) < MOST_THEN and until - since < SHORT:
+    if len(nodes) < MOST_THEN and (whatever or until - since < SHORT):
         listed = (one.node for one in ask.store.page(ask.scope, Page(MOST_THEN, within)))
         nodes |= {node.id: node for node in listed if within.finds(node)}
     return nodes
@@ -136,9 +138,8 @@ def _names_in(ask: Ask, said: str) -> tuple[list[Run], dict[str, list[str]]]:
     """The longest names in what was said, none inside another, and who carries them."""
     possible = [run for run in runs(said) if _may_name(run)]
     norms = list(dict.fromkeys(run.norm for run in possible))
-    ids = ask.store.named(ask.scope, norms)
-    for norm, more in ask.store.headed(ask.scope, norms, MOST_CARRIERS + 1).items():
-        ids[norm] = [*ids.get(norm, []), *(id_ for id_ in more if id_ not in ids.get(norm, ()))]
+    ids = carriers(ask, norms, MOST_CARRIERS + 1)
+    ids |= alike(ask, [run for run in possible if run.norm not in ids])
     chosen: list[Run] = []
     for run in sorted(possible, key=lambda run: (run.start - run.end, run.start)):
         apart = all(run.end <= other.start or other.end <= run.start for other in chosen)

@@ -14,6 +14,7 @@ from cuetrail.anchor import Ask
 from cuetrail.model import Foothold, Node, WalkQuery
 from cuetrail.spread import is_topic, labels_of
 from cuetrail.store.steps import StepQuery, Ties
+from cuetrail.trail.carrying import carriers
 from cuetrail.trail.finding import Finds
 from cuetrail.trail.naming import forms_of, holders, names_said, says, spaced
 from cuetrail.traversal import UNKNOWN_WEIGHT
@@ -108,12 +109,10 @@ def _by_name(ask: Ask, web: Web, starts: Sequence[str]) -> Iterable[Tied]:
     """Whom the text of a start names."""
     said = {id_: names_said(web.nodes[id_].text) for id_ in starts}
     norms = sorted(frozenset[str]().union(*said.values()))
-    carriers = ask.store.named(ask.scope, norms)
-    for norm, more in ask.store.headed(ask.scope, norms, FAN + 1).items():
-        carriers[norm] = list(dict.fromkeys([*carriers.get(norm, ()), *more]))
+    carrying = carriers(ask, norms, FAN + 1)
     for start, mine in said.items():
-        for norm in sorted(mine & carriers.keys()):
-            ids = carriers[norm]
+        for norm in sorted(mine & carrying.keys()):
+            ids = carrying[norm]
             if len(ids) <= FAN:
                 yield from ((start, id_, 1 / math.sqrt(len(ids)), "name") for id_ in ids)
 

@@ -26,7 +26,7 @@ class Second:
 
     `link`: one of the best names it. `hop` and `left`: it shares the rare name `via` with `start`, and fits what the
     cue asks beyond its names, or has the words of the cue that `start` has not. `further`: these and the names of
-    `start` find it.
+    `start` find it. Of several starts, `via`, `start` and `energy` are of one.
     """
 
     link: float = 0.0
@@ -35,21 +35,25 @@ class Second:
     further: float = 0.0
     via: str = ""
     start: str = ""
+    energy: float = 0.0
 
     def with_(self, other: Second) -> Second:
-        """The larger of each; whence it came is told of what says more."""
-        told = self if self.hop + self.left + self.further >= other.hop + other.left + other.further else other
+        """The larger of each; whence it came is told of the start that says more, and first of one by a name."""
+        told = max(self, other, key=lambda one: (one.energy > 0 and one.via != SEARCH, one.energy))
         return Second(
             max(self.link, other.link),
             max(self.hop, other.hop),
             max(self.left, other.left),
             max(self.further, other.further),
-            told.via or self.via or other.via,
+            told.via,
             told.start,
+            told.energy,
         )
 
 
 NONE = Second()
+SEARCH = "search"
+"""By this a way goes to what a search found that shares no whole name with where it began."""
 
 
 def search(ask: Ask, web: Web, best: Mapping[str, float], wording: Wording) -> dict[str, dict[str, float]]:
@@ -94,15 +98,10 @@ def onward(
         for id_ in (rarest.keys() | names.keys()) - {start}:
             rare, name = rarest.get(id_, (0.0, ""))
             left = wording.share(wording.has[id_] & missing, missing)
-            second = Second(
-                0.0,
-                strength * rare * fits.get(id_, 0.0),
-                strength * rare * left,
-                # Part of a name alone leads nowhere.
-                strength * names.get(id_, 0.0) if name or left else 0.0,
-                name,
-                start,
-            )
+            hop, more = strength * rare * fits.get(id_, 0.0), strength * rare * left
+            # Part of a name alone leads nowhere.
+            further = strength * names.get(id_, 0.0) if name or left else 0.0
+            second = Second(0.0, hop, more, further, name or SEARCH, start, max(hop, more, further))
             old = found.get(id_)
             found[id_] = second if old is None else old.with_(second)
     return found
@@ -132,7 +131,7 @@ def _linked(web: Web, best: Mapping[str, float]) -> dict[str, Second]:
             if says(web.nodes[start].text, form):
                 for id_ in carriers[form]:
                     if id_ != start and found.get(id_, NONE).link < best[start]:
-                        found[id_] = Second(best[start], via=form, start=start)
+                        found[id_] = Second(best[start], via=form, start=start, energy=best[start])
     return found
 
 

@@ -5,6 +5,8 @@
 ['2023-11-13 to 2023-11-13', '2023-05-01 to 2023-05-31']
 >>> [told(span) for span in spans("Who called on 20230807 or two weeks ago?", now)]
 ['2023-08-07 to 2023-08-07', '2023-10-28 to 2023-11-03']
+>>> [told(span) for span in spans("What came two weeks before 11 August, and what is there next Friday?", now)]
+['2023-07-25 to 2023-07-31', '2023-11-17 to 2023-11-17']
 """
 
 from __future__ import annotations
@@ -37,8 +39,14 @@ _YEAR = r"(?P<year>(?:19|20)\d\d)"
 _COUNT = r"(?P<count>\d{1,3}|" + "|".join(sorted(_NUMBERS, key=len, reverse=True)) + ")"
 _UNIT = r"(?P<unit>day|week|month|year)s?"
 _OF_LATE = r"(?:last|past|previous)"
+_DURING = "(?:in|over|during|within)"
+_NO_YEAR = "(?P<year>(?!))?"
 _SEASON = "(?P<season>" + "|".join(_SEASONS) + ")"
-_SAID_AS_TIME = r"(?:(?<=\bin )|(?<=\bsince )|(?<=\bduring )|(?<=\buntil )|\b(?P<last>last)\s|\bthis\s)"
+_SAID_AS_TIME = (
+    "(?:"
+    + "|".join(rf"(?<=\b{word} )" for word in ("in", "since", "during", "until", "before", "after"))
+    + r"|\b(?P<last>last)\s|\bthis\s|\b(?:early|mid|late)[\s-])"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +77,16 @@ def told(span: Span) -> str:
 
 def spans(cue: str, now: int) -> list[Span]:
     """The times a cue names, in order; none where it names too many. Without a year, the last one that has come."""
-    today = datetime.fromtimestamp(now / 1000, UTC).date()
+    return read(cue, now)[0]
+
+
+def read(cue: str, now: int) -> tuple[list[Span], str]:
+    """The times a cue names, and the rest of it."""
+    try:
+        today = datetime.fromtimestamp(now / 1000, UTC).date()
+    except (ValueError, OverflowError, OSError):
+        # A day that no calendar has.
+        return [], cue
     found: list[tuple[int, Span]] = []
     left = cue[:LONGEST_CUE]
     for pattern, read in _FORMS:
@@ -80,11 +97,13 @@ def spans(cue: str, now: int) -> list[Span]:
                 # What is read is read once: the year of a day is no year of its own.
                 left = left[: match.start()] + "\0" * (match.end() - match.start()) + left[match.end() :]
     found.sort(key=lambda pair: pair[0])
-    return [span for _, span in found] if len(found) <= MOST_SPANS else []
+    return ([span for _, span in found], left + cue[LONGEST_CUE:]) if len(found) <= MOST_SPANS else ([], cue)
 
 
 def _reaching(span: Span, match: re.Match[str], cue: str, now: int) -> Span:
-    """A span as it is, or all that is since, after, before or until it."""
+    """A span as it is, or all that is since, after, before or until it; or what is so far from it."""
+    if (far := _FAR.search(cue, 0, match.start())) is not None and far.end() == match.start():
+        return _far_from(span, far)
     before = _REACH.search(cue, 0, match.start())
     if before is None or before.end() != match.start():
         return span
@@ -95,6 +114,20 @@ def _reaching(span: Span, match: re.Match[str], cue: str, now: int) -> Span:
 
 
 _REACH = re.compile(r"\b(since|after|before|until)\s+$", re.IGNORECASE)
+
+
+def _far_from(span: Span, far: re.Match[str]) -> Span:
+    """So long before or after a span, give or take half a unit; "the week before" it ends where that begins."""
+    days = _UNITS[far["unit"].lower()]
+    is_before = far["side"].lower() == "before"
+    if far["count"] is None:
+        return Span(span.start - days * DAY, span.start) if is_before else Span(span.end, span.end + days * DAY)
+    away = _count(far) * days
+    middle = span.start - away * DAY if is_before else span.end + (away - 1) * DAY
+    return Span(middle - days // 2 * DAY, middle + (days - days // 2) * DAY)
+
+
+_FAR = re.compile(rf"\b(?:{_COUNT}|the)\s+{_UNIT}\s+(?P<side>before|after)\s+$", re.IGNORECASE)
 Days = tuple[date, date]
 """The first day, and the day behind the last."""
 
@@ -155,11 +188,22 @@ def _month(match: re.Match[str], today: date) -> Days:
     return _months(today.year if month <= now else today.year - 1, month)
 
 
+def _month_of_year(match: re.Match[str], today: date) -> Days:
+    return _months(today.year - (1 if match["which"].lower() == "last" else 0), _month_of(match))
+
+
+def _month_in_numbers(match: re.Match[str], _today: date) -> Days:
+    return _months(int(match["year"]), int(match["m"]))
+
+
 def _season(match: re.Match[str], today: date) -> Days:
     begins = _SEASONS[match["season"].lower()]
     if match["year"]:
         return _months(int(match["year"]), begins, 3)
-    return _months(today.year if begins < today.month else today.year - 1, begins, 3)
+    year = today.year if begins <= today.month else today.year - 1
+    found = _months(year, begins, 3)
+    # As of months: the last one is never the one that is now.
+    return _months(year - 1, begins, 3) if match["last"] and today < found[1] else found
 
 
 def _year(match: re.Match[str], _today: date) -> Days:
@@ -168,13 +212,13 @@ def _year(match: re.Match[str], _today: date) -> Days:
 
 def _day_ago(match: re.Match[str], today: date) -> Days:
     said = match[0].lower()
-    back = 2 if said.startswith("the day before") else 0 if said in ("today", "tonight", "this morning") else 1
+    back = {"the day before yesterday": 2, "yesterday": 1, "last night": 1, "tomorrow": -1}.get(said, 0)
     return _some_days(today - timedelta(back))
 
 
 def _weekday(match: re.Match[str], today: date) -> Days:
-    back = (today.weekday() - _WEEKDAYS.index(match["weekday"].lower())) % 7 or 7
-    return _some_days(today - timedelta(back))
+    back = (today.weekday() - _WEEKDAYS.index(match["weekday"].lower())) % 7
+    return _some_days(today + timedelta(7 - back) if match["next"] else today - timedelta(back or 7))
 
 
 def _ago(match: re.Match[str], today: date) -> Days:
@@ -183,19 +227,23 @@ def _ago(match: re.Match[str], today: date) -> Days:
     return _some_days(today - timedelta(_count(match) * unit + unit // 2), unit)
 
 
+def _half_a_year_ago(_match: re.Match[str], today: date) -> Days:
+    return _some_days(today - timedelta(182 + 30), 60)
+
+
 def _of_late(match: re.Match[str], today: date) -> Days:
     days = _count(match) * _UNITS[match["unit"].lower()]
     return today - timedelta(days), today + timedelta(1)
 
 
 def _count(match: re.Match[str]) -> int:
-    said = match["count"].lower()
+    said = (match["count"] or "one").lower()
     return int(said) if said.isdigit() else _NUMBERS[said]
 
 
 def _period(match: re.Match[str], today: date) -> Days:
-    """This or the last week, weekend, month or year of the calendar."""
-    back = 0 if match["which"].lower() == "this" else 1
+    """This, the last or the next week, weekend, month or year of the calendar."""
+    back = {"this": 0, "next": -1}.get(match["which"].lower(), 1)
     monday = today - timedelta(today.weekday() + 7 * back)
     period = match["period"].lower()
     if period == "week":
@@ -212,19 +260,25 @@ _FORMS: Sequence[tuple[re.Pattern[str], Callable[[re.Match[str], date], Days]]] 
     (re.compile(form, re.IGNORECASE), read)
     for form, read in (
         (rf"(?<![\d.-]){_YEAR}(?P<sep>[-/.]?)(?P<m>\d\d)(?P=sep)(?P<day>\d\d)(?![\d-])", _exact),
+        (rf"(?<![\w.])(?P<day>\d{{1,2}})\.(?P<m>\d{{1,2}})\.{_YEAR}\b", _exact),
+        (rf"(?<![\w.-]){_YEAR}-(?P<m>0[1-9]|1[0-2])(?![\w-])", _month_in_numbers),
         (rf"(?<!\w){_NTH}\s+(?:of\s+)?{_MONTH}(?:,?\s+(?:of\s+)?{_YEAR}\b)?", _dated),
         (rf"(?<!\w){_MONTH}\s+(?:the\s+)?{_NTH}\b(?:,?\s+(?:of\s+)?{_YEAR}\b)?", _dated),
         (rf"(?<!\w)(?P<last>last\s+)?{_MONTH},?\s+(?:of\s+|in\s+)?{_YEAR}\b", _month),
+        (rf"(?<!\w){_MONTH},?\s+(?:of\s+)?(?P<which>last|this)\s+year\b", _month_of_year),
+        (rf"\b(?P<which>last|this)\s+year,?\s+in\s+{_MONTH}", _month_of_year),
         # Without a year "may" and "march" are words, unless something says that they are months.
-        (rf"{_SAID_AS_TIME}\s*{_MONTH}(?P<year>\0)?", _month),
+        (rf"{_SAID_AS_TIME}\s*{_MONTH}{_NO_YEAR}", _month),
         (rf"\b{_SEASON}\s+(?:of\s+)?{_YEAR}\b", _season),
-        (rf"\b(?:last|this|past)\s+{_SEASON}\b(?P<year>\0)?", _season),
+        (rf"\b(?:(?P<last>last|past)|this|{_DURING}(?:\s+the)?)\s+{_SEASON}\b(?!\s+of\b){_NO_YEAR}", _season),
+        (r"\bhalf\s+a\s+year\s+ago\b", _half_a_year_ago),
         (rf"\b{_COUNT}\s+{_UNIT}\s+(?:ago|before\s+now|back)\b", _ago),
-        (rf"\b(?:in|over|during|within)\s+the\s+{_OF_LATE}\s+{_COUNT}\s+{_UNIT}\b", _of_late),
+        (rf"\b{_DURING}\s+the\s+{_OF_LATE}\s+(?:{_COUNT}\s+)?{_UNIT}\b", _of_late),
         (rf"\b{_OF_LATE}\s+{_COUNT}\s+{_UNIT}\b", _of_late),
-        (r"\b(?P<which>this|last|past|previous)\s+(?P<period>weekend|week|month|year)\b", _period),
-        (r"\bthe day before yesterday\b|\byesterday\b|\btoday\b|\btonight\b|\blast night\b|\bthis morning\b", _day_ago),
-        (r"\b(?:last|this|past|on)\s+(?P<weekday>" + "|".join(_WEEKDAYS) + r")\b", _weekday),
-        (rf"(?<![\w.,/-]){_YEAR}(?![\w/-])", _year),
+        (rf"\bpast\s+(?P<count>(?!))?{_UNIT}\b", _of_late),
+        (r"\b(?P<which>this|last|past|previous|next)\s+(?P<period>weekend|week|month|year)\b", _period),
+        (r"\b(?:the day before yesterday|yesterday|tomorrow|today|tonight|last night|this morning)\b", _day_ago),
+        (r"\b(?:last|this|past|on|(?P<next>next))\s+(?P<weekday>" + "|".join(_WEEKDAYS) + r")\b", _weekday),
+        (rf"(?:\bmid-|(?<![\w.,/-])){_YEAR}(?![\w/-])", _year),
     )
 ]  # fmt: skip

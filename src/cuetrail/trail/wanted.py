@@ -14,6 +14,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from cuetrail.cue import FUNCTION_WORDS
+
 # With fewer words left, those that say what the answer looks like may be what is looked for.
 _LEAST = 2
 _FORM = re.compile(
@@ -26,6 +28,11 @@ _FORM = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _WORD = re.compile(r"\w+")
+# Words by which whatever there is may be asked for.
+_WHATEVER = {
+    "anything", "everything", "go", "going", "happen", "happened", "happening", "happens", "new", "news", "occurred",
+    "show", "something", "went",
+}  # fmt: skip
 
 
 def asked_about(raw: str, words: Sequence[str]) -> list[str]:
@@ -41,3 +48,12 @@ def asked_about(raw: str, words: Sequence[str]) -> list[str]:
         else:
             kept.append(word)
     return kept if len(kept) >= _LEAST else list(words)
+
+
+def asks_nothing(cue: str) -> bool:
+    """Whether a cue, the times it names aside, asks for whatever there is.
+
+    >>> asks_nothing("What happened in"), asks_nothing("what did we do"), asks_nothing("what did Hanne do")
+    (True, True, False)
+    """
+    return all(word in FUNCTION_WORDS or word in _WHATEVER for word in _WORD.findall(cue.lower()))

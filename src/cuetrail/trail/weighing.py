@@ -21,6 +21,7 @@ from typing import Any
 
 from cuetrail.anchor import Anchor, Anchored, Ask, Embedded, echoing
 from cuetrail.errors import EmbedderError
+from cuetrail.formulas import fused
 from cuetrail.model import Hit, Hop, Node, hop_dict
 from cuetrail.score import Scored
 from cuetrail.spread import Reached
@@ -31,11 +32,12 @@ from cuetrail.trail.onward import Second, onward, search
 from cuetrail.trail.placing import in_row, through_titles
 from cuetrail.trail.repeating import KEPT, repeats
 from cuetrail.trail.timing import DAY
-from cuetrail.trail.weights import Trail, Weights, is_bare, kinds_of
+from cuetrail.trail.weights import Fusion, Trail, Weights, is_bare, kinds_of
 from cuetrail.trail.wording import Wording, worded
 
-# The signals that lead to a memory from others, and all that do so where words and meaning alone did not.
-LED = ("walk", "link", "hop", "left", "further")
+# The signals of the second hop, all that lead to a memory from others, and also that the cue names it.
+SECOND = ("link", "hop", "left", "further")
+LED = ("walk", *SECOND)
 REACHED = ("named", *LED)
 TITLE = "title"
 """By this a way goes from a title to what stands under it."""
@@ -45,13 +47,17 @@ Signals = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class Followed(Reached):
-    """All memories that may answer, with what is known of each: the signals, and by which way it was come to."""
+    """All memories that may answer, with what is known of each: the signals, and by which way it was come to.
+
+    `found` are those that the cue found itself.
+    """
 
     nodes: Mapping[str, Node] = field(default_factory=dict)
     signals: Signals = field(default_factory=dict)
     ways: Mapping[str, Way] = field(default_factory=dict)
     seconds: Mapping[str, Second] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)
+    found: frozenset[str] = frozenset()
     weights: Weights = field(default_factory=Weights)
 
     def parts(self, id_: str) -> dict[str, float]:
@@ -64,13 +70,13 @@ def follow(ask: Ask, finds: Anchored, *, how: Trail) -> Followed:
     assert isinstance(finds, Finds), "these trails begin at what `find` finds"
     ask = softened(ask)
     weights = how.weights(kinds_of(finds.nodes.values()), finds.meant)
-    fit = _Fit(ask, finds, weights.words)
+    fit = _Fit(ask, finds, weights.words, how.fusion)
     if finds.literal:
         web = Web(dict(sorted(finds.nodes.items())))
         signals = _of_themselves(ask, finds, web, fit.of(web)[0], _wording(ask, web))
         return Followed(nodes=web.nodes, signals=_counted(signals, weights), weights=weights)
     named = {id_: value for id_, value in finds.named().items() if id_ in finds.nodes}
-    first = _blended([one for one in finds.anchors if not how.is_far(one)], weights.words)
+    first = _blended([one for one in finds.anchors if not how.is_far(one)], weights.words, how.fusion)
     order = sorted(first, key=lambda id_: (-first[id_], id_))
     chosen = sorted(named, key=lambda id_: (-named[id_], id_))[: how.starts]
     starts = list(dict.fromkeys([*order[: how.starts], *chosen]))
@@ -91,12 +97,15 @@ def follow(ask: Ask, finds: Anchored, *, how: Trail) -> Followed:
     signals = _of_themselves(ask, finds, web, blend, wording)
     seconds = onward(web, strength, rest, wording, searched)
     signals |= {"walk": walk, "named": named}
-    for name in ("link", "hop", "left", "further"):
+    for name in SECOND:
         signals[name] = {id_: getattr(second, name) for id_, second in seconds.items()}
     signals = _counted(signals, weights)
     titles = through_titles(web.nodes, blend, signals, REACHED)
     ways = {id_: way for id_, (_, way) in flowed.items()}
-    return Followed(nodes=web.nodes, signals=signals, ways=ways, seconds=seconds, titles=titles, weights=weights)
+    return Followed(
+        nodes=web.nodes, signals=signals, ways=ways, seconds=seconds, titles=titles,
+        found=frozenset(first) | named.keys(), weights=weights,
+    )  # fmt: skip
 
 
 def _counted(signals: dict[str, dict[str, float]], weights: Weights) -> dict[str, dict[str, float]]:
@@ -129,26 +138,42 @@ def _of_themselves(
     }  # fmt: skip
 
 
-def _blended(anchors: Sequence[Anchor], share: float) -> dict[str, float]:
+def _blended(anchors: Sequence[Anchor], share: float, fusion: Fusion) -> dict[str, float]:
     """Anchors by words and meaning together."""
-    best = max((a.bm25 for a in anchors if a.bm25 is not None), default=0.0) or 1.0
-    near = _scaled({a.node.id: a.cosine for a in anchors if a.cosine is not None})
-    return {a.node.id: share * (a.bm25 or 0.0) / best + (1 - share) * near.get(a.node.id, 0.0) for a in anchors}
+    words = _to_best({a.node.id: a.bm25 for a in anchors if a.bm25 is not None}, fusion)
+    near = _to_range({a.node.id: a.cosine for a in anchors if a.cosine is not None}, fusion)
+    return {a.node.id: share * words.get(a.node.id, 0.0) + (1 - share) * near.get(a.node.id, 0.0) for a in anchors}
 
 
-def _scaled(values: Mapping[str, float]) -> dict[str, float]:
-    """Values between the least and the largest of them, as 0 to 1."""
+def _to_best(values: Mapping[str, float], fusion: Fusion) -> dict[str, float]:
+    """Values as parts of the largest of them; or by their ranks."""
+    if fusion == "ranks":
+        return _by_rank(values)
+    best = max(values.values(), default=0.0) or 1.0
+    return {id_: value / best for id_, value in values.items()}
+
+
+def _to_range(values: Mapping[str, float], fusion: Fusion) -> dict[str, float]:
+    """Values between the least and the largest of them, as 0 to 1; or by their ranks."""
+    if fusion == "ranks":
+        return _by_rank(values)
     low, high = min(values.values(), default=0.0), max(values.values(), default=0.0)
     return {id_: (value - low) / (high - low) if high > low else 1.0 for id_, value in values.items()}
+
+
+def _by_rank(values: Mapping[str, float]) -> dict[str, float]:
+    """1 for the first, as reciprocal rank fusion has it; of equals, by id."""
+    order = sorted(values, key=lambda id_: (-values[id_], id_))
+    return {id_: fused([rank], 1) for rank, id_ in enumerate(order, 1)}
 
 
 class _Fit:
     """How well memories fit the cue, and what it asks beyond its names. Each vector is read once."""
 
-    def __init__(self, ask: Ask, finds: Finds, share: float) -> None:
-        self.ask, self.finds, self.share = ask, finds, share
-        best = max((a.bm25 for a in finds.anchors if a.bm25 is not None), default=0.0) or 1.0
-        self.words = {a.node.id: (a.bm25 or 0.0) / best for a in finds.anchors}
+    def __init__(self, ask: Ask, finds: Finds, share: float, fusion: Fusion) -> None:
+        self.ask, self.finds, self.share, self.fusion = ask, finds, share, fusion
+        self.words = _to_best({a.node.id: a.bm25 for a in finds.anchors if a.bm25 is not None}, fusion)
+        self.fits = _to_best(finds.fits, fusion)
         self.known: set[str] = set()
         self.near: dict[str, float] = {}
         self.beyond: dict[str, float] = {}
@@ -157,8 +182,8 @@ class _Fit:
     def of(self, web: Web) -> tuple[dict[str, float], dict[str, float]]:
         """By words and meaning together: the whole cue, and what is beyond its names."""
         self._learn([id_ for id_ in web.nodes if id_ not in self.known])
-        near, beyond = _scaled(self.near), _scaled(self.beyond)
-        words, fits, share = self.words, self.finds.fits, self.share
+        near, beyond = _to_range(self.near, self.fusion), _to_range(self.beyond, self.fusion)
+        words, fits, share = self.words, self.fits, self.share
         blend = {id_: share * words.get(id_, 0.0) + (1 - share) * near.get(id_, 0.0) for id_ in web.nodes}
         return blend, {id_: share * fits.get(id_, 0.0) + (1 - share) * beyond.get(id_, 0.0) for id_ in web.nodes}
 
@@ -271,7 +296,7 @@ def _why(id_: str, anchor: Anchor | None, reached: Followed, twice: Mapping[str,
     found_by += [name for name in REACHED if name in parts and (name != "walk" or walked)]
     found_by += ["when"] if parts.get("when", 0.0) == 1.0 else []
     return {
-        "anchors": [id_] if anchor is not None else sorted({step["src"] for step in path}),
+        "anchors": [id_] if anchor is not None else [step["src"] for step in path[:1]],
         "found_by": found_by,
         # All that was found is in one list; what was come to has no word of the cue, and what led there weighs more.
         "direct": "text" in found_by or parts.get("blend", 0.0) >= max(parts.get(name, 0.0) for name in LED),
@@ -292,10 +317,24 @@ def _path(id_: str, reached: Followed) -> list[dict[str, Any]]:
     """The way to a memory: from where energy came, or from one of the best; else through the title it stands under."""
     way, second = reached.ways.get(id_), reached.seconds.get(id_)
     if way is not None and way.start != id_:
-        return [hop_dict(Hop(way.start, id_, way.energy, "", way.via, None, (), True))]
-    if second is not None and second.via:
-        energy = max(second.link, second.hop, second.left, second.further)
-        return [hop_dict(Hop(second.start, id_, energy, "", second.via, None, (), True))]
+        return [_hop(way.start, id_, way.energy, way.via)]
+    if second is not None and second.energy and any(reached.signals.get(name, {}).get(id_) for name in SECOND):
+        return [*_way_to(second.start, id_, reached), _hop(second.start, id_, second.energy, second.via)]
     title = reached.titles.get(id_)
     led = _path(title, reached) if title is not None else []
-    return [*led, hop_dict(Hop(title, id_, led[-1]["energy"], "", TITLE, None, (), True))] if title and led else []
+    # What leads to its own title did not come from there.
+    if title is None or not led or id_ in {hop["src"] for hop in led}:
+        return []
+    return [*led, _hop(title, id_, led[-1]["energy"], TITLE)]
+
+
+def _way_to(start: str, end: str, reached: Followed) -> list[dict[str, Any]]:
+    """How one of the best was come to, where the cue did not find it itself and the way does not begin at its end."""
+    way = reached.ways.get(start)
+    if way is None or way.start in (start, end) or start in reached.found:
+        return []
+    return [_hop(way.start, start, way.energy, way.via)]
+
+
+def _hop(start: str, end: str, energy: float, via: str) -> dict[str, Any]:
+    return hop_dict(Hop(start, end, energy, "", via, None, (), True))

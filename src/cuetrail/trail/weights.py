@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from cuetrail.anchor import Anchor, Embedded
 from cuetrail.model import Node
@@ -90,6 +90,10 @@ def is_in_note(node: Node) -> bool:
     return "doc" in node.tags or (node.kind == "source" and node.name is not None)
 
 
+Fusion = Literal["values", "ranks"]
+"""How words and meaning are blended: by what each says, scaled to its own range, or by ranks (RRF)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Trail:
     """The constants of the recipe. The vectors of `strong_models` say more than words, those of others less."""
@@ -106,6 +110,7 @@ class Trail:
     named_share: float = 0.5
     strong_models: tuple[str, ...] = ("onnx:", "fastembed:", "openai:")
     vector_floor: float = 0.35
+    fusion: Fusion = "values"
 
     def weights(self, kinds: Kinds, meant: Embedded | None) -> Weights:
         """The weights for such a mixture, and for such vectors; without any, words are all there is to blend."""

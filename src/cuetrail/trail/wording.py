@@ -26,11 +26,12 @@ class Wording:
 
     def share(self, words: Iterable[str], among: Collection[str] | None = None) -> float:
         """How much these words are of the cue, or of some of its words, which they are among."""
-        part = sum([self.weights[word] for word in words])
-        return part / self._total(among) if part else 0.0
+        part = self._sum(words)
+        return part / self._sum(self.weights if among is None else among) if part else 0.0
 
-    def _total(self, among: Collection[str] | None) -> float:
-        return sum([self.weights[word] for word in (self.weights if among is None else among)])
+    def _sum(self, words: Iterable[str]) -> float:
+        # Sets have another order in every process; this sum has none.
+        return math.fsum([self.weights[word] for word in words])
 
     def missing(self, id_: str) -> frozenset[str]:
         """What of the cue a memory does not say."""

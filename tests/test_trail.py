@@ -465,3 +465,22 @@ def test_what_is_forgotten_is_not_kept_as_it_was_read(memory: Memory) -> None:
     assert spaced.cache_info().currsize > 0
     memory.forget("secret")
     assert {kept.cache_info().currsize for kept in (names_said, names_in, spaced)} == {0}
+
+
+def test_a_hub_gets_less_energy_than_what_few_edges_lead_to(memory: Memory) -> None:
+    def energies() -> tuple[float, float]:
+        hits = memory.recall("geese in frost", budget=ROOM, record_access=False).hits
+        walked = {hit.node.id: hit.why["parts"]["walk"] for hit in hits}
+        return walked["index"], walked["lake"]
+
+    memory.add("Geese rest in the frost", id="geese")
+    for name in ("index", "lake"):
+        memory.add(f"The {name} of it all", id=name)
+        memory.link("geese", name, weight=0.5)
+    assert energies() == (1.0, 1.0)
+    for number in range(40):
+        memory.add(f"Page {number}", id=f"page {number}")
+        memory.link(f"page {number}", "index", weight=0.5)
+    hub, rare = energies()
+    assert rare == 1.0
+    assert 0 < hub < 0.8

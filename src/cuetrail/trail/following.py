@@ -23,6 +23,8 @@ from cuetrail.traversal import UNKNOWN_WEIGHT
 FAN = 5
 # Of each start so many edges are followed, the strongest first.
 EDGES = 30
+# Where more edges than this lead, one of them tells little.
+HUB = 10
 # Of each start so many facts are followed, the most certain first.
 FACTS = 10
 # So many memories are looked at that share tags with a start, and say no word of the cue.
@@ -118,12 +120,24 @@ def _by_name(ask: Ask, web: Web, starts: Sequence[str]) -> Iterable[Tied]:
 
 
 def _by_edge(ask: Ask, _web: Web, starts: Sequence[str]) -> Iterable[Tied]:
-    """Where the edges of a start lead."""
+    """Where the edges of a start lead; to a hub, less of its energy goes."""
     query = StepQuery(tuple(starts), EDGES, "both", Ties(), ask.cue.where)
-    for start, steps in ask.store.steps(ask.scope, query).items():
+    found = ask.store.steps(ask.scope, query)
+    others = sorted({step.other for steps in found.values() for step in steps})
+    degrees = {id_: one.degree for id_, one in ask.store.neighbours(ask.scope, others, 0).items()}
+    for start, steps in found.items():
         for step in steps:
             weight = UNKNOWN_WEIGHT if step.edge.weight is None else step.edge.weight
-            yield start, step.other, weight, step.edge.kind
+            yield start, step.other, weight / _hub(degrees.get(step.other, 0)), step.edge.kind
+
+
+def _hub(degree: int) -> float:
+    """What the weight of an edge is divided by that leads to a node with so many edges.
+
+    >>> _hub(10), round(_hub(1_000), 1)
+    (1.0, 5.6)
+    """
+    return 1 + math.log(max(degree, HUB) / HUB)
 
 
 def _by_tag(ask: Ask, web: Web, starts: Sequence[str]) -> Iterable[Tied]:

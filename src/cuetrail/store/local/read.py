@@ -217,10 +217,14 @@ class Reader:
 
         The degree counts every visible edge, also one that leads to a node outside the scope.
         """
-        degree = f"SELECT sum(degree) FROM degrees WHERE node = ? AND {self.among()}"
+        keys = self.keys(ids)
+        degrees: dict[int, int] = {}
+        for some in chunks(list(keys.values())):
+            query = f"SELECT node, sum(degree) FROM degrees WHERE node IN ({marks(len(some))}) AND {self.among()}"
+            degrees.update(self.db.execute(f"{query} GROUP BY node", some))
         return {
-            id_: Neighbourhood(self.db.execute(degree, (key,)).fetchone()[0] or 0, self._strongest(key, limit))
-            for id_, key in self.keys(ids).items()
+            id_: Neighbourhood(degrees.get(key, 0), self._strongest(key, limit) if limit > 0 else ())
+            for id_, key in keys.items()
         }
 
     def expansion(self) -> str:
@@ -237,10 +241,10 @@ class Reader:
         with contextlib.closing(self.db.execute(self.expansion(), (key,))) as cursor:
             for row in cursor:
                 # Parallel edges of one weight are stored by age; all are read before their ids put them in order.
-                if len(read) >= limit and (limit <= 0 or row[:2] != read[-1][:2]):
+                if len(read) >= limit and row[:2] != read[-1][:2]:
                     break
                 read.append(row)
-        read = sorted(read, key=lambda row: row[:3])[: max(limit, 0)]
+        read = sorted(read, key=lambda row: row[:3])[:limit]
         several = len(self.parts) > 1
         others = self.names(row[7] for row in read) if several else {}
         edges = self.ids.names(((row[8], row[2], row[9]) for row in read), "edges") if several else {}

@@ -34,6 +34,8 @@ CALL (n) {{
   RETURN collect([m.key, m.id, m.part, e.uid, e.id, e.part, e.kind, e.weight, e.tags, startNode(e) = n]) AS steps
 }}
 RETURN key, COUNT {{ (n)-[x:CUE_EDGE]-() WHERE {AMONG.format("x", "$parts")} }}, steps"""
+_DEGREES = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}})
+RETURN key, COUNT {{ (n)-[x:CUE_EDGE]-() WHERE {AMONG.format("x", "$parts")} }}, []"""
 _NAMED = """UNWIND $uids AS uid MATCH (m:CueName {uid: uid})<-[:CUE_NAMED]-(n:CueNode)
 RETURN m.norm, n.key, n.id, n.part"""
 _HEADED = """UNWIND $begun AS begun UNWIND [begun[0] + ' (', begun[0] + ', '] AS start
@@ -197,7 +199,8 @@ class Reader:
         keys = self.ids.keys(ids)
         found: dict[int, tuple[int, list[list[Any]]]] = {}
         for some in chunks(list(keys.values())):
-            for key, degree, steps in rows(self.tx, _STRONGEST, keys=some, parts=self.parts, limit=max(limit, 0)):
+            query = _STRONGEST if limit > 0 else _DEGREES
+            for key, degree, steps in rows(self.tx, query, keys=some, parts=self.parts, limit=limit):
                 found[key] = (degree, steps)
         every = [step for _, steps in found.values() for step in steps]
         names = self.ids.names(Found(*step[:3]) for step in every)

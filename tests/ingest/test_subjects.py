@@ -181,3 +181,14 @@ def test_what_a_deleted_file_alone_stated_of_its_name_is_history(memory: Memory,
     assert said(memory, as_of=NOW + DAY) == {"status": "draft", "owner": "Ines"}
     assert {f.status for f in memory.fact_history("JACQ")} == {"retracted"}
     assert memory.narrate("JACQ", now=NOW + 3 * DAY).text == ""
+
+
+@pytest.mark.parametrize("scope", [Scope(user="ann"), Scope(user="ann", teams=("ops",), share="ops")])
+def test_what_a_file_states_of_a_name_that_two_texts_shared_outlives_the_other_text(
+    memory: Memory, vault: Path, scope: Scope
+) -> None:
+    mine = memory.scoped(scope)
+    write(vault, mine, 0, Diary="place:: Rome\n")
+    write(vault, mine, 1, JACQ="uses:: Rome\n")
+    write(vault, mine, 2, Diary=None)
+    assert said(mine) == {"uses": "Rome"}

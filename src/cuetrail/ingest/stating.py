@@ -194,7 +194,8 @@ class _State:
                 self._keep(norm, entity or best)
         for node in list(self.batch.nodes):
             for norm in norms_of(node) & norms:
-                self._keep(norm, node)
+                # Whose it is only the store writes down.
+                self._keep(norm, replace(node, owner=self.scope.user, team=self.scope.share))
 
     def _keep(self, norm: str, node: Node) -> None:
         """Use a node for a name. One that a rule made of a shared name must outlive the sharing."""

@@ -192,3 +192,13 @@ def test_what_a_file_states_of_a_name_that_two_texts_shared_outlives_the_other_t
     write(vault, mine, 1, JACQ="uses:: Rome\n")
     write(vault, mine, 2, Diary=None)
     assert said(mine) == {"uses": "Rome"}
+
+
+def test_what_a_renamed_note_says_of_its_old_name_is_of_that_name(memory: Memory, vault: Path) -> None:
+    write(vault, memory, 0, Ines="Ines uses SQLite.\n\nowner:: Tom\n")
+    (vault / "Ines.md").rename(vault / "JACQ.md")
+    write(vault, memory, 1)
+    assert said(memory) == {"owner": "Tom"}
+    assert said(memory, "Ines") == {"uses": "SQLite"}
+    write(vault, memory, 2, JACQ="Ines uses SQLite, too.\n\nowner:: Tom\n")
+    assert said(memory) == {"owner": "Tom"}

@@ -213,11 +213,12 @@ class _State:
         return self.ids[norm]
 
     def _near(self, name: str) -> Resolved | None:
-        """Who is called nearly so; nobody where that may be several."""
+        """Who is called nearly so and stays; nobody where that may be several."""
         try:
-            return resolve_entity(self.store, self.scope, name)
+            near = resolve_entity(self.store, self.scope, name)
         except InputError:
             return None
+        return near if near is not None and near.id not in self.gone else None
 
     def _made(self, name: str) -> str:
         made = entity_for(name, self.now)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -202,3 +203,19 @@ def test_what_a_renamed_note_says_of_its_old_name_is_of_that_name(memory: Memory
     assert said(memory, "Ines") == {"uses": "SQLite"}
     write(vault, memory, 2, JACQ="Ines uses SQLite, too.\n\nowner:: Tom\n")
     assert said(memory) == {"owner": "Tom"}
+
+
+def test_a_file_that_returns_as_it_was_states_again_what_nobody_took_back(memory: Memory, vault: Path) -> None:
+    file, elsewhere = vault / "Diary.md", vault.parent / "Diary.md"
+    file.write_text("JACQ uses DuckDB.\n\nJACQ uses SQLite.\n", "utf-8")
+    os.utime(file, (NOW / 1000 - 9, NOW / 1000 - 9))
+    write(vault, memory, 1)
+    (wrong,) = [fact for fact in memory.facts("JACQ", now=NOW + DAY) if fact.value == "DuckDB"]
+    memory.retract(wrong.id, now=NOW + 2 * DAY)
+    file.rename(elsewhere)
+    write(vault, memory, 3)
+    assert said(memory) == {}
+    elsewhere.rename(file)
+    write(vault, memory, 4)
+    assert said(memory) == {"uses": "SQLite"}
+    assert len(memory.facts("JACQ", as_of=NOW)) == 2

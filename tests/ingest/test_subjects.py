@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from cuetrail import Memory, Scope
+from cuetrail.errors import InputError
 from cuetrail.formulas import DAY
 
 NOW = 1_765_929_600_000
@@ -219,3 +220,16 @@ def test_a_file_that_returns_as_it_was_states_again_what_nobody_took_back(memory
     write(vault, memory, 4)
     assert said(memory) == {"uses": "SQLite"}
     assert len(memory.facts("JACQ", as_of=NOW)) == 2
+
+
+def test_a_note_that_may_be_about_several_is_asked_back_and_nothing_is_lost(memory: Memory, vault: Path) -> None:
+    write(vault, memory, 0, JACQ=NOTE)
+    first = memory.add(name="JACQ", kind="project", now=NOW)
+    second = memory.add(name="JACQ", kind="person", now=NOW)
+    for ask in (lambda: memory.facts("JACQ"), lambda: memory.fact("JACQ", "uses", "tea")):
+        with pytest.raises(InputError, match="may mean several: give the id, or the kind") as error:
+            ask()
+        assert first.id in str(error.value)
+        assert second.id in str(error.value)
+    assert said(memory, first.id) == {"status": "draft", "owner": "Ines"}
+    assert memory.fact("JACQ", "likes", "tea", kind="person", now=NOW).subject == second.id

@@ -98,6 +98,20 @@ def test_what_a_rule_made_an_entity_of_becomes_what_a_user_adds_by_that_name(mem
     assert "entity" not in memory.stats().kinds
 
 
+@pytest.mark.parametrize("given", [{"name": "Ines"}, {"name": "Ines Okafor", "aliases": ["Ines"]}])
+def test_what_was_stated_of_a_name_is_of_what_a_user_adds_by_that_name(memory: Memory, given: dict[str, Any]) -> None:
+    memory.fact("Ines", "uses", "DuckDB", now=NOW)
+    memory.fact("user", "knows", "Ines", now=NOW)
+    added = memory.add(kind="person", now=NOW, **given)
+    memory.fact("Ines", "likes", "tea", now=NOW)
+    assert {f.subject for f in memory.facts("Ines", now=NOW)} == {added.id}
+    assert said(memory, "Ines") == [("likes", "tea"), ("uses", "DuckDB")]
+    assert said(memory, "user") == [("knows", added.name)]
+    ship = memory.add(name="Ines", kind="ship", now=NOW)
+    assert memory.facts(ship.id, now=NOW) == []
+    assert len(memory.facts(added.id, now=NOW)) == 2
+
+
 def test_values_that_pass_to_another_entity_are_fitted_in_there(memory: Memory) -> None:
     memory.ingest_text("JACQ Server is located in Oslo.", source="v/One.md", now=NOW)
     memory.ingest_text("---\nlocated_in: Bergen\n---\nThe plan.", source="v/JACQ Server.md", now=NOW + DAY)

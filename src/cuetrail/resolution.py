@@ -58,8 +58,20 @@ def resolve_entity(
     node = store.get(scope, [found.id]).get(found.id) if found is not None else None
     if found is None or node is None or node.kind != "source" or node.owner != scope.user:
         return found
-    about = subjects_of(store, scope, {node.id: node.name or ""}, (node.owner, node.team))
+    place = (node.owner, node.team)
+    about = subjects_of(store, scope, {node.id: node.name or ""}, place)
+    if node.id not in about and found.how != "id":
+        _refuse_several(store, scope, node, name, place)
     return replace(found, id=about.get(node.id, node.id))
+
+
+def _refuse_several(store: Store, scope: Scope, note: Node, name: str, place: tuple[str, str | None]) -> None:
+    """Raises InputError where a note may be about several: what was stated of its name is of one of them."""
+    norm = norm_name(note.name or "")
+    alike = store.get(scope, store.named(scope, [norm]).get(norm, []))
+    made = [node for node in alike.values() if (node.owner, node.team) == place and _is_made(node)]
+    if len(made) > 1:
+        raise InputError(_several(name, [note, *made]))
 
 
 def subjects_of(store: Store, scope: Scope, titles: Mapping[str, str], place: tuple[str, str | None]) -> dict[str, str]:
@@ -81,10 +93,20 @@ def entity_of(nodes: Iterable[Node], title: str) -> Node | None:
     several, or what a rule made alone.
     """
     norm = norm_name(title)
-    made = [node for node in nodes if node.kind not in _TEXTS and "found" not in node.props]
+    made = [node for node in nodes if _is_made(node)]
     named = [node for node in made if norm_name(node.name or "") == norm]
     also = [node for node in made if norm in map(norm_name, node.aliases)]
     return next(iter(named or also)) if len(named or also) == 1 else None
+
+
+def _is_made(node: Node) -> bool:
+    """Whether somebody made an entity of it; a text is none."""
+    return node.kind not in _TEXTS and "found" not in node.props
+
+
+def _several(name: str, nodes: Sequence[Node]) -> str:
+    several = "; ".join(f"{node.id} ({node.kind}, {node.name})" for node in nodes[:_MOST_NAMED])
+    return f"{name!r} may mean several: give the id, or the kind of the one you mean: {several}"
 
 
 def _resolved(store: Store, scope: Scope, name: str, kind: str | None, fuzzy: bool) -> Resolved | None:
@@ -124,8 +146,7 @@ def _exact(nodes: Sequence[Node], name: str, scope: Scope) -> Resolved:
     best = sorted((n for n in nodes if precedence(n, norm, scope) == first), key=lambda n: n.id)
     # Of what teammates call the same, the first will do: none of it is the user's to tell apart.
     if len(best) > 1 and (best[0].owner == scope.user or len({node.kind for node in best}) > 1):
-        several = "; ".join(f"{node.id} ({node.kind}, {node.name})" for node in best[:_MOST_NAMED])
-        raise InputError(f"{name!r} may mean several: give the id, or the kind of the one you mean: {several}")
+        raise InputError(_several(name, best))
     return Resolved(best[0].id, "name" if norm_name(best[0].name or "") == norm else "alias")
 
 

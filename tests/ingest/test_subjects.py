@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from cuetrail import Memory, Scope
+from cuetrail.errors import InputError
 from cuetrail.formulas import DAY
 
 NOW = 1_765_929_600_000
@@ -181,3 +183,53 @@ def test_what_a_deleted_file_alone_stated_of_its_name_is_history(memory: Memory,
     assert said(memory, as_of=NOW + DAY) == {"status": "draft", "owner": "Ines"}
     assert {f.status for f in memory.fact_history("JACQ")} == {"retracted"}
     assert memory.narrate("JACQ", now=NOW + 3 * DAY).text == ""
+
+
+@pytest.mark.parametrize("scope", [Scope(user="ann"), Scope(user="ann", teams=("ops",), share="ops")])
+def test_what_a_file_states_of_a_name_that_two_texts_shared_outlives_the_other_text(
+    memory: Memory, vault: Path, scope: Scope
+) -> None:
+    mine = memory.scoped(scope)
+    write(vault, mine, 0, Diary="place:: Rome\n")
+    write(vault, mine, 1, JACQ="uses:: Rome\n")
+    write(vault, mine, 2, Diary=None)
+    assert said(mine) == {"uses": "Rome"}
+
+
+def test_what_a_renamed_note_says_of_its_old_name_is_of_that_name(memory: Memory, vault: Path) -> None:
+    write(vault, memory, 0, Ines="Ines uses SQLite.\n\nowner:: Tom\n")
+    (vault / "Ines.md").rename(vault / "JACQ.md")
+    write(vault, memory, 1)
+    assert said(memory) == {"owner": "Tom"}
+    assert said(memory, "Ines") == {"uses": "SQLite"}
+    write(vault, memory, 2, JACQ="Ines uses SQLite, too.\n\nowner:: Tom\n")
+    assert said(memory) == {"owner": "Tom"}
+
+
+def test_a_file_that_returns_as_it_was_states_again_what_nobody_took_back(memory: Memory, vault: Path) -> None:
+    file, elsewhere = vault / "Diary.md", vault.parent / "Diary.md"
+    file.write_text("JACQ uses DuckDB.\n\nJACQ uses SQLite.\n", "utf-8")
+    os.utime(file, (NOW / 1000 - 9, NOW / 1000 - 9))
+    write(vault, memory, 1)
+    (wrong,) = [fact for fact in memory.facts("JACQ", now=NOW + DAY) if fact.value == "DuckDB"]
+    memory.retract(wrong.id, now=NOW + 2 * DAY)
+    file.rename(elsewhere)
+    write(vault, memory, 3)
+    assert said(memory) == {}
+    elsewhere.rename(file)
+    write(vault, memory, 4)
+    assert said(memory) == {"uses": "SQLite"}
+    assert len(memory.facts("JACQ", as_of=NOW)) == 2
+
+
+def test_a_note_that_may_be_about_several_is_asked_back_and_nothing_is_lost(memory: Memory, vault: Path) -> None:
+    write(vault, memory, 0, JACQ=NOTE)
+    first = memory.add(name="JACQ", kind="project", now=NOW)
+    second = memory.add(name="JACQ", kind="person", now=NOW)
+    for ask in (lambda: memory.facts("JACQ"), lambda: memory.fact("JACQ", "uses", "tea")):
+        with pytest.raises(InputError, match="may mean several: give the id, or the kind") as error:
+            ask()
+        assert first.id in str(error.value)
+        assert second.id in str(error.value)
+    assert said(memory, first.id) == {"status": "draft", "owner": "Ines"}
+    assert memory.fact("JACQ", "likes", "tea", kind="person", now=NOW).subject == second.id

@@ -11,7 +11,7 @@ from dataclasses import replace
 from cuetrail.extract.facts import USER
 from cuetrail.ingest.linking import Change, norms_of, resolve
 from cuetrail.model import Node, Scope
-from cuetrail.resolution import precedence
+from cuetrail.resolution import UNTYPED, precedence
 from cuetrail.store.base import Batch, Store
 from cuetrail.store.facts import MADE_FOR_A_FACT
 from cuetrail.text import digest, norm_name
@@ -22,16 +22,27 @@ MOST_LOOKED_AT = 100
 
 def pass_on(store: Store, scope: Scope, batch: Batch, arriving: Iterable[Node]) -> None:
     """Let what was stated of entities that a rule made pass to what is called so and arrives with a batch: notes, and
-    what a user adds.
+    what a user adds. To what he adds passes also what was stated of a name alone.
     """
     made = (node for node in arriving if node.kind != "atom" and "found" not in node.props)
-    heirs = {norm: node.id for node in made for norm in norms_of(node)}
+    heirs = {norm: node for node in made for norm in norms_of(node)}
     named = store.named(scope, sorted(heirs)) if heirs else {}
     nodes = store.get(scope, sorted({id_ for ids in named.values() for id_ in ids}))
     for norm, ids in named.items():
-        mine = (nodes[id_] for id_ in ids if id_ in nodes and dict(nodes[id_].props) == MADE_FOR_A_FACT)
+        heir = heirs[norm]
+        mine = (nodes[id_] for id_ in ids if id_ in nodes and _leaves_all_to(nodes[id_], heir))
         here = [node for node in mine if (node.owner, node.team) == (scope.user, scope.share)]
-        batch.successors |= {node.id: heirs[norm] for node in here if node.id != heirs[norm]}
+        batch.successors |= {node.id: heir.id for node in here if node.id != heir.id}
+
+
+def _leaves_all_to(node: Node, heir: Node) -> bool:
+    """Whether a node is there for its facts alone, which are then of what gets its name: a rule made it, or a statement
+    of a user who had not said yet what it is. To a note only the former passes: it may be about what the user means.
+    """
+    if dict(node.props) == MADE_FOR_A_FACT:
+        return True
+    has_more = node.text or node.aliases or node.tags or node.buckets or node.props
+    return node.kind == UNTYPED and heir.kind not in (UNTYPED, "source") and not has_more
 
 
 def outlive(store: Store, scope: Scope, batch: Batch, now: int) -> None:

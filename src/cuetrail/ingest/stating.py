@@ -194,7 +194,8 @@ class _State:
                 self._keep(norm, entity or best)
         for node in list(self.batch.nodes):
             for norm in norms_of(node) & norms:
-                self._keep(norm, node)
+                # Whose it is only the store writes down.
+                self._keep(norm, replace(node, owner=self.scope.user, team=self.scope.share))
 
     def _keep(self, norm: str, node: Node) -> None:
         """Use a node for a name. One that a rule made of a shared name must outlive the sharing."""
@@ -212,11 +213,12 @@ class _State:
         return self.ids[norm]
 
     def _near(self, name: str) -> Resolved | None:
-        """Who is called nearly so; nobody where that may be several."""
+        """Who is called nearly so and stays; nobody where that may be several."""
         try:
-            return resolve_entity(self.store, self.scope, name)
+            near = resolve_entity(self.store, self.scope, name)
         except InputError:
             return None
+        return near if near is not None and near.id not in self.gone else None
 
     def _made(self, name: str) -> str:
         made = entity_for(name, self.now)

@@ -57,7 +57,9 @@ def judge(verdicts: Sequence[Verdict], present: Sequence[tuple[H, Fact]], single
             continue
         for other in _meant(verdict, one, said, single):
             end = min(other.end, max(verdict.at, other.start))
-            other.fact = replace(other.fact, status="retracted", valid_until=end)
+            # What goes with its text was said until then; nobody took it back.
+            last_said = end if verdict.of == "statement" and not single else other.fact.restated
+            other.fact = replace(other.fact, status="retracted", valid_until=end, restated=last_said)
     # Values that live side by side do not concern each other.
     return written(said if single else [one for one in said if value_of(one.fact) in judged], single)
 
@@ -191,7 +193,9 @@ def _reconciled(here: Fact, there: Fact) -> Fact:
     """A statement as it stands after both: what ended here has ended, and what was confirmed or ended there, too."""
     if "retracted" not in (here.status, there.status):
         return replace(here, status="confirmed") if there.status == "confirmed" else here
-    return here if here.status == "retracted" else replace(here, status="retracted", valid_until=there.valid_until)
+    if here.status == "retracted":
+        return here
+    return replace(here, status="retracted", valid_until=there.valid_until, restated=there.restated)
 
 
 def _surer(holding: Statement[H], stated: Stated, new: Fact) -> Fact | None:
@@ -233,8 +237,9 @@ def _overlapping(_said: Sequence[Statement[H]], same: Sequence[Statement[H]], ne
 
 
 def _was_taken_back(same: Sequence[Statement[H]], new: Fact) -> bool:
-    """Whether a text says again what was taken back, of a time before that."""
+    """Whether a text says again what was taken back, of a time before that. A text that was gone may come back."""
     ended = [one.fact for one in same if one.fact.status not in ACTIVE and holds(one.fact, begins(new))]
+    ended = [fact for fact in ended if fact.restated != fact.valid_until]
     return any(_is_one(fact, new) for fact in ended)
 
 

@@ -9,7 +9,7 @@ weightiest is believed, then the first, and when that is gone the next.
 Nothing else decides. So whatever was stated, taken back, deleted or forgotten, the rows of facts follow from the
 statements that are left: each row is a stretch of time in which a statement is believed, and has in `stated_from`,
 `stated_until` and `stated_status` what was stated, where that is something else, and in `restated` for what time it
-was last said again.
+was last said again; of one that went with its text, that is its end.
 """
 
 from __future__ import annotations

@@ -48,6 +48,7 @@ def related(
     """The relationship of two nodes as it is now, and the edges to write for that.
 
     What is not said stays as it was. Where it contradicts what was held, that is closed, and another begins.
+    What is over already closes nothing: it is history at once.
     """
     stated = make_edge(src.id, dst.id, {**given, "kind": "relates", "id": None}, now)
     if src.id == dst.id:
@@ -55,12 +56,16 @@ def related(
     one, other, kind = ordered(src, dst)
     begin = now if given["valid_from"] is None else given["valid_from"]
     edge = replace(stated, src=one.id, dst=other.id, kind=kind)
+    if edge.valid_until is not None and edge.valid_until <= now:
+        edge = replace(edge, id=digest("relationship", one.id, other.id, kind, str(now), str(begin)))
+        return edge, [edge]
     old = _present(store, scope, one.id, other.id, kind, now)
     if old is None:
         edge = replace(edge, id=digest("relationship", one.id, other.id, kind, str(now)))
         return edge, [edge]
     if _contradicts(edge, old):
-        closed = replace(old, valid_until=begin, updated=now)
+        end = begin if old.valid_from is None else max(begin, old.valid_from)
+        closed = replace(old, valid_until=end, updated=now)
         edge = replace(edge, id=digest("relationship", one.id, other.id, kind, str(now), old.id), valid_from=begin)
         return edge, [closed, edge]
     kept = {name: getattr(old, name) for name in KEPT if getattr(edge, name) in (None, "")}

@@ -162,3 +162,51 @@ def test_a_brief_tells_nothing_of_another_user(memory: Memory, tmp_path: Path) -
     filled(memory)
     with Memory(tmp_path / "memory", scope=Scope(user="bob"), embedder="none") as other:
         assert other.brief(now=NOW).text == "# bob"
+
+
+def test_what_was_so_once_closes_nothing_that_is_so_now(memory: Memory) -> None:
+    now = memory.relate("person1", "person2", "friend", valid_from=NOW - 100 * DAY, now=NOW)
+    then = [
+        memory.relate("person1", "person2", type_, valid_from=NOW - begin * DAY, valid_until=NOW - end * DAY, now=NOW + 1)
+        for type_, begin, end in (("colleague", 900, 500), ("rival", 400, 200))
+    ]
+    assert memory.edge(now.id).valid_until is None
+    assert [(memory.edge(one.id).type, memory.edge(one.id).valid_until) for one in then] == [
+        ("colleague", NOW - 500 * DAY),
+        ("rival", NOW - 200 * DAY),
+    ]
+    assert [one.edges for one in memory.traverse("person1", now=NOW + 2).arrivals] == [(now.id,)]
+
+
+def test_a_relationship_never_ends_before_it_began(memory: Memory) -> None:
+    old = memory.relate("person1", "person2", "friend", valid_from=NOW - 100 * DAY, now=NOW)
+    new = memory.relate("person1", "person2", "rival", valid_from=NOW - 200 * DAY, now=NOW + 1)
+    assert memory.edge(old.id).valid_until == NOW - 100 * DAY
+    assert [one.edges for one in memory.traverse("person1", now=NOW + 2).arrivals] == [(new.id,)]
+
+
+def test_what_is_to_come_takes_no_place_of_what_happened_in_a_brief(memory: Memory) -> None:
+    memory.add("the walk", name="Walk", kind="source", at=NOW - DAY, now=NOW)
+    for n in range(25):
+        memory.add(f"appointment {n}", name=f"Appointment {n}", kind="source", at=NOW + (n + 1) * DAY, now=NOW)
+    assert [line.split(" ", 1)[1] for line in memory.brief(now=NOW).recent] == ["Walk: the walk"]
+
+
+def test_a_brief_tells_files_once_and_what_was_added_beside_them(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "log.md").write_text("The mast fell over.\n\nThe boat came late.\n")
+    memory.ingest(tmp_path / "log.md", now=NOW - DAY)
+    memory.add("The job offer came", at=NOW - DAY, now=NOW)
+    source = memory.add("seen from the file", name="log", kind="source", at=NOW - 2 * DAY, now=NOW)
+    told = memory.brief(now=NOW).recent
+    assert any("The job offer came" in line for line in told)
+    assert any("seen from the file" in line for line in told), source
+    assert not any("The boat came late" in line and "mast" not in line for line in told)
+
+
+def test_nobody_else_is_me(memory: Memory, tmp_path: Path) -> None:
+    team = ("crew",)
+    with Memory(tmp_path / "team", scope=Scope(user="bob", teams=team, share="crew"), embedder="none") as bob:
+        bob.add("is Bob", name="me", kind="person", now=NOW)
+        assert bob.brief(now=NOW).owner == "me: is Bob"
+    with Memory(tmp_path / "team", scope=Scope(user="ann", teams=team), embedder="none") as ann:
+        assert ann.brief(now=NOW).owner == "ann"

@@ -82,16 +82,10 @@ def owner_of(store: Store, scope: Scope) -> Node | None:
     norms = [norm_name(name) for name in (scope.user, *OWNERS)]
     named = store.named(scope, norms)
     nodes = store.get(scope, [id_ for norm in norms for id_ in named.get(norm, [])])
-    order = sorted(nodes.values(), key=lambda node: node.kind != "person")
     called = named.get(norms[0], [])
-    return next(
-        (
-            node
-            for node in order
-            if node.kind in SEMANTIC and node.life.state != "archived" and (node.owner == scope.user or node.id in called)
-        ),
-        None,
-    )
+    mine = [node for node in nodes.values() if node.owner == scope.user or node.id in called]
+    order = sorted(mine, key=lambda node: node.kind != "person")
+    return next((node for node in order if node.kind in SEMANTIC and node.life.state != "archived"), None)
 
 
 def _believed(facts: Sequence[Fact], now: int) -> list[Fact]:

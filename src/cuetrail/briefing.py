@@ -85,7 +85,7 @@ def owner_of(store: Store, scope: Scope) -> Node | None:
     called = named.get(norms[0], [])
     mine = [node for node in nodes.values() if node.owner == scope.user or node.id in called]
     order = sorted(mine, key=lambda node: node.kind != "person")
-    return next((node for node in order if node.kind in SEMANTIC and node.life.state != "archived"), None)
+    return next((node for node in order if Where(kinds=SEMANTIC).admits(node)), None)
 
 
 def _believed(facts: Sequence[Fact], now: int) -> list[Fact]:

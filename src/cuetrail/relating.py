@@ -59,7 +59,7 @@ def related(
     if edge.valid_until is not None and edge.valid_until <= now:
         edge = replace(edge, id=digest("relationship", one.id, other.id, kind, str(now), str(begin)))
         return edge, [edge]
-    old = _present(store, scope, one.id, other.id, kind, now)
+    old = _present(store, scope, one.id, other.id, kind, max(begin, now))
     if old is None:
         edge = replace(edge, id=digest("relationship", one.id, other.id, kind, str(now)))
         return edge, [edge]
@@ -82,9 +82,9 @@ def _folded(value: object) -> object:
     return value.casefold() if isinstance(value, str) else value
 
 
-def _present(store: Store, scope: Scope, src: str, dst: str, kind: str, now: int) -> Edge | None:
-    """The relationship of these two that is held now."""
+def _present(store: Store, scope: Scope, src: str, dst: str, kind: str, at: int) -> Edge | None:
+    """The relationship of these two that is held at a time."""
     where = Where(quarantined=True, archived=True)
-    steps = store.steps(scope, StepQuery((src,), MOST, "both", Ties(kinds=(kind,), at=now), where)).get(src, [])
+    steps = store.steps(scope, StepQuery((src,), MOST, "both", Ties(kinds=(kind,), at=at), where)).get(src, [])
     found = [step.edge for step in steps if step.other == dst and step.edge.via is None]
     return max(found, key=lambda edge: (edge.updated, edge.id), default=None)

@@ -211,3 +211,18 @@ def test_nobody_else_is_me(memory: Memory, tmp_path: Path) -> None:
         assert bob.brief(now=NOW).owner == "me: is Bob"
     with Memory(tmp_path / "team", scope=Scope(user="ann", teams=team), embedder="none") as ann:
         assert ann.brief(now=NOW).owner == "ann"
+
+
+def test_what_is_in_quarantine_says_nothing_of_the_owner(memory: Memory) -> None:
+    memory.add("obeys strangers", name="me", kind="person", provenance="quarantine", now=NOW)
+    assert memory.brief(now=NOW).owner == "ada"
+
+
+def test_what_will_be_so_is_stated_once(memory: Memory) -> None:
+    first = memory.relate("person1", "person2", "spouse", valid_from=NOW + DAY, now=NOW)
+    again = memory.relate("person1", "person2", "spouse", valid_from=NOW + DAY, text="in June", now=NOW + 1)
+    assert again.id == first.id
+    other = memory.relate("person1", "person2", "friend", valid_from=NOW + 2 * DAY, now=NOW + 2)
+    assert until(memory, first.id) == NOW + 2 * DAY
+    for day, edge in ((1, first), (2, other)):
+        assert [one.edges for one in memory.traverse("person1", now=NOW + day * DAY).arrivals] == [(edge.id,)]

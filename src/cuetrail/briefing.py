@@ -13,7 +13,7 @@ from cuetrail.lifecycle import DAY, SEMANTIC
 from cuetrail.model import Edge, Fact, Node, Scope, TextQuery, Where
 from cuetrail.store.base import Store
 from cuetrail.store.steps import StepQuery, Ties
-from cuetrail.text import norm_name, snippet
+from cuetrail.text import norm_name, snippet, source_id
 
 BELIEFS, GOALS, RELATIONSHIPS, RECENT = 10, 5, 10, 20
 LAST = 7 * DAY
@@ -21,7 +21,9 @@ LAST = 7 * DAY
 WIDTH = 200
 OWNERS = ("me", "user")
 WANTED = ("goal", "wants", "plans", "aims_at")
-# So many of the owner's edges are looked at for his relationships.
+# Among so many of the newest atoms those are looked for that are of no source.
+ATOMS = 200
+# So many of the owner's relationships are looked at, the strongest.
 RELATED = 200
 
 
@@ -76,12 +78,14 @@ def brief(store: Store, scope: Scope, now: int, size: int, measure: Callable[[st
 
 
 def owner_of(store: Store, scope: Scope) -> Node | None:
-    """The node that stands for the user: called like him, or `me` or `user`; a person before anything else."""
+    """The node that stands for the user: called like him, or his own `me` or `user`; a person first."""
     norms = [norm_name(name) for name in (scope.user, *OWNERS)]
     named = store.named(scope, norms)
     nodes = store.get(scope, [id_ for norm in norms for id_ in named.get(norm, [])])
-    order = sorted(nodes.values(), key=lambda node: node.kind != "person")
-    return next((node for node in order if node.kind in SEMANTIC and node.life.state != "archived"), None)
+    called = named.get(norms[0], [])
+    mine = [node for node in nodes.values() if node.owner == scope.user or node.id in called]
+    order = sorted(mine, key=lambda node: node.kind != "person")
+    return next((node for node in order if Where(kinds=SEMANTIC).admits(node)), None)
 
 
 def _believed(facts: Sequence[Fact], now: int) -> list[Fact]:
@@ -105,8 +109,10 @@ def _stated(fact: Fact, names: dict[str, str]) -> str:
     return snippet(f"{fact.predicate}: {value}", WIDTH)
 
 
-def _newest(store: Store, scope: Scope, kind: str, limit: int, since: int | None = None) -> list[Node]:
-    found = store.text(scope, TextQuery(""), limit, Where(kinds=(kind,), since=since), nodes=True)
+def _newest(
+    store: Store, scope: Scope, kind: str, limit: int, since: int | None = None, until: int | None = None
+) -> list[Node]:
+    found = store.text(scope, TextQuery(""), limit, Where(kinds=(kind,), since=since, until=until), nodes=True)
     return [one.node for one in found if one.node is not None]
 
 
@@ -114,8 +120,8 @@ def _relationships(store: Store, scope: Scope, owner: Node | None, now: int) -> 
     """The owner's relationships, the closest first, in words, and whom they are with."""
     if owner is None:
         return []
-    query = StepQuery((owner.id,), RELATED, "both", Ties(at=now), Where(kinds=SEMANTIC))
-    steps = [step for step in store.steps(scope, query)[owner.id] if step.edge.via is None and step.other != owner.id]
+    query = StepQuery((owner.id,), RELATED, "both", Ties(at=now, stated=True), Where(kinds=SEMANTIC))
+    steps = [step for step in store.steps(scope, query)[owner.id] if step.other != owner.id]
     steps.sort(key=lambda step: _closeness(step.edge))
     nodes = store.get(scope, [step.other for step in steps[:RELATIONSHIPS]])
     return [
@@ -136,10 +142,12 @@ def _related(node: Node, edge: Edge) -> str:
 
 
 def _recent(store: Store, scope: Scope, now: int) -> list[Node]:
-    """What happened in the last days, the newest first: sources, else single atoms."""
-    since = now - LAST
-    found = _newest(store, scope, "source", RECENT, since) or _newest(store, scope, "atom", RECENT, since)
-    return [node for node in found if node.at <= now]
+    """What happened in the last days, the newest first: sources, and atoms that are of none."""
+    sources = _newest(store, scope, "source", RECENT, now - LAST, now)
+    atoms = _newest(store, scope, "atom", ATOMS, now - LAST, now)
+    known = store.get(scope, sorted({source_id(node.source) for node in atoms if node.source is not None}))
+    single = [node for node in atoms if node.source is None or source_id(node.source) not in known]
+    return sorted([*sources, *single], key=lambda node: (-node.at, node.id))[:RECENT]
 
 
 def _line(node: Node) -> str:

@@ -40,6 +40,8 @@ PART_OF = "part_of"
 
 Detail = Literal["full", "minimal"]
 Said = Edge | Note
+Spoken = tuple[Edge, Evidence]
+"""A relationship, and what speaks for it."""
 _SAYING: tuple[Meaning, ...] = ("edge", "note")
 NODES, RELATIONSHIPS, ARTIFACTS = 5, 10, 5
 # Per granularity: the kind told in full, and how many of each kind.
@@ -53,7 +55,7 @@ PREVIEWS, ALL_PREVIEWS = 5, 10
 MENTIONED = {"fast": 5, "deep": 10}
 NEIGHBOURS = {"fast": 5, "deep": 10}
 NOTES, NOTE_CHARS, ALL_NOTE_CHARS = 10, 500, 5_000
-# So many edges of a node are looked at for its relationships, and so many children of a storyline or macro.
+# So many relationships of a node are looked at, the strongest, and so many children of a storyline or macro.
 RELATED, CHILDREN = 100, 1_000
 
 
@@ -199,11 +201,14 @@ class Exploration:
 # --- relationships
 
 
-def relationships(quest: Quest, nodes: Sequence[Node]) -> tuple[Relationship, ...]:
-    """The best relationships of these nodes. The filters hold before anything is scored."""
-    query = StepQuery(tuple(node.id for node in nodes), RELATED, "both", quest.ties, quest.of_kinds(*SEMANTIC))
-    steps = [step for some in quest.store.steps(quest.scope, query).values() for step in some if step.edge.via is None]
-    edges = {step.edge.id: step.edge for step in steps}
+def relationships(quest: Quest, nodes: Sequence[Node], spoken: Sequence[Spoken]) -> tuple[Relationship, ...]:
+    """The best relationships of these nodes: of their strongest, and of what is asked for. The filters hold before
+    anything is scored.
+    """
+    ids, ties = tuple(node.id for node in nodes), replace(quest.ties, stated=True)
+    around = quest.store.steps(quest.scope, StepQuery(ids, RELATED, "both", ties, quest.of_kinds(*SEMANTIC)))
+    edges = {step.edge.id: step.edge for some in around.values() for step in some}
+    edges |= {edge.id: edge for edge, _ in spoken if not {edge.src, edge.dst}.isdisjoint(ids)}
     ends = quest.store.get(quest.scope, sorted({end for edge in edges.values() for end in (edge.src, edge.dst)}))
     notes = quest.store.notes(quest.scope, list(edges), "edge", quest.now, NOTES)
     evidence = _evidence(quest, list(edges.values()), notes)
@@ -216,15 +221,15 @@ def relationships(quest: Quest, nodes: Sequence[Node]) -> tuple[Relationship, ..
     return tuple(found[:RELATIONSHIPS])
 
 
-def gather_nodes(quest: Quest) -> list[tuple[Node, Scored]]:
-    """People, concepts and entities, the best first. A relationship that is found, but would not be told because
+def gather_nodes(quest: Quest, spoken: Sequence[Spoken]) -> list[tuple[Node, Scored]]:
+    """People, concepts and entities, the best first. A relationship that is spoken of, but would not be told because
     neither of its ends is, brings them both.
     """
     own = sought(quest, SEMANTIC)
     found = ranked(quest, SEMANTIC, own)
     shown = {node.id for node, _ in found[:NODES]}
     also: dict[str, Evidence] = {}
-    for edge, evidence in _spoken_of(quest):
+    for edge, evidence in spoken:
         if shown.isdisjoint((edge.src, edge.dst)):
             for end in (edge.src, edge.dst):
                 also[end] = also[end].joined(evidence) if end in also else evidence
@@ -232,7 +237,7 @@ def gather_nodes(quest: Quest) -> list[tuple[Node, Scored]]:
     return ranked(quest, SEMANTIC, replace(own, known=known), also) if also else found
 
 
-def _spoken_of(quest: Quest) -> list[tuple[Edge, Evidence]]:
+def spoken_of(quest: Quest) -> list[Spoken]:
     """The relationships that what is asked for means, or has words of, and for which it speaks as a whole.
 
     One that leads to what is hidden or left out could not be told either.
@@ -398,8 +403,9 @@ def _children(quest: Quest, found: Sequence[Item]) -> dict[str, list[Step]]:
 
 def explore(quest: Quest) -> Exploration:
     """What a memory holds on the questions: gathered, scored, cut by granularity, and expanded."""
-    best = _items(gather_nodes(quest)[:NODES])
-    related = relationships(quest, [item.node for item in best]) if best else ()
+    spoken = spoken_of(quest)
+    best = _items(gather_nodes(quest, spoken)[:NODES])
+    related = relationships(quest, [item.node for item in best], spoken) if best else ()
     episodic: dict[str, list[Item]] = {}
     for kind, most in CUTS[quest.granularity].items():
         detail: Detail = "full" if kind == FULL[quest.granularity] else "minimal"

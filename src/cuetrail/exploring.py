@@ -26,6 +26,8 @@ from cuetrail.vectors import Vectors
 G = TypeVar("G")
 T = TypeVar("T")
 MOST_HOPS = 3
+# A walk that goes home more seldom would take for ever to settle.
+MOST_DAMPING = 0.99
 BRIEF_BUDGET = Budget(tokens=1300)
 
 
@@ -80,8 +82,8 @@ class Exploring:
             found = hops(self.store, self.scope, seeds, way, max_hops, limit)
         else:
             check_range("depth", depth, 0, 10)
-            if not 0 <= damping < 1:
-                raise InputError(f"damping must be from 0 to less than 1, not {damping}")
+            if not 0 <= damping <= MOST_DAMPING:
+                raise InputError(f"damping must be from 0 to {MOST_DAMPING}, not {damping}")
             found = rank(self.store, self.scope, seeds, way, Rank(depth, damping, top_k))
         if record_access and found.arrivals:
             self.store.touch(self.scope, [node.id for node in found.nodes], moment)

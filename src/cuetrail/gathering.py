@@ -29,6 +29,8 @@ LEAST_LIKE = 0.6
 # Where there are no vectors, what has at least so many of a query's words is found by them.
 LEAST_WORDS = 0.5
 CANDIDATES = {"fast": 30, "deep": 100}
+# Where many speak of a name, and fewer than FEW of them are called so, so many are looked at.
+FEW, MANY = 5, 1_000
 Weights = tuple[float, float, float]
 
 Expander = Callable[[str], Iterable[str]]
@@ -202,9 +204,16 @@ def _words_of(node: Node) -> str:
     return sanitize_query(" ".join((node.name or "", *node.aliases, *node.tags, node.text)))
 
 
-def _by_text(quest: Quest, text: str, kinds: Sequence[str]) -> Iterable[tuple[Node, float]]:
+def _by_text(quest: Quest, text: str, kinds: Sequence[str]) -> list[tuple[Node, float]]:
     """What is called so or nearly so, and how well that matches."""
-    where, limit = quest.of_kinds(*kinds), CANDIDATES[quest.mode]
+    limit = CANDIDATES[quest.mode]
+    read, found = _called(quest, text, kinds, limit)
+    return _called(quest, text, kinds, MANY)[1] if read >= limit and len(found) < FEW else found
+
+
+def _called(quest: Quest, text: str, kinds: Sequence[str], limit: int) -> tuple[int, list[tuple[Node, float]]]:
+    """Of so many that have words of a text, how many there are, and who is called so."""
+    where = quest.of_kinds(*kinds)
     words, norm = sanitize_query(text), norm_name(text)
     found = dict.fromkeys(quest.store.named(quest.scope, [norm]).get(norm, []))
     if words:
@@ -217,10 +226,12 @@ def _by_text(quest: Quest, text: str, kinds: Sequence[str]) -> Iterable[tuple[No
         found |= dict.fromkeys(one.id for one in quest.store.text(quest.scope, TextQuery(""), limit, tagged))
     if words and "source" in kinds:
         found |= dict.fromkeys(_sources_saying(quest, words, limit))
+    matching = []
     for node in quest.store.get(quest.scope, list(found)).values():
         value = max((likeness(text, said, quest.fuzzy) for said in _names_of(node)), default=0.0)
         if value >= LEAST_LIKE and where.admits(node):
-            yield node, value
+            matching.append((node, value))
+    return len(found), matching
 
 
 def _sources_saying(quest: Quest, words: str, limit: int) -> Iterable[str]:

@@ -48,6 +48,7 @@ def related(
     """The relationship of two nodes as it is now, and the edges to write for that.
 
     What is not said stays as it was. Where it contradicts what was held, that is closed, and another begins.
+    What is over already closes nothing: it is history at once.
     """
     stated = make_edge(src.id, dst.id, {**given, "kind": "relates", "id": None}, now)
     if src.id == dst.id:
@@ -55,12 +56,16 @@ def related(
     one, other, kind = ordered(src, dst)
     begin = now if given["valid_from"] is None else given["valid_from"]
     edge = replace(stated, src=one.id, dst=other.id, kind=kind)
-    old = _present(store, scope, one.id, other.id, kind, now)
+    if edge.valid_until is not None and edge.valid_until <= now:
+        edge = replace(edge, id=digest("relationship", one.id, other.id, kind, str(now), str(begin)))
+        return edge, [edge]
+    old = _present(store, scope, one.id, other.id, kind, max(begin, now))
     if old is None:
         edge = replace(edge, id=digest("relationship", one.id, other.id, kind, str(now)))
         return edge, [edge]
     if _contradicts(edge, old):
-        closed = replace(old, valid_until=begin, updated=now)
+        end = begin if old.valid_from is None else max(begin, old.valid_from)
+        closed = replace(old, valid_until=end, updated=now)
         edge = replace(edge, id=digest("relationship", one.id, other.id, kind, str(now), old.id), valid_from=begin)
         return edge, [closed, edge]
     kept = {name: getattr(old, name) for name in KEPT if getattr(edge, name) in (None, "")}
@@ -77,9 +82,9 @@ def _folded(value: object) -> object:
     return value.casefold() if isinstance(value, str) else value
 
 
-def _present(store: Store, scope: Scope, src: str, dst: str, kind: str, now: int) -> Edge | None:
-    """The relationship of these two that is held now."""
+def _present(store: Store, scope: Scope, src: str, dst: str, kind: str, at: int) -> Edge | None:
+    """The relationship of these two that is held at a time."""
     where = Where(quarantined=True, archived=True)
-    steps = store.steps(scope, StepQuery((src,), MOST, "both", Ties(kinds=(kind,), at=now), where)).get(src, [])
+    steps = store.steps(scope, StepQuery((src,), MOST, "both", Ties(kinds=(kind,), at=at), where)).get(src, [])
     found = [step.edge for step in steps if step.other == dst and step.edge.via is None]
     return max(found, key=lambda edge: (edge.updated, edge.id), default=None)

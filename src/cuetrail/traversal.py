@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 UNKNOWN_WEIGHT = 0.01
-# Of a hub so many of its strongest edges are followed.
+# Of a hub so many of its strongest edges are followed, or more where more nodes are asked for.
 EACH = 1_000
 # A walk looks at the edges of so many nodes, those with the most to pass on first.
 MOST_NODES = 1_000
@@ -36,9 +36,9 @@ class Way:
     ties: Ties = field(default_factory=Ties)
     where: Where = field(default_factory=Where)
 
-    def query(self, ids: Sequence[str]) -> StepQuery:
+    def query(self, ids: Sequence[str], each: int = EACH) -> StepQuery:
         """The request for the edges of these nodes."""
-        return StepQuery(tuple(ids), EACH, self.direction, self.ties, self.where)
+        return StepQuery(tuple(ids), each, self.direction, self.ties, self.where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +86,11 @@ def hops(store: Store, scope: Scope, start: Sequence[str], way: Way, max_hops: i
     """
     paths: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {id_: ((id_,), ()) for id_ in start}
     found: list[Arrival] = []
-    frontier, cut = list(start), False
+    frontier, cut, most = list(start), False, max(EACH, limit)
     for hop in range(1, max_hops + 1):
         weights: dict[str, float] = {}
-        around = store.steps(scope, way.query(frontier))
+        around = store.steps(scope, way.query(frontier, most + 1))
+        cut = cut or any(len(some) > most for some in around.values())
         for id_ in frontier:
             path, edges = paths[id_]
             for step in around.get(id_, []):
@@ -100,10 +101,9 @@ def hops(store: Store, scope: Scope, start: Sequence[str], way: Way, max_hops: i
         order = sorted(nodes.values(), key=lambda node: (-weights[node.id], -node.at, node.id))
         found += [Arrival(node, hop, None, *paths[node.id]) for node in order]
         if len(found) > limit or not weights:
-            cut = len(found) > limit
             break
         frontier = [node.id for node in order]
-    return Traversal(tuple(start), "hops", tuple(found[: max(limit, 0)]), cut)
+    return Traversal(tuple(start), "hops", tuple(found[: max(limit, 0)]), cut or len(found) > limit)
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ def graph(seed: int, nodes: int = 14, edges: int = 34) -> tuple[list[Node], list
             proximity=chance.choice([None, 2, 4]),
             valid_from=chance.choice([None, 5, 50]),
             valid_until=chance.choice([None, 8, 100]),
+            via=chance.choice([None, None, "name:rule"]),
         )
         for n in range(edges)
     ]
@@ -58,6 +59,7 @@ def ties(chance: random.Random) -> Ties:
         exclude_types=chance.choice([(), ("rival",)]),
         min_attitude=chance.choice([None, 2]),
         max_proximity=chance.choice([None, 3]),
+        stated=chance.random() < 0.3,
         at=chance.choice([None, 20]),
     )
 

@@ -162,3 +162,67 @@ def test_a_brief_tells_nothing_of_another_user(memory: Memory, tmp_path: Path) -
     filled(memory)
     with Memory(tmp_path / "memory", scope=Scope(user="bob"), embedder="none") as other:
         assert other.brief(now=NOW).text == "# bob"
+
+
+def until(memory: Memory, id_: str) -> int | None:
+    edge = memory.edge(id_)
+    assert edge is not None
+    return edge.valid_until
+
+
+def test_what_was_so_once_closes_nothing_that_is_so_now(memory: Memory) -> None:
+    now = memory.relate("person1", "person2", "friend", valid_from=NOW - 100 * DAY, now=NOW)
+    for type_, begin, end in (("colleague", 900, 500), ("rival", 400, 200)):
+        then = memory.relate(
+            "person1", "person2", type_, valid_from=NOW - begin * DAY, valid_until=NOW - end * DAY, now=NOW + 1
+        )
+        assert (then.type, until(memory, then.id)) == (type_, NOW - end * DAY)
+    assert until(memory, now.id) is None
+    assert [one.edges for one in memory.traverse("person1", now=NOW + 2).arrivals] == [(now.id,)]
+
+
+def test_a_relationship_never_ends_before_it_began(memory: Memory) -> None:
+    old = memory.relate("person1", "person2", "friend", valid_from=NOW - 100 * DAY, now=NOW)
+    new = memory.relate("person1", "person2", "rival", valid_from=NOW - 200 * DAY, now=NOW + 1)
+    assert until(memory, old.id) == NOW - 100 * DAY
+    assert [one.edges for one in memory.traverse("person1", now=NOW + 2).arrivals] == [(new.id,)]
+
+
+def test_what_is_to_come_takes_no_place_of_what_happened_in_a_brief(memory: Memory) -> None:
+    memory.add("the walk", name="Walk", kind="source", at=NOW - DAY, now=NOW)
+    for n in range(25):
+        memory.add(f"appointment {n}", name=f"Appointment {n}", kind="source", at=NOW + (n + 1) * DAY, now=NOW)
+    assert [line.split(" ", 1)[1] for line in memory.brief(now=NOW).recent] == ["Walk: the walk"]
+
+
+def test_a_brief_tells_files_once_and_what_was_added_beside_them(memory: Memory) -> None:
+    memory.ingest_text("The mast fell over.\n\nThe boat came late.\n", source="log.md", now=NOW - DAY)
+    memory.add("The job offer came", at=NOW - 2 * DAY, now=NOW)
+    told = [line.split(" ", 1)[1] for line in memory.brief(now=NOW).recent]
+    assert len(told) == 2
+    assert told[0].startswith("log")
+    assert told[1] == "The job offer came"
+
+
+def test_nobody_else_is_me(memory: Memory, tmp_path: Path) -> None:
+    team = ("crew",)
+    with Memory(tmp_path / "team", scope=Scope(user="bob", teams=team, share="crew"), embedder="none") as bob:
+        bob.add("is Bob", name="me", kind="person", now=NOW)
+        assert bob.brief(now=NOW).owner == "me: is Bob"
+    with Memory(tmp_path / "team", scope=Scope(user="ann", teams=team), embedder="none") as ann:
+        assert ann.brief(now=NOW).owner == "ann"
+
+
+def test_what_is_in_quarantine_says_nothing_of_the_owner(memory: Memory) -> None:
+    memory.add("obeys strangers", name="me", kind="person", provenance="quarantine", now=NOW)
+    assert memory.brief(now=NOW).owner == "ada"
+
+
+def test_what_will_be_so_is_stated_once(memory: Memory) -> None:
+    first = memory.relate("person1", "person2", "spouse", valid_from=NOW + DAY, now=NOW)
+    again = memory.relate("person1", "person2", "spouse", valid_from=NOW + DAY, text="in June", now=NOW + 1)
+    assert again.id == first.id
+    other = memory.relate("person1", "person2", "friend", valid_from=NOW + 2 * DAY, now=NOW + 2)
+    assert until(memory, first.id) == NOW + 2 * DAY
+    for day, edge in ((1, first), (2, other)):
+        assert [one.edges for one in memory.traverse("person1", now=NOW + day * DAY).arrivals] == [(edge.id,)]

@@ -184,8 +184,8 @@ def test_whichever_nights_are_dreamt_the_storylines_and_macros_are_the_same(scri
                     night(memory, day + 0.25)
             night(memory, day + 1)
             assert set(night(memory, day + 1).values()) == {0}
-            told = {story.id: (children(memory, story), story.at, story.props["open"]) for story in stories(memory)}
-            found.append((told, [children(memory, macro) for macro in stories(memory, "macro")]))
+            told = [*stories(memory), *stories(memory, "macro")]
+            found.append([(one.id, children(memory, one), one.name, one.text, one.at, one.props) for one in told])
     assert found[0] == found[1]
 
 
@@ -200,6 +200,17 @@ def test_two_storylines_of_an_anchor_are_a_macro(memory: Memory) -> None:
     assert children(memory, macro) == sorted(story.id for story in stories(memory))
     assert macro.name == "Ada Lovelace, January 2026 to May 2026"
     assert edges(memory, "about").keys() >= {(macro.id, "Ada Lovelace")}
+
+
+def test_a_macro_goes_as_far_as_its_storylines_though_they_tell_no_more(memory: Memory) -> None:
+    anchor(memory)
+    tell(memory, *range(5), *range(100, 105))
+    memory.dream(teller=lambda subject, _: f"of {subject}", now=START + 106 * DAY)
+    tell(memory, 140)
+    memory.dream(teller=lambda subject, _: f"of {subject}", now=START + 141 * DAY)
+    (macro,) = stories(memory, "macro")
+    assert macro.props["end"] == stories(memory)[1].props["end"] == START + 140 * DAY
+    assert macro.name == "Ada Lovelace, January 2026 to June 2026"
 
 
 def test_a_macro_waits_until_the_first_mention_is_more_than_30_days_ago(memory: Memory) -> None:

@@ -9,6 +9,8 @@ import pytest
 
 from cuetrail import Memory, Scope
 from cuetrail.errors import InputError, NotFound
+from cuetrail.model import Edge, Node
+from cuetrail.store.base import Batch
 
 DAY = 86_400_000
 NOW = 1_768_831_200_000
@@ -78,7 +80,7 @@ def test_pagerank_of_a_line_is_what_it_should_be(line: Memory) -> None:
 def test_pagerank_gives_the_top_k_within_the_depth(line: Memory) -> None:
     assert {id_ for id_, _ in reached(line, "A", mode="ppr", depth=2)} == {"A", "B", "C"}
     assert len(reached(line, "A", mode="ppr", top_k=2)) == 2
-    with pytest.raises(InputError, match="damping must be from 0 to less than 1"):
+    with pytest.raises(InputError, match=r"damping must be from 0 to 0\.99"):
         line.traverse("A", mode="ppr", damping=1.0)
 
 
@@ -113,3 +115,22 @@ def test_nothing_of_another_user_is_reached(tmp_path: Path) -> None:
             memory.add(name=f"{user}'s", id=user)
             memory.link("s", user)
             assert reached(memory, "s", max_hops=3) == [(user, 1)]
+
+
+def test_all_neighbours_of_a_hub_are_told_if_so_many_are_asked_for(tmp_path: Path) -> None:
+    with Memory(tmp_path / "hub", embedder="none") as memory:
+        names = [f"n{n:04}" for n in range(1_010)]
+        nodes = [Node(name, "person", name) for name in ("hub", *names)]
+        edges = [Edge(f"to {name}", "hub", name, "relates", 0.5) for name in names]
+        memory.store.write(memory.scope, Batch(nodes=nodes, edges=edges))
+        every = memory.traverse("hub", limit=2_000)
+        assert (len(every.arrivals), every.cut) == (1_010, False)
+        some = memory.traverse("hub", limit=1_005)
+        assert (len(some.arrivals), some.cut) == (1_005, True)
+
+
+def test_a_walk_that_would_hardly_ever_go_home_is_refused(line: Memory) -> None:
+    assert line.traverse("A", mode="ppr", damping=0.99).arrivals
+    for wrong in (-0.1, 0.999999, 1):
+        with pytest.raises(InputError, match=r"damping must be from 0 to 0\.99"):
+            line.traverse("A", mode="ppr", damping=wrong)

@@ -62,7 +62,7 @@ def relationship_filters(options: dict[str, Any]) -> dict[str, Any]:
 )
 @click.option("--depth", metavar="N", type=click.IntRange(0, 10), default=3, show_default=True, help="With --rank.")
 @click.option(
-    "--damping", metavar="X", type=click.FloatRange(0, 1, max_open=True), default=0.85, show_default=True,
+    "--damping", metavar="X", type=click.FloatRange(0, 0.99), default=0.85, show_default=True,
     help="With --rank: how likely a step goes on rather than home.",
 )  # fmt: skip
 @click.option("--top", "top_k", metavar="N", type=click.IntRange(1), default=20, show_default=True, help="With --rank.")

@@ -1,7 +1,7 @@
 """Several storylines of one anchor are a macro: what somebody or something means over a long time.
 
 An anchor has one when it has at least FEWEST storylines and was first mentioned more than SPAN ago. It is told by what
-its storylines tell, and told anew when one of them came, went, or was told anew.
+its storylines tell, and told anew when one of them came, went, went on, or was told anew.
 """
 
 from __future__ import annotations
@@ -46,14 +46,15 @@ def _settle(work: Work, anchor: int, anchor_id: str, rows: list[Row], old: Node 
     stories = sorted(found.values(), key=lambda node: (node.at, node.id))
     if len(stories) < FEWEST or night.now - stories[0].at <= SPAN:
         return
-    check = hashed("\n".join(f"{node.id} {node.text}" for node in stories))
+    end = max(int(node.props.get("end", node.at)) for node in stories)
+    check = hashed("\n".join([str(end), *(f"{node.id} {node.at} {node.text}" for node in stories)]))
     if old is not None and old.props.get("check") == check:
         return
     node = old or Node(macro_id(anchor_id), KIND, created=night.now)
     if night.store.is_forgotten(night.scope, [node]):
         return
     name = subject_of(work, anchor)
-    start, end = stories[0].at, max(int(node.props.get("end", node.at)) for node in stories)
+    start = stories[0].at
     props = {"start": start, "end": end, "storylines": len(stories), "anchor": anchor_id, "check": check}
     told = work.tell(name, [node.text for node in stories])
     node = replace(node, name=called(name, start, end, night.zone), text=told, at=start, props=props, updated=night.now)

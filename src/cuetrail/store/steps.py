@@ -18,7 +18,8 @@ Side = Literal["source", "node"]
 class Ties:
     """Filters on edges. A bound fails where the edge has no such number; `exclude_types` beats `types`.
 
-    `types` and `exclude_types` are in lower case. `at` leaves out edges that are not valid at that time.
+    `types` and `exclude_types` are in lower case. `at` leaves out edges that are not valid at that time,
+    `stated` those that a rule made.
     """
 
     kinds: tuple[str, ...] = ()
@@ -29,6 +30,7 @@ class Ties:
     min_proximity: int | None = None
     max_proximity: int | None = None
     at: int | None = None
+    stated: bool = False
 
     @property
     def are_any(self) -> bool:
@@ -46,6 +48,7 @@ class Ties:
             and _within(edge.proximity, self.min_proximity, self.max_proximity)
             and (self.at is None or edge.valid_from is None or edge.valid_from <= self.at)
             and (self.at is None or edge.valid_until is None or self.at < edge.valid_until)
+            and (not self.stated or edge.via is None)
         )
 
 

@@ -77,6 +77,8 @@ def tied(ties: Ties) -> tuple[str, dict[str, Any]]:
     if ties.at is not None:
         tests += ["coalesce(e.valid_from, $t_at) <= $t_at", "(e.valid_until IS NULL OR $t_at < e.valid_until)"]
         given["t_at"] = ties.at
+    if ties.stated:
+        tests.append("e.via IS NULL")
     return "".join(f" AND {test}" for test in tests), given
 
 

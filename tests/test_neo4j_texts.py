@@ -15,7 +15,7 @@ from cuetrail.store.base import Batch
 from cuetrail.store.local import LocalStore
 from cuetrail.store.neo4j import Neo4jStore, textstats
 from cuetrail.store.neo4j.connection import rows
-from cuetrail.store.neo4j.schema import migrate
+from cuetrail.store.neo4j.schema import BARE_MARKED, migrate
 from tests.servers import Login, alone, wipe
 
 WORDS = [f"w{n}" for n in range(30)]
@@ -85,7 +85,9 @@ def test_an_older_neo4j_database_tells_bare_names_apart(neo4j_server: Login) -> 
             store.connection.writing(
                 lambda tx: rows(tx, "MATCH (n:CueNode) SET n.marks = replace(n.marks, ' xbare', '')")
             )
-            store.connection.writing(lambda tx: rows(tx, "MATCH (s:CueSchema) SET s.version = s.version - 1"))
+            store.connection.writing(
+                lambda tx: rows(tx, "MATCH (s:CueSchema) SET s.version = $version", version=BARE_MARKED - 1)
+            )
 
             def found() -> set[str]:
                 return {one.id for one in store.text(Scope(), TextQuery("Ada"), 9, Where(saying=True))}

@@ -109,7 +109,7 @@ VERSION = len(MIGRATIONS)
 _RANKED = MIGRATIONS.index(BY_VALUE) + 1
 _WORDED = MIGRATIONS.index(RELATIONSHIPS) + 1
 _DESCRIBED = MIGRATIONS.index(DESCRIBED) + 1
-_BARE_MARKED = _DESCRIBED + 1
+BARE_MARKED = _DESCRIBED + 1
 # What earlier versions needed.
 _OLD_INDEXES = ("cue_by_edge_lower_type",)
 
@@ -150,7 +150,7 @@ def migrate(connection: Connection) -> None:
         held = connection.reading(spaces.held)
         if held is not None:
             spaces.make_index(connection, held)
-    if 0 < version < _BARE_MARKED:
+    if 0 < version < BARE_MARKED:
         mark_bare(connection)
     if version < VERSION:
         _reached(connection, VERSION)

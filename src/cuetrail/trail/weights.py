@@ -59,7 +59,7 @@ NAMED = Weights(
 NOTED = Weights(blend=1.9, cover=0.2, named=0.3, walk=1.2, link=2.0, further=0.5, near=0.5, place=2.8, when=4.5)
 TOLD = Weights(
     blend=1.75, cover=2.0, walk=1.0, near=1.8, place=2.9, whole=2.2, spoken=1.6, when=4.0, ahead=-4.0,
-    words=0.85, strong=2.2,
+    strong=2.2,
 )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ def in_row(nodes: Mapping[str, Node], scores: Mapping[str, float], wording: Word
     """For each memory that came from somewhere: its neighbours' scores, the best scores there, and how much of the cue
     is said there in all."""
     places: dict[str, dict[int, str]] = {}
-    for id_, node in sorted(nodes.items()):
+    for id_, node in nodes.items():
         if node.source is not None:
             places.setdefault(node.source, {})[node.seq] = id_
     near: Values = {}

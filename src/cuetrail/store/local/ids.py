@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from cuetrail.model import Scope
@@ -12,8 +12,8 @@ from cuetrail.store.naming import SIGN, place_labels
 from cuetrail.text import storable
 
 FEW = 8
-# So many scopes are kept.
-MANY = 1_000
+# So many scopes are kept, and so many keys of each.
+MANY, MANY_KEYS = 1_000, 10_000
 
 
 def find_keys(db: sqlite3.Connection, ids: Iterable[str], table: str, parts: Sequence[int]) -> dict[str, int]:
@@ -46,7 +46,7 @@ def ids_of(db: sqlite3.Connection, scope: Scope) -> Ids:
     if scope not in kept:
         if len(kept) >= MANY:
             kept.clear()
-        kept[scope] = Ids(db, scope)
+        kept[scope] = Ids(db, scope, lasting=True)
     found: Ids = kept[scope]
     return found
 
@@ -56,11 +56,13 @@ class Ids:
 
     `parts` are those places, the closest first; `mine` those of them that are the user's own, which alone it may
     change; `home` is the one it writes to, None while nothing was written there. `all`: there are no others.
-    `version` is another one after every write to one of the places.
+    `version` is another one after every write to one of the places. `lasting`: nobody writes while this is kept, so
+    keys that were looked up are kept too.
     """
 
-    def __init__(self, db: sqlite3.Connection, scope: Scope) -> None:
+    def __init__(self, db: sqlite3.Connection, scope: Scope, lasting: bool = False) -> None:
         self.db = db
+        self._known: dict[str, int] | None = {} if lasting else None
         found = db.execute(
             f"SELECT part, owner, team, (SELECT count(*) FROM parts), {MOMENT}, version FROM parts"
             f" WHERE tenant = ? AND (owner = ? OR (team <> '' AND team IN ({marks(len(scope.teams))})))",
@@ -90,6 +92,22 @@ class Ids:
 
     def keys(self, ids: Iterable[str], table: str = "nodes", mine: bool = False) -> dict[str, int]:
         """Ids to keys, in the order asked; those that mean no visible row, or none of `mine`, are absent."""
+        if self._known is None or table != "nodes" or mine:
+            return self._looked_up(ids, table, mine)
+        asked, known = list(dict.fromkeys(ids)), self._known
+        found = self._looked_up([id_ for id_ in asked if id_ not in known], table, mine)
+        keys = {id_: known[id_] if id_ in known else found[id_] for id_ in asked if id_ in known or id_ in found}
+        self.know(found)
+        return keys
+
+    def know(self, keys: Mapping[str, int]) -> None:
+        """Keep the keys of nodes that were read, by the ids these have here, so that they are not looked up again."""
+        if self._known is not None:
+            if len(self._known) > MANY_KEYS:
+                self._known.clear()
+            self._known.update(keys)
+
+    def _looked_up(self, ids: Iterable[str], table: str, mine: bool) -> dict[str, int]:
         parts = self.mine if mine else self.parts
         asked = [id_ for id_ in dict.fromkeys(ids) if storable(id_)]
         found = find_keys(self.db, asked, table, parts)

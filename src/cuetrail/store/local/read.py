@@ -110,7 +110,8 @@ class Reader:
         """Nodes by id, in the order asked; missing ones are absent."""
         keys = self.keys(ids)
         by_key = self.nodes_by_key(list(keys.values()))
-        return {id_: by_key[key] for id_, key in keys.items()}
+        # A key that is kept may be of a node that another has just deleted.
+        return {id_: by_key[key] for id_, key in keys.items() if key in by_key}
 
     def nodes_by_key(self, keys: Sequence[int]) -> dict[int, Node]:
         """Visible nodes by key, under the ids they have in this scope."""
@@ -118,6 +119,8 @@ class Reader:
         if len(self.parts) > 1:
             called = {key: id_ for key, id_ in self.names(found).items() if id_ != found[key].id}
             found |= {key: replace(found[key], id=id_) for key, id_ in called.items()}
+        else:
+            self.ids.know({node.id: key for key, node in found.items()})
         return found
 
     def homes(self, ids: Sequence[str]) -> dict[Scope, list[Node]]:

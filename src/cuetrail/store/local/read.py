@@ -119,7 +119,8 @@ class Reader:
         if len(self.parts) > 1:
             called = {key: id_ for key, id_ in self.names(found).items() if id_ != found[key].id}
             found |= {key: replace(found[key], id=id_) for key, id_ in called.items()}
-        else:
+        elif self.all:
+            # Only where every node is in sight: keys that are asked for may be of anyone.
             self.ids.know({node.id: key for key, node in found.items()})
         return found
 

@@ -179,7 +179,7 @@ def matching(folder: Path) -> tuple[float, float, float]:
         (place,) = memory.store.places(None)
         dreaming = memory.store.dreaming(place, "bench")
         meanings, texts = (
-            known(dreaming.names(), dreaming.tags()).meanings,
+            known(dreaming.names(), dreaming.tags(), ()).meanings,
             [text for _, text in dreaming.texts(0, 1 << 62)],
         )
     build, run, paged, alone = Stopwatch(), Stopwatch(), Stopwatch(), Stopwatch()

@@ -48,6 +48,32 @@ def test_a_question_is_unwrapped(asked: str, words: str) -> None:
     assert parse_cue(asked, Where()).query.words == words
 
 
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ("what is the latest on #radio?", ""),
+        ("latest on #radio", ""),
+        ("show me #radio please", ""),
+        ("what about #radio", ""),
+        ("#radio ?", ""),
+        ("the @work", ""),
+        ("tell me everything about @work", ""),
+        ('tell me about "green tea"', ""),
+        ("show me rad*", "rad"),
+        ("what is the latest state of the #radio antenna?", "state antenna?"),
+        ("#radio what about the antenna?", "antenna?"),
+        ("WHO #radio", "WHO"),
+    ],
+)
+def test_beside_a_tag_a_bucket_or_a_phrase_nothing_is_left_of_words_that_only_wrap_it(asked: str, words: str) -> None:
+    assert parse_cue(asked, Where()).query.words == words
+
+
+def test_a_filter_given_beside_the_cue_is_as_good_as_one_written_in_it() -> None:
+    assert parse_cue("show me", Where(tags=("radio",))).query.words == ""
+    assert parse_cue("show me", Where(kinds=("atom",))).query.words == "show"
+
+
 @given(st.text())
 def test_unwrapping_leaves_something_and_only_what_was_there(text: str) -> None:
     left = unwrapped(text)

@@ -147,9 +147,11 @@ def readings(cue: Cue) -> Iterator[tuple[str, TextQuery]]:
     if query.fuzzy:
         return
     read = {query.words}
+    # "What happened in #radio" has no noun beside the tag, which then is all that is asked for.
+    enough = bool(cue.where.tags or cue.where.buckets)
     for name, reading in ((NOUNS, nouns), (NAMES, proper_nouns)):
         words = reading(cue)
-        if words and words not in read:
+        if (words or (enough and name == NOUNS)) and words not in read:
             read.add(words)
             yield name, replace(query, words=words, prefix=False)
     yield TYPOS, replace(query, mend=True)

@@ -97,16 +97,20 @@ def _spot(after: str | None) -> Spot | None:
 
 def dreamt(store: Store, scope: Scope) -> list[Dreamt]:
     """The reports that are kept, the newest first."""
-    kept = store.kept(_name(scope)).get(_name(scope), "[]")
-    return [Dreamt(row.pop("at"), _report(row)) for row in json.loads(kept)]
+    return [Dreamt(row.pop("at"), _report(row)) for row in _written_down(store, scope)]
 
 
 def write_down(store: Store, scope: Scope, report: DreamReport, now: int) -> DreamReport:
     """Keep the report of a dream, unless it changed nothing; it comes back."""
     if not report.skipped and not report.dry_run and any(one.wrote or one.removed for one in report.passes):
-        told = [{"at": now, **asdict(report)}, *({"at": one.at, **asdict(one.report)} for one in dreamt(store, scope))]
+        told = [{"at": now, **asdict(report)}, *_written_down(store, scope)]
         store.keep(_name(scope), json.dumps(told[:MOST_DREAMS]))
     return report
+
+
+def _written_down(store: Store, scope: Scope) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(store.kept(_name(scope)).get(_name(scope), "[]"))
+    return found
 
 
 def _name(scope: Scope) -> str:

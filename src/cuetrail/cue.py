@@ -56,9 +56,11 @@ _WRAPPERS = re.compile(
     | (?:do|did)\s+(?:you|we|i)\s+(?:know|remember|recall|have)\b
     | what\s+(?:do\s+|did\s+)?(?:you|we|i)\s+(?:know|remember|have)\b
     | (?:everything|anything|something|all|more|some|any)\s+(?:info|information|details|news|notes|that|there\s+is)\b
-    | (?:everything|anything|something|more|info|information|details|news)\s+(?=about\b|on\b|regarding\b|concerning\b)
+    | (?:everything|anything|something|more|info|information|details|news|updates?|(?:the\s+)?latest)\s+
+      (?=about\b|on\b|regarding\b|concerning\b)
     | (?:about|on|of|regarding|concerning|if|whether)\b
     | (?:what|who|where|when|how)(?:'s|’s|\s+is|\s+are|\s+was|\s+were)\b
+    | (?:what|how)\s+about\b
     | (?:the|my|our|any)\s+(?:very\s+)?(?:latest|newest|most\s+recent|up[ -]to[ -]date)\b
     | (?:the|my|our)\s+current\s+(?=state\b|status\b|version\b|situation\b)
     )""",
@@ -134,7 +136,7 @@ def parse_cue(raw: str, where: Where, fuzzy: bool = False) -> Cue:
     phrases = _bounded(phrases, MOST_QUOTED, MOST_QUOTED, _MOST_QUOTED, notices)
     (rest,) = _bounded((rest,), MOST_WORDS, MOST_DIFFERENT, _MOST_WORDS, notices)
     rest, begun = _begun(rest)
-    words = _without_joints(unwrapped(rest)) if begun else _telling(rest)
+    words = _telling(rest, alone=not (begun or phrases or where.tags or where.buckets))
     if len(words) > MANY_WORDS:
         words = list(dict.fromkeys(words))
     words += [begun] if begun else []
@@ -196,6 +198,12 @@ def unwrapped(words: str) -> str:
     >>> unwrapped("Hey, can you tell me what we know about the antenna please?"), unwrapped("tell me")
     ('the antenna', 'tell me')
     """
+    rest = _inside(words)
+    return rest if any(map(_says, _beside_joints(rest))) else words
+
+
+def _inside(words: str) -> str:
+    """What a question's wrapping has in it, perhaps nothing."""
     near = max(0, len(words) - _LONGEST_CLOSER)
     rest = words[:near] + _CLOSERS.sub("", words[near:])
     start = 0
@@ -204,18 +212,21 @@ def unwrapped(words: str) -> str:
         if found is None:
             break
         start = found.end()
-    rest = rest[start:].strip()
-    return rest if any(map(_says, _beside_joints(rest))) else words
+    return rest[start:].strip()
 
 
-def _telling(words: str) -> list[str]:
-    """The words that tell something; all of them when none does.
+def _telling(words: str, alone: bool = True) -> list[str]:
+    """The words that tell something. When none does: all of them, or none where they do not stand alone.
 
     >>> _telling("what is the capital of France?"), _telling("the who"), _telling("what is the WHO budget")
     (['capital', 'France?'], ['the', 'who'], ['WHO', 'budget'])
+    >>> _telling("show me"), _telling("show me", alone=False)
+    (['show'], [])
     """
-    kept = _without_joints(unwrapped(words))
-    return kept if any(map(_says, kept)) else words.split()
+    kept = _without_joints(unwrapped(words) if alone else _inside(words))
+    if any(map(_says, kept)):
+        return kept
+    return words.split() if alone else []
 
 
 def _says(word: str) -> bool:

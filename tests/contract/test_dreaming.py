@@ -302,6 +302,9 @@ def test_the_ledger_is_read_by_either_number(store: Store) -> None:
     assert dreaming.by_first(Book.OCCURS, [1, 9]) == [Row(1, 10, 3, 4), Row(1, 20)]
     assert dreaming.by_second(Book.OCCURS, [10, 30]) == [Row(1, 10, 3, 4), Row(2, 10), Row(5, 30)]
     assert dreaming.by_second(Book.OCCURS, [10], each=1) == [Row(1, 10, 3, 4)]
+    assert dreaming.firsts(Book.OCCURS, [10, 30, 40]) == {10: [1, 2], 30: [5]}
+    assert dreaming.firsts(Book.OCCURS, []) == {}
+    assert dreaming.firsts(Book.OCCURS, [2**63 - 1]) == {2**63 - 1: [-(2**63)]}
     assert dreaming.within(Book.OCCURS, [(2, 4), (5, 9)]) == [Row(2, 10), Row(5, 30)]
     assert dreaming.between(Book.OCCURS, 20, 30) == [Row(1, 20), Row(5, 30)]
     assert dreaming.seconds(Book.OCCURS, 10, False, 2) == [10, 20]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any, get_args
@@ -351,6 +352,33 @@ def test_a_replaced_edge_keeps_its_birth_and_its_notes(store: Store) -> None:
     assert records(store, Note) == [Note("o", "e", "why", "edge")]
     assert store.neighbours(ME, ["a"], 5)["a"].degree == 1
     assert store.doctor(False, None) == []
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_edges_put_again_with_another_weight_or_more_are_as_if_they_had_been_put_so_at_once(
+    store: Store, seed: int
+) -> None:
+    chance = random.Random(seed)
+
+    def some_edge(number: int, now: int) -> Edge:
+        src, dst = chance.choices("abc", k=2) if not chance.randrange(4) else "ab" if number % 3 else "cc"
+        tags = ("t",) if not chance.randrange(5) else ()
+        via = chance.choice((None, "rule", "rule", "rule"))
+        weight = chance.choice((None, 0.25, 0.5, 1.0))
+        return Edge(f"e{number}", src, dst, weight=weight, tags=tags, via=via, created=now, updated=now)
+
+    store.write(ME, Batch(nodes=[Node(id_) for id_ in "abc"]))
+    wanted: dict[str, Edge] = {}
+    for now in range(1, 6):
+        edges = [some_edge(number, now) for number in chance.sample(range(9), 6)]
+        store.write(ME, Batch(edges=edges))
+        wanted |= {e.id: replace(e, created=wanted[e.id].created if e.id in wanted else now) for e in edges}
+        assert store.edges(ME, list(wanted)) == wanted
+        for id_, around in store.neighbours(ME, list("abc"), 99).items():
+            own = [e for e in wanted.values() if id_ in (e.src, e.dst)]
+            own.sort(key=lambda e: (-(0.01 if e.weight is None else e.weight), e.dst if e.src == id_ else e.src, e.id))
+            assert ([step.edge for step in around.neighbours], around.degree) == ([e.id for e in own], len(own))
+        assert store.doctor(False, None) == []
 
 
 def test_a_fact_stated_again_keeps_its_birth_and_use(store: Store) -> None:

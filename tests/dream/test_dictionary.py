@@ -8,11 +8,13 @@ import time
 import timeit
 import unicodedata
 from functools import partial
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cuetrail.dream import dictionary
 from cuetrail.dream.dictionary import Dictionary, folded, is_telling, page, spaced
 from cuetrail.store.words import is_findable, terms_of
 from cuetrail.text import clean, norm_name
@@ -104,8 +106,23 @@ SIGNS = "aAbB. ,-+\n\t\0\1\x1c\x1f\x7féß東İ\u0301\xa0"
     st.lists(st.text(SIGNS, max_size=12), max_size=8),
 )
 def test_many_texts_at_once_say_what_each_of_them_says_alone(words: list[str], texts: list[str]) -> None:
-    dictionary = Dictionary({word: [word] for word in words})
-    assert dictionary.meant(texts) == [set(dictionary.find(text)) for text in texts]
+    known = Dictionary({word: [word] for word in words})
+    assert known.meant(texts) == [set(known.find(text)) for text in texts]
+    assert known.count(texts) == [known.find(text) for text in texts]
+
+
+@given(
+    st.lists(st.text("ab. +éß東", min_size=1, max_size=6).map(norm_name).filter(bool), max_size=12),
+    st.lists(st.text(SIGNS, max_size=25), max_size=4),
+)
+def test_what_is_looked_up_is_what_the_automaton_finds(words: list[str], texts: list[str]) -> None:
+    said = []
+    for most in (0, 10**9):
+        with patch.object(dictionary, "LOOKED_UP", most):
+            both = Dictionary({word: [word, word[:1]] for word in words})
+            said.append((both.count(texts), both.meant(texts)))
+            assert ("automaton" in vars(both)) == (most == 0 and bool(words))
+    assert said[0] == said[1]
 
 
 @pytest.mark.parametrize("signs", ["aAbB. ,-+\n\t\0\1\x1c\x1f\x7f", SIGNS])

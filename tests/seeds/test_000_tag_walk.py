@@ -144,6 +144,28 @@ def test_what_wraps_a_question_changes_nothing(memory: Memory, wrapped: str) -> 
     assert [hit.score for hit in found.anchors] == [hit.score for hit in plain.anchors]
 
 
+@pytest.mark.parametrize("asked", ["what is the latest on #radio?", "show me #radio", "what about #radio", "#radio ?"])
+def test_what_wraps_a_tag_changes_nothing(memory: Memory, asked: str) -> None:
+    put(memory, "a", "The receiver is silent", "radio", at=1)
+    put(memory, "b", "The latest antenna", "radio", at=2)
+    put(memory, "c", "What to show on the latest screen", "film", at=3)
+    for found, plain in ((memory.tag_walk(q, now=4) for q in (asked, "#radio")), map(memory.recall, (asked, "#radio"))):
+        assert anchors(found) == anchors(plain)
+        assert {*anchors(plain)} == {"a", "b"}
+
+
+def test_a_tag_is_enough_where_nothing_else_of_the_cue_is_a_noun(memory: Memory) -> None:
+    for n in range(12):
+        put(memory, f"n{n:02}", f"The receiver of site {n} is silent", "radio", at=n)
+    found = memory.tag_walk("what happened in #radio", now=20)
+    assert [(one.name, one.query.words, one.found) for one in found.attempts] == [
+        ("full", "happened", 0),
+        ("nouns", "", 10),
+    ]
+    assert len(found.anchors) > 0
+    assert memory.tag_walk("antenna #radio", now=20).anchors == ()
+
+
 def test_the_result_says_which_attempt_answered(memory: Memory) -> None:
     for n in range(12):
         put(memory, f"n{n:02}", f"The receiver of site {n} is silent", at=n)

@@ -3,7 +3,8 @@
 Each node chooses the PER_NODE others it is named with most often (then by id). Its share in the other's company gives
 the edge its weight (see `formulas.company`); if both have chosen, the larger share counts. So what a node chooses
 depends on the texts that name it and on nothing else, and only nodes whose company changed are looked at. Where MANY
-texts name a node, shares are in whole hundredths, so that one more text changes few edges or none.
+texts name a node, shares are in steps of a twentieth (a hundredth of a weight), so that one more text changes few edges
+or none.
 
 The ledger notes how often a node is named with those it has chosen, and which atoms name others than before. How often
 a node is named with what came to one of its atoms, or left it, is counted anew; with all others nothing changed. Only
@@ -30,8 +31,8 @@ PER_NODE = 10
 BATCH = 200
 # Of more atoms at a time all that they name is counted.
 MOST = 2_000
-# From so many texts on, one more changes most shares by less than a hundredth.
-MANY = 10
+# From so many texts on shares are in so many steps: one text more or less says little, and moves few of them.
+MANY, STEPS = 10, 20
 _MILLION = 1_000_000
 
 Company = Mapping[int, set[int]]
@@ -114,9 +115,8 @@ def _counted(work: Work, touched: Collection[int], called: Mapping[int, str]) ->
 
 def _kept_up(work: Work, company: Company, old: Iterable[Row], called: Mapping[int, str]) -> tuple[set[Row], set[int]]:
     """Whom those of these nodes choose of which that is known without reading their texts, and the other nodes."""
-    texts: dict[int, set[int]] = {node: set() for node in company}
-    for row in work.memory.by_second(Book.OCCURS, company):
-        texts[row.second].add(row.first)
+    said = work.memory.firsts(Book.OCCURS, company)
+    texts = {node: set(said.get(node, ())) for node in company}
     before: dict[int, list[Row]] = {node: [] for node in company}
     for row in old:
         before[row.first].append(row)
@@ -155,7 +155,8 @@ def _is_as_good(met: Mapping[int, int], best: Sequence[int], known: Mapping[int,
 def _rows(node: int, met: Mapping[int, int], alone: int, best: Iterable[int]) -> Iterable[Row]:
     """What the ledger notes of a node's choice."""
     for other in best:
-        share = round(company(met[other], alone), 6 if alone < MANY else 2)
+        share = company(met[other], alone)
+        share = round(share, 6) if alone < MANY else round(share * STEPS) / STEPS
         yield Row(node, other, round(_MILLION * share), met[other])
 
 

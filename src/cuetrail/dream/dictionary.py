@@ -17,18 +17,23 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from cuetrail.dream import moments
 from cuetrail.extract.names import STOP_WORDS
 from cuetrail.spread import is_topic
 from cuetrail.text import analysable
 
+if TYPE_CHECKING:
+    from ahocorasick_rs import BytesAhoCorasick
+
 SHORTEST, LONGEST = 2, 100
+# Up to so many bytes of text per word, what stands there is looked up.
+LOOKED_UP = 8
 
 _ASCII = bytes(c if c >= 128 or chr(c).isalnum() else 32 for c in range(256))
 # Around a name these are of the sentence, not of the name.
@@ -47,8 +52,15 @@ _FOLD = b"\0" + _FOLD + bytes(range(128, 256))
 _SPACES = re.compile(b"  +")
 
 M = TypeVar("M")
-Hits = list[tuple[int, int, int]]
-"""Which word was found, and from where to where."""
+
+
+class Hits(NamedTuple, Generic[M]):
+    """What each word that was looked for means (and what must stand in the text for that); which one was found, and
+    from where to where.
+    """
+
+    words: Sequence[Sequence[tuple[str, Collection[M]]]]
+    spots: Sequence[tuple[int, int, int]]
 
 
 # The same words come night after night.
@@ -133,29 +145,45 @@ def _spaced_as_one(texts: Sequence[str]) -> bytes:
 
 
 class Dictionary(Generic[M]):
-    """What words mean, and the automaton that finds them. Words are given in their normal form."""
+    """What words mean, and how to find them in texts: with an automaton of all words, or, in the little that a usual
+    night brings, by looking up what stands there.
 
-    def __init__(self, meanings: Mapping[str, Iterable[M]]) -> None:
+    Words are given in their normal form.
+    """
+
+    def __init__(self, meanings: Mapping[str, Collection[M]]) -> None:
+        self._meanings = meanings
+        self._looked = 0
+
+    @cached_property
+    def _index(self) -> _Index[M]:
+        found = _Index[M]()
+        for word, meant in self._meanings.items():
+            found.add(_sought(word), meant)
+        return found
+
+    @cached_property
+    def automaton(self) -> BytesAhoCorasick:
+        """Finds every word in one pass over a text. To build it takes longer than to look a few texts up."""
         # Imported here: only dreaming needs it.
         from ahocorasick_rs import BytesAhoCorasick
 
-        entries: dict[bytes, list[tuple[str, tuple[M, ...]]]] = {}
-        for word, meant in meanings.items():
-            pattern, literal = _sought(word)
-            entries.setdefault(pattern, []).append((literal, tuple(meant)))
-        self._meanings = list(entries.values())
-        self.automaton = BytesAhoCorasick(list(entries))
+        return BytesAhoCorasick([b" %b " % core for core in self._index.numbers])
 
     def find(self, text: str) -> dict[M, int]:
         """What words of the text mean, and how often they are said; by the word that is said most where several do."""
-        plain = folded(text)
-        hits = self.automaton.find_matches_as_indexes(spaced(plain), overlapping=True)
-        found: dict[M, int] = {}
-        for word, times in Counter(hit[0] for hit in hits).items():
-            for literal, meant in self._meanings[word]:
-                if not literal or literal in plain:
-                    for one in meant:
-                        found[one] = max(times, found.get(one, 0))
+        return self.count([text])[0]
+
+    def count(self, texts: Sequence[str]) -> list[dict[M, int]]:
+        """The same of each text."""
+        one = page(texts)
+        hits = self.search(one)
+        found: list[dict[M, int]] = [{} for _ in texts]
+        for (number, word), times in Counter(_placed(one, hits)).items():
+            for literal, meant in hits.words[word]:
+                if not literal or literal in folded(texts[number]):
+                    for this in meant:
+                        found[number][this] = max(times, found[number].get(this, 0))
         return found
 
     def meant(self, texts: Sequence[str]) -> list[set[M]]:
@@ -163,28 +191,82 @@ class Dictionary(Generic[M]):
         one = page(texts)
         return self.read(one, self.search(one))
 
-    def search(self, page: Page) -> Hits:
-        """The words on a page. Python's lock is not held meanwhile, so another thread gets on."""
-        return self.automaton.find_matches_as_indexes(page.data, overlapping=True)
+    def search(self, page: Page) -> Hits[M]:
+        """The words on a page. With the automaton Python's lock is not held meanwhile, so another thread gets on."""
+        if not self._meanings:
+            return Hits((), ())
+        self._looked += len(page.data) + len(self._meanings)
+        if self._looked <= LOOKED_UP * len(self._meanings):
+            return self._look_up(page.data)
+        return Hits(self._index.words, self.automaton.find_matches_as_indexes(page.data, overlapping=True))
 
-    def read(self, page: Page, hits: Hits) -> list[set[M]]:
+    def _look_up(self, data: bytes) -> Hits[M]:
+        """What the automaton finds: words begin and end at a space, so each is some parts of the text, as they are."""
+        parts = data.split(b" ")
+        there = set(parts)
+        some = _Index[M]()
+        for word, meant in self._meanings.items():
+            sought = _sought(word)
+            if sought.first in there:
+                some.add(sought, meant)
+        spots: list[tuple[int, int, int]] = []
+        starts = list(accumulate((len(part) + 1 for part in parts), initial=0))
+        # The first and the last part stand before the first space and behind the last one.
+        for at in range(1, len(parts) - 1):
+            for end in range(at + 1, min(at + some.longest.get(parts[at], 0), len(parts) - 1) + 1):
+                number = some.numbers.get(b" ".join(parts[at:end]))
+                if number is not None:
+                    spots.append((number, starts[at] - 1, starts[end]))
+        return Hits(some.words, spots)
+
+    def read(self, page: Page, hits: Hits[M]) -> list[set[M]]:
         """What the words that were found on a page mean, for each of its texts."""
-        ends = list(accumulate(len(piece) + 1 for piece in page.data.split(_BETWEEN.encode())))
         found: list[set[M]] = [set() for _ in page.texts]
-        for word, start, _ in hits:
-            number = page.order[bisect_right(ends, start)]
-            for literal, meant in self._meanings[word]:
+        for number, word in _placed(page, hits):
+            for literal, meant in hits.words[word]:
                 if not literal or literal in folded(page.texts[number]):
                     found[number].update(meant)
         return found
 
 
-@lru_cache(maxsize=65_536)
-def _sought(word: str) -> tuple[bytes, str]:
-    """The bytes to look for, and what must then stand in the folded text as it is (empty: nothing more).
+def _placed(page: Page, hits: Hits[M]) -> Iterator[tuple[int, int]]:
+    """In which text stands which word, for each that was found."""
+    ends = list(accumulate(len(piece) + 1 for piece in page.data.split(_BETWEEN.encode())))
+    return ((page.order[bisect_right(ends, start)], word) for word, start, _ in hits.spots)
 
-    The letters of c++ or .net alone are another word.
+
+class _Index(Generic[M]):
+    """Words by what to look for: their numbers, by number what they mean, and by first part the most parts of any."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[bytes, int] = {}
+        self.words: list[list[tuple[str, Collection[M]]]] = []
+        self.longest: dict[bytes, int] = {}
+
+    def add(self, sought: _Sought, meant: Collection[M]) -> None:
+        """Take in a word."""
+        number = self.numbers.setdefault(sought.core, len(self.words))
+        if number == len(self.words):
+            self.words.append([])
+            self.longest[sought.first] = max(sought.parts, self.longest.get(sought.first, 0))
+        self.words[number].append((sought.literal, meant))
+
+
+class _Sought(NamedTuple):
+    """The bytes to look for between spaces, the first of their parts and how many there are, and what must then stand
+    in the folded text as it is (empty: nothing more).
     """
+
+    core: bytes
+    first: bytes
+    parts: int
+    literal: str
+
+
+@lru_cache(maxsize=65_536)
+def _sought(word: str) -> _Sought:
+    """How a word is looked for. The letters of c++ or .net alone are another word."""
     bare = word.strip(_PUNCTUATION) or word
-    pattern = b" " + spaced(bare).strip() + b" "
-    return pattern, "" if bare[0].isalnum() and bare[-1].isalnum() else bare
+    core = spaced(bare).strip()
+    literal = "" if bare[0].isalnum() and bare[-1].isalnum() else bare
+    return _Sought(core, core.partition(b" ")[0], core.count(b" ") + 1, literal)

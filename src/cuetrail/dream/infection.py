@@ -9,11 +9,12 @@ is gone leaves the atoms that carry its tag; all other atoms are read only when 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
+from typing import NamedTuple
 
 from cuetrail.dream import auto_tags
 from cuetrail.dream.dictionary import Dictionary, Hits, Page, is_telling, page
@@ -33,13 +34,14 @@ Relabelled = list[tuple[Atom, tuple[Tag, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The words that infect, in their normal form, with the names of the tags they stand for; the tags by name; and the
-    words as the ledger notes them.
+    """The words that infect, in their normal form, with the names of the tags they stand for; the tags by name; and,
+    as the ledger notes them, the words that were not noted yet, and what is noted of words that are gone.
     """
 
     meanings: Mapping[str, Sequence[str]]
     tags: Mapping[str, Tag]
-    rows: Mapping[Row, str]
+    new: Mapping[Row, str]
+    gone: Collection[Row]
 
 
 def infection(night: Night) -> PassReport:
@@ -47,69 +49,93 @@ def infection(night: Night) -> PassReport:
     work = Work(night, NAME)
     if work.memory.idle(VERSION):
         return work.report()
-    words = known(work.names(), work.memory.tags())
+    words = known(work.names(), work.memory.tags(), work.memory.all(Book.INFECTS))
     dictionary = Dictionary(words.meanings)
-    noted, rows = set(work.memory.all(Book.INFECTS)), words.rows
-    new, gone = rows.keys() - noted, noted - rows.keys()
-    ledger = Writes(drop=[(Book.INFECTS, row) for row in gone], put=[(Book.INFECTS, row) for row in new])
+    ledger = Writes(drop=[(Book.INFECTS, row) for row in words.gone], put=[(Book.INFECTS, row) for row in words.new])
     fresh = not work.memory.begun(VERSION)
     if fresh:
         # Every atom will be looked at with the words of now; a word that comes while they are is new to the next dream.
         work.save(ledger)
     for some, meant in _read_ahead(work.slices(VERSION, LISTENS), dictionary):
         work.save(Writes(mark=some.mark, relabelled=_infected(some.atoms, meant, words.tags)))
-    if not fresh and (new or gone):
-        sick = set(work.memory.carriers({row.second for row in gone}))
-        sick |= work.named_in({rows[row] for row in new})
-        for atoms in work.pieces(sick):
-            meant = dictionary.meant([atom.text for atom in atoms])
-            work.save(Writes(relabelled=_infected(atoms, meant, words.tags)))
+    if not fresh and (words.new or words.gone):
+        _look_again(work, words)
         work.save(ledger)
     return work.report()
 
 
-def known(names: Iterable[Named], given: Iterable[str]) -> Known:
+def _look_again(work: Work, words: Known) -> None:
+    """Settle the atoms that say a word which infects since, or no longer did; of their tags, those it stands for."""
+    turned = {row.second for row in (*words.new, *words.gone)}
+    moved = {name for name in words.tags if hashed(name) in turned}
+    few = Dictionary(
+        {word: moved.intersection(meant) for word, meant in words.meanings.items() if not moved.isdisjoint(meant)}
+    )
+    sick = set(work.memory.carriers({row.second for row in words.gone}))
+    sick |= work.named_in(set(words.new.values()))
+    for atoms in work.pieces(sick):
+        meant = few.meant([atom.text for atom in atoms])
+        for atom, names in zip(atoms, meant, strict=True):
+            had = (tag.name for tag in atom.tags if tag.origin == "infected" and tag.name in words.tags)
+            names.update(name for name in had if name not in moved)
+        work.save(Writes(relabelled=_infected(atoms, meant, words.tags)))
+
+
+def known(names: Iterable[Named], given: Iterable[str], noted: Iterable[Row]) -> Known:
     """What infects, of the names and given tags of a place."""
-    entries = [*chain(*[_named(one.norm, one.name or one.norm) for one in names], *map(_given, given))]
-    # Of those whose names make the same tag, the first by name and id says how it is written.
-    tags = {tag.name: tag for _, tag, _ in reversed(entries)}
-    rows = {row: word for word, tag, row in entries if tags[tag.name].display == tag.display}
-    meanings: dict[str, Sequence[str]] = {word: (tag.name,) for word, tag, _ in entries}
-    # As a rule a word stands for one tag, which is written in one way; the others are put right one by one.
-    for word, tag, _ in entries:
-        first = tags[tag.name]
-        if first.display != tag.display:
-            rows[_row(word, first)] = word
-        if meanings[word] != (tag.name,) and tag.name not in meanings[word]:
-            meanings[word] = tuple(sorted((*meanings[word], tag.name)))
-    return Known(meanings, tags, rows)
+    tags: dict[str, Tag] = {}
+    meanings: dict[str, tuple[str, ...]] = {}
+    new: dict[Row, str] = {}
+    gone = set(noted)
+    for word, alone, tag, row in chain(*[_named(one.norm, one.name or one.norm) for one in names], *map(_given, given)):
+        (name,) = alone
+        # Of those whose names make the same tag, the first by name and id says how it is written.
+        first = tags.setdefault(name, tag)
+        meant = meanings.get(word)
+        if meant is None:
+            meanings[word] = alone
+        elif name in meant:
+            continue
+        else:
+            meanings[word] = tuple(sorted((*meant, name)))
+        written = row if first.display == tag.display else Row(row.first, row.second, hashed(first.display))
+        try:
+            gone.remove(written)
+        except KeyError:
+            new[written] = word
+    return Known(meanings, tags, new, gone)
 
 
-Meaning = tuple[str, Tag, Row]
-"""A word, the tag it stands for, and how the ledger notes that."""
+class Meaning(NamedTuple):
+    """A word, the name of the tag it stands for, alone, the tag, and how the ledger notes that."""
 
-
-def _row(word: str, tag: Tag) -> Row:
-    return Row(hashed(word), hashed(tag.name), hashed(tag.display))
+    word: str
+    names: tuple[str]
+    tag: Tag
+    row: Row
 
 
 # The same words come night after night.
 @lru_cache(maxsize=65_536)
 def _named(norm: str, name: str) -> tuple[Meaning, ...]:
     """A name with the tags it stands for, if it is telling."""
-    return tuple((norm, tag, _row(norm, tag)) for tag in make_tags([name], "infected")) if is_telling(norm) else ()
+    return tuple(_meaning(norm, tag) for tag in make_tags([name], "infected")) if is_telling(norm) else ()
 
 
 @lru_cache(maxsize=65_536)
 def _given(tag: str) -> tuple[Meaning, ...]:
     """A tag with how it stands in a text, if that is telling."""
-    word, made = norm_name(tag.replace("_", " ")), Tag(tag, tag, "infected")
-    return ((word, made, _row(word, made)),) if is_telling(word) else ()
+    word = norm_name(tag.replace("_", " "))
+    return (_meaning(word, Tag(tag, tag, "infected")),) if is_telling(word) else ()
+
+
+def _meaning(word: str, tag: Tag) -> Meaning:
+    return Meaning(word, (tag.name,), tag, Row(hashed(word), hashed(tag.name), hashed(tag.display)))
 
 
 def _read_ahead(slices: Iterable[Slice], dictionary: Dictionary[str]) -> Iterator[tuple[Slice, list[set[str]]]]:
     """Each slice with what its texts mean. While the caller saves one, the texts of the next are searched."""
-    waiting: tuple[Slice, Page, Future[Hits]] | None = None
+    waiting: tuple[Slice, Page, Future[Hits[str]]] | None = None
     with ThreadPoolExecutor(1, "cuetrail-dream") as helper:
         for some in slices:
             texts = page([atom.text for atom in some.atoms])

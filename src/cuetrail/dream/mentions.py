@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 
 from cuetrail.dream.dictionary import Dictionary, is_telling
 from cuetrail.dream.night import Night, Work
@@ -39,7 +40,8 @@ def mentions(night: Night) -> PassReport:
     words = Dictionary({word: [key] for word, key in meanings.items()})
     noted = set(work.memory.all(Book.MEANS))
     rows = {_row(word, key): word for word, key in meanings.items()}
-    new, gone = rows.keys() - noted, noted - rows.keys()
+    new = {row: word for row, word in rows.items() if row not in noted}
+    gone = noted.difference(rows)
     ledger = Writes(drop=[(Book.MEANS, row) for row in gone], put=[(Book.MEANS, row) for row in new])
     fresh = not work.memory.begun(VERSION)
     if fresh:
@@ -49,7 +51,7 @@ def mentions(night: Night) -> PassReport:
         writes.mark = some.mark
         work.save(writes)
     if not fresh and (new or gone):
-        _look_again(work, meanings, {row: rows[row] for row in new}, gone)
+        _look_again(work, meanings, new, gone)
         work.save(ledger)
     return work.report()
 
@@ -64,7 +66,7 @@ def _look_again(work: Work, meanings: Mapping[str, int], new: Mapping[Row, str],
     """Settle the atoms that say a name which means a node since, or no longer; of what they name, such nodes alone."""
     turned = {row.second for row in (*new, *gone)}
     words = Dictionary({word: [key] for word, key in meanings.items() if key in turned})
-    stale = {row.first for row in work.memory.by_second(Book.OCCURS, {row.second for row in gone})}
+    stale = set(chain.from_iterable(work.memory.firsts(Book.OCCURS, {row.second for row in gone}).values()))
     stale |= work.named_in(set(new.values()))
     for atoms in work.pieces(stale):
         known = work.memory.by_first(Book.OCCURS, [atom.key for atom in atoms])
@@ -107,7 +109,8 @@ def _settled(
     `runs` are the keys of nodes that may have changed: of those that are sources the time may be another. `others` are
     rows of the atoms that stay as they are.
     """
-    named = {atom.key: words.find(atom.text) for atom in atoms}
+    said = words.count([atom.text for atom in atoms])
+    named = {atom.key: nodes for atom, nodes in zip(atoms, said, strict=True)}
     sources = work.memory.sources([atom for atom, nodes in named.items() if nodes])
     new = [
         Row(atom, node, sources.get(atom, atom), times)

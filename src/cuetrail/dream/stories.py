@@ -185,10 +185,17 @@ def _by_weight(work: Work, anchors: Sequence[int]) -> list[int]:
     loose: dict[int, list[Row]] = defaultdict(list)
     for row in work.memory.by_second(Book.LOOSE, anchors):
         loose[row.second].append(row)
+    stories = _opened(work, list(loose))
     # Those of one may come into the storyline of another meanwhile; fewer are not enough either.
-    enough = [anchor for anchor, rows in loose.items() if any(map(_is_enough, _runs(sorted(rows, key=_by_time))))]
+    enough = [anchor for anchor, rows in loose.items() if any(map(_is_enough, _apart(rows, stories.get(anchor, ()))))]
     briefs = work.memory.nodes(enough)
     return sorted(briefs, key=lambda anchor: (-len(loose[anchor]), briefs[anchor].id))
+
+
+def _apart(rows: Iterable[Row], stories: Sequence[_Open]) -> Iterator[list[Row]]:
+    """The runs of rows that are too far from every storyline of their anchor to be part of it."""
+    far = [row for row in rows if all(one.gap(row.third) >= SILENCE for one in stories)]
+    return _runs(sorted(far, key=_by_time))
 
 
 def _begin(work: Work, anchor: int) -> None:

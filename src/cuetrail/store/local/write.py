@@ -309,6 +309,8 @@ def _put_edges(w: Write, edges: Sequence[Edge]) -> None:
     check_ids((e.id for e in edges), lambda named: w.ids.keys(named, "edges"))
     ends = w.keys_of(end for e in edges for end in (e.src, e.dst))
     old = w.keys_of((e.id for e in edges), "edges", [w.part])
+    edges = _reweighed(w, edges, old, ends)
+    old = {e.id: old[e.id] for e in edges if e.id in old}
     born = _settle_edges(w, edges, old)
     remove_edges(w, list(old.values()), replaced=True)
     first = take_keys(w.db, len(edges))
@@ -320,7 +322,7 @@ def _put_edges(w: Write, edges: Sequence[Edge]) -> None:
             edge = replace(edge, created=born[edge.id])
         src, dst = _need(ends, edge.src, "node"), _need(ends, edge.dst, "node")
         table.append(rows.edge_row(edge, key, w.part, src, dst))
-        rank = -(UNKNOWN_WEIGHT if edge.weight is None else edge.weight)
+        rank = _rank(edge.weight)
         sides = [(src, edge.dst, dst, 1)] if src == dst else [(src, edge.dst, dst, 1), (dst, edge.src, src, 0)]
         for node, other_id, other, outgoing in sides:
             other_id = plain(other_id)
@@ -332,6 +334,41 @@ def _put_edges(w: Write, edges: Sequence[Edge]) -> None:
     w.db.executemany("INSERT OR REPLACE INTO adjacency VALUES (?,?,?,?,?,?,?)", sorted(adjacency))
     w.db.executemany("INSERT OR REPLACE INTO adjacency_tags VALUES (?,?,?,?,?,?)", tagged)
     _add_degrees(w, {(node, w.part): n for node, n in degrees.items()})
+
+
+def _reweighed(w: Write, edges: Sequence[Edge], old: dict[str, int], ends: dict[str, int]) -> list[Edge]:
+    """Write those that a rule made and of which nothing but weight and time changed, as dreams do by the hundred; the
+    others come back.
+    """
+    made = {old[e.id]: e for e in edges if e.id in old and e.via is not None and not e.tags}
+    was: dict[int, tuple[Any, ...]] = {}
+    for some in chunks(list(made)):
+        query = f"SELECT * FROM edges WHERE key IN ({marks(len(some))})"
+        was.update((row[0], row) for row in w.db.execute(query, some))
+    weights, ranks, done = [], [], set[str]()
+    for key, row in was.items():
+        edge = made[key]
+        src, dst = ends.get(edge.src), ends.get(edge.dst)
+        if src is None or dst is None or _steady(rows.edge_row(edge, key, w.part, src, dst)) != _steady(row):
+            continue
+        done.add(edge.id)
+        weights.append((edge.weight, edge.updated, key))
+        before, now = _rank(row[6]), _rank(edge.weight)
+        if before != now:
+            ranks += [(now, *side, before, key) for side in {(src, plain(edge.dst)), (dst, plain(edge.src))}]
+    w.db.executemany("UPDATE edges SET weight = ?, updated = ? WHERE key = ?", weights)
+    w.db.executemany("UPDATE adjacency SET rank = ? WHERE node = ? AND other_id = ? AND rank = ? AND edge = ?", ranks)
+    return [e for e in edges if e.id not in done]
+
+
+def _steady(row: Sequence[Any]) -> tuple[Any, ...]:
+    """The row of an edge but for weight, birth and last change."""
+    return (*row[:6], *row[7:15], *row[17:])
+
+
+def _rank(weight: float | None) -> float:
+    """The strongest come first."""
+    return -(UNKNOWN_WEIGHT if weight is None else weight)
 
 
 def _settle_edges(w: Write, edges: Sequence[Edge], old: dict[str, int]) -> dict[str, int]:
@@ -370,7 +407,7 @@ def remove_edges(w: Write, keys: Sequence[int], replaced: bool = False) -> None:
         sides: list[tuple[int, float, str, int]] = []
         tagged: list[tuple[int, int, int, float, str, int]] = []
         for key, src, dst, weight, part, packed, src_id, dst_id, *_ in found:
-            rank = -(UNKNOWN_WEIGHT if weight is None else weight)
+            rank = _rank(weight)
             tags = {("t", t) for t in json.loads(packed)} if packed else set()
             labels = label_ids(w.db, tags).values() if tags else ()
             loose |= tags

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -240,6 +241,13 @@ class Neo4jDreaming:
         most = 2**40 if each is None else each
         for some in chunks(sorted(seconds)):
             found += [Row(*row) for row in self._rows(query, book=int(book), some=some, each=most)]
+        return found
+
+    def firsts(self, book: Book, seconds: Collection[int]) -> dict[int, list[int]]:
+        """For each of these second numbers that has rows, their first numbers."""
+        found: defaultdict[int, list[int]] = defaultdict(list)
+        for row in self.by_second(book, seconds):
+            found[row.second].append(row.first)
         return found
 
     def beside(self, book: Book, seconds: Collection[int]) -> list[tuple[int, int]]:

@@ -10,8 +10,8 @@ more.
 
 It is checked that the second run of a night writes nothing, that storylines and macros keep their rules, and that
 nobody is shown anything of another. The CPU times of the nights are published: those around the last day against those
-around day 30. A machine that others use too is slower at times, and there are minutes between these nights; so a night is
-compared by how often a fixed piece of work, done right behind it, would fit into it.
+around day 30. A machine that others use too is slower at times, and there are minutes between these nights; so nights
+are compared by how often a fixed piece of work, done right behind each, would fit into it.
 """
 
 from __future__ import annotations

@@ -77,6 +77,9 @@ class Exploring:
         ties = make_ties(relationship_filters, moment)
         way = Way(chosen("direction", direction, ("out", "in", "both")), ties, where)
         seeds = self._starts([start] if isinstance(start, str) else start)
+        for name, most in (("limit", limit), ("top_k", top_k)):
+            if most < 1:
+                raise InputError(f"{name} must be at least 1: nothing could be found otherwise")
         if chosen("mode", mode, ("hops", "ppr")) == "hops":
             check_range("max_hops", max_hops, 1, MOST_HOPS)
             found = hops(self.store, self.scope, seeds, way, max_hops, limit)

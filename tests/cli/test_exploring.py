@@ -29,6 +29,21 @@ def test_traverse_by_rank_as_json(people: Run) -> None:
     assert sum(one["score"] for one in found["arrivals"]) == pytest.approx(1)
 
 
+def test_traverse_keeps_to_tags_buckets_and_what_is_trusted(run: Run) -> None:
+    for name, more in (("a", ()), ("b", ("--tag", "t")), ("c", ("--bucket", "x")), ("d", ("--provenance", "quarantine"))):
+        run("add", "--name", name, "--id", name, *more)
+        if name != "a":
+            run("link", "a", name)
+
+    def near(*options: str) -> list[str]:
+        return [line.split()[1] for line in run("traverse", "a", *options).stdout.splitlines()]
+
+    assert near() == ["b", "c"]
+    assert near("--tag", "t") == ["b"]
+    assert near("--bucket", "x") == ["c"]
+    assert near("--quarantined") == ["b", "c", "d"]
+
+
 def test_a_start_that_is_not_there_is_told(people: Run) -> None:
     done = people("traverse", "Nobody", code=2)
     assert "there is no node with the id or name 'Nobody'" in done.stderr
@@ -85,6 +100,19 @@ def test_explore_says_what_is_missing(people: Run) -> None:
     assert "say what to explore" in people("explore", code=2).stderr
     assert "the weight of time must be a number" in people("explore", "tea", "--weight", "time=x", code=2).stderr
     assert "nothing is remembered on this" in people("explore", "xylophone").stderr
+
+
+def test_explore_leaves_out_what_is_in_quarantine_unless_asked(people: Run) -> None:
+    people("quarantine", "Ada")
+    assert "nothing is remembered" in people("explore", "--match", "Ada").stderr
+    assert "Ada" in people("explore", "--match", "Ada", "--quarantined").stdout
+
+
+def test_a_relationship_may_be_over(people: Run) -> None:
+    people("relate", "Ada", "Mary", "rival", "--from", "2001-01-01", "--until", "2002-01-01")
+    told = people("explore", "--match", "Ada").stdout
+    assert "Charles" in told
+    assert "rival" not in told
 
 
 def test_relate_note_and_brief(people: Run) -> None:

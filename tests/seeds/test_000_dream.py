@@ -120,6 +120,7 @@ def test_a_dry_run_shows_the_changes_and_writes_nothing(filled: Memory) -> None:
     assert f"+ #monday (temporal) on {about}" in dry.passes[0].changes
     assert f'+ {about} mentions ada "Ada Lovelace" (0.35)' in dry.passes[3].changes
     assert any(line.endswith("(episode of 4 atoms)") for line in dry.passes[5].changes)
+    assert not any(" of 0 " in line for one in dry.passes for line in one.changes)
     wet = filled.dream()
     assert counts(dry) == counts(wet)
     assert dry.dry_run

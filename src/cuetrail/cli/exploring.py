@@ -69,8 +69,11 @@ def relationship_filters(options: dict[str, Any]) -> dict[str, Any]:
 @click.option("--limit", metavar="N", type=click.IntRange(1), default=100, show_default=True, help="At most so many.")
 @filtered
 @click.option("--kind", "kinds", metavar="KIND", multiple=True, help="Only through nodes of this kind; repeatable.")
+@click.option("--tag", "tags", metavar="TAG", multiple=True, help="Only through what has this tag; repeatable.")
+@click.option("--bucket", "buckets", metavar="BUCKET", multiple=True, help="Only through what is in it; repeatable.")
 @click.option("--since", metavar="WHEN", callback=types.start, help="Only through what is from this time on.")
 @click.option("--until", metavar="WHEN", callback=types.end, help="Only through what is up to this time.")
+@click.option("--quarantined", "include_quarantined", is_flag=True, help="Also through what is in quarantine.")
 @click.option("--archived", "include_archived", is_flag=True, help="Also through what has faded into the archive.")
 @click.option("--no-touch", is_flag=True, help="Do not count this as a use of what is found.")
 @pass_run
@@ -132,6 +135,7 @@ def _line(one: Arrival) -> str:
 @click.option("--bucket", "buckets", metavar="BUCKET", multiple=True, help="Only what is in this bucket; repeatable.")
 @click.option("--since", metavar="WHEN", callback=types.start, help="Only what is from this time on.")
 @click.option("--until", metavar="WHEN", callback=types.end, help="Only what is up to this time.")
+@click.option("--quarantined", "include_quarantined", is_flag=True, help="Also what is in quarantine.")
 @click.option("--archived", "include_archived", is_flag=True, help="Also what has faded into the archive.")
 @click.option("--explain", is_flag=True, help="Show what each score is made of.")
 @click.option("--no-touch", is_flag=True, help="Do not count this as a use of what is found.")
@@ -251,6 +255,7 @@ def brief(run: Run, /, tokens: int, no_touch: bool) -> None:
 @click.option("--confidence", metavar="0-1", type=float, default=1.0, show_default=True, help="How sure it is.")
 @click.option("--tag", "tags", metavar="TAG", multiple=True, help="A tag; repeatable.")
 @click.option("--from", "valid_from", metavar="WHEN", callback=types.start, help="Since when it is so.")
+@click.option("--until", "valid_until", metavar="WHEN", callback=types.end, help="Until when it was, or will be, so.")
 @pass_run
 def relate(run: Run, /, src: str, dst: str, **options: Any) -> None:
     """State how two people, concepts or entities stand to each other.

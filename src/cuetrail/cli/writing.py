@@ -43,6 +43,15 @@ def typed(text: str) -> str:
     return text if storable(text) else decode(os.fsencode(text), "the text")
 
 
+trusted = click.option(
+    "--provenance",
+    type=click.Choice(["internal", "external", "quarantine"]),
+    default="internal",
+    show_default=True,
+    help="How far it is trusted; what is in quarantine is not recalled. What is taken in again needs it again.",
+)
+
+
 @verb(
     "add",
     "cuetrail add 'Ines traced the outages to a cold connector' --tag radio --at 2025-02-20",
@@ -65,6 +74,7 @@ def typed(text: str) -> str:
     "--bucket", "buckets", metavar="BUCKET", multiple=True, help="A bucket; repeatable, the first is primary."
 )
 @click.option("--source", metavar="PATH", help="Where it comes from.")
+@trusted
 @click.option(
     "--at", metavar="WHEN", callback=types.start, help="When it was: an ISO date or time, or UTC milliseconds."
 )
@@ -99,13 +109,7 @@ def add(run: Run, /, text: str, **options: Any) -> None:
 @click.option("--bucket", metavar="BUCKET", help="Put everything into this bucket. Else notes choose, or their folder.")
 @click.option("--watch", is_flag=True, help="Go on and follow changes until Ctrl-C (one path only).")
 @click.option("--max-size", metavar="SIZE", callback=types.size, help="Leave out larger files. [default: 64MB]")
-@click.option(
-    "--provenance",
-    type=click.Choice(["internal", "external", "quarantine"]),
-    default="internal",
-    show_default=True,
-    help="How far it is trusted; what is in quarantine is not recalled.",
-)
+@trusted
 @click.option(
     "--format", metavar="FORMAT", help="For - only: code, html, json, markdown or text. Else told by content."
 )

@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from cuetrail.dream.dictionary import Dictionary
 from cuetrail.dream.tagging import AutoTagger
 from cuetrail.dream.telling import Teller, extract
-from cuetrail.model import Edge, PassReport, Scope
+from cuetrail.model import Node, PassReport, Scope
 from cuetrail.store.base import Progress, Store
 from cuetrail.store.dreams import Atom, Mark, Named, Slice, Writes
 from cuetrail.text import snippet
@@ -153,13 +153,15 @@ def _shown(night: Night, writes: Writes) -> Iterator[str]:
         yield from (f"- #{tag.name} ({tag.origin}) from {about}" for tag in atom.tags if tag.name not in names)
     batch = writes.batch
     going = night.store.edges(night.scope, batch.remove_edges[:SHOWN]).values()
-    called = _called(night, batch.edges[:SHOWN], going)
-    yield from (f"+ {node.id} ({node.kind} of {node.props.get('atoms', 0)} atoms)" for node in batch.nodes)
+    mentions = [(one.source, one.node) for one in batch.mentions[:SHOWN]]
+    joined = [(edge.src, edge.dst) for edge in (*batch.edges[:SHOWN], *going)]
+    called = _called(night, (*joined, *mentions, *writes.remove_mentions[:SHOWN]), batch.remove_nodes[:SHOWN])
+    yield from (f"+ {_about(node.id, node.name or node.text)} ({_counted(node)})" for node in batch.nodes)
     yield from (f"+ {called(e.src)} {e.kind} {called(e.dst)} ({e.weight})" for e in batch.edges[:SHOWN])
-    yield from (f"+ {mention.source} names {mention.node}" for mention in batch.mentions)
-    yield from (f"- {id_}" for id_ in batch.remove_nodes)
+    yield from (f"+ {called(source)} names {called(node)}" for source, node in mentions)
+    yield from (f"- {called(id_)}" for id_ in batch.remove_nodes[:SHOWN])
     yield from (f"- {called(edge.src)} {edge.kind} {called(edge.dst)}" for edge in going)
-    yield from (f"- {source} names {node}" for source, node in writes.remove_mentions)
+    yield from (f"- {called(source)} names {called(node)}" for source, node in writes.remove_mentions[:SHOWN])
     yield from (f"- note {id_}" for id_ in batch.remove_notes)
     yield from (
         f"{'+' if verdict.status == 'confirmed' else '-'} fact {verdict.fact} {verdict.status}"
@@ -172,11 +174,16 @@ def _shown(night: Night, writes: Writes) -> Iterator[str]:
     )
 
 
-def _called(night: Night, *edges: Iterable[Edge]) -> Callable[[str], str]:
-    """How to call the ends of these edges: by id, and by what they say."""
-    ends = {end for some in edges for edge in some for end in (edge.src, edge.dst)}
-    nodes = night.store.get(night.scope, sorted(ends))
+def _called(night: Night, pairs: Iterable[tuple[str, str]], others: Iterable[str]) -> Callable[[str], str]:
+    """How to call the nodes of these ids: by id, and by what they say."""
+    nodes = night.store.get(night.scope, sorted({*chain.from_iterable(pairs), *others}))
     return lambda id_: _about(id_, (nodes[id_].name or nodes[id_].text) if id_ in nodes else "")
+
+
+def _counted(node: Node) -> str:
+    """What a node is, and of how many it tells."""
+    counts = (f"{node.props[what]} {what}" for what in ("atoms", "sources", "storylines") if what in node.props)
+    return " of ".join((node.kind, *counts))
 
 
 def _about(id_: str, text: str) -> str:

@@ -46,7 +46,7 @@ from bench.common import (
 from bench.corpus import SEED, Item, batches, vocabulary, write_corpus
 from cuetrail import Memory
 from cuetrail.dream.dictionary import Dictionary, folded, page, spaced
-from cuetrail.dream.infection import known
+from cuetrail.dream.lexicon import Lexicon
 from cuetrail.dream.night import BATCH
 from cuetrail.model import DreamReport
 
@@ -178,13 +178,12 @@ def matching(folder: Path) -> tuple[float, float, float]:
     with Memory(folder, embedder="none") as memory:
         (place,) = memory.store.places(None)
         dreaming = memory.store.dreaming(place, "bench")
-        meanings, texts = (
-            known(dreaming.names(), dreaming.tags(), ()).meanings,
-            [text for _, text in dreaming.texts(0, 1 << 62)],
-        )
+        words = Lexicon()
+        words.renew(dreaming.names(), dreaming.tags())
+        texts = [text for _, text in dreaming.texts(0, 1 << 62)]
     build, run, paged, alone = Stopwatch(), Stopwatch(), Stopwatch(), Stopwatch()
     with build:
-        dictionary = Dictionary(meanings)
+        dictionary = Dictionary(words.dictionary.meanings)
         automaton = dictionary.automaton
     with run:
         for text in texts:

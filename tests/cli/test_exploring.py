@@ -30,13 +30,18 @@ def test_traverse_by_rank_as_json(people: Run) -> None:
 
 
 def test_traverse_keeps_to_tags_buckets_and_what_is_trusted(run: Run) -> None:
-    for name, more in (("a", ()), ("b", ("--tag", "t")), ("c", ("--bucket", "x")), ("d", ("--provenance", "quarantine"))):
+    for name, more in (
+        ("a", ()),
+        ("b", ("--tag", "t")),
+        ("c", ("--bucket", "x")),
+        ("d", ("--provenance", "quarantine")),
+    ):
         run("add", "--name", name, "--id", name, *more)
         if name != "a":
             run("link", "a", name)
 
     def near(*options: str) -> list[str]:
-        return [line.split()[1] for line in run("traverse", "a", *options).stdout.splitlines()]
+        return sorted(line.split()[1] for line in run("traverse", "a", *options).stdout.splitlines())
 
     assert near() == ["b", "c"]
     assert near("--tag", "t") == ["b"]

@@ -54,12 +54,14 @@ _SPACES = re.compile(b"  +")
 M = TypeVar("M")
 
 
-class Hits(NamedTuple, Generic[M]):
-    """What each word that was looked for means (and what must stand in the text for that); which one was found, and
-    from where to where.
-    """
+Entry = tuple[str, str, Collection[M]]
+"""A word, what must stand in the text as it is where it is found, and what it means."""
 
-    words: Sequence[Sequence[tuple[str, Collection[M]]]]
+
+class Hits(NamedTuple, Generic[M]):
+    """The words that were looked for, several where they look alike; which one was found, and from where to where."""
+
+    words: Sequence[Sequence[Entry[M]]]
     spots: Sequence[tuple[int, int, int]]
 
 
@@ -151,15 +153,32 @@ class Dictionary(Generic[M]):
     Words are given in their normal form.
     """
 
-    def __init__(self, meanings: Mapping[str, Collection[M]]) -> None:
-        self._meanings = meanings
+    def __init__(self, meanings: Mapping[str, Collection[M]], lasting: bool = False) -> None:
+        self.meanings = dict(meanings) if lasting else meanings
+        self._lasting = lasting
+        self._looked = 0
+
+    def meaning(self, word: str) -> Collection[M]:
+        """What a word means; nothing if it is not known."""
+        return self.meanings.get(word, ())
+
+    def put(self, word: str, meant: Collection[M]) -> None:
+        """Let a word of a lasting dictionary mean this, or be forgotten if that is nothing."""
+        assert isinstance(self.meanings, dict), "only a lasting dictionary changes"
+        if meant:
+            self.meanings[word] = meant
+        else:
+            self.meanings.pop(word, None)
+        if "_index" in vars(self):
+            self._index.put(word, meant)
+        vars(self).pop("automaton", None)
         self._looked = 0
 
     @cached_property
     def _index(self) -> _Index[M]:
         found = _Index[M]()
-        for word, meant in self._meanings.items():
-            found.add(_sought(word), meant)
+        for word, meant in self.meanings.items():
+            found.put(word, meant)
         return found
 
     @cached_property
@@ -180,7 +199,7 @@ class Dictionary(Generic[M]):
         hits = self.search(one)
         found: list[dict[M, int]] = [{} for _ in texts]
         for (number, word), times in Counter(_placed(one, hits)).items():
-            for literal, meant in hits.words[word]:
+            for _, literal, meant in hits.words[word]:
                 if not literal or literal in folded(texts[number]):
                     for this in meant:
                         found[number][this] = max(times, found[number].get(this, 0))
@@ -193,22 +212,23 @@ class Dictionary(Generic[M]):
 
     def search(self, page: Page) -> Hits[M]:
         """The words on a page. With the automaton Python's lock is not held meanwhile, so another thread gets on."""
-        if not self._meanings:
+        if not self.meanings:
             return Hits((), ())
-        self._looked += len(page.data) + len(self._meanings)
-        if self._looked <= LOOKED_UP * len(self._meanings):
+        self._looked += len(page.data) + len(self.meanings)
+        if self._looked <= LOOKED_UP * len(self.meanings) and "automaton" not in vars(self):
             return self._look_up(page.data)
         return Hits(self._index.words, self.automaton.find_matches_as_indexes(page.data, overlapping=True))
 
     def _look_up(self, data: bytes) -> Hits[M]:
         """What the automaton finds: words begin and end at a space, so each is some parts of the text, as they are."""
         parts = data.split(b" ")
-        there = set(parts)
-        some = _Index[M]()
-        for word, meant in self._meanings.items():
-            sought = _sought(word)
-            if sought.first in there:
-                some.add(sought, meant)
+        if self._lasting:
+            some = self._index
+        else:
+            there, some = set(parts), _Index[M]()
+            for word, meant in self.meanings.items():
+                if _sought(word).first in there:
+                    some.put(word, meant)
         spots: list[tuple[int, int, int]] = []
         starts = list(accumulate((len(part) + 1 for part in parts), initial=0))
         # The first and the last part stand before the first space and behind the last one.
@@ -223,7 +243,7 @@ class Dictionary(Generic[M]):
         """What the words that were found on a page mean, for each of its texts."""
         found: list[set[M]] = [set() for _ in page.texts]
         for number, word in _placed(page, hits):
-            for literal, meant in hits.words[word]:
+            for _, literal, meant in hits.words[word]:
                 if not literal or literal in folded(page.texts[number]):
                     found[number].update(meant)
         return found
@@ -240,16 +260,21 @@ class _Index(Generic[M]):
 
     def __init__(self) -> None:
         self.numbers: dict[bytes, int] = {}
-        self.words: list[list[tuple[str, Collection[M]]]] = []
+        self.words: list[list[Entry[M]]] = []
         self.longest: dict[bytes, int] = {}
 
-    def add(self, sought: _Sought, meant: Collection[M]) -> None:
-        """Take in a word."""
+    def put(self, word: str, meant: Collection[M]) -> None:
+        """Let a word mean this."""
+        sought = _sought(word)
         number = self.numbers.setdefault(sought.core, len(self.words))
         if number == len(self.words):
             self.words.append([])
             self.longest[sought.first] = max(sought.parts, self.longest.get(sought.first, 0))
-        self.words[number].append((sought.literal, meant))
+        entries = self.words[number]
+        if entries:
+            entries[:] = [entry for entry in entries if entry[0] != word]
+        if meant:
+            entries.append((word, sought.literal, meant))
 
 
 class _Sought(NamedTuple):

@@ -11,18 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import lru_cache
-from itertools import chain
-from typing import NamedTuple
 
 from cuetrail.dream import auto_tags
-from cuetrail.dream.dictionary import Dictionary, Hits, Page, is_telling, page
+from cuetrail.dream.dictionary import Dictionary, Hits, Page, page
 from cuetrail.dream.labels import relabelled
+from cuetrail.dream.lexicon import Lexicon, words_of
 from cuetrail.dream.night import Night, Work
 from cuetrail.model import PassReport, Tag
-from cuetrail.store.dreams import Atom, Book, Named, Row, Slice, Writes, hashed
-from cuetrail.text import make_tags, norm_name
+from cuetrail.store.dreams import Atom, Book, Row, Slice, Writes
 
 NAME = "infection"
 VERSION = "1"
@@ -32,105 +28,37 @@ LISTENS = (auto_tags.NAME,)
 Relabelled = list[tuple[Atom, tuple[Tag, ...]]]
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """The words that infect, in their normal form, with the names of the tags they stand for; the tags by name; and,
-    as the ledger notes them, the words that were not noted yet, and what is noted of words that are gone.
-    """
-
-    meanings: Mapping[str, Sequence[str]]
-    tags: Mapping[str, Tag]
-    new: Mapping[Row, str]
-    gone: Collection[Row]
-
-
 def infection(night: Night) -> PassReport:
     """Give every atom the tags that its text names."""
     work = Work(night, NAME)
     if work.memory.idle(VERSION):
         return work.report()
-    words = known(work.names(), work.memory.tags(), work.memory.all(Book.INFECTS))
-    dictionary = Dictionary(words.meanings)
-    ledger = Writes(drop=[(Book.INFECTS, row) for row in words.gone], put=[(Book.INFECTS, row) for row in words.new])
+    words = words_of(Lexicon, night.store, night.scope, work.names(), work.memory.tags())
+    new, gone = words.difference(work.memory.all(Book.INFECTS))
+    ledger = Writes(drop=[(Book.INFECTS, row) for row in gone], put=[(Book.INFECTS, row) for row in new])
     fresh = not work.memory.begun(VERSION)
     if fresh:
         # Every atom will be looked at with the words of now; a word that comes while they are is new to the next dream.
         work.save(ledger)
-    for some, meant in _read_ahead(work.slices(VERSION, LISTENS), dictionary):
+    for some, meant in _read_ahead(work.slices(VERSION, LISTENS), words.dictionary):
         work.save(Writes(mark=some.mark, relabelled=_infected(some.atoms, meant, words.tags)))
-    if not fresh and (words.new or words.gone):
-        _look_again(work, words)
+    if not fresh and (new or gone):
+        _look_again(work, words, new, gone)
         work.save(ledger)
     return work.report()
 
 
-def _look_again(work: Work, words: Known) -> None:
+def _look_again(work: Work, words: Lexicon, new: Mapping[Row, str], gone: Collection[Row]) -> None:
     """Settle the atoms that say a word which infects since, or no longer did; of their tags, those it stands for."""
-    turned = {row.second for row in (*words.new, *words.gone)}
-    moved = {name for name in words.tags if hashed(name) in turned}
-    few = Dictionary(
-        {word: moved.intersection(meant) for word, meant in words.meanings.items() if not moved.isdisjoint(meant)}
-    )
-    sick = set(work.memory.carriers({row.second for row in words.gone}))
-    sick |= work.named_in(set(words.new.values()))
+    few, turned = words.standing_for({row.second for row in (*new, *gone)})
+    sick = set(work.memory.carriers({row.second for row in gone}))
+    sick |= work.named_in(set(new.values()))
     for atoms in work.pieces(sick):
         meant = few.meant([atom.text for atom in atoms])
         for atom, names in zip(atoms, meant, strict=True):
             had = (tag.name for tag in atom.tags if tag.origin == "infected" and tag.name in words.tags)
-            names.update(name for name in had if name not in moved)
+            names.update(name for name in had if name not in turned)
         work.save(Writes(relabelled=_infected(atoms, meant, words.tags)))
-
-
-def known(names: Iterable[Named], given: Iterable[str], noted: Iterable[Row]) -> Known:
-    """What infects, of the names and given tags of a place."""
-    tags: dict[str, Tag] = {}
-    meanings: dict[str, tuple[str, ...]] = {}
-    new: dict[Row, str] = {}
-    gone = set(noted)
-    for word, alone, tag, row in chain(*[_named(one.norm, one.name or one.norm) for one in names], *map(_given, given)):
-        (name,) = alone
-        # Of those whose names make the same tag, the first by name and id says how it is written.
-        first = tags.setdefault(name, tag)
-        meant = meanings.get(word)
-        if meant is None:
-            meanings[word] = alone
-        elif name in meant:
-            continue
-        else:
-            meanings[word] = tuple(sorted((*meant, name)))
-        written = row if first.display == tag.display else Row(row.first, row.second, hashed(first.display))
-        try:
-            gone.remove(written)
-        except KeyError:
-            new[written] = word
-    return Known(meanings, tags, new, gone)
-
-
-class Meaning(NamedTuple):
-    """A word, the name of the tag it stands for, alone, the tag, and how the ledger notes that."""
-
-    word: str
-    names: tuple[str]
-    tag: Tag
-    row: Row
-
-
-# The same words come night after night.
-@lru_cache(maxsize=65_536)
-def _named(norm: str, name: str) -> tuple[Meaning, ...]:
-    """A name with the tags it stands for, if it is telling."""
-    return tuple(_meaning(norm, tag) for tag in make_tags([name], "infected")) if is_telling(norm) else ()
-
-
-@lru_cache(maxsize=65_536)
-def _given(tag: str) -> tuple[Meaning, ...]:
-    """A tag with how it stands in a text, if that is telling."""
-    word = norm_name(tag.replace("_", " "))
-    return (_meaning(word, Tag(tag, tag, "infected")),) if is_telling(word) else ()
-
-
-def _meaning(word: str, tag: Tag) -> Meaning:
-    return Meaning(word, (tag.name,), tag, Row(hashed(word), hashed(tag.name), hashed(tag.display)))
 
 
 def _read_ahead(slices: Iterable[Slice], dictionary: Dictionary[str]) -> Iterator[tuple[Slice, list[set[str]]]]:

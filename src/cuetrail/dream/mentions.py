@@ -10,18 +10,17 @@ a node stays while any of its atoms names the node.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 
-from cuetrail.dream.dictionary import Dictionary, is_telling
+from cuetrail.dream.dictionary import Dictionary
+from cuetrail.dream.lexicon import Callings, words_of
 from cuetrail.dream.night import Night, Work
 from cuetrail.formulas import mention_weight
 from cuetrail.ingest.build import edge_id
 from cuetrail.lifecycle import SEMANTIC
 from cuetrail.model import Edge, Mention, PassReport
-from cuetrail.store.dreams import Atom, Book, Brief, Named, Row, Writes, hashed
-from cuetrail.text import folded
+from cuetrail.store.dreams import Atom, Book, Brief, Row, Writes
 
 NAME = "mentions"
 VERSION = "1"
@@ -36,64 +35,32 @@ def mentions(night: Night) -> PassReport:
     work = Work(night, NAME)
     if work.memory.idle(VERSION):
         return work.report()
-    meanings = meant(work.names())
-    words = Dictionary({word: [key] for word, key in meanings.items()})
-    noted = set(work.memory.all(Book.MEANS))
-    rows = {_row(word, key): word for word, key in meanings.items()}
-    new = {row: word for row, word in rows.items() if row not in noted}
-    gone = noted.difference(rows)
+    words = words_of(Callings, night.store, night.scope, work.names())
+    new, gone = words.difference(work.memory.all(Book.MEANS))
     ledger = Writes(drop=[(Book.MEANS, row) for row in gone], put=[(Book.MEANS, row) for row in new])
     fresh = not work.memory.begun(VERSION)
     if fresh:
         work.save(ledger)
     for some in work.slices(VERSION):
-        writes = _settled(work, some.atoms, words, work.memory.within(Book.OCCURS, some.runs), some.runs)
+        writes = _settled(work, some.atoms, words.dictionary, work.memory.within(Book.OCCURS, some.runs), some.runs)
         writes.mark = some.mark
         work.save(writes)
     if not fresh and (new or gone):
-        _look_again(work, meanings, new, gone)
+        _look_again(work, words, new, gone)
         work.save(ledger)
     return work.report()
 
 
-# The same names come night after night.
-@lru_cache(maxsize=65_536)
-def _row(word: str, key: int) -> Row:
-    return Row(hashed(word), key)
-
-
-def _look_again(work: Work, meanings: Mapping[str, int], new: Mapping[Row, str], gone: Collection[Row]) -> None:
+def _look_again(work: Work, words: Callings, new: Mapping[Row, str], gone: Collection[Row]) -> None:
     """Settle the atoms that say a name which means a node since, or no longer; of what they name, such nodes alone."""
     turned = {row.second for row in (*new, *gone)}
-    words = Dictionary({word: [key] for word, key in meanings.items() if key in turned})
+    few = words.meaning(turned)
     stale = set(chain.from_iterable(work.memory.firsts(Book.OCCURS, {row.second for row in gone}).values()))
     stale |= work.named_in(set(new.values()))
     for atoms in work.pieces(stale):
         known = work.memory.by_first(Book.OCCURS, [atom.key for atom in atoms])
         old = [row for row in known if row.second in turned]
-        work.save(_settled(work, atoms, words, old, others=[row for row in known if row.second not in turned]))
-
-
-def meant(names: Iterable[Named]) -> dict[str, int]:
-    """The node that each name means; without its marks it means the same, where no other is called just so."""
-    found: dict[str, Named] = {}
-    unmarked: dict[str, Named] = {}
-    for one in names:
-        if is_telling(one.norm):
-            _prefer(found, one.norm, one)
-            if not one.norm.isascii():
-                _prefer(unmarked, folded(one.norm), one)
-    return {norm: one.key for norm, one in sorted({**unmarked, **found}.items())}
-
-
-def _prefer(found: dict[str, Named], norm: str, one: Named) -> None:
-    other = found.setdefault(norm, one)
-    if other is not one and _rank(one) < _rank(other):
-        found[norm] = one
-
-
-def _rank(one: Named) -> tuple[bool, bool, str]:
-    return (one.found, one.kind != "source", one.id)
+        work.save(_settled(work, atoms, few, old, others=[row for row in known if row.second not in turned]))
 
 
 def _settled(

@@ -13,7 +13,7 @@ from cuetrail.lifecycle import SEMANTIC
 from cuetrail.model import DAY, DERIVED, Fact, Scope, Tag, Where
 from cuetrail.store.dreams import Atom, Book, Brief, Living, Mark, Named, Row, Saved, Slice, Writes, hashed
 from cuetrail.store.local import dreamwrite, facts, lives, rows
-from cuetrail.store.local.db import Database, chunks, head, joined, mark_of, marks, own_part
+from cuetrail.store.local.db import CHUNK, Database, chunks, head, joined, mark_of, marks, own_part
 from cuetrail.store.local.schema import IS_FOUND, IS_NAMED
 from cuetrail.store.local.textindex import TextIndex
 from cuetrail.store.local.textsearch import TextSearch
@@ -115,6 +115,10 @@ class LocalDreaming:
 
     def _read(self, db: sqlite3.Connection, runs: Runs, limit: int) -> tuple[list[Atom], Runs]:
         """Up to `limit` atoms of these runs, and the runs as far as they were read."""
+        if sum(high - low + 1 for low, high in runs) <= min(limit, CHUNK):
+            keys = [key for low, high in runs for key in range(low, high + 1)]
+            query = f"{_ROWS} WHERE {_ATOMS} AND n.key IN ({marks(len(keys))}) ORDER BY n.key"
+            return [self._atom(row) for row in db.execute(query, (self.part, *keys))], runs
         atoms: list[Atom] = []
         covered: Runs = []
         query = f"{_ROWS} WHERE {_ATOMS} AND n.key BETWEEN ? AND ? ORDER BY n.key LIMIT ?"

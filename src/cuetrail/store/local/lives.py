@@ -50,15 +50,13 @@ def living(db: sqlite3.Connection, part: int, before: int, after: int, limit: in
 
 def settle(db: sqlite3.Connection, lives: Iterable[tuple[Living, Life]], name: str) -> None:
     """Write down what time has done. One that was used since it was read is left alone."""
-    moved: list[int] = []
-    for was, life in lives:
-        known = (was.key, was.life.accesses, was.life.last_decay)
-        query = "SELECT 1 FROM life WHERE key = ? AND accesses = ? AND last_decay IS ?"
-        if db.execute(query, known).fetchone():
-            db.execute(_PUT, rows.life_row(was.key, life))
-            if (was.life.state == "archived") != (life.state == "archived"):
-                moved.append(was.key)
-    log_changes(db, moved, dreamt=name)
+    for some in chunks(list(lives)):
+        query = f"SELECT key, accesses, last_decay FROM life WHERE key IN ({marks(len(some))})"
+        there = set(db.execute(query, [was.key for was, _ in some]).fetchall())
+        same = [(was, life) for was, life in some if (was.key, was.life.accesses, was.life.last_decay) in there]
+        db.executemany(_PUT, [rows.life_row(was.key, life) for was, life in same])
+        moved = [was.key for was, life in same if (was.life.state == "archived") != (life.state == "archived")]
+        log_changes(db, moved, dreamt=name)
 
 
 def core(reader: Reader, kinds: Sequence[str], limit: int) -> list[Node]:

@@ -12,6 +12,7 @@ import tantivy
 
 from cuetrail.model import DERIVED
 from cuetrail.store.base import Progress
+from cuetrail.store.local.db import chunks, marks
 from cuetrail.store.local.rows import label_names
 from cuetrail.store.words import body_of
 from cuetrail.text import analysable
@@ -56,10 +57,15 @@ class Feed:
     def replace(self, db: sqlite3.Connection, runs: Sequence[tuple[int, int]], progress: Progress | None) -> None:
         """Index the nodes of these runs of keys as they are now; those that are gone are taken out."""
         total, done = sum(high - low + 1 for low, high in runs), 0
-        for low, high in runs:
+        short = [run for run in runs if run[1] - run[0] < LONG_RUN]
+        for low, high in (run for run in runs if run[1] - run[0] >= LONG_RUN):
             self._delete(low, min(high, self._newest))
             done = self._add(db.execute(f"{ROWS} WHERE n.key BETWEEN ? AND ?", (low, high)), done, total, progress)
-            self._newest = max(self._newest, high)
+        for low, high in short:
+            self._delete(low, min(high, self._newest))
+        for keys in chunks([key for low, high in short for key in range(low, high + 1)]):
+            done = self._add(db.execute(f"{ROWS} WHERE n.key IN ({marks(len(keys))})", keys), done, total, progress)
+        self._newest = max((self._newest, *(high for _, high in runs)))
 
     def fill(self, db: sqlite3.Connection, total: int, progress: Progress | None) -> None:
         """Index every node; for an empty index."""

@@ -84,7 +84,8 @@ def _settle(
     work: Work, writes: Writes, nodes: Collection[int], old: set[Row], chosen: set[Row], called: Mapping[int, str]
 ) -> None:
     """Note what these nodes have chosen instead of the old, and bring their edges in step."""
-    writes.drop += [(Book.TOGETHER, row) for row in sorted(old - chosen)]
+    staying = {row[:2] for row in chosen}
+    writes.drop += [(Book.TOGETHER, row) for row in sorted(old) if row[:2] not in staying]
     writes.put += [(Book.TOGETHER, row) for row in sorted(chosen - old)]
     _join(work, writes, nodes, old, chosen, called)
     work.read += len(nodes)

@@ -113,4 +113,9 @@ def _keep_books(
 ) -> None:
     gone = [(part, book, row.first, row.second) for book, row in drop]
     db.executemany("DELETE FROM ledger WHERE part = ? AND book = ? AND first = ? AND second = ?", gone)
-    db.executemany("INSERT OR REPLACE INTO ledger VALUES (?,?,?,?,?,?)", [(part, book, *row) for book, row in put])
+    # A row that stays is changed in place: the index of second numbers has nothing of what changes.
+    query = (
+        "INSERT INTO ledger VALUES (?,?,?,?,?,?) ON CONFLICT (part, book, first, second)"
+        " DO UPDATE SET third = excluded.third, fourth = excluded.fourth"
+    )
+    db.executemany(query, [(part, book, *row) for book, row in put])

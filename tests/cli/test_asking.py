@@ -31,6 +31,14 @@ def test_recall_says_what_it_looked_for_when_nothing_is_there(run: Run, ask: Ask
     assert (answer["answerable"], answer["looked_for"], answer["hits"]) == (False, ["quantum", "chess"], [])
 
 
+@pytest.mark.parametrize(("now", "first"), [("2023-11-14", "autumn"), ("2023-05-18", "spring")])
+def test_a_cue_may_be_asked_at_another_time(run: Run, ask: Ask, now: str, first: str) -> None:
+    run("add", "We met the band", "--id", "spring", "--at", "2023-05-10")
+    run("add", "We met the band again", "--id", "autumn", "--at", "2023-11-08")
+    hits = ask("recall", "When did we meet the band last week?", "--now", now)["hits"]
+    assert hits[0]["node"]["id"] == first
+
+
 @pytest.mark.parametrize("cue", ["antena", "recever antennna"])
 def test_fuzzy_forgives_typos(run: Run, ask: Ask, cue: str) -> None:
     run("add", "The antenna stands on the lee side", "--id", "A")

@@ -76,6 +76,7 @@ LINKS_SHOWN = 10
 @click.option("--until", metavar="WHEN", callback=types.end, help="Only up to this time; a date includes its day.")
 @click.option("--quarantined", "include_quarantined", is_flag=True, help="Also what is in quarantine.")
 @click.option("--archived", "include_archived", is_flag=True, help="Also what has faded into the archive.")
+@click.option("--now", metavar="WHEN", callback=types.end, help="When it is asked: what 'last week' is seen from.")
 @click.option("--fuzzy", is_flag=True, help="Forgive typos in the words; nothing is then found by meaning.")
 @click.option("--explain", is_flag=True, help="Draw why each hit is there, with its id.")
 @click.option("--no-touch", is_flag=True, help="Do not count this as a use of what is found.")

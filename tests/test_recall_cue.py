@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuetrail.anchor import FULL, NAMES, NOUNS, TYPOS, climb, readings
-from cuetrail.cue import nouns, parse_cue, proper_nouns, unwrapped
+from cuetrail.cue import LONGEST_CUE, nouns, parse_cue, proper_nouns, unwrapped
 from cuetrail.model import TextQuery, Where
 
 
@@ -82,6 +82,13 @@ def test_a_question_is_unwrapped(asked: str, words: str) -> None:
 )
 def test_beside_a_tag_a_bucket_or_a_phrase_nothing_is_left_of_words_that_only_wrap_it(asked: str, words: str) -> None:
     assert parse_cue(asked, Where()).query.words == words
+
+
+def test_of_a_cue_that_is_too_long_nothing_reads_more_than_its_ends() -> None:
+    cue = parse_cue("antenna, " * 100_000 + "#radio", Where())
+    assert len(cue.raw) <= LONGEST_CUE
+    assert cue.where.tags == ("radio",)
+    assert parse_cue("antenna", Where()).raw == "antenna"
 
 
 def test_a_word_with_a_hyphen_is_no_greeting() -> None:

@@ -121,7 +121,7 @@ _LONGEST_CLOSER = 100
 class Cue:
     """A query, taken apart: words, quoted phrases, and the filters written as #tag, @bucket or bucket:x.
 
-    `notices` say what of it was left out.
+    `raw` is as much of it as is read. `notices` say what of it was left out.
     """
 
     raw: str
@@ -133,7 +133,8 @@ class Cue:
 def parse_cue(raw: str, where: Where, fuzzy: bool = False) -> Cue:
     """Never raises; an empty cue has no words. A last word that ends in * stands for all that begin so."""
     notices: list[str] = []
-    rest = clean(_ends(raw, notices).replace("\x00", " "))
+    raw = _ends(raw, notices)
+    rest = clean(raw.replace("\x00", " "))
     phrases = _few("phrases", filter(None, map(str.strip, _PHRASE.findall(rest))), notices)
     rest = _PHRASE.sub(" ", rest)
     if "#" in rest:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuetrail.anchor import FULL, NAMES, NOUNS, TYPOS, climb, readings
-from cuetrail.cue import nouns, parse_cue, proper_nouns, unwrapped
+from cuetrail.cue import LONGEST_CUE, nouns, parse_cue, proper_nouns, unwrapped
 from cuetrail.model import TextQuery, Where
 
 
@@ -63,10 +63,38 @@ def test_a_question_is_unwrapped(asked: str, words: str) -> None:
         ("what is the latest state of the #radio antenna?", "state antenna?"),
         ("#radio what about the antenna?", "antenna?"),
         ("WHO #radio", "WHO"),
+        ("The Who #radio", "The Who"),
+        ("Let It Be @work", "Let It Be"),
+        ("#radio Will", "Will"),
+        ("Who Is #radio", ""),
+        ("#radio AND", ""),
+        ("hey, what's new in #radio?", ""),
+        ("what happened in #radio", ""),
+        ("what happened in Bergen #radio", "happened Bergen"),
+        ("list all #radio", ""),
+        ("any updates on #radio?", ""),
+        ("everything #radio", ""),
+        ("right now #radio", ""),
+        ("#radio show", "show"),
+        ("#radio news", "news"),
+        ("#radio on/off", "on/off"),
     ],
 )
 def test_beside_a_tag_a_bucket_or_a_phrase_nothing_is_left_of_words_that_only_wrap_it(asked: str, words: str) -> None:
     assert parse_cue(asked, Where()).query.words == words
+
+
+def test_of_a_cue_that_is_too_long_nothing_reads_more_than_its_ends() -> None:
+    cue = parse_cue("antenna, " * 100_000 + "#radio", Where())
+    assert len(cue.raw) <= LONGEST_CUE
+    assert cue.where.tags == ("radio",)
+    assert parse_cue("antenna", Where()).raw == "antenna"
+
+
+def test_a_word_with_a_hyphen_is_no_greeting() -> None:
+    for cue in ("hi-fi amplifier", "well-known recipes", "on-call rota", "on/off switch"):
+        assert parse_cue(cue, Where()).query.words == cue
+    assert parse_cue("Hi - what is the amplifier?", Where()).query.words == "amplifier?"
 
 
 def test_a_filter_given_beside_the_cue_is_as_good_as_one_written_in_it() -> None:
@@ -119,7 +147,6 @@ def test_a_cue_is_read_in_four_ways_and_in_none_twice() -> None:
         (TextQuery("red kite"), TextQuery("red", ("a b",)), True),
         (TextQuery("red kite", ("a b",)), TextQuery("red"), False),
         (TextQuery("red"), TextQuery("red kite"), False),
-        (TextQuery("red kite"), TextQuery(""), False),
         (TextQuery("red kite"), TextQuery("kite", prefix=True), False),
         (TextQuery("red kite"), TextQuery("kite", mend=True), False),
         (TextQuery("red kite", ("a b",)), TextQuery("kite", ("a b",), mend=True), True),
@@ -139,6 +166,16 @@ def test_a_reading_is_searched_for_where_it_can_find_more(wider: TextQuery, quer
     assert searched == ([wider] if covered else [wider, query])
     assert [one.found for one in tried] == ([1, None] if covered else [1, 2])
     assert (attempt.name, len(found)) == (("wider", 1) if covered else ("query", 2))
+
+
+@pytest.mark.parametrize(("counts", "asked"), [([3, 99], ["lost"]), ([0, 99], ["lost", ""])])
+def test_filters_alone_are_asked_for_only_where_the_words_beside_them_find_nothing(
+    counts: list[int], asked: list[str]
+) -> None:
+    ways = [("full", TextQuery("lost")), ("nouns", TextQuery(""))]
+    found, _, tried = climb(ways, lambda query: [query.words] * counts[not query.words], 10)
+    assert [one.query.words for one in tried] == asked
+    assert set(found) == {asked[-1]}
 
 
 @pytest.mark.parametrize(

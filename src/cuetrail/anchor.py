@@ -162,13 +162,16 @@ def climb(
 ) -> tuple[list[T], Attempt, list[Attempt]]:
     """The first attempt that finds at least `least`, else the first that finds most; and all there were.
 
-    One that cannot find more than another before it is not searched for.
+    One that cannot find more than another before it is not searched for. One without any words is no attempt where
+    another found something: all that has a tag would take the place of what was asked for beside it.
     """
     best: list[T] = []
     tried: list[Attempt] = []
     answered: Attempt | None = None
     most = -1
     for name, query in ways:
+        if most > 0 and not (query.words or query.phrases):
+            continue
         if any(covers(one.query, query) for one in tried):
             tried.append(Attempt(name, query, None))
             continue

@@ -44,7 +44,7 @@ _MOST_CAPITALS = 3
 # How people begin to ask. What such a beginning says is said to whoever is asked, not about what is asked for.
 _WRAPPERS = re.compile(
     r"""\s*+(?:
-      (?:hey|hi|hello|okay|ok|so|well|please|now)\b[\s,.!:;-]+
+      (?:hey|hi|hello|okay|ok|so|well|please|now)\b(?!-\w)[\s,.!:;-]+
     | (?:can|could|would|will)\s+(?:you|we|i)\s+(?:please\s+|kindly\s+)?
     | (?:i|we)(?:'d|’d|\s+would)\s+like\s+(?:you\s+)?to\b
     | (?:i|we)\s+(?:want|need|wish|have)\s+(?:you\s+)?to\s+(?=know|see|hear|learn|find|remember|recall|tell|understand)
@@ -56,9 +56,9 @@ _WRAPPERS = re.compile(
     | (?:do|did)\s+(?:you|we|i)\s+(?:know|remember|recall|have)\b
     | what\s+(?:do\s+|did\s+)?(?:you|we|i)\s+(?:know|remember|have)\b
     | (?:everything|anything|something|all|more|some|any)\s+(?:info|information|details|news|notes|that|there\s+is)\b
-    | (?:everything|anything|something|more|info|information|details|news|updates?|(?:the\s+)?latest)\s+
+    | (?:everything|anything|something|more|info|information|details|news|(?:any\s+)?updates?|(?:the\s+)?latest)\s+
       (?=about\b|on\b|regarding\b|concerning\b)
-    | (?:about|on|of|regarding|concerning|if|whether)\b
+    | (?:about|on|of|regarding|concerning|if|whether)\b(?![-/]\w)
     | (?:what|who|where|when|how)(?:'s|’s|\s+is|\s+are|\s+was|\s+were)\b
     | (?:what|how)\s+about\b
     | (?:the|my|our|any)\s+(?:very\s+)?(?:latest|newest|most\s+recent|up[ -]to[ -]date)\b
@@ -68,6 +68,17 @@ _WRAPPERS = re.compile(
 )
 _CLOSERS = re.compile(
     r"(?:[\s,]+(?:please|thanks|thank\s+you|for\s+me|right\s+now|at\s+the\s+moment)){1,3}[\s.!?]*$", re.IGNORECASE
+)
+# Beside a tag or bucket all that these say is that it is asked for.
+_ASKS = re.compile(
+    r"""\s*(?:
+      (?:(?:show|list|find|get|see)\s+)?(?:all|everything|anything|something)
+    | what\s+(?:has\s+|have\s+)?happened
+    | (?:what(?:'s|’s|\s+is)|anything|something)\s+(?:new|up|going\s+on)
+    | any\s+(?:news|updates?)
+    | remember | recall | thanks | thank\s+you | right\s+now
+    )(?:\s+(?:about|at|for|from|in|of|on|to|with))?[\s,.!?]*""",
+    re.VERBOSE | re.IGNORECASE,
 )
 _DATE = re.compile(
     r"""\d{4}(?:[-/.]\d{1,2}){0,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}(?:st|nd|rd|th)?|q[1-4]
@@ -110,7 +121,7 @@ _LONGEST_CLOSER = 100
 class Cue:
     """A query, taken apart: words, quoted phrases, and the filters written as #tag, @bucket or bucket:x.
 
-    `notices` say what of it was left out.
+    `raw` is as much of it as is read. `notices` say what of it was left out.
     """
 
     raw: str
@@ -122,7 +133,8 @@ class Cue:
 def parse_cue(raw: str, where: Where, fuzzy: bool = False) -> Cue:
     """Never raises; an empty cue has no words. A last word that ends in * stands for all that begin so."""
     notices: list[str] = []
-    rest = clean(_ends(raw, notices).replace("\x00", " "))
+    raw = _ends(raw, notices)
+    rest = clean(raw.replace("\x00", " "))
     phrases = _few("phrases", filter(None, map(str.strip, _PHRASE.findall(rest))), notices)
     rest = _PHRASE.sub(" ", rest)
     if "#" in rest:
@@ -202,12 +214,14 @@ def unwrapped(words: str) -> str:
     return rest if any(map(_says, _beside_joints(rest))) else words
 
 
-def _inside(words: str) -> str:
-    """What a question's wrapping has in it, perhaps nothing."""
+def _inside(words: str, asks: re.Pattern[str] | None = None) -> str:
+    """What a question's wrapping has in it, perhaps nothing; nothing if that does no more than these ask."""
     near = max(0, len(words) - _LONGEST_CLOSER)
     rest = words[:near] + _CLOSERS.sub("", words[near:])
     start = 0
     for _ in range(_MOST_WRAPPERS):
+        if asks is not None and asks.fullmatch(rest, start):
+            return ""
         found = _WRAPPERS.match(rest, start)
         if found is None:
             break
@@ -220,13 +234,20 @@ def _telling(words: str, alone: bool = True) -> list[str]:
 
     >>> _telling("what is the capital of France?"), _telling("the who"), _telling("what is the WHO budget")
     (['capital', 'France?'], ['the', 'who'], ['WHO', 'budget'])
-    >>> _telling("show me"), _telling("show me", alone=False)
-    (['show'], [])
+    >>> _telling("show me"), _telling("show me", alone=False), _telling("The Who", alone=False)
+    (['show'], [], ['The', 'Who'])
     """
-    kept = _without_joints(unwrapped(words) if alone else _inside(words))
+    inside = unwrapped(words) if alone else _inside(words, _ASKS)
+    kept = _without_joints(inside)
     if any(map(_says, kept)):
         return kept
-    return words.split() if alone else []
+    return words.split() if alone else _title(inside.split())
+
+
+def _title(words: list[str]) -> list[str]:
+    """Function words that are written as a title or a name, such as The Who and Will; else none."""
+    is_one = all(word[0].isupper() and word not in _OPERATORS for word in words)
+    return words if is_one and (len(words) > 1 or _bare("".join(words)) in _ALSO_NAMES) else []
 
 
 def _says(word: str) -> bool:

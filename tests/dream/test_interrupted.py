@@ -17,7 +17,7 @@ import pytest
 from cuetrail import Memory
 from cuetrail.dream import episodes as episodic
 from cuetrail.dream import night
-from tests.dream.tools import MONDAY, counts, edges, episodes, exported, fill, idle, mentions, origins
+from tests.dream.tools import MONDAY, counts, edges, episodes, exported, fill, idle, mentions, of_origin, origins
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
 
@@ -120,6 +120,60 @@ def test_an_interrupted_pass_goes_on_where_it_stopped(filled: Memory, monkeypatc
     assert "2026" in origins(filled, "a49")
     assert origins(filled, "a50").keys() <= {"workshop"}
     assert counts(filled.dream(only=["temporal"]))["temporal"] == (70, 420, 0)
+
+
+@pytest.mark.parametrize("name", ["infection", "mentions", "cooccurrence"])
+@pytest.mark.parametrize("now_called", ["Zora", "Bertha"])
+def test_a_name_that_comes_while_a_dream_is_stopped_reaches_every_text(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, name: str, now_called: str
+) -> None:
+    monkeypatch.setattr(night, "BATCH", 1)
+    memory.add_many({"text": "Zora met Yann", "id": f"old {n}", "at": MONDAY} for n in range(3))
+    memory.add(name="Yann", kind="person", id="yann", at=MONDAY)
+    memory.dream(now=MONDAY)
+    memory.add(name="Zora", kind="person", id="zora", at=MONDAY)
+    memory.add_many({"text": f"Zora met Quill, {n}", "id": f"new {n}", "at": MONDAY} for n in range(3))
+
+    def interrupt(what: str, done: int, total: int) -> None:
+        if what == f"dreaming: {name}" and done >= total:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        memory.dream(now=MONDAY, progress=interrupt)
+    if now_called != "Zora":
+        # Some texts were settled by the name that it no longer has.
+        memory.edit("zora", name=now_called)
+    memory.dream(now=MONDAY)
+    texts = [f"{age} {n}" for age in ("old", "new") for n in range(3)]
+    is_named = now_called == "Zora"
+    assert all(("zora" in of_origin(memory, text, "infected")) == is_named for text in texts)
+    named = {text for text, node in edges(memory, "mentions") if node == "zora"}
+    assert named == (set(texts) if is_named else set())
+    assert (("yann", "zora") in edges(memory, "co_occurs")) == is_named
+    assert idle(memory.dream(now=MONDAY))
+
+
+def test_a_name_that_comes_back_after_a_dream_was_stopped_is_found_again(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(night, "BATCH", 1)
+    memory.add(name="Zora", kind="person", id="zora", at=MONDAY)
+    memory.add_many({"text": f"Zora met Quill, {n}", "id": f"text {n}", "at": MONDAY} for n in range(3))
+    memory.dream(now=MONDAY)
+    wanted = edges(memory, "mentions").keys()
+    memory.edit("zora", name="Bertha")
+    memory.edit("text 0", text="Zora met Quill again")
+
+    def interrupt(what: str, done: int, total: int) -> None:
+        if what == "dreaming: mentions":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        memory.dream(now=MONDAY, progress=interrupt)
+    memory.edit("zora", name="Zora")
+    memory.dream(now=MONDAY)
+    assert edges(memory, "mentions").keys() == wanted
+    assert all("zora" in of_origin(memory, f"text {n}", "infected") for n in range(3))
 
 
 def test_small_transactions_make_the_same_of_a_memory_as_large_ones(

@@ -51,6 +51,8 @@ def test_a_lexicon_renewed_is_a_lexicon_made_anew(some: list[tuple[list[tuple[in
             new, gone = kept.difference(noted)
             assert new == {row: word for row, word in anew.rows.items() if row not in noted}
             assert gone == noted - rows
+        doubted = [row._replace(fourth=1) for row in before]
+        assert kept.difference(doubted) == (anew.rows, before - rows)
         turned = {row.second for row in rows ^ before}
         few, names_of = kept.standing_for(turned)
         assert names_of == {tag for tag in anew.tags if hashed(tag) in turned}

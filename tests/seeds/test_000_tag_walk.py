@@ -157,13 +157,16 @@ def test_what_wraps_a_tag_changes_nothing(memory: Memory, asked: str) -> None:
 def test_a_tag_is_enough_where_nothing_else_of_the_cue_is_a_noun(memory: Memory) -> None:
     for n in range(12):
         put(memory, f"n{n:02}", f"The receiver of site {n} is silent", "radio", at=n)
-    found = memory.tag_walk("what happened in #radio", now=20)
+    found = memory.tag_walk("what was decided in #radio", now=20)
     assert [(one.name, one.query.words, one.found) for one in found.attempts] == [
-        ("full", "happened", 0),
+        ("full", "decided", 0),
         ("nouns", "", 10),
     ]
     assert len(found.anchors) > 0
     assert memory.tag_walk("antenna #radio", now=20).anchors == ()
+    # Where a memory has the word, it is what was asked for.
+    put(memory, "said", "We decided to move the mast", "radio", at=0)
+    assert anchors(memory.tag_walk("what was decided in #radio", now=20)) == ["said"]
 
 
 def test_the_result_says_which_attempt_answered(memory: Memory) -> None:

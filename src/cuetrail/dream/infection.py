@@ -15,7 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from cuetrail.dream import auto_tags
 from cuetrail.dream.dictionary import Dictionary, Hits, Page, page
 from cuetrail.dream.labels import relabelled
-from cuetrail.dream.lexicon import Lexicon, words_of
+from cuetrail.dream.lexicon import Lexicon, in_doubt, words_of
 from cuetrail.dream.night import Night, Work
 from cuetrail.model import PassReport, Tag
 from cuetrail.store.dreams import Atom, Book, Row, Slice, Writes
@@ -40,9 +40,14 @@ def infection(night: Night) -> PassReport:
     if fresh:
         # Every atom will be looked at with the words of now; a word that comes while they are is new to the next dream.
         work.save(ledger)
+    again = not fresh and bool(new or gone)
+    if again:
+        work.save(in_doubt(Book.INFECTS, new, gone))
     for some, meant in _read_ahead(work.slices(VERSION, LISTENS), words.dictionary):
-        work.save(Writes(mark=some.mark, relabelled=_infected(some.atoms, meant, words.tags)))
-    if not fresh and (new or gone):
+        # The last mark says that the pass is through, which it is when all texts were looked at again.
+        mark, ledger.mark = ledger.mark if again else some.mark, some.mark
+        work.save(Writes(mark=mark, relabelled=_infected(some.atoms, meant, words.tags)))
+    if again:
         _look_again(work, words, new, gone)
         work.save(ledger)
     return work.report()

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from cuetrail.dream.dictionary import Dictionary, is_telling
 from cuetrail.model import Scope, Tag
 from cuetrail.store.base import Store
-from cuetrail.store.dreams import Named, Row, hashed
+from cuetrail.store.dreams import Book, Named, Row, Writes, hashed
 from cuetrail.text import folded, make_tags, norm_name
 
 # So many words of one memory are kept, of the places that dreamt last.
@@ -40,13 +40,17 @@ class Noted:
         self._came: set[Row] = set()
 
     def difference(self, noted: Collection[Row]) -> tuple[Mapping[Row, str], Collection[Row]]:
-        """The rows that are not among those noted, with their words; and those noted that are none of them."""
-        there = set(noted)
+        """The rows that are not among those noted, with their words; and those noted that are none of them.
+
+        Rows in doubt (see `in_doubt`) are always one or the other.
+        """
+        there = {row for row in noted if not row.fourth}
         gone = there.difference(self.rows)
         # As a rule what is new came just now; to see that nothing else is, it is enough to count.
         new = {row: self.rows[row] for row in self._came if row not in there}
         if len(new) + len(there) - len(gone) != len(self.rows):
             new = {row: word for row, word in self.rows.items() if row not in there}
+        gone.update(row for doubted in noted if doubted.fourth and (row := doubted._replace(fourth=0)) not in self.rows)
         return new, gone
 
 
@@ -179,6 +183,14 @@ class Callings(Noted):
     def meaning(self, keys: Collection[int]) -> Dictionary[int]:
         """The words for these nodes alone."""
         return Dictionary({word: [key] for key in keys for word in self._words.get(key, ())})
+
+
+def in_doubt(book: Book, new: Iterable[Row], gone: Iterable[Row]) -> Writes:
+    """What to note before texts are settled by words that came or went: should that break off, some texts are settled
+    and others are not, and the next night cannot tell which, whatever the words are by then.
+    """
+    # Where a tag is only written in another way both have the same key, and what is new stays.
+    return Writes(put=[(book, row._replace(fourth=1)) for row in (*gone, *new)])
 
 
 def _rank(one: Named) -> tuple[bool, bool, str]:

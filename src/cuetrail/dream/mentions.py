@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 
 from cuetrail.dream.dictionary import Dictionary
-from cuetrail.dream.lexicon import Callings, words_of
+from cuetrail.dream.lexicon import Callings, in_doubt, words_of
 from cuetrail.dream.night import Night, Work
 from cuetrail.formulas import mention_weight
 from cuetrail.ingest.build import edge_id
@@ -41,11 +41,15 @@ def mentions(night: Night) -> PassReport:
     fresh = not work.memory.begun(VERSION)
     if fresh:
         work.save(ledger)
+    again = not fresh and bool(new or gone)
+    if again:
+        work.save(in_doubt(Book.MEANS, new, gone))
     for some in work.slices(VERSION):
         writes = _settled(work, some.atoms, words.dictionary, work.memory.within(Book.OCCURS, some.runs), some.runs)
-        writes.mark = some.mark
+        # The last mark says that the pass is through, which it is when all texts were looked at again.
+        writes.mark, ledger.mark = ledger.mark if again else some.mark, some.mark
         work.save(writes)
-    if not fresh and (new or gone):
+    if again:
         _look_again(work, words, new, gone)
         work.save(ledger)
     return work.report()

@@ -32,8 +32,8 @@ class Book(IntEnum):
     """The books of the ledger, with what the four numbers of a row are. The numbers of the books are stored."""
 
     PROPOSED = 1  # atom, hash of the phrase
-    INFECTS = 2  # hash of the words, hash of the tag, hash of its display
-    MEANS = 3  # hash of the words, node they name
+    INFECTS = 2  # hash of the words, hash of the tag, hash of its display, whether texts are being settled by it
+    MEANS = 3  # hash of the words, node they name, 0, whether texts are being settled by it
     OCCURS = 4  # atom, node it names, source of the atom, how often
     NAMED = 5  # source, node it names, by how many of its atoms, the source's time
     TOUCHED = 6  # node whose company is to be counted

@@ -435,6 +435,23 @@ def test_a_storyline_is_parted_when_what_joined_its_halves_has_left(memory: Memo
     assert counts(memory) == [5, 5]
 
 
+def test_a_storyline_that_would_say_what_was_forgotten_is_not_begun(memory: Memory) -> None:
+    def dreamt(day: int) -> int:
+        now = START + day * DAY
+        report = memory.dream(now=now, teller=lambda subject, _: f"{subject} spoke of the mill again and again.")
+        return sum(one.wrote + one.removed for one in report.passes)
+
+    anchor(memory)
+    tell(memory, *range(6))
+    dreamt(7)
+    (story,) = stories(memory)
+    memory.forget(story.id, now=START + 7 * DAY)
+    memory.add("Somebody else spoke.", id="Ada Lovelace-0", at=START, now=START + 8 * DAY)
+    dreamt(8)
+    assert stories(memory) == []
+    assert dreamt(8) == 0
+
+
 def test_each_user_has_his_own(tmp_path: Path) -> None:
     for user in ("ann", "bob"):
         with Memory(tmp_path / "memory", scope=Scope(user=user), embedder="none") as memory:

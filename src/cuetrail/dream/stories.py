@@ -242,9 +242,12 @@ def _begin(work: Work, anchor: int) -> None:
         node = Node(story_id(number), KIND, created=work.night.now)
         if work.night.store.is_forgotten(work.night.scope, [node]):
             continue
+        node = _told(work, node, anchor, [(row.third, row.first) for row in rows])
+        # What it says may have been forgotten with another.
+        if work.night.store.is_forgotten(work.night.scope, [node]):
+            continue
         story = Row(number, anchor, rows[-1].third, 1)
         writes = _placing(work, story, rows)
-        node = _told(work, node, anchor, [(row.third, row.first) for row in rows])
         writes.batch.nodes = [node]
         writes.batch.edges.append(_edge(ABOUT, node.id, brief.id, work.night.now))
         work.save(writes)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from cuetrail.model import Life, State
+from cuetrail.model import NEWBORN, Life, State
 
 DAY = 86_400_000
 SEMANTIC = ("person", "concept", "entity")
@@ -70,6 +70,25 @@ def touched(life: Life, now: int) -> Life:
         interval=interval,
         gradient=gradient,
     )
+
+
+def corrected(life: Life, was: Life) -> Life:
+    """The life of a memory that is stated anew: what is said of it counts, and what its uses made of it stays.
+
+    >>> used = Life(0.65, "active", accesses=2, last_access=7)
+    >>> corrected(Life(), used) == used, corrected(Life(accesses=1), used) == Life(accesses=1)
+    (True, True)
+    >>> kept = corrected(Life(1.0, retention="keep_forever"), used)
+    >>> kept.salience, kept.state, kept.accesses, kept.retention
+    (1.0, 'active', 2, 'keep_forever')
+    """
+    if life == NEWBORN:
+        return was
+    if not was.accesses or life != Life(life.salience, confidence=life.confidence, retention=life.retention):
+        return life
+    salience = life.salience if life.retention == "keep_forever" else was.salience
+    state: State = "active" if was.state == "archived" else was.state
+    return replace(was, salience=salience, state=state, confidence=life.confidence, retention=life.retention)
 
 
 def faded(life: Life, kind: str, created: int, now: int) -> Life:

@@ -256,7 +256,7 @@ class Memory(Correcting):
         attitude: int | None = None,
         proximity: int | None = None,
         text: str = "",
-        confidence: float = 1.0,
+        confidence: float | None = None,
         weight: float | None = None,
         tags: Iterable[str] = (),
         valid_from: int | None = None,

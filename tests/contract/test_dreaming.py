@@ -389,6 +389,18 @@ def test_lives_are_read_by_page_and_settled_unless_they_were_used_meanwhile(stor
     assert sorted(one.id for one in store.text(ANN, TextQuery("mast"), 9, Where())) == ["b", "c"]
 
 
+def test_a_life_that_was_corrected_meanwhile_is_not_settled(store: Store) -> None:
+    old = Life(confidence=0.5)
+    store.write(ANN, Batch(nodes=[Node("a", name="mast", life=old), Node("b", name="mast", life=old)]))
+    dreaming = store.dreaming(ANN, "decay")
+    read = dreaming.lives(6, -1, 10)
+    kept = Life(1.0, retention="keep_forever")
+    store.write(ANN, Batch(nodes=[Node("a", name="mast", life=kept)]))
+    dreaming.save(Writes(lives=[(one, replace(one.life, salience=0.4, last_decay=7)) for one in read]))
+    found = store.get(ANN, ["a", "b"])
+    assert (found["a"].life, found["b"].life.salience) == (kept, 0.4)
+
+
 def test_what_is_touched_in_the_archive_is_found_again(store: Store) -> None:
     store.write(ANN, Batch(nodes=[Node("a", name="antenna", life=Life(state="archived", accesses=1, last_access=1))]))
     assert not store.text(ANN, TextQuery("antenna"), 9, Where())

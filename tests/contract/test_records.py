@@ -338,6 +338,17 @@ def test_a_replaced_node_takes_a_life_that_is_given(store: Store) -> None:
     assert store.history(ME, "n") == []
 
 
+def test_what_is_said_of_a_life_leaves_the_uses_it_had(store: Store) -> None:
+    used = Life(0.7, "core", 0.5, 12, 99, 98, 97, 1.5)
+    store.write(ME, Batch(nodes=[full_node(life=used)]))
+    store.write(ME, Batch(nodes=[full_node(life=Life(1.0, retention="keep_forever"))]))
+    kept = replace(used, salience=1.0, confidence=1.0, retention="keep_forever")
+    assert store.get(ME, ["n"])["n"].life == kept
+    store.write(ME, Batch(nodes=[full_node(life=replace(used, state="archived"))]))
+    store.write(ME, Batch(nodes=[full_node(life=Life(confidence=0.9))]))
+    assert store.get(ME, ["n"])["n"].life == replace(used, state="active", confidence=0.9)
+
+
 def test_two_corrections_in_one_millisecond_are_both_in_the_history(store: Store) -> None:
     for text in ("one", "two", "three"):
         store.write(ME, Batch(nodes=[Node("n", text=text, updated=5)]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from inspect import signature
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -12,6 +13,8 @@ from cuetrail import Budget, Memory, Scope
 from cuetrail.errors import InputError, NotFound
 from cuetrail.formulas import estimated_tokens
 from cuetrail.lifecycle import DAY
+from cuetrail.model import Edge
+from cuetrail.store.steps import Ties
 
 NOW = 1_768_831_200_000
 KINDS = ("person", "concept", "entity")
@@ -186,6 +189,69 @@ def test_a_relationship_never_ends_before_it_began(memory: Memory) -> None:
     new = memory.relate("person1", "person2", "rival", valid_from=NOW - 200 * DAY, now=NOW + 1)
     assert until(memory, old.id) == NOW - 100 * DAY
     assert [one.edges for one in memory.traverse("person1", now=NOW + 2).arrivals] == [(new.id,)]
+
+
+def test_an_end_and_how_sure_it_is_stay_as_they_were(memory: Memory) -> None:
+    old = memory.relate("person1", "person2", "friend", confidence=0.7, valid_until=NOW + 9 * DAY, tags=["t"], now=NOW)
+    new = memory.relate("person1", "person2", text="school", now=NOW + 1)
+    assert (new.id, new.confidence, new.valid_until, new.tags) == (old.id, 0.7, NOW + 9 * DAY, ("t",))
+    assert memory.relate("person1", "person2", "rival", now=NOW + 2).confidence == 1.0
+
+
+@pytest.mark.parametrize("type_", ["friend", None])
+def test_what_is_held_ends_when_it_is_said_to_have_ended(memory: Memory, type_: str | None) -> None:
+    old = memory.relate("person1", "person2", "friend", attitude=4, valid_from=NOW - 9 * DAY, now=NOW)
+    new = memory.relate("person1", "person2", type_, valid_until=NOW - DAY, now=NOW + 1)
+    assert (new.id, new.type, new.attitude) == (old.id, "friend", 4)
+    assert (new.valid_from, new.valid_until) == (NOW - 9 * DAY, NOW - DAY)
+    assert memory.traverse("person1", now=NOW + 2).arrivals == ()
+    assert memory.stats().edges == 1
+
+
+def test_the_same_history_is_told_once(memory: Memory) -> None:
+    memory.relate("person1", "person2", "friend", now=NOW)
+    for n in (1, 2):
+        memory.relate("person1", "person2", "boss", valid_from=NOW - 9 * DAY, valid_until=NOW - DAY, now=NOW + n)
+    assert memory.stats().edges == 2
+
+
+def test_what_is_stated_now_ends_when_what_is_to_come_begins(memory: Memory) -> None:
+    memory.relate("person1", "person2", "friend", now=NOW)
+    later = memory.relate("person1", "person2", "colleague", valid_from=NOW + 9 * DAY, now=NOW + 1)
+    new = memory.relate("person1", "person2", "rival", now=NOW + 2)
+    assert new.valid_until == NOW + 9 * DAY == later.valid_from
+    longer = memory.relate("person1", "person2", valid_until=NOW + 12 * DAY, now=NOW + 3)
+    put_off = memory.edge(later.id)
+    assert put_off is not None
+    assert (longer.id, put_off.valid_from) == (new.id, NOW + 12 * DAY)
+
+
+def test_what_holds_already_is_not_put_off(memory: Memory) -> None:
+    old = memory.relate("person1", "person2", "friend", valid_from=NOW - DAY, now=NOW)
+    same = memory.relate("person1", "person2", "friend", valid_from=NOW + DAY, now=NOW + 1)
+    assert (same.id, same.valid_from) == (old.id, NOW - DAY)
+    closer = memory.relate("person1", "person2", proximity=5, valid_from=NOW + DAY, now=NOW + 2)
+    assert (until(memory, old.id), closer.valid_from) == (NOW + DAY, NOW + DAY)
+    for now, held in ((NOW + 3, old.id), (NOW + DAY, closer.id)):
+        assert [one.edges for one in memory.traverse("person1", now=now).arrivals] == [(held,)]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_one_relationship_holds_at_a_time(memory: Memory, seed: int) -> None:
+    chance = Random(seed)
+    for n in range(12):
+        begin, end = sorted(chance.sample(range(1, 30), 2))
+        stated = chance.choice(((None, None), (begin, None), (None, end), (begin, end)))
+        times = [None if day is None else NOW + (n + day) * DAY for day in stated]
+        said = chance.choice(("friend", "rival", "boss", None))
+        memory.relate(
+            "person1", "person2", said, attitude=chance.choice((None, 1, 5)), valid_from=times[0], valid_until=times[1],
+            now=NOW + n * DAY,
+        )  # fmt: skip
+    edges = [record for _, record in memory.store.scan(memory.scope) if isinstance(record, Edge)]
+    for day in range(50):
+        held = [edge for edge in edges if Ties(at=NOW + day * DAY + 1).passes(edge)]
+        assert len(held) <= 1
 
 
 def test_what_is_to_come_takes_no_place_of_what_happened_in_a_brief(memory: Memory) -> None:

@@ -404,6 +404,52 @@ def test_a_source_that_no_longer_names_the_anchor_leaves_the_storyline(memory: M
     memory.add("Somebody else spoke.", id="Ada Lovelace-0", at=START, now=START + 8 * DAY)
     night(memory, 8)
     assert counts(memory) == [5]
+    (story,) = stories(memory)
+    assert (story.props["sources"], story.at, story.props["start"]) == (5, START + DAY, START + DAY)
+    assert "number 0" not in story.text
+    assert not any(night(memory, 8).values())
+
+
+def test_a_storyline_goes_when_too_few_sources_are_left_and_its_macro_with_it(memory: Memory) -> None:
+    anchor(memory)
+    tell(memory, *range(5))
+    tell(memory, *range(100, 106), start=5)
+    night(memory, 107)
+    assert (counts(memory), len(stories(memory, "macro"))) == ([5, 6], 1)
+    memory.add("Somebody else spoke.", id="Ada Lovelace-0", at=START, now=START + 108 * DAY)
+    night(memory, 108)
+    assert (counts(memory), len(stories(memory, "macro"))) == ([6], 0)
+    assert not any(night(memory, 108).values())
+    tell(memory, 0)
+    night(memory, 109)
+    assert (counts(memory), len(stories(memory, "macro"))) == ([5, 6], 1)
+
+
+def test_a_storyline_is_parted_when_what_joined_its_halves_has_left(memory: Memory) -> None:
+    anchor(memory)
+    tell(memory, *range(5), 60, *range(120, 125))
+    night(memory, 126)
+    assert counts(memory) == [11]
+    memory.add("Somebody else spoke.", id="Ada Lovelace-60", at=START + 60 * DAY, now=START + 127 * DAY)
+    night(memory, 127)
+    assert counts(memory) == [5, 5]
+
+
+def test_a_storyline_that_would_say_what_was_forgotten_is_not_begun(memory: Memory) -> None:
+    def dreamt(day: int) -> int:
+        now = START + day * DAY
+        report = memory.dream(now=now, teller=lambda subject, _: f"{subject} spoke of the mill again and again.")
+        return sum(one.wrote + one.removed for one in report.passes)
+
+    anchor(memory)
+    tell(memory, *range(6))
+    dreamt(7)
+    (story,) = stories(memory)
+    memory.forget(story.id, now=START + 7 * DAY)
+    memory.add("Somebody else spoke.", id="Ada Lovelace-0", at=START, now=START + 8 * DAY)
+    dreamt(8)
+    assert stories(memory) == []
+    assert dreamt(8) == 0
 
 
 def test_each_user_has_his_own(tmp_path: Path) -> None:

@@ -252,7 +252,7 @@ def brief(run: Run, /, tokens: int, no_touch: bool) -> None:
 @click.option("--proximity", metavar="1-5", type=_LEVEL, help="How close they are, 1 (far) to 5 (inseparable).")
 @click.option("--text", metavar="TEXT", default="", help="What it is, in your own words.")
 @click.option("--weight", metavar="NUMBER", type=float, help="How strong it is, from 0.25 to 1. Else unknown.")
-@click.option("--confidence", metavar="0-1", type=float, default=1.0, show_default=True, help="How sure it is.")
+@click.option("--confidence", metavar="0-1", type=float, help="How sure it is; at first 1, unless said.")
 @click.option("--tag", "tags", metavar="TAG", multiple=True, help="A tag; repeatable.")
 @click.option("--from", "valid_from", metavar="WHEN", callback=types.start, help="Since when it is so.")
 @click.option("--until", "valid_until", metavar="WHEN", callback=types.end, help="Until when it was, or will be, so.")

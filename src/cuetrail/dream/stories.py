@@ -5,6 +5,7 @@ name it, on at least DAYS days, over more than SPAN, without a SILENCE between t
 was open at that time. Other sources that name it join the one that was. After a SILENCE a storyline is closed, and the
 anchor may begin another. A source is in one storyline at most: where it could join several, in the one that is no more
 than NEAR away and most like it, if it is more than ALIKE. That is judged once: what stands between several stays so.
+What a source has left is told anew from the others, or goes where they are not enough.
 
 The ledger notes which mentions are in no storyline yet; only those of anchors are looked at. What is counted are
 different sources at their own times, so a second dream finds nothing to do.
@@ -20,8 +21,9 @@ from cuetrail.dream.night import Night, Work
 from cuetrail.dream.telling import called, sampled
 from cuetrail.ingest.build import edge_id
 from cuetrail.lifecycle import DAY
-from cuetrail.model import Edge, Node, PassReport
+from cuetrail.model import DERIVED, Edge, Node, PassReport, Where
 from cuetrail.store.dreams import Book, Row, Writes, hashed
+from cuetrail.store.steps import StepQuery, Ties
 
 NAME = "storylines"
 KIND = "storyline"
@@ -57,10 +59,12 @@ def storylines(night: Night) -> PassReport:
 def _heal(work: Work) -> None:
     """Sources whose mention is gone leave their storyline; those of a storyline that is gone are in none again."""
     gone = work.memory.all(Book.UNTOLD)
+    left: set[int] = set()
     for row in gone:
         writes = Writes(drop=[(Book.UNTOLD, row), (Book.LOOSE, row)])
         for placed in work.memory.by_first(Book.PLACED, [row.first]):
             if placed.third == row.second:
+                left.add(placed.second)
                 writes.drop.append((Book.PLACED, placed))
                 source = work.memory.nodes([placed.first]).get(placed.first)
                 if source is not None:
@@ -69,12 +73,35 @@ def _heal(work: Work) -> None:
     stories = work.memory.all(Book.STORY)
     present = work.night.store.get(work.night.scope, [story_id(row.first) for row in stories])
     for row in stories:
-        if story_id(row.first) not in present:
+        node = present.get(story_id(row.first))
+        if node is None or row.first in left:
             told = work.memory.by_second(Book.PLACED, [row.first])
-            writes = Writes(drop=[(Book.STORY, row)])
-            writes.drop += [(Book.PLACED, one) for one in told]
-            writes.put = [(Book.LOOSE, Row(one.first, one.third, one.fourth)) for one in told]
-            work.save(writes)
+            work.save(_freed(row, told) if node is None else _left(work, row, node, told))
+
+
+def _freed(story: Row, told: Sequence[Row]) -> Writes:
+    """What takes a storyline out of the books: its sources are in none again."""
+    drop = [(Book.STORY, story), *((Book.PLACED, one) for one in told)]
+    return Writes(drop=drop, put=[(Book.LOOSE, Row(one.first, one.third, one.fourth)) for one in told])
+
+
+def _left(work: Work, story: Row, node: Node, told: Sequence[Row]) -> Writes:
+    """What becomes of a storyline that sources have left: it is told anew, or goes, if the others are not enough for
+    one, and with it the macro that tells of it.
+    """
+    loose = sorted((Row(one.first, one.third, one.fourth) for one in told), key=_by_time)
+    runs = list(_runs(loose))
+    if len(runs) == 1 and _is_enough(loose) and story.second in work.memory.nodes([story.second]):
+        anew = replace(node, props={**node.props, "told": 0})
+        writes = Writes(put=[(Book.STORY, story._replace(third=loose[-1].third))])
+        writes.batch.nodes = [_told(work, anew, story.second, [(row.third, row.first) for row in loose])]
+        return writes
+    writes = _freed(story, told)
+    where = Where(kinds=DERIVED, quarantined=True, archived=True)
+    query = StepQuery((node.id,), FEWEST, "out", Ties(kinds=(PART_OF,)), where)
+    steps = work.night.store.steps(work.night.scope, query).get(node.id, [])
+    writes.batch.remove_nodes = [node.id, *(step.other for step in steps)]
+    return writes
 
 
 # --- joining
@@ -215,9 +242,12 @@ def _begin(work: Work, anchor: int) -> None:
         node = Node(story_id(number), KIND, created=work.night.now)
         if work.night.store.is_forgotten(work.night.scope, [node]):
             continue
+        node = _told(work, node, anchor, [(row.third, row.first) for row in rows])
+        # What it says may have been forgotten with another.
+        if work.night.store.is_forgotten(work.night.scope, [node]):
+            continue
         story = Row(number, anchor, rows[-1].third, 1)
         writes = _placing(work, story, rows)
-        node = _told(work, node, anchor, [(row.third, row.first) for row in rows])
         writes.batch.nodes = [node]
         writes.batch.edges.append(_edge(ABOUT, node.id, brief.id, work.night.now))
         work.save(writes)

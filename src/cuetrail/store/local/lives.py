@@ -49,11 +49,11 @@ def living(db: sqlite3.Connection, part: int, before: int, after: int, limit: in
 
 
 def settle(db: sqlite3.Connection, lives: Iterable[tuple[Living, Life]], name: str) -> None:
-    """Write down what time has done. One that was used since it was read is left alone."""
+    """Write down what time has done. One that was used or corrected since it was read is left alone."""
     for some in chunks(list(lives)):
-        query = f"SELECT key, accesses, last_decay FROM life WHERE key IN ({marks(len(some))})"
-        there = set(db.execute(query, [was.key for was, _ in some]).fetchall())
-        same = [(was, life) for was, life in some if (was.key, was.life.accesses, was.life.last_decay) in there]
+        query = f"SELECT key, {_LIFE} FROM life WHERE key IN ({marks(len(some))})"
+        there = {row[0]: Life(*row[1:]) for row in db.execute(query, [was.key for was, _ in some])}
+        same = [(was, life) for was, life in some if there.get(was.key) == was.life]
         db.executemany(_PUT, [rows.life_row(was.key, life) for was, life in same])
         moved = [was.key for was, life in same if (was.life.state == "archived") != (life.state == "archived")]
         log_changes(db, moved, dreamt=name)

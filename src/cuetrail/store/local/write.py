@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from cuetrail.errors import GhostWrite, NotFound
+from cuetrail.lifecycle import corrected
 from cuetrail.model import DERIVED, NEWBORN, Edge, Node, Scope
 from cuetrail.store.base import Batch, Written
 from cuetrail.store.facts import check_whole
@@ -259,8 +260,7 @@ def _settle_replaced(w: Write, nodes: Sequence[Node], old: dict[str, int]) -> li
                     " WHERE part = ?1 AND id = ?2",
                     (w.part, node.id, node.updated, was.name, was.text),
                 )
-        life = node.life if node.life != NEWBORN else was.life
-        settled.append(replace(node, created=was.created, life=life))
+        settled.append(replace(node, created=was.created, life=corrected(node.life, was.life)))
     return settled
 
 

@@ -27,8 +27,6 @@ SET n += row.life, n.marks = replace(n.marks, ' xarchived', '')
   + CASE row.life.state WHEN 'archived' THEN ' xarchived' ELSE '' END"""
 _SETTLED = """CASE WHEN n.last_access IS NULL THEN coalesce(n.last_decay, n.created)
   WHEN n.last_decay > n.last_access THEN n.last_decay ELSE n.last_access END"""
-_SAME = """UNWIND $rows AS row MATCH (n:CueNode {key: row[0]})
-WHERE n.accesses = row[1] AND coalesce(n.last_decay, -1) = coalesce(row[2], -1) RETURN n.key"""
 
 
 def _life(values: Sequence[Any]) -> Life:
@@ -66,11 +64,11 @@ def living(tx: Tx, part: int, before: int, after: int, limit: int) -> list[Livin
 def settle(tx: Tx, lives: Iterable[tuple[Living, Life]]) -> set[int]:
     """Write down what time has done; the keys of what went into the archive or came back.
 
-    One that was used since it was read is left alone.
+    One that was used or corrected since it was read is left alone.
     """
     wanted = {was.key: (was, life) for was, life in lives}
-    known = [[was.key, was.life.accesses, was.life.last_decay] for was, _ in wanted.values()]
-    same = [key for some in chunks(known) for (key,) in rows(tx, _SAME, rows=some)]
+    there = {row[0]: _life(row[1:]) for some in chunks(sorted(wanted)) for row in rows(tx, _OLD, keys=some)}
+    same = [key for key, life in there.items() if life == wanted[key][0].life]
     _put(tx, ((key, wanted[key][1]) for key in same))
     states = {key: (wanted[key][0].life.state, wanted[key][1].state) for key in same}
     return {key for key, (was, now) in states.items() if (was == "archived") != (now == "archived")}

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cuetrail.errors import GhostWrite, NotFound
+from cuetrail.lifecycle import corrected
 from cuetrail.model import DERIVED, NEWBORN, Edge, Fact, Life, Node, Scope, Tag
 from cuetrail.store.base import Batch, Meaning, Written
 from cuetrail.store.facts import check_whole
@@ -176,7 +177,7 @@ def _settle_replaced(w: Write, nodes: Sequence[Node], old: dict[str, int]) -> li
     before = {row[0]: row[1:] for some in chunks(list(old.values())) for row in rows(w.tx, _OLD, keys=some)}
     drop_labels(w.tx, list(old.values()))
     unsaid, versions, settled = [], [], []
-    lives = _lives(w, [old[n.id] for n in nodes if n.id in old and n.life == NEWBORN])
+    lives = _lives(w, [old[n.id] for n in nodes if n.id in old])
     for node in nodes:
         if node.id not in before:
             settled.append(node)
@@ -189,7 +190,7 @@ def _settle_replaced(w: Write, nodes: Sequence[Node], old: dict[str, int]) -> li
             at = node.updated if last is None else max(node.updated, last + 1)
             if node.kind not in DERIVED:
                 versions.append(_version(w.part, node.id, at, name, text))
-        settled.append(replace(node, created=created, life=lives.get(key, node.life)))
+        settled.append(replace(node, created=created, life=corrected(node.life, lives.get(key, NEWBORN))))
     nothing = {spaces.slot(space): None for space in (spaces.held(w.tx), spaces.coming(w.tx)) if space}
     if nothing:
         _run(w, _VECTORS, [{"key": key, "props": nothing} for key in unsaid])

@@ -114,7 +114,9 @@ def test_explore_leaves_out_what_is_in_quarantine_unless_asked(people: Run) -> N
 
 
 def test_a_relationship_may_be_over(people: Run) -> None:
-    people("relate", "Ada", "Mary", "rival", "--from", "2001-01-01", "--until", "2002-01-01")
+    over = ("--from", "2001-01-01", "--until", "2001-12-31")
+    made = json.loads(people("relate", "Ada", "Mary", "rival", *over, "--json").stdout)
+    assert (made["valid_from"], made["valid_until"]) == (978_307_200_000, 1_009_843_199_999)
     told = people("explore", "--match", "Ada").stdout
     assert "Charles" in told
     assert "rival" not in told

@@ -102,3 +102,17 @@ def test_after_a_dream_every_pass_counts_what_dreams_changed_as_seen(filled: Mem
     filled.dream()
     for module in (infection, mentions):
         assert filled.store.dreaming(filled.scope, module.NAME).idle(module.VERSION)
+
+
+def test_a_log_that_was_thrown_away_is_no_change(filled: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "KEEP_CHANGES", 0)
+    filled.dream()
+    filled.refresh()
+    assert isinstance(filled.store, LocalStore)
+    with filled.store.db.reading() as db:
+        assert db.execute("SELECT count(*) FROM changes").fetchone() == (0,)
+    for module in (infection, mentions):
+        assert filled.store.dreaming(filled.scope, module.NAME).idle(module.VERSION)
+    filled.add("One more", at=MONDAY)
+    for module in (infection, mentions):
+        assert not filled.store.dreaming(filled.scope, module.NAME).idle(module.VERSION)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cuetrail import Memory, Scope
+from cuetrail.dream import infection, mentions
 from tests.dream.tools import MINUTE, MONDAY, counts, edges, episodes, idle, of_origin, origins
 
 ANN = Scope("acme", "ann")
@@ -65,6 +66,10 @@ def test_dreaming_for_everyone_is_each_dreaming_for_himself(tmp_path: Path) -> N
     with at(tmp_path, ANN) as memory:
         assert counts(memory.dream(everyone=True, only=BY_NAME))["infection"] == (12, 12, 0)
         assert idle(memory.dream(everyone=True, only=BY_NAME))
+        # What was changed in one place behind another is no reason to look there again.
+        for place in memory.store.places(None):
+            for module in (infection, mentions):
+                assert memory.store.dreaming(place, module.NAME).idle(module.VERSION)
     for name, scope in WHO.items():
         with at(tmp_path, scope) as memory:
             assert idle(memory.dream(only=BY_NAME))

@@ -270,6 +270,7 @@ def relate(run: Run, /, src: str, dst: str, **options: Any) -> None:
         edge = memory.relate(one.id, other.id, **options)
     told = Relationship(edge, 0.0, {}).to_dict()
     told.pop("score")
+    told |= {"valid_from": edge.valid_from, "valid_until": edge.valid_until}
     run.result(
         told, edge.id if run.quiet else f"{show.short(edge.src)} {edge.type or edge.kind} {show.short(edge.dst)}"
     )

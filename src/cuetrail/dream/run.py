@@ -95,12 +95,15 @@ def _stage(night: Night, dry_run: bool) -> Iterator[Night]:
 def _run(night: Night, passes: Sequence[Pass], places: Sequence[Scope]) -> list[PassReport]:
     """One place after the other, in each the passes in their order."""
     totals = {one.__name__: PassReport(one.__name__) for one in passes}
+    changed = False
     for place in places:
         with few_collections():
             found = [one(replace(night, scope=place)) for one in passes]
-        if any(report.read or report.wrote or report.removed for report in found):
-            night.store.dreamt(place, LISTENS)
+        changed |= any(report.read or report.wrote or report.removed for report in found)
         totals |= {report.name: _plus(totals[report.name], report) for report in found}
+    # When all are through: what is changed in one place is logged for all of them.
+    for place in places if changed else ():
+        night.store.dreamt(place, LISTENS)
     return list(totals.values())
 
 

@@ -22,7 +22,7 @@ def night(store: Store, day: int) -> list[tuple[str, int, int]]:
 
 def test_sources_become_storylines_and_these_a_macro(store: Store) -> None:
     ada = Node("ada", "person", "Ada Lovelace", life=Life(state="active", accesses=1, last_access=START))
-    days = [0, 1, 2, 3, 4, 200, 201, 202, 203, 204]
+    days = [0, 1, 2, 3, 4, 5, 200, 201, 202, 203, 204]
     atoms = [Node(f"a{day}", text=f"Ada Lovelace on day {day}", at=START + day * DAY) for day in days]
     store.write(ANN, Batch(nodes=[ada, *atoms]))
     night(store, 205)
@@ -33,8 +33,8 @@ def test_sources_become_storylines_and_these_a_macro(store: Store) -> None:
     assert [node.kind for node in (macro, *stories)] == ["macro", "storyline", "storyline"]
     children = store.steps(ANN, StepQuery(tuple(told), 99, "in", Ties(kinds=("part_of",))))
     assert [sorted(step.other for step in children[node.id]) for node in stories] == [
-        [f"a{day}" for day in days[:5]],
-        [f"a{day}" for day in days[5:]],
+        [f"a{day}" for day in days[:6]],
+        [f"a{day}" for day in days[6:]],
     ]
     assert {step.other for step in children[macro.id]} == {node.id for node in stories}
     assert [node.props["open"] for node in stories] == [False, True]
@@ -43,5 +43,11 @@ def test_sources_become_storylines_and_these_a_macro(store: Store) -> None:
     store.write(ANN, Batch(nodes=[Node("a0", text="Nobody came", at=START)]))
     night(store, 206)
     children = store.steps(ANN, StepQuery((stories[0].id,), 99, "in", Ties(kinds=("part_of",))))
-    assert len(children[stories[0].id]) == 4
+    assert sorted(step.other for step in children[stories[0].id]) == [f"a{day}" for day in days[1:6]]
+    assert store.get(ANN, [stories[0].id])[stories[0].id].props["sources"] == 5
     assert store.history(ANN, stories[0].id) == []
+    # The others are not enough for one; and one storyline is no macro.
+    store.write(ANN, Batch(nodes=[Node("a1", text="Nobody came again", at=START + DAY)]))
+    night(store, 207)
+    assert store.get(ANN, [macro.id, *(node.id for node in stories)]).keys() == {stories[1].id}
+    assert {count for _, *counts in night(store, 207) for count in counts} == {0}

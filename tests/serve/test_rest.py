@@ -224,7 +224,7 @@ def test_a_token_allows_what_it_says_and_no_more(client: TestClient, bearer: Iss
 
 def test_a_token_is_kept_as_a_hash_and_ends_when_it_is_revoked(client: TestClient, place: Path, bearer: Issue) -> None:
     other, token = bearer(), bearer()
-    secret = token["Authorization"].rpartition("_")[2]
+    secret = token["Authorization"].split("_", 2)[2]
     assert client.post("/v1/stats", headers=token).status_code == 200
     assert not any(secret.encode() in file.read_bytes() for file in place.rglob("*") if file.is_file())
     with Memory(place, embedder=None) as memory:

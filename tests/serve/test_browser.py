@@ -103,7 +103,7 @@ def test_a_person_searches_asks_why_and_looks_at_the_graph(page: Page) -> None:
     assert energies == sorted(energies, reverse=True)
     page.get_by_role("link", name="Graph").click()
     # Else what was drawn before might be looked at while it goes.
-    with page.expect_event("requestfinished", lambda request: '"max_depth":3' in (request.post_data or "")):
+    with page.expect_response(lambda answer: '"max_depth":3' in (answer.request.post_data or "")):
         page.get_by_role("radio", name="Near").check()
     size = page.locator("[data-graph-size]")
     assert int(size.inner_text().split()[0]) > 5

@@ -84,7 +84,10 @@ def test_a_hundred_kills_of_two_writers_and_two_readers_together_leave_a_whole_m
         for number in range(1, ROUNDS + 1):
             scripts = {name: plan.draw(truths[name], 12) for name, plan in plans.items()}
             writers, readers = crowd(nursery, place, scripts)
-            # Nobody waits for the readers: some are killed while they open the memory, most while they read it.
+            # Every other time nobody waits for the readers: some are killed while they open the memory, most while they
+            # read it.
+            if number % 2 == 0:
+                readings += sum(child.hear() is not None for child in readers)
             counts = {name: killed_at_random(writers[name], rng, 2) for name in rng.sample(sorted(writers), 2)}
             readings += sum(len(child.kill()) for child in readers)
             with open_memory(place) as memory:
@@ -94,8 +97,7 @@ def test_a_hundred_kills_of_two_writers_and_two_readers_together_leave_a_whole_m
                     assert memory.doctor() == []
                     texts = truths["a"].texts | truths["b"].texts
                     assert_search_equals_scan(memory, Truth(texts, truths["a"].edges | truths["b"].edges))
-    # A busy machine lets fewer come so far.
-    assert readings > ROUNDS // 4
+    assert readings > ROUNDS
     assert min(len(truth.texts) for truth in truths.values()) > 50
 
 

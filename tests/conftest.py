@@ -15,6 +15,7 @@ import pytest
 from hypothesis import settings
 from xdist.remote import Producer
 
+from tests.permissions import bound_by_permissions
 from tests.servers import Login, OneServer, alone, on_server, running, wipe
 
 # The same examples on every machine; how long one takes is not what a test is about.
@@ -51,6 +52,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "neo4j_server" in getattr(item, "fixturenames", ()) and not on_server(item.nodeid):
             raise pytest.UsageError(f"{item.nodeid} runs on a Neo4j server: put `neo4j` into its name")
+
+
+@pytest.fixture
+def bound() -> Iterator[None]:
+    """Permissions bind the test, even when root runs it."""
+    with bound_by_permissions():
+        yield
 
 
 @pytest.fixture(scope="session")

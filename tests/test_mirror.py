@@ -450,7 +450,7 @@ def test_no_trouble_with_a_mirror_is_raised_by_what_stores(memory: Memory, brain
         memory.forget("a")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")
+@pytest.mark.usefixtures("bound")
 @pytest.mark.parametrize("closed", ["disk", "disk/brain/.cuetrail-mirror"])
 def test_a_mirror_that_is_closed_for_a_while_is_followed_again(memory: Memory, tmp_path: Path, closed: str) -> None:
     brain = tmp_path / "disk" / "brain"

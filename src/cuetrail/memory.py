@@ -27,22 +27,13 @@ from cuetrail.forgetting import Doomed, doom, forget
 from cuetrail.ingest.document import Document
 from cuetrail.ingest.inheriting import outlive, pass_on
 from cuetrail.ingest.linking import Change, resolve
-from cuetrail.ingest.pipeline import Options, Writer, ingest_documents, ingest_path, watch_path
+from cuetrail.ingest.pipeline import Options, Writer, ingest_documents, ingest_path
 from cuetrail.ingest.readers import read as read_bytes
 from cuetrail.ingest.readers import read_string
 from cuetrail.ingest.stating import FactReader, by_rules, state
+from cuetrail.ingest.watch import watch_path
 from cuetrail.mirror import MirrorReport, Placement, end, follow, kept, mirror, sync
-from cuetrail.model import (
-    DreamReport,
-    Edge,
-    Finding,
-    IngestReport,
-    Node,
-    Note,
-    Provenance,
-    Retention,
-    Scope,
-)
+from cuetrail.model import DreamReport, Edge, Finding, IngestReport, Node, Note, Provenance, Retention, Scope
 from cuetrail.quarantine import move
 from cuetrail.relating import related
 from cuetrail.store.base import Batch, Progress, Store, Written
@@ -294,13 +285,15 @@ class Memory(Correcting):
         """
         options = Options(bucket, provenance, max_bytes, now_ms() if now is None else now, (self._home,))
         place = Path(path).expanduser()
+        folder = place if place.is_dir() else place.parent
         with self.store.bulk():
             report = ingest_path(self.store, self.scope, place, options, self._learning(options.now), progress)
         report = replace(report, notices=self._taken_in(report.notices, progress))
         if watch:
             if on_report:
                 on_report(report)
-            for report in watch_path(self.store, self.scope, place, options, self._learning(None), stop, now_ms):
+            write = self._learning(None)
+            for report in watch_path(self.store, self.scope, place, folder, options, write, stop, now_ms):
                 report = replace(report, notices=self._taken_in(report.notices, None))
                 if on_report:
                     on_report(report)

@@ -105,7 +105,7 @@ def test_a_stream_that_was_closed_is_no_crash(tmp_path: Path, closed: str, argum
     assert cuetrail(memory, "doctor").stdout == "nothing is wrong\n"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="needs a user whom permissions bind")
+@pytest.mark.usefixtures("bound")
 @pytest.mark.parametrize("arguments", [["stats"], ["recall", "one"], ["add", "two"]])
 def test_a_memory_that_cannot_be_written_to_says_so(tmp_path: Path, arguments: list[str]) -> None:
     memory = tmp_path / "memory"

@@ -229,7 +229,7 @@ def test_opening_a_memory_and_the_doctor_sweep_what_a_killed_dry_run_left(filled
         assert copies(place) == []
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")
+@pytest.mark.usefixtures("bound")
 def test_the_doctor_names_a_copy_that_it_cannot_sweep(filled: Memory) -> None:
     place = Path(filled.address)
     kill_a_dry_run(place)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
 from collections.abc import Callable, Iterator
@@ -209,7 +208,7 @@ def test_a_shortened_change_log_makes_an_older_index_start_anew(tmp_path: Path) 
     assert_whole(place, truth)
 
 
-@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write anywhere")
+@pytest.mark.usefixtures("bound")
 def test_a_read_only_index_folder_is_told_clearly(tmp_path: Path) -> None:
     from cuetrail.errors import MemoryError_
 

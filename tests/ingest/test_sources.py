@@ -6,10 +6,12 @@ import json
 import queue
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from cuetrail import Memory
 from cuetrail.model import IngestReport
@@ -51,12 +53,19 @@ def test_a_chat_keeps_its_turns_in_order_with_their_speakers(vault: Vault, memor
 
 
 @contextmanager
-def watched(vault: Vault, memory: Memory) -> Iterator[queue.Queue[IngestReport]]:
-    """The reports of a thread that watches the vault; it must end when it is told to."""
+def watched(
+    vault: Vault, memory: Memory, on_report: Callable[[IngestReport], None] = lambda _: None
+) -> Iterator[queue.Queue[IngestReport]]:
+    """The reports of a thread that watches the vault; it must end when it is told to. It waits for `on_report`."""
     reports: queue.Queue[IngestReport] = queue.Queue()
     stop = threading.Event()
+
+    def tell(report: IngestReport) -> None:
+        on_report(report)
+        reports.put(report)
+
     thread = threading.Thread(
-        target=memory.ingest, args=(vault.root,), kwargs={"watch": True, "on_report": reports.put, "stop": stop}
+        target=memory.ingest, args=(vault.root,), kwargs={"watch": True, "on_report": tell, "stop": stop}
     )
     thread.start()
     try:
@@ -89,6 +98,52 @@ def test_watching_goes_on_when_the_folder_is_deleted_and_made_anew(vault: Vault,
         assert _first(reports, lambda report: report.added > 0).added == 1
         vault.write("y.md", "Psi.")
         assert _first(reports, lambda report: report.added > 0).added == 1
+
+
+@pytest.mark.parametrize("when", ["added", "removed"])
+def test_a_folder_that_leaves_between_two_looks_is_told_of_once_and_followed_when_it_is_back(
+    vault: Vault, memory: Memory, when: str
+) -> None:
+    here = [vault.root]
+
+    def leave(report: IngestReport) -> None:
+        if getattr(report, when) and here:
+            shutil.rmtree(here.pop())
+
+    file = vault.write("a.md", "Alpha.")
+    with watched(vault, memory, leave) as reports:
+        assert reports.get(timeout=30).added == 1
+        if when == "removed":
+            file.unlink()
+            assert reports.get(timeout=30).removed_files == 1
+        assert [error.path for error in reports.get(timeout=30).errors] == [str(vault.root)]
+        vault.root.mkdir()
+        vault.write("z.md", "Omega.")
+        assert reports.get(timeout=30).added == 1
+
+
+@pytest.mark.usefixtures("bound")
+def test_watching_goes_on_around_a_folder_that_is_closed(vault: Vault, memory: Memory) -> None:
+    closed = vault.write("closed/a.md", "Alpha.").parent
+    closed.chmod(0)
+    try:
+        with watched(vault, memory) as reports:
+            assert [error.path for error in reports.get(timeout=30).errors] == ["vault/closed"]
+            vault.write("b.md", "Beta.")
+            assert _first(reports, lambda report: report.added > 0).added == 1
+    finally:
+        closed.chmod(0o700)
+
+
+def test_a_folder_made_anew_at_once_is_followed_each_time(vault: Vault, memory: Memory) -> None:
+    vault.write("a.md", "Alpha.")
+    with watched(vault, memory) as reports:
+        assert reports.get(timeout=30).added == 1
+        for time in range(2):
+            shutil.rmtree(vault.root)
+            vault.root.mkdir()
+            vault.write(f"{time}.md", f"Time {time}.")
+            assert _first(reports, lambda report: report.added > 0).added == 1
 
 
 def _first(reports: queue.Queue[IngestReport], wanted: Any) -> IngestReport:

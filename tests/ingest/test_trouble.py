@@ -53,7 +53,7 @@ def test_a_known_file_that_becomes_unreadable_keeps_its_atoms(vault: Vault, memo
     assert (report.removed, set(atoms(memory, tmp_path))) == (0, {"Alpha."})
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+@pytest.mark.usefixtures("bound")
 def test_a_file_or_folder_without_permission_is_reported_and_keeps_its_atoms(vault: Vault, memory: Memory) -> None:
     vault.write("sub/a.md", "Alpha.")
     file = vault.write("b.md", "Beta.")
@@ -68,6 +68,53 @@ def test_a_file_or_folder_without_permission_is_reported_and_keeps_its_atoms(vau
         (vault.root / "sub").chmod(0o700)
     assert {error.path for error in report.errors} == {"vault/sub", "vault/b.md"}
     assert (report.removed, memory.stats().kinds["atom"]) == (0, 2)
+
+
+@pytest.mark.usefixtures("bound")
+def test_a_folder_that_may_be_listed_but_not_entered_keeps_its_atoms(vault: Vault, memory: Memory) -> None:
+    vault.write("sub/a.md", "Alpha.")
+    memory.ingest(vault.root)
+    (vault.root / "sub").chmod(0o400)
+    try:
+        report = memory.ingest(vault.root)
+    finally:
+        (vault.root / "sub").chmod(0o700)
+    assert [error.path for error in report.errors] == ["vault/sub/a.md"]
+    assert (report.removed, memory.stats().kinds["atom"]) == (0, 1)
+    assert memory.ingest(vault.root).unchanged_files == 1
+
+
+@pytest.mark.usefixtures("bound")
+def test_what_was_taken_in_alone_stays_when_the_folder_around_it_is_taken_in_and_it_is_closed(
+    vault: Vault, memory: Memory, tmp_path: Path
+) -> None:
+    vault.write("sub/a.md", "Alpha.")
+    vault.write("b.md", "Beta.")
+    memory.ingest(vault.root / "sub")
+    (vault.root / "sub").chmod(0)
+    try:
+        report = memory.ingest(vault.root)
+    finally:
+        (vault.root / "sub").chmod(0o700)
+    assert ([error.path for error in report.errors], report.removed) == (["vault/sub"], 0)
+    memory.ingest(vault.root)
+    assert {text: atom["source"] for text, atom in atoms(memory, tmp_path).items()} == {
+        "Alpha.": "vault/sub/a.md",
+        "Beta.": "vault/b.md",
+    }
+
+
+@pytest.mark.usefixtures("bound")
+def test_a_folder_behind_a_closed_door_does_not_keep_another_from_being_taken_in(vault: Vault, memory: Memory) -> None:
+    vault.write("closed/inner/a.md", "Alpha.")
+    vault.write("open/b.md", "Beta.")
+    memory.ingest(vault.root / "closed" / "inner")
+    (vault.root / "closed").chmod(0)
+    try:
+        assert memory.ingest(vault.root / "open").added == 1
+    finally:
+        (vault.root / "closed").chmod(0o700)
+    assert memory.stats().kinds["atom"] == 2
 
 
 def test_a_file_that_is_a_dangling_link_is_passed_over(vault: Vault, memory: Memory) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
@@ -18,7 +16,7 @@ from cuetrail.ingest.linking import Change, resolve
 from cuetrail.ingest.near import regroup
 from cuetrail.ingest.readers import MAX_BYTES, load, read
 from cuetrail.ingest.sifting import sift
-from cuetrail.ingest.walk import Place, is_own, locate, walk
+from cuetrail.ingest.walk import Place, locate, walk
 from cuetrail.model import FileError, IngestReport, Provenance, Scope, SourceFile
 from cuetrail.store.base import Batch, Progress, Store, Written
 from cuetrail.text import digest, storable
@@ -27,8 +25,6 @@ from cuetrail.text import digest, storable
 NODES_PER_WRITE = 10_000
 # A file may claim a time that no engine can store, after the year 2262.
 LATEST_NS = 2**63 - 1
-# How often a watch looks whether it should stop, in milliseconds.
-WATCH_STEP = 500
 
 Writer = Callable[[Batch], Written]
 
@@ -96,9 +92,13 @@ def ingest_path(
     """Bring the memory in step with a file or folder. Errors of single files are collected, never raised."""
     if not storable(str(path.absolute())):
         raise InputError(f"{str(path)!r} has a name that is not UTF-8: rename it")
-    place = locate(path, store.roots(scope), lambda name: store.source_files(scope, name))
+    roots = store.roots(scope)
+    place = locate(path, roots, lambda name: store.source_files(scope, name))
     known = store.source_files(scope, place.source(place.path))
     found = walk(place, options.skip)
+    # What lies behind a closed door was not seen, and stays as it is.
+    seen = tuple(name for name in place.absorbed if not found.hides(Path(roots[name])))
+    place = replace(place, absorbed=seen)
     errors = [_closed(place, error) for error in found.closed]
     gone = Gone(_gone(store, scope, place, known, found.files, errors))
     # The folder's name is known from the first write on, so that an interrupted ingest is continued under it.
@@ -185,68 +185,6 @@ def ingest_documents(
     context = Context(options.bucket, options.provenance, options.now, options.now)
     draft.put(source, [build(document, context) for document in documents])
     return replace(_flush(store, scope, draft, options, write), files=1)
-
-
-def watch_path(
-    store: Store,
-    scope: Scope,
-    path: Path,
-    options: Options,
-    write: Writer,
-    stop: threading.Event | None,
-    clock: Callable[[], int],
-) -> Iterator[IngestReport]:
-    """A report after each change below the path, until `stop` is set or Ctrl-C."""
-    # Imported here: only --watch needs it.
-    from watchfiles import watch
-
-    path, stop = path.absolute(), stop or threading.Event()
-    # Editors replace a file rather than write to it; only its folder sees that.
-    folder = path if path.is_dir() else path.parent
-    while not stop.is_set():
-        there = _identity(folder)
-        if there is None:
-            # Deleted or moved away, perhaps to be made anew.
-            with suppress(KeyboardInterrupt):
-                stop.wait(WATCH_STEP / 1000)
-                continue
-            return
-        first = True
-        for changes in watch(
-            folder,
-            watch_filter=lambda _, changed: not is_own(Path(changed), options.skip),
-            stop_event=stop,
-            raise_interrupt=False,
-            debounce=400,
-            rust_timeout=WATCH_STEP,
-            yield_on_timeout=True,
-        ):
-            # What changed before the watch began is in no event, so its first round looks without one.
-            if changes or first:
-                report = _watched(store, scope, path, replace(options, now=clock()), write)
-                if report.errors or changes or report.unchanged_files < report.files or report.removed_files:
-                    yield report
-            first = False
-            if _identity(folder) != there:
-                break
-        else:
-            return
-
-
-def _watched(store: Store, scope: Scope, path: Path, options: Options, write: Writer) -> IngestReport:
-    try:
-        return ingest_path(store, scope, path, options, write, None)
-    except InputError as error:
-        return IngestReport(files=1, errors=(FileError(str(path), str(error)),))
-
-
-def _identity(folder: Path) -> tuple[int, int] | None:
-    """Which folder it is: one that was made anew is another. None when there is none."""
-    try:
-        found = folder.stat()
-    except OSError:
-        return None
-    return (found.st_dev, found.st_ino)
 
 
 def _flush(store: Store, scope: Scope, draft: Draft, options: Options, write: Writer) -> IngestReport:

@@ -45,6 +45,11 @@ class Walk:
     files: list[Path] = field(default_factory=list)
     closed: list[OSError] = field(default_factory=list)
 
+    def hides(self, folder: Path) -> bool:
+        """Whether something of a folder could not be looked into."""
+        closed = [Path(error.filename) for error in self.closed]
+        return any(one.is_relative_to(folder) or folder.is_relative_to(one) for one in closed)
+
 
 def locate(path: Path, roots: Mapping[str, str], known: KnownFiles) -> Place:
     """The place of a path among the folders and single files already known. A moved or renamed folder keeps its name.
@@ -87,13 +92,21 @@ def _refuse_own(path: Path, folder: Path) -> None:
 def _moved_from(folder: Path, roots: Mapping[str, str], known: KnownFiles) -> str | None:
     """The name of a folder that is no longer where it was and most of whose files are here."""
     for name, place in sorted(roots.items()):
-        if Path(place).exists():
+        if not _has_left(Path(place)):
             continue
         files = known(name)
         same = sum(_has_size(folder / path[len(name) + 1 :], file.size) for path, file in files.items())
         if 2 * same > len(files) or (not files and name == folder.name):
             return name
     return None
+
+
+def _has_left(place: Path) -> bool:
+    try:
+        return not place.exists()
+    except OSError:
+        # It may be there, behind a closed door.
+        return False
 
 
 def _has_size(file: Path, size: int) -> bool:
@@ -127,8 +140,16 @@ def _below(top: Path, skip: Sequence[Path], closed: list[OSError]) -> Iterator[P
         folders[:] = sorted(f for f in folders if _enters(here / f, skip))
         for name in sorted(names):
             file = here / name
-            if not name.startswith(".") and supported(file) and file.is_file():
+            if not name.startswith(".") and supported(file) and _is_file(file):
                 yield file
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        # It cannot be looked at: reading it tells why.
+        return True
 
 
 def is_own(path: Path, own: Sequence[Path]) -> bool:
@@ -137,11 +158,12 @@ def is_own(path: Path, own: Sequence[Path]) -> bool:
     return (
         any(place in around for place in own)
         or any(part.startswith(MIRROR_MARK) for part in path.parts)
-        or any((above / MIRROR_MARK).exists() for above in path.parents)
+        or any(os.path.lexists(above / MIRROR_MARK) for above in path.parents)
     )
 
 
 def _enters(folder: Path, skip: Sequence[Path]) -> bool:
     if folder.name.startswith(".") or folder.name in SKIPPED_FOLDERS or folder.resolve() in skip:
         return False
-    return not any((folder / mark).exists() for mark in OWN_MARKS)
+    # Not Path.exists, which fails where the folder is closed.
+    return not any(os.path.lexists(folder / mark) for mark in OWN_MARKS)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cuetrail.errors import InputError
 from cuetrail.model import Edge, Fact, FileError, Node, Tag
 from cuetrail.store.base import Record
-from cuetrail.switch import basic_memory, mcp_memory
+from cuetrail.switch import basic_memory, load, mcp_memory, recognise
 from cuetrail.text import clean
 
 COFFEE = """---
@@ -171,6 +171,23 @@ def test_broken_frontmatter_is_reported_and_the_note_is_read(tmp_path: Path) -> 
 def test_hidden_folders_are_left_alone(tmp_path: Path) -> None:
     vault = project(tmp_path, **{".obsidian__a": "hidden", "b": "seen"})
     assert set(nodes(list(basic_memory.load(vault)))) == {"b", "seen"}
+
+
+@pytest.mark.usefixtures("bound")
+def test_what_may_not_be_read_is_named_and_the_rest_is_loaded(tmp_path: Path) -> None:
+    noted = "---\ntitle: a\npermalink: a\n---\n- [idea] open"
+    vault = project(tmp_path / "vault", a=noted, b="shut", closed__c="behind a door", listed__d="in sight")
+    shut = {"b.md": 0, "closed": 0, "listed": 0o400}
+    for name, mode in shut.items():
+        (vault / name).chmod(mode)
+    try:
+        errors: list[FileError] = []
+        found = load(vault, recognise(vault), errors)
+        assert set(nodes(list(found))) == {"a", "open"}
+    finally:
+        for name in shut:
+            (vault / name).chmod(0o700)
+    assert {Path(error.path).relative_to(vault).as_posix() for error in errors} == {"b.md", "closed", "listed/d.md"}
 
 
 def test_one_note_can_be_loaded_alone_and_an_empty_one_is_just_a_node(tmp_path: Path) -> None:

@@ -119,7 +119,8 @@ def ingest_path(
     draft.gone += gone.left()
     draft.absorbed = place.absorbed
     report = _plus(report, _flush(store, scope, draft, options, write))
-    return replace(report, files=len(found.files), unchanged_files=unchanged, errors=tuple(errors))
+    looked_at = len(found.files) + len(found.closed)
+    return replace(report, files=looked_at, unchanged_files=unchanged, errors=tuple(errors))
 
 
 def _closed(place: Place, error: OSError) -> FileError:

@@ -220,16 +220,20 @@ def _look_at_file(path: Path) -> _Look:
 
 
 def _look_at_folder(path: Path) -> _Look:
-    notes = basic_memory.note_files(path)
-    files = (file for file in path.rglob("*") if file.is_file() and not _hidden(file, path))
-    others = sum(1 for file in files if file.suffix.lower() != ".md")
+    files = basic_memory.files_below(path)
+    notes = sorted(file for file in files if basic_memory.is_note(file))
     step = max(1, len(notes) // _SAMPLE)
-    texts = tuple(_head(file) for file in notes[::step])
-    return _Look({}, frozenset(), texts, mostly_notes=len(notes) > others, vault=(path / ".obsidian").is_dir())
+    texts = tuple(text for file in notes[::step] if (text := _head_if_open(file)) is not None)
+    mostly = 2 * len(notes) > len(files)
+    return _Look({}, frozenset(), texts, mostly_notes=mostly, vault=(path / ".obsidian").is_dir())
 
 
-def _hidden(file: Path, base: Path) -> bool:
-    return any(part.startswith(".") for part in file.relative_to(base).parts)
+def _head_if_open(file: Path) -> str | None:
+    """What may not be read tells nothing of the format; the import itself names it."""
+    try:
+        return _head(file)
+    except ReadError:
+        return None
 
 
 def _head(path: Path) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -55,17 +55,33 @@ class _Note:
     items: list[Item]
 
 
-def note_files(path: Path) -> list[Path]:
+def note_files(path: Path, errors: list[FileError] | None = None) -> list[Path]:
     """The notes under a folder, sorted, hidden files and folders left out; a file is its own list."""
     if path.is_file():
         return [path]
     if not path.is_dir():
         raise InputError(f"There is no {path}. Give a note or the folder of a basic-memory project.")
+
+    def closed(error: OSError) -> None:
+        folder = Path(error.filename)
+        reporter(folder, errors)(f"{folder} cannot be looked into ({error.strerror}). Check its permissions.")
+
+    notes = [file for file in files_below(path, closed) if is_note(file)]
+    return sorted(notes, key=lambda file: file.relative_to(path).as_posix())
+
+
+def files_below(path: Path, on_closed: Callable[[OSError], None] | None = None) -> list[Path]:
+    """All files under a folder but hidden ones and those in hidden folders. `on_closed` is told of what is closed."""
     found: list[Path] = []
-    for folder, folders, names in os.walk(path):
+    for folder, folders, names in os.walk(path, onerror=on_closed):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [Path(folder, name) for name in names if name.lower().endswith(".md") and not name.startswith(".")]
-    return sorted(found, key=lambda file: file.relative_to(path).as_posix())
+        found += [Path(folder, name) for name in names if not name.startswith(".")]
+    return found
+
+
+def is_note(file: Path) -> bool:
+    """Whether its name is that of a note."""
+    return file.suffix.lower() == ".md"
 
 
 def load(path: Path, errors: list[FileError] | None = None) -> Iterator[Record]:
@@ -77,7 +93,7 @@ def load(path: Path, errors: list[FileError] | None = None) -> Iterator[Record]:
     base = path if path.is_dir() else path.parent
     notes: list[_Note] = []
     taken: set[str] = set()
-    for file in note_files(path):
+    for file in note_files(path, errors):
         report = reporter(file, errors)
         try:
             meta, items, problem = parse_note(decode(read_bytes(file)))

@@ -46,12 +46,12 @@ def reporter(path: Path, errors: list[FileError] | None) -> Report:
 
 def read_bytes(path: Path) -> bytes:
     """The file's bytes. Raises InputError when there is no such file, ReadError when it cannot be read."""
-    if not path.exists():
-        raise InputError(f"There is no {path}. Check the path.")
-    if path.is_dir():
-        raise InputError(f"{path} is a folder. Give the file inside it.")
     try:
         return path.read_bytes()
+    except FileNotFoundError as e:
+        raise InputError(f"There is no {path}. Check the path.") from e
+    except IsADirectoryError as e:
+        raise InputError(f"{path} is a folder. Give the file inside it.") from e
     except OSError as e:
         raise ReadError(f"{path} cannot be read ({e.strerror or e}). Check its permissions.") from e
 

@@ -10,16 +10,26 @@ from typing import Any
 
 import pytest
 
-from cuetrail.model import Edge, Fact, Mention, Node, Scope
+from cuetrail.model import Edge, Fact, Mention, Node, Note, Scope
 from cuetrail.store.base import Batch
 from cuetrail.store.energy import Level, Spark
 from cuetrail.store.local import LocalStore
 from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.neo4j.connection import rows
+from cuetrail.store.relations import RelationQuery
 from cuetrail.store.steps import StepQuery
 from tests.servers import Login
 
 ME = Scope()
+FEW = [Node("a"), Node("b")]
+EDGES = [
+    Edge("e", "a", "b", weight=0.5, text="met at sea"),
+    Edge("f", "b", "a", via="name:a"),
+    Edge("g", "a", "b", via="name:b"),
+]
+FACTS = [Fact("f", "a", "likes", object="b")]
+NOTES = [Note("n", "a", "tall", "node"), Note("o", "e", "long ago", "edge")]
+MENTIONS = [Mention("a", "b", 1)]
 Query = tuple[str, dict[str, Any]]
 ASKED: dict[str, Callable[[Neo4jStore], object]] = {
     "expand": lambda store: store.expand(ME, Level((Spark("a", 0.9, 0),), (frozenset("a"),))),
@@ -27,6 +37,11 @@ ASKED: dict[str, Callable[[Neo4jStore], object]] = {
     "steps": lambda store: store.steps(ME, StepQuery(("a",), each=5)),
     "mentions": lambda store: store.mentions(ME, ["a"], "source", 5),
     "facts": lambda store: store.facts(ME, ["a"]),
+    "notes on a node": lambda store: store.notes(ME, ["a"], "node", 0, 5),
+    "notes on an edge": lambda store: store.notes(ME, ["e"], "edge", 0, 5),
+    "edges": lambda store: store.edges(ME, ["e"]),
+    "relationships": lambda store: store.related(ME, RelationQuery(("sea",), 5, 0)),
+    "names that became edges": lambda store: store.dreaming(ME, "mentions").joined([1, 2]),
 }
 
 
@@ -61,18 +76,37 @@ def watched(server: Login, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Ne
 @pytest.mark.parametrize("asked", ASKED)
 def test_what_belongs_to_a_node_is_read_from_the_node(watched: tuple[Neo4jStore, list[Query]], asked: str) -> None:
     store, queries = watched
-    edges = [Edge("e", "a", "b", weight=0.5), Edge("f", "b", "a", weight=0.9)]
-    facts, mentions = [Fact("f", "a", "likes", object="b")], [Mention("a", "b", 1)]
-    store.write(ME, Batch(nodes=[Node("a"), Node("b")], edges=edges, facts=facts, mentions=mentions))
+    store.write(ME, Batch(nodes=FEW, edges=EDGES, facts=FACTS, notes=NOTES, mentions=MENTIONS))
     queries.clear()
     assert ASKED[asked](store)
-    asked_along = [one for one in queries if "-[" in one[0]]
-    assert asked_along
     # Planned while there is nothing, when every way seems short.
     store.write(ME, Batch(remove_nodes=["a", "b"]))
-    for query, given in asked_along:
+    assert_narrow(store, queries)
+
+
+def test_so_it_is_when_much_came_since_the_server_last_looked_how_much_there_is(
+    watched: tuple[Neo4jStore, list[Query]],
+) -> None:
+    store, queries = watched
+    store.connection.writing(lambda tx: rows(tx, "CALL db.prepareForReplanning()"))
+    many = [Node(f"n{number}") for number in range(3_000)]
+    edges = [Edge(f"e{number}", node.id, "b") for number, node in enumerate(many)]
+    store.write(ME, Batch(nodes=FEW + many, edges=EDGES + edges, facts=FACTS, notes=NOTES, mentions=MENTIONS))
+    store.connection.reading(lambda tx: rows(tx, "CALL db.clearQueryCaches()"))
+    for ask in ASKED.values():
+        queries.clear()
+        assert ask(store)
+        assert_narrow(store, queries)
+
+
+def assert_narrow(store: Neo4jStore, queries: list[Query]) -> None:
+    """What goes along edges begins at one node or edge; no other node, edge, note or fact is looked at."""
+    along = [one for one in queries if "-[" in one[0]]
+    assert along
+    for query, given in along:
         found = store.connection.reading(partial(planned, query, given))
-        assert any(step.startswith("Expand(All)") for step in found), "\n".join(found)
+        narrow = [step for step in found if re.match(r"Expand\(All\)|DirectedRelationshipUniqueIndexSeek", step)]
+        assert narrow, "\n".join((query, *found))
         # All places are few.
-        wide = [step for step in found if "CuePlace" not in step and re.search(r"Scan|C\w+\(part\)", step)]
-        assert wide == [], "\n".join(found)
+        wide = [step for step in found if "CuePlace" not in step and re.search(r"Scan|C\w+\(part\b", step)]
+        assert wide == [], "\n".join((query, *found))

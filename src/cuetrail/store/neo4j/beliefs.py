@@ -18,8 +18,8 @@ from cuetrail.store.neo4j.read import ENDS, Reader
 SIDES = {"out": ("subject",), "in": ("object",), "both": ("subject", "object")}
 # Hidden ends are passed over before the limit: what is hidden takes nobody's place.
 _SEEN = """f.part IN $parts AND coalesce(f.valid_from, f.created) <= $at
-    AND EXISTS { MATCH (f)-[:CUE_SUBJECT]->(s:CueNode) WHERE s.part IN $parts }
-    AND NOT EXISTS { MATCH (f)-[:CUE_OBJECT]->(o:CueNode) WHERE NOT o.part IN $parts }"""
+    AND EXISTS { MATCH (f)-[:CUE_SUBJECT]->(s) WHERE s.part IN $parts }
+    AND NOT EXISTS { MATCH (f)-[:CUE_OBJECT]->(o) WHERE NOT o.part IN $parts }"""
 # An OR would be planned as two reads and a sort. The index is named because a plan made while it was empty would stay a
 # scan of all.
 _ACTIVE = f"""MATCH (f:CueFact) USING INDEX SEEK f:CueFact(by_SIDE) WHERE f.by_SIDE STARTS WITH toString(key) + ':'

@@ -190,8 +190,8 @@ class Neo4jDreaming:
     def joined(self, keys: Collection[int]) -> set[tuple[int, int]]:
         """(atom, node) where a name or link in the atom was made an edge when it was taken in."""
         query = (
-            "UNWIND $keys AS key MATCH (:CueNode {key: key})-[e:CUE_EDGE]->(m:CueNode)"
-            " WHERE e.part = $part AND e.via STARTS WITH 'name:' RETURN DISTINCT key, m.key"
+            "UNWIND $keys AS key MATCH (:CueNode {key: key})-[e:CUE_EDGE]->(m)"
+            " WHERE e.part + 0 = $part AND e.via STARTS WITH 'name:' RETURN DISTINCT key, m.key"
         )
         found = (row for some in chunks(sorted(keys)) for row in self._rows(query, keys=some))
         return {(key, other) for key, other in found}

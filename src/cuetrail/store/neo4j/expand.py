@@ -39,13 +39,13 @@ _MEANT = f"""CALL (parts, whose) {{
   WITH at, key ORDER BY at RETURN collect(coalesce(key, 0)) AS keys }}"""
 # Lists are given inside of a map: of those that stand alone the server makes another plan for every tenfold length.
 # Every expression stands as the rule has it, from left to right: so both engines come to the same doubles.
-# The places of edges are compared by AMONG: see there.
+# The places of edges are compared by AMONG, and ends have no label: see there.
 _SPARKS = f"""CALL (parts, keys) {{
   UNWIND $level.sparks AS s
   MATCH (o:CueNode {{key: keys[s.at]}})
   WITH s, o, parts, COUNT {{ (o)-[x:CUE_EDGE]-() WHERE {AMONG.format("x", "parts")} }} AS degree,
     [at IN $level.visited[s.seed] | keys[at]] AS visited
-  MATCH (o)-[e:CUE_EDGE]-(n:CueNode)
+  MATCH (o)-[e:CUE_EDGE]-(n)
   WHERE {AMONG.format("e", "parts")} AND n.part IN parts AND NOT n.key IN visited{{passing}}
   WITH s, o, e, n, parts, degree, coalesce(e.tags, []) AS all
   WITH s, o, e, n, parts, degree,

@@ -47,7 +47,7 @@ _BY_UID = f"UNWIND $uids AS uid MATCH (f:CueFact {{uid: uid}}) WITH f {_WITH_END
 _FROM = f"""MATCH (f:CueFact) WHERE f.part IN $mine AND f.source_ref IN $refs AND f.status <> 'retracted'
 WITH f {_WITH_ENDS}"""
 _USED = """MATCH (f:CueFact) WHERE f.part IN $parts AND f.access_count > 0 AND f.status IN $active
-MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) WHERE a.part IN $parts
+MATCH (f)-[:CUE_SUBJECT]->(a) WHERE a.part IN $parts
 RETURN a.key, a.id, a.part, max(f.access_count) AS uses ORDER BY uses DESC, a.key LIMIT $limit"""
 _AGEING = f"""MATCH (f:CueFact) WHERE f.part = $part AND f.id > $after AND f.status IN $active
   AND ((f.status = 'staged' AND f.access_count >= 3) OR f.confidence < .2
@@ -76,7 +76,7 @@ _TOPICS = (
     "UNWIND $uids AS uid MATCH (f:CueFact {uid: uid})-[:CUE_SUBJECT]->(a) RETURN uid, f.id, f.part, a.key, f.predicate"
 )
 # Facts that others keep from holding: where one of these goes, they may hold again.
-_SHADOWING = f"""WITH DISTINCT f WHERE EXISTS {{ MATCH (s:CueFact {{topic: f.topic}}) WHERE s.part = f.part
+_SHADOWING = f"""WITH DISTINCT f WHERE EXISTS {{ MATCH (s:CueFact {{topic: f.topic}}) WHERE s.part + 0 = f.part
   AND s.predicate = f.predicate AND
   (s.status = 'superseded' OR s.stated_from IS NOT NULL OR s.stated_until IS NOT NULL) }} {_TOPIC}"""
 _OF_OBJECTS = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}})<-[:CUE_OBJECT]-(f:CueFact) {_SHADOWING}"""

@@ -23,13 +23,15 @@ ENDS = "a.key, a.id, a.part, b.key, b.id, b.part"
 UNKNOWN_WEIGHT = 0.01
 # Whether what belongs to a node is of one of these places. Said without the sum, a server that planned while it had
 # few records reads all there is in the places for each node, by the index on their part, and keeps to that for a while.
+# For the same reason what is at the other end of an edge is not said to be a CueNode, which it is: else that server
+# reads all nodes by one of their indexes, and looks which of them are joined to the one.
 AMONG = "{}.part + 0 IN {}"
 # How many letters a speaker, a list mark and a full stop may put around the same words.
 AROUND = 80
 
 _STRONGEST = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}})
 CALL (n) {{
-  MATCH (n)-[e:CUE_EDGE]-(m:CueNode) WHERE {AMONG.format("e", "$parts")} AND m.part IN $parts
+  MATCH (n)-[e:CUE_EDGE]-(m) WHERE {AMONG.format("e", "$parts")} AND m.part IN $parts
   WITH n, e, m ORDER BY coalesce(e.weight, {UNKNOWN_WEIGHT}) DESC, m.id, e.id LIMIT $limit
   RETURN collect([m.key, m.id, m.part, e.uid, e.id, e.part, e.kind, e.weight, e.tags, startNode(e) = n]) AS steps
 }}
@@ -43,7 +45,7 @@ MATCH (m:CueName) WHERE m.uid STARTS WITH start MATCH (m)<-[:CUE_NAMED]-(n:CueNo
 RETURN begun[1], m.norm, n.key, n.id, n.part"""
 _FACTS = f"""UNWIND $keys AS key MATCH (a:CueNode {{key: key}})<-[:CUE_SUBJECT]-(f:CueFact)
 WHERE {AMONG.format("f", "$parts")}
-OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) WITH f, a, b WHERE b IS NULL OR b.part IN $parts
+OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b) WITH f, a, b WHERE b IS NULL OR b.part IN $parts
 RETURN properties(f), {ENDS}"""
 
 
@@ -171,7 +173,7 @@ class Reader:
         """Edges by id, in the order asked; one that leads to a node outside the scope is not shown."""
         meant = self.ids.seek(ids, "edge")
         query = (
-            "UNWIND $uids AS uid MATCH (a:CueNode)-[e:CUE_EDGE {uid: uid}]->(b:CueNode)"
+            "UNWIND $uids AS uid MATCH (a)-[e:CUE_EDGE {uid: uid}]->(b) USING INDEX SEEK e:CUE_EDGE(uid)"
             f" WHERE a.part IN $parts AND b.part IN $parts RETURN {made.EDGE_MAP}, {ENDS}"
         )
         uids = [one.handle for one in meant.values()]

@@ -31,16 +31,16 @@ _NOTES = """UNWIND $words AS word CALL (word) {
 } WITH word, edge, expires WHERE expires IS NULL OR expires > $now RETURN word, edge"""
 _ENDS = "all(n IN [a, b] WHERE n.part IN $parts{ends})"
 _STATED = "e.via IS NULL AND e.part IN $parts"
-_FOUND = f"""UNWIND $uids AS uid MATCH (a:CueNode)-[e:CUE_EDGE {{uid: uid}}]->(b:CueNode)
+_FOUND = f"""UNWIND $uids AS uid MATCH (a)-[e:CUE_EDGE {{uid: uid}}]->(b) USING INDEX SEEK e:CUE_EDGE(uid)
 WHERE {_STATED} AND {_ENDS}{{ties}} RETURN {made.EDGE_MAP}, {ENDS}"""
 # The nearest of what is said of edges, and of notes on them: by comparing all, or by the index of the server.
-_DESCRIBED = f"""MATCH (a:CueNode)-[e:CUE_EDGE]->(b:CueNode)
+_DESCRIBED = f"""MATCH (a)-[e:CUE_EDGE]->(b)
 WHERE e.described IN $parts AND e.{{slot}} IS NOT NULL AND {_ENDS}{{ties}}
 WITH e, vector.similarity.cosine(e.{{slot}}, $query) AS score ORDER BY score DESC, e.updated DESC, e.id LIMIT $limit
 RETURN e.uid, score"""
 _NOTED = f"""MATCH (o:CueNote) WHERE o.part IN $parts AND o.edge IS NOT NULL AND o.{{slot}} IS NOT NULL
 AND (o.expires IS NULL OR o.expires > $now)
-MATCH (a:CueNode)-[e:CUE_EDGE {{uid: o.edge}}]->(b:CueNode) WHERE {_STATED} AND {_ENDS}{{ties}}
+MATCH (a)-[e:CUE_EDGE {{uid: o.edge}}]->(b) USING INDEX SEEK e:CUE_EDGE(uid) WHERE {_STATED} AND {_ENDS}{{ties}}
 WITH e, max(vector.similarity.cosine(o.{{slot}}, $query)) AS score
 ORDER BY score DESC, e.updated DESC, e.id LIMIT $limit RETURN e.uid, score"""
 _DESCRIBED_BY_INDEX = f"""CALL db.index.vector.queryRelationships('cue_edges_{{slot}}', $wanted, $query)
@@ -49,7 +49,7 @@ YIELD relationship AS e WITH e, startNode(e) AS a, endNode(e) AS b,
 RETURN e.uid, score, {_STATED} AND {_ENDS}{{ties}}"""
 _NOTED_BY_INDEX = f"""CALL db.index.vector.queryNodes('cue_notes_{{slot}}', $wanted, $query) YIELD node AS o
 WITH o, vector.similarity.cosine(o.{{slot}}, $query) AS score
-MATCH (a:CueNode)-[e:CUE_EDGE {{uid: o.edge}}]->(b:CueNode) WITH o, e, a, b, score ORDER BY score DESC
+MATCH (a)-[e:CUE_EDGE {{uid: o.edge}}]->(b) USING INDEX SEEK e:CUE_EDGE(uid) WITH o, e, a, b, score ORDER BY score DESC
 RETURN e.uid, score, o.part IN $parts AND (o.expires IS NULL OR o.expires > $now) AND {_STATED} AND {_ENDS}{{ties}}"""
 _COUNT_DESCRIBED = "MATCH ()-[e:CUE_EDGE]->() WHERE e.described IN $parts WITH e LIMIT $most RETURN count(e)"
 _COUNT_NOTED = """MATCH (o:CueNote) WHERE o.part IN $parts AND o.edge IS NOT NULL

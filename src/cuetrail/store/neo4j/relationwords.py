@@ -15,7 +15,8 @@ _SILENT_EDGES = """MATCH ()-[e:CUE_EDGE]->() WHERE e.via IS NULL AND e.words IS 
 RETURN e.uid, e.type, e.text ORDER BY e.uid LIMIT 1000"""
 _SILENT_NOTES = """MATCH (o:CueNote) WHERE o.on = 'edge' AND o.words IS NULL AND o.uid > $after
 RETURN o.uid, o.text ORDER BY o.uid LIMIT 1000"""
-_SET_EDGES = "UNWIND $rows AS row MATCH ()-[e:CUE_EDGE {uid: row[0]}]->() SET e.words = row[1]"
+_SET_EDGES = """UNWIND $rows AS row MATCH ()-[e:CUE_EDGE {uid: row[0]}]->() USING INDEX SEEK e:CUE_EDGE(uid)
+SET e.words = row[1]"""
 _SET_NOTES = "UNWIND $rows AS row MATCH (o:CueNote {uid: row[0]}) SET o.words = row[1]"
 _DESCRIBE = """MATCH ()-[e:CUE_EDGE]->() WHERE e.via IS NULL AND e.text <> '' AND e.described IS NULL
 WITH e LIMIT 1000 SET e.described = e.part RETURN count(e)"""

@@ -25,7 +25,7 @@ _ABOUT = f"{_WHERE}<-[:CUE_SUBJECT|CUE_OBJECT|CUE_ABOUT]-(x:CueFact|CueNote) DET
 _LINKS = f"{_WHERE}-[:CUE_LINKS]->(l:CueLink) DETACH DELETE l"
 _NODES = f"{_WHERE} DETACH DELETE n"
 _EDGE_NOTES = "UNWIND $uids AS uid MATCH (o:CueNote {edge: uid}) DETACH DELETE o"
-_EDGES = "UNWIND $uids AS uid MATCH ()-[e:CUE_EDGE {uid: uid}]->() DELETE e"
+_EDGES = "UNWIND $uids AS uid MATCH ()-[e:CUE_EDGE {uid: uid}]->() USING INDEX SEEK e:CUE_EDGE(uid) DELETE e"
 _SOURCES_OF = f"{_WHERE} WHERE n.source IS NOT NULL RETURN DISTINCT n.part, n.file"
 _EMPTY = """UNWIND $rows AS row MATCH (s:CueSource {part: row[0]}) WHERE s.file = row[1]
   AND NOT EXISTS { MATCH (n:CueNode) WHERE n.part = row[0] AND n.file = row[1] } DELETE s"""

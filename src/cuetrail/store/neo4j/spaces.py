@@ -56,10 +56,10 @@ PLACES: Mapping[Meaning, _Place] = {
 }
 _NODES = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}}) MATCH (p:CuePlace {{part: n.part}})
 RETURN key, {made.NODE}, p.owner, p.team"""
-_EDGES = f"""UNWIND $keys AS key MATCH (a:CueNode)-[e:CUE_EDGE {{uid: key}}]->(b:CueNode)
+_EDGES = f"""UNWIND $keys AS key MATCH (a)-[e:CUE_EDGE {{uid: key}}]->(b) USING INDEX SEEK e:CUE_EDGE(uid)
 RETURN key, {made.EDGE_MAP}, a.id, b.id"""
 _NOTES = """UNWIND $keys AS key MATCH (o:CueNote {uid: key}) OPTIONAL MATCH ()-[e:CUE_EDGE {uid: o.edge}]->()
-RETURN key, o.id, e.id, o.text, o.created, o.expires"""
+USING INDEX SEEK e:CUE_EDGE(uid) RETURN key, o.id, e.id, o.text, o.created, o.expires"""
 
 
 def _all(place: _Place) -> str:

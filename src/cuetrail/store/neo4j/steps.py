@@ -13,7 +13,7 @@ from cuetrail.store.neo4j.ids import Found
 from cuetrail.store.neo4j.read import AMONG, ENDS, UNKNOWN_WEIGHT, Reader
 from cuetrail.store.steps import Side, Step, StepQuery, Ties
 
-_PATTERNS = {"out": "(o)-[e:CUE_EDGE]->(n:CueNode)", "in": "(o)<-[e:CUE_EDGE]-(n:CueNode)"}
+_PATTERNS = {"out": "(o)-[e:CUE_EDGE]->(n)", "in": "(o)<-[e:CUE_EDGE]-(n)"}
 _STEPS = f"""UNWIND $keys AS key MATCH (o:CueNode {{key: key}})
 CALL (o) {{
   MATCH {{pattern}} WHERE {AMONG.format("e", "$parts")} AND n.part IN $parts{{passing}}
@@ -39,7 +39,7 @@ def steps(reader: Reader, query: StepQuery) -> dict[str, list[Step]]:
     limits, bounds = tied(query.ties)
     # A self-loop goes out.
     limits += " AND n <> o" if query.direction == "in" else ""
-    pattern = _PATTERNS.get(query.direction, "(o)-[e:CUE_EDGE]-(n:CueNode)")
+    pattern = _PATTERNS.get(query.direction, "(o)-[e:CUE_EDGE]-(n)")
     cypher = _STEPS.replace("{pattern}", pattern).replace("{passing}", passing + limits)
     given |= bounds
     each = min(max(query.each, 0), 2**31)
@@ -86,7 +86,7 @@ def notes(reader: Reader, targets: Sequence[str], on: str, now: int, each: int) 
     """The newest notes on nodes or edges whose time is not over, by target."""
     kind: Literal["node", "edge"] = "node" if on == "node" else "edge"
     meant = {one.handle: id_ for id_, one in reader.ids.seek(targets, kind).items()}
-    pattern = "(o:CueNote)-[:CUE_ABOUT]->(:CueNode {key: row})" if on == "node" else "(o:CueNote {edge: row})"
+    pattern = "(o)-[:CUE_ABOUT]->(:CueNode {key: row})" if on == "node" else "(o:CueNote {edge: row})"
     found: dict[str, list[Note]] = {}
     cypher = _NOTES.format(pattern=pattern)
     for some in chunks(list(meant)):
@@ -100,7 +100,7 @@ def notes(reader: Reader, targets: Sequence[str], on: str, now: int, each: int) 
 def mentions(reader: Reader, ids: Sequence[str], by: Side, each: int) -> dict[str, list[Mention]]:
     """The newest mentions that sources make, or that nodes get, by the ids asked for."""
     keys = {key: id_ for id_, key in reader.ids.keys(ids).items()}
-    arrow = "(n)-[m:CUE_MENTIONS]->(o:CueNode)" if by == "source" else "(n)<-[m:CUE_MENTIONS]-(o:CueNode)"
+    arrow = "(n)-[m:CUE_MENTIONS]->(o)" if by == "source" else "(n)<-[m:CUE_MENTIONS]-(o)"
     read: list[tuple[int, list[Any]]] = []
     cypher = _MENTIONS.format(pattern=arrow)
     for some in chunks(list(keys)):

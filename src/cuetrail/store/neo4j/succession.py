@@ -42,11 +42,12 @@ WITH f OPTIONAL MATCH (f)-[old:CUE_SUBJECT|CUE_OBJECT]->() DELETE old
 WITH DISTINCT f MATCH (a:CueNode {key: $subject}) CREATE (f)-[:CUE_SUBJECT]->(a)
 WITH f MATCH (b:CueNode {key: $object}) CREATE (f)-[:CUE_OBJECT]->(b)"""
 _SUPERSEDED = """MATCH (f:CueFact)-[:CUE_SUBJECT]->(:CueNode {key: $subject})
-WHERE f.part = $part AND f.superseded_by = $was SET f.superseded_by = $id"""
+WHERE f.part + 0 = $part AND f.superseded_by = $was SET f.superseded_by = $id"""
 _EDGES = """UNWIND $keys AS key MATCH (n:CueNode {key: key})-[e:CUE_EDGE]-() WHERE e.via IS NULL
 WITH DISTINCT e, startNode(e) AS a, endNode(e) AS b
 RETURN e.uid, e.part, e.id, e.kind, e.created, a.key, a.id, b.key, b.id"""
-_MOVE_EDGE = """MATCH ()-[e:CUE_EDGE {uid: $was}]->() WITH e, properties(e) AS kept DELETE e
+_MOVE_EDGE = """MATCH ()-[e:CUE_EDGE {uid: $was}]->() USING INDEX SEEK e:CUE_EDGE(uid)
+WITH e, properties(e) AS kept DELETE e
 WITH kept MATCH (a:CueNode {key: $src}) MATCH (b:CueNode {key: $dst})
 CREATE (a)-[made:CUE_EDGE]->(b) SET made = kept, made.uid = $uid, made.id = $id"""
 _MOVE_EDGE_NOTES = "MATCH (o:CueNote {edge: $was}) SET o.edge = $uid"

@@ -143,7 +143,10 @@ def _versions(reader: Reader, part: int) -> Iterator[Record]:
 
 def _edges(reader: Reader, part: int) -> Iterator[Record]:
     query = "MATCH ()-[e:CUE_EDGE {part: $part}]->() RETURN e.id, e.uid"
-    whole = f"UNWIND $uids AS uid MATCH (a)-[e:CUE_EDGE {{uid: uid}}]->(b) RETURN {made.EDGE_MAP}, {ENDS}"
+    whole = (
+        "UNWIND $uids AS uid MATCH (a)-[e:CUE_EDGE {uid: uid}]->(b) USING INDEX SEEK e:CUE_EDGE(uid)"
+        f" RETURN {made.EDGE_MAP}, {ENDS}"
+    )
     for some in chunks([uid for _, uid in _in_order(reader.tx, query, part)]):
         found = rows(reader.tx, whole, uids=some)
         names = reader.ends(found)
@@ -170,8 +173,9 @@ def _facts(reader: Reader, part: int) -> Iterator[Record]:
 def _notes(reader: Reader, part: int) -> Iterator[Record]:
     query = (
         "MATCH (o:CueNote {part: $part}) OPTIONAL MATCH (o)-[:CUE_ABOUT]->(n:CueNode)"
-        " OPTIONAL MATCH ()-[e:CUE_EDGE {uid: o.edge}]->() RETURN o.id, o.text, o.on, o.created, o.expires,"
-        " e.uid, e.id, e.part, n.key, n.id, n.part, null AS a, null AS b, null AS c"
+        " OPTIONAL MATCH ()-[e:CUE_EDGE {uid: o.edge}]->() USING INDEX SEEK e:CUE_EDGE(uid)"
+        " RETURN o.id, o.text, o.on, o.created, o.expires, e.uid, e.id, e.part, n.key, n.id, n.part,"
+        " null AS a, null AS b, null AS c"
     )
     found = list(_in_order(reader.tx, query, part))
     names = reader.ends(found)

@@ -40,7 +40,8 @@ CREATE (n)-[:CUE_FILED]->(t)"""
 _NAMES = "UNWIND $rows AS row MERGE (t:CueName {uid: row[0]}) ON CREATE SET t.part = $part, t.norm = row[1]"
 _NAMED = """UNWIND $rows AS row MATCH (n:CueNode {key: row[0]}) MATCH (t:CueName {uid: row[1]})
 CREATE (n)-[:CUE_NAMED]->(t)"""
-_BORN = "UNWIND $uids AS uid MATCH ()-[e:CUE_EDGE {uid: uid}]->() RETURN e.id, e.created"
+_BORN = """UNWIND $uids AS uid MATCH ()-[e:CUE_EDGE {uid: uid}]->() USING INDEX SEEK e:CUE_EDGE(uid)
+RETURN e.id, e.created"""
 _EDGES = """UNWIND $rows AS row MATCH (a:CueNode {key: row.src}) MATCH (b:CueNode {key: row.dst})
 CREATE (a)-[e:CUE_EDGE]->(b) SET e = row.props"""
 _KNOWN = """UNWIND $uids AS uid MATCH (f:CueFact {uid: uid})

@@ -23,6 +23,8 @@ from cuetrail.errors import CuetrailError, InputError, MemoryError_, Unreachable
 from cuetrail.memory import copy_memory
 from cuetrail.store.neo4j import Neo4jStore
 from scripts import neo4j as script
+from tests.dream.test_incremental import state
+from tests.dream.tools import MONDAY, episodes, fill, idle
 from tests.servers import BRIEF, CACHE, ON_CI, Login, wipe
 
 ANN, BOB = Scope("t", "ann", ("ops",)), Scope("t", "bob", ("ops",))
@@ -69,6 +71,28 @@ def test_dreaming_leaves_the_same_on_both_engines(server: Login, tmp_path: Path)
         (tmp_path / str(number)).mkdir()
         exports.append(exported(address, tmp_path / str(number), Scope()))
     assert exports[0] == exports[1]
+
+
+def test_a_memory_that_dreamt_and_moved_to_a_server_goes_on_dreaming_as_if_it_had_stayed(
+    server: Login, tmp_path: Path
+) -> None:
+    stays = tmp_path / "stays"
+    with Memory(stays, embedder=None) as memory:
+        fill(memory, atoms=40)
+        memory.dream(now=MONDAY)
+    copy_memory(stays, server.uri)
+    made = []
+    for address in (str(stays), server.uri):
+        with Memory(address, embedder=None) as memory:
+            memory.dream(now=MONDAY + 1)
+            before = exported(address, tmp_path, Scope())
+            assert "during" in before
+            assert idle(memory.dream(now=MONDAY + 2))
+            memory.add("Persona Example walked alone.", id="a5", at=MONDAY, now=MONDAY, allow_again=True)
+            memory.forget("a9", now=MONDAY + 3)
+            memory.dream(now=MONDAY + 4)
+            made.append((before, state(memory), set(episodes(memory))))
+    assert made[0] == made[1]
 
 
 def filled(address: str | Path) -> None:

@@ -19,6 +19,7 @@ from cuetrail.ingest.pipeline import Options, Writer, ingest_path
 from cuetrail.ingest.stating import SingleValued
 from cuetrail.model import Edge, Fact, FileError, Life, Node, Scope, SourceFile, Tombstone, Version
 from cuetrail.store.base import NO_VECTORS, Batch, Meaning, Progress, Record, Store, VectorSpace, Written
+from cuetrail.store.dreams import announce, is_dreamt
 from cuetrail.store.facts import Stated, value_of
 from cuetrail.store.relations import meaning_of
 from cuetrail.vectors import shortened
@@ -203,6 +204,7 @@ def _take(
     refused: set[str] = set()
     stones: list[Line] = []
     counts = Counter[str]()
+    dreamt: set[str | None] = set()
     while some := list(islice(lines, RECORDS_PER_WRITE)):
         nodes = [line.record for line in some if isinstance(line.record, Node)]
         left = target.store.left_of(target.scope, nodes)
@@ -213,12 +215,15 @@ def _take(
         here = _here(target, kept)
         news = [line for line in kept if not isinstance(line.record, Tombstone) and not _is_known(line, here, target)]
         failed = set(map(id, _write_all(target, news, path, errors)))
+        dreamt |= {line.team for line in news if id(line) not in failed and is_dreamt(line.record)}
         counts.update(name for line in kept if id(line) not in failed for name in _counted(line.record, here))
         counts["forgotten"] += sum(node.id in refused for node in nodes)
         counts["cut"] += sum(bool(text) for text in left.values())
         if progress:
             progress("importing", counts["records"], 0)
     _write_all(target, stones, path, errors)
+    for team in dreamt:
+        announce(target.store, _place(target, team))
     numbers: Any = counts
     return ImportReport(**numbers, errors=tuple(errors))
 
@@ -291,8 +296,7 @@ def _write_some(
     target: Target, team: str | None, lines: Sequence[Line], path: str, errors: list[FileError]
 ) -> list[Line]:
     """Write lines of one team at once; where that fails, by halves, until only the lines at fault are left out."""
-    scope, own = target.scope, target.scope.teams
-    scope = replace(scope, share=team, teams=own if team is None or team in own else (*own, team))
+    scope = _place(target, team)
     batch = Batch()
     for line in lines:
         put(batch, line.record)
@@ -311,6 +315,12 @@ def _write_some(
         half = len(lines) // 2
         return [line for some in (lines[:half], lines[half:]) for line in _write_some(target, team, some, path, errors)]
     return []
+
+
+def _place(target: Target, team: str | None) -> Scope:
+    """Where what belongs to a team goes, or to none."""
+    own = target.scope.teams
+    return replace(target.scope, share=team, teams=own if team is None or team in own else (*own, team))
 
 
 def _fit_in(target: Target, scope: Scope, batch: Batch) -> None:

@@ -280,6 +280,15 @@ def test_names_say_whether_a_rule_found_them(store: Store) -> None:
     assert names == [("ada", "e", True), ("ada", "p", False), ("countess", "p", False)]
 
 
+def test_the_keys_of_nodes_are_told_by_their_ids_of_this_place_alone(store: Store) -> None:
+    store.write(ANN, Batch(nodes=[Node("a"), Node("b" * 5_000)]))
+    store.write(BOB, Batch(nodes=[Node("a"), Node("c")]))
+    dreaming = store.dreaming(ANN, "p")
+    keys = dreaming.keys(["a", "b" * 5_000, "c", "nobody"])
+    assert {brief.id: key for key, brief in dreaming.nodes(keys.values()).items()} == keys
+    assert set(keys) == {"a", "b" * 5_000}
+
+
 def test_sources_and_edges_of_ingest_are_known(store: Store) -> None:
     top = Node("s", "source", "File", source="f.md", seq=-1)
     atom, alone, node = Node("a", text="t", source="f.md"), Node("b", text="u"), Node("n", "person", "N")

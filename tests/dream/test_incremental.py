@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from cuetrail import Memory
 from cuetrail.dream import cooccurrence
 from cuetrail.dream import mentions as mentions_pass
-from cuetrail.model import Tag
+from cuetrail.model import Node
 from tests.dream.tools import MINUTE, MONDAY, edges, episodes, exported, idle, mentions
 
 WORDS = ("Ada", "Babbage", "the brass wheels", "radio", "engine", "Grace Hopper", "asked", "saw", "and", "silent relay")
@@ -63,11 +63,14 @@ dreams = st.sampled_from([(), ("infection",), ("auto_tags",), ("mentions", "cooc
 
 
 def state(memory: Memory) -> dict[str, Any]:
-    """What dreams make, without the times at which it was made and without the numbers of episodes."""
+    """What dreams make, without the times at which it was made and without the numbers of episodes.
+
+    What is in quarantine keeps the tags it had; no dream looks at it.
+    """
     records = [record for _, record in memory.store.scan(memory.scope)]
-    tagged: dict[str, tuple[Tag, ...]] = {r.id: r.tag_details for r in records if getattr(r, "kind", "") == "atom"}  # type: ignore[union-attr]  # only nodes are of that kind
+    atoms = [r for r in records if isinstance(r, Node) and r.kind == "atom" and r.provenance != "quarantine"]
     return {
-        "tags": tagged,
+        "tags": {atom.id: atom.tag_details for atom in atoms},
         "mentions": {pair: edge.weight for pair, edge in edges(memory, "mentions").items()},
         "co_occurs": {pair: edge.weight for pair, edge in edges(memory, "co_occurs").items()},
         "named": mentions(memory),

@@ -34,6 +34,8 @@ MOST = 2_000
 # From so many texts on shares are in so many steps: one text more or less says little, and moves few of them.
 MANY, STEPS = 10, 20
 _MILLION = 1_000_000
+# The share of an edge that was made elsewhere.
+UNKNOWN = -1
 
 Company = Mapping[int, set[int]]
 """With whom a node may be named more or less often than before; itself among them if there are more texts or fewer."""
@@ -188,9 +190,11 @@ def _join(
     theirs = work.memory.by_first(Book.TOGETHER, ends.difference(touched))
     before, after = (_shares(chain(some, theirs), changed) for some in (old, chosen))
     ids = _ids(work, ends, called)
+    unsure: list[str] = []
     for pair in sorted(changed):
         one, other = (ids.get(node) for node in pair)
-        if one is None or other is None or before.get(pair) == after.get(pair):
+        # Where one side's choice is not known yet, it is about to be looked at.
+        if one is None or other is None or after.get(pair) in (before.get(pair), UNKNOWN):
             continue
         src, dst = sorted((one, other))
         id_ = edge_id(KIND, src, dst)
@@ -198,8 +202,13 @@ def _join(
             weight = company_weight(after[pair] / _MILLION)
             now = work.night.now
             writes.batch.edges.append(Edge(id_, src, dst, KIND, weight, via=VIA, created=now, updated=now))
+            if before.get(pair) == UNKNOWN:
+                unsure.append(id_)
         else:
             writes.batch.remove_edges.append(id_)
+    there = work.night.store.edges(work.night.scope, unsure) if unsure else {}
+    as_it_was = {(id_, edge.weight) for id_, edge in there.items()}
+    writes.batch.edges = [edge for edge in writes.batch.edges if (edge.id, edge.weight) not in as_it_was]
 
 
 def _pair(row: Sequence[int]) -> tuple[int, int]:
@@ -213,5 +222,5 @@ def _shares(rows: Iterable[Row], pairs: Collection[tuple[int, int]]) -> dict[tup
     for row in rows:
         pair = _pair(row)
         if pair in pairs:
-            found[pair] = max(row.third, found.get(pair, 0))
+            found[pair] = max(row.third, found.get(pair, UNKNOWN))
     return found

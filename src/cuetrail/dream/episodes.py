@@ -21,7 +21,7 @@ from itertools import count
 from cuetrail.dream.night import BATCH, Night, Work
 from cuetrail.ingest.build import edge_id
 from cuetrail.model import Edge, Node, PassReport
-from cuetrail.store.dreams import Book, Row, Slice, Writes, hashed
+from cuetrail.store.dreams import Book, Row, Slice, Writes, hashed, named, numbered
 
 NAME = "episodes"
 VERSION = "2"
@@ -212,7 +212,12 @@ def _nodes(work: Work, clusters: Sequence[Sequence[Row]], numbers: Sequence[int]
 
 
 def _id(number: int) -> str:
-    return f"episode-{number % 2**64:016x}"
+    return named(KIND, number)
+
+
+def number_of(id_: str) -> int | None:
+    """The number of the episode with this id; None if it is none's."""
+    return numbered(KIND, id_)
 
 
 def _edge_id(atom: str, episode: str) -> str:

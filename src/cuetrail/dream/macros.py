@@ -15,7 +15,7 @@ from cuetrail.dream.telling import called
 from cuetrail.ingest.build import edge_id
 from cuetrail.lifecycle import DAY
 from cuetrail.model import Edge, Node, PassReport
-from cuetrail.store.dreams import Book, Row, Writes, hashed
+from cuetrail.store.dreams import Book, Row, Writes, hashed, named
 
 NAME = "macros"
 KIND = "macro"
@@ -68,7 +68,7 @@ def _settle(work: Work, anchor: int, anchor_id: str, rows: list[Row], old: Node 
 
 def macro_id(anchor: str) -> str:
     """The id of an anchor's macro."""
-    return f"macro-{hashed(anchor) % 2**64:016x}"
+    return named(KIND, hashed(anchor))
 
 
 def _edge(kind: str, src: str, dst: str, now: int) -> Edge:

@@ -145,7 +145,8 @@ def _edge(atom: str, node: str, weight: float, now: int) -> Edge:
 def _count(work: Work, writes: Writes, old: Sequence[Row], new: Sequence[Row], runs: Sequence[tuple[int, int]]) -> None:
     """By how many of its atoms a source names a node; while it is any, there is a Mention at the source's own time."""
     more = Counter((row.third, row.second) for row in new if row.third != row.second)
-    more.subtract((row.third, row.second) for row in old if row.third != row.second)
+    # What was made elsewhere is in the books without being counted.
+    more.subtract((row.third, row.second) for row in old if row.third != row.second and row.fourth)
     changed = {pair for pair, n in more.items() if n}
     rows = [row for row in work.memory.by_first(Book.NAMED, {source for source, _ in changed}) if row[:2] in changed]
     present = {(row.first, row.second): row for row in (*rows, *work.memory.within(Book.NAMED, runs))}

@@ -28,6 +28,7 @@ from cuetrail.dream import (
     stories,
     temporal,
 )
+from cuetrail.dream.adopting import adopt
 from cuetrail.dream.garbage import few_collections
 from cuetrail.dream.night import Night, Pass
 from cuetrail.errors import InputError
@@ -98,7 +99,9 @@ def _run(night: Night, passes: Sequence[Pass], places: Sequence[Scope]) -> list[
     changed = False
     for place in places:
         with few_collections():
-            found = [one(replace(night, scope=place)) for one in passes]
+            there = replace(night, scope=place)
+            adopt(there)
+            found = [one(there) for one in passes]
         changed |= any(report.read or report.wrote or report.removed for report in found)
         totals |= {report.name: _plus(totals[report.name], report) for report in found}
     # When all are through: what is changed in one place is logged for all of them.

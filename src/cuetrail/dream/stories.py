@@ -22,7 +22,7 @@ from cuetrail.dream.telling import called, sampled
 from cuetrail.ingest.build import edge_id
 from cuetrail.lifecycle import DAY
 from cuetrail.model import DERIVED, Edge, Node, PassReport, Where
-from cuetrail.store.dreams import Book, Row, Writes, hashed
+from cuetrail.store.dreams import Book, Row, Writes, hashed, named, numbered
 from cuetrail.store.steps import StepQuery, Ties
 
 NAME = "storylines"
@@ -329,7 +329,12 @@ def texts_of(work: Work, sources: Sequence[int]) -> list[str]:
 
 def story_id(number: int) -> str:
     """The id of a storyline."""
-    return f"storyline-{number % 2**64:016x}"
+    return named(KIND, number)
+
+
+def number_of(id_: str) -> int | None:
+    """The number of the storyline with this id; None if it is none's."""
+    return numbered(KIND, id_)
 
 
 def _edge(kind: str, src: str, dst: str, now: int) -> Edge:

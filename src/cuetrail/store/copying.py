@@ -10,6 +10,7 @@ from typing import Any
 from cuetrail.errors import CuetrailError, InputError
 from cuetrail.model import Edge, Fact, Link, Mention, Node, Note, Scope, SourceFile, Tombstone, Version
 from cuetrail.store.base import NO_VECTORS, Batch, Meaning, Moment, Progress, Record, Store
+from cuetrail.store.dreams import announce
 from cuetrail.store.relations import meaning_of
 
 SIZE = 2_000
@@ -37,7 +38,7 @@ def copy(source: Store, target: Store, progress: Progress | None = None) -> int:
     """Copy everything to an empty memory; how many records. Raises InputError where something is there already.
 
     What is copied is one moment, while others go on writing. What dreaming noted for itself is not copied: the next
-    dream looks at everything anew.
+    dream looks at everything anew, and knows what earlier ones made.
     """
     if target.places(None):
         raise InputError("the memory to copy to is not empty: name another, or one that is new")
@@ -66,6 +67,7 @@ def _copy(moment: Moment, target: Store, progress: Progress | None) -> int:
                     progress("copying", done, 0)
     for place in places:
         target.write(place, Batch(roots=moment.roots(place)))
+        announce(target, place)
     for name, value in moment.kept().items():
         target.keep(name, value)
     return done

@@ -6,6 +6,8 @@ other, so what a rule finds in one place is never carried into another. Quaranti
 
 from __future__ import annotations
 
+import random
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -14,8 +16,8 @@ from typing import Any, NamedTuple, Protocol
 
 import xxhash
 
-from cuetrail.model import Fact, Life, Tag
-from cuetrail.store.base import Batch
+from cuetrail.model import DERIVED, Edge, Fact, Life, Mention, Node, Scope, Tag
+from cuetrail.store.base import Batch, Record, Store
 
 _TWO64 = 1 << 64
 
@@ -26,6 +28,22 @@ def hashed(text: str) -> int:
     """A text as a number that fits a ledger; it says nothing of the text, so it may outlive what was forgotten."""
     value = xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))
     return value - _TWO64 if value >= _TWO64 >> 1 else value
+
+
+def named(kind: str, number: int) -> str:
+    """The id of what a dream made, by the number it has in the ledger.
+
+    >>> named("episode", -1), numbered("episode", "episode-ffffffffffffffff"), numbered("episode", "my holiday")
+    ('episode-ffffffffffffffff', -1, None)
+    """
+    return f"{kind}-{number % _TWO64:016x}"
+
+
+def numbered(kind: str, id_: str) -> int | None:
+    """The number of what has such an id; None if it is of another kind."""
+    found = re.fullmatch(re.escape(kind) + "-([0-9a-f]{16})", id_)
+    value = int(found[1], 16) if found else None
+    return value - _TWO64 if value is not None and value >= _TWO64 >> 1 else value
 
 
 class Book(IntEnum):
@@ -46,6 +64,7 @@ class Book(IntEnum):
     PLACED = 22  # source, number of its storyline, anchor of that, the source's time
     STORY = 23  # number of a storyline, its anchor, time of its last source, whether it is open
     SUMMED = 24  # atom, source whose summary it is part of
+    BROUGHT = 30  # random number of an import or copy that brought what dreams made elsewhere
 
 
 class Row(NamedTuple):
@@ -157,6 +176,18 @@ class Saved(NamedTuple):
     dropped: int
 
 
+def is_dreamt(record: Record) -> bool:
+    """Whether a dream made this record."""
+    if isinstance(record, Edge):
+        return record.via is not None and record.via.startswith("dream:")
+    return isinstance(record, Mention) or (isinstance(record, Node) and record.kind in ("episode", *DERIVED))
+
+
+def announce(store: Store, place: Scope) -> None:
+    """Note that something came to a place that dreams made elsewhere: the next dream takes it into its books."""
+    store.dreaming(place, "").save(Writes(put=[(Book.BROUGHT, Row(random.getrandbits(62)))]))
+
+
 class Dreaming(Protocol):
     """One pass at work in one place. It knows the changes that were there when it began; later ones wait."""
 
@@ -173,6 +204,7 @@ class Dreaming(Protocol):
     def tags(self) -> list[str]: ...
     def carriers(self, tags: Collection[int]) -> list[int]: ...
     def nodes(self, keys: Collection[int]) -> dict[int, Brief]: ...
+    def keys(self, ids: Collection[str]) -> dict[str, int]: ...
     def sources(self, keys: Collection[int]) -> dict[int, int]: ...
     def joined(self, keys: Collection[int]) -> set[tuple[int, int]]: ...
     def lives(self, before: int, after: int, limit: int) -> list[Living]: ...

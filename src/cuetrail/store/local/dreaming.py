@@ -221,6 +221,15 @@ class LocalDreaming:
                 found.update((row[0], Brief(*row[1:])) for row in db.execute(query, (self.part, *some)))
         return found
 
+    def keys(self, ids: Collection[str]) -> dict[str, int]:
+        """The keys of those of these ids that are of nodes in this place."""
+        found: dict[str, int] = {}
+        with self.db.reading() as db:
+            for some in chunks(sorted(ids)):
+                query = f"SELECT id, key FROM nodes WHERE part = ? AND id IN ({marks(len(some))})"
+                found.update(db.execute(query, (self.part, *some)).fetchall())
+        return found
+
     def sources(self, keys: Collection[int]) -> dict[int, int]:
         """For atoms that came from a file, the node of that file."""
         found: dict[int, int] = {}

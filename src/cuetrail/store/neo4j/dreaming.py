@@ -177,6 +177,12 @@ class Neo4jDreaming:
         found = (row for some in chunks(sorted(keys)) for row in self._rows(query, keys=some))
         return {key: Brief(*rest) for key, *rest in found}
 
+    def keys(self, ids: Collection[str]) -> dict[str, int]:
+        """The keys of those of these ids that are of nodes in this place."""
+        query = "UNWIND $uids AS uid MATCH (n:CueNode {uid: uid}) RETURN n.id, n.key"
+        uids = [uid(self.part, id_) for id_ in sorted(ids)]
+        return {id_: key for some in chunks(uids) for id_, key in self._rows(query, uids=some)}
+
     def sources(self, keys: Collection[int]) -> dict[int, int]:
         """For atoms that came from a file, the node of that file."""
         query = (

@@ -109,3 +109,17 @@ def test_dreaming_in_between_changes_nothing_in_the_end(
                 assert memory.doctor() == []
                 found.append(state(memory))
         assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("leaving", [forgetting, lambda id_: setting_aside(id_, undo=False)])
+def test_an_episode_that_all_its_atoms_leave_at_once_goes(tmp_path: Path, leaving: Callable[[str], Step]) -> None:
+    with Memory(tmp_path, embedder=None) as memory:
+        for number in range(4):
+            memory.add(f"thing {number}", id=f"a{number}", at=MONDAY + number * MINUTE)
+        memory.dream(now=MONDAY)
+        (episode,) = episodes(memory)
+        for number in range(4):
+            leaving(f"a{number}")(memory)
+        memory.dream(now=MONDAY)
+        assert memory.get(episode) is None
+        assert idle(memory.dream(now=MONDAY))

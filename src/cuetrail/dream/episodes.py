@@ -45,8 +45,9 @@ def episodes(night: Night) -> PassReport:
         work.save(_noted(work, some))
     writes = Writes()
     for low, high in _stretches(work):
-        writes = _settle(work, writes, work.memory.between(Book.TIMELINE, low, high))
-        writes.drop += [(Book.MOVED, row) for row in work.memory.between(Book.MOVED, low, high)]
+        moved = work.memory.between(Book.MOVED, low, high)
+        writes = _settle(work, writes, work.memory.between(Book.TIMELINE, low, high), {row.first for row in moved})
+        writes.drop += [(Book.MOVED, row) for row in moved]
         writes = _flushed(work, writes)
     if writes.drop:
         work.save(writes)
@@ -70,7 +71,8 @@ def _noted(work: Work, some: Slice) -> Writes:
     come = [row for key, row in new.items() if key not in old or old[key].second != row.second]
     writes.drop = [(Book.TIMELINE, row) for row in gone]
     writes.put = [(Book.TIMELINE, row) for row in come]
-    writes.put += [(Book.MOVED, Row(0, time)) for time in sorted({row.second for row in (*gone, *come)})]
+    # An episode that all atoms have left is in none of their rows any more.
+    writes.put += [(Book.MOVED, row) for row in sorted({Row(row.third, row.second) for row in (*gone, *come)})]
     # One that is in quarantine is gone, but has its edge still.
     atoms = work.memory.nodes([row.first for row in gone if row.third])
     edges = (_edge_id(atoms[row.first].id, _id(row.third)) for row in gone if row.first in atoms and row.third)
@@ -120,8 +122,9 @@ def _end(moved: Sequence[int], times: Sequence[int], horizon: int) -> int | None
     return found
 
 
-def _settle(work: Work, writes: Writes, rows: Sequence[Row]) -> Writes:
-    """The episodes of a stretch of time, in place of those that were there; what of it is still to be written.
+def _settle(work: Work, writes: Writes, rows: Sequence[Row], left: set[int]) -> Writes:
+    """The episodes of a stretch of time, in place of those that were there or `left` by some of their atoms; what of it
+    is still to be written.
 
     It may take several transactions. The last one says that the stretch is settled, so one that was not reached is
     made up for by the next dream.
@@ -142,7 +145,8 @@ def _settle(work: Work, writes: Writes, rows: Sequence[Row]) -> Writes:
             if number:
                 writes.batch.edges.append(_edge(atom, _id(number), work.night.now))
         writes = _flushed(work, writes)
-    writes.batch.remove_nodes += [_id(number) for number in sorted({row.third for row in rows} - {0, *numbers})]
+    before = left.union(row.third for row in rows)
+    writes.batch.remove_nodes += [_id(number) for number in sorted(before - {0, *numbers})]
     return writes
 
 

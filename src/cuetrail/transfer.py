@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -214,18 +214,26 @@ def _take(
         stones += [line for line in kept if isinstance(line.record, Tombstone)]
         here = _here(target, kept)
         news = [line for line in kept if not isinstance(line.record, Tombstone) and not _is_known(line, here, target)]
+        # Before it is here: should this break off, the next dream must know of it.
+        coming = {line.team for line in news if is_dreamt(line.record)} - dreamt
+        _announce(target, coming)
+        dreamt |= coming
         failed = set(map(id, _write_all(target, news, path, errors)))
-        dreamt |= {line.team for line in news if id(line) not in failed and is_dreamt(line.record)}
         counts.update(name for line in kept if id(line) not in failed for name in _counted(line.record, here))
         counts["forgotten"] += sum(node.id in refused for node in nodes)
         counts["cut"] += sum(bool(text) for text in left.values())
         if progress:
             progress("importing", counts["records"], 0)
     _write_all(target, stones, path, errors)
-    for team in dreamt:
-        announce(target.store, _place(target, team))
+    # A dream may have been at work meanwhile.
+    _announce(target, dreamt)
     numbers: Any = counts
     return ImportReport(**numbers, errors=tuple(errors))
+
+
+def _announce(target: Target, teams: Iterable[str | None]) -> None:
+    for team in teams:
+        announce(target.store, _place(target, team))
 
 
 def _shortened(line: Line, left: Mapping[str, str]) -> Line:

@@ -2,25 +2,32 @@
 
 The books know nodes by the engine's own numbers, so they cannot move themselves. Without them a dream would not know
 what it may change or remove, and make some of it a second time. What is adopted is looked at anew by the pass that
-makes such things: it keeps what its rule gives, and removes the rest.
+makes such things: it keeps what its rule gives, and removes the rest. Where the books have a row already, what came
+may have been put over what they tell of, or stand beside it; the books are right.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TypeVar
 
 from cuetrail.dream import cooccurrence, episodes, mentions, stories
 from cuetrail.dream.night import BATCH, Night, Work
 from cuetrail.lifecycle import SEMANTIC
-from cuetrail.model import Edge, Mention, Node
-from cuetrail.store.base import Record
-from cuetrail.store.dreams import Book, Brief, Row, Writes
+from cuetrail.model import Edge, Mention, Node, Where
+from cuetrail.store.base import Batch, Record
+from cuetrail.store.dreams import Book, Brief, Mark, Row, Writes
 from cuetrail.store.steps import StepQuery, Ties
 
 NAME = "adopting"
+
+# Of what is set aside or archived, too.
+EVERY = Where(quarantined=True, archived=True)
+
+# For how many gaps an episode is taken to be one; the end that a file states may be any.
+MOST_BRIDGES = 20_000
 
 _R = TypeVar("_R", Node, Edge, Mention)
 
@@ -31,11 +38,26 @@ def adopt(night: Night) -> None:
     brought = work.memory.all(Book.BROUGHT)
     if not brought:
         return
+    _begin_anew(night)
     records = (record for team, record in night.store.scan(night.scope) if team == night.scope.share)
     made = (record for record in records if _is_of_passes(record))
+    sittings: list[str] = []
+    told: list[str] = []
     while some := list(islice(made, BATCH)):
         work.save(_adopted(work, some))
+        sittings += (node.id for node in _of(Node, some) if node.kind == episodes.KIND)
+        told += (node.id for node in _of(Node, some) if node.kind == stories.KIND)
+    _check_sittings(work, sittings)
+    _check_stories(work, told)
     work.save(Writes(drop=[(Book.BROUGHT, row) for row in brought]))
+
+
+def _begin_anew(night: Night) -> None:
+    """Have the passes look at every atom: of those whose edges alone came the log does not tell."""
+    for name, version in ((mentions.NAME, mentions.VERSION), (episodes.NAME, episodes.VERSION)):
+        work = Work(night, name)
+        if work.memory.begun(version):
+            work.save(Writes(mark=Mark(version, -1, 0, -1, 0, 0)))
 
 
 def _is_of_passes(record: Record) -> bool:
@@ -46,7 +68,7 @@ def _is_of_passes(record: Record) -> bool:
 
 
 def _adopted(work: Work, some: Sequence[Record]) -> Writes:
-    """Rows for these records, where the books have none yet."""
+    """Rows for these records, where the books have none yet or another."""
     edges: dict[str | None, list[Edge]] = defaultdict(list)
     for edge in _of(Edge, some):
         edges[edge.via].append(edge)
@@ -54,7 +76,7 @@ def _adopted(work: Work, some: Sequence[Record]) -> Writes:
     writes = Writes()
     _names(known, writes, edges[mentions.VIA])
     _company(known, writes, edges[cooccurrence.VIA])
-    _sittings(known, writes, edges[episodes.VIA], [node for node in _of(Node, some) if node.kind == episodes.KIND])
+    _sittings(known, writes, edges[episodes.VIA])
     _mentions(known, writes, _of(Mention, some))
     _stories(known, writes, edges[stories.VIA], [node for node in _of(Node, some) if node.kind == stories.KIND])
     return writes
@@ -97,35 +119,65 @@ def _ends(record: Record) -> tuple[str, ...]:
 
 
 def _names(known: _Known, writes: Writes, edges: Sequence[Edge]) -> None:
-    """Who names whom; how often is found when the texts are read."""
+    """Who names whom; how often is found when the texts are read. All that such a text names has other company."""
     pairs = set(known.pairs(edges))
-    pairs -= known.rows(Book.OCCURS, (atom for atom, _ in pairs)).keys()
-    sources = known.work.memory.sources({atom for atom, _ in pairs})
-    for atom, node in sorted(pairs):
-        writes.put += [(Book.OCCURS, Row(atom, node, sources.get(atom, atom))), (Book.TOUCHED, Row(node))]
+    there = known.rows(Book.OCCURS, (atom for atom, _ in pairs))
+    pairs -= there.keys()
+    atoms = {atom for atom, _ in pairs}
+    sources = known.work.memory.sources(atoms)
+    writes.put += ((Book.OCCURS, Row(*pair, sources.get(pair[0], pair[0]))) for pair in sorted(pairs))
+    company = {node for atom, node in (*pairs, *there) if atom in atoms}
+    writes.put += ((Book.TOUCHED, Row(node)) for node in sorted(company))
 
 
 def _company(known: _Known, writes: Writes, edges: Sequence[Edge]) -> None:
-    """Who is joined to whom, without the share: both may have chosen."""
-    pairs = {pair for one, other in known.pairs(edges) for pair in ((one, other), (other, one))}
-    pairs -= known.rows(Book.TOGETHER, (node for node, _ in pairs)).keys()
-    for node, other in sorted(pairs):
-        writes.put.append((Book.TOGETHER, Row(node, other, cooccurrence.UNKNOWN)))
-        writes.put.append((Book.TOUCHED, Row(node)))
+    """Who is joined to whom, without the share: both may have chosen. What the books have by this weight stays."""
+    weights = {pair: edge.weight for edge in edges for pair in known.pairs([edge])}
+    there = known.rows(Book.TOGETHER, {node for pair in weights for node in pair})
+    for (one, other), weight in sorted(weights.items()):
+        both = ((one, other), (other, one))
+        if weight != cooccurrence.weight_of([there[pair] for pair in both if pair in there]):
+            writes.put += ((Book.TOGETHER, Row(*pair, cooccurrence.UNKNOWN)) for pair in both)
+            writes.put += ((Book.TOUCHED, Row(node)) for node in (one, other))
 
 
-def _sittings(known: _Known, writes: Writes, edges: Sequence[Edge], nodes: Sequence[Node]) -> None:
-    """Which atom is in which episode. An episode whose atoms did not come goes."""
-    numbers = {edge.src: number for edge in edges if (number := episodes.number_of(edge.dst)) is not None}
-    atoms = {known.keys[atom]: number for atom, number in numbers.items() if atom in known.keys}
-    there = {atom for atom, _ in known.rows(Book.TIMELINE, atoms)}
-    for atom in sorted(atoms.keys() - there):
-        at = known.briefs[atom].at
-        writes.put += [(Book.TIMELINE, Row(atom, at, atoms[atom])), (Book.MOVED, Row(0, at))]
-    ids = tuple(node.id for node in nodes)
-    query = StepQuery(ids, 1, "in", Ties(kinds=(episodes.EDGE,)))
-    steps = known.work.night.store.steps(known.work.night.scope, query) if ids else {}
-    writes.batch.remove_nodes += [id_ for id_ in ids if not steps.get(id_)]
+def _sittings(known: _Known, writes: Writes, edges: Sequence[Edge]) -> None:
+    """Which atom is in which episode; of two, in the one that the books have. One that has moved in time is in none."""
+    ends = [(edge, known.keys.get(edge.src), episodes.number_of(edge.dst)) for edge in edges]
+    there = {atom: row for (atom, _), row in known.rows(Book.TIMELINE, (atom for _, atom, _ in ends if atom)).items()}
+    spans = _spans(known, {edge.dst for edge in edges})
+    for edge, atom, number in ends:
+        if atom is None or number is None:
+            continue
+        row = there.get(atom) or Row(atom, known.briefs[atom].at)
+        start, end = spans.get(edge.dst, (row.second, row.second))
+        if row.third != number and (row.third or not start <= row.second <= end):
+            writes.batch.remove_edges.append(edge.id)
+        else:
+            there[atom] = row._replace(third=number)
+            writes.put.append((Book.TIMELINE, there[atom]))
+        writes.put.append((Book.MOVED, Row(0, row.second)))
+    # Without a gap, so that what is left of an episode is looked at together.
+    bridges = {
+        time for start, end in spans.values() for time in islice(range(start, end + 1, episodes.GAP), MOST_BRIDGES)
+    }
+    writes.put += ((Book.MOVED, Row(0, time)) for time in sorted(bridges))
+
+
+def _spans(known: _Known, ids: Collection[str]) -> dict[str, tuple[int, int]]:
+    """From when to when these episodes went."""
+    nodes = known.work.night.store.get(known.work.night.scope, sorted(ids))
+    spans = {id_: (node.props.get("start"), node.props.get("end")) for id_, node in nodes.items()}
+    return {id_: (a, b) for id_, (a, b) in spans.items() if isinstance(a, int) and isinstance(b, int)}
+
+
+def _check_sittings(work: Work, ids: Sequence[str]) -> None:
+    """Remove the episodes of which no atom is left, or came."""
+    for start in range(0, len(ids), BATCH):
+        some = tuple(ids[start : start + BATCH])
+        query = StepQuery(some, 1, "in", Ties(kinds=(episodes.EDGE,)), EVERY)
+        steps = work.night.store.steps(work.night.scope, query)
+        work.save(Writes(batch=Batch(remove_nodes=[id_ for id_ in some if not steps.get(id_)])))
 
 
 def _mentions(known: _Known, writes: Writes, found: Sequence[Mention]) -> None:
@@ -133,6 +185,11 @@ def _mentions(known: _Known, writes: Writes, found: Sequence[Mention]) -> None:
     pairs = {pair: record.at for record in found for pair in known.pairs([record])}
     there = known.rows(Book.NAMED, (source for source, _ in pairs))
     placed = {source for source, _ in known.rows(Book.PLACED, (source for source, _ in pairs))}
+    writes.put += (
+        (Book.NAMED, row._replace(fourth=pairs[pair]))
+        for pair, row in there.items()
+        if row.fourth != pairs.get(pair, row.fourth)
+    )
     for pair in sorted(pairs.keys() - there.keys()):
         writes.put.append((Book.NAMED, Row(*pair, 0, pairs[pair])))
         if known.briefs[pair[1]].kind in SEMANTIC and pair[0] not in placed:
@@ -150,14 +207,38 @@ def _stories(known: _Known, writes: Writes, edges: Sequence[Edge], nodes: Sequen
         number, anchor = stories.number_of(node.id), next((anchors.get(end) for end in _ends(node)), None)
         if number is not None and anchor is not None:
             rows[node.id] = Row(number, anchor, int(node.props.get("end", node.at)), int(bool(node.props.get("open"))))
-    there = {first for first, _ in known.rows(Book.STORY, (row.first for row in rows.values()))}
-    writes.put += [(Book.STORY, row) for row in rows.values() if row.first not in there]
-    placing = {known.keys[edge.src]: rows[edge.dst] for edge in parts if edge.src in known.keys and edge.dst in rows}
-    placed = {source for source, _ in known.rows(Book.PLACED, placing)}
-    for source in sorted(placing.keys() - placed):
+    begun = {first for first, _ in known.rows(Book.STORY, (row.first for row in rows.values()))}
+    writes.put += [(Book.STORY, row) for row in rows.values() if row.first not in begun]
+    joining = [(edge, known.keys[edge.src]) for edge in parts if edge.src in known.keys and edge.dst in rows]
+    placed = dict(known.rows(Book.PLACED, (source for _, source in joining)).keys())
+    placing: dict[int, Row] = {}
+    for edge, source in joining:
+        # A source is in one storyline at most: of two, in the one that the books have.
+        if placed.setdefault(source, rows[edge.dst].first) != rows[edge.dst].first:
+            writes.batch.remove_edges.append(edge.id)
+        else:
+            placing[source] = rows[edge.dst]
+    there = {source for source, _ in known.rows(Book.PLACED, placing)}
+    for source in sorted(placing.keys() - there):
         story = placing[source]
         writes.put.append((Book.PLACED, Row(source, story.first, story.second, known.briefs[source].at)))
-    loose = known.work.memory.by_first(Book.LOOSE, placing.keys() - placed)
+    loose = known.work.memory.by_first(Book.LOOSE, placing.keys() - there)
     writes.drop += [(Book.LOOSE, row) for row in loose]
     # Mentions of the same batch, which are not in the books yet.
     writes.put = [(book, row) for book, row in writes.put if book != Book.LOOSE or row.first not in placing]
+
+
+def _check_stories(work: Work, ids: Sequence[str]) -> None:
+    """Have those told anew that tell of other sources than they have."""
+    for start in range(0, len(ids), BATCH):
+        nodes = work.night.store.get(work.night.scope, ids[start : start + BATCH])
+        numbers = {number: node for id_, node in nodes.items() if (number := stories.number_of(id_)) is not None}
+        times: dict[int, list[int]] = defaultdict(list)
+        for row in work.memory.by_second(Book.PLACED, numbers):
+            times[row.second].append(row.fourth)
+        stale = [
+            number
+            for number, node in numbers.items()
+            if (node.props.get("sources"), node.props.get("end")) != (len(times[number]), max(times[number], default=0))
+        ]
+        work.save(Writes(put=[(Book.UNTOLD, Row(number)) for number in sorted(stale)]))

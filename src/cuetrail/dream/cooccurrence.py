@@ -211,6 +211,11 @@ def _join(
     writes.batch.edges = [edge for edge in writes.batch.edges if (edge.id, edge.weight) not in as_it_was]
 
 
+def weight_of(rows: Sequence[Row]) -> float | None:
+    """The weight of the edge that these choices of two nodes of each other give; None if there are none."""
+    return company_weight(max(row.third for row in rows) / _MILLION) if rows else None
+
+
 def _pair(row: Sequence[int]) -> tuple[int, int]:
     one, other = row[:2]
     return (one, other) if one < other else (other, one)

@@ -59,7 +59,8 @@ def storylines(night: Night) -> PassReport:
 def _heal(work: Work) -> None:
     """Sources whose mention is gone leave their storyline; those of a storyline that is gone are in none again."""
     gone = work.memory.all(Book.UNTOLD)
-    left: set[int] = set()
+    # Those that came from elsewhere and do not tell of what they have.
+    left = {row.first for row in gone if not row.second}
     for row in gone:
         writes = Writes(drop=[(Book.UNTOLD, row), (Book.LOOSE, row)])
         for placed in work.memory.by_first(Book.PLACED, [row.first]):

@@ -57,10 +57,10 @@ class Book(IntEnum):
     TOUCHED = 6  # node whose company is to be counted
     TOGETHER = 7  # node, node it is often named with, share in millionths, how often
     TIMELINE = 8  # atom, its time, number of its episode or 0
-    MOVED = 9  # 0, time at which atoms came or went
+    MOVED = 9  # number of the episode they left or 0, time at which atoms came or went
     TURNED = 10  # atom, node it names since or no longer
     LOOSE = 20  # source in no storyline yet, node it names, the source's time, whether it stands between several
-    UNTOLD = 21  # source, node it no longer names
+    UNTOLD = 21  # source, node it no longer names; or number of a storyline that is to be told anew, 0
     PLACED = 22  # source, number of its storyline, anchor of that, the source's time
     STORY = 23  # number of a storyline, its anchor, time of its last source, whether it is open
     SUMMED = 24  # atom, source whose summary it is part of
@@ -184,7 +184,9 @@ def is_dreamt(record: Record) -> bool:
 
 
 def announce(store: Store, place: Scope) -> None:
-    """Note that something came to a place that dreams made elsewhere: the next dream takes it into its books."""
+    """Note that something comes to a place that dreams made elsewhere: the next dream takes it into its books."""
+    # The place may be new.
+    store.write(place, Batch())
     store.dreaming(place, "").save(Writes(put=[(Book.BROUGHT, Row(random.getrandbits(62)))]))
 
 

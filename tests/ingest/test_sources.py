@@ -54,9 +54,11 @@ def test_a_chat_keeps_its_turns_in_order_with_their_speakers(vault: Vault, memor
 
 @contextmanager
 def watched(
-    vault: Vault, memory: Memory, on_report: Callable[[IngestReport], None] = lambda _: None
+    vault: Vault, memory: Memory, on_report: Callable[[IngestReport], None] = lambda _: None, path: str = ""
 ) -> Iterator[queue.Queue[IngestReport]]:
-    """The reports of a thread that watches the vault; it must end when it is told to. It waits for `on_report`."""
+    """The reports of a thread that watches the vault, or a path in it; it must end when it is told to. It waits for
+    `on_report`.
+    """
     reports: queue.Queue[IngestReport] = queue.Queue()
     stop = threading.Event()
 
@@ -65,7 +67,7 @@ def watched(
         reports.put(report)
 
     thread = threading.Thread(
-        target=memory.ingest, args=(vault.root,), kwargs={"watch": True, "on_report": tell, "stop": stop}
+        target=memory.ingest, args=(vault.root / path,), kwargs={"watch": True, "on_report": tell, "stop": stop}
     )
     thread.start()
     try:
@@ -144,6 +146,19 @@ def test_a_folder_made_anew_at_once_is_followed_each_time(vault: Vault, memory: 
             vault.root.mkdir()
             vault.write(f"{time}.md", f"Time {time}.")
             assert _first(reports, lambda report: report.added > 0).added == 1
+
+
+@pytest.mark.parametrize("path", ["", "link.md"])
+def test_watching_follows_what_links_lead_to(vault: Vault, memory: Memory, tmp_path: Path, path: str) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "a.md").write_text("Alpha.")
+    (vault.root / "link.md").symlink_to(elsewhere / "a.md")
+    with watched(vault, memory, path=path) as reports:
+        assert reports.get(timeout=30).added == 1
+        for number in range(2):
+            (elsewhere / "a.md").write_text(f"Alpha and number {number}.")
+            assert _first(reports, lambda report: report.added > 0).removed == 1
 
 
 def _first(reports: queue.Queue[IngestReport], wanted: Any) -> IngestReport:

@@ -144,6 +144,13 @@ def _below(top: Path, skip: Sequence[Path], closed: list[OSError]) -> Iterator[P
                 yield file
 
 
+def links(path: Path, skip: Sequence[Path]) -> list[Path]:
+    """The files to read below a path, or the one that it is, that are links to others."""
+    if path.is_symlink() and not path.is_dir():
+        return [path]
+    return [file for file in _below(path, skip, []) if file.is_symlink()]
+
+
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()

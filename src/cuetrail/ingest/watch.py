@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cuetrail.errors import InputError, ReadError
 from cuetrail.ingest.pipeline import Options, Writer, ingest_path
-from cuetrail.ingest.walk import is_own
+from cuetrail.ingest.walk import is_own, links
 from cuetrail.model import FileError, IngestReport, Scope
 from cuetrail.store.base import Store
 
@@ -95,11 +95,13 @@ def watch_path(
                 continue
             return
         lost, first = False, True
+        linked: dict[Path, _Stamp] = {}
         for changes in watch.rounds():
             if changes is None or _identity(folder) != there:
                 break
             # What changed before the watch began is in no event, so its first round looks without one.
-            if changes or first:
+            if changes or first or any(_stamp(file) != was for file, was in linked.items()):
+                linked = {file: _stamp(file) for file in links(path, options.skip)}
                 report = look()
                 if report.errors or changes or report.unchanged_files < report.files or report.removed_files:
                     yield report
@@ -113,6 +115,18 @@ def _look(store: Store, scope: Scope, path: Path, options: Options, write: Write
         return ingest_path(store, scope, path, options, write, None)
     except InputError as error:
         return IngestReport(files=1, errors=(FileError(str(path), str(error)),))
+
+
+_Stamp = tuple[int, int, int] | None
+
+
+def _stamp(file: Path) -> _Stamp:
+    """What tells that a file was changed where a link leads to, which may be a folder that is not watched."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return (found.st_ino, found.st_mtime_ns, found.st_size)
 
 
 def _identity(folder: Path) -> tuple[int, int] | None:

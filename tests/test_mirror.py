@@ -488,6 +488,24 @@ def test_a_moved_memory_keeps_its_mirror_and_a_copy_has_none(brain: Path, tmp_pa
         assert shown(brain) == {PAGE: ["c"]}
 
 
+def test_a_moved_memory_says_of_a_mirror_that_it_stays_as_it_is_until_it_is_kept_again(
+    brain: Path, tmp_path: Path
+) -> None:
+    with opened(tmp_path / "memory") as memory:
+        memory.add("one", id="a")
+        memory.mirror(brain)
+    shutil.copytree(tmp_path / "memory", tmp_path / "copy")
+    (tmp_path / "memory").rename(tmp_path / "moved")
+    with opened(tmp_path / "moved") as moved:
+        assert "which is gone" in moved.ingest_text("two", source="s").notices[0]
+        with pytest.raises(MirrorError, match="it is forgotten, but a mirror may still show it"):
+            moved.forget("a")
+        moved.mirror(brain)
+        assert moved.ingest_text("three", source="s").notices == ()
+    with opened(tmp_path / "copy") as copy:
+        assert copy.ingest_text("two", source="s").notices == ()
+
+
 def test_a_restored_memory_takes_its_mirror_along(memory: Memory, brain: Path, tmp_path: Path) -> None:
     from cuetrail.memory import restore
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -58,6 +59,20 @@ def kept(store: Store, memory: Path) -> dict[Path, Kept]:
         if said["memory"] == str(memory.resolve()):
             scope = Scope(said["tenant"], said["user"], tuple(said["teams"]))
             found[Path(name.removeprefix(_NAME))] = Kept(scope, said.get("state", "kept"), said.get("device"))
+    return found
+
+
+def _orphans(store: Store, scope: Scope, memory: Path) -> dict[Path, str]:
+    """The mirrors of this user that the memory kept where it was before it was moved, and that place."""
+    found = {}
+    for name, value in sorted(store.kept(_NAME).items()):
+        said, place = json.loads(value), Path(name.removeprefix(_NAME))
+        was = said["memory"]
+        if (said["tenant"], said["user"]) != (scope.tenant, scope.user) or was == str(memory.resolve()):
+            continue
+        # Where it was not moved but copied, the mirrors are the original's.
+        if not os.path.lexists(was) and (mark := read_mark(place)) is not None and mark.memory == was:
+            found[place] = was
     return found
 
 
@@ -141,6 +156,10 @@ def follow(
                 done.problems.append(str(error))
             except OSError as error:
                 done.problems.append(f"the mirror in {place} cannot be reached ({error}): it is tried again")
+    with suppress(OSError, CuetrailError):
+        for place, was in _orphans(store, scope, memory).items():
+            said = f"the mirror in {place} was kept by a memory in {was}, which is gone, and stays as it is"
+            done.problems.append(f"{said}: `cuetrail mirror {place}` keeps it for this one, or delete it")
     return done
 
 

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from cuetrail.model import Edge, Fact, Mention, Node, Note, Scope
+from cuetrail.model import Edge, Fact, Life, Mention, Node, Note, Scope, TextQuery, Where
 from cuetrail.store.base import Batch
+from cuetrail.store.dreams import Book
 from cuetrail.store.energy import Level, Spark
 from cuetrail.store.local import LocalStore
-from cuetrail.store.neo4j import Neo4jStore
+from cuetrail.store.neo4j import Neo4jStore, relations
 from cuetrail.store.neo4j.connection import rows
 from cuetrail.store.relations import RelationQuery
 from cuetrail.store.steps import StepQuery
@@ -43,10 +44,19 @@ ASKED: dict[str, Callable[[Neo4jStore], object]] = {
     "relationships": lambda store: store.related(ME, RelationQuery(("sea",), 5, 0)),
     "names that became edges": lambda store: store.dreaming(ME, "mentions").joined([1, 2]),
 }
+KINDS: dict[str, Callable[[Neo4jStore], object]] = {
+    "core memories": lambda store: store.core(ME, ["person"], 5),
+    "the newest of a kind": lambda store: store.text(ME, TextQuery(""), 5, Where(kinds=("person",))),
+    "who is awake": lambda store: store.dreaming(ME, "stories").awake(Book.LOOSE),
+}
 
 
 def planned(query: str, given: dict[str, Any], tx: Any) -> list[str]:
     return list(operators(tx.run(f"EXPLAIN {query}", given).consume().plan))
+
+
+def planned_by(store: Neo4jStore, asked: Query) -> list[str]:
+    return store.connection.writing(partial(planned, *asked))
 
 
 def operators(plan: Any) -> Iterator[str]:
@@ -110,3 +120,59 @@ def assert_narrow(store: Neo4jStore, queries: list[Query]) -> None:
         # All places are few.
         wide = [step for step in found if "CuePlace" not in step and re.search(r"Scan|C\w+\(part\b", step)]
         assert wide == [], "\n".join((query, *found))
+
+
+@pytest.mark.parametrize("asked", KINDS)
+def test_nodes_of_a_kind_are_read_past_all_others(watched: tuple[Neo4jStore, list[Query]], asked: str) -> None:
+    store, queries = watched
+    store.connection.writing(lambda tx: rows(tx, "CALL db.prepareForReplanning()"))
+    store.write(ME, Batch(nodes=[Node(f"n{number}") for number in range(1_000)]))
+    store.write(ME, Batch(nodes=[Node("ann", "person", "Ann", life=Life(state="core"))]))
+    store.connection.reading(lambda tx: rows(tx, "CALL db.clearQueryCaches()"))
+    queries.clear()
+    KINDS[asked](store)
+    plans = [planned_by(store, one) for one in queries if "n.kind IN" in one[0]]
+    assert plans
+    for plan in plans:
+        assert any("CueNode(part, kind, key)" in step for step in plan), "\n".join(plan)
+
+
+def test_what_is_written_is_found_at_once_though_much_came_since_the_server_last_looked(
+    watched: tuple[Neo4jStore, list[Query]],
+) -> None:
+    store, queries = watched
+    store.connection.writing(lambda tx: rows(tx, "CALL db.prepareForReplanning()"))
+    nodes = [Node(f"n{number}") for number in range(1_000)]
+    batch = Batch(
+        nodes=nodes,
+        edges=[Edge(f"e{node.id}", node.id, "n0", via=f"name:{node.id}") for node in nodes],
+        facts=[Fact(f"f{node.id}", node.id, "likes", object="n0") for node in nodes],
+        mentions=[Mention(node.id, "n0", 1) for node in nodes],
+    )
+    # Planned while there is nothing, and once more when there is much.
+    for _ in range(2):
+        queries.clear()
+        store.write(ME, batch)
+        store.edges_via(ME, ["name:n1"])
+        list(store.scan(ME))
+        store.connection.reading(lambda tx: rows(tx, "CALL db.clearQueryCaches()"))
+        each = [one for one in queries if re.match(r"UNWIND \$(rows|uids|norms) AS", one[0])]
+        assert each
+        for query, given in each:
+            found = planned_by(store, (query, given))
+            wide = [step for step in found if re.search(r"Scan|\(part\)", step)]
+            assert wide == [], "\n".join((query, *found))
+    store.write(ME, Batch(remove_nodes=[node.id for node in nodes]))
+
+
+def test_the_server_finds_a_way_by_the_index_it_is_told_to_use_for_notes_on_relationships(
+    watched: tuple[Neo4jStore, list[Query]],
+) -> None:
+    store, _ = watched
+    query = re.sub(r"{(ends|ties)}", "", relations._NOTED).replace("{slot}", "vector")
+    given = {"parts": [1], "now": 0, "query": [1.0], "limit": 5}
+    store.write(ME, Batch(nodes=FEW, edges=EDGES, notes=NOTES))
+    for command in ("CALL db.clearQueryCaches()", "CALL db.prepareForReplanning()"):
+        store.connection.writing(partial(lambda command, tx: rows(tx, command), command))
+        found = planned_by(store, (query, given))
+        assert any("DirectedRelationshipUniqueIndexSeek" in step for step in found), "\n".join(found)

@@ -12,6 +12,7 @@ from cuetrail.store.dreams import Atom, Book, Brief, Living, Mark, Named, Row, S
 from cuetrail.store.neo4j import dreamwrite, facts, lives, texts
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import Connection, chunks, rows
+from cuetrail.store.neo4j.filters import BY_KIND, HAS_KEY
 from cuetrail.store.neo4j.home import NOWHERE
 from cuetrail.store.neo4j.ids import place_uid, uid
 from cuetrail.store.neo4j.places import Runs, head, joined
@@ -163,7 +164,8 @@ class Neo4jDreaming:
         names = [str(name) for (name,) in self._rows("MATCH (t:CueTag {part: $part}) RETURN t.name")]
         uids = [uid(self.part, name) for name in names if hashed(name) in tags]
         query = (
-            "UNWIND $uids AS uid MATCH (:CueTag {uid: uid})<-[:CUE_TAGGED|CUE_TIMED]-(n:CueNode)"
+            "UNWIND $uids AS uid MATCH (t:CueTag {uid: uid})<-[:CUE_TAGGED|CUE_TIMED]-(n)"
+            " USING INDEX SEEK t:CueTag(uid)"
             " WHERE n.part = $part AND n.kind = 'atom' AND n.provenance <> 'quarantine' RETURN DISTINCT n.key"
         )
         return sorted({key for some in chunks(uids) for (key,) in self._rows(query, uids=some)})
@@ -196,7 +198,7 @@ class Neo4jDreaming:
     def joined(self, keys: Collection[int]) -> set[tuple[int, int]]:
         """(atom, node) where a name or link in the atom was made an edge when it was taken in."""
         query = (
-            "UNWIND $keys AS key MATCH (:CueNode {key: key})-[e:CUE_EDGE]->(m)"
+            "UNWIND $keys AS key MATCH (n:CueNode {key: key})-[e:CUE_EDGE]->(m) USING INDEX SEEK n:CueNode(key)"
             " WHERE e.part + 0 = $part AND e.via STARTS WITH 'name:' RETURN DISTINCT key, m.key"
         )
         found = (row for some in chunks(sorted(keys)) for row in self._rows(query, keys=some))
@@ -209,8 +211,8 @@ class Neo4jDreaming:
     def awake(self, book: Book) -> list[int]:
         """People, concepts and entities that somebody has used and that are second in a row of a book, by key."""
         query = (
-            "MATCH (n:CueNode) WHERE n.part = $part AND n.kind IN $kinds AND n.state IN ['active', 'core']"
-            " AND n.provenance <> 'quarantine' AND EXISTS { MATCH (l:CueLedger)"
+            f"MATCH (n:CueNode) {BY_KIND} WHERE n.part = $part AND n.kind IN $kinds AND {HAS_KEY}"
+            " AND n.state IN ['active', 'core'] AND n.provenance <> 'quarantine' AND EXISTS { MATCH (l:CueLedger)"
             " WHERE l.part = $part AND l.book = $book AND l.second = n.key } RETURN n.key"
         )
         return sorted(key for (key,) in self._rows(query, kinds=list(SEMANTIC), book=int(book)))

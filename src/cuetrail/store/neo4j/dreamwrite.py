@@ -23,12 +23,14 @@ Relabelled = Sequence[tuple[Atom, tuple[Tag, ...]]]
 
 _RELABEL = """UNWIND $rows AS row MATCH (n:CueNode {key: row.key}) WHERE n.check = row.was
 SET n += row.props RETURN row.key"""
-_LOOSE = """UNWIND $keys AS key MATCH (n:CueNode {key: key})-[:CUE_TAGGED|CUE_TIMED]->(t:CueTag)
-RETURN DISTINCT elementId(t)"""
-_DROP = "UNWIND $keys AS key MATCH (n:CueNode {key: key})-[r:CUE_TAGGED|CUE_TIMED]->() DELETE r"
+_LOOSE = """UNWIND $keys AS key MATCH (n:CueNode {key: key})-[:CUE_TAGGED|CUE_TIMED]->(t)
+USING INDEX SEEK n:CueNode(key) RETURN DISTINCT elementId(t)"""
+_DROP = """UNWIND $keys AS key MATCH (n:CueNode {key: key})-[r:CUE_TAGGED|CUE_TIMED]->()
+USING INDEX SEEK n:CueNode(key) DELETE r"""
 _COLLECT = "UNWIND $loose AS id MATCH (t) WHERE elementId(t) = id AND NOT EXISTS { (t)--() } DELETE t"
 _UNMENTION = """UNWIND $rows AS row
-MATCH (:CueNode {uid: row[0]})-[m:CUE_MENTIONS {part: $part}]->(:CueNode {uid: row[1]}) DELETE m"""
+MATCH (a:CueNode {uid: row[0]})-[m:CUE_MENTIONS]->(b) USING INDEX SEEK a:CueNode(uid)
+WHERE b.uid = row[1] AND m.part + 0 = $part DELETE m"""
 _UNBOOK = "UNWIND $uids AS uid MATCH (l:CueLedger {uid: uid}) DELETE l"
 _BOOK = "UNWIND $rows AS row MERGE (l:CueLedger {uid: row.uid}) SET l = row"
 _MARK = "MERGE (m:CueMark {uid: $uid}) SET m += $props, m.part = $part"

@@ -23,15 +23,18 @@ WITH collect([{PLACE}]) AS places, collect(p.owner + CASE p.team WHEN '' THEN ''
 WITH places, [p IN places | p[0]] AS parts, [i IN range(0, size(places) - 1)
   | whose[i] + CASE WHEN whose[i] IN whose[..i] THEN '{SIGN}' + toString(places[i][0]) ELSE '' END] AS whose"""
 # The node that each id means, in the order asked. Where there are many places, those that have the id are read.
+# Indexes are named because a plan made while they were empty may be a scan of all.
 _MEANT = f"""CALL (parts, whose) {{
   UNWIND range(0, size($level.asked) - 1) AS at
   CALL (parts, whose, at) {{
     CALL (parts, at) {{
       WITH parts, at WHERE size(parts) <= {FEW} UNWIND parts AS part
-      MATCH (n:CueNode {{uid: toString(part) + ':' + $level.asked[at][0]}}) RETURN n.key AS key, n.part AS part
+      MATCH (n:CueNode {{uid: toString(part) + ':' + $level.asked[at][0]}}) USING INDEX SEEK n:CueNode(uid)
+      RETURN n.key AS key, n.part AS part
       UNION ALL
       WITH parts, at WHERE size(parts) > {FEW}
-      MATCH (n:CueNode {{ref: $level.asked[at][0]}}) WHERE n.part IN parts RETURN n.key AS key, n.part AS part }}
+      MATCH (n:CueNode {{ref: $level.asked[at][0]}}) USING INDEX SEEK n:CueNode(ref) WHERE n.part IN parts
+      RETURN n.key AS key, n.part AS part }}
     UNWIND range(0, size(parts) - 1) AS place
     WITH key, place WHERE parts[place] = part
       AND ($level.asked[at][1] IS NULL OR (size(parts) > 1 AND $level.asked[at][1] = whose[place]))
@@ -42,7 +45,7 @@ _MEANT = f"""CALL (parts, whose) {{
 # The places of edges are compared by AMONG, and ends have no label: see there.
 _SPARKS = f"""CALL (parts, keys) {{
   UNWIND $level.sparks AS s
-  MATCH (o:CueNode {{key: keys[s.at]}})
+  MATCH (o:CueNode {{key: keys[s.at]}}) USING INDEX SEEK o:CueNode(key)
   WITH s, o, parts, COUNT {{ (o)-[x:CUE_EDGE]-() WHERE {AMONG.format("x", "parts")} }} AS degree,
     [at IN $level.visited[s.seed] | keys[at]] AS visited
   MATCH (o)-[e:CUE_EDGE]-(n)
@@ -64,12 +67,12 @@ _SPARKS = f"""CALL (parts, keys) {{
 # What else has an id that was found decides what that one is called; where there is one place, nothing has.
 _RIVALS = """CALL (parts, found) {
   UNWIND found AS one UNWIND one[1] AS step WITH DISTINCT parts, step[4] AS ref WHERE size(parts) > 1
-  UNWIND parts AS part MATCH (n:CueNode {uid: toString(part) + ':' + ref})
+  UNWIND parts AS part MATCH (n:CueNode {uid: toString(part) + ':' + ref}) USING INDEX SEEK n:CueNode(uid)
   RETURN collect([n.key, n.id, n.part]) AS nodes }
 CALL (parts, found) {
   UNWIND found AS one UNWIND one[1] AS step
   WITH DISTINCT parts, substring(step[3][1], size(toString(step[3][3])) + 1) AS ref WHERE size(parts) > 1
-  UNWIND parts AS part MATCH ()-[e:CUE_EDGE {uid: toString(part) + ':' + ref}]->()
+  UNWIND parts AS part MATCH ()-[e:CUE_EDGE {uid: toString(part) + ':' + ref}]->() USING INDEX SEEK e:CUE_EDGE(uid)
   RETURN collect([e.uid, e.id, e.part]) AS edges }"""
 _LEVEL = "\n".join((_IN_SIGHT, _MEANT, _SPARKS, _RIVALS, "RETURN places, keys, found, nodes, edges"))
 

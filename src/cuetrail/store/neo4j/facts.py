@@ -43,7 +43,8 @@ Topic = tuple[int, int, str]
 
 _WITH_ENDS = f"""MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode)
 WITH f, a, b WHERE a.part IN $parts AND (b IS NULL OR b.part IN $parts) RETURN properties(f), {ENDS}"""
-_BY_UID = f"UNWIND $uids AS uid MATCH (f:CueFact {{uid: uid}}) WITH f {_WITH_ENDS}"
+# The index is named because a plan made while it was empty may be a scan of all facts.
+_BY_UID = f"UNWIND $uids AS uid MATCH (f:CueFact {{uid: uid}}) USING INDEX SEEK f:CueFact(uid) WITH f {_WITH_ENDS}"
 _FROM = f"""MATCH (f:CueFact) WHERE f.part IN $mine AND f.source_ref IN $refs AND f.status <> 'retracted'
 WITH f {_WITH_ENDS}"""
 _USED = """MATCH (f:CueFact) WHERE f.part IN $parts AND f.access_count > 0 AND f.status IN $active
@@ -66,23 +67,26 @@ MATCH (m)<-[:CUE_NAMED]-(n:CueNode) WITH DISTINCT n RETURN n.key, n.id, n.part, 
 _SAME = f"""UNWIND $rows AS row MATCH (f:CueFact {{topic: toString(row[1]) + ':' + left(row[2], $most)}})
 WHERE f.predicate = row[2] AND f.part + 0 = row[0] WITH DISTINCT f
 MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) RETURN properties(f), {ENDS}"""
-_AS_SAID = f"""UNWIND $uids AS uid MATCH (known:CueFact {{uid: uid}}) MATCH (f:CueFact {{said: known.said}})
+_AS_SAID = f"""UNWIND $uids AS uid MATCH (known:CueFact {{uid: uid}}) USING INDEX SEEK known:CueFact(uid)
+MATCH (f:CueFact {{said: known.said}})
 WHERE f.part + 0 = known.part AND f.predicate = known.predicate WITH DISTINCT f
 MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) RETURN properties(f), {ENDS}"""
-_MINE = f"""UNWIND $uids AS uid MATCH (f:CueFact {{uid: uid}})
+_MINE = f"""UNWIND $uids AS uid MATCH (f:CueFact {{uid: uid}}) USING INDEX SEEK f:CueFact(uid)
 MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) RETURN properties(f), {ENDS}"""
 _TOPIC = "MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) RETURN DISTINCT f.part, a.key, f.predicate"
 _TOPICS = (
-    "UNWIND $uids AS uid MATCH (f:CueFact {uid: uid})-[:CUE_SUBJECT]->(a) RETURN uid, f.id, f.part, a.key, f.predicate"
+    "UNWIND $uids AS uid MATCH (f:CueFact {uid: uid})-[:CUE_SUBJECT]->(a) USING INDEX SEEK f:CueFact(uid)"
+    " RETURN uid, f.id, f.part, a.key, f.predicate"
 )
 # Facts that others keep from holding: where one of these goes, they may hold again.
 _SHADOWING = f"""WITH DISTINCT f WHERE EXISTS {{ MATCH (s:CueFact {{topic: f.topic}}) WHERE s.part + 0 = f.part
   AND s.predicate = f.predicate AND
   (s.status = 'superseded' OR s.stated_from IS NOT NULL OR s.stated_until IS NOT NULL) }} {_TOPIC}"""
-_OF_OBJECTS = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}})<-[:CUE_OBJECT]-(f:CueFact) {_SHADOWING}"""
+_OF_OBJECTS = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}})<-[:CUE_OBJECT]-(f)
+USING INDEX SEEK n:CueNode(key) {_SHADOWING}"""
 _OF_REFS = f"MATCH (f:CueFact) WHERE f.part IN $mine AND f.source_ref IN $refs {_SHADOWING}"
 _OF_PREDICATE = f"MATCH (f:CueFact) WHERE f.part IN $mine AND f.predicate = $predicate WITH DISTINCT f {_TOPIC}"
-_ENDS = """UNWIND $uids AS uid MATCH (f:CueFact {uid: uid})-[:CUE_SUBJECT]->(a:CueNode)
+_ENDS = """UNWIND $uids AS uid MATCH (f:CueFact {uid: uid})-[:CUE_SUBJECT]->(a) USING INDEX SEEK f:CueFact(uid)
 OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) RETURN uid, a.key, b.key"""
 _CHANGE = "UNWIND $rows AS row MATCH (f:CueFact {uid: row.was}) SET f += row.props"
 _GO = "UNWIND $uids AS uid MATCH (f:CueFact {uid: uid}) DETACH DELETE f"

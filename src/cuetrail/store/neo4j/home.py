@@ -76,8 +76,8 @@ class Home:
     def edges_via(self, norms: Sequence[str]) -> dict[str, list[Edge]]:
         """Rule-made edges per name they were made through."""
         query = (
-            "UNWIND $norms AS via MATCH (a:CueNode)-[e:CUE_EDGE {part: $part, via: via}]->(b:CueNode)"
-            f" RETURN {made.EDGE_MAP}, {ENDS}"
+            "UNWIND $norms AS via MATCH (a)-[e:CUE_EDGE {part: $part, via: via}]->(b)"
+            f" USING INDEX SEEK e:CUE_EDGE(part, via) RETURN {made.EDGE_MAP}, {ENDS}"
         )
         found: dict[str, list[Edge]] = {}
         for some in chunks(list(dict.fromkeys(norms))):

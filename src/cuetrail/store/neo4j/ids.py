@@ -23,12 +23,16 @@ FEW = 8
 PLACES = """MATCH (p:CuePlace) WHERE p.tenant = $tenant AND p.part IS NOT NULL
   AND (p.owner = $user OR (p.team <> '' AND p.team IN $teams))"""
 PLACE = "p.part, p.owner, p.team, p.writes"
-# The index is named because a plan made while it was empty may be a scan of all edges.
+# The index is named because a plan made while it was empty may be a scan of all.
 _PATTERNS = {
-    "node": ("(n:CueNode {uid: uid})", "(n:CueNode {ref: id})", "n.key"),
+    "node": (
+        "(n:CueNode {uid: uid}) USING INDEX SEEK n:CueNode(uid)",
+        "(n:CueNode {ref: id}) USING INDEX SEEK n:CueNode(ref)",
+        "n.key",
+    ),
     "edge": ("()-[n:CUE_EDGE {uid: uid}]->() USING INDEX SEEK n:CUE_EDGE(uid)", None, "n.uid"),
-    "fact": ("(n:CueFact {uid: uid})", None, "n.uid"),
-    "note": ("(n:CueNote {uid: uid})", None, "n.uid"),
+    "fact": ("(n:CueFact {uid: uid}) USING INDEX SEEK n:CueFact(uid)", None, "n.uid"),
+    "note": ("(n:CueNote {uid: uid}) USING INDEX SEEK n:CueNote(uid)", None, "n.uid"),
 }
 
 

@@ -11,6 +11,7 @@ from cuetrail.store.dreams import Living
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.facts import count_use
+from cuetrail.store.neo4j.filters import BY_KIND, HAS_KEY
 from cuetrail.store.neo4j.places import log
 from cuetrail.store.neo4j.read import Reader
 
@@ -77,8 +78,8 @@ def settle(tx: Tx, lives: Iterable[tuple[Living, Life]]) -> set[int]:
 def core(reader: Reader, kinds: Sequence[str], limit: int) -> list[Node]:
     """The nodes of these kinds that are in the state core, by salience, then newer, then by id."""
     query = (
-        "MATCH (n:CueNode) WHERE n.part IN $parts AND n.kind IN $kinds AND n.state = 'core'"
-        " AND n.provenance <> 'quarantine'"
+        f"MATCH (n:CueNode) {BY_KIND} WHERE n.part IN $parts AND n.kind IN $kinds AND {HAS_KEY}"
+        " AND n.state = 'core' AND n.provenance <> 'quarantine'"
         " RETURN n.key ORDER BY n.salience DESC, n.at DESC, n.id LIMIT $limit"
     )
     found = rows(reader.tx, query, parts=reader.parts, kinds=list(kinds), limit=max(limit, 0))

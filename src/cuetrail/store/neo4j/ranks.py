@@ -18,7 +18,8 @@ from cuetrail.store.neo4j.connection import chunks, rows
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Connection, Tx
 
-_RANK = """UNWIND $uids AS uid MATCH (f:CueFact {uid: uid})-[:CUE_SUBJECT]->(a:CueNode)
+# The index is named because a plan made while it was empty may be a scan of all facts.
+_RANK = """UNWIND $uids AS uid MATCH (f:CueFact {uid: uid})-[:CUE_SUBJECT]->(a) USING INDEX SEEK f:CueFact(uid)
 OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) WITH f, toString(a.key) + ':' AS a, toString(b.key) + ':' AS b,
   CASE WHEN f.status IN $active THEN f.rank END AS now, CASE WHEN NOT f.status IN $active THEN f.rank END AS past
 SET f.by_subject = a + now, f.by_object = b + now, f.past_subject = a + past, f.past_object = b + past,

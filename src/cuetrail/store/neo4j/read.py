@@ -38,12 +38,12 @@ CALL (n) {{
 RETURN key, COUNT {{ (n)-[x:CUE_EDGE]-() WHERE {AMONG.format("x", "$parts")} }}, steps"""
 _DEGREES = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}})
 RETURN key, COUNT {{ (n)-[x:CUE_EDGE]-() WHERE {AMONG.format("x", "$parts")} }}, []"""
-_NAMED = """UNWIND $uids AS uid MATCH (m:CueName {uid: uid})<-[:CUE_NAMED]-(n:CueNode)
+_NAMED = """UNWIND $uids AS uid MATCH (m:CueName {uid: uid})<-[:CUE_NAMED]-(n) USING INDEX SEEK m:CueName(uid)
 RETURN m.norm, n.key, n.id, n.part"""
 _HEADED = """UNWIND $begun AS begun UNWIND [begun[0] + ' (', begun[0] + ', '] AS start
 MATCH (m:CueName) WHERE m.uid STARTS WITH start MATCH (m)<-[:CUE_NAMED]-(n:CueNode)
 RETURN begun[1], m.norm, n.key, n.id, n.part"""
-_FACTS = f"""UNWIND $keys AS key MATCH (a:CueNode {{key: key}})<-[:CUE_SUBJECT]-(f:CueFact)
+_FACTS = f"""UNWIND $keys AS key MATCH (a:CueNode {{key: key}})<-[:CUE_SUBJECT]-(f) USING INDEX SEEK a:CueNode(key)
 WHERE {AMONG.format("f", "$parts")}
 OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b) WITH f, a, b WHERE b IS NULL OR b.part IN $parts
 RETURN properties(f), {ENDS}"""
@@ -231,7 +231,7 @@ class Reader:
         """Links of the given atoms."""
         names = {key: id_ for id_, key in self.ids.keys(ids).items()}
         query = (
-            "UNWIND $keys AS key MATCH (n:CueNode {key: key})-[:CUE_LINKS]->(l:CueLink)"
+            "UNWIND $keys AS key MATCH (n:CueNode {key: key})-[:CUE_LINKS]->(l) USING INDEX SEEK n:CueNode(key)"
             " RETURN key, l.norm, l.display, l.kind"
         )
         found: dict[str, list[Link]] = {}

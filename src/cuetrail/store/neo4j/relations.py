@@ -33,14 +33,16 @@ _ENDS = "all(n IN [a, b] WHERE n.part IN $parts{ends})"
 _STATED = "e.via IS NULL AND e.part IN $parts"
 _FOUND = f"""UNWIND $uids AS uid MATCH (a)-[e:CUE_EDGE {{uid: uid}}]->(b) USING INDEX SEEK e:CUE_EDGE(uid)
 WHERE {_STATED} AND {_ENDS}{{ties}} RETURN {made.EDGE_MAP}, {ENDS}"""
-# The nearest of what is said of edges, and of notes on them: by comparing all, or by the index of the server.
+# The nearest of what is said of edges, and of notes on them: by comparing all, or by the index of the server. Notes are
+# read before their edges: planned together, the server may find no way that uses the index it is told to, and refuse.
 _DESCRIBED = f"""MATCH (a)-[e:CUE_EDGE]->(b)
 WHERE e.described IN $parts AND e.{{slot}} IS NOT NULL AND {_ENDS}{{ties}}
 WITH e, vector.similarity.cosine(e.{{slot}}, $query) AS score ORDER BY score DESC, e.updated DESC, e.id LIMIT $limit
 RETURN e.uid, score"""
 _NOTED = f"""MATCH (o:CueNote) WHERE o.part IN $parts AND o.edge IS NOT NULL AND o.{{slot}} IS NOT NULL
 AND (o.expires IS NULL OR o.expires > $now)
-MATCH (a)-[e:CUE_EDGE {{uid: o.edge}}]->(b) USING INDEX SEEK e:CUE_EDGE(uid) WHERE {_STATED} AND {_ENDS}{{ties}}
+WITH o, o.edge AS edge MATCH (a)-[e:CUE_EDGE {{uid: edge}}]->(b) USING INDEX SEEK e:CUE_EDGE(uid)
+WHERE {_STATED} AND {_ENDS}{{ties}}
 WITH e, max(vector.similarity.cosine(o.{{slot}}, $query)) AS score
 ORDER BY score DESC, e.updated DESC, e.id LIMIT $limit RETURN e.uid, score"""
 _DESCRIBED_BY_INDEX = f"""CALL db.index.vector.queryRelationships('cue_edges_{{slot}}', $wanted, $query)

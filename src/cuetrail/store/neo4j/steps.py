@@ -86,7 +86,11 @@ def notes(reader: Reader, targets: Sequence[str], on: str, now: int, each: int) 
     """The newest notes on nodes or edges whose time is not over, by target."""
     kind: Literal["node", "edge"] = "node" if on == "node" else "edge"
     meant = {one.handle: id_ for id_, one in reader.ids.seek(targets, kind).items()}
-    pattern = "(o)-[:CUE_ABOUT]->(:CueNode {key: row})" if on == "node" else "(o:CueNote {edge: row})"
+    pattern = (
+        "(o)-[:CUE_ABOUT]->(n:CueNode {key: row}) USING INDEX SEEK n:CueNode(key)"
+        if on == "node"
+        else "(o:CueNote {edge: row})"
+    )
     found: dict[str, list[Note]] = {}
     cypher = _NOTES.format(pattern=pattern)
     for some in chunks(list(meant)):

@@ -33,25 +33,26 @@ class _End(NamedTuple):
 
 Heirs = Mapping[int | None, _End]
 
-_FACTS = """UNWIND $keys AS key MATCH (n:CueNode {key: key})<-[:CUE_SUBJECT|CUE_OBJECT]-(f:CueFact)
-WITH DISTINCT f MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode)
+_FACTS = """UNWIND $keys AS key MATCH (n:CueNode {key: key})<-[:CUE_SUBJECT|CUE_OBJECT]-(f)
+USING INDEX SEEK n:CueNode(key) WITH DISTINCT f MATCH (f)-[:CUE_SUBJECT]->(a) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b)
 RETURN f.uid, f.part, f.id, f.predicate, f.value, f.created, a.key, a.id, b.key, b.id"""
 _MOVE_FACT = """MATCH (f:CueFact {uid: $was}) SET f.uid = $uid, f.id = $id,
   f.rank = CASE WHEN f.status IN $active THEN left(f.rank, 32) + $short ELSE f.rank END
 WITH f OPTIONAL MATCH (f)-[old:CUE_SUBJECT|CUE_OBJECT]->() DELETE old
 WITH DISTINCT f MATCH (a:CueNode {key: $subject}) CREATE (f)-[:CUE_SUBJECT]->(a)
 WITH f MATCH (b:CueNode {key: $object}) CREATE (f)-[:CUE_OBJECT]->(b)"""
-_SUPERSEDED = """MATCH (f:CueFact)-[:CUE_SUBJECT]->(:CueNode {key: $subject})
+_SUPERSEDED = """MATCH (f)-[:CUE_SUBJECT]->(n:CueNode {key: $subject}) USING INDEX SEEK n:CueNode(key)
 WHERE f.part + 0 = $part AND f.superseded_by = $was SET f.superseded_by = $id"""
-_EDGES = """UNWIND $keys AS key MATCH (n:CueNode {key: key})-[e:CUE_EDGE]-() WHERE e.via IS NULL
-WITH DISTINCT e, startNode(e) AS a, endNode(e) AS b
+_EDGES = """UNWIND $keys AS key MATCH (n:CueNode {key: key})-[e:CUE_EDGE]-() USING INDEX SEEK n:CueNode(key)
+WHERE e.via IS NULL WITH DISTINCT e, startNode(e) AS a, endNode(e) AS b
 RETURN e.uid, e.part, e.id, e.kind, e.created, a.key, a.id, b.key, b.id"""
 _MOVE_EDGE = """MATCH ()-[e:CUE_EDGE {uid: $was}]->() USING INDEX SEEK e:CUE_EDGE(uid)
 WITH e, properties(e) AS kept DELETE e
 WITH kept MATCH (a:CueNode {key: $src}) MATCH (b:CueNode {key: $dst})
 CREATE (a)-[made:CUE_EDGE]->(b) SET made = kept, made.uid = $uid, made.id = $id"""
+_TAKEN = "MATCH ()-[e:CUE_EDGE {uid: $uid}]->() USING INDEX SEEK e:CUE_EDGE(uid) RETURN 1"
 _MOVE_EDGE_NOTES = "MATCH (o:CueNote {edge: $was}) SET o.edge = $uid"
-_NOTES = """UNWIND $rows AS row MATCH (o:CueNote)-[r:CUE_ABOUT]->(:CueNode {key: row[0]})
+_NOTES = """UNWIND $rows AS row MATCH (o)-[r:CUE_ABOUT]->(old:CueNode {key: row[0]}) USING INDEX SEEK old:CueNode(key)
 MATCH (n:CueNode {key: row[1]}) DELETE r CREATE (o)-[:CUE_ABOUT]->(n)"""
 
 
@@ -131,7 +132,7 @@ def _pass_edges(tx: Tx, keys: Sequence[int], heirs: Heirs) -> None:
         made = id_ == link_id(str(src.id), str(dst.id), kind)
         new_id = link_id(str(new_src.id), str(new_dst.id), kind) if made else id_
         new = uid(part, new_id)
-        taken = new != was and rows(tx, "MATCH ()-[e:CUE_EDGE {uid: $uid}]->() RETURN 1", uid=new)
+        taken = new != was and rows(tx, _TAKEN, uid=new)
         if (new_src == new_dst and src != dst) or taken:
             continue
         rows(tx, _MOVE_EDGE, was=was, uid=new, id=new_id, src=new_src.key, dst=new_dst.key)

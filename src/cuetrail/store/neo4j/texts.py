@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cuetrail.model import Found, TextQuery, Where
 from cuetrail.store.neo4j.connection import Row, chunks, rows
-from cuetrail.store.neo4j.filters import any_of, clauses, condition, must
+from cuetrail.store.neo4j.filters import BY_KIND, HAS_KEY, any_of, clauses, condition, must
 from cuetrail.store.neo4j.ids import Found as Record
 from cuetrail.store.neo4j.read import Reader
 from cuetrail.store.neo4j.textstats import Corpora, Corpus, Wear, Worn, wear
@@ -180,8 +180,9 @@ class TextSearch:
 
     def _newest(self, limit: int) -> list[Match]:
         """What a search for filters alone gives: all that pass are equal, so the newest come first."""
+        by_kind, has_key = (BY_KIND, f" AND {HAS_KEY}") if "w_kinds" in self.given else ("", "")
         query = (
-            f"MATCH (n:CueNode) WHERE n.part IN $parts{self.condition}"
+            f"MATCH (n:CueNode) {by_kind} WHERE n.part IN $parts{has_key}{self.condition}"
             " RETURN n.key, n.id, n.part, n.at ORDER BY n.at DESC, n.id LIMIT $limit"
         )
         found = rows(self.tx, query, parts=self.reader.parts, limit=limit, **self.given)

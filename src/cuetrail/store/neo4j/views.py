@@ -157,7 +157,7 @@ def _edges(reader: Reader, part: int) -> Iterator[Record]:
 def _facts(reader: Reader, part: int) -> Iterator[Record]:
     query = "MATCH (f:CueFact {part: $part}) RETURN f.id, f.uid"
     whole = (
-        "UNWIND $uids AS uid MATCH (f:CueFact {uid: uid})-[:CUE_SUBJECT]->(a:CueNode)"
+        "UNWIND $uids AS uid MATCH (f:CueFact {uid: uid})-[:CUE_SUBJECT]->(a) USING INDEX SEEK f:CueFact(uid)"
         f" OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) RETURN properties(f), {ENDS}"
     )
     for some in chunks([uid for _, uid in _in_order(reader.tx, query, part)]):

@@ -26,9 +26,10 @@ RETURN row[0] AS label, CASE WHEN t IS NULL THEN 0 ELSE COUNT { (t)<-[:CUE_TAGGE
 UNION ALL UNWIND $buckets AS row OPTIONAL MATCH (t:CueBucket {uid: row[1]})
 RETURN row[0] AS label, CASE WHEN t IS NULL THEN 0 ELSE COUNT { (t)<-[:CUE_FILED]-() } END AS count"""
 _CARRIERS = """CALL () {{
-  UNWIND $tags AS row MATCH (t:CueTag {{uid: row[1]}})<-[:CUE_TAGGED]-(n:CueNode) RETURN n, row[0] AS label
-  UNION ALL UNWIND $buckets AS row MATCH (t:CueBucket {{uid: row[1]}})<-[:CUE_FILED]-(n:CueNode)
+  UNWIND $tags AS row MATCH (t:CueTag {{uid: row[1]}})<-[:CUE_TAGGED]-(n) USING INDEX SEEK t:CueTag(uid)
   RETURN n, row[0] AS label
+  UNION ALL UNWIND $buckets AS row MATCH (t:CueBucket {{uid: row[1]}})<-[:CUE_FILED]-(n)
+  USING INDEX SEEK t:CueBucket(uid) RETURN n, row[0] AS label
 }} WITH n, label WHERE n.silent IS NULL AND NOT n.key IN $apart{passing}"""
 _BY_WEIGHT = f"""{_CARRIERS} WITH n, sum($weights[label]) AS value WHERE value > 0
 WITH n, value ORDER BY value DESC, n.at DESC, n.id LIMIT $limit RETURN n.key, n.id, n.part, n.at, value"""

@@ -53,8 +53,10 @@ WITH f, row MATCH (b:CueNode {key: row.object}) CREATE (f)-[:CUE_OBJECT]->(b)"""
 _NOTES = """UNWIND $rows AS row MERGE (o:CueNote {uid: row.props.uid}) SET o = row.props
 WITH o, row OPTIONAL MATCH (o)-[old:CUE_ABOUT]->() DELETE old
 WITH DISTINCT o, row MATCH (n:CueNode {key: row.key}) CREATE (o)-[:CUE_ABOUT]->(n)"""
+# A MERGE by the place would read all mentions of the place for each row, on a server that planned it while it had few.
 _MENTIONS = """UNWIND $rows AS row MATCH (a:CueNode {key: row[0]}) MATCH (b:CueNode {key: row[1]})
-MERGE (a)-[m:CUE_MENTIONS {part: $part}]->(b) SET m.at = row[2]"""
+OPTIONAL MATCH (a)-[m:CUE_MENTIONS]->(b) WHERE m.part + 0 = $part SET m.at = row[2]
+FOREACH (_ IN CASE WHEN m IS NULL THEN [1] ELSE [] END | CREATE (a)-[:CUE_MENTIONS {part: $part, at: row[2]}]->(b))"""
 _LINKS = """UNWIND $rows AS row MATCH (n:CueNode {key: row.key}) MERGE (l:CueLink {uid: row.props.uid})
 SET l = row.props MERGE (n)-[:CUE_LINKS]->(l)"""
 _VECTORS = "UNWIND $rows AS row MATCH (n:CueNode {key: row.key}) SET n += row.props"
@@ -291,8 +293,9 @@ def _put_mentions(w: Write, batch: Batch, forgotten: Collection[str]) -> None:
     mentions = [m for m in batch.mentions if m.source not in forgotten and m.node not in forgotten]
     if mentions:
         keys = w.ids.seek(end for m in mentions for end in (m.source, m.node))
-        put = [[_need(keys, m.source, "node"), _need(keys, m.node, "node"), m.at] for m in mentions]
-        _run(w, _MENTIONS, put)
+        # Each pair once: what one row makes, the next one does not see.
+        put = {(_need(keys, m.source, "node"), _need(keys, m.node, "node")): m.at for m in mentions}
+        _run(w, _MENTIONS, [[*pair, at] for pair, at in put.items()])
 
 
 def _put_links(w: Write, batch: Batch, forgotten: Collection[str]) -> None:

@@ -54,6 +54,24 @@ def test_a_start_that_is_not_there_is_told(people: Run) -> None:
     assert "there is no node with the id or name 'Nobody'" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--rank", "--hops", "2"), "--hops counts links: leave out --rank, or say --depth"),
+        (("--depth", "5"), "--depth is of a random walk: say --rank with it"),
+        (("--hops", "2", "--top", "3"), "--top is of a random walk: say --rank with it"),
+    ],
+)
+def test_what_would_change_nothing_is_refused(people: Run, options: tuple[str, ...], said: str) -> None:
+    assert said in people("traverse", "Ada", *options, code=2).stderr
+
+
+def test_that_nothing_was_found_says_whether_anything_is_there(people: Run) -> None:
+    people("add", "--name", "Lonely", "--kind", "person")
+    assert "no link leads on from there" in people("traverse", "Lonely", "--hops", "2").stderr
+    assert "no link leads from there to what you ask for" in people("traverse", "Ada", "--kind", "foo").stderr
+
+
 def test_explore_prints_people_and_relationships(people: Run) -> None:
     people("add", "--name", "Lonely", "--kind", "person")
     told = people("explore", "--match", "Ada", "--explain").stdout

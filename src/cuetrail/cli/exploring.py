@@ -79,6 +79,12 @@ def relationship_filters(options: dict[str, Any]) -> dict[str, Any]:
 @pass_run
 def traverse(run: Run, /, start: tuple[str, ...], rank: bool, no_touch: bool, **options: Any) -> None:
     """Follow links from nodes, given by id or name."""
+    given = _given()
+    strange = given & ({"max_hops"} if rank else {"depth", "damping", "top_k"})
+    if strange:
+        name = {"max_hops": "hops", "top_k": "top"}.get(min(strange), min(strange))
+        rest = "counts links: leave out --rank, or say --depth" if rank else "is of a random walk: say --rank with it"
+        raise click.UsageError(f"--{name} {rest}")
     filters = relationship_filters(options)
     with run.open(vectors=False) as memory:
         found = memory.traverse(
@@ -91,7 +97,15 @@ def traverse(run: Run, /, start: tuple[str, ...], rank: bool, no_touch: bool, **
     if found.arrivals or run.json:
         run.result(found.to_dict(), "\n".join(map(_line, found.arrivals)))
     else:
-        run.notice("no link leads on from there")
+        narrow = given - {"start", "rank", "max_hops", "depth", "damping", "top_k", "limit", "no_touch"}
+        run.notice("no link leads from there to what you ask for" if narrow else "no link leads on from there")
+
+
+def _given() -> set[str]:
+    """The parameters that were said, not left as they are."""
+    context = click.get_current_context()
+    default = click.core.ParameterSource.DEFAULT
+    return {name for name in context.params if context.get_parameter_source(name) is not default}
 
 
 def _line(one: Arrival) -> str:

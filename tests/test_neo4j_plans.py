@@ -59,6 +59,16 @@ def planned_by(store: Neo4jStore, asked: Query) -> list[str]:
     return store.connection.writing(partial(planned, *asked))
 
 
+def counted(tx: Any) -> None:
+    """Let the server count how much there is."""
+    rows(tx, "CALL db.prepareForReplanning()")
+
+
+def unplanned(tx: Any) -> None:
+    """Let the server forget its plans."""
+    rows(tx, "CALL db.clearQueryCaches()")
+
+
 def operators(plan: Any) -> Iterator[str]:
     """The steps of a plan, each with what it does."""
     yield f"{plan['operatorType']} {plan['args'].get('Details', '')}"
@@ -98,11 +108,11 @@ def test_so_it_is_when_much_came_since_the_server_last_looked_how_much_there_is(
     watched: tuple[Neo4jStore, list[Query]],
 ) -> None:
     store, queries = watched
-    store.connection.writing(lambda tx: rows(tx, "CALL db.prepareForReplanning()"))
+    store.connection.writing(counted)
     many = [Node(f"n{number}") for number in range(3_000)]
     edges = [Edge(f"e{number}", node.id, "b") for number, node in enumerate(many)]
     store.write(ME, Batch(nodes=FEW + many, edges=EDGES + edges, facts=FACTS, notes=NOTES, mentions=MENTIONS))
-    store.connection.reading(lambda tx: rows(tx, "CALL db.clearQueryCaches()"))
+    store.connection.reading(unplanned)
     for ask in ASKED.values():
         queries.clear()
         assert ask(store)
@@ -114,7 +124,7 @@ def assert_narrow(store: Neo4jStore, queries: list[Query]) -> None:
     along = [one for one in queries if "-[" in one[0]]
     assert along
     for query, given in along:
-        found = store.connection.reading(partial(planned, query, given))
+        found = planned_by(store, (query, given))
         narrow = [step for step in found if re.match(r"Expand\(All\)|DirectedRelationshipUniqueIndexSeek", step)]
         assert narrow, "\n".join((query, *found))
         # All places are few.
@@ -125,10 +135,10 @@ def assert_narrow(store: Neo4jStore, queries: list[Query]) -> None:
 @pytest.mark.parametrize("asked", KINDS)
 def test_nodes_of_a_kind_are_read_past_all_others(watched: tuple[Neo4jStore, list[Query]], asked: str) -> None:
     store, queries = watched
-    store.connection.writing(lambda tx: rows(tx, "CALL db.prepareForReplanning()"))
+    store.connection.writing(counted)
     store.write(ME, Batch(nodes=[Node(f"n{number}") for number in range(1_000)]))
     store.write(ME, Batch(nodes=[Node("ann", "person", "Ann", life=Life(state="core"))]))
-    store.connection.reading(lambda tx: rows(tx, "CALL db.clearQueryCaches()"))
+    store.connection.reading(unplanned)
     queries.clear()
     KINDS[asked](store)
     plans = [planned_by(store, one) for one in queries if "n.kind IN" in one[0]]
@@ -141,7 +151,7 @@ def test_what_is_written_is_found_at_once_though_much_came_since_the_server_last
     watched: tuple[Neo4jStore, list[Query]],
 ) -> None:
     store, queries = watched
-    store.connection.writing(lambda tx: rows(tx, "CALL db.prepareForReplanning()"))
+    store.connection.writing(counted)
     nodes = [Node(f"n{number}") for number in range(1_000)]
     batch = Batch(
         nodes=nodes,
@@ -155,7 +165,7 @@ def test_what_is_written_is_found_at_once_though_much_came_since_the_server_last
         store.write(ME, batch)
         store.edges_via(ME, ["name:n1"])
         list(store.scan(ME))
-        store.connection.reading(lambda tx: rows(tx, "CALL db.clearQueryCaches()"))
+        store.connection.reading(unplanned)
         each = [one for one in queries if re.match(r"UNWIND \$(rows|uids|norms) AS", one[0])]
         assert each
         for query, given in each:
@@ -172,7 +182,7 @@ def test_the_server_finds_a_way_by_the_index_it_is_told_to_use_for_notes_on_rela
     query = re.sub(r"{(ends|ties)}", "", relations._NOTED).replace("{slot}", "vector")
     given = {"parts": [1], "now": 0, "query": [1.0], "limit": 5}
     store.write(ME, Batch(nodes=FEW, edges=EDGES, notes=NOTES))
-    for command in ("CALL db.clearQueryCaches()", "CALL db.prepareForReplanning()"):
-        store.connection.writing(partial(lambda command, tx: rows(tx, command), command))
+    for command in (unplanned, counted):
+        store.connection.writing(command)
         found = planned_by(store, (query, given))
         assert any("DirectedRelationshipUniqueIndexSeek" in step for step in found), "\n".join(found)

@@ -78,6 +78,16 @@ def state(memory: Memory) -> dict[str, Any]:
     }
 
 
+def in_the_end(memory: Memory) -> dict[str, Any]:
+    """What dreams make when all is said; that they are through, and that nothing is wrong, is seen to."""
+    memory.dream(now=MONDAY)
+    before = exported(memory)
+    assert idle(memory.dream(now=MONDAY + 1))
+    assert exported(memory) == before
+    assert memory.doctor() == []
+    return state(memory)
+
+
 # Where names are few, the ways of many texts are gone by small numbers: how many others a node chooses, and from how
 # many atoms at a time on they are counted instead of kept up.
 ways = st.tuples(st.sampled_from((1, 2, 10)), st.sampled_from((0, 2, 2_000)))
@@ -102,12 +112,7 @@ def test_dreaming_in_between_changes_nothing_in_the_end(
                 # What was kept up must be what is counted.
                 if not often:
                     patch.setattr(cooccurrence, "MOST", 0)
-                memory.dream(now=MONDAY)
-                before = exported(memory)
-                assert idle(memory.dream(now=MONDAY + 1))
-                assert exported(memory) == before
-                assert memory.doctor() == []
-                found.append(state(memory))
+                found.append(in_the_end(memory))
         assert found[0] == found[1]
 
 

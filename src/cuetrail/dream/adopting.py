@@ -18,7 +18,7 @@ from cuetrail.dream.night import BATCH, Night, Work
 from cuetrail.lifecycle import SEMANTIC
 from cuetrail.model import Edge, Mention, Node, Where
 from cuetrail.store.base import Batch, Record
-from cuetrail.store.dreams import Book, Brief, Mark, Row, Writes
+from cuetrail.store.dreams import Book, Brief, Row, Writes, unbegun
 from cuetrail.store.steps import StepQuery, Ties
 
 NAME = "adopting"
@@ -57,7 +57,7 @@ def _begin_anew(night: Night) -> None:
     for name, version in ((mentions.NAME, mentions.VERSION), (episodes.NAME, episodes.VERSION)):
         work = Work(night, name)
         if work.memory.begun(version):
-            work.save(Writes(mark=Mark(version, -1, 0, -1, 0, 0)))
+            work.save(Writes(mark=unbegun(version)))
 
 
 def _is_of_passes(record: Record) -> bool:
@@ -210,7 +210,8 @@ def _stories(known: _Known, writes: Writes, edges: Sequence[Edge], nodes: Sequen
     begun = {first for first, _ in known.rows(Book.STORY, (row.first for row in rows.values()))}
     writes.put += [(Book.STORY, row) for row in rows.values() if row.first not in begun]
     joining = [(edge, known.keys[edge.src]) for edge in parts if edge.src in known.keys and edge.dst in rows]
-    placed = dict(known.rows(Book.PLACED, (source for _, source in joining)).keys())
+    there = dict(known.rows(Book.PLACED, (source for _, source in joining)).keys())
+    placed = dict(there)
     placing: dict[int, Row] = {}
     for edge, source in joining:
         # A source is in one storyline at most: of two, in the one that the books have.
@@ -218,12 +219,11 @@ def _stories(known: _Known, writes: Writes, edges: Sequence[Edge], nodes: Sequen
             writes.batch.remove_edges.append(edge.id)
         else:
             placing[source] = rows[edge.dst]
-    there = {source for source, _ in known.rows(Book.PLACED, placing)}
-    for source in sorted(placing.keys() - there):
+    new = placing.keys() - there.keys()
+    for source in sorted(new):
         story = placing[source]
         writes.put.append((Book.PLACED, Row(source, story.first, story.second, known.briefs[source].at)))
-    loose = known.work.memory.by_first(Book.LOOSE, placing.keys() - there)
-    writes.drop += [(Book.LOOSE, row) for row in loose]
+    writes.drop += [(Book.LOOSE, row) for row in known.work.memory.by_first(Book.LOOSE, new)]
     # Mentions of the same batch, which are not in the books yet.
     writes.put = [(book, row) for book, row in writes.put if book != Book.LOOSE or row.first not in placing]
 

@@ -1,8 +1,8 @@
 """Known words in texts: names and tags as whole words, found in one pass over a text however many there are.
 
 >>> words = Dictionary({"ada lovelace": ["ada_lovelace"], "ada": ["ada"], "c++": ["c++"], "東京": ["tokyo"]})
->>> words.find("Ada-Lovelace wrote no C++. ADA! (Not Adana.)"), words.find("私は東京に住む")
-({'ada': 2, 'ada_lovelace': 1, 'c++': 1}, {'tokyo': 1})
+>>> words.count(["Ada-Lovelace wrote no C++. ADA! (Not Adana.)", "私は東京に住む"])
+[{'ada': 2, 'ada_lovelace': 1, 'c++': 1}, {'tokyo': 1}]
 
 Both the words and the text are brought into one form first: folded as names are, every character that is no letter or
 digit a space, every character of a script without spaces a word of its own. Words are then looked for with the spaces
@@ -189,12 +189,8 @@ class Dictionary(Generic[M]):
 
         return BytesAhoCorasick([b" %b " % core for core in self._index.numbers])
 
-    def find(self, text: str) -> dict[M, int]:
-        """What words of the text mean, and how often they are said; by the word that is said most where several do."""
-        return self.count([text])[0]
-
     def count(self, texts: Sequence[str]) -> list[dict[M, int]]:
-        """The same of each text."""
+        """What words of each text mean, and how often they are said; by the word said most where several mean it."""
         one = page(texts)
         hits = self.search(one)
         found: list[dict[M, int]] = [{} for _ in texts]

@@ -21,6 +21,12 @@ from cuetrail.store.base import Batch, Record, Store
 
 _TWO64 = 1 << 64
 
+DREAMT = ("episode", *DERIVED)
+"""Kinds of nodes that only dreams make. No text names them."""
+
+NOTHING = -1
+"""The change up to which a pass is that has not begun."""
+
 
 # The same names and tags come night after night.
 @lru_cache(maxsize=65_536)
@@ -137,6 +143,11 @@ class Mark(NamedTuple):
     after: int
 
 
+def unbegun(version: str) -> Mark:
+    """The mark of a pass that has settled nothing."""
+    return Mark(version, NOTHING, 0, NOTHING, 0, 0)
+
+
 @dataclass(frozen=True, slots=True)
 class Slice:
     """The next atoms to look at, by key.
@@ -180,7 +191,7 @@ def is_dreamt(record: Record) -> bool:
     """Whether a dream made this record."""
     if isinstance(record, Edge):
         return record.via is not None and record.via.startswith("dream:")
-    return isinstance(record, Mention) or (isinstance(record, Node) and record.kind in ("episode", *DERIVED))
+    return isinstance(record, Mention) or (isinstance(record, Node) and record.kind in DREAMT)
 
 
 def announce(store: Store, place: Scope) -> None:

@@ -10,8 +10,23 @@ from operator import itemgetter
 from typing import Any
 
 from cuetrail.lifecycle import SEMANTIC
-from cuetrail.model import DAY, DERIVED, Fact, Scope, Tag, Where
-from cuetrail.store.dreams import Atom, Book, Brief, Living, Mark, Named, Row, Saved, Slice, Writes, hashed
+from cuetrail.model import DAY, Fact, Scope, Tag, Where
+from cuetrail.store.dreams import (
+    DREAMT,
+    NOTHING,
+    Atom,
+    Book,
+    Brief,
+    Living,
+    Mark,
+    Named,
+    Row,
+    Saved,
+    Slice,
+    Writes,
+    hashed,
+    unbegun,
+)
 from cuetrail.store.local import dreamwrite, facts, lives, rows
 from cuetrail.store.local.db import CHUNK, Database, chunks, head, joined, mark_of, marks, own_part
 from cuetrail.store.local.schema import IS_FOUND, IS_NAMED
@@ -24,7 +39,6 @@ Runs = list[tuple[int, int]]
 
 # Above every key.
 END = 2**62
-NOTHING = -1
 _NONE = frozenset[str]()
 # Only what is not in quarantine is dreamt of.
 _ATOMS = "n.part = ? AND n.kind = 'atom' AND n.provenance <> 'quarantine'"
@@ -36,12 +50,10 @@ _BY_SECOND = _LEDGER.replace("ledger", "ledger INDEXED BY ledger_by_second")
 # Of a row of four numbers, without a call of Python's own.
 _as_row: Callable[[Iterable[int]], Row] = partial(tuple.__new__, Row)
 _as_named: Callable[[Iterable[Any]], Named] = partial(tuple.__new__, Named)
-# What dreams make is no name that a text could state.
-_UNNAMED = ("episode", *DERIVED)
 # In the words of the index, which has all it asks for: no row of the table is read.
 NAMED = (
     f"SELECT key, id, kind, name, aliases, {IS_FOUND} FROM nodes INDEXED BY nodes_named"
-    f" WHERE part + 0 = ? AND {IS_NAMED} AND provenance <> 'quarantine' AND kind NOT IN ({marks(len(_UNNAMED))})"
+    f" WHERE part + 0 = ? AND {IS_NAMED} AND provenance <> 'quarantine' AND kind NOT IN ({marks(len(DREAMT))})"
 )
 
 
@@ -183,7 +195,7 @@ class LocalDreaming:
     def names(self) -> list[Named]:
         """Every name of a word or more that leads to a node of this place, by name and id."""
         with self.db.reading() as db:
-            rows = db.execute(NAMED, (self.part, *_UNNAMED)).fetchall()
+            rows = db.execute(NAMED, (self.part, *DREAMT)).fetchall()
         found = [
             _as_named((norm, key, id_, kind, name, bool(is_found)))
             for key, id_, kind, name, aliases, is_found in rows
@@ -394,7 +406,7 @@ def _mark(db: sqlite3.Connection, part: int, name: str, version: str) -> Mark:
     """Where the pass stopped; at the very beginning if it never ran, or ran by other rules."""
     query = "SELECT version, done, done_mark, upto, upto_mark, after FROM dreams WHERE part = ? AND pass = ?"
     row = db.execute(query, (part, name)).fetchone()
-    return Mark(*row) if row and row[0] == version else Mark(version, NOTHING, 0, NOTHING, 0, 0)
+    return Mark(*row) if row and row[0] == version else unbegun(version)
 
 
 def _logged(db: sqlite3.Connection, mark: Mark, listens: Sequence[str]) -> Runs | None:

@@ -7,8 +7,23 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cuetrail.lifecycle import SEMANTIC
-from cuetrail.model import DAY, DERIVED, Fact, Scope, Tag
-from cuetrail.store.dreams import Atom, Book, Brief, Living, Mark, Named, Row, Saved, Slice, Writes, hashed
+from cuetrail.model import DAY, Fact, Scope, Tag
+from cuetrail.store.dreams import (
+    DREAMT,
+    NOTHING,
+    Atom,
+    Book,
+    Brief,
+    Living,
+    Mark,
+    Named,
+    Row,
+    Saved,
+    Slice,
+    Writes,
+    hashed,
+    unbegun,
+)
 from cuetrail.store.neo4j import dreamwrite, facts, lives, texts
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import Connection, chunks, rows
@@ -21,14 +36,11 @@ from cuetrail.store.words import is_findable
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
 
-NOTHING = -1
 # Only what is not in quarantine is dreamt of.
 _ATOMS = "MATCH (n:CueNode) WHERE n.part = $part AND n.kind = 'atom' AND n.provenance <> 'quarantine'"
 _LEDGER = "MATCH (l:CueLedger) WHERE l.part = $part AND l.book = $book"
 _ROW = "RETURN l.first, l.second, l.third, l.fourth"
 _BY_BOTH = "ORDER BY l.first, l.second"
-# What dreams make is no name that a text could state.
-_UNNAMED = ["episode", *DERIVED]
 
 
 class Neo4jDreaming:
@@ -149,7 +161,7 @@ class Neo4jDreaming:
             " WHERE n.provenance <> 'quarantine' AND NOT n.kind IN $unnamed"
             " RETURN m.norm, n.key, n.id, n.kind, n.name, n.props"
         )
-        found = sorted(self._rows(query, unnamed=_UNNAMED), key=lambda row: (str(row[0]), row[1]))
+        found = sorted(self._rows(query, unnamed=list(DREAMT)), key=lambda row: (str(row[0]), row[1]))
         return [
             Named(norm, key, id_, kind, name, _is_found(kind, props)) for norm, key, id_, kind, name, props in found
         ]
@@ -327,7 +339,7 @@ def mark_of(tx: Tx, part: int, name: str, version: str) -> Mark:
         " RETURN m.version, m.done, m.done_mark, m.upto, m.upto_mark, m.after"
     )
     found = rows(tx, query, uid=uid(part, name), version=version)
-    return Mark(*found[0]) if found else Mark(version, NOTHING, 0, NOTHING, 0, 0)
+    return Mark(*found[0]) if found else unbegun(version)
 
 
 def logged(tx: Tx, mark: Mark, listens: Sequence[str]) -> Runs | None:

@@ -45,9 +45,9 @@ from bench.common import (
 )
 from bench.corpus import SEED, Item, batches, vocabulary, write_corpus
 from cuetrail import Memory
-from cuetrail.dream.dictionary import Dictionary, folded, page, spaced
-from cuetrail.dream.lexicon import Lexicon
-from cuetrail.dream.night import BATCH
+from cuetrail.dream.context import BATCH
+from cuetrail.dream.names import Lexicon
+from cuetrail.dream.word_matcher import Dictionary, folded, page, spaced
 from cuetrail.model import DreamReport
 
 COLUMNS = ["what", "atoms read", "written", "time", "atoms/s", "peak memory"]

@@ -31,8 +31,8 @@ from bench.corpus import SEED
 from bench.graphs import DONE, TAGS, build, node_id, on_server
 from cuetrail import Memory
 from cuetrail.model import Activation, Scope
-from cuetrail.store.base import Store
-from cuetrail.store.energy import Expanded, Level
+from cuetrail.store.expansion import Expanded, Level
+from cuetrail.store.ports import Store
 
 ACTIVATIONS = 200
 WARM_UP = 20

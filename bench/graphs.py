@@ -22,12 +22,12 @@ from bench.common import emptied
 from bench.corpus import SEED
 from cuetrail import Memory
 from cuetrail.model import Edge, Node, Scope
-from cuetrail.store.base import Batch
 from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.neo4j.connection import Address, rows
 from cuetrail.store.neo4j.ids import Ids
-from cuetrail.store.neo4j.places import take_keys
 from cuetrail.store.neo4j.rows import edge_props, node_props
+from cuetrail.store.neo4j.write.transaction import take_keys
+from cuetrail.store.ports import Batch
 from scripts import neo4j as script
 
 JOINS = 5

@@ -12,9 +12,9 @@ from tantivy import Occur, Query
 from bench.common import Phase, Stopwatch, emptied, phase
 from bench.corpus import batches
 from cuetrail import Memory
-from cuetrail.embed import StaticEmbedder
-from cuetrail.store.local.textdocs import WRITER_BYTES
-from cuetrail.store.words import make_analyser
+from cuetrail.embed.embedders import StaticEmbedder
+from cuetrail.store.sqlite.index.text.documents import WRITER_BYTES
+from cuetrail.text.analyser import make_analyser
 
 WRITER_THREADS = 2  # as many as the engine's own writer has
 

@@ -46,10 +46,10 @@ from bench.common import (
 )
 from bench.corpus import BATCH, SEED, batches, write_corpus
 from bench.search import make_queries
-from cuetrail.embed import StaticEmbedder, to_blob
+from cuetrail.embed.embedders import StaticEmbedder, to_blob
 from cuetrail.model import Node, Scope, Where
-from cuetrail.store.base import Batch, VectorSpace
-from cuetrail.store.local import LocalStore
+from cuetrail.store.ports import Batch, VectorSpace
+from cuetrail.store.sqlite import LocalStore
 
 Matrix = NDArray[np.float32]
 Search = Callable[[Matrix], list[int]]

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from cuetrail.cli import VERBS, main
-from cuetrail.cli.base import Shared
+from cuetrail.cli.command import Shared
 
 PLACE = Path(__file__).parents[1] / "docs" / "cli.md"
 EXIT_CODES = """\

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from cuetrail import AsyncMemory, CuetrailError, Memory, recipes
+from cuetrail import AsyncMemory, CuetrailError, Memory
 from cuetrail.errors import InputError, NotFound
 from cuetrail.model import Scope
-from cuetrail.store.energy import Expanded, Level
+from cuetrail.recall import recipes
+from cuetrail.store.expansion import Expanded, Level
 
 
 async def chain(memory: AsyncMemory) -> None:

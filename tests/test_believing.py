@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from cuetrail import Budget, Memory, Scope, recipes
+from cuetrail import Budget, Memory, Scope
 from cuetrail.errors import InputError
 from cuetrail.formulas import DAY
 from cuetrail.model import Fact
-from cuetrail.store.base import Batch
+from cuetrail.recall import recipes
+from cuetrail.store.ports import Batch
 
 NOW = 1_765_929_600_000
 

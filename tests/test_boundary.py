@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cuetrail import Budget, Memory, Scope
-from cuetrail.arguments import RULES
 from cuetrail.errors import CuetrailError, InputError
 from cuetrail.memory import restore
 from cuetrail.model import Node
+from cuetrail.validation.arguments import RULES
 
 
 def _any(wrong: object) -> Any:

@@ -15,10 +15,10 @@ from cuetrail import Memory, Scope
 from cuetrail.errors import MemoryError_
 from cuetrail.memory import copy_memory
 from cuetrail.model import Edge, Node, Note
-from cuetrail.store.base import Batch, Store
-from cuetrail.store.copying import copy
-from cuetrail.store.local import LocalStore
 from cuetrail.store.neo4j import Neo4jStore
+from cuetrail.store.ports import Batch, Store
+from cuetrail.store.shared.copy import copy
+from cuetrail.store.sqlite import LocalStore
 from tests.servers import Login, alone, wipe
 
 ANN = Scope("t", "ann", ("ops",))

@@ -26,7 +26,7 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
-from cuetrail.embed import (
+from cuetrail.embed.embedders import (
     BGE_PREFIX,
     Embedder,
     FastEmbedEmbedder,

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from cuetrail import Memory
 from cuetrail.errors import Forgotten
 from cuetrail.model import Node
-from cuetrail.text import fingerprint
-from cuetrail.tombstones import LONGEST, TELLING, signs, stones
+from cuetrail.store.shared.tombstones import LONGEST, TELLING, signs, stones
+from cuetrail.text.normalise import fingerprint
 
 SECRET = "My PIN is 1234, and nobody knows"
 LONG = "The vault opens at noon. Its code is 7711! Ask the porter for the second key. He sits by the gate"
@@ -162,7 +162,7 @@ def test_without_tombstones_nothing_is_hashed(memory: Memory, monkeypatch: pytes
     def never(node: Node) -> None:
         raise AssertionError("hashed")
 
-    monkeypatch.setattr("cuetrail.store.local.graves.signs", never)
+    monkeypatch.setattr("cuetrail.store.sqlite.write.tombstones.signs", never)
     memory.add_many(f"{LONG} {number}" for number in range(50))
     assert memory.stats().nodes == 50
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from cuetrail.model import Edge, Node, Scope
-from cuetrail.store.base import Batch
-from cuetrail.store.energy import Level, Spark
-from cuetrail.store.local import LocalStore
-from cuetrail.store.local.expand import expand
-from cuetrail.store.local.read import Reader
+from cuetrail.store.expansion import Level, Spark
+from cuetrail.store.ports import Batch
+from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.sqlite.index.graph.expand import expand
+from cuetrail.store.sqlite.read.reader import Reader
 
 ME = Scope("t", "me", ("red",))
 MATE = Scope("t", "mate", ("red",), "red")

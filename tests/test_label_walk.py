@@ -10,9 +10,11 @@ import pytest
 from numpy.typing import NDArray
 
 from cuetrail.model import Node, Tag, WalkQuery
-from cuetrail.store.base import Batch
-from cuetrail.store.local import LocalStore, labelbase, labelindex, labelwalk, textsearch, walks
-from cuetrail.store.local.db import moment
+from cuetrail.store.ports import Batch
+from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.sqlite.connection import moment
+from cuetrail.store.sqlite.index.labels import columns, label_index, label_search, walk
+from cuetrail.store.sqlite.index.text import text_search
 from tests.contract.test_walking import ANYTHING, ME, check, foothold, from_tag, some_node, tags, walked
 
 
@@ -21,13 +23,13 @@ from tests.contract.test_walking import ANYTHING, ME, check, foothold, from_tag,
 def test_looking_in_small_rounds_and_for_few_words_at_once_changes_no_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: int, words: int, wide: int
 ) -> None:
-    monkeypatch.setattr(textsearch, "WORDS_AT_ONCE", words)
-    monkeypatch.setattr(walks, "LONG", 0 if words < 3 else walks.LONG)
-    monkeypatch.setattr(walks, "FEW", 0 if words < 3 else walks.FEW)
-    monkeypatch.setattr(labelwalk, "FIRST", first)
-    monkeypatch.setattr(labelindex, "FEW", 10)
-    monkeypatch.setattr(labelbase, "MOST_WIDE", wide)
-    monkeypatch.setattr(walks, "MOST_ASKED", 40)
+    monkeypatch.setattr(text_search, "WORDS_AT_ONCE", words)
+    monkeypatch.setattr(walk, "LONG", 0 if words < 3 else walk.LONG)
+    monkeypatch.setattr(walk, "FEW", 0 if words < 3 else walk.FEW)
+    monkeypatch.setattr(label_search, "FIRST", first)
+    monkeypatch.setattr(label_index, "FEW", 10)
+    monkeypatch.setattr(columns, "MOST_WIDE", wide)
+    monkeypatch.setattr(walk, "MOST_ASKED", 40)
     chance = random.Random(first)
     nodes = [some_node(chance, f"n{i:05}") for i in range(500)]
     store = LocalStore(tmp_path)
@@ -39,16 +41,16 @@ def test_looking_in_small_rounds_and_for_few_words_at_once_changes_no_result(
 
 def test_common_labels_are_not_walked_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A thousand carriers of a common tag stay unlooked at once a rare one has filled the list."""
-    monkeypatch.setattr(labelwalk, "FIRST", 10)
-    monkeypatch.setattr(labelindex, "FEW", 10)
+    monkeypatch.setattr(label_search, "FIRST", 10)
+    monkeypatch.setattr(label_index, "FEW", 10)
     looked: list[int] = []
-    sums = labelwalk._sums
+    sums = label_search._sums
 
-    def counting(weights: labelwalk.Floats, codes: NDArray[np.int32]) -> labelwalk.Floats:
+    def counting(weights: label_search.Floats, codes: NDArray[np.int32]) -> label_search.Floats:
         looked.append(codes.shape[1])
         return sums(weights, codes)
 
-    monkeypatch.setattr(labelwalk, "_sums", counting)
+    monkeypatch.setattr(label_search, "_sums", counting)
     rare = [Node(f"r{n:03}", text="x", tag_details=tags("rare"), at=n) for n in range(40)]
     common = [Node(f"c{n:04}", text="x", tag_details=tags("common"), at=n) for n in range(1_000)]
     store = LocalStore(tmp_path)
@@ -61,7 +63,7 @@ def test_common_labels_are_not_walked_through(tmp_path: Path, monkeypatch: pytes
 def test_nodes_with_very_many_tags_are_found_beside_a_narrow_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(labelindex, "FEW", 10)
+    monkeypatch.setattr(label_index, "FEW", 10)
     many = tuple(Tag(f"m{n}", f"m{n}") for n in range(100))
     nodes = [Node(f"n{n:03}", text="x", tag_details=tags("sky"), at=n) for n in range(50)]
     whole = Node("whole", text="x", tag_details=(*many, *tags("sky")), at=0)

@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 
 from cuetrail import Memory, Scope
 from cuetrail.errors import InputError, MirrorError
-from cuetrail.ingest.walk import is_own
+from cuetrail.ingest.files import is_own
 from cuetrail.model import Node
 from tests.mirror_tools import ids, looks, opened, pages, shown, tree
 

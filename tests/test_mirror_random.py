@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cuetrail import Memory
-from cuetrail.mirror.names import folder, stem
+from cuetrail.mirror.file_names import folder, stem
 from cuetrail.model import Life, Node, Tag
 from tests.mirror_tools import ids, opened, pages
 

@@ -11,14 +11,15 @@ from typing import Any
 import pytest
 
 from cuetrail.model import Edge, Fact, Life, Mention, Node, Note, Scope, TextQuery, Where
-from cuetrail.store.base import Batch
-from cuetrail.store.dreams import Book
-from cuetrail.store.energy import Level, Spark
-from cuetrail.store.local import LocalStore
-from cuetrail.store.neo4j import Neo4jStore, relations
+from cuetrail.store.dream_port import Book
+from cuetrail.store.edge_query import StepQuery
+from cuetrail.store.expansion import Level, Spark
+from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.neo4j.connection import rows
-from cuetrail.store.relations import RelationQuery
-from cuetrail.store.steps import StepQuery
+from cuetrail.store.neo4j.index.graph import relationships
+from cuetrail.store.ports import Batch
+from cuetrail.store.relationship_query import RelationQuery
+from cuetrail.store.sqlite import LocalStore
 from tests.servers import Login
 
 ME = Scope()
@@ -179,7 +180,7 @@ def test_the_server_finds_a_way_by_the_index_it_is_told_to_use_for_notes_on_rela
     watched: tuple[Neo4jStore, list[Query]],
 ) -> None:
     store, _ = watched
-    query = re.sub(r"{(ends|ties)}", "", relations._NOTED).replace("{slot}", "vector")
+    query = re.sub(r"{(ends|ties)}", "", relationships._NOTED).replace("{slot}", "vector")
     given = {"parts": [1], "now": 0, "query": [1.0], "limit": 5}
     store.write(ME, Batch(nodes=FEW, edges=EDGES, notes=NOTES))
     for command in (unplanned, counted):

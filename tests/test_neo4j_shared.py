@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 import pytest
 
 from cuetrail import Memory, Scope
-from cuetrail.activation import Flow, activate
 from cuetrail.errors import Unreachable
 from cuetrail.model import Where
+from cuetrail.recall.spread.activation import Flow, activate
 from cuetrail.store.neo4j import Neo4jStore, connection
 from tests.servers import Login
 

@@ -11,11 +11,12 @@ import pytest
 
 from cuetrail import Memory, Node, Scope
 from cuetrail.model import TextQuery, Where
-from cuetrail.store.base import Batch
-from cuetrail.store.local import LocalStore
-from cuetrail.store.neo4j import Neo4jStore, textstats
+from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.neo4j.connection import rows
+from cuetrail.store.neo4j.index.text import statistics
 from cuetrail.store.neo4j.schema import BARE_MARKED, migrate
+from cuetrail.store.ports import Batch
+from cuetrail.store.sqlite import LocalStore
 from tests.servers import Login, alone, wipe
 
 WORDS = [f"w{n}" for n in range(30)]
@@ -60,7 +61,7 @@ def test_scores_are_those_of_what_is_remembered_now(
     server: Login, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
     # With none that are few, the index is made anew as in a large memory.
-    monkeypatch.setattr(textstats, "FEW", few)
+    monkeypatch.setattr(statistics, "FEW", few)
     with Memory(tmp_path / "memory", embedder=None) as fresh, Memory(server.uri, embedder=None) as memory:
         fresh.add_many(some_items())
         worn(memory, some_items())

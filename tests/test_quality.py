@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cuetrail import Memory, recipes
+from cuetrail import Memory
 from cuetrail.errors import InputError
-from cuetrail.quality import Answer, Interval, Question, all_at, compare, hit_at, measure, paired_interval, recall_at
+from cuetrail.evaluate import Answer, Interval, Question, all_at, compare, hit_at, measure, paired_interval, recall_at
+from cuetrail.recall import recipes
 
 IDS = st.lists(st.sampled_from("abcdefgh"), unique=True)
 SHARES = st.lists(st.floats(0, 1), min_size=1, max_size=30)

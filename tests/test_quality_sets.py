@@ -22,7 +22,7 @@ from bench.quality.run import Job, Measured, chosen_rows, keep, load_measured, r
 from bench.quality.sets import Corpus, data_folder
 from bench.quality.vaults import links_of, plain, without
 from cuetrail import Memory
-from cuetrail.trail.weights import NAMED
+from cuetrail.recall.weights import NAMED
 
 NOTES = {
     "blue-book/docs/anki.md": "---\ntitle: Anki\n---\n\nAnki makes remembering very easy through "

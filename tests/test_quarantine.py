@@ -11,7 +11,7 @@ import pytest
 from cuetrail import Memory, Node, Scope
 from cuetrail.errors import NotFound
 from cuetrail.model import Provenance
-from cuetrail.quarantine import FORMER, let_back, set_aside
+from cuetrail.write.quarantine import FORMER, let_back, set_aside
 
 
 @pytest.fixture

@@ -13,13 +13,22 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from cuetrail import Budget, Hit, Memory, Node
-from cuetrail.anchor import Anchor
-from cuetrail.cue import LONGEST_CUE, MOST_DIFFERENT, MOST_FILTERS, MOST_QUOTED, MOST_WORDS, Cue, looked_for, parse_cue
 from cuetrail.errors import EmbedderError, InputError
 from cuetrail.formulas import estimated_tokens
 from cuetrail.model import TextQuery, Where
-from cuetrail.render import CUT_MARK, SEPARATOR, SMALLEST_CUT, budget_measure, line, render
-from cuetrail.score import score_anchors
+from cuetrail.recall.anchor.text_and_vector import Anchor
+from cuetrail.recall.query import (
+    LONGEST_CUE,
+    MOST_DIFFERENT,
+    MOST_FILTERS,
+    MOST_QUOTED,
+    MOST_WORDS,
+    Cue,
+    looked_for,
+    parse_cue,
+)
+from cuetrail.recall.render.text import CUT_MARK, SEPARATOR, SMALLEST_CUT, budget_measure, line, render
+from cuetrail.recall.score.scorers import score_anchors
 
 DAY = 86_400_000
 

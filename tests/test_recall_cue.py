@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuetrail.anchor import FULL, NAMES, NOUNS, TYPOS, climb, readings
-from cuetrail.cue import LONGEST_CUE, nouns, parse_cue, proper_nouns, unwrapped
 from cuetrail.model import TextQuery, Where
+from cuetrail.recall.anchor.text_and_vector import FULL, NAMES, NOUNS, TYPOS, climb, readings
+from cuetrail.recall.query import LONGEST_CUE, nouns, parse_cue, proper_nouns, unwrapped
 
 
 @pytest.mark.parametrize(

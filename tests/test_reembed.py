@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from cuetrail import Memory, Scope
-from cuetrail.embed import Vectors, to_blob
+from cuetrail.embed.embedders import Vectors, to_blob
 from cuetrail.errors import EmbedderError, EmbedderMismatch, InputError
-from cuetrail.store.base import VectorSpace
+from cuetrail.store.ports import VectorSpace
 from tests.test_embedding import CATS, TAXES, Concepts, first
 
 TEA = "A brew at five."
@@ -39,7 +39,7 @@ def place(tmp_path: Path) -> Path:
 @pytest.fixture
 def memory(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
     """A memory of fifty, and change-overs in small steps."""
-    monkeypatch.setattr("cuetrail.vectors.BATCH", 10)
+    monkeypatch.setattr("cuetrail.embed.vectors.BATCH", 10)
     with Memory(place, embedder=Concepts()) as opened:
         opened.add_many([CATS, *(f"Filler number {number}." for number in range(48)), TAXES])
         yield opened

@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 from cuetrail import Memory
 from cuetrail.errors import EmbedderError
 from cuetrail.model import Edge, Note, Where
-from cuetrail.store.base import Batch
-from cuetrail.store.local import LocalStore
-from cuetrail.store.local.schema import MIGRATIONS
+from cuetrail.store.edge_query import Ties
 from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.neo4j.connection import rows
+from cuetrail.store.neo4j.index.vector.spaces import index_names
 from cuetrail.store.neo4j.schema import DESCRIBED, migrate
 from cuetrail.store.neo4j.schema import MIGRATIONS as ON_SERVER
-from cuetrail.store.neo4j.spaces import index_names
-from cuetrail.store.steps import Ties
+from cuetrail.store.ports import Batch
+from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.sqlite.schema import MIGRATIONS
 from tests.contract.test_akin import EAST, NORTH, SPACE, fill, found
 from tests.contract.test_relations import ANN, BOB, people
 from tests.seeds.axes import Axes
@@ -222,4 +222,4 @@ def test_by_the_index_of_neo4j_they_are_found_as_by_comparing_all(
                 assert found(store, limit=1, ties=Ties(types=("rival",))) == ["between"]
                 assert found(store, where=Where(kinds=("concept",))) == []
                 # The second time by the index.
-                monkeypatch.setattr("cuetrail.store.neo4j.relations.FEW", 0)
+                monkeypatch.setattr("cuetrail.store.neo4j.index.graph.relationships.FEW", 0)

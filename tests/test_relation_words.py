@@ -7,14 +7,14 @@ from contextlib import closing
 from pathlib import Path
 
 from cuetrail.model import Edge, Node, Note, Scope
-from cuetrail.store.base import Batch, Store
-from cuetrail.store.local import LocalStore
-from cuetrail.store.local.schema import MIGRATIONS
 from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.neo4j.connection import rows
 from cuetrail.store.neo4j.schema import MIGRATIONS as ON_SERVER
 from cuetrail.store.neo4j.schema import RELATIONSHIPS, migrate
-from cuetrail.store.relations import RelationQuery
+from cuetrail.store.ports import Batch, Store
+from cuetrail.store.relationship_query import RelationQuery
+from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.sqlite.schema import MIGRATIONS
 from tests.servers import Login, alone, wipe
 
 ME = Scope()

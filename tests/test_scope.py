@@ -22,7 +22,6 @@ import pytest
 
 from cuetrail import Budget, Memory
 from cuetrail.errors import Forgotten, InputError, NotFound
-from cuetrail.exporting import ends_of
 from cuetrail.model import (
     Edge,
     Fact,
@@ -39,9 +38,10 @@ from cuetrail.model import (
     Version,
     Where,
 )
-from cuetrail.store.base import Batch, Record, Store, VectorSpace
-from cuetrail.store.energy import Level, Spark
-from cuetrail.store.local import LocalStore
+from cuetrail.store.expansion import Level, Spark
+from cuetrail.store.ports import Batch, Record, Store, VectorSpace
+from cuetrail.store.sqlite import LocalStore
+from cuetrail.transfer.jsonl import ends_of
 from tests.contract.test_records import vector
 
 EVERYTHING = Where(quarantined=True, archived=True)

@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 
 from cuetrail.formulas import bm25, idf
 from cuetrail.model import Found, Node, Scope, Tag, TextQuery, Where
-from cuetrail.store.base import Batch, Store
-from cuetrail.store.local import LocalStore, textsearch
-from cuetrail.store.words import Terms, make_analyser, terms_of
-from cuetrail.text import analysable, sanitize_query
+from cuetrail.store.ports import Batch, Store
+from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.sqlite.index.text import text_search
+from cuetrail.text.analyser import Terms, make_analyser, terms_of
+from cuetrail.text.normalise import analysable, sanitize_query
 
 ME = Scope()
 EVERYTHING = Where(quarantined=True, archived=True)
@@ -258,11 +259,11 @@ def test_skipping_common_words_changes_no_result(store: Store, monkeypatch: pyte
             quick = store.text(ME, query, limit, EVERYTHING)
             assert_exact(quick, wanted, limit)
             with monkeypatch.context() as patch:
-                patch.setattr(textsearch, "_essential", len)
+                patch.setattr(text_search, "_essential", len)
                 full = store.text(ME, query, limit, EVERYTHING)
             assert [(f.id, f.boosted) for f in quick] == [(f.id, f.boosted) for f in full]
     idfs = {word: idf(900, sum(word in n.text.split() for n in nodes)) for word in ("quartz", "the", "of")}
-    skipped = textsearch._essential(idfs)
+    skipped = text_search._essential(idfs)
     assert skipped == 1, "the corpus no longer has words common enough for the short cut"
 
 
@@ -274,9 +275,9 @@ def test_skipping_common_words_changes_no_result(store: Store, monkeypatch: pyte
 def test_however_those_with_a_label_are_looked_for_the_same_are_found(
     store: Store, monkeypatch: pytest.MonkeyPatch, leap: int, beside: int, deepest: int
 ) -> None:
-    monkeypatch.setattr(textsearch, "DEEPEST", deepest)
-    monkeypatch.setattr(textsearch, "LEAP", leap)
-    monkeypatch.setattr(textsearch, "BESIDE_FROM", beside)
+    monkeypatch.setattr(text_search, "DEEPEST", deepest)
+    monkeypatch.setattr(text_search, "LEAP", leap)
+    monkeypatch.setattr(text_search, "BESIDE_FROM", beside)
     made = skewed(random.Random(12), 600)
     nodes = [replace(node, text=f"{node.text} opal") if node.tag_details else node for node in made]
     for first in (0, 300):
@@ -472,7 +473,7 @@ def test_a_query_of_more_words_than_count_keeps_the_rarest(store: Store) -> None
     nodes = [Node(f"n{i}", text=f"common rare{i}") for i in range(1500)]
     store.write(ME, Batch(nodes=nodes))
     words = "common " + " ".join(f"rare{i}" for i in range(1500))
-    assert len(find(store, words, limit=2000)) == textsearch.MOST_TERMS
+    assert len(find(store, words, limit=2000)) == text_search.MOST_TERMS
 
 
 ENDINGS = (

@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cuetrail import Budget, Memory, Node, Scope
-from cuetrail.anchor import Embedded
 from cuetrail.model import Tag
-from cuetrail.store.base import VectorSpace
-from cuetrail.trail.naming import names_in, names_said, says, spaced
-from cuetrail.trail.timing import MOST_SPANS, spans, told
-from cuetrail.trail.wanted import asked_about
-from cuetrail.trail.weights import Kinds, Trail, Weights, kinds_of
+from cuetrail.recall.anchor.answer_form import asked_about
+from cuetrail.recall.anchor.dates import MOST_SPANS, spans, told
+from cuetrail.recall.anchor.names import names_in, names_said, says, spaced
+from cuetrail.recall.anchor.text_and_vector import Embedded
+from cuetrail.recall.weights import Kinds, Trail, Weights, kinds_of
+from cuetrail.store.ports import VectorSpace
 
 ROOM = Budget(chars=1 << 20)
 WORDS = ["Thunder Hill", "Hans Salter", "organ", "Vienna", "composer", "film", "the", "of", "born"]

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from cuetrail import Budget, Memory, recipes
-from cuetrail.trail.weights import Trail
+from cuetrail import Budget, Memory
+from cuetrail.recall import recipes
+from cuetrail.recall.weights import Trail
 
 ROOM = Budget(chars=1 << 20)
 Reasons = dict[str, Mapping[str, Any]]

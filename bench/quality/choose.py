@@ -25,12 +25,13 @@ from bench.quality.contenders import ROOM, TODAY
 from bench.quality.registry import SETS
 from bench.quality.run import Job
 from bench.quality.sets import Corpus, data_folder
-from cuetrail import Memory, recipes
-from cuetrail.anchor import Anchored, Ask
-from cuetrail.quality import Answer, Question, scores
-from cuetrail.score import Scored
-from cuetrail.spread import Reached
-from cuetrail.trail.weights import NAMED, NOTED, TOLD, Trail, Weights
+from cuetrail import Memory
+from cuetrail.evaluate import Answer, Question, scores
+from cuetrail.recall import recipes
+from cuetrail.recall.anchor.text_and_vector import Anchored, Ask
+from cuetrail.recall.score.scorers import Scored
+from cuetrail.recall.spread.tags_and_edges import Reached
+from cuetrail.recall.weights import NAMED, NOTED, TOLD, Trail, Weights
 
 MOST = 1 << 30
 STEPS = (1.7, 1.3, 1.15)

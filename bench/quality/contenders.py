@@ -10,15 +10,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from cuetrail import Budget, Memory, recipes
-from cuetrail.anchor import Anchored, Ask, by_words_and_meaning
+from cuetrail import Budget, Memory
+from cuetrail.evaluate import Question
 from cuetrail.model import Node
-from cuetrail.quality import Question
-from cuetrail.recipes import Recipe
-from cuetrail.render import one_list
-from cuetrail.score import blended
-from cuetrail.spread import nowhere
-from cuetrail.trail.weights import Trail, Weights
+from cuetrail.recall import recipes
+from cuetrail.recall.anchor.text_and_vector import Anchored, Ask, by_words_and_meaning
+from cuetrail.recall.recipes import Recipe
+from cuetrail.recall.render.text import one_list
+from cuetrail.recall.score.scorers import blended
+from cuetrail.recall.spread.tags_and_edges import nowhere
+from cuetrail.recall.weights import Trail, Weights
 
 Contender = Callable[[Memory, Question, int], Sequence[Node]]
 

@@ -15,8 +15,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from bench.quality.sets import Corpus, QualitySet, Record, edge, filler, first, node, present, read_lines
+from cuetrail.evaluate import Question
 from cuetrail.ingest.build import NEXT_WEIGHT, UNDER_WEIGHT
-from cuetrail.quality import Question
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open", 4: "single", 5: "adversarial"}
 LOCOMO_TIME, LONGMEMEVAL_TIME, LIHUA_TIME = "%I:%M %p on %d %B, %Y", "%Y/%m/%d %H:%M", "%Y%m%d%H%M"

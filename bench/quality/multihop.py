@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.quality.sets import Corpus, QualitySet, Record, fact, filler, first, node, read_lines
-from cuetrail.quality import Question
-from cuetrail.text import norm_name
+from cuetrail.evaluate import Question
+from cuetrail.text.normalise import norm_name
 
 # A subject, a predicate and an object.
 PARTS = 3

@@ -14,8 +14,8 @@ from bench.quality.contenders import Contender, contenders
 from bench.quality.registry import SETS
 from bench.quality.sets import Corpus, QualitySet
 from cuetrail import Memory
+from cuetrail.evaluate import Answer, Question, Row, answer, compare, scores
 from cuetrail.model import Node
-from cuetrail.quality import Answer, Question, Row, answer, compare, scores
 
 FOLDER = RESULTS / "quality"
 PROGRESS = 100

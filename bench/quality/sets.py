@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cuetrail import Memory
-from cuetrail.quality import Question
+from cuetrail.evaluate import Question
 
 ENVIRONMENT = "CUETRAIL_DATA"
 # Everything is remembered at one moment, so that the same set gives the same memory on every day.

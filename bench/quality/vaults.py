@@ -18,8 +18,8 @@ from random import Random
 
 from bench.quality.sets import REMEMBERED, Corpus, QualitySet, present
 from cuetrail import Memory
-from cuetrail.extract import sentences
-from cuetrail.quality import SEED, Question
+from cuetrail.evaluate import SEED, Question
+from cuetrail.text import sentences
 
 MIN_WORDS = 5
 ASKED = 300

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cuetrail.asynchronous import AsyncMemory
-    from cuetrail.embed import Embedder
+    from cuetrail.aio import AsyncMemory
+    from cuetrail.embed.embedders import Embedder
     from cuetrail.errors import CuetrailError
     from cuetrail.memory import Memory
     from cuetrail.model import (
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
         Recollection,
         Scope,
     )
-    from cuetrail.recipes import Recipe
+    from cuetrail.recall import recipes
+    from cuetrail.recall.recipes import Recipe
 
     __version__: str
 
@@ -47,23 +48,24 @@ __all__ = [
     "Recollection",
     "Scope",
     "__version__",
+    "recipes",
 ]
 
 _HOMES = {
     "Activation": "cuetrail.model",
-    "AsyncMemory": "cuetrail.asynchronous",
+    "AsyncMemory": "cuetrail.aio",
     "Budget": "cuetrail.model",
     "CuetrailError": "cuetrail.errors",
     "DreamReport": "cuetrail.model",
     "Edge": "cuetrail.model",
-    "Embedder": "cuetrail.embed",
+    "Embedder": "cuetrail.embed.embedders",
     "Fact": "cuetrail.model",
     "Hit": "cuetrail.model",
     "IngestReport": "cuetrail.model",
     "Memory": "cuetrail.memory",
     "Node": "cuetrail.model",
     "Path": "cuetrail.model",
-    "Recipe": "cuetrail.recipes",
+    "Recipe": "cuetrail.recall.recipes",
     "Recollection": "cuetrail.model",
     "Scope": "cuetrail.model",
 }
@@ -77,6 +79,10 @@ if not TYPE_CHECKING:
             from importlib.metadata import version
 
             value = version("cuetrail")
+        elif name == "recipes":
+            from importlib import import_module
+
+            value = import_module("cuetrail.recall.recipes")
         elif name in _HOMES:
             from importlib import import_module
 

@@ -13,33 +13,33 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from cuetrail.arguments import checked
-from cuetrail.boundary import make_edge, make_node, make_nodes, make_note, make_scope
-from cuetrail.browsing import write_down
-from cuetrail.cache import Answers
 from cuetrail.config import on_server, server_home, server_login, without_login, without_password
-from cuetrail.correcting import Correcting
 from cuetrail.dream import RULE, AutoTagger, Night, Teller, dream, extract, zone_of
-from cuetrail.embed import Embedder, open_embedder
+from cuetrail.embed.embedders import Embedder, open_embedder
+from cuetrail.embed.vectors import Vectors
 from cuetrail.errors import Forgotten, InputError, MemoryError_, NotFound
-from cuetrail.exploring import now_ms
-from cuetrail.forgetting import Doomed, doom, forget
+from cuetrail.facts.relationships import related
 from cuetrail.ingest.document import Document
-from cuetrail.ingest.inheriting import outlive, pass_on
-from cuetrail.ingest.linking import Change, resolve
 from cuetrail.ingest.pipeline import Options, Writer, ingest_documents, ingest_path
 from cuetrail.ingest.readers import read as read_bytes
 from cuetrail.ingest.readers import read_string
-from cuetrail.ingest.stating import FactReader, by_rules, state
 from cuetrail.ingest.watch import watch_path
 from cuetrail.mirror import MirrorReport, Placement, end, follow, kept, mirror, sync
 from cuetrail.model import DreamReport, Edge, Finding, IngestReport, Node, Note, Provenance, Retention, Scope
-from cuetrail.quarantine import move
-from cuetrail.relating import related
-from cuetrail.store.base import Batch, Progress, Store, Written
-from cuetrail.store.copying import copy
-from cuetrail.transfer import ImportReport, Target, export_file, import_file
-from cuetrail.vectors import Vectors
+from cuetrail.recall.narrative_cache import Answers
+from cuetrail.store.ports import Batch, Progress, Store, Written
+from cuetrail.store.shared.copy import copy
+from cuetrail.transfer.files import ImportReport, Target, export_file, import_file
+from cuetrail.validation.arguments import checked
+from cuetrail.validation.records import make_edge, make_node, make_nodes, make_note, make_scope
+from cuetrail.verbs.browsing import write_down
+from cuetrail.verbs.correcting import Correcting
+from cuetrail.verbs.exploring import now_ms
+from cuetrail.write.fact_extraction import FactReader, by_rules, state
+from cuetrail.write.fact_transfer import outlive, pass_on
+from cuetrail.write.forget import Doomed, doom, forget
+from cuetrail.write.links import Change, resolve
+from cuetrail.write.quarantine import move
 
 log = logging.getLogger("cuetrail")
 
@@ -531,7 +531,7 @@ class Memory(Correcting):
 @checked
 def restore(backup: str | Path, address: str | Path, *, force: bool = False) -> Path | None:
     """Put a backup in place of the memory at `address`; where a damaged one was kept, if there was one."""
-    from cuetrail.store.local.backup import restore as put_back
+    from cuetrail.store.sqlite.backup import restore as put_back
 
     if on_server(str(address)):
         raise InputError("a backup is restored to a folder: restore it there, then `cuetrail copy FOLDER ADDRESS`")
@@ -570,9 +570,9 @@ def _reader(given: FactReader | str | None, key: str | None) -> FactReader | Non
 
 
 def _open_server(address: str) -> Store:
-    from cuetrail.store.local import LocalStore
     from cuetrail.store.neo4j.connection import Address, parse
     from cuetrail.store.neo4j.engine import Neo4jStore
+    from cuetrail.store.sqlite import LocalStore
 
     found = parse(address)
     user, password = server_login(str(found), found.user, found.password)
@@ -583,7 +583,7 @@ def _open_store(address: str) -> Store:
     if on_server(address):
         return _open_server(address)
     # Imported here because tantivy and numpy take longer to load than most commands need.
-    from cuetrail.store.local import LocalStore
+    from cuetrail.store.sqlite import LocalStore
 
     try:
         return LocalStore(Path(address).expanduser())

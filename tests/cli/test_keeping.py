@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from cuetrail import config, transfer
-from cuetrail.cli import keeping
+from cuetrail import config
+from cuetrail.cli.commands import upkeep
 from cuetrail.errors import InputError
+from cuetrail.transfer import files
 
 Run = Callable[..., Result]
 Ask = Callable[..., Any]
@@ -40,7 +41,7 @@ def test_standard_output_gets_the_bytes_of_the_file(run: Run, vault: Path, tmp_p
         assert run("export", "-", *more).stdout_bytes == (tmp_path / "all.jsonl").read_bytes()
 
 
-@pytest.mark.parametrize("format", transfer.FORMATS)
+@pytest.mark.parametrize("format", files.FORMATS)
 def test_every_format_is_written_and_read_again(run: Run, ask: Ask, tmp_path: Path, format: str) -> None:
     run("add", "She repairs radios", "--name", "Ines", "--kind", "person")
     place, other = tmp_path / f"out-{format}", tmp_path / "other"
@@ -50,8 +51,8 @@ def test_every_format_is_written_and_read_again(run: Run, ask: Ask, tmp_path: Pa
 
 
 def test_the_command_line_offers_the_formats_of_the_library() -> None:
-    assert set(keeping.FORMATS) == set(transfer.FORMATS)
-    assert set(keeping.IMPORTS) == {*transfer.FORMATS, *transfer.INGESTED}
+    assert set(upkeep.FORMATS) == set(files.FORMATS)
+    assert set(upkeep.IMPORTS) == {*files.FORMATS, *files.INGESTED}
 
 
 @pytest.mark.parametrize("wrong", [["-", "--format", "basic-memory"], ["x", "--vectors", "--format", "mem0"]])
@@ -100,7 +101,7 @@ def test_import_of_something_unknown_is_an_error_and_makes_no_memory(
 ) -> None:
     (tmp_path / "strange.bin").write_bytes(b"\x00\x01")
     problem = run("import", tmp_path / "strange.bin", code=2).stderr
-    assert all(name in problem for name in keeping.IMPORTS)
+    assert all(name in problem for name in upkeep.IMPORTS)
     assert "does not exist" in run("import", tmp_path / "nowhere", code=2).stderr
     assert "is not in the format chatgpt" in run("import", vault, "--format", "chatgpt", code=1).stderr
     assert not memory.exists()

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from cuetrail.cli.measuring import RECIPES
-from cuetrail.recipes import BY_NAME
+from cuetrail.cli.commands.bench import RECIPES
+from cuetrail.recall.recipes import BY_NAME
 
 Run = Callable[..., Result]
 Ask = Callable[..., Any]

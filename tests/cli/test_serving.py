@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cuetrail.serve import install, settings
+from cuetrail.serve.mcp import client_install, json_with_comments
 from tests.cli.conftest import Run
 
 
@@ -197,14 +197,14 @@ def test_a_file_that_others_may_not_read_stays_so(home: Path, run: Run) -> None:
     ],
 )
 def test_an_entry_is_written_as_its_neighbours_are(before: str, after: str) -> None:
-    assert settings.entered(before, "a", "n", 1) == after
-    assert settings.parsed(after)["a"]["n"] == 1
+    assert json_with_comments.entered(before, "a", "n", 1) == after
+    assert json_with_comments.parsed(after)["a"]["n"] == 1
 
 
 @pytest.mark.parametrize("text", ["{", '{"a": }', '{"a": {"b": 1}', "[", '{"a" 1}', "{'a': 1}", '{"a": 1} x', "/"])
 def test_broken_settings_are_an_error(text: str) -> None:
     with pytest.raises(json.JSONDecodeError):
-        settings.parsed(text)
+        json_with_comments.parsed(text)
 
 
 def test_claude_desktop_is_told_where_it_is_installed(home: Path, run: Run) -> None:
@@ -229,12 +229,12 @@ def test_a_name_that_would_break_the_file_is_refused(home: Path, run: Run) -> No
 
 
 def test_the_command_line_knows_the_clients_there_are() -> None:
-    from cuetrail.cli import serving
-    from cuetrail.serve.offers import COMPAT, PROFILES
+    from cuetrail.cli.commands import serve
+    from cuetrail.serve.mcp.catalogue import COMPAT, PROFILES
 
-    assert serving.PROGRAMS == install.CLIENTS
-    assert tuple(PROFILES) == serving.PROFILES
-    assert tuple(COMPAT) == serving.OTHERS
+    assert serve.PROGRAMS == client_install.CLIENTS
+    assert tuple(PROFILES) == serve.PROFILES
+    assert tuple(COMPAT) == serve.OTHERS
 
 
 def test_an_address_that_others_reach_needs_a_token(run: Run) -> None:

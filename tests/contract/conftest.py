@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from cuetrail.store.base import Store
-from cuetrail.store.local import LocalStore
 from cuetrail.store.neo4j import Neo4jStore
+from cuetrail.store.ports import Store
+from cuetrail.store.sqlite import LocalStore
 from tests.servers import Login, alone, wipe
 
 Engine = Callable[[], Store]

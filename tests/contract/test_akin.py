@@ -11,11 +11,11 @@ import pytest
 
 from cuetrail.errors import EmbedderMismatch
 from cuetrail.model import Edge, Life, Node, Note, Scope, Where
-from cuetrail.store.base import NO_VECTORS, Batch, Store, VectorSpace
-from cuetrail.store.copying import copy
-from cuetrail.store.local import LocalStore
-from cuetrail.store.relations import MeaningQuery
-from cuetrail.store.steps import Ties
+from cuetrail.store.edge_query import Ties
+from cuetrail.store.ports import NO_VECTORS, Batch, Store, VectorSpace
+from cuetrail.store.relationship_query import MeaningQuery
+from cuetrail.store.shared.copy import copy
+from cuetrail.store.sqlite import LocalStore
 from tests.contract.conftest import Engine
 from tests.contract.test_records import vector
 from tests.contract.test_relations import ANN, BOB, NOW, TEAM_ANN, TEAM_BOB, people

@@ -6,8 +6,8 @@ import random
 from dataclasses import replace
 
 from cuetrail.model import Life, Node, Provenance, Scope, Tag, Where
-from cuetrail.store.base import Batch, Store
-from cuetrail.store.browsing import Labelled, Page
+from cuetrail.store.listing import Labelled, Page
+from cuetrail.store.ports import Batch, Store
 
 ME = Scope()
 HIDDEN: dict[str, Provenance] = {"q": "quarantine", "i": "internal"}

@@ -8,7 +8,7 @@ import pytest
 
 from cuetrail.errors import EmbedderMismatch, InputError
 from cuetrail.model import Node, Scope, Tag, TextQuery, Where
-from cuetrail.store.base import NO_VECTORS, Batch, Store, Unembedded, VectorSpace
+from cuetrail.store.ports import NO_VECTORS, Batch, Store, Unembedded, VectorSpace
 from tests.contract.test_records import vector
 
 ME, OTHER = Scope(), Scope("elsewhere", "other", ("team",), "team")

@@ -9,8 +9,8 @@ import pytest
 
 from cuetrail.errors import InputError
 from cuetrail.model import Edge, Life, Mention, Node, Note, Origin, Scope, Tag, TextQuery, Where
-from cuetrail.store.base import Batch, Store, VectorSpace
-from cuetrail.store.dreams import Book, Dreaming, Row, Writes, hashed
+from cuetrail.store.dream_port import Book, Dreaming, Row, Writes, hashed
+from cuetrail.store.ports import Batch, Store, VectorSpace
 
 ANN = Scope("t", "ann")
 ANN_RED = Scope("t", "ann", ("red",), "red")

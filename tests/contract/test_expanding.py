@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 
 from cuetrail.model import Claim, Edge, Life, Node, Scope, Tag, Where
-from cuetrail.store.base import Batch, Store
-from cuetrail.store.energy import Candidate, Expanded, Level, Spark, share_out
+from cuetrail.store.expansion import Candidate, Expanded, Level, Spark, share_out
+from cuetrail.store.ports import Batch, Store
 from tests.contract.test_reading import passes
 
 ME = Scope()

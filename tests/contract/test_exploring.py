@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from cuetrail.anchor import Embedded
-from cuetrail.embed import to_blob
-from cuetrail.exploration import Exploration, explore
-from cuetrail.gathering import Query, Quest
+from cuetrail.embed.embedders import to_blob
+from cuetrail.explore.candidates import Query, Quest
+from cuetrail.explore.explore import Exploration, explore
 from cuetrail.model import Edge, Life, Node, Note, Scope, State, Where
-from cuetrail.store.base import Batch, Store, VectorSpace
-from cuetrail.store.local import LocalStore
-from cuetrail.store.relations import meaning_of
-from cuetrail.store.steps import Ties
+from cuetrail.recall.anchor.text_and_vector import Embedded
+from cuetrail.store.edge_query import Ties
+from cuetrail.store.ports import Batch, Store, VectorSpace
+from cuetrail.store.relationship_query import meaning_of
+from cuetrail.store.sqlite import LocalStore
 from tests.seeds.axes import VOCABULARY, Axes
 
 ANN, BOB = Scope("t", "ann"), Scope("t", "bob")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cuetrail.model import Node, Scope
-from cuetrail.store.base import Batch, Store
+from cuetrail.store.ports import Batch, Store
 
 ME = Scope()
 YOU = Scope(user="you")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cuetrail.model import Node, Scope
-from cuetrail.store.base import Batch, Store
+from cuetrail.store.ports import Batch, Store
 
 ME = Scope()
 MATE = Scope(user="mate", teams=("crew",), share="crew")

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from cuetrail import recipes
-from cuetrail.anchor import Ask, Embedded
-from cuetrail.cue import parse_cue
+from cuetrail.facts.resolve import resolve_entity
 from cuetrail.model import Fact, Node, Scope, Where
-from cuetrail.narrate import Narrative, narrate
-from cuetrail.resolution import resolve_entity
-from cuetrail.store.base import Batch, Store, VectorSpace
-from cuetrail.store.facts import Stated
+from cuetrail.recall import recipes
+from cuetrail.recall.anchor.text_and_vector import Ask, Embedded
+from cuetrail.recall.narrative import Narrative, narrate
+from cuetrail.recall.query import parse_cue
+from cuetrail.store.ports import Batch, Store, VectorSpace
+from cuetrail.store.shared.fact_validity import Stated
 from tests import narrative
 from tests.contract.test_records import vector
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from cuetrail.errors import NotFound
-from cuetrail.lifecycle import touched
 from cuetrail.model import Edge, Fact, Link, Mention, Node, Note, Scope, Tag, TextQuery, Version, Where
-from cuetrail.store.base import Batch, Store, VectorSpace
-from cuetrail.text import fingerprint, norm_name
+from cuetrail.model.lifecycle import touched
+from cuetrail.store.ports import Batch, Store, VectorSpace
+from cuetrail.text.normalise import fingerprint, norm_name
 from tests.contract.test_records import records, vector
 
 ME = Scope()

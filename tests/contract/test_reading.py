@@ -9,7 +9,7 @@ import pytest
 
 from cuetrail.formulas import bands
 from cuetrail.model import Edge, Life, Neighbour, Node, Scope, Stats, Tag, TextQuery, Where
-from cuetrail.store.base import Batch, Store, VectorSpace
+from cuetrail.store.ports import Batch, Store, VectorSpace
 from tests.contract.test_records import full_node, vector, whole_batch
 
 ME = Scope()

@@ -34,7 +34,7 @@ from cuetrail.model import (
     Version,
     Where,
 )
-from cuetrail.store.base import Batch, Record, Store, VectorSpace
+from cuetrail.store.ports import Batch, Record, Store, VectorSpace
 from tests.contract.conftest import Engine
 
 ME = Scope()

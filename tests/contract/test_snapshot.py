@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from cuetrail.model import Edge, Life, Node, Note, Scope, Tag
-from cuetrail.store.base import Batch, Content, Placed, Said, Store
+from cuetrail.store.ports import Batch, Content, Placed, Said, Store
 
 ME = Scope()
 ANN = Scope(user="ann", teams=("ops",), share="ops")

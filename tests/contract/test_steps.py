@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from cuetrail.model import Edge, Life, Mention, Node, Note, Scope, Where
-from cuetrail.store.base import Batch, Store
-from cuetrail.store.steps import StepQuery, Ties
-from cuetrail.traversal import Rank, Way, hops, rank
+from cuetrail.recall.spread.traversal import Rank, Way, hops, rank
+from cuetrail.store.edge_query import StepQuery, Ties
+from cuetrail.store.ports import Batch, Store
 
 ANN, BOB = Scope("t", "ann"), Scope("t", "bob")
 TEAM = Scope("t", "ann", ("red",), "red")

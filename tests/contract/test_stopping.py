@@ -8,7 +8,7 @@ import pytest
 
 from cuetrail.dream import RULE, Night, dream
 from cuetrail.model import Edge, Node, Scope
-from cuetrail.store.base import Batch, Store
+from cuetrail.store.ports import Batch, Store
 
 ANN = Scope("t", "ann")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cuetrail.model import Edge, Fact, Node, Note, Scope
-from cuetrail.store.base import Batch, Store
-from cuetrail.text import fact_id, link_id
+from cuetrail.store.ports import Batch, Store
+from cuetrail.text.normalise import fact_id, link_id
 from tests.contract.test_records import records
 
 ME = Scope()

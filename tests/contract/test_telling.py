@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import UTC
 
 from cuetrail.dream import RULE, Night, dream
-from cuetrail.lifecycle import DAY
 from cuetrail.model import Life, Node, Scope, Where
-from cuetrail.store.base import Batch, Store
-from cuetrail.store.steps import StepQuery, Ties
+from cuetrail.model.lifecycle import DAY
+from cuetrail.store.edge_query import StepQuery, Ties
+from cuetrail.store.ports import Batch, Store
 
 ANN = Scope("t", "ann")
 START = 1_768_780_800_000

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cuetrail.model import Fact, Node, Scope
-from cuetrail.store.base import Batch, Store
-from cuetrail.store.facts import Verdict, begins, declaration, until
+from cuetrail.store.ports import Batch, Store
+from cuetrail.store.shared.fact_validity import Verdict, begins, declaration, until
 from tests.contract.test_facts import DAY, ME, NOW, fact, state
 
 _SUBJECTS = count()

@@ -11,7 +11,7 @@ import pytest
 
 from cuetrail.formulas import gravity, idf
 from cuetrail.model import Foothold, Label, Life, Node, Origin, Rank, Scope, Tag, TextQuery, WalkQuery, Where
-from cuetrail.store.base import Batch, Store
+from cuetrail.store.ports import Batch, Store
 from tests.contract.test_reading import passes
 
 ME = Scope()

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from cuetrail import Memory
-from cuetrail.dream import cooccurrence
-from cuetrail.dream import mentions as naming
-from cuetrail.dream.night import Night, Work
-from cuetrail.dream.tagging import RULE
-from cuetrail.store.dreams import Book, Row, Writes
+from cuetrail.dream.context import Night, Work
+from cuetrail.dream.passes import cooccurrence
+from cuetrail.dream.passes import mentions as naming
+from cuetrail.dream.tagger import RULE
+from cuetrail.store.dream_port import Book, Row, Writes
 from tests.dream.tools import MONDAY
 
 PEOPLE = ("Ada", "Babbage", "Cleo", "Dora", "Emil", "Fritz", "Greta", "Hanne", "Ingrid", "Jonas")

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuetrail.dream import dictionary
-from cuetrail.dream.dictionary import Dictionary, folded, is_telling, page, spaced
-from cuetrail.store.words import is_findable, terms_of
-from cuetrail.text import clean, norm_name
+from cuetrail.dream import word_matcher
+from cuetrail.dream.word_matcher import Dictionary, folded, is_telling, page, spaced
+from cuetrail.text.analyser import is_findable, terms_of
+from cuetrail.text.normalise import clean, norm_name
 
 
 def said(words: Dictionary[str], text: str) -> dict[str, int]:
@@ -123,7 +123,7 @@ def test_many_texts_at_once_say_what_each_of_them_says_alone(words: list[str], t
 def test_what_is_looked_up_is_what_the_automaton_finds(words: list[str], texts: list[str]) -> None:
     said = []
     for most in (0, 10**9):
-        with patch.object(dictionary, "LOOKED_UP", most):
+        with patch.object(word_matcher, "LOOKED_UP", most):
             both = Dictionary({word: [word, word[:1]] for word in words})
             said.append((both.count(texts), both.meant(texts)))
             assert ("automaton" in vars(both)) == (most == 0 and bool(words))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from cuetrail.dream.garbage import PATIENCE, few_collections
+from cuetrail.dream.gc_pause import PATIENCE, few_collections
 
 
 @pytest.fixture(autouse=True)

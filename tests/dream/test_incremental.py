@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cuetrail import Memory
-from cuetrail.dream import cooccurrence
-from cuetrail.dream import mentions as mentions_pass
+from cuetrail.dream.passes import cooccurrence
+from cuetrail.dream.passes import mentions as mentions_pass
 from cuetrail.model import Node
 from tests.dream.tools import MINUTE, MONDAY, edges, episodes, exported, idle, mentions
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from cuetrail import Memory
-from cuetrail.dream import episodes as episodic
-from cuetrail.dream import night
+from cuetrail.dream import context
+from cuetrail.dream.passes import episodes as episodic
 from tests.dream.tools import MONDAY, counts, edges, episodes, exported, fill, idle, mentions, of_origin, origins
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
@@ -91,7 +91,7 @@ def test_kills_at_random_moments_lose_and_halve_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("after", [1, 3, 6, 20, 40])
 def test_ctrl_c_leaves_nothing_broken(filled: Memory, after: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(night, "BATCH", 10)
+    monkeypatch.setattr(context, "BATCH", 10)
     steps = 0
 
     def interrupt(*_: object) -> None:
@@ -109,7 +109,7 @@ def test_ctrl_c_leaves_nothing_broken(filled: Memory, after: int, monkeypatch: p
 
 
 def test_an_interrupted_pass_goes_on_where_it_stopped(filled: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(night, "BATCH", 10)
+    monkeypatch.setattr(context, "BATCH", 10)
 
     def interrupt(what: str, done: int, total: int) -> None:
         if done == 50:
@@ -127,7 +127,7 @@ def test_an_interrupted_pass_goes_on_where_it_stopped(filled: Memory, monkeypatc
 def test_a_name_that_comes_while_a_dream_is_stopped_reaches_every_text(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, name: str, now_called: str
 ) -> None:
-    monkeypatch.setattr(night, "BATCH", 1)
+    monkeypatch.setattr(context, "BATCH", 1)
     memory.add_many({"text": "Zora met Yann", "id": f"old {n}", "at": MONDAY} for n in range(3))
     memory.add(name="Yann", kind="person", id="yann", at=MONDAY)
     memory.dream(now=MONDAY)
@@ -156,7 +156,7 @@ def test_a_name_that_comes_while_a_dream_is_stopped_reaches_every_text(
 def test_a_name_that_comes_back_after_a_dream_was_stopped_is_found_again(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(night, "BATCH", 1)
+    monkeypatch.setattr(context, "BATCH", 1)
     memory.add(name="Zora", kind="person", id="zora", at=MONDAY)
     memory.add_many({"text": f"Zora met Quill, {n}", "id": f"text {n}", "at": MONDAY} for n in range(3))
     memory.dream(now=MONDAY)
@@ -181,7 +181,7 @@ def test_small_transactions_make_the_same_of_a_memory_as_large_ones(
 ) -> None:
     found = []
     for size in (7, 4_000):
-        monkeypatch.setattr(night, "BATCH", size)
+        monkeypatch.setattr(context, "BATCH", size)
         monkeypatch.setattr(episodic, "BATCH", size)
         monkeypatch.setattr(episodic, "PAGE", size)
         with Memory(tmp_path / str(size), embedder="none") as memory:

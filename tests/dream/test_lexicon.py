@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuetrail import Memory, Scope
-from cuetrail.dream import lexicon as module
-from cuetrail.dream.dictionary import is_telling
-from cuetrail.dream.lexicon import Callings, Lexicon, words_of
-from cuetrail.store.dreams import Named, Row, hashed
-from cuetrail.text import folded, norm_name
+from cuetrail.dream import names as module
+from cuetrail.dream.names import Callings, Lexicon, words_of
+from cuetrail.dream.word_matcher import is_telling
+from cuetrail.store.dream_port import Named, Row, hashed
+from cuetrail.text.normalise import folded, norm_name
 
 # Several make the same tag, are written in other ways, or are told apart by their signs alone.
 NAMES = ["Ada", "ADA", "ada", "C", "C++", "Green Tea", "green-tea", "green tea", "Ümit", "a", "東京", "New York"]

@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from cuetrail import CuetrailError, Memory
-from cuetrail.dream import infection, mentions
-from cuetrail.store.local import LocalStore, engine
+from cuetrail.dream.passes import infection, mentions
+from cuetrail.store.sqlite import LocalStore, engine
 from tests.dream.tools import MINUTE, MONDAY, counts, idle, origins
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cuetrail import Memory, Scope
-from cuetrail.dream import infection, mentions
+from cuetrail.dream.passes import infection, mentions
 from tests.dream.tools import MINUTE, MONDAY, counts, edges, episodes, idle, of_origin, origins
 
 ANN = Scope("acme", "ann")

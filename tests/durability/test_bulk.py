@@ -13,7 +13,7 @@ import pytest
 
 from cuetrail import memory as facade
 from cuetrail.memory import Memory
-from cuetrail.store.local.db import head
+from cuetrail.store.sqlite.connection import head
 from tests.durability.tools import engine, search
 
 BATCH = 50

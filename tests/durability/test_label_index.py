@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from cuetrail import Budget, Memory
-from cuetrail.store.local import LocalStore, labelindex
+from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.sqlite.index.labels import label_index
 from tests.durability.test_index_damage import DAMAGES, Damage
 
 COUNT = 40
@@ -19,7 +20,7 @@ ROOMY = Budget(chars=100_000)
 @pytest.fixture(autouse=True)
 def little_is_much(monkeypatch: pytest.MonkeyPatch) -> None:
     """A base is written for a few memories already."""
-    monkeypatch.setattr(labelindex, "FEW", 5)
+    monkeypatch.setattr(label_index, "FEW", 5)
 
 
 def opened(place: Path) -> Memory:

@@ -15,8 +15,8 @@ import pytest
 
 from cuetrail.errors import Busy, CuetrailError, MemoryError_
 from cuetrail.memory import Memory
-from cuetrail.store.local.db import Database
-from cuetrail.store.local.indexdir import IndexDir
+from cuetrail.store.sqlite.connection import Database
+from cuetrail.store.sqlite.index.directory import IndexDir
 from tests.durability.tools import Plan, Truth, held, nest, open_memory, search
 
 

@@ -11,8 +11,9 @@ import pytest
 from numpy.typing import NDArray
 
 from cuetrail.model import Node, Scope, Where
-from cuetrail.store.base import Batch, VectorSpace
-from cuetrail.store.local import LocalStore, vectorindex
+from cuetrail.store.ports import Batch, VectorSpace
+from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.sqlite.index.vector import vector_index
 
 ME = Scope()
 DIM = 8
@@ -22,9 +23,9 @@ SPACE = VectorSpace("test", DIM)
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalStore]:
     """An engine whose blocks are small enough to have many."""
-    monkeypatch.setattr(vectorindex, "BLOCK", 64)
-    monkeypatch.setattr(vectorindex, "BATCH", 16)
-    monkeypatch.setattr(vectorindex, "TAIL", 8)
+    monkeypatch.setattr(vector_index, "BLOCK", 64)
+    monkeypatch.setattr(vector_index, "BATCH", 16)
+    monkeypatch.setattr(vector_index, "TAIL", 8)
     opened = LocalStore(tmp_path / "m")
     opened.start_vector_space(SPACE)
     yield opened
@@ -86,7 +87,7 @@ def test_random_adds_replacements_and_removals_keep_every_search_exact(store: Lo
             vectors.update({str(n): unit(n * 7) for n in range(following, following + size)})
             following += size
         assert sum(blocks(store)) == len(vectors)
-        assert max(blocks(store), default=0) <= vectorindex.BLOCK
+        assert max(blocks(store), default=0) <= vector_index.BLOCK
         assert_search_is_exact(store, vectors)
         assert not store.vector_index.differs()
 
@@ -123,7 +124,7 @@ def test_removing_one_rewrites_only_its_block_and_leaves_no_trace(store: LocalSt
     left = list(store.vector_index.dir.load().files)  # type: ignore[union-attr]  # it was just written
     assert (left[0], left[2], left[3]) == (names[0], names[2], names[3])
     assert left[1] != names[1]
-    code = vectorindex.quantised(unit(490)[None, :].astype(np.float32)).tobytes()
+    code = vector_index.quantised(unit(490)[None, :].astype(np.float32)).tobytes()
     files = [p for p in store.vector_index.dir.path.rglob("*") if p.is_file()]
     assert not [p for p in files if code in p.read_bytes()]
 
@@ -164,7 +165,7 @@ def test_the_best_are_the_best_however_many_there_are_and_however_many_are_equal
     for size in (0, 1, 44, 63, 64, 2_816, 2_880, 5_000, 70_001):
         for scores in (rng.normal(size=size), rng.integers(0, 9, size), np.zeros(size)):
             for wanted in (1, 44, 1_000):
-                found = vectorindex._best(scores.astype(np.float32), wanted)
+                found = vector_index._best(scores.astype(np.float32), wanted)
                 assert len(set(found.tolist())) == len(found) == min(wanted, size)
                 assert sorted(scores[found]) == sorted(scores)[max(size - wanted, 0) :]
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from cuetrail.memory import Memory
 from cuetrail.model import Edge, Node, TextQuery, Where
-from cuetrail.store.local import LocalStore
+from cuetrail.store.sqlite import LocalStore
 
 ROOT = Path(__file__).parents[2]
 DIM = 8

@@ -17,16 +17,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cuetrail import vectors
-from cuetrail.anchor import by_words_and_meaning
+from cuetrail.embed import vectors
 from cuetrail.errors import EmbedderMismatch
 from cuetrail.memory import Memory
 from cuetrail.model import Edge, Node
-from cuetrail.recipes import Recipe
-from cuetrail.render import one_list
-from cuetrail.score import blended
-from cuetrail.spread import nowhere
-from cuetrail.store.base import Batch
+from cuetrail.recall.anchor.text_and_vector import by_words_and_meaning
+from cuetrail.recall.recipes import Recipe
+from cuetrail.recall.render.text import one_list
+from cuetrail.recall.score.scorers import blended
+from cuetrail.recall.spread.tags_and_edges import nowhere
+from cuetrail.store.ports import Batch
 from tests.durability.tools import Op, Pebbles, open_memory, search
 
 Say = Callable[[str], None]
@@ -195,7 +195,7 @@ def play(request: Request) -> None:
 def main() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     # Loaded here once, so that the forked workers start in milliseconds.
-    import cuetrail.store.local  # noqa: F401
+    import cuetrail.store.sqlite  # noqa: F401
 
     for line in sys.stdin:
         if os.fork() == 0:

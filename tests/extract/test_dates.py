@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuetrail.extract import dates
+from cuetrail.text import dates
 
 DAY = 1710201600000  # 2024-03-12T00:00Z
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuetrail.extract import dates, links, markup, names, sentences, tags
+from cuetrail.extract import links, tags
+from cuetrail.text import dates, markup, names, sentences
 
 
 @pytest.mark.parametrize(

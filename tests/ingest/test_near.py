@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from cuetrail import Memory
 from cuetrail.formulas import bands
-from cuetrail.ingest import near
-from cuetrail.ingest.simhash import MOST_WORDS, simhash, simhashes
+from cuetrail.ingest import near_duplicates
+from cuetrail.text.simhash import MOST_WORDS, simhash, simhashes
 from tests.ingest.tools import LONG, Vault, atoms
 
 HARBOUR = (
@@ -48,10 +48,12 @@ def partners(present: Collection[int]) -> dict[int, set[int]]:
 
     def is_near(a: int, b: int) -> bool:
         common = set(enumerate(bands(HASHES[a]))) & set(enumerate(bands(HASHES[b])))
-        return (HASHES[a] ^ HASHES[b]).bit_count() <= 2 and any(carried[band] <= near.CROWD for band in common)
+        return (HASHES[a] ^ HASHES[b]).bit_count() <= 2 and any(
+            carried[band] <= near_duplicates.CROWD for band in common
+        )
 
     close = {a: {b for b in present if b != a and is_near(a, b)} for a in present}
-    rare = {a for a in present if len(close[a]) < near.MOST_SHARING}
+    rare = {a for a in present if len(close[a]) < near_duplicates.MOST_SHARING}
     return {a: close[a] & rare if a in rare else set() for a in present}
 
 
@@ -120,8 +122,8 @@ def test_who_shares_with_whom_is_told_by_the_texts_that_are_there_however_they_c
     place = tmp_path_factory.mktemp("near")
     vault, present = Vault(place / "vault"), set[int]()
     with pytest.MonkeyPatch.context() as patch, Memory(place / "memory", embedder="none") as memory:
-        patch.setattr(near, "MOST_SHARING", most)
-        patch.setattr(near, "CROWD", crowd)
+        patch.setattr(near_duplicates, "MOST_SHARING", most)
+        patch.setattr(near_duplicates, "CROWD", crowd)
         vault.root.mkdir()
         for numbers in rounds:
             for number in numbers - present:

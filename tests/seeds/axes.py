@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from cuetrail.text import sanitize_query
+from cuetrail.text.normalise import sanitize_query
 
 VOCABULARY = ("antenna", "radio", "frost", "tea", "garden", "money", "travel", "music", "health", "school", "bread")
 MEANING = {"melody": "music", "aerial": "antenna", "frozen": "frost"}

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from cuetrail import Memory
-from cuetrail.ingest.simhash import simhash
 from cuetrail.model import Node
+from cuetrail.text.simhash import simhash
 from tests.ingest.tools import NOW, Vault
 
 WORDS = ["harbour", "winter", "island", "gull", "cliff", "lantern", "rope", "anchor", "tide", "crew", "spring", "north"]

@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 
-from cuetrail import Budget, Memory, Node, Recollection, Scope, recipes
-from cuetrail.cue import parse_cue
+from cuetrail import Budget, Memory, Node, Recollection, Scope
 from cuetrail.errors import InputError
 from cuetrail.formulas import gravity, idf
 from cuetrail.model import Origin, Rank, Tag, TextQuery, Where
-from cuetrail.recipes import Mode
-from cuetrail.spread import GENERIC
+from cuetrail.recall import recipes
+from cuetrail.recall.query import parse_cue
+from cuetrail.recall.recipes import Mode
+from cuetrail.recall.spread.tags_and_edges import GENERIC
 from tests.test_text_search import brute_force
 
 HOUR = 3_600_000

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from cuetrail import Budget, Hit, Memory, Node
-from cuetrail.anchor import Ask
-from cuetrail.cue import parse_cue
 from cuetrail.errors import InputError
 from cuetrail.formulas import estimated_tokens, share, shares
 from cuetrail.model import Scope, Where
-from cuetrail.render import CUT_MARK, SEPARATOR, line, render, two_lists
-from cuetrail.score import Scored
-from cuetrail.store.base import Store
+from cuetrail.recall.anchor.text_and_vector import Ask
+from cuetrail.recall.query import parse_cue
+from cuetrail.recall.render.text import CUT_MARK, SEPARATOR, line, render, two_lists
+from cuetrail.recall.score.scorers import Scored
+from cuetrail.store.ports import Store
 
 Measure = Callable[[str], int]
 MEASURES: tuple[Measure, ...] = (len, estimated_tokens, lambda text: len(text.split()))

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuetrail import Budget, Memory, Scope, recipes
-from cuetrail.activation import Flow, merge
+from cuetrail import Budget, Memory, Scope
 from cuetrail.errors import InputError, MemoryError_
 from cuetrail.formulas import seed_score, tag_sim, transfer
 from cuetrail.model import Activation, Edge, Node
-from cuetrail.store.base import Batch, Store
-from cuetrail.store.energy import Expanded, Level
+from cuetrail.recall import recipes
+from cuetrail.recall.spread.activation import Flow, merge
+from cuetrail.store.expansion import Expanded, Level
+from cuetrail.store.ports import Batch, Store
 
 EDGES = """
 A0-A1 .90 camp,evid,region | A0-A2 .80 camp,meth | A1-A2 .75 norm,camp | A2-A3 .85 camp,insight,region

@@ -12,11 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from cuetrail import Budget, Memory, Scope, recipes
+from cuetrail import Budget, Memory, Scope
 from cuetrail.errors import EmbedderError, InputError, NotFound
 from cuetrail.formulas import DAY, WEEK, fact_score
 from cuetrail.model import Fact
-from cuetrail.narrate import Narrative
+from cuetrail.recall import recipes
+from cuetrail.recall.narrative import Narrative
 from tests import narrative
 
 NOW = 1_765_929_600_000

@@ -11,14 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuetrail import Memory, Scope, recipes
+from cuetrail import Memory, Scope
 from cuetrail.errors import InputError
-from cuetrail.exploration import Exploration
+from cuetrail.explore.explore import Exploration
 from cuetrail.formulas import rrf
-from cuetrail.lifecycle import DAY
-from cuetrail.likeness import levenshtein
 from cuetrail.model import Mention
-from cuetrail.store.base import Batch
+from cuetrail.model.lifecycle import DAY
+from cuetrail.recall import recipes
+from cuetrail.store.ports import Batch
+from cuetrail.text.similarity import levenshtein
 from tests.seeds.axes import Axes
 
 NOW = 1_768_831_200_000

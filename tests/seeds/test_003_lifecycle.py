@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuetrail import Memory
-from cuetrail.lifecycle import DAY, decay_rate, faded, touched
 from cuetrail.model import Life, Node
+from cuetrail.model.lifecycle import DAY, decay_rate, faded, touched
 
 NOW = 1_768_831_200_000
 
@@ -235,7 +235,7 @@ def test_what_was_used_while_the_dream_was_reading_is_left_alone(memory: Memory)
     (one,) = dreaming.lives(NOW + 10 * DAY, -1, 10)
     use(memory, "antenna", NOW + 10 * DAY)
     memory.store.get(memory.scope, ["a"])
-    from cuetrail.store.dreams import Writes
+    from cuetrail.store.dream_port import Writes
 
     dreaming.save(Writes(lives=[(one, faded(one.life, one.kind, one.created, NOW + 10 * DAY))]))
     assert life(memory, "a").accesses == 2

@@ -12,9 +12,9 @@ import pytest
 from cuetrail import Budget, Memory, Scope
 from cuetrail.errors import InputError, NotFound
 from cuetrail.formulas import estimated_tokens
-from cuetrail.lifecycle import DAY
 from cuetrail.model import Edge
-from cuetrail.store.steps import Ties
+from cuetrail.model.lifecycle import DAY
+from cuetrail.store.edge_query import Ties
 
 NOW = 1_768_831_200_000
 KINDS = ("person", "concept", "entity")

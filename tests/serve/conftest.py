@@ -15,9 +15,9 @@ from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult, TextContent
 
 from cuetrail import Memory
-from cuetrail.serve.mcp import make_server
-from cuetrail.serve.offers import COMPAT, PROFILES
-from cuetrail.serve.opening import Opener
+from cuetrail.serve.lazy_memory import Opener
+from cuetrail.serve.mcp.catalogue import COMPAT, PROFILES
+from cuetrail.serve.mcp.server import make_server
 
 Talk = Callable[..., Any]
 

@@ -12,10 +12,10 @@ from jsonschema import Draft202012Validator
 from starlette.testclient import TestClient
 
 from cuetrail import Memory, Scope
-from cuetrail.serve.door import Rules
-from cuetrail.serve.openapi import document
-from cuetrail.serve.opening import Opener
-from cuetrail.serve.rest import make_app
+from cuetrail.serve.lazy_memory import Opener
+from cuetrail.serve.rest.access import Rules
+from cuetrail.serve.rest.app import make_app
+from cuetrail.serve.rest.openapi import document
 from cuetrail.serve.tokens import Access, issue
 
 NOW = 1_700_000_000_000

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cuetrail import Memory
-from cuetrail.serve.page import STATIC
+from cuetrail.serve.rest.web_page import STATIC
 from cuetrail.serve.tokens import issue, revoke
 from scripts import browser as script
 from scripts import page as building

@@ -13,7 +13,7 @@ from mcp_types import TextResourceContents
 
 from cuetrail import Memory
 from cuetrail.errors import ReadError
-from cuetrail.serve.compat import read_graph, take_over
+from cuetrail.serve.compat.mcp_memory import read_graph, take_over
 from tests.serve.conftest import Agent, Talk, agent, command
 
 ADA = {"name": "Ada_Lovelace", "entityType": "person", "observations": ["Speaks French", "Likes tea"]}

@@ -6,9 +6,9 @@ import inspect
 
 from cuetrail import Memory
 from cuetrail.cli import main
-from cuetrail.serve.files import FILES
-from cuetrail.serve.rest import VERBS
-from cuetrail.serve.verbs import every_tool
+from cuetrail.serve.rest.app import VERBS
+from cuetrail.serve.rest.file_verbs import FILES
+from cuetrail.serve.verb_tools import every_tool
 
 COMMANDS: dict[str, str] = {
     "add_many": "import", "confirm": "fact", "declare": "fact", "doomed": "forget", "edge": "get",

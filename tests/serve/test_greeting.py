@@ -15,10 +15,10 @@ from mcp_types import JSONRPCRequest, JSONRPCResponse
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from cuetrail import Memory
-from cuetrail.serve.greeting import HANDSHAKES, request_in, welcome
-from cuetrail.serve.mcp import make_server
-from cuetrail.serve.offers import COMPAT, PROFILES, Offer
-from cuetrail.serve.opening import Opener
+from cuetrail.serve.lazy_memory import Opener
+from cuetrail.serve.mcp.catalogue import COMPAT, PROFILES, Offer
+from cuetrail.serve.mcp.handshake import HANDSHAKES, request_in, welcome
+from cuetrail.serve.mcp.server import make_server
 
 SDK = {"mcp", "mcp_types", "pydantic", "anyio", "starlette", "numpy", "cuetrail.memory"}
 
@@ -89,7 +89,7 @@ def test_a_client_is_greeted_before_the_sdk_is_loaded_and_hears_one_answer(place
     assert [answer["id"] for answer in answers] == ["a", 2]
     assert answers[0]["result"]["serverInfo"]["name"] == "cuetrail"
     assert len(answers[1]["result"]["tools"]) == 10
-    assert "cuetrail.serve.greeting" in loaded
+    assert "cuetrail.serve.mcp.handshake" in loaded
     assert not loaded & SDK
     assert not place.exists()
 

@@ -18,11 +18,11 @@ from mcp_types import TextContent, TextResourceContents
 from cuetrail import Memory
 from cuetrail.errors import CuetrailError
 from cuetrail.formulas import estimated_tokens
-from cuetrail.serve import updates
-from cuetrail.serve.mcp import _answer
-from cuetrail.serve.shape import compact
-from cuetrail.serve.tools import TOOLS
-from cuetrail.serve.verbs import EFFECTS, every_tool
+from cuetrail.serve.mcp import subscriptions
+from cuetrail.serve.mcp.agent_tools import TOOLS
+from cuetrail.serve.mcp.server import _answer
+from cuetrail.serve.tool import compact
+from cuetrail.serve.verb_tools import EFFECTS, every_tool
 from tests.serve.conftest import Agent, Talk, agent, command, session, size
 
 MOST_BYTES = 8000
@@ -313,7 +313,7 @@ def test_whoever_listens_hears_of_a_page_that_changed_and_of_no_other(talk: Talk
 def test_a_subscriber_hears_of_what_another_process_wrote(
     place: Path, talk: Talk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(updates, "EVERY", 0.02)
+    monkeypatch.setattr(subscriptions, "EVERY", 0.02)
     heard, told, hear = hearing()
 
     async def follow(one: Agent) -> None:

@@ -15,11 +15,11 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 from starlette.testclient import TestClient
 
 from cuetrail import Memory
-from cuetrail.serve.aliases import ALIASES
-from cuetrail.serve.door import LOOPBACK, Rules
-from cuetrail.serve.openapi import EXAMPLES, document
-from cuetrail.serve.opening import Opener
-from cuetrail.serve.rest import make_app
+from cuetrail.serve.compat.mem0_routes import ALIASES
+from cuetrail.serve.lazy_memory import Opener
+from cuetrail.serve.rest.access import LOOPBACK, Rules
+from cuetrail.serve.rest.app import make_app
+from cuetrail.serve.rest.openapi import EXAMPLES, document
 from tests.servers import Login, alone, wipe
 
 EACH = {"local": 4, "neo4j": 1}

@@ -13,11 +13,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from cuetrail import Memory, Scope
-from cuetrail.serve.door import Rules
-from cuetrail.serve.opening import Opener
-from cuetrail.serve.page import INDEX, STATIC, load, served
-from cuetrail.serve.problems import Problem
-from cuetrail.serve.rest import make_app
+from cuetrail.serve.lazy_memory import Opener
+from cuetrail.serve.rest.access import Rules
+from cuetrail.serve.rest.app import make_app
+from cuetrail.serve.rest.problems import Problem
+from cuetrail.serve.rest.web_page import INDEX, STATIC, load, served
 from cuetrail.serve.tokens import Access, issue
 from scripts import page as script
 

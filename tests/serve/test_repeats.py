@@ -9,8 +9,8 @@ import anyio
 import pytest
 from starlette.testclient import TestClient
 
-from cuetrail.serve.problems import Problem
-from cuetrail.serve.repeats import MOST, SECONDS, Repeats
+from cuetrail.serve.rest.idempotency import MOST, SECONDS, Repeats
+from cuetrail.serve.rest.problems import Problem
 from tests.serve.http_tools import EVENTS, events, issuer, refused, serving
 
 NOTE = {"target": "a", "text": "hot"}

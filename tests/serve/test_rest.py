@@ -20,13 +20,13 @@ from jsonschema import Draft202012Validator
 from starlette.testclient import TestClient
 
 from cuetrail import Memory
-from cuetrail.serve.aliases import ALIASES
-from cuetrail.serve.door import Rules
-from cuetrail.serve.files import FILES
-from cuetrail.serve.openapi import EXAMPLES, document
-from cuetrail.serve.rest import VERBS
+from cuetrail.serve.compat.mem0_routes import ALIASES
+from cuetrail.serve.rest.access import Rules
+from cuetrail.serve.rest.app import VERBS
+from cuetrail.serve.rest.file_verbs import FILES
+from cuetrail.serve.rest.openapi import EXAMPLES, document
 from cuetrail.serve.tokens import revoke, tokens
-from cuetrail.serve.verbs import EFFECTS, verb_tool
+from cuetrail.serve.verb_tools import EFFECTS, verb_tool
 from tests.serve.conftest import agent, session
 from tests.serve.http_tools import Issue, issuer, refused, serving
 

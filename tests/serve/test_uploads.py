@@ -15,10 +15,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from cuetrail import Memory
-from cuetrail.serve.door import Rules
-from cuetrail.serve.opening import Opener
-from cuetrail.serve.rest import make_app
-from cuetrail.serve.verbs import job_of
+from cuetrail.serve.lazy_memory import Opener
+from cuetrail.serve.rest.access import Rules
+from cuetrail.serve.rest.app import make_app
+from cuetrail.serve.verb_tools import job_of
 from tests.serve.http_tools import EVENTS, events, issuer, refused, serving
 
 NOTE = b"The antenna stands on the lee side. #radio\n"

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from cuetrail.errors import InputError
 from cuetrail.model import Edge, Fact, FileError, Node, Tag
-from cuetrail.store.base import Record
-from cuetrail.switch import basic_memory, load, mcp_memory, recognise
-from cuetrail.text import clean
+from cuetrail.store.ports import Record
+from cuetrail.text.normalise import clean
+from cuetrail.transfer.formats import basic_memory, load, mcp_memory, recognise
 
 COFFEE = """---
 title: Coffee Brewing

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from cuetrail.errors import InputError
 from cuetrail.model import Edge, Fact, FileError, Node
-from cuetrail.store.base import Record
-from cuetrail.switch import mcp_memory
+from cuetrail.store.ports import Record
+from cuetrail.transfer.formats import mcp_memory
 
 ADA = {"type": "entity", "name": "Ada", "entityType": "person", "observations": ["Lives in Turin", 'Says "hi"\n🍵']}
 JACQ = {"type": "entity", "name": "JACQ", "entityType": "software", "observations": []}

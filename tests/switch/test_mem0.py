@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from cuetrail.errors import CuetrailError, ReadError
 from cuetrail.model import Edge, FileError, Node, Tag
-from cuetrail.store.base import Record
-from cuetrail.switch import mem0
+from cuetrail.store.ports import Record
+from cuetrail.transfer.formats import mem0
 
 TEA: dict[str, Any] = {
     "id": "892db2ae-06d9-49e5-8b3e-585ef9b85b8e",

@@ -1,25 +1,26 @@
-"""The command line. Each verb is one small function; what they share is in `base`.
+"""The command line: one module per group of commands in `commands`, and what they share.
 
-Nothing heavy is imported before a verb runs, so that `--help` and shell completion answer at once.
+May import: config, dream, errors, evaluate, explore, files, ingest, memory, mirror, model, recall, serve, store,
+text, transfer, validation, verbs, write.
 """
 
 from __future__ import annotations
 
 import click
 
-from cuetrail.cli.activating import activate
-from cuetrail.cli.base import Root, examples, shared
-from cuetrail.cli.believing import fact, narrate
-from cuetrail.cli.dreaming import dream
-from cuetrail.cli.exploring import brief, explore, note, relate, traverse
-from cuetrail.cli.keeping import backup, completion, copy, doctor, export, import_, reembed, restore
-from cuetrail.cli.measuring import bench
-from cuetrail.cli.mirroring import mirror
-from cuetrail.cli.reading import get, recall, stats
-from cuetrail.cli.serving import mcp, serve, token
-from cuetrail.cli.tending import dreams, edit, labels, timeline
-from cuetrail.cli.trust import quarantine
-from cuetrail.cli.writing import add, forget, ingest, link, unlink
+from cuetrail.cli.command import Root, examples, shared
+from cuetrail.cli.commands.activate import activate
+from cuetrail.cli.commands.bench import bench
+from cuetrail.cli.commands.browse import dreams, edit, labels, timeline
+from cuetrail.cli.commands.dream import dream
+from cuetrail.cli.commands.explore import brief, explore, note, relate, traverse
+from cuetrail.cli.commands.facts import fact, narrate
+from cuetrail.cli.commands.mirror import mirror
+from cuetrail.cli.commands.quarantine import quarantine
+from cuetrail.cli.commands.recall import get, recall, stats
+from cuetrail.cli.commands.serve import mcp, serve, token
+from cuetrail.cli.commands.upkeep import backup, completion, copy, doctor, export, import_, reembed, restore
+from cuetrail.cli.commands.write import add, forget, ingest, link, unlink
 
 VERBS = (
     add, ingest, recall, activate, explore, traverse, brief, get, timeline, labels, edit, link, unlink, relate, note,

@@ -2,12 +2,14 @@
 
 - `night` is what every pass is given, `labels` says which tags a pass may change.
 - `dictionary` finds known words in texts, `moments` names times, `tagging` proposes tags.
+
+May import: embed, errors, formulas, ingest, mirror, model, recall, store, text.
 """
 
-from cuetrail.dream.moments import zone_of
-from cuetrail.dream.night import Night
+from cuetrail.dream.calendar_labels import zone_of
+from cuetrail.dream.context import Night
 from cuetrail.dream.run import PASSES, dream
-from cuetrail.dream.tagging import RULE, AutoTagger
-from cuetrail.dream.telling import Teller, extract
+from cuetrail.dream.summaries import Teller, extract
+from cuetrail.dream.tagger import RULE, AutoTagger
 
 __all__ = ["PASSES", "RULE", "AutoTagger", "Night", "Teller", "dream", "extract", "zone_of"]

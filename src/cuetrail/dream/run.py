@@ -15,22 +15,22 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from cuetrail.dream import (
+from cuetrail.dream.context import Night, Pass
+from cuetrail.dream.gc_pause import few_collections
+from cuetrail.dream.passes import (
     auto_tags,
     consolidation,
     cooccurrence,
+    decay,
     episodes,
     facts,
-    fading,
     infection,
     macros,
     mentions,
-    stories,
+    storylines,
     temporal,
 )
-from cuetrail.dream.adopting import adopt
-from cuetrail.dream.garbage import few_collections
-from cuetrail.dream.night import Night, Pass
+from cuetrail.dream.reconcile import adopt
 from cuetrail.errors import InputError
 from cuetrail.mirror import follow
 from cuetrail.model import DreamReport, PassReport, Scope
@@ -43,10 +43,10 @@ PASSES: tuple[Pass, ...] = (
     cooccurrence.cooccurrence,
     episodes.episodes,
     consolidation.consolidation,
-    stories.storylines,
+    storylines.storylines,
     macros.macros,
-    fading.decay,
-    fading.note_expiry,
+    decay.decay,
+    decay.note_expiry,
     facts.facts,
 )
 """In the order they run: a later one may use what an earlier one found. Add a function here to add a pass."""

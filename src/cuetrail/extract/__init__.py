@@ -1,1 +1,4 @@
-"""Links, tags, names and dates found in text by rules: plain functions, linear in the length of the text."""
+"""Rules and language models that read facts, links and tags out of a text.
+
+May import: errors, text.
+"""

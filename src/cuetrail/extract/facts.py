@@ -14,9 +14,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cuetrail.extract import dates, names, sentences
-from cuetrail.extract.markup import prose_only
-from cuetrail.extract.wording import (
+from cuetrail.extract.fact_words import (
     ASIDES,
     BARE,
     COMPARED,
@@ -35,7 +33,9 @@ from cuetrail.extract.wording import (
     THEY_DO,
     TIMES,
 )
-from cuetrail.text import clean, norm_tag
+from cuetrail.text import dates, names, sentences
+from cuetrail.text.markup import prose_only
+from cuetrail.text.normalise import clean, norm_tag
 
 USER = "user"
 FIELD, DECISION, SURE, FAIR = 0.95, 0.9, 0.9, 0.75

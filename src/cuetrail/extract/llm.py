@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from cuetrail.errors import InputError, ReadError
 from cuetrail.extract.facts import MOST, Triple
-from cuetrail.text import clean, norm_tag
+from cuetrail.text.normalise import clean, norm_tag
 
 log = logging.getLogger("cuetrail")
 

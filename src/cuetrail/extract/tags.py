@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from cuetrail.extract.markup import prose_only
+from cuetrail.text.markup import prose_only
 
 # A tag may hold letters of any script and emoji, so what ends it is listed instead: spaces and punctuation.
 _TAG = re.compile(

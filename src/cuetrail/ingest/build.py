@@ -10,12 +10,12 @@ from typing import Any
 
 import xxhash
 
-from cuetrail.extract.dates import Day
 from cuetrail.ingest.document import Document, Piece
-from cuetrail.ingest.simhash import simhashes
 from cuetrail.model import DAY, Edge, Link, Node, Provenance, Tag
-from cuetrail.spread import PROJECT
-from cuetrail.text import clean, digest, make_tags, norm_buckets, norm_name, source_id
+from cuetrail.recall.spread.tags_and_edges import PROJECT
+from cuetrail.text.dates import Day
+from cuetrail.text.normalise import clean, digest, make_tags, norm_buckets, norm_name, source_id
+from cuetrail.text.simhash import simhashes
 
 # Topical band: structure says that two atoms stand together, not that one causes the other.
 NEXT_WEIGHT = 0.35

@@ -10,16 +10,16 @@ import xxhash
 
 from cuetrail.errors import InputError, ReadError
 from cuetrail.ingest.build import Built, Context, build
-from cuetrail.ingest.difference import compare
+from cuetrail.ingest.diff import compare
 from cuetrail.ingest.document import Document
-from cuetrail.ingest.linking import Change, resolve
-from cuetrail.ingest.near import regroup
+from cuetrail.ingest.files import Place, locate, walk
+from cuetrail.ingest.near_duplicates import regroup
 from cuetrail.ingest.readers import MAX_BYTES, load, read
-from cuetrail.ingest.sifting import sift
-from cuetrail.ingest.walk import Place, locate, walk
+from cuetrail.ingest.redact import sift
 from cuetrail.model import FileError, IngestReport, Provenance, Scope, SourceFile
-from cuetrail.store.base import Batch, Progress, Store, Written
-from cuetrail.text import digest, storable
+from cuetrail.store.ports import Batch, Progress, Store, Written
+from cuetrail.text.normalise import digest, storable
+from cuetrail.write.links import Change, resolve
 
 # So many that names and near duplicates of one folder mostly meet before they are written, not after.
 NODES_PER_WRITE = 10_000

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cuetrail.errors import InputError, ReadError
+from cuetrail.ingest.files import is_own, links
 from cuetrail.ingest.pipeline import Options, Writer, ingest_path
-from cuetrail.ingest.walk import is_own, links
 from cuetrail.model import FileError, IngestReport, Scope
-from cuetrail.store.base import Store
+from cuetrail.store.ports import Store
 
 # How often a watch looks whether it should stop, in milliseconds.
 STEP = 500

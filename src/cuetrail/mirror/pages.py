@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import xxhash
 
-from cuetrail.mirror.names import UNSOURCED, file_name, folders, stem
-from cuetrail.store.base import Placed, Said
-from cuetrail.text import snippet
+from cuetrail.mirror.file_names import UNSOURCED, file_name, folders, stem
+from cuetrail.store.ports import Placed, Said
+from cuetrail.text.normalise import snippet
 
 # Changes with anything that changes how a page looks, so that pages of an older cuetrail are made anew.
 LAYOUT = 1

@@ -26,8 +26,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from cuetrail.ingest.walk import MIRROR_MARK
-from cuetrail.mirror.place import INSIDE, OWN, File
+from cuetrail.ingest.files import MIRROR_MARK
+from cuetrail.mirror.location import INSIDE, OWN, File
 
 # Who has just opened a folder must not find it emptied before it has read what is in it. Where the system tells who has
 # one open, they are waited for; not for ever, because what was forgotten may be in it.

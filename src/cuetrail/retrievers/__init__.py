@@ -1,4 +1,7 @@
-"""A memory as a retriever of other libraries, each an extra: `cuetrail[langchain]`, `cuetrail[llamaindex]`."""
+"""A memory as a retriever of other libraries, each an extra: `cuetrail[langchain]`, `cuetrail[llamaindex]`.
+
+May import: memory, model.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,4 @@
-"""The doors of a memory for other programs. Each is thin: it asks a `Memory` and says what came back."""
+"""Servers: REST, MCP, and the protocols of other memory systems.
+
+May import: config, errors, explore, files, formulas, memory, model, recall, store, text, transfer, validation, verbs.
+"""

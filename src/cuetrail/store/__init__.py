@@ -1,1 +1,4 @@
-"""Engines. `base` is the protocol; `local` is the embedded one."""
+"""The engine protocol, the rules that both engines share, and the two engines.
+
+May import: errors, files, formulas, model, text.
+"""

@@ -1,6 +1,8 @@
 """Reads files into documents: one small module a format, and this one door to them.
 
 A file that cannot be read raises ReadError, whose message says what is wrong with it and what to do.
+
+May import: errors, extract, files, ingest.chunk, ingest.document, text.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from cuetrail.files import read_at_most
 from cuetrail.ingest.document import Document
 from cuetrail.ingest.readers import chat, code, html, markdown, pdf, plain
 from cuetrail.ingest.readers.common import decode
-from cuetrail.text import clean
+from cuetrail.text.normalise import clean
 
 __all__ = ["FORMATS", "MAX_BYTES", "load", "read", "read_string", "supported"]
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from cuetrail.errors import ReadError
-from cuetrail.extract import dates
-from cuetrail.ingest import split
+from cuetrail.ingest import chunk
 from cuetrail.ingest.document import Document
 from cuetrail.ingest.readers import plain
 from cuetrail.ingest.readers.common import Part, aliases, make_pieces, stem
-from cuetrail.text import clean
+from cuetrail.text import dates
+from cuetrail.text.normalise import clean
 
 _SPEAKER_KEYS = ("role", "speaker", "sender", "author", "from", "name", "user")
 # Who it is that a role only calls a person.
@@ -212,13 +212,13 @@ def _parts(turn: Turn, number: int) -> list[Part]:
     """A turn as it is if short, else its paragraphs; each says who speaks, so that each can be understood alone."""
     label = f"{turn.speaker}: "
     props = {"turn": number}
-    if len(label) + len(turn.text) <= split.PROSE:
+    if len(label) + len(turn.text) <= chunk.PROSE:
         return [Part(label + turn.text, at=turn.at, speaker=turn.speaker, props=props)]
     parts: list[Part] = []
-    for block in split.markdown(turn.text):
+    for block in chunk.markdown(turn.text):
         code = block.kind == "code"
-        room = max(_MIN_ROOM, (split.CODE if code else split.PROSE) - len(label))
-        pieces = split.lines(block.text, room) if code else split.prose(block.text, room)
+        room = max(_MIN_ROOM, (chunk.CODE if code else chunk.PROSE) - len(label))
+        pieces = chunk.lines(block.text, room) if code else chunk.prose(block.text, room)
         if block.kind != "rule":
             parts += [Part(label + p, prose=not code, at=turn.at, speaker=turn.speaker, props=props) for p in pieces]
     return parts

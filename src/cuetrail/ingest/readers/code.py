@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cuetrail.ingest import split
+from cuetrail.ingest import chunk
 from cuetrail.ingest.document import Document
 from cuetrail.ingest.readers.common import Part, make_pieces, stem
 
@@ -50,7 +50,7 @@ def read(text: str, source: str) -> Document:
     suffix = source.rpartition(".")[2].lower()
     language = LANGUAGES.get(suffix) or _from_shebang(text)
     props = {"language": language}
-    parts = [Part(piece, prose=False, props=props) for piece in split.code(text)]
+    parts = [Part(piece, prose=False, props=props) for piece in chunk.code(text)]
     title = stem(source)
     return Document(path=source, title=title, kind="code", pieces=make_pieces(parts), props={"language": language})
 

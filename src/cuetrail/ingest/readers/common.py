@@ -9,9 +9,10 @@ from pathlib import PurePath
 from typing import Any
 
 from cuetrail.errors import ReadError
-from cuetrail.extract import dates, links, markup, names, tags
+from cuetrail.extract import links, tags
 from cuetrail.ingest.document import Piece
-from cuetrail.text import clean, norm_name
+from cuetrail.text import dates, markup, names
+from cuetrail.text.normalise import clean, norm_name
 
 _SAMPLE = 65536
 # UTF-32 first: its little-endian BOM begins with the one of UTF-16.

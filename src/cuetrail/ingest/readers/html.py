@@ -6,12 +6,13 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cuetrail.extract import dates, links
-from cuetrail.ingest import split
+from cuetrail.extract import links
+from cuetrail.ingest import chunk
 from cuetrail.ingest.document import Document
 from cuetrail.ingest.readers.common import Part, aliases, make_pieces, stem
 from cuetrail.ingest.readers.nesting import shallow
-from cuetrail.text import clean
+from cuetrail.text import dates
+from cuetrail.text.normalise import clean
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -55,10 +56,10 @@ class _Page:
         """Makes a part, or several within the limit, of the collected paragraph."""
         raw = "".join(self.text)
         if verbatim:
-            self.parts += [Part(piece, prose=False) for piece in split.lines(raw.strip("\n").rstrip(), split.CODE)]
+            self.parts += [Part(piece, prose=False) for piece in chunk.lines(raw.strip("\n").rstrip(), chunk.CODE)]
         else:
             lines = (_SPACE.sub(" ", line).strip(" |") for line in _LONE_MARK.sub("\n- ", raw).split("\n"))
-            pieces = split.prose("\n".join(line for line in lines if line and line != "-"))
+            pieces = chunk.prose("\n".join(line for line in lines if line and line != "-"))
             for i, piece in enumerate(pieces):
                 props = {"heading": piece} if level and i == 0 else {}
                 linked = tuple(dict.fromkeys(self.linked)) if i == 0 else ()

@@ -6,11 +6,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from cuetrail.extract import dates, links
-from cuetrail.ingest import split
+from cuetrail.extract import links
+from cuetrail.ingest import chunk
 from cuetrail.ingest.document import Document
 from cuetrail.ingest.readers.common import Part, aliases, make_pieces, stem
-from cuetrail.text import clean
+from cuetrail.text import dates
+from cuetrail.text.normalise import clean
 
 _FRONTMATTER = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _CALLOUT = re.compile(r"[ \t]*>[ \t]*\[!([\w\-]{1,40})")
@@ -24,7 +25,7 @@ _MAX_DEPTH = 40
 def read(text: str, source: str) -> Document:
     """One document of kind `note`. Frontmatter that is no YAML mapping is kept as body text."""
     head, matter, body = _front(text)
-    parts = [_part(block) for block in split.markdown(body) if block.kind != "rule" and not _is_bare(block)]
+    parts = [_part(block) for block in chunk.markdown(body) if block.kind != "rule" and not _is_bare(block)]
     if parts and (linked := links.find(head)):
         first = parts[0]
         parts[0] = Part(first.text, first.level, first.prose, links=linked, props=first.props)
@@ -73,18 +74,18 @@ def _is_deep(yaml_text: str) -> bool:
     return deepest > _MAX_DEPTH
 
 
-def _part(block: split.Block) -> Part:
+def _part(block: chunk.Block) -> Part:
     if block.kind == "code":
         return Part(block.text, prose=False, props={"language": block.language} if block.language else {})
     if block.kind == "heading":
-        return Part(block.text, level=block.level, props={"heading": split.heading_text(block.text)})
+        return Part(block.text, level=block.level, props={"heading": chunk.heading_text(block.text)})
     callout = _CALLOUT.match(block.text)
     return Part(block.text, props={"callout": callout[1].lower()} if callout else {})
 
 
-def _is_bare(block: split.Block) -> bool:
+def _is_bare(block: chunk.Block) -> bool:
     """Whether a heading has no words: `##` alone is a rule in all but name."""
-    return block.kind == "heading" and not split.heading_text(block.text)
+    return block.kind == "heading" and not chunk.heading_text(block.text)
 
 
 def _first_heading(parts: list[Part]) -> str:

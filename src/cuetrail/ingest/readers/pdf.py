@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from cuetrail.errors import ReadError
-from cuetrail.extract import dates
-from cuetrail.ingest import split
+from cuetrail.ingest import chunk
 from cuetrail.ingest.document import Document
 from cuetrail.ingest.readers.common import Part, aliases, make_pieces, stem
-from cuetrail.text import clean
+from cuetrail.text import dates
+from cuetrail.text.normalise import clean
 
 if TYPE_CHECKING:
     from pypdf import PdfReader
@@ -57,7 +57,7 @@ def read(data: bytes, source: str) -> Document:
 def _parts(reader: PdfReader) -> list[Part]:
     parts: list[Part] = []
     for number, page in enumerate(reader.pages, start=1):
-        parts += [Part(piece, props={"page": number}) for piece in split.prose(clean(page.extract_text() or ""))]
+        parts += [Part(piece, props={"page": number}) for piece in chunk.prose(clean(page.extract_text() or ""))]
     return parts
 
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from cuetrail.extract import dates
-from cuetrail.ingest import split
+from cuetrail.ingest import chunk
 from cuetrail.ingest.document import Document
 from cuetrail.ingest.readers.common import Part, make_pieces, stem
+from cuetrail.text import dates
 
 
 def read(text: str, source: str) -> Document:
     """One document of kind `text`; its date is the one in the file's name."""
     name = stem(source)
-    pieces = make_pieces([Part(piece) for piece in split.plain(text)])
+    pieces = make_pieces([Part(piece) for piece in chunk.plain(text)])
     return Document(path=source, title=name, kind="text", pieces=pieces, at=dates.from_name(name))
 
 
 def read_data(text: str, source: str) -> Document:
     """One document of kind `text` for data nobody wrote as prose: blobs without tags, links or names."""
     name = stem(source)
-    pieces = make_pieces([Part(piece, prose=False) for piece in split.blob(text)])
+    pieces = make_pieces([Part(piece, prose=False) for piece in chunk.blob(text)])
     return Document(path=source, title=name, kind="text", pieces=pieces, at=dates.from_name(name))

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from cuetrail.model import Finding
-from cuetrail.store.base import NO_VECTORS, Progress
-from cuetrail.store.neo4j import spaces
 from cuetrail.store.neo4j.connection import Connection, rows
+from cuetrail.store.neo4j.index.text.statistics import wear
+from cuetrail.store.neo4j.index.vector import spaces
 from cuetrail.store.neo4j.schema import statements
-from cuetrail.store.neo4j.textstats import wear
+from cuetrail.store.ports import NO_VECTORS, Progress
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx

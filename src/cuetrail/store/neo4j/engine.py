@@ -31,7 +31,29 @@ from cuetrail.model import (
     WalkQuery,
     Where,
 )
-from cuetrail.store.base import (
+from cuetrail.store.edge_query import Side, Step, StepQuery
+from cuetrail.store.expansion import Expanded, Level
+from cuetrail.store.listing import Labelled, Listed, Page
+from cuetrail.store.neo4j import doctor, upkeep
+from cuetrail.store.neo4j.connection import Address, Connection
+from cuetrail.store.neo4j.dream import reads
+from cuetrail.store.neo4j.facts import writes
+from cuetrail.store.neo4j.facts.reads import beliefs
+from cuetrail.store.neo4j.ids import Ids
+from cuetrail.store.neo4j.index.graph import edges as steps
+from cuetrail.store.neo4j.index.graph import relationships
+from cuetrail.store.neo4j.index.graph.expand import expand
+from cuetrail.store.neo4j.index.labels import walk as walks
+from cuetrail.store.neo4j.index.text import statistics, text_search
+from cuetrail.store.neo4j.index.vector import spaces, vector_search
+from cuetrail.store.neo4j.read import listing
+from cuetrail.store.neo4j.read import snapshot as views
+from cuetrail.store.neo4j.read.copy_view import Moment, moment
+from cuetrail.store.neo4j.read.partition_reads import Home
+from cuetrail.store.neo4j.read.reader import Reader
+from cuetrail.store.neo4j.schema import migrate
+from cuetrail.store.neo4j.write import removal, succession, tombstones, transaction, usage
+from cuetrail.store.ports import (
     NO_VECTORS,
     NOTHING_ALONG,
     Alike,
@@ -45,39 +67,8 @@ from cuetrail.store.base import (
     VectorSpace,
     Written,
 )
-from cuetrail.store.browsing import Labelled, Listed, Page
-from cuetrail.store.copying import copy
-from cuetrail.store.energy import Expanded, Level
-from cuetrail.store.neo4j import (
-    browsing,
-    doctor,
-    dreaming,
-    facts,
-    graves,
-    lives,
-    nearest,
-    places,
-    relations,
-    remove,
-    spaces,
-    steps,
-    succession,
-    texts,
-    textstats,
-    upkeep,
-    views,
-    walks,
-)
-from cuetrail.store.neo4j.beliefs import beliefs
-from cuetrail.store.neo4j.connection import Address, Connection
-from cuetrail.store.neo4j.expand import expand
-from cuetrail.store.neo4j.home import Home
-from cuetrail.store.neo4j.ids import Ids
-from cuetrail.store.neo4j.moment import Moment, moment
-from cuetrail.store.neo4j.read import Reader
-from cuetrail.store.neo4j.schema import migrate
-from cuetrail.store.relations import MeaningQuery, RelationQuery
-from cuetrail.store.steps import Side, Step, StepQuery
+from cuetrail.store.relationship_query import MeaningQuery, RelationQuery
+from cuetrail.store.shared.copy import copy
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
@@ -93,7 +84,7 @@ class Neo4jStore:
         self.address = address
         self._beside = beside
         self._dream = threading.Lock()
-        self._corpora = textstats.Corpora()
+        self._corpora = statistics.Corpora()
         self._accesses: deque[tuple[Scope, tuple[str, ...], int]] = deque()
         self.connection = connection or Connection(address)
         if connection is None:
@@ -125,7 +116,7 @@ class Neo4jStore:
     def write(self, scope: Scope, batch: Batch) -> Written:
         # Taken beforehand, so that writers do not wait for each other's keys; those that stay unused are no loss.
         count = len(batch.nodes)
-        keys = self.connection.writing(lambda tx: places.take_keys(tx, count)) if count else range(0)
+        keys = self.connection.writing(lambda tx: transaction.take_keys(tx, count)) if count else range(0)
         return self.connection.writing(lambda tx: succession.write_batch(tx, scope, batch, keys))
 
     @contextlib.contextmanager
@@ -150,12 +141,12 @@ class Neo4jStore:
         where no search finds them; `purge` makes it anew.
         """
         counts = [len(batch.nodes) for batch in along.values()]
-        keys = self.connection.writing(lambda tx: places.take_keys(tx, sum(counts))) if sum(counts) else range(0)
+        keys = self.connection.writing(lambda tx: transaction.take_keys(tx, sum(counts))) if sum(counts) else range(0)
 
         def work(tx: Tx) -> list[str]:
             # Every place is held before the log is: so nobody waits for a place who holds the log.
-            w, others = places.Write(tx, scope), [places.Write(tx, place) for place in along]
-            forgotten = remove.forget(w, ids, now, unsaid)
+            w, others = transaction.Write(tx, scope), [transaction.Write(tx, place) for place in along]
+            forgotten = removal.forget(w, ids, now, unsaid)
             left = keys
             # Behind the tombstones, which keep out what would take the place of the forgotten under its name.
             for other, batch in zip(others, along.values(), strict=True):
@@ -197,7 +188,7 @@ class Neo4jStore:
 
         def work(tx: Tx) -> None:
             for scope, ids, now in taken:
-                lives.touch(tx, list(Ids(tx, scope).keys(ids).values()), now)
+                usage.touch(tx, list(Ids(tx, scope).keys(ids).values()), now)
 
         try:
             self.connection.writing(work, quick=True)
@@ -208,7 +199,7 @@ class Neo4jStore:
     def touch_facts(self, scope: Scope, ids: Sequence[str], now: int) -> None:
         """Count one use of each fact; where writers are at work they are not counted: a reader does not fail."""
         with contextlib.suppress(Busy, Unreachable):
-            self.connection.writing(lambda tx: facts.touch(Reader(tx, scope), ids, now), quick=True)
+            self.connection.writing(lambda tx: writes.touch(Reader(tx, scope), ids, now), quick=True)
 
     # --- reading
 
@@ -222,14 +213,14 @@ class Neo4jStore:
         return self._ask(scope, lambda reader: reader.facts(subjects))
 
     def facts_by_id(self, scope: Scope, ids: Sequence[str]) -> dict[str, Fact]:
-        return self._ask(scope, lambda reader: facts.by_id(reader, ids))
+        return self._ask(scope, lambda reader: writes.by_id(reader, ids))
 
     def fact_ids(self, scope: Scope, prefix: str, limit: int) -> list[str]:
-        return self._read(scope, lambda reader: facts.beginning(reader, prefix, limit))
+        return self._read(scope, lambda reader: writes.beginning(reader, prefix, limit))
 
     def facts_from(self, scope: Scope, refs: Sequence[str]) -> list[Fact]:
         """The user's own active facts that were read out of these nodes."""
-        return self._ask(scope, lambda reader: facts.from_refs(reader, refs))
+        return self._ask(scope, lambda reader: writes.from_refs(reader, refs))
 
     def beliefs(
         self, scope: Scope, ids: Sequence[str], at: int, limit: int, direction: Direction
@@ -239,15 +230,15 @@ class Neo4jStore:
 
     def most_used(self, scope: Scope, limit: int) -> list[str]:
         """The entities whose facts were used most often."""
-        return self._ask(scope, lambda reader: facts.most_used(reader, limit))
+        return self._ask(scope, lambda reader: writes.most_used(reader, limit))
 
     def next_belief(self, scope: Scope, after: int) -> int | None:
         """When the next fact begins to hold that was stated ahead of its time."""
-        return self._ask(scope, lambda reader: facts.next_belief(reader, after))
+        return self._ask(scope, lambda reader: writes.next_belief(reader, after))
 
     def uses(self, scope: Scope) -> Hashable:
         """Another one whenever something that the scope sees was used, by any process."""
-        return self._ask(scope, facts.uses)
+        return self._ask(scope, writes.uses)
 
     def version(self, scope: Scope) -> Hashable:
         """Another one after every write, in any process, to what the scope sees."""
@@ -266,7 +257,7 @@ class Neo4jStore:
 
     def named_like(self, scope: Scope, words: Collection[str], beginnings: Collection[str], limit: int) -> list[Alike]:
         """Nodes with one of these words, or one that begins so, in their names."""
-        return self._ask(scope, lambda reader: facts.named_like(reader, words, beginnings, limit))
+        return self._ask(scope, lambda reader: writes.named_like(reader, words, beginnings, limit))
 
     def history(self, scope: Scope, id_: str) -> list[Version]:
         return self._ask(scope, lambda reader: reader.history(id_))
@@ -283,14 +274,14 @@ class Neo4jStore:
         """The best by BM25, multiplied by the first of `favour` on internal memories and by the second on others."""
 
         def work(reader: Reader) -> list[Found]:
-            return texts.search(reader, query, limit, where, favour, nodes, self._corpora, anyway)
+            return text_search.search(reader, query, limit, where, favour, nodes, self._corpora, anyway)
 
         # In a rehearsal no index can be made.
         anyway = not self.connection.makes_indexes
         try:
             return self._ask(scope, work)
-        except textstats.Worn:
-            textstats.renew(self.connection)
+        except statistics.Worn:
+            statistics.renew(self.connection)
             anyway = True
             return self._ask(scope, work)
 
@@ -306,7 +297,7 @@ class Neo4jStore:
         """The nearest by cosine, or of those that have a name. Raises EmbedderMismatch when the memory does not hold
         vectors of this space.
         """
-        return self._ask(scope, lambda reader: nearest.search(reader, vector, limit, where, space, named))
+        return self._ask(scope, lambda reader: vector_search.search(reader, vector, limit, where, space, named))
 
     def walk(self, scope: Scope, query: WalkQuery, limit: int, where: Where) -> Walk:
         """The best nodes that share a label with a foothold, say something, and match no word of the query."""
@@ -335,23 +326,23 @@ class Neo4jStore:
 
     def related(self, scope: Scope, query: RelationQuery) -> list[Edge]:
         """The relationships that have most of the words; see `store.relations`."""
-        return self._read(scope, lambda reader: relations.related(reader, query))
+        return self._read(scope, lambda reader: relationships.related(reader, query))
 
     def akin(self, scope: Scope, query: MeaningQuery) -> list[Edge]:
         """The relationships nearest to a vector. Raises EmbedderMismatch when the memory holds none of this space."""
-        return self._read(scope, lambda reader: relations.akin(reader, query))
+        return self._read(scope, lambda reader: relationships.akin(reader, query))
 
     def core(self, scope: Scope, kinds: Sequence[str], limit: int) -> list[Node]:
         """The nodes of these kinds that are used most, by salience."""
-        return self._read(scope, lambda reader: lives.core(reader, kinds, limit))
+        return self._read(scope, lambda reader: usage.core(reader, kinds, limit))
 
     def page(self, scope: Scope, query: Page) -> list[Listed]:
         """The next nodes of a list, the newest first."""
-        return self._read(scope, lambda reader: browsing.page(reader, query))
+        return self._read(scope, lambda reader: listing.page(reader, query))
 
     def labels(self, scope: Scope, what: Literal["tag", "bucket"], prefix: str, limit: int) -> list[Labelled]:
         """Tags or buckets that begin so, those that most nodes have first."""
-        return self._read(scope, lambda reader: browsing.labels(reader, what, prefix, limit))
+        return self._read(scope, lambda reader: listing.labels(reader, what, prefix, limit))
 
     def edge_tags(self, scope: Scope, names: Sequence[str] | None = None) -> list[str]:
         """The tags, of these names or of all, that an edge in sight carries, by name."""
@@ -408,11 +399,11 @@ class Neo4jStore:
         return self._home(scope, lambda home: home.simhash_bands(wanted, limit))
 
     def is_forgotten(self, scope: Scope, nodes: Sequence[Node]) -> set[str]:
-        return self.connection.reading(lambda tx: graves.kept_out(tx, Ids(tx, scope), nodes))
+        return self.connection.reading(lambda tx: tombstones.kept_out(tx, Ids(tx, scope), nodes))
 
     def left_of(self, scope: Scope, nodes: Sequence[Node]) -> dict[str, str]:
         """What of the texts of these nodes may come in, by id, where some of it was forgotten; empty for nothing."""
-        met = self.connection.reading(lambda tx: graves.met(tx, Ids(tx, scope), nodes))
+        met = self.connection.reading(lambda tx: tombstones.met(tx, Ids(tx, scope), nodes))
         return {id_: one.left for id_, one in met.items()}
 
     def copies(self, scope: Scope, nodes: Sequence[Node]) -> list[Node]:
@@ -441,15 +432,15 @@ class Neo4jStore:
 
     def places(self, scope: Scope | None) -> list[Scope]:
         """The places this user keeps memories in, private and by team, or those of everyone (None)."""
-        return self.connection.reading(lambda tx: dreaming.places(tx, scope))
+        return self.connection.reading(lambda tx: reads.places(tx, scope))
 
-    def dreaming(self, scope: Scope, name: str) -> dreaming.Neo4jDreaming:
+    def dreaming(self, scope: Scope, name: str) -> reads.Neo4jDreaming:
         """One pass at work in the place this scope writes to."""
-        return dreaming.Neo4jDreaming(self.connection, scope, name)
+        return reads.Neo4jDreaming(self.connection, scope, name)
 
     def dreamt(self, scope: Scope, listens: Mapping[str, Sequence[str]]) -> None:
         """Have the passes that are through count what dreams changed as seen; `listens` are the exceptions."""
-        self.connection.writing(lambda tx: dreaming.rest(tx, scope, listens))
+        self.connection.writing(lambda tx: reads.rest(tx, scope, listens))
 
     # --- vectors and upkeep
 

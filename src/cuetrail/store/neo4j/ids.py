@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from cuetrail.model import Scope
-from cuetrail.store.naming import SIGN, place_labels
 from cuetrail.store.neo4j.connection import Row, chunks, rows
-from cuetrail.text import storable
+from cuetrail.store.shared.ids import SIGN, place_labels
+from cuetrail.text.normalise import storable
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx

@@ -16,10 +16,10 @@ import xxhash
 
 from cuetrail.formulas import bands
 from cuetrail.model import DERIVED, NEWBORN, Edge, Fact, Life, Node, Tag
-from cuetrail.store.facts import ACTIVE, until
 from cuetrail.store.neo4j.ids import short, uid
-from cuetrail.store.relations import edge_words, meaning_of
-from cuetrail.store.words import searched, terms_of
+from cuetrail.store.relationship_query import edge_words, meaning_of
+from cuetrail.store.shared.fact_validity import ACTIVE, until
+from cuetrail.text.analyser import searched, terms_of
 
 Props = dict[str, Any]
 

@@ -22,10 +22,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cuetrail.errors import WrongVersion
-from cuetrail.store.neo4j import spaces
 from cuetrail.store.neo4j.connection import Connection, rows
-from cuetrail.store.neo4j.ranks import BY_VALUE, INDEXES, rank_all
-from cuetrail.store.neo4j.relationwords import describe_all, enter_all
+from cuetrail.store.neo4j.facts.ranks import BY_VALUE, INDEXES, rank_all
+from cuetrail.store.neo4j.index.graph.relationship_words import describe_all, enter_all
+from cuetrail.store.neo4j.index.vector import spaces
 
 # One of them is there at a time, but for the moment in which it is made anew.
 TEXT_INDEXES = ("cue_text", "cue_text_again")

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cuetrail.errors import MemoryError_
-from cuetrail.store.base import Progress
 from cuetrail.store.neo4j.connection import Connection, explained, rows
-from cuetrail.store.neo4j.textstats import renew
+from cuetrail.store.neo4j.index.text.statistics import renew
+from cuetrail.store.ports import Progress
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx

@@ -1,0 +1,36 @@
+"""What dreams told of memories goes with them, at once: the next dream tells it anew from what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from cuetrail.dream.passes.consolidation import KEYWORDS, SUMMARY
+from cuetrail.dream.passes.storylines import ABOUT, PART_OF
+from cuetrail.model import DERIVED, Direction, Node, Scope, Where
+from cuetrail.store.edge_query import StepQuery, Ties
+from cuetrail.store.ports import Batch, Store
+from cuetrail.text.normalise import source_id
+
+MOST = 10_000
+
+
+def untell(store: Store, place: Scope, batch: Batch, leaving: Sequence[Node]) -> None:
+    """Take out of a place what was told of nodes that leave it: storylines and macros, and summaries of their files."""
+    ids = {node.id for node in leaving}
+    files = {source_id(node.source) for node in leaving if node.source is not None} - ids
+    stories = _around(store, place, {*ids, *files}, "out", PART_OF) | _around(store, place, ids, "in", ABOUT)
+    told = stories | _around(store, place, stories, "out", PART_OF)
+    batch.remove_nodes += sorted(told - ids)
+    for node in store.get(place, sorted(files)).values():
+        if SUMMARY in node.props and all(node.id != other.id for other in batch.nodes):
+            props = {name: value for name, value in node.props.items() if name not in (SUMMARY, KEYWORDS)}
+            batch.nodes.append(replace(node, props=props))
+
+
+def _around(store: Store, place: Scope, ids: Iterable[str], direction: Direction, kind: str) -> set[str]:
+    """The storylines and macros that these nodes are joined to."""
+    asked = tuple(sorted(ids))
+    where = Where(kinds=DERIVED, quarantined=True, archived=True)
+    found = store.steps(place, StepQuery(asked, MOST, direction, Ties(kinds=(kind,)), where)) if asked else {}
+    return {step.other for steps in found.values() for step in steps}

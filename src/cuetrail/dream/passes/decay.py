@@ -1,0 +1,40 @@
+"""What time does: memories that nobody uses lose salience, and notes whose time is over go.
+
+The rules are in `lifecycle`. What was settled less than an hour ago is left for a later dream: fading depends on the
+time alone, so nothing is lost by that, and a dream that follows another at once has nothing to do.
+"""
+
+from __future__ import annotations
+
+from cuetrail.dream.context import BATCH, Night, Work
+from cuetrail.model import PassReport
+from cuetrail.model.lifecycle import faded
+from cuetrail.store.dream_port import Writes
+
+HOUR = 3_600_000
+
+
+def decay(night: Night) -> PassReport:
+    """Let every life fade to what is left of it now. What falls below the least goes into the archive."""
+    work, after = Work(night, "decay"), -1
+    while some := work.memory.lives(night.now - HOUR, after, BATCH):
+        after = some[-1].key
+        pairs = [(one, faded(one.life, one.kind, one.created, night.now)) for one in some]
+        changed = [(one, life) for one, life in pairs if life != one.life]
+        work.read += len(changed)
+        if changed:
+            work.save(Writes(lives=changed))
+    work.step(work.read, work.read)
+    return work.report()
+
+
+def note_expiry(night: Night) -> PassReport:
+    """Remove the notes whose time is over."""
+    work = Work(night, "note_expiry")
+    while ids := work.memory.expired(night.now, BATCH):
+        writes = Writes()
+        writes.batch.remove_notes = ids
+        work.read += len(ids)
+        work.save(writes)
+    work.step(work.read, work.read)
+    return work.report()

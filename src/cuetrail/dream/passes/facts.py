@@ -1,0 +1,45 @@
+"""What becomes of facts: those that are of use are promoted, those that no longer matter are retracted.
+
+A staged fact that was used three times is confirmed. One whose relevance has fallen below .2 is retracted, unless it is
+confirmed and was used at least five times. What is retracted is history: `as_of` still answers by it.
+"""
+
+from __future__ import annotations
+
+from cuetrail.dream.context import BATCH, Night, Work
+from cuetrail.formulas import WEEK, fact_score
+from cuetrail.model import Fact, PassReport
+from cuetrail.store.dream_port import Writes
+from cuetrail.store.shared.fact_validity import Verdict, until
+
+PROMOTED_FROM = 3
+KEPT_FROM = 5
+LEAST = 0.2
+
+
+def facts(night: Night) -> PassReport:
+    """Promote and retract the facts of a place. Those used within a week, or sure enough, are not even read."""
+    work, after = Work(night, "facts"), ""
+    while some := work.memory.ageing(night.now - WEEK, after, BATCH):
+        after = some[-1].id
+        verdicts = [verdict for fact in some if (verdict := judge(fact, night.now)) is not None]
+        work.read += len(verdicts)
+        if verdicts:
+            writes = Writes()
+            writes.batch.verdicts = verdicts
+            work.save(writes)
+    work.step(work.read, work.read)
+    return work.report()
+
+
+def judge(fact: Fact, now: int) -> Verdict | None:
+    """What becomes of an active fact, None where it stays as it is. One that has ended does not fade any more."""
+    if until(fact) <= now:
+        return None
+    age = now - (fact.created if fact.last_accessed is None else fact.last_accessed)
+    kept = fact.status == "confirmed" and fact.access_count >= KEPT_FROM
+    if not kept and fact_score(fact.confidence, fact.source, age, fact.access_count, confirmed=False) < LEAST:
+        return Verdict(fact.id, "retracted", now, "topic")
+    if fact.status == "staged" and fact.access_count >= PROMOTED_FROM:
+        return Verdict(fact.id, "confirmed", now)
+    return None

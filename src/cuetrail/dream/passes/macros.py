@@ -1,0 +1,75 @@
+"""Several storylines of one anchor are a macro: what somebody or something means over a long time.
+
+An anchor has one when it has at least FEWEST storylines and was first mentioned more than SPAN ago. It is told by what
+its storylines tell, and told anew when one of them came, went, went on, or was told anew.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+
+from cuetrail.dream.context import Night, Work
+from cuetrail.dream.passes.storylines import ABOUT, PART_OF, WEIGHT, story_id, subject_of
+from cuetrail.dream.summaries import called
+from cuetrail.ingest.build import edge_id
+from cuetrail.model import Edge, Node, PassReport
+from cuetrail.model.lifecycle import DAY
+from cuetrail.store.dream_port import Book, Row, Writes, hashed, named
+
+NAME = "macros"
+KIND = "macro"
+VIA = "dream:macros"
+FEWEST, SPAN = 2, 30 * DAY
+
+
+def macros(night: Night) -> PassReport:
+    """Bring the macros in step with the storylines."""
+    work = Work(night, NAME)
+    by_anchor: dict[int, list[Row]] = defaultdict(list)
+    for row in work.memory.all(Book.STORY):
+        by_anchor[row.second].append(row)
+    ready = {anchor: rows for anchor, rows in by_anchor.items() if len(rows) >= FEWEST}
+    briefs = work.memory.nodes(ready)
+    ids = {anchor: macro_id(briefs[anchor].id) for anchor in briefs}
+    present = night.store.get(night.scope, list(ids.values()))
+    for anchor, brief in sorted(briefs.items(), key=lambda pair: pair[1].id):
+        _settle(work, anchor, brief.id, ready[anchor], present.get(ids[anchor]))
+    work.step(work.read, work.read)
+    return work.report()
+
+
+def _settle(work: Work, anchor: int, anchor_id: str, rows: list[Row], old: Node | None) -> None:
+    """Make or renew the macro of an anchor, if anything of it is another than before."""
+    night = work.night
+    found = night.store.get(night.scope, [story_id(row.first) for row in rows])
+    stories = sorted(found.values(), key=lambda node: (node.at, node.id))
+    if len(stories) < FEWEST or night.now - stories[0].at <= SPAN:
+        return
+    end = max(int(node.props.get("end", node.at)) for node in stories)
+    check = hashed("\n".join([str(end), *(f"{node.id} {node.at} {node.text}" for node in stories)]))
+    if old is not None and old.props.get("check") == check:
+        return
+    node = old or Node(macro_id(anchor_id), KIND, created=night.now)
+    if night.store.is_forgotten(night.scope, [node]):
+        return
+    name = subject_of(work, anchor)
+    start = stories[0].at
+    props = {"start": start, "end": end, "storylines": len(stories), "anchor": anchor_id, "check": check}
+    told = work.tell(name, [node.text for node in stories])
+    node = replace(node, name=called(name, start, end, night.zone), text=told, at=start, props=props, updated=night.now)
+    writes = Writes()
+    writes.batch.nodes = [node]
+    writes.batch.edges = [_edge(PART_OF, story.id, node.id, night.now) for story in stories]
+    writes.batch.edges.append(_edge(ABOUT, node.id, anchor_id, night.now))
+    work.read += len(stories)
+    work.save(writes)
+
+
+def macro_id(anchor: str) -> str:
+    """The id of an anchor's macro."""
+    return named(KIND, hashed(anchor))
+
+
+def _edge(kind: str, src: str, dst: str, now: int) -> Edge:
+    return Edge(edge_id(kind, src, dst), src, dst, kind, WEIGHT, via=VIA, created=now, updated=now)

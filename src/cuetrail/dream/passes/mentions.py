@@ -1,0 +1,172 @@
+"""Texts that name a node are joined to it, and so is their source: `mentions` edges and Mention rows.
+
+A name means the node that it means to ingest: a note before anything else, then by id, and an entity that was made of a
+shared name only if nothing else has it. Where ingest has already made an edge of a name or a link, none is added.
+
+The ledger notes who names whom, how often and in which source. The counts of a source come from there: its Mention of
+a node stays while any of its atoms names the node.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
+
+from cuetrail.dream.context import Night, Work
+from cuetrail.dream.names import Callings, in_doubt, words_of
+from cuetrail.dream.word_matcher import Dictionary
+from cuetrail.formulas import mention_weight
+from cuetrail.ingest.build import edge_id
+from cuetrail.model import Edge, Mention, PassReport
+from cuetrail.model.lifecycle import SEMANTIC
+from cuetrail.store.dream_port import Atom, Book, Brief, Row, Writes
+
+NAME = "mentions"
+VERSION = "1"
+KIND = "mentions"
+VIA = "dream:mentions"
+# Of more atoms it is noted whom they name, not which they are.
+FEW = 1_000
+
+
+def mentions(night: Night) -> PassReport:
+    """Join every atom to the nodes it names."""
+    work = Work(night, NAME)
+    if work.memory.idle(VERSION):
+        return work.report()
+    words = words_of(Callings, night.store, night.scope, work.names())
+    new, gone = words.difference(work.memory.all(Book.MEANS))
+    ledger = Writes(drop=[(Book.MEANS, row) for row in gone], put=[(Book.MEANS, row) for row in new])
+    fresh = not work.memory.begun(VERSION)
+    if fresh:
+        work.save(ledger)
+    again = not fresh and bool(new or gone)
+    if again:
+        work.save(in_doubt(Book.MEANS, new, gone))
+    for some in work.slices(VERSION):
+        writes = _settled(work, some.atoms, words.dictionary, work.memory.within(Book.OCCURS, some.runs), some.runs)
+        # The last mark says that the pass is through, which it is when all texts were looked at again.
+        writes.mark, ledger.mark = ledger.mark if again else some.mark, some.mark
+        work.save(writes)
+    if again:
+        _look_again(work, words, new, gone)
+        work.save(ledger)
+    return work.report()
+
+
+def _look_again(work: Work, words: Callings, new: Mapping[Row, str], gone: Collection[Row]) -> None:
+    """Settle the atoms that say a name which means a node since, or no longer; of what they name, such nodes alone."""
+    turned = {row.second for row in (*new, *gone)}
+    few = words.meaning(turned)
+    stale = set(chain.from_iterable(work.memory.firsts(Book.OCCURS, {row.second for row in gone}).values()))
+    stale |= work.named_in(set(new.values()))
+    for atoms in work.pieces(stale):
+        known = work.memory.by_first(Book.OCCURS, [atom.key for atom in atoms])
+        old = [row for row in known if row.second in turned]
+        work.save(_settled(work, atoms, few, old, others=[row for row in known if row.second not in turned]))
+
+
+def _settled(
+    work: Work,
+    atoms: Sequence[Atom],
+    words: Dictionary[int],
+    old: Sequence[Row],
+    runs: Sequence[tuple[int, int]] = (),
+    others: Sequence[Row] = (),
+) -> Writes:
+    """What these atoms name now, in place of the old rows; rows of atoms that are gone go.
+
+    `runs` are the keys of nodes that may have changed: of those that are sources the time may be another. `others` are
+    rows of the atoms that stay as they are.
+    """
+    said = words.count([atom.text for atom in atoms])
+    named = {atom.key: nodes for atom, nodes in zip(atoms, said, strict=True)}
+    sources = work.memory.sources([atom for atom, nodes in named.items() if nodes])
+    new = [
+        Row(atom, node, sources.get(atom, atom), times)
+        for atom, nodes in named.items()
+        for node, times in nodes.items()
+        if node != atom
+    ]
+    coming, going = set(new).difference(old), set(old).difference(new)
+    writes = Writes()
+    writes.drop = [(Book.OCCURS, row) for row in sorted(going)]
+    writes.put = [(Book.OCCURS, row) for row in sorted(coming)]
+    moved = {row[:2] for row in coming} ^ {row[:2] for row in going}
+    turned = {atom for atom, _ in moved}
+    if len(turned) > FEW:
+        # Who is named together with whom changes for all that an atom names, when it names one more or less.
+        company = {row.second for row in (*old, *new, *others) if row.first in turned}
+        writes.put += [(Book.TOUCHED, Row(node)) for node in company]
+    else:
+        writes.put += [(Book.TURNED, Row(*pair)) for pair in moved]
+    _join(work, writes, atoms, old, new)
+    _count(work, writes, old, new, runs)
+    return writes
+
+
+def _join(work: Work, writes: Writes, atoms: Sequence[Atom], old: Sequence[Row], new: Sequence[Row]) -> None:
+    """Edges from the atoms to what they name, in place of those they had."""
+    nodes = work.memory.nodes({row.second for row in (*old, *new)})
+    living = {atom.key: atom for atom in atoms}
+    joined = work.memory.joined({row.first for row in new})
+    wanted: dict[str, Edge] = {}
+    for row in new:
+        atom, node = living[row.first], nodes.get(row.second)
+        if node is not None and row[:2] not in joined and not _is_own(atom, node):
+            edge = _edge(atom.id, node.id, mention_weight(row.fourth), work.night.now)
+            wanted[edge.id] = edge
+    # Of an old row the atom may be gone with its edges, or in quarantine, where it has them still.
+    names = {key: brief.id for key, brief in work.memory.nodes({row.first for row in old}).items()}
+    names |= {atom.key: atom.id for atom in atoms}
+    pairs = ((names.get(row.first), nodes.get(row.second)) for row in (*old, *new))
+    known = {_edge_id(atom, node.id) for atom, node in pairs if atom is not None and node is not None}
+    present = work.night.store.edges(work.night.scope, sorted(known))
+    writes.batch.remove_edges += sorted(present.keys() - wanted.keys())
+    writes.batch.edges += [
+        edge for id_, edge in wanted.items() if id_ not in present or present[id_].weight != edge.weight
+    ]
+
+
+def _is_own(atom: Atom, node: Brief) -> bool:
+    """Whether the node stands for the file that the atom is of."""
+    return node.kind == "source" and node.source is not None and node.source == atom.source
+
+
+def _edge_id(atom: str, node: str) -> str:
+    return edge_id(NAME, atom, node)
+
+
+def _edge(atom: str, node: str, weight: float, now: int) -> Edge:
+    return Edge(_edge_id(atom, node), atom, node, KIND, weight, via=VIA, created=now, updated=now)
+
+
+def _count(work: Work, writes: Writes, old: Sequence[Row], new: Sequence[Row], runs: Sequence[tuple[int, int]]) -> None:
+    """By how many of its atoms a source names a node; while it is any, there is a Mention at the source's own time."""
+    more = Counter((row.third, row.second) for row in new if row.third != row.second)
+    # What was made elsewhere is in the books without being counted.
+    more.subtract((row.third, row.second) for row in old if row.third != row.second and row.fourth)
+    changed = {pair for pair, n in more.items() if n}
+    rows = [row for row in work.memory.by_first(Book.NAMED, {source for source, _ in changed}) if row[:2] in changed]
+    present = {(row.first, row.second): row for row in (*rows, *work.memory.within(Book.NAMED, runs))}
+    nodes = work.memory.nodes({key for pair in (*changed, *present) for key in pair})
+    for pair in sorted(changed | present.keys()):
+        source, node = nodes.get(pair[0]), nodes.get(pair[1])
+        was = present.get(pair)
+        count = (was.third if was else 0) + more[pair]
+        if source is None or node is None or count <= 0:
+            if was is not None:
+                writes.drop.append((Book.NAMED, was))
+                writes.put.append((Book.UNTOLD, Row(*pair)))
+            if was is not None and source is not None and node is not None:
+                writes.remove_mentions.append((source.id, node.id))
+            continue
+        now = Row(*pair, count, source.at)
+        if now != was:
+            writes.put.append((Book.NAMED, now))
+        if was is None or was.fourth != source.at:
+            writes.batch.mentions.append(Mention(source.id, node.id, source.at))
+            writes.drop.append((Book.UNTOLD, Row(*pair)))
+            if node.kind in SEMANTIC:
+                writes.put.append((Book.LOOSE, Row(*pair, source.at)))

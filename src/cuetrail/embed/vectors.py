@@ -1,0 +1,231 @@
+"""The vectors of an opened memory: one embedder makes them, the store keeps them, and models are never mixed.
+
+A change-over to another model runs beside everything else. Until every memory has a vector of the new model, searches
+use the old ones; then the store switches in one transaction. Interrupted, it goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from cuetrail.embed.embedders import Embedder, to_blob
+from cuetrail.errors import EmbedderError, EmbedderMismatch, InputError
+from cuetrail.model import Edge, Node, Note, Scope
+from cuetrail.recall.anchor.text_and_vector import Embedded
+from cuetrail.store.ports import NO_VECTORS, Batch, Progress, Store, Unembedded, VectorSpace, Written, mismatch
+from cuetrail.store.relationship_query import meaning_of
+from cuetrail.text.simhash import simhash
+
+log = logging.getLogger("cuetrail")
+K = TypeVar("K")
+T = TypeVar("T")
+
+# What an interruption of a change-over may cost: so many texts are embedded between two writes.
+BATCH = 1_000
+# So many queries, and so many short texts, are kept with their vectors.
+MOST_KEPT = 4_096
+
+
+def space_of(embedder: Embedder) -> VectorSpace:
+    """The space of an embedder's vectors. May load the model; raises EmbedderError if that fails."""
+    return VectorSpace(embedder.model, embedder.dim)
+
+
+def vectors_of(embedder: Embedder, records: Sequence[Node | Edge | Note]) -> list[bytes]:
+    """The vectors of records that say something, as they are stored."""
+    return to_blob(embedder.embed([_said(record) for record in records]))
+
+
+def _said(record: Node | Edge | Note) -> str:
+    if not isinstance(record, Node):
+        return record.text
+    text = record.text or str(record.props.get("summary") or "")
+    return f"{record.name}\n{text}" if record.name else text
+
+
+def shortened(node: Node, text: str) -> Node:
+    """The node with a part of its text alone."""
+    return replace(node, text=text, simhash=None if node.simhash is None else simhash(text))
+
+
+def _records(batch: Batch) -> Iterable[Node | Edge | Note]:
+    return (*batch.nodes, *batch.edges, *batch.notes)
+
+
+def _drop_vectors(batch: Batch) -> None:
+    batch.vectors, batch.edge_vectors, batch.note_vectors, batch.space = {}, {}, {}, None
+
+
+def _kept(cache: dict[K, T]) -> dict[K, T]:
+    """The cache with room for more: when it is full, all of it goes."""
+    if len(cache) >= MOST_KEPT:
+        cache.clear()
+    return cache
+
+
+class Vectors:
+    """Raises EmbedderMismatch when the memory holds the vectors of another model.
+
+    `notice` says what the vectors miss because the embedder failed, empty when nothing.
+    """
+
+    def __init__(self, store: Store, embedder: Embedder | None) -> None:
+        self.store = store
+        self.embedder = embedder
+        self.notice = ""
+        self._queries: dict[str, Embedded] = {}
+        self._texts: dict[tuple[VectorSpace, str], bytes] = {}
+        # A model's name is there at once; its dimension may need the model, so it is compared at first use.
+        held = store.vector_space()
+        if embedder is not None and held not in (None, NO_VECTORS):
+            coming = store.next_space()
+            if embedder.model not in (held.model, coming.model if coming else None):
+                raise mismatch(held, repr(embedder.model))
+
+    def write(self, scope: Scope, batch: Batch) -> Written:
+        """Write a batch with the vectors of what it says. An embedder that fails costs the vectors, not the write."""
+        written = self.written([batch], lambda: self.store.write(scope, batch))
+        if written.cut and self.embedder is not None:
+            # Vectors of texts with a forgotten sentence in them were left out; these are of what came in.
+            self.write(scope, Batch(nodes=list(self.store.get(scope, written.cut).values())))
+        return written
+
+    def written(self, batches: Collection[Batch], write: Callable[[], T]) -> T:
+        """What `write` gives, which writes these batches in one transaction, with the vectors of what they say."""
+        while True:
+            for batch in batches:
+                self._add_to(batch)
+            try:
+                return write()
+            except EmbedderMismatch:
+                # The memory changed over between embedding and writing, and these are of the old model.
+                for batch in batches:
+                    _drop_vectors(batch)
+
+    def _add_to(self, batch: Batch) -> None:
+        if self.embedder is None:
+            return
+        telling = [(*meaning, one) for one in _records(batch) if (meaning := meaning_of(one)) is not None]
+        if not telling:
+            return
+        try:
+            space = self._taken(self.embedder)
+            if space is None:
+                return
+            if batch.space != space:
+                _drop_vectors(batch)
+            missing = [one for one in telling if one[1] not in batch.vectors_of(one[0])]
+            made = vectors_of(self.embedder, [record for _, _, record in missing])
+            for (what, id_, _), vector in zip(missing, made, strict=True):
+                batch.vectors_of(what)[id_] = vector
+            batch.space = space
+        except EmbedderError as error:
+            self.notice = f"some memories are found by their words alone until `cuetrail reembed`: {error}"
+            log.warning("stored without vectors; %s", self.notice)
+
+    def _taken(self, embedder: Embedder) -> VectorSpace | None:
+        """The space of new vectors: that of the embedder, which the memory holds, begins with or changes over to.
+
+        None when the memory wants no vectors. Raises EmbedderMismatch when it holds another's, as after a change-over
+        in another process.
+        """
+        held = self.store.vector_space()
+        if held == NO_VECTORS:
+            return None
+        own = space_of(embedder)
+        if held is None:
+            held = self.store.start_vector_space(own)
+        if own not in (held, self.store.next_space() if own != held else None):
+            raise mismatch(held, str(own))
+        return own
+
+    def of_query(self, text: str) -> Embedded | None:
+        """The query as a vector, None where there is nothing to compare it with. Raises EmbedderError."""
+        held = self.store.vector_space()
+        if self.embedder is None or held == NO_VECTORS:
+            return None
+        own = space_of(self.embedder)
+        if held not in (None, own):
+            if own == self.store.next_space():
+                raise EmbedderError(f"the change-over to {own} is not finished; `cuetrail reembed` goes on with it")
+            raise mismatch(held, str(own))
+        try:
+            made = self.embedder.embed_query(text)
+        except EmbedderError:
+            raise
+        except Exception as error:
+            # An embedder of somebody's own fails as it likes; that must not cost the answer.
+            raise EmbedderError(f"{own.model} failed: {type(error).__name__}: {error}") from error
+        return Embedded(to_blob(made[None, :])[0], own)
+
+    def of_repeated(self, text: str) -> Embedded | None:
+        """The same as `of_query`; what was asked for before need not be embedded again."""
+        known = self._queries.get(text)
+        if known is not None and known.space == self.store.vector_space():
+            return known
+        made = self.of_query(text)
+        if made is not None:
+            _kept(self._queries)[text] = made
+        return made
+
+    def of_texts(self, texts: Sequence[str]) -> list[bytes] | None:
+        """Short texts as vectors, None where there is nothing to compare them with. Raises EmbedderError."""
+        held = self.store.vector_space()
+        if self.embedder is None or held in (None, NO_VECTORS):
+            return None
+        space = space_of(self.embedder)
+        new = [text for text in dict.fromkeys(texts) if (space, text) not in self._texts]
+        made = dict(zip(new, to_blob(self.embedder.embed(new)) if new else [], strict=True))
+        found = [made.get(text) or self._texts[space, text] for text in texts]
+        _kept(self._texts).update(((space, text), vector) for text, vector in made.items())
+        return found
+
+    def space(self) -> VectorSpace | None:
+        """The model whose vectors the memory holds, or will once it holds any."""
+        space = self.store.vector_space()
+        if space is None and self.embedder is not None:
+            with contextlib.suppress(EmbedderError):
+                space = space_of(self.embedder)
+        return space
+
+    def complete(self, progress: Progress | None) -> int:
+        """Make the missing vectors with the memory's own embedder, or go on with a change-over to it; how many."""
+        held = self.store.vector_space()
+        if self.embedder is None or held == NO_VECTORS:
+            raise InputError("name an embedder to make vectors with, such as --embedder static")
+        if self.store.start_vector_space(space_of(self.embedder)) != space_of(self.embedder):
+            return self.change_over(self.embedder, progress)
+        return self._made(self.embedder, progress)
+
+    def change_over(self, embedder: Embedder | None, progress: Progress | None) -> int:
+        """Make every vector anew with this embedder, everyone's, or drop them all (None); how many were made.
+
+        Searches use the old ones until all are made. Raises EmbedderMismatch when another change-over takes its place.
+        """
+        space = NO_VECTORS if embedder is None else space_of(embedder)
+        self.store.begin_change_over(space)
+        made = self._made(embedder, progress)
+        while not self.store.finish_change_over(space):
+            made += self._made(embedder, progress)
+        self.embedder = embedder
+        # What was written with the old model's vectors at that very moment.
+        return made + self._made(embedder, progress)
+
+    def _made(self, embedder: Embedder | None, progress: Progress | None) -> int:
+        """Make the vectors that are missing; how many."""
+        if embedder is None:
+            return 0
+        space, made = space_of(embedder), 0
+        after: Unembedded | None = None
+        while some := self.store.without_vector(space, BATCH, after):
+            vectors = vectors_of(embedder, [one.record for one in some])
+            made += self.store.put_vectors(space, list(zip(some, vectors, strict=True)))
+            after = some[-1]
+            if progress:
+                progress("embedding", made, 0)
+        self.notice = ""
+        return made

@@ -1,0 +1,178 @@
+"""What to know at the start of a conversation, within a budget: whose memory it is, what he holds and wants, whom he
+knows, and what happened lately.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from cuetrail.model import Edge, Fact, Node, Scope, TextQuery, Where
+from cuetrail.model.lifecycle import DAY, SEMANTIC
+from cuetrail.store.edge_query import StepQuery, Ties
+from cuetrail.store.ports import Store
+from cuetrail.text.normalise import norm_name, snippet, source_id
+
+BELIEFS, GOALS, RELATIONSHIPS, RECENT = 10, 5, 10, 20
+LAST = 7 * DAY
+# A line of a brief is cut to so many characters.
+WIDTH = 200
+OWNERS = ("me", "user")
+WANTED = ("goal", "wants", "plans", "aims_at")
+# Among so many of the newest atoms those are looked for that are of no source.
+ATOMS = 200
+# So many of the owner's relationships are looked at, the strongest.
+RELATED = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """The context of a conversation: `text` within the budget, and what it could tell, as far as there is room or not.
+
+    `ids` are the nodes that the text tells of.
+    """
+
+    text: str
+    owner: str
+    beliefs: tuple[str, ...] = ()
+    goals: tuple[str, ...] = ()
+    relationships: tuple[str, ...] = ()
+    recent: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        lists = {name: list(getattr(self, name)) for name in ("beliefs", "goals", "relationships", "recent", "ids")}
+        return {"text": self.text, "owner": self.owner, **lists}
+
+
+Line = tuple[str, str | None]
+"""What is told, and the node it tells of."""
+
+
+def brief(store: Store, scope: Scope, now: int, size: int, measure: Callable[[str], int]) -> Brief:
+    """The brief of whose memory this is, of at most `size` by the measure."""
+    owner = owner_of(store, scope)
+    facts = _believed(store.facts(scope, [owner.id]).get(owner.id, []) if owner else [], now)
+    names = _names(store, scope, facts)
+    core = store.core(scope, ("belief", *SEMANTIC), 2 * BELIEFS)
+    held = {node.id: node for node in (*core, *_newest(store, scope, "belief", BELIEFS))}
+    beliefs: list[Line] = [(_line(node), id_) for id_, node in held.items() if owner is None or id_ != owner.id]
+    beliefs += [(_stated(fact, names), None) for fact in facts if fact.predicate not in WANTED]
+    goals: list[Line] = [(_line(node), node.id) for node in _newest(store, scope, "goal", GOALS)]
+    goals += [(_stated(fact, names), None) for fact in facts if fact.predicate in WANTED]
+    parts = (
+        ("Beliefs", beliefs[:BELIEFS]),
+        ("Goals", goals[:GOALS]),
+        ("Relationships", _relationships(store, scope, owner, now)),
+        ("Last 7 days", [(_dated(node), node.id) for node in _recent(store, scope, now)]),
+    )
+    title = snippet(_line(owner), WIDTH) if owner else scope.user
+    lines: list[Line] = [(f"# {title}", owner.id if owner else None), *_lines(parts)]
+    text, kept = _fitted([line for line, _ in lines], size, measure)
+    ids = dict.fromkeys(id_ for _, id_ in lines[:kept] if id_ is not None)
+    told = [tuple(line for line, _ in some) for _, some in parts]
+    return Brief(text, title, told[0], told[1], told[2], told[3], tuple(ids))
+
+
+def owner_of(store: Store, scope: Scope) -> Node | None:
+    """The node that stands for the user: called like him, or his own `me` or `user`; a person first."""
+    norms = [norm_name(name) for name in (scope.user, *OWNERS)]
+    named = store.named(scope, norms)
+    nodes = store.get(scope, [id_ for norm in norms for id_ in named.get(norm, [])])
+    called = named.get(norms[0], [])
+    mine = [node for node in nodes.values() if node.owner == scope.user or node.id in called]
+    order = sorted(mine, key=lambda node: node.kind != "person")
+    return next((node for node in order if Where(kinds=SEMANTIC).admits(node)), None)
+
+
+def _believed(facts: Sequence[Fact], now: int) -> list[Fact]:
+    """What is held of the owner now."""
+    return [
+        fact
+        for fact in facts
+        if fact.status in ("staged", "confirmed")
+        and (fact.valid_from is None or fact.valid_from <= now)
+        and (fact.valid_until is None or now < fact.valid_until)
+    ]
+
+
+def _names(store: Store, scope: Scope, facts: Sequence[Fact]) -> dict[str, str]:
+    nodes = store.get(scope, [fact.object for fact in facts if fact.object is not None])
+    return {id_: node.name or node.id for id_, node in nodes.items()}
+
+
+def _stated(fact: Fact, names: dict[str, str]) -> str:
+    value = fact.value if fact.object is None else names.get(fact.object, fact.object)
+    return snippet(f"{fact.predicate}: {value}", WIDTH)
+
+
+def _newest(
+    store: Store, scope: Scope, kind: str, limit: int, since: int | None = None, until: int | None = None
+) -> list[Node]:
+    found = store.text(scope, TextQuery(""), limit, Where(kinds=(kind,), since=since, until=until), nodes=True)
+    return [one.node for one in found if one.node is not None]
+
+
+def _relationships(store: Store, scope: Scope, owner: Node | None, now: int) -> list[Line]:
+    """The owner's relationships, the closest first, in words, and whom they are with."""
+    if owner is None:
+        return []
+    query = StepQuery((owner.id,), RELATED, "both", Ties(at=now, stated=True), Where(kinds=SEMANTIC))
+    steps = [step for step in store.steps(scope, query)[owner.id] if step.other != owner.id]
+    steps.sort(key=lambda step: _closeness(step.edge))
+    nodes = store.get(scope, [step.other for step in steps[:RELATIONSHIPS]])
+    return [
+        (_related(nodes[step.other], step.edge), step.other) for step in steps[:RELATIONSHIPS] if step.other in nodes
+    ]
+
+
+def _closeness(edge: Edge) -> tuple[int, int, int, str]:
+    return (-(edge.proximity or 0), -(edge.attitude or 0), -edge.updated, edge.id)
+
+
+def _related(node: Node, edge: Edge) -> str:
+    levels = [
+        f"{name} {value}" for name, value in (("attitude", edge.attitude), ("proximity", edge.proximity)) if value
+    ]
+    parts = [f"{node.name or node.id} ({edge.type or edge.kind})", *levels, *([edge.text] if edge.text else [])]
+    return snippet(", ".join(parts), WIDTH)
+
+
+def _recent(store: Store, scope: Scope, now: int) -> list[Node]:
+    """What happened in the last days, the newest first: sources, and atoms that are of none."""
+    sources = _newest(store, scope, "source", RECENT, now - LAST, now)
+    atoms = _newest(store, scope, "atom", ATOMS, now - LAST, now)
+    known = store.get(scope, sorted({source_id(node.source) for node in atoms if node.source is not None}))
+    single = [node for node in atoms if node.source is None or source_id(node.source) not in known]
+    return sorted([*sources, *single], key=lambda node: (-node.at, node.id))[:RECENT]
+
+
+def _line(node: Node) -> str:
+    said = node.text or str(node.props.get("summary") or "")
+    return snippet(": ".join(part for part in (node.name, said) if part), WIDTH)
+
+
+def _dated(node: Node) -> str:
+    return f"{datetime.fromtimestamp(node.at / 1000, UTC):%Y-%m-%d} {_line(node)}"
+
+
+def _lines(parts: Sequence[tuple[str, Sequence[Line]]]) -> Iterator[Line]:
+    for title, lines in parts:
+        if lines:
+            yield f"\n## {title}", None
+            yield from ((f"- {line}", id_) for line, id_ in lines)
+
+
+def _fitted(lines: Sequence[str], size: int, measure: Callable[[str], int]) -> tuple[str, int]:
+    """As many lines as there is room for, and how many. A heading with nothing below it is left out."""
+    text, kept = "", 0
+    for number, line in enumerate(lines):
+        longer = f"{text}\n{line}" if text else line
+        below = f"{longer}\n{lines[number + 1]}" if line.startswith("\n## ") else longer
+        if measure(below) > size:
+            break
+        text, kept = longer, number + 1
+    return text, kept

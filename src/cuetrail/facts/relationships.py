@@ -1,0 +1,153 @@
+"""Relationships between people, concepts and entities: one at a time between two, the earlier ones are history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import inf
+from typing import Any
+
+from cuetrail.errors import InputError
+from cuetrail.model import Edge, Node, Scope, Where
+from cuetrail.model.lifecycle import SEMANTIC
+from cuetrail.store.edge_query import StepQuery, Ties
+from cuetrail.store.ports import Store
+from cuetrail.text.normalise import digest
+from cuetrail.validation.records import make_edge
+
+KINDS = {
+    ("person", "person"): "has_relationship_with",
+    ("person", "concept"): "engages_with",
+    ("person", "entity"): "associated_with",
+    ("concept", "concept"): "relates_to",
+    ("concept", "entity"): "involves",
+    ("entity", "entity"): "connected_to",
+}
+"""What joins a pair, by the kinds of both, in this order."""
+
+CONTRADICTED = ("type", "attitude", "proximity")
+KEPT = ("text", "weight", "type", "attitude", "proximity", "tags", "confidence", "valid_from", "valid_until")
+# So many relationships of a node are looked through for the one with the other.
+MOST = 10_000
+
+
+def ordered(src: Node, dst: Node) -> tuple[Node, Node, str]:
+    """Both ends in the order their kinds have, and what joins them. Raises InputError for what cannot be related."""
+    for one, other in ((src, dst), (dst, src)):
+        if (one.kind, other.kind) in KINDS:
+            return one, other, KINDS[one.kind, other.kind]
+    strange = src if src.kind not in SEMANTIC else dst
+    raise InputError(
+        f"{strange.id!r} is of the kind {strange.kind}: only a person, concept or entity has relationships; "
+        "`link` joins any two nodes"
+    )
+
+
+def related(
+    store: Store, scope: Scope, src: Node, dst: Node, given: Mapping[str, Any], now: int
+) -> tuple[Edge, list[Edge]]:
+    """The relationship of two nodes as it is now, and the edges to write for that.
+
+    What is not said stays as it was. Where it contradicts what was held, that is closed, and another begins; it ends
+    when the next one begins that was stated already. What is over already ends what says the same and is still held;
+    else it closes nothing: it is history at once.
+    """
+    sure = 1.0 if given["confidence"] is None else given["confidence"]
+    stated = make_edge(src.id, dst.id, {**given, "kind": "relates", "id": None, "confidence": sure}, now)
+    if src.id == dst.id:
+        raise InputError(f"{src.id!r} cannot be related to itself: name two nodes")
+    one, other, kind = ordered(src, dst)
+    edge = replace(stated, src=one.id, dst=other.id, kind=kind)
+    between = _between(store, scope, edge)
+    if edge.valid_until is not None and edge.valid_until <= now:
+        same = _meant(edge, between, now)
+        edge = _restated(edge, same, given) if same else replace(edge, id=_id(edge, now, edge.valid_from))
+        return edge, [edge]
+    begin = now if edge.valid_from is None else edge.valid_from
+    at = max(begin, now)
+    old = _held(between, at)
+    closed = []
+    if old is None:
+        edge = replace(edge, id=_id(edge, now))
+    elif _contradicts(edge, old) or (_start(old) <= now < begin and _adds(edge, old)):
+        closed.append(
+            replace(old, valid_until=max(begin, begin if old.valid_from is None else old.valid_from), updated=now)
+        )
+        edge = replace(edge, id=_id(edge, now, old.id), valid_from=begin)
+    else:
+        edge = _restated(edge, old, given)
+        # What holds already is not put off.
+        edge = replace(edge, valid_from=old.valid_from) if _start(old) <= now < begin else edge
+    later = [one for one in between if one is not old and at < _start(one) < _end(one)]
+    if edge.valid_until is None:
+        begins = [one.valid_from for one in later if one.valid_from is not None]
+        edge = replace(edge, valid_until=min(begins, default=None))
+    closed += [_put_off(one, edge, now) for one in later if _start(one) < _end(edge)]
+    return edge, [*closed, edge]
+
+
+def _id(edge: Edge, *of: object) -> str:
+    return digest("relationship", edge.src, edge.dst, edge.kind, *map(str, of))
+
+
+def _start(edge: Edge) -> float:
+    return -inf if edge.valid_from is None else edge.valid_from
+
+
+def _end(edge: Edge) -> float:
+    return inf if edge.valid_until is None else edge.valid_until
+
+
+def _restated(new: Edge, old: Edge, given: Mapping[str, Any]) -> Edge:
+    """What was stated of old, said again."""
+    kept = {name: getattr(old, name) for name in KEPT if given[name] is None or getattr(new, name) in (None, "", ())}
+    return replace(new, **kept, id=old.id)
+
+
+def _meant(new: Edge, between: Sequence[Edge], now: int) -> Edge | None:
+    """Of what says the same as something that is over: what is held still and ends with it, or is over as well."""
+    same = [one for one in between if not _contradicts(new, one)]
+    held = _held(same, now)
+    if held is not None and _start(held) < _end(new) and new.valid_from in (None, held.valid_from):
+        return held
+    times = new.valid_from, new.valid_until
+    return max((one for one in same if (one.valid_from, one.valid_until) == times), key=_newest, default=None)
+
+
+def _put_off(one: Edge, edge: Edge, now: int) -> Edge:
+    """What was to begin later, when another holds until after that: it begins then, or not at all."""
+    if _end(one) <= _end(edge):
+        return replace(one, valid_until=one.valid_from, updated=now)
+    return replace(one, valid_from=edge.valid_until, updated=now)
+
+
+def _contradicts(new: Edge, old: Edge) -> bool:
+    return any(a is not None and b is not None and a != b for a, b in _levels(new, old))
+
+
+def _adds(new: Edge, old: Edge) -> bool:
+    return any(a is not None and a != b for a, b in _levels(new, old))
+
+
+def _levels(new: Edge, old: Edge) -> list[tuple[object, object]]:
+    return [(_folded(getattr(new, name)), _folded(getattr(old, name))) for name in CONTRADICTED]
+
+
+def _folded(value: object) -> object:
+    return value.casefold() if isinstance(value, str) else value
+
+
+def _held(edges: Sequence[Edge], at: int) -> Edge | None:
+    """The one that holds at a time."""
+    return max((edge for edge in edges if _start(edge) <= at < _end(edge)), key=_newest, default=None)
+
+
+def _newest(edge: Edge) -> tuple[int, str]:
+    return edge.updated, edge.id
+
+
+def _between(store: Store, scope: Scope, edge: Edge) -> list[Edge]:
+    """All relationships of these two that were stated, also those that are over or to come."""
+    ties, where = Ties(kinds=(edge.kind,), stated=True), Where(quarantined=True, archived=True)
+    steps = store.steps(scope, StepQuery((edge.src,), MOST, "both", ties, where)).get(edge.src, [])
+    return [step.edge for step in steps if step.other == edge.dst]

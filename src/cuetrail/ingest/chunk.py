@@ -1,0 +1,246 @@
+"""Cuts text into pieces small enough to be one memory each. Nothing but white space is lost.
+
+Paragraphs are never packed together: editing one changes one piece, and all others keep their identity.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from cuetrail.text import markup, sentences
+
+PROSE = 800
+BLOB = 1500
+CODE = 2000
+
+# What a line begins with that is more than prose: a heading, a fence, a rule, an underline, a quoted fence.
+_STRUCTURE = frozenset("#`~-*_=>")
+_LIST_MARKS = ("- ", "* ", "+ ", "|", "> ", "- [")
+# Lines at column 0 that belong to the construct above them.
+_CLOSER = re.compile(r"[})\]{]|\*/|(?:end|else|elif|except|finally|catch|fi|done|esac|then|do)\b(?!\s*=)")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One part of a Markdown text. `level` is a heading's depth, `language` what a code fence names."""
+
+    kind: Literal["prose", "heading", "code", "rule"]
+    text: str
+    level: int = 0
+    language: str = ""
+
+
+def paragraphs(text: str) -> list[str]:
+    """Runs of lines without a blank line in them, stripped at both ends, whatever their length."""
+    found: list[str] = []
+    run: list[str] = []
+    for line in text.split("\n"):
+        if line.strip():
+            run.append(line)
+        elif run:
+            found.append("\n".join(run).strip())
+            run = []
+    if run:
+        found.append("\n".join(run).strip())
+    return found
+
+
+def prose(text: str, limit: int = PROSE) -> list[str]:
+    """One piece a paragraph; longer paragraphs are cut at sentence ends, lists and tables at line ends."""
+    return [piece for paragraph in paragraphs(text) for piece in _fit_paragraph(paragraph, limit)]
+
+
+def plain(text: str) -> list[str]:
+    """Prose, or blobs when the text has neither blank lines nor sentence ends."""
+    parts = paragraphs(text)
+    if len(parts) == 1 and len(parts[0]) > PROSE and not sentences.has_end(parts[0]):
+        return blob(parts[0])
+    return [piece for paragraph in parts for piece in _fit_paragraph(paragraph, PROSE)]
+
+
+def blob(text: str, limit: int = BLOB) -> list[str]:
+    """Pieces of a text without structure, cut at line ends, else at spaces, else anywhere."""
+    return _pack(text.split("\n"), limit, "\n")
+
+
+def code(text: str, limit: int = CODE) -> list[str]:
+    """One piece a top-level construct, longer ones cut at line ends."""
+    return [piece for construct in constructs(text) for piece in lines(construct, limit)]
+
+
+def constructs(text: str) -> list[str]:
+    """Top-level constructs of source code, whatever their length: each starts with lines at column 0.
+
+    Neighbouring lines at column 0 stay together, so imports are one construct and a comment stays with its function.
+    """
+    found: list[list[str]] = []
+    joinable = False
+    for line in text.split("\n"):
+        starts = bool(line) and not line[0].isspace()
+        closes = starts and _CLOSER.match(line) is not None
+        if starts and not closes and not joinable:
+            found.append([])
+        if not found:
+            found.append([])
+        found[-1].append(line)
+        joinable = starts and not closes
+    parts = ("\n".join(run).strip("\n").rstrip() for run in found)
+    return [part for part in parts if part.strip()]
+
+
+def lines(text: str, limit: int) -> list[str]:
+    """Pieces within the limit that keep their indentation, cut at line ends."""
+    if len(text) <= limit:
+        return [text] if text.strip() else []
+    return _pack(text.split("\n"), limit, "\n", indented=True)
+
+
+def markdown(text: str) -> list[Block]:
+    """The blocks of a Markdown text, each within its limit: headings, paragraphs, fenced code and rules."""
+    blocks: list[Block] = []
+    run: list[str] = []
+    fence: str | None = None
+    for line in text.split("\n"):
+        if fence is not None:
+            run.append(line)
+            if markup.closes(line, fence):
+                blocks += _code(run)
+                run, fence = [], None
+        elif (bare := line.lstrip()) and bare[0] not in _STRUCTURE:
+            run.append(line)
+        elif len(run) == 1 and _can_be_heading(run[0]) and (level := _underline_level(line)):
+            blocks += _heading(run.pop() + "\n" + line, level)
+        elif (fence := _opened(line)) is not None:
+            blocks += _prose(run)
+            run = [line]
+        elif _is_plain(line):
+            run.append(line)
+        else:
+            blocks += _prose(run)
+            run = []
+            if level := _heading_level(line):
+                blocks += _heading(line, level)
+            elif line.strip():
+                blocks.append(Block("rule", line.strip()))
+    # A fence that is never closed runs to the end.
+    return blocks + (_prose(run) if fence is None else _code(run))
+
+
+def heading_text(heading: str) -> str:
+    """The words of a heading block, without `#` marks or underline."""
+    line = heading.split("\n", 1)[0].strip()
+    if not _heading_level(line):
+        return line
+    words = line.lstrip("#").strip()
+    bare = words.rstrip("#")
+    # Closing marks stand apart: "# C#" is about C#, "# C #" is about C.
+    return bare.rstrip() if not bare or bare[-1].isspace() else words
+
+
+def _opened(line: str) -> str | None:
+    # A fence inside a quote belongs to the quote, which stays one block.
+    return None if line.lstrip().startswith(">") else markup.open_fence(line)
+
+
+def _is_plain(line: str) -> bool:
+    return bool(line.strip()) and not _heading_level(line) and not _is_rule(line)
+
+
+def _prose(run: list[str]) -> list[Block]:
+    """Lines without a blank one among them: one paragraph."""
+    return [Block("prose", piece) for piece in _fit_paragraph("\n".join(run).strip(), PROSE)] if run else []
+
+
+def _code(run: list[str]) -> list[Block]:
+    language = markup.fence_language(run[0])
+    return [Block("code", piece, language=language) for piece in lines("\n".join(run).rstrip(), CODE)]
+
+
+def _heading(text: str, level: int) -> list[Block]:
+    """A heading, and whatever of it is over the limit as prose."""
+    first, *rest = prose(text)
+    return [Block("heading", first, level), *(Block("prose", piece) for piece in rest)]
+
+
+def _heading_level(line: str) -> int:
+    bare = line.lstrip(" ")
+    if len(line) - len(bare) > 3 or not bare.startswith("#"):
+        return 0
+    level = len(bare) - len(bare.lstrip("#"))
+    return level if level <= 6 and (len(bare) == level or bare[level] in " \t") else 0
+
+
+def _underline_level(line: str) -> int:
+    bare = line.strip()
+    if len(bare) < 2 or len(line) - len(line.lstrip(" ")) > 3:
+        return 0
+    return 1 if bare == "=" * len(bare) else 2 if bare == "-" * len(bare) else 0
+
+
+def _can_be_heading(line: str) -> bool:
+    return not line.startswith(("    ", "\t", ">", "|")) and not line.lstrip().startswith(_LIST_MARKS)
+
+
+def _is_rule(line: str) -> bool:
+    bare = line.replace(" ", "").replace("\t", "")
+    return len(bare) >= 3 and bare[0] in "-*_" and bare == bare[0] * len(bare)
+
+
+def _fit_paragraph(paragraph: str, limit: int) -> list[str]:
+    if len(paragraph) <= limit:
+        return [paragraph]
+    rows = paragraph.split("\n")
+    marked = sum(row.lstrip().startswith(_LIST_MARKS) or row.lstrip()[:1].isdigit() for row in rows)
+    if len(rows) > 1 and marked * 2 >= len(rows):
+        return _pack(rows, limit, "\n", by_sentence=True)
+    return _pack(sentences.split(paragraph), limit, "")
+
+
+def _pack(parts: Iterable[str], limit: int, joint: str, indented: bool = False, by_sentence: bool = False) -> list[str]:
+    """Puts neighbouring parts together up to the limit; a part over the limit is cut on its own."""
+    pieces: list[str] = []
+    current = ""
+    for part in parts:
+        joined = current + joint + part if current.strip() else part
+        if len(joined.rstrip()) <= limit:
+            current = joined
+            continue
+        pieces.append(current)
+        *full, current = _cut(part, limit, by_sentence)
+        pieces += full
+    pieces.append(current)
+    trimmed = (piece.strip("\n").rstrip() if indented else piece.strip() for piece in pieces)
+    return [piece for piece in trimmed if piece.strip()]
+
+
+def _cut(text: str, limit: int, by_sentence: bool) -> list[str]:
+    """Parts of at most `limit` characters: at sentence ends if asked and possible, else at a space, else anywhere."""
+    if len(text.rstrip()) <= limit:
+        return [text]
+    if by_sentence and sentences.ends(text):
+        return _pack(sentences.split(text), limit, "") or [""]
+    parts: list[str] = []
+    start = 0
+    end = len(text.rstrip())
+    while end - start > limit:
+        space = text.rfind(" ", start + limit // 2, start + limit + 1)
+        cut = space if space > start else _before_marks(text, start + limit, start)
+        parts.append(text[start:cut])
+        start = cut
+        while start < end and text[start].isspace():
+            start += 1
+    # White space behind the last part keeps it apart from what is packed after it.
+    parts.append(text[start:])
+    return parts
+
+
+def _before_marks(text: str, cut: int, start: int) -> int:
+    """Moves a cut back so that accents and joined emoji stay with their letter, by a few characters at most."""
+    for back in range(cut, max(start + 1, cut - 16), -1):
+        if not (unicodedata.combining(text[back]) or text[back] in "\u200d\ufe0f" or text[back - 1] == "\u200d"):
+            return back
+    return cut

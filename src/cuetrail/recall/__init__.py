@@ -1,0 +1,4 @@
+"""Recall: anchor -> spread -> score -> render. Read `pipeline.py` first, then `recipes.py`.
+
+May import: errors, facts, formulas, model, store, text.
+"""

@@ -1,0 +1,284 @@
+"""The times a cue names, as spans: a day, a month, a season, a year, or how long ago; and how near a memory is to one.
+
+>>> now = 1_700_000_000_000  # Tuesday 14 November 2023
+>>> [told(span) for span in spans("What did we plan yesterday, and what in May?", now)]
+['2023-11-13 to 2023-11-13', '2023-05-01 to 2023-05-31']
+>>> [told(span) for span in spans("Who called on 20230807 or two weeks ago?", now)]
+['2023-08-07 to 2023-08-07', '2023-10-28 to 2023-11-03']
+>>> [told(span) for span in spans("What came two weeks before 11 August, and what is there next Friday?", now)]
+['2023-07-25 to 2023-07-31', '2023-11-17 to 2023-11-17']
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+
+from cuetrail.text.dates import MONTHS
+
+DAY = 86_400_000
+# What happened is often told a little later: half as near after so many days, the fewer the shorter the span is.
+LEAST_DRIFT, MOST_DRIFT = 1 * DAY, 14 * DAY
+# Of more times than this a cue is not about any.
+MOST_SPANS = 4
+LONGEST_CUE = 2_000
+
+_SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()  # noqa: SIM905
+_NUMBERS = {
+    "a": 1, "an": 1, "one": 1, "two": 2, "couple of": 2, "three": 3, "few": 3, "several": 4, "four": 4, "five": 5,
+    "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
+}  # fmt: skip
+_UNITS = {"day": 1, "week": 7, "month": 30, "year": 365}
+
+_MONTH = "(?P<month>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
+_NTH = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_YEAR = r"(?P<year>(?:19|20)\d\d)"
+_COUNT = r"(?P<count>\d{1,3}|" + "|".join(sorted(_NUMBERS, key=len, reverse=True)) + ")"
+_UNIT = r"(?P<unit>day|week|month|year)s?"
+_OF_LATE = r"(?:last|past|previous)"
+_DURING = "(?:in|over|during|within)"
+_NO_YEAR = "(?P<year>(?!))?"
+_SEASON = "(?P<season>" + "|".join(_SEASONS) + ")"
+_SAID_AS_TIME = (
+    "(?:"
+    + "|".join(rf"(?<=\b{word} )" for word in ("in", "since", "during", "until", "before", "after"))
+    + r"|\b(?P<last>last)\s|\bthis\s|\b(?:early|mid|late)[\s-])"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """From a moment until just before another, in UTC milliseconds."""
+
+    start: int
+    end: int
+
+    def nearness(self, at: int) -> float:
+        """1 inside; outside, half as much for every drift away.
+
+        >>> Span(0, DAY).nearness(DAY // 2), Span(0, DAY).nearness(2 * DAY - 1)
+        (1.0, 0.5)
+        """
+        if self.start <= at < self.end:
+            return 1.0
+        away = self.start - at if at < self.start else at - self.end + 1
+        drift = min(max((self.end - self.start) // 2, LEAST_DRIFT), MOST_DRIFT)
+        return float(0.5 ** (away / drift))
+
+
+def told(span: Span) -> str:
+    """The first and the last day of a span."""
+    first, last = (datetime.fromtimestamp(ms / 1000, UTC).date() for ms in (span.start, span.end - 1))
+    return f"{first} to {last}"
+
+
+def spans(cue: str, now: int) -> list[Span]:
+    """The times a cue names, in order; none where it names too many. Without a year, the last one that has come."""
+    return read(cue, now)[0]
+
+
+def read(cue: str, now: int) -> tuple[list[Span], str]:
+    """The times a cue names, and the rest of it."""
+    try:
+        today = datetime.fromtimestamp(now / 1000, UTC).date()
+    except (ValueError, OverflowError, OSError):
+        # A day that no calendar has.
+        return [], cue
+    found: list[tuple[int, Span]] = []
+    left = cue[:LONGEST_CUE]
+    for pattern, read in _FORMS:
+        for match in pattern.finditer(left):
+            days = _read(read, match, today)
+            if days is not None:
+                found.append((match.start(), _reaching(Span(_ms(days[0]), _ms(days[1])), match, cue, now)))
+                # What is read is read once: the year of a day is no year of its own.
+                left = left[: match.start()] + "\0" * (match.end() - match.start()) + left[match.end() :]
+    found.sort(key=lambda pair: pair[0])
+    return ([span for _, span in found], left + cue[LONGEST_CUE:]) if len(found) <= MOST_SPANS else ([], cue)
+
+
+def _reaching(span: Span, match: re.Match[str], cue: str, now: int) -> Span:
+    """A span as it is, or all that is since, after, before or until it; or what is so far from it."""
+    if (far := _FAR.search(cue, 0, match.start())) is not None and far.end() == match.start():
+        return _far_from(span, far)
+    before = _REACH.search(cue, 0, match.start())
+    if before is None or before.end() != match.start():
+        return span
+    word = before[1].lower()
+    if word in ("since", "after"):
+        return Span(span.start if word == "since" else span.end, max(now + 1, span.end + 1))
+    return Span(0, span.start if word == "before" else span.end)
+
+
+_REACH = re.compile(r"\b(since|after|before|until)\s+$", re.IGNORECASE)
+
+
+def _far_from(span: Span, far: re.Match[str]) -> Span:
+    """So long before or after a span, give or take half a unit; "the week before" it ends where that begins."""
+    days = _UNITS[far["unit"].lower()]
+    is_before = far["side"].lower() == "before"
+    if far["count"] is None:
+        return Span(span.start - days * DAY, span.start) if is_before else Span(span.end, span.end + days * DAY)
+    away = _count(far) * days
+    middle = span.start - away * DAY if is_before else span.end + (away - 1) * DAY
+    return Span(middle - days // 2 * DAY, middle + (days - days // 2) * DAY)
+
+
+_FAR = re.compile(rf"\b(?:{_COUNT}|the)\s+{_UNIT}\s+(?P<side>before|after)\s+$", re.IGNORECASE)
+Days = tuple[date, date]
+"""The first day, and the day behind the last."""
+
+
+def _read(read: Callable[[re.Match[str], date], Days], match: re.Match[str], today: date) -> Days | None:
+    try:
+        return read(match, today)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _ms(day: date) -> int:
+    return (day.toordinal() - _EPOCH) * DAY
+
+
+_EPOCH = date(1970, 1, 1).toordinal()
+
+
+def _some_days(first: date, count: int = 1) -> Days:
+    return first, first + timedelta(count)
+
+
+def _months(year: int, month: int, count: int = 1) -> Days:
+    last = year * 12 + month - 1 + count
+    return date(year, month, 1), date(last // 12, last % 12 + 1, 1)
+
+
+def _month_of(match: re.Match[str]) -> int:
+    return MONTHS[match["month"].lower()]
+
+
+def _exact(match: re.Match[str], _today: date) -> Days:
+    return _some_days(date(int(match["year"]), int(match["m"]), int(match["day"])))
+
+
+def _dated(match: re.Match[str], today: date) -> Days:
+    """A day of a month; without a year, the last one that has come."""
+    month, day = _month_of(match), int(match["day"])
+    if match["year"]:
+        return _some_days(date(int(match["year"]), month, day))
+    years = (today.year - back for back in range(5))
+    return _some_days(next(found for found in _existing(years, month, day) if found <= today))
+
+
+def _existing(years: Iterator[int], month: int, day: int) -> Iterator[date]:
+    """That day in each year that has it."""
+    for year in years:
+        if (month, day) != (2, 29) or (year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)):
+            yield date(year, month, day)
+
+
+def _month(match: re.Match[str], today: date) -> Days:
+    month = _month_of(match)
+    if match["year"]:
+        return _months(int(match["year"]), month)
+    # The last one is never the one that is now.
+    now = today.month - (1 if match["last"] else 0)
+    return _months(today.year if month <= now else today.year - 1, month)
+
+
+def _month_of_year(match: re.Match[str], today: date) -> Days:
+    return _months(today.year - (1 if match["which"].lower() == "last" else 0), _month_of(match))
+
+
+def _month_in_numbers(match: re.Match[str], _today: date) -> Days:
+    return _months(int(match["year"]), int(match["m"]))
+
+
+def _season(match: re.Match[str], today: date) -> Days:
+    begins = _SEASONS[match["season"].lower()]
+    if match["year"]:
+        return _months(int(match["year"]), begins, 3)
+    year = today.year if begins <= today.month else today.year - 1
+    found = _months(year, begins, 3)
+    # As of months: the last one is never the one that is now.
+    return _months(year - 1, begins, 3) if match["last"] and today < found[1] else found
+
+
+def _year(match: re.Match[str], _today: date) -> Days:
+    return _months(int(match["year"]), 1, 12)
+
+
+def _day_ago(match: re.Match[str], today: date) -> Days:
+    said = match[0].lower()
+    back = {"the day before yesterday": 2, "yesterday": 1, "last night": 1, "tomorrow": -1}.get(said, 0)
+    return _some_days(today - timedelta(back))
+
+
+def _weekday(match: re.Match[str], today: date) -> Days:
+    back = (today.weekday() - _WEEKDAYS.index(match["weekday"].lower())) % 7
+    return _some_days(today + timedelta(7 - back) if match["next"] else today - timedelta(back or 7))
+
+
+def _ago(match: re.Match[str], today: date) -> Days:
+    """So long ago, give or take half a unit."""
+    unit = _UNITS[match["unit"].lower()]
+    return _some_days(today - timedelta(_count(match) * unit + unit // 2), unit)
+
+
+def _half_a_year_ago(_match: re.Match[str], today: date) -> Days:
+    return _some_days(today - timedelta(182 + 30), 60)
+
+
+def _of_late(match: re.Match[str], today: date) -> Days:
+    days = _count(match) * _UNITS[match["unit"].lower()]
+    return today - timedelta(days), today + timedelta(1)
+
+
+def _count(match: re.Match[str]) -> int:
+    said = (match["count"] or "one").lower()
+    return int(said) if said.isdigit() else _NUMBERS[said]
+
+
+def _period(match: re.Match[str], today: date) -> Days:
+    """This, the last or the next week, weekend, month or year of the calendar."""
+    back = {"this": 0, "next": -1}.get(match["which"].lower(), 1)
+    monday = today - timedelta(today.weekday() + 7 * back)
+    period = match["period"].lower()
+    if period == "week":
+        return _some_days(monday, 7)
+    if period == "weekend":
+        return _some_days(monday + timedelta(5), 2)
+    if period == "year":
+        return _months(today.year - back, 1, 12)
+    months = today.year * 12 + today.month - 1 - back
+    return _months(months // 12, months % 12 + 1)
+
+
+_FORMS: Sequence[tuple[re.Pattern[str], Callable[[re.Match[str], date], Days]]] = [
+    (re.compile(form, re.IGNORECASE), read)
+    for form, read in (
+        (rf"(?<![\d.-]){_YEAR}(?P<sep>[-/.]?)(?P<m>\d\d)(?P=sep)(?P<day>\d\d)(?![\d-])", _exact),
+        (rf"(?<![\w.])(?P<day>\d{{1,2}})\.(?P<m>\d{{1,2}})\.{_YEAR}\b", _exact),
+        (rf"(?<![\w.-]){_YEAR}-(?P<m>0[1-9]|1[0-2])(?![\w-])", _month_in_numbers),
+        (rf"(?<!\w){_NTH}\s+(?:of\s+)?{_MONTH}(?:,?\s+(?:of\s+)?{_YEAR}\b)?", _dated),
+        (rf"(?<!\w){_MONTH}\s+(?:the\s+)?{_NTH}\b(?:,?\s+(?:of\s+)?{_YEAR}\b)?", _dated),
+        (rf"(?<!\w)(?P<last>last\s+)?{_MONTH},?\s+(?:of\s+|in\s+)?{_YEAR}\b", _month),
+        (rf"(?<!\w){_MONTH},?\s+(?:of\s+)?(?P<which>last|this)\s+year\b", _month_of_year),
+        (rf"\b(?P<which>last|this)\s+year,?\s+in\s+{_MONTH}", _month_of_year),
+        # Without a year "may" and "march" are words, unless something says that they are months.
+        (rf"{_SAID_AS_TIME}\s*{_MONTH}{_NO_YEAR}", _month),
+        (rf"\b{_SEASON}\s+(?:of\s+)?{_YEAR}\b", _season),
+        (rf"\b(?:(?P<last>last|past)|this|{_DURING}(?:\s+the)?)\s+{_SEASON}\b(?!\s+of\b){_NO_YEAR}", _season),
+        (r"\bhalf\s+a\s+year\s+ago\b", _half_a_year_ago),
+        (rf"\b{_COUNT}\s+{_UNIT}\s+(?:ago|before\s+now|back)\b", _ago),
+        (rf"\b{_DURING}\s+the\s+{_OF_LATE}\s+(?:{_COUNT}\s+)?{_UNIT}\b", _of_late),
+        (rf"\b{_OF_LATE}\s+{_COUNT}\s+{_UNIT}\b", _of_late),
+        (rf"\bpast\s+(?P<count>(?!))?{_UNIT}\b", _of_late),
+        (r"\b(?P<which>this|last|past|previous|next)\s+(?P<period>weekend|week|month|year)\b", _period),
+        (r"\b(?:the day before yesterday|yesterday|tomorrow|today|tonight|last night|this morning)\b", _day_ago),
+        (r"\b(?:last|this|past|on|(?P<next>next))\s+(?P<weekday>" + "|".join(_WEEKDAYS) + r")\b", _weekday),
+        (rf"(?:\bmid-|(?<![\w.,/-])){_YEAR}(?![\w/-])", _year),
+    )
+]  # fmt: skip

@@ -1,0 +1,373 @@
+"""The nine tools of the reference MCP memory server over a memory of ours, so that its users change one line.
+
+Entities, observations and relations are kept as an import of its file keeps them: an entity is a node, an observation
+an atom of its own tied to it, a relation an edge. So everything else cuetrail can do works on what these tools write.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cuetrail.errors import InputError, ReadError
+from cuetrail.model import Edge, Node, TextQuery, Where
+from cuetrail.serve.tool import Answer, Schema, Tool
+from cuetrail.store.edge_query import StepQuery, Ties
+from cuetrail.store.ports import Batch
+from cuetrail.store.shared.tombstones import said_by
+from cuetrail.text.normalise import clean, digest, link_id, norm_name
+from cuetrail.transfer.formats.common import KINDS, OBSERVATION_WEIGHT, RELATION_WEIGHT, STRUCTURE, is_placeholder
+from cuetrail.transfer.formats.mcp_memory import FORMAT, entity_id, kind_of, observation_id, relation_id
+from cuetrail.validation.records import make_node
+from cuetrail.verbs.exploring import now_ms
+
+if TYPE_CHECKING:
+    from cuetrail.memory import Memory
+
+MOST, BATCH = 100_000, 8_000
+_WHERE = Where(kinds=tuple(sorted(KINDS)), quarantined=True, archived=True)
+_ATOMS = Where(quarantined=True, archived=True)
+
+Graph = dict[str, list[dict[str, Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Entity:
+    """An entity as its clients see it, with the atoms of its observations in their order."""
+
+    node: Node
+    atoms: tuple[Node, ...]
+
+    @property
+    def type(self) -> str:
+        return str(self.node.props.get("entityType", self.node.kind))
+
+    @property
+    def observations(self) -> list[str]:
+        own = [self.node.text] if self.node.text else []
+        return own + [atom.text for atom in self.atoms]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"name": self.node.name, "entityType": self.type, "observations": self.observations}
+
+    def has(self, words: str) -> bool:
+        """Whether its name, its type or what it observes has these words in it, in any case."""
+        return any(words in text.lower() for text in (self.node.name or "", self.type, *self.observations))
+
+
+def take_over(memory: Memory, file: Path) -> None:
+    """Take in the file of the reference server, once for each state of it; where there is none, there is nothing to do.
+
+    Raises ReadError for a file that is broken.
+    """
+    try:
+        state = digest(file.read_bytes().decode("utf-8", "replace"))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise ReadError(f"{file} cannot be read ({error.strerror}): check MEMORY_FILE_PATH") from error
+    name = f"taken over:{digest(str(file.absolute()), memory.scope.tenant, memory.scope.user)}"
+    if memory.store.kept(name).get(name) != state:
+        memory.import_(file, format=FORMAT)
+        memory.store.keep(name, state)
+
+
+# --- reading
+
+
+def _entities(memory: Memory, nodes: Iterable[Node]) -> list[_Entity]:
+    """Those of the nodes that are entities, in the order in which they were made."""
+    # What a rule found in a text, or a relation alone names, is nobody's entity yet.
+    stated = [node for node in nodes if node.name and not is_placeholder(node) and "found" not in node.props]
+    stated.sort(key=lambda node: (node.created, node.seq, node.id))
+    query = StepQuery(tuple(node.id for node in stated), MOST, "in", Ties(kinds=("observation",)), _ATOMS)
+    steps = memory.store.steps(memory.scope, query) if stated else {}
+    atoms = memory.nodes(*{step.other for some in steps.values() for step in some})
+    return [
+        _Entity(node, tuple(sorted(_reached(steps.get(node.id, ()), atoms), key=lambda atom: (atom.seq, atom.id))))
+        for node in stated
+    ]
+
+
+def _reached(steps: Iterable[Any], atoms: dict[str, Node]) -> list[Node]:
+    return [atoms[step.other] for step in steps if step.other in atoms]
+
+
+def _all(memory: Memory) -> list[_Entity]:
+    found = memory.store.text(memory.scope, TextQuery(""), MOST, _WHERE, nodes=True)
+    return _entities(memory, [one.node for one in found if one.node is not None])
+
+
+def _named(memory: Memory, names: Iterable[str]) -> dict[str, _Entity]:
+    """The entities with these names, by the name they were asked for."""
+    asked = {name: norm_name(name) for name in names}
+    ids = memory.store.named(memory.scope, list(asked.values()))
+    nodes = memory.nodes(*(id_ for some in ids.values() for id_ in some))
+    known = {one.node.id: one for one in _entities(memory, [n for n in nodes.values() if n.kind in KINDS])}
+    found = {name: [known[id_] for id_ in ids.get(norm, ()) if id_ in known] for name, norm in asked.items()}
+    return {name: some[0] for name, some in found.items() if some}
+
+
+def _relations(memory: Memory, ids: Collection[str]) -> list[tuple[Edge, dict[str, Any]]]:
+    """The relations that touch one of these nodes, in the order in which they were made."""
+    if not ids:
+        return []
+    steps = memory.store.steps(memory.scope, StepQuery(tuple(ids), MOST, "both", Ties(at=now_ms()), _WHERE))
+    edges = {step.edge.id: step.edge for some in steps.values() for step in some}
+    stated = [edge for edge in edges.values() if edge.via is None and edge.kind not in STRUCTURE]
+    stated.sort(key=lambda edge: (edge.created, edge.props.get("seq", 0), edge.id))
+    nodes = memory.nodes(*{end for edge in stated for end in (edge.src, edge.dst)})
+    names = {id_: node.name for id_, node in nodes.items()}
+    return [
+        (edge, {"from": names[edge.src], "to": names[edge.dst], "relationType": edge.type or edge.kind})
+        for edge in stated
+        if names.get(edge.src) and names.get(edge.dst)
+    ]
+
+
+def _graph(memory: Memory, entities: Sequence[_Entity]) -> Graph:
+    relations = [row for _, row in _relations(memory, [one.node.id for one in entities])]
+    return {"entities": [one.to_dict() for one in entities], "relations": relations}
+
+
+def read_graph(memory: Memory, _given: dict[str, Any] | None = None) -> Answer:
+    """All entities and relations."""
+    return _said(_graph(memory, _all(memory)))
+
+
+def _search_nodes(memory: Memory, given: dict[str, Any]) -> Answer:
+    words = given["query"].lower()
+    return _said(_graph(memory, [one for one in _all(memory) if one.has(words)]))
+
+
+def _open_nodes(memory: Memory, given: dict[str, Any]) -> Answer:
+    found = {one.node.id: one.node for one in _named(memory, given["names"]).values()}
+    return _said(_graph(memory, _entities(memory, found.values())))
+
+
+# --- writing
+
+
+def _create_entities(memory: Memory, given: dict[str, Any]) -> Answer:
+    there = {norm_name(name) for name in _named(memory, [row["name"] for row in given["entities"]])}
+    made: list[dict[str, Any]] = []
+    nodes: list[Node] = []
+    now = now_ms()
+    for row in given["entities"]:
+        norm = norm_name(row["name"])
+        if not norm:
+            raise InputError("an entity needs a name")
+        if norm in there:
+            continue
+        there.add(norm)
+        kind, props = kind_of(row["entityType"])
+        item = {"id": entity_id(norm), "kind": kind, "name": row["name"], "source": FORMAT, "props": props}
+        owner = replace(make_node(item, now), seq=len(nodes))
+        nodes += [owner, *_atoms(owner.id, [], 0, row["observations"], now)]
+        observed = [text for text in row["observations"] if text.strip()]
+        made.append({"name": row["name"], "entityType": row["entityType"], "observations": observed})
+    _keep(memory, nodes, now)
+    return _said({"entities": made}, made)
+
+
+def _atoms(owner: str, known: Sequence[str], first: int, texts: Iterable[str], now: int) -> list[Node]:
+    """An atom for each observation beside those an entity has already, numbered from the first."""
+    seen, atoms = Counter(known), list[Node]()
+    for text in texts:
+        if not text.strip():
+            continue
+        item = {"id": observation_id(owner, text, seen[text]), "text": text, "source": FORMAT, "props": {"of": owner}}
+        atoms.append(replace(make_node(item, now), seq=first + len(atoms)))
+        seen[text] += 1
+    return atoms
+
+
+def _keep(memory: Memory, nodes: Sequence[Node], now: int) -> None:
+    """Remember nodes, also what was deleted before: to state it again is to want it again."""
+    memory.add_many(nodes, allow_again=True, now=now)
+    ties = [(atom.id, str(atom.props["of"]), "observation") for atom in nodes if "of" in atom.props]
+    _join(memory, [_edge(link_id(*tie), *tie, OBSERVATION_WEIGHT, now) for tie in ties])
+
+
+def _edge(id_: str, src: str, dst: str, kind: str, weight: float, now: int, type_: str | None = None) -> Edge:
+    return Edge(id_, src, dst, kind, weight, type=type_, created=now, updated=now)
+
+
+def _join(memory: Memory, edges: Sequence[Edge]) -> None:
+    """Write edges, many at once: each in a transaction of its own would take a hundred times as long."""
+    for start in range(0, len(edges), BATCH):
+        memory.store.write(memory.scope, Batch(edges=list(edges[start : start + BATCH])))
+
+
+def _add_observations(memory: Memory, given: dict[str, Any]) -> Answer:
+    rows = given["observations"]
+    known = _needed(memory, [row["entityName"] for row in rows])
+    now = now_ms()
+    results: list[dict[str, Any]] = []
+    nodes: list[Node] = []
+    said = {one.node.id: one.observations for one in known.values()}
+    ends = {one.node.id: one.atoms[-1].seq + 1 if one.atoms else 0 for one in known.values()}
+    for row in rows:
+        owner = known[row["entityName"]].node.id
+        new = [text for text in row["contents"] if text.strip() and text not in said[owner]]
+        nodes += _atoms(owner, said[owner], ends[owner], new, now)
+        ends[owner] += len(new)
+        said[owner] = [*said[owner], *new]
+        results.append({"entityName": row["entityName"], "addedObservations": new})
+    _keep(memory, nodes, now)
+    return _said({"results": results}, results)
+
+
+def _needed(memory: Memory, names: Sequence[str]) -> dict[str, _Entity]:
+    known = _named(memory, names)
+    for name in names:
+        if name not in known:
+            raise InputError(f"Entity with name {name} not found")
+    return known
+
+
+def _create_relations(memory: Memory, given: dict[str, Any]) -> Answer:
+    rows = given["relations"]
+    known = _needed(memory, [row[end] for row in rows for end in ("from", "to")])
+    there = {_key(row) for _, row in _relations(memory, {one.node.id for one in known.values()})}
+    made: list[dict[str, Any]] = []
+    edges: list[Edge] = []
+    now = now_ms()
+    for row in rows:
+        src, dst = known[row["from"]].node, known[row["to"]].node
+        if _key(row) in there:
+            continue
+        there.add(_key(row))
+        type_ = clean(row["relationType"]).strip() or None
+        edges.append(_edge(relation_id(*_key(row)), src.id, dst.id, "relates", RELATION_WEIGHT, now + len(made), type_))
+        made.append({name: row[name] for name in ("from", "to", "relationType")})
+    _join(memory, edges)
+    return _said({"relations": made}, made)
+
+
+def _key(row: dict[str, Any]) -> tuple[str, str, str]:
+    return norm_name(row["from"]), norm_name(row["to"]), clean(row["relationType"])
+
+
+def _delete_entities(memory: Memory, given: dict[str, Any]) -> Answer:
+    names = given["entityNames"]
+    known = _named(memory, names)
+    gone = {one.node.id: one for one in known.values()}
+    drop(memory, [one.node for one in gone.values()], [atom for one in gone.values() for atom in one.atoms])
+    missing = [name for name in names if name not in known]
+    some = f"Deleted {len(names) - len(missing)} of {len(names)} entities. Not found: {', '.join(missing)}"
+    return _done(some if missing else "Entities deleted successfully")
+
+
+def drop(memory: Memory, nodes: Sequence[Node], atoms: Sequence[Node]) -> None:
+    """Forget nodes, and atoms that belong to somebody. What another one has in the same words stays with that one."""
+    copies = {said_by(copy) for copy in memory.doomed(*(atom.id for atom in atoms)).copies} if atoms else set()
+    shared = [atom.id for atom in atoms if said_by(atom) in copies]
+    if shared:
+        # To forget the words would take them from the other one too.
+        memory.store.write(memory.scope, Batch(remove_nodes=shared))
+    ids = [node.id for node in (*nodes, *atoms) if node.id not in shared]
+    if ids:
+        memory.forget(*ids)
+
+
+def _delete_observations(memory: Memory, given: dict[str, Any]) -> Answer:
+    rows = given["deletions"]
+    known = _named(memory, [row["entityName"] for row in rows])
+    atoms: dict[str, Node] = {}
+    for row in rows:
+        if row["entityName"] in known:
+            entity = known[row["entityName"]]
+            atoms |= {atom.id: atom for atom in entity.atoms if atom.text in row["observations"]}
+    drop(memory, [], list(atoms.values()))
+    asked = sum(len(row["observations"]) for row in rows)
+    missing = [row["entityName"] for row in rows if row["entityName"] not in known]
+    some = f"Deleted {len(atoms)} of {asked} observations."
+    some += f" Entities not found: {', '.join(missing)}" if missing else ""
+    return _done("Observations deleted successfully" if len(atoms) == asked else some)
+
+
+def _delete_relations(memory: Memory, given: dict[str, Any]) -> Answer:
+    rows = given["relations"]
+    known = _named(memory, {row[end] for row in rows for end in ("from", "to")})
+    asked = {_key(row) for row in rows}
+    found = [e.id for e, row in _relations(memory, {one.node.id for one in known.values()}) if _key(row) in asked]
+    memory.unlink(*found)
+    some = f"Deleted {len(found)} of {len(rows)} relations. The rest matched nothing."
+    return _done("Relations deleted successfully" if len(found) == len(rows) else some)
+
+
+# --- what is said, and the tools
+
+
+def _said(data: dict[str, Any], shown: object = None) -> Answer:
+    return Answer(json.dumps(data if shown is None else shown, indent=2, ensure_ascii=False), data)
+
+
+def _done(message: str) -> Answer:
+    return Answer(message, {"success": True, "message": message})
+
+
+def _rows(**properties: str) -> Schema:
+    """A list of objects, by the description of each of their texts; those that end in [] are lists of texts."""
+    described: dict[str, Schema] = {}
+    for name, description in properties.items():
+        one: Schema = {"type": "string"}
+        if description.endswith("[]"):
+            one = {"type": "array", "items": {"type": "string"}}
+        described[name.rstrip("_")] = {**one, "description": description.removesuffix("[]")}
+    return {"type": "array", "items": {"type": "object", "properties": described, "required": list(described)}}
+
+
+def _texts(description: str) -> Schema:
+    return {"type": "array", "items": {"type": "string"}, "description": description}
+
+
+def _object(**properties: Schema) -> Schema:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+_ENTITIES = _rows(name="The name of the entity", entityType="Its type", observations="What is observed of it[]")
+_RELATIONS = _rows(from_="Where it starts", to="Where it ends", relationType="Its type, in active voice")
+_GRAPH = _object(entities=_ENTITIES, relations=_RELATIONS)
+_ADDED = _rows(entityName="The entity", addedObservations="What was new[]")
+_DONE = _object(success={"type": "boolean"}, message={"type": "string"})
+_CONTENTS = _rows(entityName="The entity", contents="What to add[]")
+_DELETIONS = _rows(entityName="The entity", observations="What to delete[]")
+_QUERY: Schema = {"type": "string", "maxLength": 2048, "description": "Part of a name, a type or an observation"}
+
+
+def _tool(
+    name: str, description: str, argument: str | None, schema: Schema, call: Callable[..., Answer], output: Schema,
+    *, writes: bool = False, destroys: bool = False,
+) -> Tool:  # fmt: skip
+    title = name.replace("_", " ").title()
+    properties = {argument: schema} if argument else {}
+    needed = (argument,) if argument else ()
+    repeatable = destroys or not writes
+    return Tool(name, title, description, properties, call, needed, output, writes, destroys, repeatable, lenient=True)
+
+
+TOOLS: tuple[Tool, ...] = (
+    _tool("create_entities", "Make new entities; a name that is there already is passed over.", "entities",
+          _ENTITIES, _create_entities, _object(entities=_ENTITIES), writes=True),
+    _tool("create_relations", "Make new relations between entities, in active voice; what is there is passed over.",
+          "relations", _RELATIONS, _create_relations, _object(relations=_RELATIONS), writes=True),
+    _tool("add_observations", "Add observations to entities that are there.", "observations",
+          _CONTENTS, _add_observations, _object(results=_ADDED), writes=True),
+    _tool("delete_entities", "Delete entities with their observations and relations.", "entityNames",
+          _texts("Names of entities"), _delete_entities, _DONE, writes=True, destroys=True),
+    _tool("delete_observations", "Delete observations of entities.", "deletions",
+          _DELETIONS, _delete_observations, _DONE, writes=True, destroys=True),
+    _tool("delete_relations", "Delete relations.", "relations",
+          _RELATIONS, _delete_relations, _DONE, writes=True, destroys=True),
+    _tool("read_graph", "All entities and relations.", None, {}, read_graph, _GRAPH),
+    _tool("search_nodes", "Entities whose name, type or observations have these words in them, and their relations.",
+          "query", _QUERY, _search_nodes, _GRAPH),
+    _tool("open_nodes", "The entities with these names, and their relations.", "names",
+          _texts("Names of entities"), _open_nodes, _GRAPH),
+)  # fmt: skip

@@ -1,0 +1,385 @@
+"""The ten tools an agent is offered: eight verbs of a memory, and ChatGPT's `search` and `fetch`.
+
+Descriptions are short on purpose: the list of tools is part of every conversation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from cuetrail.errors import NotFound
+from cuetrail.formulas import estimated_tokens
+from cuetrail.model import Budget, Fact, Node, Recollection
+from cuetrail.model.lifecycle import SEMANTIC
+from cuetrail.serve.tool import Answer, Schema, Tool, clipped, compact, fitted, plain
+from cuetrail.text.normalise import snippet
+from cuetrail.text.timestamps import last_millisecond, milliseconds
+
+if TYPE_CHECKING:
+    from cuetrail.explore.brief import Brief
+    from cuetrail.explore.explore import Exploration, Item
+    from cuetrail.memory import Memory
+    from cuetrail.recall.narrative import Narrative
+
+RECALL_TOKENS, BRIEF_TOKENS, FETCH_TOKENS = 2000, 1300, 8000
+NEIGHBOURS = 10
+FACT_SHARE, FACT_HOPS = 4, 1
+"""Which part of a recall's tokens facts may take, and how far from what the cue means they may be."""
+SEARCHED = 10
+LIST_DROPPED = ("score", "seq", "props", "provenance", "aliases", "salience")
+
+Arguments = dict[str, Any]
+_TIMES: dict[str, Callable[[str], int]] = {
+    "at": milliseconds, "since": milliseconds, "until": last_millisecond, "valid_from": milliseconds,
+}  # fmt: skip
+
+
+def _text(description: str = "") -> Schema:
+    return {"type": "string", "description": description} if description else {"type": "string"}
+
+
+def _texts(description: str = "") -> Schema:
+    schema: Schema = {"type": "array", "items": {"type": "string"}}
+    return {**schema, "description": description} if description else schema
+
+
+def _tokens(default: int) -> Schema:
+    return {"type": "integer", "minimum": 100, "maximum": 50_000, "default": default}
+
+
+def _object(**properties: str) -> Schema:
+    """The schema of a result, by the JSON type of what is always in it."""
+    types = {name: {"type": kind} for name, kind in properties.items()}
+    return {"type": "object", "properties": types, "required": list(properties)}
+
+
+_LEVEL: Schema = {"type": "integer", "minimum": 1, "maximum": 5}
+_WHEN = "2026-05-31 or 2026-05-31T10:30Z"
+
+
+def uri_of(id_: str) -> str:
+    """The address of a node's page."""
+    return f"memory://node/{quote(id_, safe='')}"
+
+
+def timed(given: Mapping[str, Any]) -> Arguments:
+    """The arguments with times as a memory takes them. Raises InputError."""
+    return {name: _TIMES[name](value) if name in _TIMES else value for name, value in given.items()}
+
+
+def told(node: Node) -> dict[str, Any]:
+    """A node in a result: what it is and says, without how it is kept."""
+    return {
+        name: value for name, value in plain(node).items() if value not in (None, [], "") and name not in LIST_DROPPED
+    }
+
+
+# --- remembering
+
+
+def _add(memory: Memory, given: Arguments) -> Answer:
+    node = memory.add(**timed(given))
+    return Answer(f"Remembered as {node.id}.", {"id": node.id, "kind": node.kind, "tags": list(node.tags)})
+
+
+def _fact(memory: Memory, given: Arguments) -> Answer:
+    fact = memory.fact(**timed(given))
+    said = f"{given['subject']} {fact.predicate} {given['object']}"
+    return Answer(f"{said} ({fact.status}, id {fact.id}).", {**plain(fact)})
+
+
+def _relate(memory: Memory, given: Arguments) -> Answer:
+    """People, concepts and entities are related; anything else is linked."""
+    ends = [_need(memory, given["src"]), _need(memory, given["dst"])]
+    join = memory.relate if all(node.kind in SEMANTIC for node in ends) else memory.link
+    edge = join(**{**given, "src": ends[0].id, "dst": ends[1].id})
+    names = {node.id: _title(node) for node in ends}
+    text = f"{names[edge.src]} - {edge.type or edge.kind} - {names[edge.dst]} (id {edge.id})."
+    return Answer(text, {"id": edge.id, "src": edge.src, "dst": edge.dst, "kind": edge.kind, "type": edge.type})
+
+
+def _forget(memory: Memory, given: Arguments) -> Answer:
+    ids, source = given.get("ids", ()), given.get("source")
+    if not ids and source is None:
+        raise NotFound("say what to forget: ids, or a source; memory_recall finds them")
+    doomed = memory.doomed(*ids, source=source)
+    copies = [node.id for node in doomed.copies]
+    if given.get("dry_run"):
+        lines = [
+            f"- {node.id}: {snippet(node.text or node.name or '', 80)}" for node in (*doomed.meant, *doomed.copies)
+        ]
+        return _listed("Would be forgotten:", lines, {"ids": doomed.ids, "copies": copies, "forgotten": False})
+    gone = memory.forget(*ids, source=source)
+    return Answer(f"Forgotten for good: {len(gone)}.", fitted({"ids": gone, "copies": copies, "forgotten": True}, 2000))
+
+
+def _listed(title: str, lines: Iterable[str], data: dict[str, Any]) -> Answer:
+    return Answer(clipped("\n".join([title, *lines]), RECALL_TOKENS), fitted(data, RECALL_TOKENS))
+
+
+# --- asking
+
+
+def recall(memory: Memory, given: Arguments) -> Answer:
+    """What is believed of whom or what the cue means, then the memories it brings up."""
+    tokens = given.pop("tokens", RECALL_TOKENS)
+    # Facts are of no time, kind or tag by which they could be left out.
+    told_ = None if given.keys() & _FILTERS.keys() else memory.narrate(
+        given["cue"], hops=FACT_HOPS, budget=Budget(tokens=tokens // FACT_SHARE)
+    )  # fmt: skip
+    facts = told_.text if told_ is not None else ""
+    found = memory.recall(budget=Budget(tokens=tokens - estimated_tokens(facts)), **timed(given))
+    if not found.answerable and not facts:
+        looked = f" Looked for: {', '.join(found.looked_for)}." if found.looked_for else " Say what to look for."
+        return Answer(clipped(f"Nothing is remembered on this.{looked}", tokens), fitted(_hits(found), tokens))
+    text = clipped("\n\n".join(part for part in (facts, _recalled(found, tokens)) if part), tokens)
+    return Answer(text, fitted(_hits(found, told_), tokens))
+
+
+def _recalled(found: Recollection, tokens: int) -> str:
+    """The text of a recollection, then the ids it does not show."""
+    if not found.answerable:
+        return ""
+    if not found.text:
+        return f"Something is remembered on this, but it takes more than {tokens} tokens to say."
+    ids = [f"{hit.node.source}: {hit.node.id}" for hit in found.hits if hit.node.source]
+    behind = "\n\nIds: " + ", ".join(ids) if ids else ""
+    return found.text + behind + "".join(f"\n({notice})" for notice in found.notices)
+
+
+def _hits(found: Recollection, told_: Narrative | None = None) -> dict[str, Any]:
+    hits = [
+        {
+            **told(hit.node),
+            "score": round(hit.score, 4),
+            "found": "directly" if found.is_direct(hit) else "associated",
+        }
+        for hit in found.hits
+    ]
+    facts = [_stated(line.fact, told_.entities) for line in told_.lines] if told_ is not None else []
+    data = {"answerable": bool(found.answerable or facts), "hits": hits, "looked_for": list(found.looked_for)}
+    return {
+        **data,
+        **({"facts": facts} if facts else {}),
+        **({"notices": list(found.notices)} if found.notices else {}),
+    }
+
+
+def _stated(fact: Fact, entities: Mapping[str, Node]) -> dict[str, Any]:
+    """A fact in names."""
+    subject, object_ = (entities.get(id_ or "") for id_ in (fact.subject, fact.object))
+    value = fact.value if fact.object is None else _title(object_) if object_ is not None else fact.object
+    return {
+        "id": fact.id, "subject": _title(subject) if subject is not None else fact.subject,
+        "predicate": fact.predicate, "object": value,
+    }  # fmt: skip
+
+
+def _need(memory: Memory, id_: str) -> Node:
+    node = memory.get(id_)
+    if node is None:
+        raise NotFound(
+            f"there is no memory with the id or name {id_!r:.80}: memory_recall finds ids, memory_add makes one"
+        )
+    return node
+
+
+def _title(node: Node) -> str:
+    return node.name or snippet(node.text, 60) or node.id
+
+
+def whole(memory: Memory, node: Node) -> dict[str, Any]:
+    """All there is to know of a node: facts, neighbours and what it said before."""
+    near = memory.neighbours(node.id, NEIGHBOURS).neighbours
+    names = memory.nodes(*(one.id for one in near))
+    neighbours = [
+        {"id": one.id, "title": _title(names[one.id]), "by": one.kind, "tags": list(one.tags)}
+        for one in near
+        if one.id in names
+    ]
+    stated = memory.facts(node.id)
+    objects = memory.nodes(*(fact.object for fact in stated if fact.object is not None))
+    facts = [{**plain(fact), "object_title": _stated(fact, objects)["object"]} for fact in stated]
+    history = [{"at": version.at, "text": version.text} for version in memory.history(node.id)]
+    return {**told(node), "facts": facts, "neighbours": neighbours, "history": history}
+
+
+def _get(memory: Memory, given: Arguments) -> Answer:
+    tokens = given.get("tokens", RECALL_TOKENS)
+    data = fitted(whole(memory, _need(memory, given["id"])), tokens)
+    return Answer(clipped(page(data), tokens), data)
+
+
+def page(data: Mapping[str, Any]) -> str:
+    """A node as text, from what `whole` says of it."""
+    lines = [f"# {data['name']}" if data.get("name") else f"# {data['kind']}", data.get("text", "")]
+    lines += [f"{name}: {', '.join(data[name])}" for name in ("tags", "buckets") if data.get(name)]
+    lines += [f"source: {data['source']}"] if data.get("source") else []
+    lines += [f"- {fact['predicate']}: {fact['object_title']}" for fact in data.get("facts", [])]
+    lines += [f"- {one['by']}: {one['title']} [{one['id']}]" for one in data.get("neighbours", [])]
+    lines += [f"- said before: {one['text']}" for one in data.get("history", [])]
+    return "\n".join(line for line in (*lines, f"id: {data['id']}") if line)
+
+
+def _explore(memory: Memory, given: Arguments) -> Answer:
+    tokens = given.pop("tokens", RECALL_TOKENS)
+    found = memory.explore(given.pop("queries", ()), **timed(given))
+    parts = {name: [_glimpsed(item) for item in items] for name, items in _groups(found).items() if items}
+    edges = found.semantic.relationships
+    names = memory.nodes(*(id_ for one in edges for id_ in (one.edge.src, one.edge.dst)))
+    related = [
+        {
+            "id": one.edge.id, "src": _title(names[one.edge.src]), "type": one.edge.type or one.edge.kind,
+            "dst": _title(names[one.edge.dst]), "text": one.edge.text,
+        }
+        for one in edges
+        if one.edge.src in names and one.edge.dst in names
+    ]  # fmt: skip
+    data = {"answerable": found.answerable, **parts, **({"relationships": related} if related else {})}
+    return Answer(clipped(_explored(parts, related), tokens), fitted(data, tokens))
+
+
+def _groups(found: Exploration) -> dict[str, tuple[Item, ...]]:
+    semantic, episodic = found.semantic, found.episodic
+    return {
+        "people": semantic.people, "concepts": semantic.concepts, "entities": semantic.entities,
+        "sources": episodic.sources, "storylines": episodic.storylines, "macros": episodic.macros,
+        "artifacts": found.artifacts,
+    }  # fmt: skip
+
+
+def _glimpsed(item: Item) -> dict[str, Any]:
+    said = item.node.text or str(item.node.props.get("summary") or "")
+    shown = {"id": item.node.id, "title": _title(item.node), "text": snippet(said, 300), "notes": list(item.notes)}
+    return {name: value for name, value in shown.items() if value}
+
+
+def _explored(parts: Mapping[str, list[dict[str, Any]]], related: list[dict[str, Any]]) -> str:
+    lines: list[str] = []
+    for name, items in parts.items():
+        lines += [f"## {name}", *(f"- {one['title']}: {one.get('text', '')} [{one['id']}]" for one in items)]
+    if related:
+        lines += ["## relationships", *(f"- {one['src']} - {one['type']} - {one['dst']}" for one in related)]
+    return "\n".join(lines) or (
+        "No person, concept, entity, file or storyline fits. memory_recall looks through single memories."
+    )
+
+
+def _brief(memory: Memory, given: Arguments) -> Answer:
+    tokens = given.get("tokens", BRIEF_TOKENS)
+    found = memory.brief(budget=Budget(tokens=tokens))
+    data = {name: value for name, value in found.to_dict().items() if name != "text"}
+    return Answer(briefed(found), fitted(data, tokens))
+
+
+def briefed(found: Brief) -> str:
+    """The text of a brief; one that has nothing but the owner says so."""
+    known = found.beliefs or found.goals or found.relationships or found.recent
+    return found.text if known and found.text else "Nothing is remembered yet."
+
+
+# --- ChatGPT's two: names and shapes are its own
+
+
+def _search(memory: Memory, given: Arguments) -> Answer:
+    hits = memory.recall(given["query"], limit=SEARCHED).hits if given["query"].strip() else ()
+    results = [{"id": hit.node.id, "title": _title(hit.node), "url": uri_of(hit.node.id)} for hit in hits]
+    return _as_json({"results": results})
+
+
+def _fetch(memory: Memory, given: Arguments) -> Answer:
+    node = _need(memory, given["id"])
+    more = {"kind": node.kind, "tags": ", ".join(node.tags), "source": node.source or ""}
+    # Of a person or a thing, what is believed says more than its own text.
+    said = page(whole(memory, node)) if node.kind in SEMANTIC else node.text or node.name or ""
+    text = clipped(said, FETCH_TOKENS)
+    return _as_json({"id": node.id, "title": _title(node), "text": text, "url": uri_of(node.id), "metadata": more})
+
+
+def _as_json(data: dict[str, Any]) -> Answer:
+    return Answer(compact(data), data)
+
+
+_FILTERS: dict[str, Schema] = {"tags": _texts(), "kinds": _texts(), "since": _text(_WHEN), "until": _text(_WHEN)}
+
+TOOLS: tuple[Tool, ...] = (
+    Tool(
+        "memory_recall", "Recall",
+        "What is remembered on a cue (a question, names, #tag, @bucket), with what is associated. Ask before answering "
+        "about people, projects, preferences or earlier talks. Says so if nothing is known.",
+        {"cue": _text(), "tokens": _tokens(RECALL_TOKENS), "limit": {"type": "integer", "minimum": 1}, **_FILTERS},
+        recall, ("cue",), _object(answerable="boolean", hits="array"),
+    ),
+    Tool(
+        "memory_add", "Remember",
+        "Remember one thing worth keeping: a sentence or two, or a person, concept or entity with a name. The same id "
+        "again corrects it.",
+        {
+            "text": _text(), "name": _text(), "kind": _text("atom (default), person, concept, entity, belief, goal"),
+            "tags": _texts(), "buckets": _texts("broad areas, such as work"), "at": _text(f"when it was so: {_WHEN}"),
+            "id": _text(), "source": _text(),
+            "retention": {"type": "string", "enum": ["decay", "ephemeral", "keep_forever"]},
+            "allow_again": {"type": "boolean", "description": "even if it was forgotten; only when the user wants it"},
+        },
+        _add, (), _object(id="string", kind="string"), writes=True,
+    ),
+    Tool(
+        "memory_fact", "State a fact",
+        "State that subject - predicate - object, such as Ines - lives_in - Turin. A new value of lives_in, status and "
+        "the like ends the one before, which stays as history.",
+        {
+            "subject": _text("id or name"), "predicate": _text("such as works_at"),
+            "object": _text("id, name or value"),
+            "confidence": {"type": "number", "minimum": 0, "maximum": 1}, "valid_from": _text(_WHEN),
+        },
+        _fact, ("subject", "predicate", "object"), _object(id="string", status="string"), writes=True,
+    ),
+    Tool(
+        "memory_relate", "Relate",
+        "State how two memories, given by id or name, stand to each other. For people, concepts and entities another "
+        "type, attitude or proximity ends the earlier relationship.",
+        {
+            "src": _text(), "dst": _text(), "type": _text("such as colleague"), "text": _text("in your own words"),
+            "attitude": {**_LEVEL, "description": "1 hostile, 5 devoted"},
+            "proximity": {**_LEVEL, "description": "1 far, 5 inseparable"},
+        },
+        _relate, ("src", "dst"), _object(id="string", kind="string"), writes=True,
+    ),
+    Tool(
+        "memory_get", "Look at one memory",
+        "All about one memory, by id or name: text, facts, neighbours, what it said before.",
+        {"id": _text(), "tokens": _tokens(RECALL_TOKENS)}, _get, ("id",), _object(id="string", kind="string"),
+    ),
+    Tool(
+        "memory_explore", "Explore",
+        "Survey a topic: people, concepts, entities, relationships, and what happened. queries go by meaning, "
+        "text_matches by name, tag and type.",
+        {
+            "queries": _texts(), "text_matches": _texts(), "since": _text(_WHEN), "until": _text(_WHEN),
+            "granularity": {"type": "integer", "enum": [1, 2, 3], "description": "sources, storylines or macros"},
+            "tokens": _tokens(RECALL_TOKENS),
+        },
+        _explore, (), _object(answerable="boolean"),
+    ),
+    Tool(
+        "memory_brief", "Brief",
+        "What to know at the start of a conversation: who the user is, beliefs, goals, relationships, the last 7 days.",
+        {"tokens": _tokens(BRIEF_TOKENS)}, _brief, (), _object(owner="string", recent="array"),
+    ),
+    Tool(
+        "memory_forget", "Forget",
+        "Forget for good, with copies; it does not come back. Only when the user asks. dry_run shows what would go.",
+        {"ids": _texts("ids or names"), "source": _text("all from this file"), "dry_run": {"type": "boolean"}},
+        _forget, (), _object(ids="array", forgotten="boolean"), writes=True, destroys=True,
+    ),
+    Tool(
+        "search", "Search", "Search the memory; ids for fetch come back.",
+        {"query": _text()}, _search, ("query",), _object(results="array"),
+    ),
+    Tool(
+        "fetch", "Fetch", "The whole text of one memory found by search.",
+        {"id": _text()}, _fetch, ("id",), _object(id="string", title="string", text="string", url="string"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,375 @@
+"""What dreaming reads: the changes of one place since a pass last looked, and the passes' ledger."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from cuetrail.model import DAY, Fact, Scope, Tag
+from cuetrail.model.lifecycle import SEMANTIC
+from cuetrail.store.dream_port import (
+    DREAMT,
+    NOTHING,
+    Atom,
+    Book,
+    Brief,
+    Living,
+    Mark,
+    Named,
+    Row,
+    Saved,
+    Slice,
+    Writes,
+    hashed,
+    unbegun,
+)
+from cuetrail.store.neo4j import rows as made
+from cuetrail.store.neo4j.connection import Connection, chunks, rows
+from cuetrail.store.neo4j.dream import writes as dreamwrite
+from cuetrail.store.neo4j.facts import writes as facts
+from cuetrail.store.neo4j.ids import place_uid, uid
+from cuetrail.store.neo4j.index.text import text_search
+from cuetrail.store.neo4j.read.filters import BY_KIND, HAS_KEY
+from cuetrail.store.neo4j.read.partition_reads import NOWHERE
+from cuetrail.store.neo4j.write import usage
+from cuetrail.store.neo4j.write.transaction import Runs, head, joined
+from cuetrail.text.analyser import is_findable
+
+if TYPE_CHECKING:
+    from cuetrail.store.neo4j.connection import Tx
+
+# Only what is not in quarantine is dreamt of.
+_ATOMS = "MATCH (n:CueNode) WHERE n.part = $part AND n.kind = 'atom' AND n.provenance <> 'quarantine'"
+_LEDGER = "MATCH (l:CueLedger) WHERE l.part = $part AND l.book = $book"
+_ROW = "RETURN l.first, l.second, l.third, l.fourth"
+_BY_BOTH = "ORDER BY l.first, l.second"
+
+
+class Neo4jDreaming:
+    """One pass in one place."""
+
+    def __init__(self, connection: Connection, scope: Scope, name: str) -> None:
+        self.connection = connection
+        self.scope = scope
+        self.name = name
+        self._runs: tuple[Mark, Runs] | None = None
+
+        def look(tx: Tx) -> tuple[int, tuple[int, int]]:
+            found = rows(tx, "MATCH (p:CuePlace {uid: $uid}) RETURN p.part", uid=place_uid(scope))
+            return (found[0][0] if found and found[0][0] else NOWHERE), head(tx)
+
+        self.part, (self.head, self.head_mark) = connection.reading(look)
+
+    def _rows(self, query: str, **given: object) -> list[Any]:
+        return self.connection.reading(lambda tx: rows(tx, query, part=self.part, **given))
+
+    # --- what changed
+
+    def begun(self, version: str) -> bool:
+        """Whether the pass, in this version, has settled anything here."""
+        return self._mark(version).upto != NOTHING
+
+    def idle(self, version: str) -> bool:
+        """Whether nothing at all has changed in this memory since the pass was through."""
+        mark = self._mark(version)
+        return (mark.done, mark.done_mark, mark.after) == (self.head, self.head_mark, 0)
+
+    def _mark(self, version: str) -> Mark:
+        return self.connection.reading(lambda tx: mark_of(tx, self.part, self.name, version))
+
+    def slice(self, version: str, limit: int, listens: Sequence[str] = (), behind: Mark | None = None) -> Slice | None:
+        """The next atoms that changed since the pass last looked, None when there are none.
+
+        What dreams changed counts only if a pass it `listens` to did. The slice before this one may be yet to be saved:
+        then `behind` is its mark.
+        """
+        mark = behind or self._mark(version)
+        continued = mark.upto > mark.done
+        if not continued:
+            if mark.done == self.head:
+                return None
+            mark = mark._replace(upto=self.head, upto_mark=self.head_mark)
+        runs = self._changed(mark, listens)
+        if not runs and not continued:
+            return None
+        atoms, covered = self._read(runs, limit)
+        left = sum(high - low + 1 for low, high in runs) - sum(high - low + 1 for low, high in covered)
+        if covered == runs:
+            mark = Mark(version, mark.upto, mark.upto_mark, mark.upto, mark.upto_mark, 0)
+        else:
+            mark = mark._replace(after=covered[-1][1])
+        return Slice(atoms, covered, mark, left)
+
+    def _changed(self, mark: Mark, listens: Sequence[str]) -> Runs:
+        """The runs of keys that are still to be looked at."""
+        stage = mark._replace(after=0)
+        if self._runs is None or self._runs[0] != stage:
+
+            def look(tx: Tx) -> Runs:
+                known = logged(tx, mark, listens)
+                newest = rows(tx, "MATCH (n:CueNode) RETURN max(n.key)")[0][0] or 0
+                return [(1, newest)] if known is None else known
+
+            self._runs = (stage, self.connection.reading(look))
+        return [(max(low, mark.after + 1), high) for low, high in self._runs[1] if high > mark.after]
+
+    def _read(self, runs: Runs, limit: int) -> tuple[list[Atom], Runs]:
+        """Up to `limit` atoms of these runs, and the runs as far as they were read."""
+        query = f"{_ATOMS} AND $low <= n.key <= $high RETURN {made.NODE} ORDER BY n.key LIMIT $room"
+
+        def look(tx: Tx) -> tuple[list[Atom], Runs]:
+            atoms: list[Atom] = []
+            covered: Runs = []
+            for low, high in runs:
+                room = limit - len(atoms)
+                if room <= 0:
+                    break
+                found = [_atom(n) for (n,) in rows(tx, query, part=self.part, low=low, high=high, room=room)]
+                atoms += found
+                covered.append((low, found[-1].key if len(found) == room else high))
+            return atoms, covered
+
+        return self.connection.reading(look)
+
+    # --- nodes
+
+    def count(self) -> int:
+        """How many atoms there are, about: for progress."""
+        return int(self._rows(f"{_ATOMS} RETURN count(n)")[0][0])
+
+    def texts(self, after: int, limit: int) -> list[tuple[int, str]]:
+        """The next atoms behind a key, with their texts alone."""
+        query = f"{_ATOMS} AND n.key > $after RETURN n.key, n.text ORDER BY n.key LIMIT $limit"
+        return [(key, text) for key, text in self._rows(query, after=after, limit=limit)]
+
+    def holding(self, names: Collection[str]) -> set[int] | None:
+        """Keys of the atoms that have one of these names as whole words, and perhaps of a few others; None when the
+        index does not tell.
+        """
+        if not all(map(is_findable, names)):
+            return None
+        return self.connection.reading(lambda tx: text_search.saying(tx, self.part, names))
+
+    def atoms(self, keys: Collection[int]) -> list[Atom]:
+        """Those of these keys that are atoms here, by key."""
+        query = f"UNWIND $keys AS key {_ATOMS} AND n.key = key RETURN {made.NODE}"
+        found = [row for some in chunks(sorted(keys)) for row in self._rows(query, keys=some)]
+        return sorted((_atom(node) for (node,) in found), key=lambda atom: atom.key)
+
+    def names(self) -> list[Named]:
+        """Every name in this place with the node it leads to."""
+        query = (
+            "MATCH (m:CueName {part: $part})<-[:CUE_NAMED]-(n:CueNode)"
+            " WHERE n.provenance <> 'quarantine' AND NOT n.kind IN $unnamed"
+            " RETURN m.norm, n.key, n.id, n.kind, n.name, n.props"
+        )
+        found = sorted(self._rows(query, unnamed=list(DREAMT)), key=lambda row: (str(row[0]), row[1]))
+        return [
+            Named(norm, key, id_, kind, name, _is_found(kind, props)) for norm, key, id_, kind, name, props in found
+        ]
+
+    def tags(self) -> list[str]:
+        """The tags that people, files or rules gave; not those that came with the time or by infection."""
+        query = "MATCH (t:CueTag {part: $part}) WHERE EXISTS { (t)<-[:CUE_TAGGED {given: true}]-() } RETURN t.name"
+        return sorted(str(name) for (name,) in self._rows(query))
+
+    def carriers(self, tags: Collection[int]) -> list[int]:
+        """Keys of the atoms here that carry a tag whose name has one of these hashes."""
+        names = [str(name) for (name,) in self._rows("MATCH (t:CueTag {part: $part}) RETURN t.name")]
+        uids = [uid(self.part, name) for name in names if hashed(name) in tags]
+        query = (
+            "UNWIND $uids AS uid MATCH (t:CueTag {uid: uid})<-[:CUE_TAGGED|CUE_TIMED]-(n)"
+            " USING INDEX SEEK t:CueTag(uid)"
+            " WHERE n.part = $part AND n.kind = 'atom' AND n.provenance <> 'quarantine' RETURN DISTINCT n.key"
+        )
+        return sorted({key for some in chunks(uids) for (key,) in self._rows(query, uids=some)})
+
+    def nodes(self, keys: Collection[int]) -> dict[int, Brief]:
+        """Those of these keys that are nodes of this place."""
+        query = (
+            "UNWIND $keys AS key MATCH (n:CueNode {key: key}) WHERE n.part = $part"
+            " RETURN key, n.id, n.kind, n.at, n.source"
+        )
+        found = (row for some in chunks(sorted(keys)) for row in self._rows(query, keys=some))
+        return {key: Brief(*rest) for key, *rest in found}
+
+    def keys(self, ids: Collection[str]) -> dict[str, int]:
+        """The keys of those of these ids that are of nodes in this place."""
+        query = "UNWIND $uids AS uid MATCH (n:CueNode {uid: uid}) RETURN n.id, n.key"
+        uids = [uid(self.part, id_) for id_ in sorted(ids)]
+        return {id_: key for some in chunks(uids) for id_, key in self._rows(query, uids=some)}
+
+    def sources(self, keys: Collection[int]) -> dict[int, int]:
+        """For atoms that came from a file, the node of that file."""
+        query = (
+            "UNWIND $keys AS key MATCH (n:CueNode {key: key}) WHERE n.part = $part AND n.source IS NOT NULL"
+            " MATCH (t:CueNode) WHERE t.part = $part AND t.file = n.file AND t.seq = -1 AND t.kind = 'source'"
+            " RETURN key, min(t.key)"
+        )
+        found = (row for some in chunks(sorted(keys)) for row in self._rows(query, keys=some))
+        return dict(found)
+
+    def joined(self, keys: Collection[int]) -> set[tuple[int, int]]:
+        """(atom, node) where a name or link in the atom was made an edge when it was taken in."""
+        query = (
+            "UNWIND $keys AS key MATCH (n:CueNode {key: key})-[e:CUE_EDGE]->(m) USING INDEX SEEK n:CueNode(key)"
+            " WHERE e.part + 0 = $part AND e.via STARTS WITH 'name:' RETURN DISTINCT key, m.key"
+        )
+        found = (row for some in chunks(sorted(keys)) for row in self._rows(query, keys=some))
+        return {(key, other) for key, other in found}
+
+    def lives(self, before: int, after: int, limit: int) -> list[Living]:
+        """The next nodes behind a key whose life is no newborn's and was last settled or used before a time."""
+        return self.connection.reading(lambda tx: usage.living(tx, self.part, before, after, limit))
+
+    def awake(self, book: Book) -> list[int]:
+        """People, concepts and entities that somebody has used and that are second in a row of a book, by key."""
+        query = (
+            f"MATCH (n:CueNode) {BY_KIND} WHERE n.part = $part AND n.kind IN $kinds AND {HAS_KEY}"
+            " AND n.state IN ['active', 'core'] AND n.provenance <> 'quarantine' AND EXISTS { MATCH (l:CueLedger)"
+            " WHERE l.part = $part AND l.book = $book AND l.second = n.key } RETURN n.key"
+        )
+        return sorted(key for (key,) in self._rows(query, kinds=list(SEMANTIC), book=int(book)))
+
+    def expired(self, now: int, limit: int) -> list[str]:
+        """Ids of notes of this place whose time is over, by id."""
+        query = (
+            "MATCH (o:CueNote {part: $part}) WHERE o.expires <= $now RETURN o.id ORDER BY o.expires, o.id LIMIT $limit"
+        )
+        return [id_ for (id_,) in self._rows(query, now=now, limit=limit)]
+
+    def ageing(self, before: int, after: str, limit: int) -> list[Fact]:
+        """Active facts behind this id that may be promoted or retracted."""
+        return self.connection.reading(lambda tx: facts.ageing(tx, self.part, before, after, limit))
+
+    # --- the ledger
+
+    def _book(self, book: Book, rest: str, **given: object) -> list[Row]:
+        return [Row(*row) for row in self._rows(f"{_LEDGER} {rest}", book=int(book), **given)]
+
+    def by_first(self, book: Book, firsts: Collection[int]) -> list[Row]:
+        """The rows with one of these first numbers."""
+        some = chunks(sorted(firsts))
+        return [row for part in some for row in self._book(book, f"AND l.first IN $some {_ROW} {_BY_BOTH}", some=part)]
+
+    def by_second(self, book: Book, seconds: Collection[int], each: int | None = None) -> list[Row]:
+        """The rows with one of these second numbers; of each number at most `each`."""
+        query = (
+            "UNWIND $some AS number CALL (number) { MATCH (l:CueLedger) WHERE l.part = $part AND l.book = $book"
+            " AND l.second = number RETURN l ORDER BY l.first LIMIT $each } RETURN l.first, l.second, l.third, l.fourth"
+            " ORDER BY l.second, l.first"
+        )
+        found: list[Row] = []
+        most = 2**40 if each is None else each
+        for some in chunks(sorted(seconds)):
+            found += [Row(*row) for row in self._rows(query, book=int(book), some=some, each=most)]
+        return found
+
+    def firsts(self, book: Book, seconds: Collection[int]) -> dict[int, list[int]]:
+        """For each of these second numbers that has rows, their first numbers."""
+        found: defaultdict[int, list[int]] = defaultdict(list)
+        for row in self.by_second(book, seconds):
+            found[row.second].append(row.first)
+        return found
+
+    def beside(self, book: Book, seconds: Collection[int]) -> list[tuple[int, int]]:
+        """First and second number of each row whose first number a row with one of these second numbers has, too."""
+        firsts = {row.first for row in self.by_second(book, seconds)}
+        return [(row.first, row.second) for row in self.by_first(book, firsts)]
+
+    def within(self, book: Book, runs: Sequence[tuple[int, int]]) -> list[Row]:
+        """The rows whose first number lies in one of these runs."""
+        query = (
+            "UNWIND $runs AS run MATCH (l:CueLedger) WHERE l.part = $part AND l.book = $book"
+            f" AND run[0] <= l.first <= run[1] {_ROW} {_BY_BOTH}"
+        )
+        given = [list(run) for run in runs]
+        found = (row for some in chunks(given) for row in self._rows(query, book=int(book), runs=some))
+        return [Row(*row) for row in found]
+
+    def between(self, book: Book, low: int, high: int) -> list[Row]:
+        """The rows whose second number lies from `low` to `high`, by second and first."""
+        rest = f"AND $low <= l.second <= $high {_ROW} ORDER BY l.second, l.first"
+        return self._book(book, rest, low=low, high=high)
+
+    def seconds(self, book: Book, start: int, backwards: bool, limit: int) -> list[int]:
+        """The different second numbers from `start` on, or from it back."""
+        sign, order = ("<=", "DESC") if backwards else (">=", "ASC")
+        query = (
+            f"{_LEDGER} AND l.second {sign} $start WITH DISTINCT l.second AS second ORDER BY second {order}"
+            " LIMIT $limit RETURN second"
+        )
+        return [second for (second,) in self._rows(query, book=int(book), start=start, limit=limit)]
+
+    def all(self, book: Book, limit: int | None = None) -> list[Row]:
+        """The rows of a book, by first and second number."""
+        return self._book(book, f"{_ROW} {_BY_BOTH} LIMIT $limit", limit=2**40 if limit is None else limit)
+
+    # --- writing
+
+    def save(self, writes: Writes) -> Saved:
+        """Write it all or nothing."""
+        return dreamwrite.save(self.connection, self.scope, self.name, writes)
+
+
+def rest(tx: Tx, scope: Scope, listens: Mapping[str, Sequence[str]]) -> None:
+    """Let the passes that are through count what dreams changed as seen, so that the next dream has nothing to read."""
+    found = rows(tx, "MATCH (p:CuePlace {uid: $uid}) RETURN p.part", uid=place_uid(scope))
+    part = found[0][0] if found and found[0][0] else NOWHERE
+    last, there = head(tx)
+    for name, version in rows(tx, "MATCH (m:CueMark {part: $part}) RETURN m.pass, m.version", part=part):
+        mark = mark_of(tx, part, name, version)
+        now = Mark(version, last, there, last, there, 0)
+        since = now._replace(done=mark.done, done_mark=mark.done_mark)
+        if mark.done == mark.upto < last and logged(tx, since, listens.get(name, ())) == []:
+            dreamwrite.put_mark(tx, part, name, now)
+
+
+def places(tx: Tx, scope: Scope | None) -> list[Scope]:
+    """The places of one user, or of everyone, as the scopes that write there."""
+    whose = "" if scope is None else "AND p.tenant = $tenant AND p.owner = $owner"
+    query = f"MATCH (p:CuePlace) WHERE p.part IS NOT NULL {whose} RETURN p.tenant, p.owner, p.team"
+    given = {} if scope is None else {"tenant": scope.tenant, "owner": scope.user}
+    found = sorted(rows(tx, query, **given))
+    return [Scope(tenant, owner, (team,) if team else (), team or None) for tenant, owner, team in found]
+
+
+def mark_of(tx: Tx, part: int, name: str, version: str) -> Mark:
+    """Where the pass stopped; at the very beginning if it never ran, or ran by other rules."""
+    query = (
+        "MATCH (m:CueMark {uid: $uid}) WHERE m.version = $version"
+        " RETURN m.version, m.done, m.done_mark, m.upto, m.upto_mark, m.after"
+    )
+    found = rows(tx, query, uid=uid(part, name), version=version)
+    return Mark(*found[0]) if found else unbegun(version)
+
+
+def logged(tx: Tx, mark: Mark, listens: Sequence[str]) -> Runs | None:
+    """The runs of keys that changed from `done` to `upto`, joined; None when the log does not tell."""
+    oldest = rows(tx, "MATCH (c:CueChange) RETURN min(c.seq)")[0][0]
+    if mark.done == NOTHING or oldest is None or oldest > mark.done + 1:
+        return None if mark.done < mark.upto else []
+    for seq, there in ((mark.done, mark.done_mark), (mark.upto, mark.upto_mark)):
+        found = rows(tx, "MATCH (c:CueChange {seq: $seq}) RETURN c.mark", seq=seq)
+        if found and found[0][0] != there:
+            return None
+    query = (
+        "MATCH (c:CueChange) WHERE $done < c.seq <= $upto AND (c.dreamt IS NULL OR c.dreamt IN $listens)"
+        " RETURN c.lows, c.highs"
+    )
+    changes = rows(tx, query, done=mark.done, upto=mark.upto, listens=list(listens))
+    return joined(sorted(run for lows, highs in changes for run in zip(lows, highs, strict=True)))
+
+
+def _atom(node: made.Props) -> Atom:
+    whole = made.to_node(node, ("", None))
+    tags: tuple[Tag, ...] = whole.tag_details
+    noted = whole.props.get("near")
+    borrowed = frozenset(noted["tags"]) if isinstance(noted, dict) and "tags" in noted else frozenset[str]()
+    row, is_day = (whole, node["check"]), whole.props.get(DAY) is True
+    return Atom(node["key"], whole.id, whole.text, whole.at, whole.source, tags, borrowed, row, is_day)
+
+
+def _is_found(kind: object, props: object) -> bool:
+    return kind == "entity" and props is not None and made.unpack(str(props)).get("found") is not None

@@ -1,0 +1,136 @@
+"""One level of a walk by energy, reckoned by the server, in one query for all sparks; see `store.energy`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from cuetrail.model import Scope
+from cuetrail.store.expansion import Candidate, Expanded, Level, share_out
+from cuetrail.store.neo4j.connection import rows
+from cuetrail.store.neo4j.ids import FEW, PLACE, PLACES, Found, Ids, asking, closest, short
+from cuetrail.store.neo4j.read.filters import condition
+from cuetrail.store.neo4j.read.reader import AMONG, UNKNOWN_WEIGHT
+from cuetrail.store.shared.ids import SIGN
+from cuetrail.text.normalise import storable
+
+if TYPE_CHECKING:
+    from cuetrail.store.neo4j.connection import Tx
+
+# The places in sight, the closest first, and whose each is as part of a name: the rules of `Ids` and `place_labels`.
+_IN_SIGHT = f"""{PLACES} WITH p ORDER BY p.owner <> $user, p.team <> $share, p.team, p.owner
+WITH collect([{PLACE}]) AS places, collect(p.owner + CASE p.team WHEN '' THEN '' ELSE '/' + p.team END) AS whose
+WITH places, [p IN places | p[0]] AS parts, [i IN range(0, size(places) - 1)
+  | whose[i] + CASE WHEN whose[i] IN whose[..i] THEN '{SIGN}' + toString(places[i][0]) ELSE '' END] AS whose"""
+# The node that each id means, in the order asked. Where there are many places, those that have the id are read.
+# Indexes are named because a plan made while they were empty may be a scan of all.
+_MEANT = f"""CALL (parts, whose) {{
+  UNWIND range(0, size($level.asked) - 1) AS at
+  CALL (parts, whose, at) {{
+    CALL (parts, at) {{
+      WITH parts, at WHERE size(parts) <= {FEW} UNWIND parts AS part
+      MATCH (n:CueNode {{uid: toString(part) + ':' + $level.asked[at][0]}}) USING INDEX SEEK n:CueNode(uid)
+      RETURN n.key AS key, n.part AS part
+      UNION ALL
+      WITH parts, at WHERE size(parts) > {FEW}
+      MATCH (n:CueNode {{ref: $level.asked[at][0]}}) USING INDEX SEEK n:CueNode(ref) WHERE n.part IN parts
+      RETURN n.key AS key, n.part AS part }}
+    UNWIND range(0, size(parts) - 1) AS place
+    WITH key, place WHERE parts[place] = part
+      AND ($level.asked[at][1] IS NULL OR (size(parts) > 1 AND $level.asked[at][1] = whose[place]))
+    WITH key ORDER BY place RETURN head(collect(key)) AS key }}
+  WITH at, key ORDER BY at RETURN collect(coalesce(key, 0)) AS keys }}"""
+# Lists are given inside of a map: of those that stand alone the server makes another plan for every tenfold length.
+# Every expression stands as the rule has it, from left to right: so both engines come to the same doubles.
+# The places of edges are compared by AMONG, and ends have no label: see there.
+_SPARKS = f"""CALL (parts, keys) {{
+  UNWIND $level.sparks AS s
+  MATCH (o:CueNode {{key: keys[s.at]}}) USING INDEX SEEK o:CueNode(key)
+  WITH s, o, parts, COUNT {{ (o)-[x:CUE_EDGE]-() WHERE {AMONG.format("x", "parts")} }} AS degree,
+    [at IN $level.visited[s.seed] | keys[at]] AS visited
+  MATCH (o)-[e:CUE_EDGE]-(n)
+  WHERE {AMONG.format("e", "parts")} AND n.part IN parts AND NOT n.key IN visited{{passing}}
+  WITH s, o, e, n, parts, degree, coalesce(e.tags, []) AS all
+  WITH s, o, e, n, parts, degree,
+    reduce(once = [], tag IN all | CASE WHEN tag IN once THEN once ELSE once + tag END) AS own
+  WITH s, o, e, n, parts, degree, size(own) AS count, size([tag IN own WHERE tag IN $level.tags]) AS shared
+  WITH s, o, e, n, parts, s.energy * coalesce(e.weight, {UNKNOWN_WEIGHT}) / sqrt(degree)
+    * CASE WHEN size($level.tags) = 0 THEN 1.0 WHEN count = 0 THEN $floor
+      ELSE $floor + (1.0 - $floor) * shared / (count + size($level.tags) - shared) END AS energy
+  WHERE energy > $least
+  WITH s, o, e, n, parts, energy ORDER BY energy DESC, e.id, e.part
+  WITH s, n, parts, head(collect([energy, e.uid, e.id, e.part, e.kind, e.weight, e.tags, startNode(e) = o])) AS best
+  WITH s, n, parts, best ORDER BY best[0] DESC, n.id
+  // A few more: where several places have an id, what they are called here decides which comes first.
+  WITH s, size(parts) - 1 AS spare, collect([n.key, n.id, n.part, best, n.ref]) AS steps
+  RETURN collect([s.number, steps[..s.wanted + spare]]) AS found }}"""
+# What else has an id that was found decides what that one is called; where there is one place, nothing has.
+_RIVALS = """CALL (parts, found) {
+  UNWIND found AS one UNWIND one[1] AS step WITH DISTINCT parts, step[4] AS ref WHERE size(parts) > 1
+  UNWIND parts AS part MATCH (n:CueNode {uid: toString(part) + ':' + ref}) USING INDEX SEEK n:CueNode(uid)
+  RETURN collect([n.key, n.id, n.part]) AS nodes }
+CALL (parts, found) {
+  UNWIND found AS one UNWIND one[1] AS step
+  WITH DISTINCT parts, substring(step[3][1], size(toString(step[3][3])) + 1) AS ref WHERE size(parts) > 1
+  UNWIND parts AS part MATCH ()-[e:CUE_EDGE {uid: toString(part) + ':' + ref}]->() USING INDEX SEEK e:CUE_EDGE(uid)
+  RETURN collect([e.uid, e.id, e.part]) AS edges }"""
+_LEVEL = "\n".join((_IN_SIGHT, _MEANT, _SPARKS, _RIVALS, "RETURN places, keys, found, nodes, edges"))
+
+
+def expand(tx: Tx, scope: Scope, level: Level) -> Expanded:
+    """The candidates of every spark. The places in sight and the nodes that ids mean are found by the same query."""
+    every = dict.fromkeys([*(spark.id for spark in level.sparks), *(id_ for seen in level.visited for id_ in seen)])
+    at = {id_: n for n, id_ in enumerate(id_ for id_ in every if storable(id_))}
+    wanted = level.wanted()
+    sparks = [
+        {"number": n, "at": at[spark.id], "energy": float(spark.energy), "seed": spark.seed, "wanted": most}
+        for n, (spark, most) in enumerate(zip(level.sparks, wanted, strict=True))
+        if most > 0 and spark.id in at
+    ]
+    passing, given = condition(level.where)
+    given |= {"floor": float(level.tag_sim_floor), "least": float(level.min_activation)}
+    lists = {
+        "asked": [_named(id_) for id_ in at],
+        "sparks": sparks,
+        "visited": [[at[id_] for id_ in seen if id_ in at] for seen in level.visited],
+        "tags": sorted(level.tags),
+    }
+    query = _LEVEL.replace("{passing}", passing)
+    ((places, keys, found, *rivals),) = rows(tx, query, level=lists, **asking(scope), **given)
+    known = {id_ for id_, n in at.items() if keys[n]}
+    ids, steps = Ids(tx, scope, places), dict(found)
+    offered = _candidates(ids, [steps.get(n, []) for n in range(len(wanted))], rivals, wanted)
+    return Expanded(
+        tuple(map(tuple, share_out(offered, level))),
+        frozenset(spark.id for spark in level.sparks if spark.id not in known),
+    )
+
+
+def _named(id_: str) -> list[str | None]:
+    """An id without whose it is, and whose it is where that is said."""
+    plain, sign, whose = id_.partition(SIGN)
+    return [short(plain), whose if sign else None]
+
+
+def _candidates(
+    ids: Ids, found: Sequence[list[Any]], rivals: Sequence[list[Any]], wanted: Sequence[int]
+) -> tuple[tuple[Candidate, ...], ...]:
+    """What the server found, under the ids that nodes and edges have in this scope, in the order of the rule."""
+    every = [step for steps in found for step in steps]
+    nodes, edges = (closest((Found(*row) for row in some), ids.parts) for some in rivals)
+    others = ids.called((Found(*step[:3]) for step in every), nodes)
+    along = ids.called((Found(*step[3][1:4]) for step in every), edges)
+    made = []
+    for steps, most in zip(found, wanted, strict=True):
+        order = [
+            (-energy, plain, edge, others[key], along[uid], kind, weight, tags, outgoing)
+            for key, plain, _, (energy, uid, edge, _, kind, weight, tags, outgoing), _ in steps
+        ]
+        order.sort(key=lambda one: one[:5])
+        made.append(
+            tuple(
+                Candidate(other, -energy, edge, kind, weight, tuple(tags or ()), outgoing)
+                for energy, _, _, other, edge, kind, weight, tags, outgoing in order[:most]
+            )
+        )
+    return tuple(made)

@@ -1,0 +1,129 @@
+"""Relationships by their words: a stated edge, and a note on an edge, have theirs in `words`, which is indexed.
+
+By meaning they are found as nodes are: one by one where there are few, by the index of the server where there are many.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from cuetrail.model import Edge
+from cuetrail.store.neo4j import rows as made
+from cuetrail.store.neo4j.connection import Row, chunks, rows
+from cuetrail.store.neo4j.index.graph.edges import tied
+from cuetrail.store.neo4j.index.vector import spaces
+from cuetrail.store.neo4j.index.vector.vector_search import FEW, widened
+from cuetrail.store.neo4j.read.filters import condition
+from cuetrail.store.neo4j.read.reader import ENDS, Reader
+from cuetrail.store.ports import NO_VECTORS, VectorSpace, mismatch
+from cuetrail.store.relationship_query import MOST_READ, MeaningQuery, RelationQuery, best, nearest, wanted_words
+
+_EDGES = """UNWIND $words AS word CALL (word) {
+  CALL db.index.fulltext.queryRelationships('cue_relations', word) YIELD relationship AS e
+  WITH e WHERE e.part = $part RETURN e.uid AS edge ORDER BY e.updated DESC, e.id LIMIT $most
+} RETURN word, edge"""
+_NOTES = """UNWIND $words AS word CALL (word) {
+  CALL db.index.fulltext.queryNodes('cue_relation_notes', word) YIELD node AS o
+  WITH o WHERE o.part = $part RETURN o.edge AS edge, o.expires AS expires ORDER BY o.created DESC, o.id LIMIT $most
+} WITH word, edge, expires WHERE expires IS NULL OR expires > $now RETURN word, edge"""
+_ENDS = "all(n IN [a, b] WHERE n.part IN $parts{ends})"
+_STATED = "e.via IS NULL AND e.part IN $parts"
+_FOUND = f"""UNWIND $uids AS uid MATCH (a)-[e:CUE_EDGE {{uid: uid}}]->(b) USING INDEX SEEK e:CUE_EDGE(uid)
+WHERE {_STATED} AND {_ENDS}{{ties}} RETURN {made.EDGE_MAP}, {ENDS}"""
+# The nearest of what is said of edges, and of notes on them: by comparing all, or by the index of the server. Notes are
+# read before their edges: planned together, the server may find no way that uses the index it is told to, and refuse.
+_DESCRIBED = f"""MATCH (a)-[e:CUE_EDGE]->(b)
+WHERE e.described IN $parts AND e.{{slot}} IS NOT NULL AND {_ENDS}{{ties}}
+WITH e, vector.similarity.cosine(e.{{slot}}, $query) AS score ORDER BY score DESC, e.updated DESC, e.id LIMIT $limit
+RETURN e.uid, score"""
+_NOTED = f"""MATCH (o:CueNote) WHERE o.part IN $parts AND o.edge IS NOT NULL AND o.{{slot}} IS NOT NULL
+AND (o.expires IS NULL OR o.expires > $now)
+WITH o, o.edge AS edge MATCH (a)-[e:CUE_EDGE {{uid: edge}}]->(b) USING INDEX SEEK e:CUE_EDGE(uid)
+WHERE {_STATED} AND {_ENDS}{{ties}}
+WITH e, max(vector.similarity.cosine(o.{{slot}}, $query)) AS score
+ORDER BY score DESC, e.updated DESC, e.id LIMIT $limit RETURN e.uid, score"""
+_DESCRIBED_BY_INDEX = f"""CALL db.index.vector.queryRelationships('cue_edges_{{slot}}', $wanted, $query)
+YIELD relationship AS e WITH e, startNode(e) AS a, endNode(e) AS b,
+  vector.similarity.cosine(e.{{slot}}, $query) AS score ORDER BY score DESC
+RETURN e.uid, score, {_STATED} AND {_ENDS}{{ties}}"""
+_NOTED_BY_INDEX = f"""CALL db.index.vector.queryNodes('cue_notes_{{slot}}', $wanted, $query) YIELD node AS o
+WITH o, vector.similarity.cosine(o.{{slot}}, $query) AS score
+MATCH (a)-[e:CUE_EDGE {{uid: o.edge}}]->(b) USING INDEX SEEK e:CUE_EDGE(uid) WITH o, e, a, b, score ORDER BY score DESC
+RETURN e.uid, score, o.part IN $parts AND (o.expires IS NULL OR o.expires > $now) AND {_STATED} AND {_ENDS}{{ties}}"""
+_COUNT_DESCRIBED = "MATCH ()-[e:CUE_EDGE]->() WHERE e.described IN $parts WITH e LIMIT $most RETURN count(e)"
+_COUNT_NOTED = """MATCH (o:CueNote) WHERE o.part IN $parts AND o.edge IS NOT NULL
+WITH o LIMIT $most RETURN count(o)"""
+_BY_MEANING = ((_COUNT_DESCRIBED, _DESCRIBED, _DESCRIBED_BY_INDEX), (_COUNT_NOTED, _NOTED, _NOTED_BY_INDEX))
+
+
+def related(reader: Reader, query: RelationQuery) -> list[Edge]:
+    """The relationships in sight that have most of the words; see `store.relations`."""
+    words = wanted_words(query.words)
+    sharing: dict[str, set[str]] = defaultdict(set)
+    for part in reader.parts if words else ():
+        given: dict[str, Any] = {"words": words, "part": part, "most": MOST_READ}
+        for word, edge in [*rows(reader.tx, _EDGES, **given), *rows(reader.tx, _NOTES, now=query.now, **given)]:
+            sharing[edge].add(word)
+    return best(sharing, partial(_passing, reader, query), query.limit)
+
+
+def akin(reader: Reader, query: MeaningQuery) -> list[Edge]:
+    """The relationships in sight of which is said, or on which is noted, what is nearest; see `store.relations`.
+
+    Raises EmbedderMismatch when the memory does not hold vectors of this space.
+    """
+    held = spaces.held(reader.tx)
+    if held is None or held == NO_VECTORS:
+        return []
+    if query.space not in (None, held):
+        raise mismatch(held, str(query.space))
+    vector = spaces.floats(query.vector)
+    if query.limit <= 0 or not reader.parts or not any(vector):
+        return []
+    scores: dict[str, float] = {}
+    for queries in _BY_MEANING:
+        for uid, score in _near(reader, queries, query, held, vector):
+            scores[uid] = max(score, scores.get(uid, 0.0))
+    edges = _passing(reader, query, list(scores))
+    return [edges[key] for key in nearest(edges, scores, query.limit)]
+
+
+def _near(
+    reader: Reader, queries: Sequence[str], query: MeaningQuery, held: VectorSpace, vector: list[float]
+) -> list[Row]:
+    """(uid, score) of the nearest edges, by what is said of them or by what is noted on them."""
+    count, all_of_them, by_index = queries
+    ends, ties, given = _filters(query)
+    given |= {"parts": reader.parts, "query": vector, "now": query.now}
+    parts: dict[str, str] = {"slot": spaces.slot(held), "ends": ends, "ties": ties}
+    many = rows(reader.tx, count, parts=reader.parts, most=FEW + 1)[0][0] > FEW and held.dim <= spaces.MOST_INDEXED
+    found = widened(partial(rows, reader.tx, _filled(by_index, parts), **given), query.limit) if many else None
+    if found is None:
+        # A limit may be more than the server counts to.
+        found = rows(reader.tx, _filled(all_of_them, parts), limit=min(query.limit, 2**31), **given)
+    return found
+
+
+def _filters(query: RelationQuery | MeaningQuery) -> tuple[str, str, dict[str, Any]]:
+    """Conditions on both ends and on the edge, and their parameters."""
+    ends, given = condition(query.where)
+    ties, bounds = tied(query.ties)
+    return ends, ties, given | bounds
+
+
+def _filled(cypher: str, parts: Mapping[str, str]) -> str:
+    """The query with these put in; it has braces of its own."""
+    for name, value in parts.items():
+        cypher = cypher.replace(f"{{{name}}}", value)
+    return cypher
+
+
+def _passing(reader: Reader, query: RelationQuery | MeaningQuery, uids: Sequence[str]) -> dict[str, Edge]:
+    """The relationships in sight among these edges that pass all filters, by uid."""
+    ends, ties, given = _filters(query)
+    cypher = _filled(_FOUND, {"ends": ends, "ties": ties})
+    found = [row for some in chunks(uids) for row in rows(reader.tx, cypher, uids=some, parts=reader.parts, **given)]
+    return dict(zip((row[0]["uid"] for row in found), reader.made_edges(found), strict=True))

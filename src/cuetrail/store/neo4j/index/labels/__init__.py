@@ -1,0 +1,5 @@
+"""Labels.
+
+May import: formulas, model, store.neo4j.connection, store.neo4j.ids, store.neo4j.index.text, store.neo4j.read,
+store.neo4j.rows.
+"""

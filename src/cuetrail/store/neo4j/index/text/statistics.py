@@ -1,0 +1,130 @@
+"""What keeps text scores true: the server's index counts what was replaced or removed until it merges its files.
+
+In a small memory scores are therefore reckoned here, from the living memories alone. In a larger one the index is made
+anew when one in twenty of what it counts is dead, under a second name, while the old one goes on answering. This is how
+the local engine has it, too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from cuetrail.store.neo4j.connection import Connection, rows
+from cuetrail.store.neo4j.schema import TEXT_INDEXES, text_index
+from cuetrail.store.neo4j.write.transaction import head
+
+if TYPE_CHECKING:
+    from cuetrail.store.neo4j.connection import Tx
+
+FEW = 1_000
+WORN_SHARE = 0.05
+K1, B = 1.2, 0.75
+# The index keeps lengths up to this exactly, and of longer ones the four highest bits of what is above FREE.
+EXACT, FREE, KEPT_BITS = 40, 24, 4
+SECONDS = 3_600
+
+_WEAR = """MATCH (n:CueNode) WITH count(n) AS living OPTIONAL MATCH (m:CueMeta {name: 'log'})
+RETURN coalesce(m.text, $first), coalesce(m.dead, 0), living"""
+_LEFT = "SHOW INDEXES YIELD name, state WHERE name = $new AND state <> 'POPULATING' RETURN name"
+_SWITCH = """MERGE (m:CueMeta {name: 'log'}) SET m.held = true
+WITH m WHERE coalesce(m.text, $first) = $old SET m.text = $new, m.dead = coalesce(m.dead, 0) - $dead RETURN 1"""
+
+
+class Worn(Exception):
+    """A search was not made, because the index has to be made anew first."""
+
+
+class Wear(NamedTuple):
+    """The index that is searched, how many memories are there, and at most how many dead ones it counts."""
+
+    name: str
+    dead: int
+    living: int
+
+    def is_few(self) -> bool:
+        """Whether scores are reckoned here."""
+        return self.living <= FEW
+
+    def is_worn(self) -> bool:
+        """Whether so many are dead that scores would be off."""
+        return not self.is_few() and self.dead > WORN_SHARE * self.living
+
+
+def wear(tx: Tx) -> Wear:
+    """How it is with the index now."""
+    return Wear(*rows(tx, _WEAR, first=TEXT_INDEXES[0])[0])
+
+
+def renew(connection: Connection) -> None:
+    """Make the index anew and let searches use the new one; the old one answers until then.
+
+    Two processes that do so at once make the same one.
+    """
+    was = connection.reading(wear)
+    new = next(name for name in TEXT_INDEXES if name != was.name)
+    # One that is there and complete was left by a process that died, and is as old as that.
+    left = connection.reading(lambda tx: rows(tx, _LEFT, new=new))
+    clear = [f"DROP INDEX {new} IF EXISTS"] if left else []
+    connection.schema([*clear, text_index(new), f"CALL db.awaitIndexes({SECONDS})"])
+    given = {"first": TEXT_INDEXES[0], "old": was.name, "new": new, "dead": was.dead}
+    if connection.writing(lambda tx: rows(tx, _SWITCH, **given)):
+        connection.schema([f"DROP INDEX {was.name} IF EXISTS"])
+
+
+class Corpus(NamedTuple):
+    """Everyone's texts as the index has them: the terms of each, how many have a term, and how long they are."""
+
+    counts: Mapping[int, Counter[str]]
+    holders: Counter[str]
+    length: float
+
+    def score(self, key: int, terms: Iterable[str]) -> float:
+        """BM25 of a text, without the constant k1 + 1; 0 where it was removed since it was found."""
+        counts = self.counts.get(key)
+        if counts is None:
+            return 0.0
+        norm = K1 * (1 - B + B * _rounded(counts.total()) / self.length)
+        return sum(self._rarity(term) * counts[term] / (counts[term] + norm) for term in terms if counts[term])
+
+    def _rarity(self, term: str) -> float:
+        holders = self.holders[term]
+        return math.log(1 + (len(self.counts) - holders + 0.5) / (holders + 0.5))
+
+
+class Corpora:
+    """Keeps what was read until something is written."""
+
+    def __init__(self) -> None:
+        self._kept: tuple[tuple[int, int], Corpus] | None = None
+
+    def read(self, tx: Tx) -> Corpus:
+        """The texts as they are now."""
+        now, kept = head(tx), self._kept
+        if kept is not None and kept[0] == now:
+            return kept[1]
+        corpus = _made(rows(tx, "MATCH (n:CueNode) RETURN n.key, n.body"))
+        self._kept = (now, corpus)
+        return corpus
+
+
+def _made(found: Sequence[Sequence[object]]) -> Corpus:
+    counts = {int(str(key)): Counter(str(body or "").split()) for key, body in found}
+    holders = Counter(term for one in counts.values() for term in one)
+    total = sum(one.total() for one in counts.values())
+    return Corpus(counts, holders, max(total / max(len(counts), 1), 1e-9))
+
+
+def _rounded(length: int) -> int:
+    """A length as an index keeps it, in one byte.
+
+    >>> [_rounded(length) for length in (0, 39, 40, 41, 57, 1000)]
+    [0, 39, 40, 40, 56, 984]
+    """
+    if length <= EXACT:
+        return length
+    above = length - FREE
+    lost = above.bit_length() - KEPT_BITS
+    return FREE + (above >> lost << lost)

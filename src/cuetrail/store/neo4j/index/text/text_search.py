@@ -1,0 +1,254 @@
+"""Text search on the server's full-text index: BM25, OR over the terms, x2 where a tag or bucket has a query's word.
+
+What is indexed is analysed before it is stored, by the analyser all engines share, and the filters are words of the
+index too: so the index itself gives the exact best of what passes them, however large the memory is. Any document of
+the true best by the x2 rule is among the best by plain BM25 or among the best of those with a matching label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
+
+from cuetrail.model import Found, TextQuery, Where
+from cuetrail.store.neo4j.connection import Row, chunks, rows
+from cuetrail.store.neo4j.ids import Found as Record
+from cuetrail.store.neo4j.index.text.statistics import Corpora, Corpus, Wear, Worn, wear
+from cuetrail.store.neo4j.read.filters import BY_KIND, HAS_KEY, any_of, clauses, condition, must
+from cuetrail.store.neo4j.read.reader import Reader
+from cuetrail.text.analyser import (
+    ENDING,
+    FILTER_SCORE,
+    LABEL_BOOST,
+    MOST_MENDED,
+    SHORTEST_MENDED,
+    SHORTEST_STEM,
+    TIE,
+    edits,
+    levelled,
+    terms_of,
+    unstemmed,
+)
+
+if TYPE_CHECKING:
+    from cuetrail.store.neo4j.connection import Tx
+
+# The server refuses a query of more than 1,024 clauses; filters need some.
+MOST_TERMS = 900
+KEYS_AT_ONCE = 300
+# Asking for a few more hits costs little, searching again because the last ones tie costs a search.
+SPARE = 10
+# The server leaves out the constant k1 + 1 of BM25.
+SCALE = 2.2
+# What a word that was completed or mended counts, beside one that was said.
+NEAR, BEGUN = 0.2, 0.5
+
+_SEARCH = """CALL db.index.fulltext.queryNodes($index, $query, {limit: $limit}) YIELD node AS n, score
+RETURN n.key, n.id, n.part, n.at, score"""
+_KNOWN = """UNWIND $words AS word CALL (word) {
+  CALL db.index.fulltext.queryNodes($index, $filters + ' +body:"' + word + '"', {limit: 1}) YIELD node
+  RETURN count(node) AS found } WITH word, found WHERE found > 0 RETURN word"""
+
+Favour = tuple[float, float]
+
+
+class Match(NamedTuple):
+    """A found node, its score, and whether a label doubled it. `holds_all` is told only among equals."""
+
+    record: Record
+    at: int
+    score: float
+    boosted: bool
+    holds_all: bool = False
+
+
+class TextSearch:
+    """One query in what a reader sees. `internal` narrows it to internal memories, or to all others.
+
+    With a `corpus` scores of words are reckoned from it, else they are the index's own.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        where: Where,
+        internal: bool | None = None,
+        found: Wear | None = None,
+        corpus: Corpus | None = None,
+    ) -> None:
+        self.reader = reader
+        self.tx = reader.tx
+        self.wear = found or wear(reader.tx)
+        self.corpus = corpus
+        self.where = where
+        self.filters = clauses(reader.parts, where)
+        self.condition, self.given = condition(where)
+        if internal is not None:
+            self.filters.append("-marks:xexternal" if internal else must("marks:xexternal"))
+            self.condition += f" AND n.provenance {'=' if internal else '<>'} 'internal'"
+        self.narrowed = bool(where.tags or where.buckets or where.kinds)
+
+    def run(self, query: TextQuery, limit: int) -> list[Match]:
+        """The best `limit` matches and all that tie with the last; `holds_all` is told apart only among equals."""
+        if limit <= 0 or not self.reader.parts:
+            return []
+        phrases = [words for words in map(terms_of, query.phrases) if words]
+        terms = list(dict.fromkeys(terms_of(query.words) + [w for p in phrases for w in p]))[:MOST_TERMS]
+        more = [must(f'body:"{" ".join(p)}"') for p in phrases]
+        options = self._options(query, terms)
+        if not options:
+            return self._newest(limit) if self.narrowed and not query.words.strip() else []
+        limit = min(limit, self.wear.living + 1)
+        # What was completed or mended counts by the index's own measure.
+        by_hand = self.corpus if len(options) == len(terms) else None
+        said = [f"+({' '.join(options)})", *self.filters, *more]
+        plain = self._collect(said, limit, terms, by_hand)
+        labelled = [*said, must(any_of("labels", terms))]
+        boosted = self._collect(labelled, limit, terms, by_hand) if terms and plain else []
+        return self._best(plain, boosted, limit, terms)
+
+    def _options(self, query: TextQuery, terms: Sequence[str]) -> list[str]:
+        """The clauses of which a document must meet one."""
+        options = [f'body:"{term}"' for term in terms]
+        if query.prefix and (begun := self._begun(query.words)):
+            options.append(f"(body:{begun}*)^{BEGUN}")
+        near = self._misspelt(query, terms)
+        options += [f'body:"{word}"' for word in near if word not in terms]
+        return options + [f"(body:{word}~{edits(word)})^{NEAR}" for word in near]
+
+    def _begun(self, text: str) -> str:
+        """The beginning of a word that the last word of a text completes; empty when there is none."""
+        last = (unstemmed(text) or [""])[-1]
+        for start in (last[: len(last) - less] for less in range(ENDING + 1)):
+            if not start or (start != last and len(start) < SHORTEST_STEM):
+                break
+            query = " ".join([f"+body:{start}*", *clauses(self.reader.parts, Where(quarantined=True, archived=True))])
+            if self._search(query, 1):
+                return start
+        return ""
+
+    def _misspelt(self, query: TextQuery, terms: Sequence[str]) -> list[str]:
+        """The words that may be misspelt: all long enough to tell, or those of them that no document here has."""
+        if not query.fuzzy and not query.mend:
+            return []
+        words = [w for w in dict.fromkeys([*terms, *unstemmed(query.words)]) if len(w) >= SHORTEST_MENDED]
+        if query.fuzzy:
+            return words[: MOST_TERMS // 20]
+        forms = {word: {word, *terms_of(word)} for word in words}
+        asked = sorted(set().union(*forms.values())) if forms else []
+        everything = " ".join(clauses(self.reader.parts, Where(quarantined=True, archived=True)))
+        known = {row[0] for some in chunks(asked) for row in self._said(some, everything)}
+        return [word for word in words if known.isdisjoint(forms[word])][:MOST_MENDED]
+
+    def _search(self, query: str, limit: int) -> list[Row]:
+        return rows(self.tx, _SEARCH, index=self.wear.name, query=query, limit=limit)
+
+    def _said(self, words: Sequence[str], filters: str) -> list[Row]:
+        """Those of the words that somebody here uses."""
+        return rows(self.tx, _KNOWN, index=self.wear.name, words=words, filters=filters)
+
+    def _collect(self, said: Sequence[str], limit: int, terms: Sequence[str], corpus: Corpus | None) -> list[Match]:
+        """At least the `limit` best, and all that tie with the last of them; by hand all there are."""
+        query, size = " ".join(said), limit + SPARE
+        if corpus is not None:
+            every = self._search(query, self.wear.living + SPARE)
+            return [Match(Record(*hit[:3]), hit[3], corpus.score(hit[0], terms) * SCALE, False) for hit in every]
+        while True:
+            hits = self._search(query, size)
+            if len(hits) < size or hits[-1][4] < hits[limit - 1][4] * (1 - 2 * TIE):
+                return [Match(Record(*hit[:3]), hit[3], hit[4] * SCALE, False) for hit in hits]
+            size *= 8
+
+    def _best(self, plain: list[Match], boosted: list[Match], limit: int, terms: Sequence[str]) -> list[Match]:
+        """Both lists as one: the `limit` best and all that tie with the last of them."""
+        found = {match.record.handle: match for match in plain}
+        found |= {m.record.handle: m._replace(score=m.score * LABEL_BOOST, boosted=True) for m in boosted}
+        best = levelled({key: match.score for key, match in found.items()}, limit)
+        kept = [found[key]._replace(score=score) for score, key in best]
+        tied = [m.record.handle for pair in pairwise(kept) if pair[0].score == pair[1].score for m in pair]
+        full = self._holding_all(terms, tied) if len(terms) > 1 else set()
+        return [match._replace(holds_all=match.record.handle in full) for match in kept]
+
+    def _holding_all(self, terms: Sequence[str], keys: Sequence[int | str]) -> set[int | str]:
+        """Which of these nodes hold every term."""
+        query = "UNWIND $keys AS key MATCH (n:CueNode {key: key}) RETURN key, n.body"
+        found = (row for some in chunks(list(dict.fromkeys(keys))) for row in rows(self.tx, query, keys=some))
+        return {key for key, body in found if set(terms) <= set(body.split())}
+
+    def _newest(self, limit: int) -> list[Match]:
+        """What a search for filters alone gives: all that pass are equal, so the newest come first."""
+        by_kind, has_key = (BY_KIND, f" AND {HAS_KEY}") if "w_kinds" in self.given else ("", "")
+        query = (
+            f"MATCH (n:CueNode) {by_kind} WHERE n.part IN $parts{has_key}{self.condition}"
+            " RETURN n.key, n.id, n.part, n.at ORDER BY n.at DESC, n.id LIMIT $limit"
+        )
+        found = rows(self.tx, query, parts=self.reader.parts, limit=limit, **self.given)
+        return [Match(Record(*row[:3]), row[3], FILTER_SCORE, False) for row in found]
+
+    def holding_any(self, query: TextQuery, keys: Sequence[int]) -> set[int]:
+        """Which of these nodes match a word of the query."""
+        terms = list(dict.fromkeys(terms_of(" ".join((query.words, *query.phrases)))))[:MOST_TERMS]
+        options = self._options(query, terms)
+        found: set[int] = set()
+        for start in range(0, len(keys) if options else 0, KEYS_AT_ONCE):
+            some = keys[start : start + KEYS_AT_ONCE]
+            for at in range(0, len(options), MOST_TERMS - KEYS_AT_ONCE):
+                asked = " ".join(options[at : at + MOST_TERMS - KEYS_AT_ONCE])
+                both = f"+({asked}) {must(any_of('marks', [f'n{key}' for key in some]))}"
+                found.update(row[0] for row in self._search(both, len(some)))
+        return found
+
+
+def saying(tx: Tx, part: int, names: Collection[str]) -> set[int]:
+    """Keys of the atoms of a place in which the words of one of these names stand one behind the other."""
+    now = wear(tx)
+    phrases = [f'body:"{" ".join(words)}"' for words in map(terms_of, names) if words]
+    filters = clauses([part], Where(kinds=("atom",), quarantined=True, archived=True))
+    found: set[int] = set()
+    for start in range(0, len(phrases), KEYS_AT_ONCE):
+        query = " ".join([f"+({' '.join(phrases[start : start + KEYS_AT_ONCE])})", *filters])
+        found.update(row[0] for row in rows(tx, _SEARCH, index=now.name, query=query, limit=max(now.living, 1)))
+    return found
+
+
+def search(
+    reader: Reader,
+    query: TextQuery,
+    limit: int,
+    where: Where,
+    favour: Favour,
+    with_nodes: bool,
+    corpora: Corpora,
+    anyway: bool,
+) -> list[Found]:
+    """The best by BM25 and favour, with their nodes if they are asked for.
+
+    Raises Worn where the index has to be made anew first, unless it is to be searched `anyway`.
+    """
+    now = wear(reader.tx)
+    if now.is_worn() and not anyway:
+        raise Worn
+    corpus = corpora.read(reader.tx) if now.is_few() else None
+    sides: list[tuple[bool | None, float]] = [(None, favour[0])]
+    if favour[0] != favour[1]:
+        # The best of all are among the best of each side.
+        sides = [(True, favour[0]), (False, favour[1])]
+    matches = [
+        (m, f) for internal, f in sides for m in TextSearch(reader, where, internal, now, corpus).run(query, limit)
+    ]
+    names = reader.ids.names(match.record for match, _ in matches)
+    order = [
+        (-m.score * factor, not m.holds_all, -m.at, names[m.record.handle], m, factor) for m, factor in matches
+    ]  # fmt: skip
+    best = sorted(order, key=itemgetter(0, 1, 2, 3))[:limit]
+    found = [Found(id_, -score, m.boosted, factor) for score, _, _, id_, m, factor in best]
+    if not with_nodes:
+        return found
+    nodes = reader.plain_nodes([int(m.record.handle) for *_, m, _ in best])
+    keys = [int(m.record.handle) for *_, m, _ in best]
+    return [
+        replace(one, node=replace(nodes[key], id=one.id)) for one, key in zip(found, keys, strict=True) if key in nodes
+    ]

@@ -1,0 +1,5 @@
+"""Vector.
+
+May import: errors, model, store.neo4j.connection, store.neo4j.ids, store.neo4j.read, store.neo4j.rows, store.ports,
+store.relationship_query.
+"""

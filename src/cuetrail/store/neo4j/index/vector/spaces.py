@@ -1,0 +1,300 @@
+"""Vector spaces: whose vectors the memory holds, and how it changes over from one model's to another's.
+
+The vectors of a model lie in a property of their own, of nodes, of described relationships and of the notes on those,
+each with an index of their own. During a change-over those of the next model gather in theirs, which no search reads.
+When everything has one, a single small transaction says that from now on these are searched; then the old ones are
+cleared away. So a change-over that is interrupted costs nobody anything, and goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cuetrail.errors import InputError
+from cuetrail.model import Edge, Node, Note
+from cuetrail.store.neo4j import rows as made
+from cuetrail.store.neo4j.connection import Connection, chunks, rows
+from cuetrail.store.ports import NO_VECTORS, Meaning, Unembedded, VectorSpace, mismatch
+from cuetrail.store.relationship_query import name_and_text
+
+if TYPE_CHECKING:
+    from cuetrail.store.neo4j.connection import Tx
+
+NOW, NEXT = "vector_space", "next_space"
+# How the properties begin that hold vectors.
+SLOT = "vector_"
+# What the server's index takes; longer vectors are compared one by one.
+MOST_INDEXED = 4_096
+CLEARED = 10_000
+# Vectors are made for everyone, so what anyone made of a search is of before.
+_ANOTHER_VERSION = "MATCH (p:CuePlace) SET p.held = true SET p.writes = coalesce(p.writes, 0) + 1"
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where vectors lie: a pattern for `n`, the name of the index, what needs a vector, and what is compared of it."""
+
+    pattern: str
+    index: str
+    handle: str
+    saying: str
+    said: str
+
+
+# A node that says nothing needs no vector, nor does an edge without description.
+PLACES: Mapping[Meaning, _Place] = {
+    "node": _Place("(n:CueNode{})", "cue_{}", "key", "(n.text <> '' OR n.name <> '')", "n.name, n.text"),
+    "edge": _Place("()-[n:CUE_EDGE{}]->()", "cue_edges_{}", "uid", "n.described IS NOT NULL", "null, n.text"),
+    "note": _Place("(n:CueNote{})", "cue_notes_{}", "uid", "n.edge IS NOT NULL AND n.text <> ''", "null, n.text"),
+}
+_NODES = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}}) MATCH (p:CuePlace {{part: n.part}})
+RETURN key, {made.NODE}, p.owner, p.team"""
+_EDGES = f"""UNWIND $keys AS key MATCH (a)-[e:CUE_EDGE {{uid: key}}]->(b) USING INDEX SEEK e:CUE_EDGE(uid)
+RETURN key, {made.EDGE_MAP}, a.id, b.id"""
+_NOTES = """UNWIND $keys AS key MATCH (o:CueNote {uid: key}) OPTIONAL MATCH ()-[e:CUE_EDGE {uid: o.edge}]->()
+USING INDEX SEEK e:CUE_EDGE(uid) RETURN key, o.id, e.id, o.text, o.created, o.expires"""
+
+
+def _all(place: _Place) -> str:
+    return f"MATCH {place.pattern.format('')} WHERE"
+
+
+def _one(place: _Place, handle: str) -> str:
+    """The match for one, by its handle."""
+    return f"MATCH {place.pattern.format(f' {{{place.handle}: {handle}}}')}"
+
+
+def slot(space: VectorSpace) -> str:
+    """The property that holds the vectors of a model."""
+    return SLOT + hashlib.blake2b(f"{space.dim}:{space.model}".encode(), digest_size=6).hexdigest()
+
+
+def _space(tx: Tx, name: str) -> VectorSpace | None:
+    found = rows(tx, "MATCH (m:CueMeta {name: $name}) RETURN m.value", name=name)
+    return VectorSpace(**json.loads(found[0][0])) if found else None
+
+
+def held(tx: Tx) -> VectorSpace | None:
+    """The model whose vectors searches use."""
+    return _space(tx, NOW)
+
+
+def coming(tx: Tx) -> VectorSpace | None:
+    """The model that a change-over makes vectors of."""
+    return _space(tx, NEXT)
+
+
+def _name(tx: Tx, name: str, space: VectorSpace | None) -> None:
+    if space is None:
+        rows(tx, "MATCH (m:CueMeta {name: $name}) DELETE m", name=name)
+    else:
+        packed = json.dumps({"model": space.model, "dim": space.dim})
+        rows(tx, "MERGE (m:CueMeta {name: $name}) SET m.value = $packed", name=name, packed=packed)
+
+
+def taken(tx: Tx, space: VectorSpace) -> str:
+    """Which of NOW and NEXT this model is. Raises EmbedderMismatch when the memory takes none of its vectors."""
+    for name in (NOW, NEXT):
+        if _space(tx, name) == space:
+            return name
+    raise mismatch(held(tx), str(space))
+
+
+def make_index(connection: Connection, space: VectorSpace) -> None:
+    """The indexes of a model's vectors, made if they are not there."""
+    if 0 < space.dim <= MOST_INDEXED:
+        options = f"{{`vector.dimensions`: {space.dim}, `vector.similarity_function`: 'cosine'}}"
+        makes = [
+            f"CREATE VECTOR INDEX {place.index.format(slot(space))} IF NOT EXISTS"
+            # An index is of edges either way.
+            f" FOR {place.pattern.format('').replace('->', '-')} ON n.{slot(space)} OPTIONS {{indexConfig: {options}}}"
+            for place in PLACES.values()
+        ]
+        connection.schema([*makes, "CALL db.awaitIndexes(300)"])
+
+
+def index_names(space: VectorSpace) -> list[str]:
+    """What the indexes of a model's vectors are called; none where the server cannot index them."""
+    return [place.index.format(slot(space)) for place in PLACES.values()] if 0 < space.dim <= MOST_INDEXED else []
+
+
+def start(connection: Connection, space: VectorSpace) -> VectorSpace:
+    """The model whose vectors the memory holds: this one from now on, if it had none."""
+
+    def work(tx: Tx) -> VectorSpace:
+        now = held(tx)
+        if now is None:
+            _name(tx, NOW, space)
+        return now or space
+
+    now = connection.reading(held)
+    if now is not None:
+        return now
+    make_index(connection, space)
+    return connection.writing(work)
+
+
+def begin(connection: Connection, space: VectorSpace) -> None:
+    """Begin a change-over to this model, or go on with it. One to another model is given up."""
+    wanted = None if start(connection, space) == space else space
+    given_up = connection.reading(coming)
+    if given_up == wanted:
+        return
+    if wanted is not None:
+        # What an earlier use of this model left must not pass for vectors of today.
+        clear(connection, wanted)
+        make_index(connection, wanted)
+    connection.writing(lambda tx: _name(tx, NEXT, wanted))
+    if given_up is not None:
+        clear(connection, given_up)
+
+
+def finish(connection: Connection, space: VectorSpace) -> bool:
+    """Let searches use the next model's vectors; False, and nothing done, while some are missing.
+
+    Raises EmbedderMismatch when the change-over was given up meanwhile.
+    """
+
+    def work(tx: Tx) -> tuple[bool, VectorSpace | None]:
+        if taken(tx, space) == NOW:
+            return True, None
+        if space != NO_VECTORS and any(_missing(tx, space, what, None, 1) for what in PLACES):
+            return False, None
+        old = held(tx)
+        _name(tx, NOW, space)
+        _name(tx, NEXT, None)
+        rows(tx, _ANOTHER_VERSION)
+        return True, old
+
+    done, old = connection.writing(work)
+    if old is not None:
+        clear(connection, old)
+    return done
+
+
+def clear(connection: Connection, space: VectorSpace) -> None:
+    """Remove the vectors of a model that are no longer searched, and their indexes."""
+    name = slot(space)
+    connection.schema([f"DROP INDEX {place.index.format(name)} IF EXISTS" for place in PLACES.values()])
+    for place in PLACES.values():
+        query = f"{_all(place)} n.{name} IS NOT NULL WITH n LIMIT $most REMOVE n.{name} RETURN count(n)"
+        while connection.writing(partial(_cleared, query=query)):
+            pass
+
+
+def _cleared(tx: Tx, query: str) -> int:
+    found: int = rows(tx, query, most=CLEARED)[0][0]
+    return found
+
+
+def missing(tx: Tx, space: VectorSpace, after: Unembedded | None, limit: int) -> list[Unembedded]:
+    """What says something and has no vector of this model, whoever owns it, from behind `after` on."""
+    taken(tx, space)
+    found: list[Unembedded] = []
+    kinds = list(PLACES)
+    for what in kinds if after is None else kinds[kinds.index(_kind(after)) :]:
+        begin = after.key if after is not None and _kind(after) == what else None
+        keys = _missing(tx, space, what, begin, limit - len(found))
+        records = dict(_records(tx, what, keys))
+        found += [Unembedded(key, records[key]) for key in keys if key in records]
+    return found
+
+
+def _kind(one: Unembedded) -> Meaning:
+    return "node" if isinstance(one.record, Node) else "edge" if isinstance(one.record, Edge) else "note"
+
+
+def _missing(tx: Tx, space: VectorSpace, what: Meaning, after: int | str | None, limit: int) -> list[int | str]:
+    place = PLACES[what]
+    begin = after if after is not None else -1 if what == "node" else ""
+    query = (
+        f"{_all(place)} n.{place.handle} > $after AND n.{slot(space)} IS NULL AND {place.saying}"
+        f" RETURN n.{place.handle} ORDER BY n.{place.handle} LIMIT $limit"
+    )
+    return [key for (key,) in rows(tx, query, after=begin, limit=max(limit, 0))]
+
+
+def _records(tx: Tx, what: Meaning, keys: Sequence[int | str]) -> Iterator[tuple[int | str, Node | Edge | Note]]:
+    """Records of anyone by their handles, under their plain ids."""
+    query = {"node": _NODES, "edge": _EDGES, "note": _NOTES}[what]
+    for some in chunks(keys):
+        for key, *row in rows(tx, query, keys=some):
+            if what == "node":
+                yield key, made.to_node(row[0], (row[1], row[2] or None))
+            elif what == "edge":
+                yield key, made.to_edge(*row)
+            else:
+                id_, edge, text, created, expires = row
+                yield key, Note(id_, edge, text, "edge", created, expires)
+
+
+def put(tx: Tx, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) -> int:
+    """Store vectors; how many. One of what is gone or says something else by now is left out."""
+    stored = 0
+    for what, place in PLACES.items():
+        vectors: dict[int | str, bytes] = {}
+        # Setting a property holds the record: nobody corrects it between this look and the end.
+        query = f"UNWIND $keys AS key {_one(place, 'key')} SET n.held = true RETURN key, {place.said}"
+        for some in chunks([one for one in made if _kind(one[0]) == what]):
+            said = {key: (name, text) for key, name, text in rows(tx, query, keys=[one.key for one, _ in some])}
+            vectors |= {one.key: vector for one, vector in some if said.get(one.key) == name_and_text(one.record)}
+        store(tx, space, vectors, what)
+        stored += len(vectors)
+    rows(tx, _ANOTHER_VERSION)
+    return stored
+
+
+def store(tx: Tx, space: VectorSpace, vectors: Mapping[Any, bytes], of: Meaning = "node") -> None:
+    """Store vectors by handle. Raises InputError for one of another length, EmbedderMismatch for another model's."""
+    for vector in vectors.values():
+        if len(vector) != 2 * space.dim:
+            raise InputError(f"a vector has {len(vector)} bytes, {2 * space.dim} are needed: embed it again")
+    taken(tx, space)
+    name = slot(space)
+    put = [{"key": key, "props": {name: floats(vector)}} for key, vector in sorted(vectors.items())]
+    for some in chunks(put):
+        rows(tx, f"UNWIND $rows AS row {_one(PLACES[of], 'row.key')} SET n += row.props", rows=some)
+
+
+def stored(tx: Tx, space: VectorSpace, handles: Mapping[Any, str], of: Meaning) -> dict[str, bytes]:
+    """The vectors of this model, by what is called so under these handles."""
+    name = slot(space)
+    query = f"UNWIND $keys AS key {_one(PLACES[of], 'key')} WHERE n.{name} IS NOT NULL RETURN key, n.{name}"
+    found = (row for some in chunks(list(handles)) for row in rows(tx, query, keys=some))
+    return {handles[key]: halves(vector) for key, vector in found}
+
+
+def present(tx: Tx, space: VectorSpace, part: int, of: Meaning) -> list[tuple[int | str, str]]:
+    """Handles and ids of what has a vector of this model in a place."""
+    place = PLACES[of]
+    query = f"{_all(place)} n.part = $part AND n.{slot(space)} IS NOT NULL RETURN n.{place.handle}, n.id"
+    return [(handle, id_) for handle, id_ in rows(tx, query, part=part)]
+
+
+def kept(tx: Tx, said: Mapping[str, str], of: Meaning) -> dict[str, dict[str, Any]]:
+    """The vectors, as properties, of edges or notes that are about to be replaced and still say the same, by uid."""
+    query = f"UNWIND $keys AS key {_one(PLACES[of], 'key')} RETURN key, n.text, properties(n)"
+    found = (row for some in chunks(list(said)) for row in rows(tx, query, keys=some))
+    return {
+        key: {name: value for name, value in props.items() if name.startswith(SLOT)}
+        for key, text, props in found
+        if text == said[key]
+    }
+
+
+def floats(vector: bytes) -> list[float]:
+    """A stored vector as the server has it: every half is exact as a double."""
+    found: list[float] = np.frombuffer(vector, dtype="<f2").astype(np.float64).tolist()
+    return found
+
+
+def halves(vector: Sequence[float]) -> bytes:
+    """The reverse of `floats`."""
+    return np.array(vector, dtype="<f2").tobytes()

@@ -1,0 +1,96 @@
+"""Vector search: every vector where there are few, the server's index where there are many.
+
+The index (HNSW) finds nearly all of the nearest, not always all, and measures them by codes of 8 bits: what it gives is
+compared exactly. What a scope sees is compared one by one as long as that is quick, and so it is where filters leave
+little of what the index gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from cuetrail.model import Found, Where
+from cuetrail.store.neo4j.connection import Row, rows
+from cuetrail.store.neo4j.ids import Found as Record
+from cuetrail.store.neo4j.index.vector import spaces
+from cuetrail.store.neo4j.read.filters import condition as condition_of
+from cuetrail.store.neo4j.read.reader import Reader
+from cuetrail.store.ports import NO_VECTORS, VectorSpace, mismatch
+
+Passing = tuple[str, dict[str, Any]]
+"""A condition on the node `n`, and its parameters."""
+
+FEW = 4_000
+FIRST, MOST_ASKED = 100, 10_000
+
+
+def search(
+    reader: Reader, vector: bytes, limit: int, where: Where, space: VectorSpace | None, named: bool = False
+) -> list[Found]:
+    """The nearest by cosine, or of those that have a name.
+
+    Raises EmbedderMismatch when the memory does not hold vectors of this space.
+    """
+    held = spaces.held(reader.tx)
+    if held is None or held == NO_VECTORS:
+        return []
+    if space not in (None, held):
+        raise mismatch(held, str(space))
+    query = spaces.floats(vector)
+    if limit <= 0 or not reader.parts or not any(query):
+        return []
+    slot = spaces.slot(held)
+    count = f"MATCH (n:CueNode) WHERE n.part IN $parts AND n.{slot} IS NOT NULL WITH n LIMIT $most RETURN count(n)"
+    many = rows(reader.tx, count, parts=reader.parts, most=FEW + 1)[0][0] > FEW and held.dim <= spaces.MOST_INDEXED
+    condition, given = condition_of(where)
+    passing = (condition + (" AND n.name IS NOT NULL" if named else ""), given)
+    found = _by_index(reader, slot, query, limit, passing) if many else None
+    if found is None:
+        found = _one_by_one(reader, slot, query, limit, passing)
+    names = reader.ids.names(Record(*row[:3]) for row in found)
+    order = sorted((-row[4], -row[3], names[row[0]]) for row in found)[:limit]
+    # The server gives (1 + cosine) / 2.
+    return [Found(id_, 2 * -score - 1) for score, _, id_ in order]
+
+
+def _one_by_one(reader: Reader, slot: str, query: Sequence[float], limit: int, passing: Passing) -> list[Row]:
+    """(key, id, part, at, score) of the nearest, by comparing all."""
+    condition, given = passing
+    cypher = (
+        f"MATCH (n:CueNode) WHERE n.part IN $parts AND n.{slot} IS NOT NULL{condition}"
+        f" WITH n, vector.similarity.cosine(n.{slot}, $query) AS score ORDER BY score DESC, n.at DESC, n.id"
+        " LIMIT $limit RETURN n.key, n.id, n.part, n.at, score"
+    )
+    # A limit may be more than the server counts to.
+    return rows(reader.tx, cypher, parts=reader.parts, query=query, limit=min(limit, 2**31), **given)
+
+
+def _by_index(reader: Reader, slot: str, query: Sequence[float], limit: int, passing: Passing) -> list[Row] | None:
+    """The same by the index; None where filters leave too little of what it gives."""
+    condition, given = passing
+    cypher = (
+        f"CALL db.index.vector.queryNodes('cue_{slot}', $wanted, $query) YIELD node AS n"
+        f" WITH n, vector.similarity.cosine(n.{slot}, $query) AS score ORDER BY score DESC"
+        f" RETURN n.key, n.id, n.part, n.at, score, n.part IN $parts{condition}"
+    )
+    return widened(partial(rows, reader.tx, cypher, query=query, parts=reader.parts, **given), limit)
+
+
+def widened(read: Callable[..., list[Row]], limit: int) -> list[Row] | None:
+    """What an index gives that passes, by ever more `wanted` until it is enough; None where filters leave too little.
+
+    The last two columns that are read are the score and whether a row passes, which does not come back.
+    """
+    wanted = max(4 * limit, FIRST)
+    while wanted <= MOST_ASKED:
+        near = read(wanted=wanted)
+        kept = [row[:-1] for row in near if row[-1]]
+        # Enough only when the last one read is farther than the last one wanted: ties are told apart by the caller.
+        if len(kept) >= limit and near[-1][-2] < kept[limit - 1][-1]:
+            return kept
+        if len(near) < wanted:
+            return None
+        wanted *= 4
+    return None

@@ -1,0 +1,5 @@
+"""Read.
+
+May import: model, store.listing, store.neo4j.connection, store.neo4j.dream, store.neo4j.ids, store.neo4j.index,
+store.neo4j.rows, store.neo4j.schema, store.neo4j.upkeep, store.neo4j.write, store.ports, store.shared, text.
+"""

@@ -1,0 +1,89 @@
+"""Everyone's memories at one moment: what a copy and a backup are made of.
+
+They are read in one go into a file of their own, as every view is; see `views`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from cuetrail.model import Scope
+from cuetrail.store.neo4j import upkeep
+from cuetrail.store.neo4j.connection import Connection, chunks
+from cuetrail.store.neo4j.dream import reads
+from cuetrail.store.neo4j.index.vector import spaces
+from cuetrail.store.neo4j.read.partition_reads import Home
+from cuetrail.store.neo4j.read.snapshot import Spool, at_one_moment, records_of
+from cuetrail.store.ports import NO_VECTORS, Meaning, Record, VectorSpace
+from cuetrail.store.shared.copy import users_of
+
+if TYPE_CHECKING:
+    from cuetrail.store.neo4j.connection import Tx
+
+
+class Moment:
+    """What was there when it was read."""
+
+    def __init__(self) -> None:
+        self._spool = Spool()
+        self._records: dict[Scope, list[int]] = {}
+        self._vectors: dict[Scope, dict[tuple[Meaning, str], int]] = {}
+        self._roots: dict[Scope, dict[str, str]] = {}
+        self._kept: dict[str, str] = {}
+        self._space: VectorSpace | None = None
+
+    def read(self, tx: Tx) -> None:
+        """Take everything over."""
+        self._spool.empty()
+        self._space, self._kept = spaces.held(tx), upkeep.kept(tx, "")
+        homes = {place: Home(tx, place) for place in reads.places(tx, None)}
+        self._roots = {place: home.roots() for place, home in homes.items()}
+        self._vectors = {place: dict(self._read_vectors(tx, home.part)) for place, home in homes.items()}
+        self._records = {
+            user: [self._spool.put(record) for record in records_of(tx, user)] for user in users_of(list(homes))
+        }
+
+    def _read_vectors(self, tx: Tx, part: int) -> Iterator[tuple[tuple[Meaning, str], int]]:
+        if self._space is None or self._space == NO_VECTORS:
+            return
+        for what in spaces.PLACES:
+            for some in chunks(spaces.present(tx, self._space, part, what)):
+                for id_, vector in spaces.stored(tx, self._space, dict(some), what).items():
+                    yield (what, id_), self._spool.put(vector)
+
+    def close(self) -> None:
+        self._spool.close()
+
+    def places(self) -> list[Scope]:
+        return list(self._roots)
+
+    def space(self) -> VectorSpace | None:
+        return self._space
+
+    def scan(self, scope: Scope) -> Iterator[tuple[str | None, Record]]:
+        return (self._spool.get(at) for at in self._records.get(scope, ()))
+
+    def vectors(self, scope: Scope, ids: Sequence[str], of: Meaning = "node") -> dict[str, bytes]:
+        # A place is known with its own team alone.
+        home = Scope(scope.tenant, scope.user, (scope.share,) if scope.share else (), scope.share)
+        known = self._vectors.get(home, {})
+        return {id_: self._spool.get(known[of, id_]) for id_ in ids if (of, id_) in known}
+
+    def roots(self, scope: Scope) -> dict[str, str]:
+        return self._roots.get(scope, {})
+
+    def kept(self) -> dict[str, str]:
+        return self._kept
+
+
+@contextmanager
+def moment(connection: Connection) -> Iterator[Moment]:
+    """Everything as it is now, for as long as the block takes."""
+    view = Moment()
+    try:
+        at_one_moment(connection, view.read)
+        yield view
+    finally:
+        view.close()

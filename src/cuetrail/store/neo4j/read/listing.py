@@ -1,0 +1,57 @@
+"""Lists of nodes by time, and of labels by how many nodes have them."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from cuetrail.store.listing import Labelled, Listed, Page, Spot
+from cuetrail.store.neo4j.connection import rows
+from cuetrail.store.neo4j.read.filters import condition_of_search
+from cuetrail.store.neo4j.read.reader import Reader
+from cuetrail.text.normalise import storable
+
+_LABELS = {
+    "tag": "(t:CueTag)<-[:CUE_TAGGED|CUE_TIMED]-(:CueNode)",
+    "bucket": "(t:CueBucket)<-[:CUE_FILED]-(:CueNode)",
+}
+
+
+def page(reader: Reader, query: Page) -> list[Listed]:
+    """The next nodes, the newest first, then those that came last."""
+    passing, given = _passing(query)
+    # Of one place at a time: so the index has the nodes in their order already.
+    cypher = (
+        f"MATCH (n:CueNode) WHERE n.part = $part AND n.at IS NOT NULL{passing}"
+        " RETURN n.at, n.key ORDER BY n.at DESC, n.key DESC LIMIT $limit"
+    )
+    limit = max(query.limit, 0)
+    found = [
+        Spot(*row) for part in reader.parts for row in rows(reader.tx, cypher, part=part, limit=limit, **given)
+    ]  # fmt: skip
+    spots = sorted(found, reverse=True)[:limit]
+    nodes = reader.nodes_by_key([spot.key for spot in spots])
+    return [Listed(spot, nodes[spot.key]) for spot in spots if spot.key in nodes]
+
+
+def _passing(query: Page) -> tuple[str, dict[str, Any]]:
+    """The filters as a condition that begins with AND or is empty, and its parameters."""
+    passing, given = condition_of_search(query.where)
+    if query.provenance is not None:
+        passing = passing.replace(" AND n.provenance <> 'quarantine'", "") + " AND n.provenance = $provenance"
+        given["provenance"] = query.provenance
+    if query.after is not None:
+        passing += " AND n.at <= $at AND (n.at < $at OR n.key < $key)"
+        given |= {"at": query.after.at, "key": query.after.key}
+    return passing, given
+
+
+def labels(reader: Reader, what: Literal["tag", "bucket"], prefix: str, limit: int) -> list[Labelled]:
+    """Tags or buckets that begin so, those that most nodes have first, then by name."""
+    if not storable(prefix):
+        return []
+    cypher = (
+        f"MATCH {_LABELS[what]} WHERE t.part IN $parts AND t.name STARTS WITH $prefix"
+        " RETURN t.name, count(*) AS nodes ORDER BY nodes DESC, t.name LIMIT $limit"
+    )
+    found = rows(reader.tx, cypher, parts=reader.parts, prefix=prefix, limit=max(limit, 0))
+    return [Labelled(*row) for row in found]

@@ -1,0 +1,278 @@
+"""Reads of one scope inside one transaction. None of them leaves the scope."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from cuetrail.model import Edge, Fact, Link, Neighbour, Neighbourhood, Node, Scope, Stats, Version
+from cuetrail.store.neo4j import rows as made
+from cuetrail.store.neo4j.connection import chunks, rows
+from cuetrail.store.neo4j.ids import Found, Ids, short, uid
+from cuetrail.store.neo4j.schema import VERSION
+from cuetrail.store.shared.ids import first_named
+from cuetrail.store.shared.tombstones import TELLING, said_by
+from cuetrail.text.normalise import fingerprint, storable
+
+if TYPE_CHECKING:
+    from cuetrail.store.neo4j.connection import Tx
+
+# The ends of an edge or a fact: what a name needs.
+ENDS = "a.key, a.id, a.part, b.key, b.id, b.part"
+UNKNOWN_WEIGHT = 0.01
+# Whether what belongs to a node is of one of these places. Said without the sum, a server that planned while it had
+# few records reads all there is in the places for each node, by the index on their part, and keeps to that for a while.
+# For the same reason what is at the other end of an edge is not said to be a CueNode, which it is: else that server
+# reads all nodes by one of their indexes, and looks which of them are joined to the one.
+AMONG = "{}.part + 0 IN {}"
+# How many letters a speaker, a list mark and a full stop may put around the same words.
+AROUND = 80
+
+_STRONGEST = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}})
+CALL (n) {{
+  MATCH (n)-[e:CUE_EDGE]-(m) WHERE {AMONG.format("e", "$parts")} AND m.part IN $parts
+  WITH n, e, m ORDER BY coalesce(e.weight, {UNKNOWN_WEIGHT}) DESC, m.id, e.id LIMIT $limit
+  RETURN collect([m.key, m.id, m.part, e.uid, e.id, e.part, e.kind, e.weight, e.tags, startNode(e) = n]) AS steps
+}}
+RETURN key, COUNT {{ (n)-[x:CUE_EDGE]-() WHERE {AMONG.format("x", "$parts")} }}, steps"""
+_DEGREES = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}})
+RETURN key, COUNT {{ (n)-[x:CUE_EDGE]-() WHERE {AMONG.format("x", "$parts")} }}, []"""
+_NAMED = """UNWIND $uids AS uid MATCH (m:CueName {uid: uid})<-[:CUE_NAMED]-(n) USING INDEX SEEK m:CueName(uid)
+RETURN m.norm, n.key, n.id, n.part"""
+_HEADED = """UNWIND $begun AS begun UNWIND [begun[0] + ' (', begun[0] + ', '] AS start
+MATCH (m:CueName) WHERE m.uid STARTS WITH start MATCH (m)<-[:CUE_NAMED]-(n:CueNode)
+RETURN begun[1], m.norm, n.key, n.id, n.part"""
+_FACTS = f"""UNWIND $keys AS key MATCH (a:CueNode {{key: key}})<-[:CUE_SUBJECT]-(f) USING INDEX SEEK a:CueNode(key)
+WHERE {AMONG.format("f", "$parts")}
+OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b) WITH f, a, b WHERE b IS NULL OR b.part IN $parts
+RETURN properties(f), {ENDS}"""
+
+
+class Reader:
+    """What one scope sees, in one transaction."""
+
+    def __init__(self, tx: Tx, scope: Scope) -> None:
+        self.tx = tx
+        self.scope = scope
+        self.ids = Ids(tx, scope)
+        self.parts = self.ids.parts
+
+    # --- nodes
+
+    def nodes(self, ids: Sequence[str]) -> dict[str, Node]:
+        """Nodes by id, in the order asked; missing ones are absent."""
+        keys = self.ids.keys(ids)
+        by_key = self.plain_nodes(list(keys.values()))
+        return {id_: replace(node, id=id_) for id_, key in keys.items() if (node := by_key.get(key))}
+
+    def plain_nodes(self, keys: Sequence[int]) -> dict[int, Node]:
+        """Visible nodes by key, under their plain ids, in the order asked."""
+        found: dict[int, Node] = {}
+        query = f"UNWIND $keys AS key MATCH (n:CueNode {{key: key}}) WHERE n.part IN $parts RETURN {made.NODE}"
+        for some in chunks(keys):
+            for (node,) in rows(self.tx, query, keys=some, parts=self.parts):
+                found[node["key"]] = made.to_node(node, self.ids.whose[node["part"]])
+        return {key: found[key] for key in keys if key in found}
+
+    def nodes_by_key(self, keys: Sequence[int]) -> dict[int, Node]:
+        """Visible nodes by key, under the ids they have in this scope."""
+        found = self.plain_nodes(keys)
+        if len(self.parts) < 2:
+            return found
+        part_of = {whose: part for part, whose in self.ids.whose.items()}
+        names = self.ids.names(Found(key, n.id, part_of[n.owner, n.team]) for key, n in found.items())
+        return {key: replace(node, id=names[key]) for key, node in found.items()}
+
+    def homes(self, ids: Sequence[str]) -> dict[Scope, list[Node]]:
+        """Of these nodes the user's own, by the place they are in, as the scope that writes there has them."""
+        found: dict[Scope, list[Node]] = {}
+        for node in self.plain_nodes(list(self.ids.keys(ids, mine=True).values())).values():
+            found.setdefault(replace(self.scope, share=node.team), []).append(node)
+        return found
+
+    def beginning(self, prefix: str, limit: int) -> list[str]:
+        """Ids that begin so, in order."""
+        if limit <= 0 or not storable(prefix) or short(prefix) != prefix:
+            return []
+        query = (
+            "MATCH (n:CueNode) WHERE n.part IN $parts AND n.ref STARTS WITH $prefix"
+            " RETURN n.key, n.id, n.part ORDER BY n.id LIMIT $limit"
+        )
+        found = rows(self.tx, query, parts=self.parts, prefix=prefix, limit=limit)
+        return sorted(self.ids.names(Found(*row) for row in found).values())
+
+    def named(self, norms: Sequence[str]) -> dict[str, list[str]]:
+        """Ids of the nodes that carry each name, in order."""
+        uids = [uid(part, norm) for norm in dict.fromkeys(norms) if storable(norm) for part in self.parts]
+        carriers = [row for some in chunks(uids) for row in rows(self.tx, _NAMED, uids=some)]
+        names = self.ids.names(Found(*row[1:]) for row in carriers)
+        found: dict[str, list[str]] = {}
+        for norm, key, _, _ in carriers:
+            found.setdefault(norm, []).append(names[key])
+        return {norm: sorted(ids) for norm, ids in sorted(found.items())}
+
+    def headed(self, norms: Sequence[str], each: int) -> dict[str, list[str]]:
+        """Ids of the first nodes whose name goes on behind this one with a bracket or a comma, by name and id."""
+        asked = [norm for norm in dict.fromkeys(norms) if storable(norm)]
+        begun = [[uid(part, norm), norm] for norm in asked for part in self.parts]
+        carriers = [row for some in chunks(begun) for row in rows(self.tx, _HEADED, begun=some)]
+        names = self.ids.names(Found(*row[2:]) for row in carriers)
+        return first_named(((row[0], row[1], names[row[2]]) for row in carriers), each)
+
+    def of_source(self, source: str) -> list[str]:
+        """Ids of the user's own nodes that came from a file, in whichever place."""
+        # A file and its chats (`file#id`).
+        same = "(n.file = $file OR n.file STARTS WITH $file + '#')"
+        query = f"MATCH (n:CueNode) WHERE n.part IN $mine AND {same} RETURN n.key, n.id, n.part"
+        if not storable(source):
+            return []
+        found = rows(self.tx, query, mine=self.ids.mine, file=short(source))
+        return sorted(self.ids.names(Found(*row) for row in found).values())
+
+    def copies(self, nodes: Sequence[Node]) -> list[Node]:
+        """The user's own other nodes that say the same as one of these, by id; looks at every text once."""
+        texts = {fingerprint(node.text) for node in nodes if node.text}
+        words = {said for node in nodes if node.text and len(said := said_by(node)) >= TELLING}
+        sizes = [len("".join(said.split())) for node in nodes if node.text for said in (node.text, said_by(node))]
+        if not sizes:
+            return []
+        # Letters in order tell most texts apart before they are sent and normalised.
+        squeezed = "size(replace(replace(replace(n.text, ' ', ''), '\\n', ''), '\\t', ''))"
+        query = (
+            f"MATCH (n:CueNode) WHERE n.part IN $mine AND n.text <> '' AND $low <= {squeezed} <= $high"
+            " RETURN n.key, n.id, n.part, n.text, n.props"
+        )
+        same = []
+        # A character beyond the first 65,536 counts twice with the server.
+        given = {"low": min(sizes), "high": 2 * max(sizes) + AROUND}
+        for *row, text, props in rows(self.tx, query, mine=self.ids.mine, **given):
+            node = Node("", text=text, props=made.unpack(props) if props and "speaker" in props else {})
+            if fingerprint(text) in texts or said_by(node) in words:
+                same.append(Found(*row))
+        others = sorted(set(self.ids.names(same).values()) - {node.id for node in nodes})
+        return list(self.nodes(others).values())
+
+    # --- what leads from node to node
+
+    def ends(self, found: Sequence[list[Any]]) -> dict[int | str, str]:
+        """What the nodes are called whose key, id and place are in the last six columns."""
+        sides = [Found(*row[at:][:3]) for row in found for at in (-6, -3) if row[at] is not None]
+        # What is no longer shared with this user has its plain id.
+        visible = [one for one in dict.fromkeys(sides) if one.part in self.ids.whose]
+        return {one.handle: one.id for one in sides} | self.ids.names(visible)
+
+    def made_edges(self, found: Sequence[list[Any]]) -> list[Edge]:
+        """Rows of (properties, ENDS) as edges, under the ids they and their ends have in this scope."""
+        names = self.ends(found)
+        called = self.ids.names((Found(e["uid"], e["id"], e["part"]) for e, *_ in found), "edge")
+        edges = [made.to_edge(row[0], names[row[1]], names[row[4]]) for row in found]
+        return [replace(edge, id=str(called[row[0]["uid"]])) for row, edge in zip(found, edges, strict=True)]
+
+    def edges(self, ids: Sequence[str]) -> dict[str, Edge]:
+        """Edges by id, in the order asked; one that leads to a node outside the scope is not shown."""
+        meant = self.ids.seek(ids, "edge")
+        query = (
+            "UNWIND $uids AS uid MATCH (a)-[e:CUE_EDGE {uid: uid}]->(b) USING INDEX SEEK e:CUE_EDGE(uid)"
+            f" WHERE a.part IN $parts AND b.part IN $parts RETURN {made.EDGE_MAP}, {ENDS}"
+        )
+        uids = [one.handle for one in meant.values()]
+        found = [row for some in chunks(uids) for row in rows(self.tx, query, uids=some, parts=self.parts)]
+        by_uid = {row[0]["uid"]: edge for row, edge in zip(found, self.made_edges(found), strict=True)}
+        return {id_: by_uid[one.handle] for id_, one in meant.items() if one.handle in by_uid}
+
+    def facts(self, subjects: Sequence[str]) -> dict[str, list[Fact]]:
+        """Facts per subject, the most certain first, then newer, then by id. None about a node outside the scope."""
+        keys = {key: id_ for id_, key in self.ids.keys(subjects).items()}
+        found = [row for some in chunks(list(keys)) for row in rows(self.tx, _FACTS, keys=some, parts=self.parts)]
+        names = self.ends(found)
+        by_subject: dict[str, list[Fact]] = {}
+        for fact, subject, _, _, other, _, _ in found:
+            made_fact = made.to_fact(fact, keys[subject], None if other is None else names[other])
+            by_subject.setdefault(keys[subject], []).append(made_fact)
+        order = {id_: sorted(some, key=lambda f: (-f.confidence, -f.created, f.id)) for id_, some in by_subject.items()}
+        return {id_: order[id_] for id_ in keys.values() if id_ in order}
+
+    def neighbours(self, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]:
+        """The `limit` strongest edges of each node, by weight, neighbour and edge, by their plain ids.
+
+        The degree counts every visible edge, also one that leads to a node outside the scope.
+        """
+        keys = self.ids.keys(ids)
+        found: dict[int, tuple[int, list[list[Any]]]] = {}
+        for some in chunks(list(keys.values())):
+            query = _STRONGEST if limit > 0 else _DEGREES
+            for key, degree, steps in rows(self.tx, query, keys=some, parts=self.parts, limit=limit):
+                found[key] = (degree, steps)
+        every = [step for _, steps in found.values() for step in steps]
+        names = self.ids.names(Found(*step[:3]) for step in every)
+        edges = self.ids.names((Found(*step[3:6]) for step in every), "edge")
+        around = {
+            key: Neighbourhood(
+                degree,
+                tuple(
+                    Neighbour(names[s[0]], edges[s[3]], s[6], s[7], tuple(s[8] or ()), s[9]) for s in steps
+                ),
+            )
+            for key, (degree, steps) in found.items()
+        }  # fmt: skip
+        return {id_: around[key] for id_, key in keys.items() if key in around}
+
+    def edge_tags(self, names: Sequence[str] | None) -> list[str]:
+        """The tags, of these names or of all, that an edge in sight carries, by name; looks at every edge."""
+        wanted = None if names is None else [name for name in dict.fromkeys(names) if storable(name)]
+        query = (
+            "MATCH ()-[e:CUE_EDGE]->() WHERE e.part IN $parts AND e.tags IS NOT NULL UNWIND e.tags AS tag"
+            " WITH DISTINCT tag WHERE $wanted IS NULL OR tag IN $wanted RETURN tag"
+        )
+        return sorted(tag for (tag,) in rows(self.tx, query, parts=self.parts, wanted=wanted))
+
+    def links_of(self, ids: Sequence[str]) -> dict[str, list[Link]]:
+        """Links of the given atoms."""
+        names = {key: id_ for id_, key in self.ids.keys(ids).items()}
+        query = (
+            "UNWIND $keys AS key MATCH (n:CueNode {key: key})-[:CUE_LINKS]->(l) USING INDEX SEEK n:CueNode(key)"
+            " RETURN key, l.norm, l.display, l.kind"
+        )
+        found: dict[str, list[Link]] = {}
+        for some in chunks(list(names)):
+            for key, norm, display, kind in rows(self.tx, query, keys=some):
+                found.setdefault(names[key], []).append(Link(names[key], norm, display, kind))
+        return {id_: sorted(some, key=lambda link: (link.norm, link.kind)) for id_, some in found.items()}
+
+    def history(self, id_: str) -> list[Version]:
+        """Earlier versions of a node the user owns, the oldest first."""
+        if not storable(id_):
+            return []
+        one = self.ids.seek([id_], mine=True).get(id_)
+        # Of a node that was removed its history is left, under its plain id.
+        parts, bare = ([one.part], one.id) if one else (self.ids.mine, id_)
+        query = "MATCH (v:CueVersion) WHERE v.part IN $parts AND v.ref = $ref RETURN v.at, v.name, v.text ORDER BY v.at"
+        return [Version(id_, *row) for row in rows(self.tx, query, parts=parts, ref=short(bare))]
+
+    # --- counts
+
+    def stats(self, slot: str | None, embedder: str | None) -> Stats:
+        """Counts of what the scope can see; `slot` is the property that holds vectors."""
+
+        def count(pattern: str, what: str = "count(*)") -> int:
+            return int(rows(self.tx, f"MATCH {pattern} RETURN {what}", parts=self.parts)[0][0])
+
+        def groups(pattern: str, by: str) -> dict[str, int]:
+            return dict(sorted(rows(self.tx, f"MATCH {pattern} RETURN {by}, count(*)", parts=self.parts)))
+
+        nodes = "(n:CueNode) WHERE n.part IN $parts"
+        return Stats(
+            nodes=count(nodes),
+            edges=count("()-[e:CUE_EDGE]->() WHERE e.part IN $parts"),
+            facts=count("(n:CueFact) WHERE n.part IN $parts"),
+            notes=count("(n:CueNote) WHERE n.part IN $parts"),
+            mentions=count("()-[e:CUE_MENTIONS]->() WHERE e.part IN $parts"),
+            vectors=count(f"{nodes} AND n.{slot} IS NOT NULL") if slot else 0,
+            tombstones=count("(n:CueTombstone) WHERE n.part IN $parts"),
+            kinds=groups(nodes, "n.kind"),
+            tags=count("(t:CueTag) WHERE t.part IN $parts", "count(DISTINCT t.name)"),
+            buckets=groups("(b:CueBucket)<-[:CUE_FILED]-() WHERE b.part IN $parts", "b.name"),
+            embedder=embedder,
+            schema=VERSION,
+        )

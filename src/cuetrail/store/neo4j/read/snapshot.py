@@ -1,0 +1,273 @@
+"""Views of one moment: what a scan gives, and the snapshot that a mirror is made of.
+
+The server shows each query what is committed when it runs, so a long read could see half of what others do meanwhile.
+A view is therefore read in one go into a file of its own. If the change log moved meanwhile it is read again, and the
+third time while nobody else may finish a write.
+"""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import IO, TYPE_CHECKING, Any
+
+import xxhash
+
+from cuetrail.model import Link, Mention, Note, Scope, SourceFile, Tombstone, Version
+from cuetrail.store.neo4j import rows as made
+from cuetrail.store.neo4j.connection import Connection, Row, chunks, rows
+from cuetrail.store.neo4j.ids import Found
+from cuetrail.store.neo4j.read.partition_reads import SOURCE
+from cuetrail.store.neo4j.read.reader import ENDS, Reader
+from cuetrail.store.neo4j.write.transaction import head
+from cuetrail.store.ports import Content, Placed, Record, Said
+
+if TYPE_CHECKING:
+    from cuetrail.store.neo4j.connection import Tx
+
+IN_MEMORY = 64_000_000
+GLANCES = 2
+_MASK = 2**64 - 1
+_HOLD = "MERGE (m:CueMeta {name: 'log'}) SET m.held = true"
+# What a recall may show without being asked for more.
+_ATOMS = """MATCH (n:CueNode) WHERE n.part IN $parts AND n.kind = 'atom' AND n.provenance <> 'quarantine'
+  AND (n.state IS NULL OR n.state <> 'archived')"""
+
+
+def at_one_moment(connection: Connection, work: Callable[[Tx], None]) -> None:
+    """Read something while nothing changes. It may be read up to three times."""
+
+    def glance(tx: Tx) -> bool:
+        before = head(tx)
+        work(tx)
+        return head(tx) == before
+
+    def alone(tx: Tx) -> None:
+        rows(tx, _HOLD)
+        work(tx)
+
+    for _ in range(GLANCES):
+        if connection.reading(glance):
+            return
+    connection.writing(alone)
+
+
+class Spool:
+    """Records in a temporary file, in memory while they are few."""
+
+    def __init__(self) -> None:
+        self.file: IO[bytes] = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  # `close` closes it
+
+    def empty(self) -> None:
+        self.file.seek(0)
+        self.file.truncate()
+
+    def put(self, record: Any) -> int:
+        """Append one; where it is."""
+        at = self.file.tell()
+        pickle.dump(record, self.file, pickle.HIGHEST_PROTOCOL)
+        return at
+
+    def get(self, at: int) -> Any:
+        self.file.seek(at)
+        return pickle.load(self.file)
+
+    def all(self) -> Iterator[Any]:
+        end = self.file.seek(0, 2)
+        at = 0
+        while at < end:
+            yield self.get(at)
+            at = self.file.tell()
+
+    def close(self) -> None:
+        self.file.close()
+
+
+def scan(connection: Connection, scope: Scope) -> Iterator[tuple[str | None, Record]]:
+    """Everything this user owns with the team it is shared with, in a fixed order: what export writes."""
+    spool = Spool()
+
+    def work(tx: Tx) -> None:
+        spool.empty()
+        for record in records_of(tx, scope):
+            spool.put(record)
+
+    try:
+        at_one_moment(connection, work)
+        yield from spool.all()
+    finally:
+        spool.close()
+
+
+def records_of(tx: Tx, scope: Scope) -> Iterator[tuple[str | None, Record]]:
+    """The records of a scan. What one leads to is called as in the place of the record."""
+    query = "MATCH (p:CuePlace {tenant: $tenant, owner: $owner}) WHERE p.part IS NOT NULL RETURN p.part, p.team"
+    places = sorted(rows(tx, query, tenant=scope.tenant, owner=scope.user), key=lambda row: str(row[1]))
+    readers = {part: Reader(tx, replace(scope, share=team or None)) for part, team in places}
+    for kind in (_sources, _stones, _nodes, _versions, _edges, _facts, _notes, _mentions, _links):
+        for part, team in places:
+            yield from ((team or None, record) for record in kind(readers[part], part))
+
+
+def _in_order(tx: Tx, query: str, part: int) -> Iterator[Row]:
+    """The rows of a query on one place by its first columns, whose order the server would tell otherwise."""
+    yield from sorted(
+        rows(tx, query, part=part), key=lambda row: [str(c) if isinstance(c, str) else c for c in row[:3]]
+    )
+
+
+def _sources(reader: Reader, part: int) -> Iterator[Record]:
+    query = f"MATCH (s:CueSource {{part: $part}}) RETURN {SOURCE}"
+    yield from (SourceFile(*row) for row in _in_order(reader.tx, query, part))
+
+
+def _stones(reader: Reader, part: int) -> Iterator[Record]:
+    query = "MATCH (t:CueTombstone {part: $part}) RETURN t.hash, t.at"
+    yield from (Tombstone(*row) for row in _in_order(reader.tx, query, part))
+
+
+def _nodes(reader: Reader, part: int) -> Iterator[Record]:
+    query = "MATCH (n:CueNode) WHERE n.part = $part RETURN n.id, n.key"
+    for some in chunks([key for _, key in _in_order(reader.tx, query, part)]):
+        yield from reader.plain_nodes(some).values()
+
+
+def _versions(reader: Reader, part: int) -> Iterator[Record]:
+    query = "MATCH (v:CueVersion) WHERE v.part = $part RETURN v.id, v.at, v.name, v.text"
+    found = rows(reader.tx, query, part=part)
+    yield from (Version(*row) for row in sorted(found, key=lambda row: (str(row[0]), row[1])))
+
+
+def _edges(reader: Reader, part: int) -> Iterator[Record]:
+    query = "MATCH ()-[e:CUE_EDGE {part: $part}]->() RETURN e.id, e.uid"
+    whole = (
+        "UNWIND $uids AS uid MATCH (a)-[e:CUE_EDGE {uid: uid}]->(b) USING INDEX SEEK e:CUE_EDGE(uid)"
+        f" RETURN {made.EDGE_MAP}, {ENDS}"
+    )
+    for some in chunks([uid for _, uid in _in_order(reader.tx, query, part)]):
+        found = rows(reader.tx, whole, uids=some)
+        names = reader.ends(found)
+        by_uid = {row[0]["uid"]: made.to_edge(row[0], names[row[1]], names[row[4]]) for row in found}
+        yield from (by_uid[uid] for uid in some if uid in by_uid)
+
+
+def _facts(reader: Reader, part: int) -> Iterator[Record]:
+    query = "MATCH (f:CueFact {part: $part}) RETURN f.id, f.uid"
+    whole = (
+        "UNWIND $uids AS uid MATCH (f:CueFact {uid: uid})-[:CUE_SUBJECT]->(a) USING INDEX SEEK f:CueFact(uid)"
+        f" OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) RETURN properties(f), {ENDS}"
+    )
+    for some in chunks([uid for _, uid in _in_order(reader.tx, query, part)]):
+        found = rows(reader.tx, whole, uids=some)
+        names = reader.ends(found)
+        by_uid = {
+            row[0]["uid"]: made.to_fact(row[0], names[row[1]], None if row[4] is None else names[row[4]])
+            for row in found
+        }
+        yield from (by_uid[uid] for uid in some if uid in by_uid)
+
+
+def _notes(reader: Reader, part: int) -> Iterator[Record]:
+    query = (
+        "MATCH (o:CueNote {part: $part}) OPTIONAL MATCH (o)-[:CUE_ABOUT]->(n:CueNode)"
+        " OPTIONAL MATCH ()-[e:CUE_EDGE {uid: o.edge}]->() USING INDEX SEEK e:CUE_EDGE(uid)"
+        " RETURN o.id, o.text, o.on, o.created, o.expires, e.uid, e.id, e.part, n.key, n.id, n.part,"
+        " null AS a, null AS b, null AS c"
+    )
+    found = list(_in_order(reader.tx, query, part))
+    names = reader.ends(found)
+    edges = [Found(*row[5:8]) for row in found if row[5] is not None]
+    names |= {one.handle: one.id for one in edges}
+    names |= reader.ids.names((one for one in edges if one.part in reader.ids.whose), "edge")
+    for id_, text, on, created, expires, edge, _, _, key, *_ in found:
+        yield Note(id_, names[edge if key is None else key], text, on, created, expires)
+
+
+def _mentions(reader: Reader, part: int) -> Iterator[Record]:
+    query = (
+        f"MATCH (a:CueNode)-[m:CUE_MENTIONS {{part: $part}}]->(b:CueNode) RETURN a.id AS src, b.id AS dst, m.at, {ENDS}"
+    )
+    found = list(_in_order(reader.tx, query, part))
+    names = reader.ends(found)
+    yield from (Mention(names[row[3]], names[row[6]], row[2]) for row in found)
+
+
+def _links(reader: Reader, part: int) -> Iterator[Record]:
+    query = "MATCH (l:CueLink)<-[:CUE_LINKS]-(n:CueNode) WHERE l.part = $part RETURN n.id, l.norm, l.kind, l.display"
+    yield from (Link(id_, norm, display, kind) for id_, norm, kind, display in _in_order(reader.tx, query, part))
+
+
+# --- what a mirror asks
+
+
+class Snapshot:
+    """The atoms a scope may be shown, as they were when it was opened."""
+
+    def __init__(self) -> None:
+        self.epoch = ""
+        self._spool = Spool()
+        self._atoms: dict[str | None, list[tuple[Placed, tuple[int, int, str, int]]]] = {}
+        self._said: dict[int, int] = {}
+
+    def read(self, tx: Tx, scope: Scope) -> None:
+        """Take everything over."""
+        self._spool.empty()
+        self._atoms, self._said = {}, {}
+        reader = Reader(tx, scope)
+        self.epoch = epoch(tx)
+        keys = [key for (key,) in rows(tx, f"{_ATOMS} RETURN n.key ORDER BY n.key", parts=reader.parts)]
+        query = (
+            "UNWIND $keys AS key MATCH (n:CueNode {key: key}) RETURN n.key, n.id, n.part, n.source, n.tags, n.buckets,"
+            " n.seq, n.at, n.check, n.name, n.text"
+        )
+        for some in chunks(keys):
+            found = rows(tx, query, keys=some)
+            names = reader.ids.names(Found(*row[:3]) for row in found)
+            for key, id_, _, source, tags, buckets, seq, at, check, name, text in found:
+                # What an atom is called here is shown too, and is not of its own making.
+                seen = made.unsigned(check) ^ (0 if names[key] == id_ else _number(names[key]))
+                atom = Placed(key, source, tags or [], buckets or [], seen)
+                self._atoms.setdefault(source, []).append((atom, (seq, at, id_, key)))
+                self._said[key] = self._spool.put(Said(names[key], name, text))
+
+    def close(self) -> None:
+        self._spool.close()
+
+    def sources(self) -> dict[str | None, Content]:
+        """Every file that has atoms, and None for those without one, with what tells whether any of them changed."""
+        return {
+            source: Content(len(some), sum(atom.check for atom, _ in some) & _MASK)
+            for source, some in self._atoms.items()
+        }
+
+    def placed(self, files: Sequence[str | None]) -> Iterator[Placed]:
+        """The atoms of these files, file by file as asked, each by sequence, then time, then id."""
+        for path in files:
+            yield from (atom for atom, _ in sorted(self._atoms.get(path, ()), key=lambda pair: pair[1]))
+
+    def said(self, keys: Iterable[int]) -> dict[int, Said]:
+        """What these atoms say."""
+        return {key: self._spool.get(self._said[key]) for key in keys if key in self._said}
+
+
+@contextmanager
+def snapshot(connection: Connection, scope: Scope) -> Iterator[Snapshot]:
+    """One consistent view from its opening to its end, however long that takes."""
+    view = Snapshot()
+    try:
+        at_one_moment(connection, lambda tx: view.read(tx, scope))
+        yield view
+    finally:
+        view.close()
+
+
+def epoch(tx: Tx) -> str:
+    """What tells this memory from any other; made when it is first opened."""
+    return str(rows(tx, "MATCH (m:CueMeta {name: 'epoch'}) RETURN m.value")[0][0])
+
+
+def _number(name: str) -> int:
+    return xxhash.xxh3_64_intdigest(name.encode())

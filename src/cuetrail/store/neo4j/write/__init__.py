@@ -1,0 +1,5 @@
+"""Write.
+
+May import: errors, model, store.dream_port, store.neo4j.connection, store.neo4j.facts, store.neo4j.ids,
+store.neo4j.index, store.neo4j.read, store.neo4j.rows, store.ports, store.relationship_query, store.shared, text.
+"""

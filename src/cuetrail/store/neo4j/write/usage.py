@@ -1,0 +1,87 @@
+"""The lives of nodes: what use and time do to them. A newborn's has no properties."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from cuetrail.model import NEWBORN, Life, Node
+from cuetrail.model.lifecycle import touched
+from cuetrail.store.dream_port import Living
+from cuetrail.store.neo4j import rows as made
+from cuetrail.store.neo4j.connection import chunks, rows
+from cuetrail.store.neo4j.facts.writes import count_use
+from cuetrail.store.neo4j.read.filters import BY_KIND, HAS_KEY
+from cuetrail.store.neo4j.read.reader import Reader
+from cuetrail.store.neo4j.write.transaction import log
+
+if TYPE_CHECKING:
+    from cuetrail.store.neo4j.connection import Tx
+
+_LIFE = ", ".join(f"n.{name}" for name in made.LIFE)
+_OLD = f"UNWIND $keys AS key MATCH (n:CueNode {{key: key}}) RETURN key, {_LIFE}"
+_PARTS = "UNWIND $keys AS key MATCH (n:CueNode {key: key}) RETURN DISTINCT n.part"
+_HOLD = "UNWIND $keys AS key MATCH (n:CueNode {key: key}) SET n.held = true"
+# The mark by which searches leave out the archive goes with the state.
+_PUT = """UNWIND $rows AS row MATCH (n:CueNode {key: row.key})
+SET n += row.life, n.marks = replace(n.marks, ' xarchived', '')
+  + CASE row.life.state WHEN 'archived' THEN ' xarchived' ELSE '' END"""
+_SETTLED = """CASE WHEN n.last_access IS NULL THEN coalesce(n.last_decay, n.created)
+  WHEN n.last_decay > n.last_access THEN n.last_decay ELSE n.last_access END"""
+
+
+def _life(values: Sequence[Any]) -> Life:
+    return NEWBORN if values[1] is None else Life(*values)
+
+
+def _put(tx: Tx, lives: Iterable[tuple[int, Life]]) -> None:
+    given = [{"key": key, "life": made.life_props(life)} for key, life in lives]
+    for some in chunks(given):
+        rows(tx, _PUT, rows=some)
+
+
+def touch(tx: Tx, keys: Sequence[int], now: int) -> None:
+    """Count one access of each node. What was in the archive comes back among what is found."""
+    keys = sorted(keys)
+    for some in chunks(keys):
+        # In order and before they are read: so nobody else counts at the same time, and two wait but one way round.
+        rows(tx, _HOLD, keys=some)
+    old = {row[0]: _life(row[1:]) for some in chunks(keys) for row in rows(tx, _OLD, keys=some)}
+    _put(tx, ((key, touched(life, now)) for key, life in old.items()))
+    count_use(tx, {part for some in chunks(keys) for (part,) in rows(tx, _PARTS, keys=some)})
+    log(tx, [key for key, life in old.items() if life.state == "archived"])
+
+
+def living(tx: Tx, part: int, before: int, after: int, limit: int) -> list[Living]:
+    """The next nodes of a part behind a key whose life was last settled or used before a time, by key."""
+    query = (
+        "MATCH (n:CueNode) WHERE n.part = $part AND n.key > $after AND n.state IS NOT NULL"
+        f" AND {_SETTLED} < $before RETURN n.key, n.id, n.kind, n.created, {_LIFE} ORDER BY n.key LIMIT $limit"
+    )
+    found = rows(tx, query, part=part, before=before, after=after, limit=limit)
+    return [Living(row[0], row[1], row[2], row[3], _life(row[4:])) for row in found]
+
+
+def settle(tx: Tx, lives: Iterable[tuple[Living, Life]]) -> set[int]:
+    """Write down what time has done; the keys of what went into the archive or came back.
+
+    One that was used or corrected since it was read is left alone.
+    """
+    wanted = {was.key: (was, life) for was, life in lives}
+    there = {row[0]: _life(row[1:]) for some in chunks(sorted(wanted)) for row in rows(tx, _OLD, keys=some)}
+    same = [key for key, life in there.items() if life == wanted[key][0].life]
+    _put(tx, ((key, wanted[key][1]) for key in same))
+    states = {key: (wanted[key][0].life.state, wanted[key][1].state) for key in same}
+    return {key for key, (was, now) in states.items() if (was == "archived") != (now == "archived")}
+
+
+def core(reader: Reader, kinds: Sequence[str], limit: int) -> list[Node]:
+    """The nodes of these kinds that are in the state core, by salience, then newer, then by id."""
+    query = (
+        f"MATCH (n:CueNode) {BY_KIND} WHERE n.part IN $parts AND n.kind IN $kinds AND {HAS_KEY}"
+        " AND n.state = 'core' AND n.provenance <> 'quarantine'"
+        " RETURN n.key ORDER BY n.salience DESC, n.at DESC, n.id LIMIT $limit"
+    )
+    found = rows(reader.tx, query, parts=reader.parts, kinds=list(kinds), limit=max(limit, 0))
+    nodes = reader.nodes_by_key([key for (key,) in found])
+    return [nodes[key] for (key,) in found]

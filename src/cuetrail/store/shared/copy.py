@@ -1,0 +1,109 @@
+"""A whole memory from one engine to another: everyone's places, with vectors, history, tombstones and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from cuetrail.errors import CuetrailError, InputError
+from cuetrail.model import Edge, Fact, Link, Mention, Node, Note, Scope, SourceFile, Tombstone, Version
+from cuetrail.store.dream_port import announce
+from cuetrail.store.ports import NO_VECTORS, Batch, Meaning, Moment, Progress, Record, Store
+from cuetrail.store.relationship_query import meaning_of
+
+SIZE = 2_000
+# Everyone's nodes go first, then everyone's edges: what follows may lead to those of a teammate. Tombstones go last:
+# they keep nobody out who is here.
+_ORDER: tuple[tuple[type[Any], ...], ...] = (
+    (Node,),
+    (SourceFile, Version, Edge),
+    (Fact, Note, Mention, Link, Tombstone),
+)
+_LISTS = {
+    Node: "nodes", Edge: "edges", Fact: "facts", Note: "notes", Mention: "mentions", Link: "links",
+    SourceFile: "sources", Version: "versions", Tombstone: "tombstones",
+}  # fmt: skip
+
+
+# A copy that failed is not gone on with: the source is another by now.
+GO_ON = (
+    "The copy is not whole: remove the folder it was made in, or on a server all nodes whose labels begin with Cue "
+    "(MATCH (n) WHERE any(l IN labels(n) WHERE l STARTS WITH 'Cue') DETACH DELETE n), and copy again"
+)
+
+
+def copy(source: Store, target: Store, progress: Progress | None = None) -> int:
+    """Copy everything to an empty memory; how many records. Raises InputError where something is there already.
+
+    What is copied is one moment, while others go on writing. What dreaming noted for itself is not copied: the next
+    dream looks at everything anew, and knows what earlier ones made.
+    """
+    if target.places(None):
+        raise InputError("the memory to copy to is not empty: name another, or one that is new")
+    try:
+        with source.moment() as moment:
+            return _copy(moment, target, progress)
+    except CuetrailError as error:
+        raise type(error)(f"{error}. {GO_ON}") from error
+
+
+def _copy(moment: Moment, target: Store, progress: Progress | None) -> int:
+    space = moment.space()
+    if space is not None:
+        target.start_vector_space(space)
+    done = 0
+    places = moment.places()
+    for kinds in _ORDER:
+        for user in users_of(places):
+            for team, batch in _batches(moment, user, kinds):
+                place = replace(user, share=team)
+                if space not in (None, NO_VECTORS):
+                    _take_vectors(moment, place, batch)
+                target.write(place, batch)
+                done += sum(len(getattr(batch, name)) for name in _LISTS.values())
+                if progress:
+                    progress("copying", done, 0)
+    for place in places:
+        target.write(place, Batch(roots=moment.roots(place)))
+        announce(target, place)
+    for name, value in moment.kept().items():
+        target.keep(name, value)
+    return done
+
+
+def _take_vectors(moment: Moment, place: Scope, batch: Batch) -> None:
+    ids: dict[Meaning, list[str]] = {}
+    records: list[Record] = [*batch.nodes, *batch.edges, *batch.notes]
+    for record in records:
+        if (meaning := meaning_of(record)) is not None:
+            ids.setdefault(meaning[0], []).append(meaning[1])
+    for what, some in ids.items():
+        batch.vectors_of(what).update(moment.vectors(place, some, what))
+
+
+def users_of(places: list[Scope]) -> list[Scope]:
+    """Everyone, each with every team of the tenant: then what a record leads to has a name that tells whose it is."""
+    teams: dict[str, set[str]] = {}
+    for place in places:
+        teams.setdefault(place.tenant, set()).update(place.teams)
+    who = dict.fromkeys((place.tenant, place.user) for place in places)
+    return [Scope(tenant, user, tuple(sorted(teams[tenant]))) for tenant, user in who]
+
+
+def _batches(moment: Moment, user: Scope, kinds: tuple[type[Any], ...]) -> Iterator[tuple[str | None, Batch]]:
+    """What a user owns, by kind, in batches of one place each."""
+    records = ((team, record) for team, record in moment.scan(user) if isinstance(record, kinds))
+    while some := list(islice(records, SIZE)):
+        by_place: dict[str | None, Batch] = {}
+        for team, record in some:
+            batch = by_place.setdefault(team, Batch())
+            list_of(batch, record).append(record)
+        yield from by_place.items()
+
+
+def list_of(batch: Batch, record: Record) -> list[Any]:
+    """The list of a batch that a record belongs in."""
+    found: list[Any] = getattr(batch, _LISTS[type(record)])
+    return found

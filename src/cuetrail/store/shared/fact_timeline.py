@@ -1,0 +1,290 @@
+"""What is believed when: the values of a single-valued predicate on one line of time, made of what was stated.
+
+A statement claims its value from when it begins until it ends, by its own words or because it was taken back. At any
+time at most one statement is believed: of those that are certain the one that was said last, else the first of the
+others. Who tells of a time speaks for when that began, so notes may come in any order; a user who states something
+himself speaks now. Of a predicate with many values each has such a line for itself: of the texts that say the same, the
+weightiest is believed, then the first, and when that is gone the next.
+
+Nothing else decides. So whatever was stated, taken back, deleted or forgotten, the rows of facts follow from the
+statements that are left: each row is a stretch of time in which a statement is believed, and has in `stated_from`,
+`stated_until` and `stated_status` what was stated, where that is something else, and in `restated` for what time it
+was last said again; of one that went with its text, that is its end.
+"""
+
+from __future__ import annotations
+
+import heapq
+from bisect import bisect_right
+from collections.abc import Container, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from cuetrail.formulas import fact_score
+from cuetrail.model import Fact, FactStatus
+from cuetrail.store.shared.fact_validity import CERTAIN, ENDED, EVER, begins, past_id, until, value_of
+
+H = TypeVar("H", bound=Hashable)
+
+
+class Stretch(NamedTuple):
+    """A time in which a statement, given by its number, is believed."""
+
+    start: int
+    end: int
+    number: int
+
+
+@dataclass(slots=True)
+class Statement(Generic[H]):
+    """A fact as it was stated, and the rows it is written in.
+
+    `last` tells statements of one moment apart, by which was said last, and `first` those that are not certain.
+    """
+
+    fact: Fact
+    rows: list[tuple[H, Fact]] = field(default_factory=list)
+    last: int = 0
+    first: int = 0
+
+    @property
+    def start(self) -> int:
+        """From when on it claims to hold."""
+        return begins(self.fact)
+
+    @property
+    def end(self) -> int:
+        """Until when it claims to hold."""
+        return until(self.fact)
+
+
+@dataclass(slots=True)
+class Row(Generic[H]):
+    """A row to be written: in place of the one under `handle`, or as a new one that is `like` another of its value."""
+
+    fact: Fact
+    handle: H | None
+    like: H | None
+
+
+def as_stated(row: Fact) -> Fact:
+    """The statement that a row is a stretch of."""
+    superseded = row.status == "superseded"
+    status = (row.stated_status or _first_status(row)) if superseded else row.status
+    end = row.valid_until if row.stated_until is None else row.stated_until
+    if superseded and row.stated_until is None:
+        end = None
+    elif end is None and status == "retracted":
+        end = begins(row)
+    start = row.valid_from if row.stated_from is None else row.stated_from
+    return replace(
+        row,
+        status=status,
+        valid_from=None if start == row.created else start,
+        valid_until=None if end == EVER else end,
+        superseded_by=None,
+        stated_from=None,
+        stated_until=None,
+        stated_status=None,
+    )
+
+
+def statements(present: Iterable[tuple[H, Fact]]) -> list[Statement[H]]:
+    """What was stated, out of the rows it is written in."""
+    found: dict[Hashable, Statement[H]] = {}
+    for handle, row in sorted(present, key=lambda pair: (begins(pair[1]), until(pair[1]), pair[1].id)):
+        fact = as_stated(row)
+        one = found.setdefault(key_of(fact), Statement(fact))
+        # The last of its rows has the latest word on what became of it.
+        one.fact = fact
+        one.rows.append((handle, row))
+    # Of what was stated at one moment that was the last, or the first if none is certain, which is believed.
+    ranked = sorted(found.values(), key=_standing)
+    for number, one in enumerate(ranked):
+        one.last, one.first = number, len(ranked) - number
+    return list(found.values())
+
+
+def _standing(one: Statement[H]) -> tuple[bool, bool, int, str]:
+    """By which of two statements of one moment it is known which one is believed where both claim to hold."""
+    held = [row for _, row in one.rows if begins(row) < until(row)]
+    return any(begins(row) == one.start for row in held), bool(held), one.start, one.fact.id
+
+
+def key_of(fact: Fact) -> tuple[Hashable, ...]:
+    """What tells two statements of one subject and predicate apart."""
+    return (value_of(fact), fact.created, begins(fact), fact.source_ref, fact.status == "retracted")
+
+
+def weight(fact: Fact) -> int:
+    """For which time a statement speaks: of two that are certain the later one counts."""
+    return max(begins(fact), fact.created) if fact.source == "user_edit" else begins(fact)
+
+
+def believed_of(facts: Sequence[Fact], single: bool) -> list[Fact]:
+    """Of facts of one subject and predicate that hold at one time those that are believed: one, or one per value."""
+    if not single:
+        first: dict[Hashable, Fact] = {}
+        for fact in facts:
+            first.setdefault(value_of(fact), fact)
+        return list(first.values())
+    sure = [fact for fact in facts if fact.confidence >= CERTAIN]
+    if sure:
+        return [max(sure, key=lambda f: (max(weight(f), f.restated or 0), f.created, f.id))]
+    return [min(facts, key=lambda f: (f.created, f.id))]
+
+
+def stretches(said: Sequence[Statement[H]], single: bool) -> list[Stretch]:
+    """What is believed when, in order. With `single` False the statements all say the same."""
+    claims = [claim for number, one in enumerate(said) for claim in _claims(number, one, single)]
+    # Later is better among the certain ones, and earlier among the others: they put an end to nothing.
+    late = {claim: rank for rank, claim in enumerate(sorted(claims, key=lambda c: c.late))}
+    early = {claim: rank for rank, claim in enumerate(sorted(claims, key=lambda c: c.early))}
+    waiting = sorted(claims, key=lambda c: c.start, reverse=True)
+    heap: list[tuple[int, int, _Claim]] = []
+    found: list[Stretch] = []
+    for start, end in pairwise(sorted({time for claim in claims for time in (claim.start, claim.end)})):
+        while waiting and waiting[-1].start <= start:
+            claim = waiting.pop()
+            heapq.heappush(heap, (0, -late[claim], claim) if claim.certain else (1, early[claim], claim))
+        while heap and heap[0][2].end <= start:
+            heapq.heappop(heap)
+        if heap:
+            number = heap[0][2].number
+            if found and (found[-1].end, found[-1].number) == (start, number):
+                start = found.pop().start
+            found.append(Stretch(start, end, number))
+    return found
+
+
+class _Claim(NamedTuple):
+    """A statement, or that it was said again, over the time it claims."""
+
+    start: int
+    end: int
+    certain: bool
+    late: tuple[Any, ...]
+    early: tuple[int, int]
+    number: int
+
+
+def _claims(number: int, one: Statement[H], single: bool) -> Iterable[_Claim]:
+    fact, certain = one.fact, one.fact.confidence >= CERTAIN
+    early = (fact.created, one.first)
+    if not single:
+        score = fact_score(fact.confidence, fact.source, 0, 0, confirmed=fact.status == "confirmed")
+        yield _Claim(one.start, one.end, True, (score, -fact.created, -one.first), early, number)
+        return
+    yield _Claim(one.start, one.end, certain, (weight(fact), fact.created, one.last), early, number)
+    if fact.restated is not None:
+        again = max(fact.restated, one.start)
+        yield _Claim(again, max(again, one.end), certain, (again, fact.created, one.last), early, number)
+
+
+def written(said: Sequence[Statement[H]], single: bool) -> tuple[list[tuple[Fact, H | None]], dict[H, Fact | None]]:
+    """What statements of one subject and predicate are to be written in: the rows to insert, each with the handle of
+    one that is like it, if there is one, and the rows that change, None for one that is to go.
+    """
+    groups: list[list[Statement[H]]] = [list(said)] if single else list(_by_value(said).values())
+    rows = [row for group in groups for row in _rows(group, single)]
+    before = {handle: row for one in said for handle, row in one.rows}
+    changed: dict[H, Fact | None] = {row.handle: row.fact for row in rows if row.handle is not None}
+    changed = {handle: fact for handle, fact in changed.items() if fact != before[handle]}
+    changed |= dict.fromkeys(before.keys() - {row.handle for row in rows})
+    return [(row.fact, row.like) for row in rows if row.handle is None], changed
+
+
+def _by_value(said: Iterable[Statement[H]]) -> dict[Hashable, list[Statement[H]]]:
+    found: dict[Hashable, list[Statement[H]]] = {}
+    for one in said:
+        found.setdefault(value_of(one.fact), []).append(one)
+    return found
+
+
+def _rows(said: Sequence[Statement[H]], single: bool) -> list[Row[H]]:
+    line = stretches(said, single)
+    times: list[list[Stretch]] = [[] for _ in said]
+    for stretch in line:
+        times[stretch.number].append(stretch)
+    made = {number: _rows_of(one, times[number]) for number, one in enumerate(said)}
+    _give_ids([row for rows in made.values() for row in rows])
+    ids = {(number, begins(row.fact)): row.fact.id for number, rows in made.items() for row in rows}
+    starts = [stretch.start for stretch in line]
+    for row in (row for rows in made.values() for row in rows if row.fact.status in ENDED):
+        end = until(row.fact)
+        after = line[bisect_right(starts, end) - 1] if line else None
+        if after is None or not after.start <= end < after.end:
+            continue
+        if row.fact.status == "retracted" and row.fact.stated_until is None and said[after.number].start == end:
+            # Something else was stated in its place when it was taken back.
+            row.fact = replace(row.fact, status="superseded", stated_status="retracted", stated_until=end)
+        if row.fact.status == "superseded":
+            row.fact = replace(row.fact, superseded_by=ids.get((after.number, after.start)))
+            row.fact = _planned(row.fact, said[after.number].fact)
+    return [row for rows in made.values() for row in rows]
+
+
+def _planned(row: Fact, after: Fact) -> Fact:
+    """The row as it stands: what is to follow on a day to come does not take its place before that day."""
+    stated = as_stated(row)
+    if until(row) <= max(row.created, after.created) or stated.status == "retracted":
+        return row
+    return replace(row, status=stated.status, stated_status=None, stated_until=until(stated))
+
+
+def _rows_of(one: Statement[H], believed: Sequence[Stretch]) -> list[Row[H]]:
+    """A row for each stretch, the last of which stays where the statement was written."""
+    times = list(believed) or [Stretch(one.start, one.start, 0)]
+    known = [pair for pair in one.rows if pair[1].object == one.fact.object]
+    like = known[-1][0] if known else None
+    rows: list[Row[H]] = []
+    for at, stretch in enumerate(reversed(times)):
+        fact = _as_row(one, stretch, last=at == 0)
+        if at < len(known):
+            handle, row = known[-1 - at]
+            fact = replace(fact, id=row.id, access_count=row.access_count, last_accessed=row.last_accessed)
+            rows.append(Row(fact, handle, None))
+        else:
+            rows.append(Row(fact, None, like))
+    return rows[::-1]
+
+
+def _as_row(one: Statement[H], stretch: Stretch, last: bool) -> Fact:
+    fact, start, end = one.fact, one.start, one.end
+    whole = stretch.end == end
+    status: FactStatus = fact.status if whole or (last and fact.status == "retracted") else "superseded"
+    as_is = EVER if status == "superseded" else stretch.end
+    return replace(
+        fact,
+        status=status,
+        valid_from=None if stretch.start == start == fact.created else stretch.start,
+        valid_until=None if stretch.end == EVER else stretch.end,
+        stated_from=None if stretch.start == start else start,
+        stated_until=None if as_is == end else end,
+        stated_status=None if status != "superseded" or fact.status == _first_status(fact) else fact.status,
+    )
+
+
+def _first_status(fact: Fact) -> FactStatus:
+    return "confirmed" if fact.source == "user_edit" else "staged"
+
+
+def _give_ids(rows: Sequence[Row[H]]) -> None:
+    """Ids for the new rows. Where the id of a value is taken, it is of the row that holds longest."""
+    taken = {row.fact.id: row for row in rows if row.handle is not None}
+    news = [row for row in rows if row.handle is None]
+    for row in sorted(news, key=lambda row: (until(row.fact), begins(row.fact)), reverse=True):
+        other = taken.get(row.fact.id)
+        if other is not None:
+            moved = row if until(other.fact) >= until(row.fact) else other
+            moved.fact = replace(moved.fact, id=_free_id(moved.fact, taken))
+            taken[moved.fact.id] = moved
+        if other is None or row is not moved:
+            taken[row.fact.id] = row
+
+
+def _free_id(fact: Fact, taken: Container[str]) -> str:
+    while (id_ := past_id(fact)) in taken:
+        fact = replace(fact, id=id_)
+    return id_

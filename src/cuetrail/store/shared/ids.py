@@ -1,0 +1,79 @@
+"""What a row is called in a scope that sees rows of several places; the same on every engine.
+
+A place is what one user keeps for himself or for one team. In a scope an id means one row: that of the place the scope
+writes to, else of the user's other places, else of a teammate, by team and owner. Every other visible row of that id
+is called `id@@owner/team` (`id@@owner` where it is private), so each has one name, and that name leads back to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+
+from cuetrail.errors import InputError
+from cuetrail.text.normalise import name_words, norm_name
+
+SIGN = "@@"
+"""Stands between an id and whose it is. No id has it in itself."""
+
+
+def first_named(carriers: Iterable[tuple[str, str, str]], each: int) -> dict[str, list[str]]:
+    """Of rows (what was asked for, name, id) the first ids by name, each once, by what was asked for.
+
+    >>> first_named([("agni", "agni (2004)", "b"), ("agni", "agni (1978)", "a"), ("agni", "agni, a god", "b")], 2)
+    {'agni': ['a', 'b']}
+    """
+    found: dict[str, list[str]] = {}
+    for asked, _, id_ in sorted(carriers):
+        if id_ not in found.setdefault(asked, []) and len(found[asked]) < each:
+            found[asked].append(id_)
+    return found
+
+
+def plain(id_: str) -> str:
+    """The id without whose it is: as its row has it."""
+    return id_.partition(SIGN)[0]
+
+
+def place_labels(named: Sequence[tuple[int, str, str]]) -> dict[int, str]:
+    """Whose each place is, given as (number, owner, team), as part of a name.
+
+    >>> place_labels([(1, "ann", ""), (2, "ann", "ops"), (3, "ann/ops", "")])
+    {1: 'ann', 2: 'ann/ops', 3: 'ann/ops@@3'}
+    """
+    seen: set[str] = set()
+    labels: dict[int, str] = {}
+    for part, owner, team in named:
+        label = f"{owner}/{team}" if team else owner
+        # A slash in somebody's name must not make two the same.
+        labels[part] = label if label not in seen else f"{label}{SIGN}{part}"
+        seen.add(label)
+    return labels
+
+
+def check_ids(ids: Iterable[str], known: Callable[[Sequence[str]], Iterable[str]]) -> None:
+    """Refuse ids that are, or could be taken for, the name of a row of another place. `known` tells which there are."""
+    named = [id_ for id_ in ids if SIGN in id_]
+    for id_ in known(named) if named else ():
+        raise InputError(
+            f"{id_!r} is of another place: its owner changes it there, by its own id and with that team as --share. "
+            "For one of your own choose another id"
+        )
+    if named:
+        raise InputError(f"{named[0]!r} cannot be an id, because {SIGN!r} is used to tell whose one is: choose another")
+
+
+def norms(name: str | None, aliases: Iterable[str]) -> frozenset[str]:
+    """The forms under which a node is found by name."""
+    return _norms(name or "", *aliases)
+
+
+# Every dream asks for those of all nodes.
+@lru_cache(maxsize=65_536)
+def _norms(*names: str) -> frozenset[str]:
+    return frozenset(norm for norm in map(norm_name, names) if norm)
+
+
+def words_of(name: str | None, aliases: Iterable[str]) -> set[str]:
+    """The words under which a node is found by parts of its names."""
+    return {word for one in (name or "", *aliases) for word in name_words(one)}

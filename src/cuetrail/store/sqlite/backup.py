@@ -1,0 +1,186 @@
+"""Backups: one consistent copy of the truth in a tar file with its checksum. Indexes are rebuilt, not kept."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+import tarfile
+import tempfile
+import uuid
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from cuetrail.errors import Busy, CorruptMemory, InputError, MemoryError_, WrongVersion
+from cuetrail.files import put
+from cuetrail.store.sqlite.connection import BUSY_SECONDS, Database, explained, sync_folder
+from cuetrail.store.sqlite.doctor import whole
+from cuetrail.store.sqlite.schema import VERSION
+
+ABOUT = "backup.json"
+TRUTH = "memory.db"
+LOG, SHARED = TRUTH + "-wal", TRUTH + "-shm"
+
+
+def save(db: Database, path: Path) -> None:
+    """Write a backup while others go on writing. It replaces `path` only when it is complete."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder: name a file for the backup, such as {path / 'memory.tar'}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".backup-") as place:
+            finished = _packed(db, Path(place), path.suffix in (".gz", ".tgz"))
+            _sync(finished)
+            put(finished, path)
+        sync_folder(path.parent)
+    except OSError as error:
+        raise MemoryError_(f"the backup cannot be written to {path}: {error}") from error
+
+
+def _packed(db: Database, place: Path, zipped: bool) -> Path:
+    copy, about, finished = place / TRUTH, place / ABOUT, place / "finished"
+    with db.connection() as view:
+        # A snapshot of one moment: later writes neither wait for it nor get into it.
+        view.execute("VACUUM INTO ?", (str(copy),))
+    about.write_text(json.dumps({"cuetrail-backup": 1, "schema": VERSION, "sha256": _sha256(copy)}), "utf-8")
+    with tarfile.open(finished, "w:gz") if zipped else tarfile.open(finished, "w") as tar:
+        for file in (about, copy):
+            tar.add(file, file.name, filter=_nameless)
+    return finished
+
+
+def _nameless(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    """The backup says nothing about the account it was made under."""
+    member.uid = member.gid = 0
+    member.uname = member.gname = ""
+    member.mode = 0o600
+    return member
+
+
+def restore(path: Path, directory: Path, replace: bool) -> Path | None:
+    """Put a backup in place of the memory in `directory`. A damaged one is kept beside it; its new path comes back.
+
+    Raises InputError when the backup is not one, is damaged, or a healthy memory is there and `replace` is False; Busy
+    when a process has that memory open.
+    """
+    made = not directory.exists()
+    directory.mkdir(parents=True, exist_ok=True)
+    try:
+        with tempfile.TemporaryDirectory(dir=directory, prefix=".restore-") as place:
+            copy = _unpacked(path, Path(place))
+            _renew(path, copy)
+            kept = _put(copy, directory, replace)
+    except BaseException:
+        if made:
+            with contextlib.suppress(OSError):
+                directory.rmdir()
+        raise
+    sync_folder(directory)
+    shutil.rmtree(directory / "index", ignore_errors=True)
+    return kept
+
+
+def _unpacked(path: Path, place: Path) -> Path:
+    """The truth out of a backup, checked. Only the two known files are read, whatever else is in there."""
+    try:
+        with tarfile.open(path) as tar:
+            for name in (ABOUT, TRUTH):
+                member = tar.extractfile(name)
+                if member is None:
+                    raise ValueError(f"{name} is not a file")
+                with member, (place / name).open("wb") as file:
+                    shutil.copyfileobj(member, file, 2**20)
+        about = json.loads((place / ABOUT).read_text("utf-8"))
+        wanted, schema = about["sha256"], int(about["schema"])
+    except FileNotFoundError:
+        raise InputError(f"there is no backup at {path}") from None
+    except (tarfile.TarError, KeyError, TypeError, ValueError, OSError, EOFError, zlib.error) as error:
+        why = "it is no tar file" if isinstance(error, tarfile.ReadError) else error
+        raise InputError(f"{path} is not a whole cuetrail backup ({why}): nothing was changed") from error
+    if wanted != _sha256(place / TRUTH):
+        raise InputError(f"{path} is damaged (its checksum does not match): nothing was changed")
+    if schema > VERSION:
+        raise WrongVersion(
+            f"{path} has schema {schema}, this cuetrail knows up to {VERSION}: upgrade with "
+            "`pip install --upgrade cuetrail`"
+        )
+    return place / TRUTH
+
+
+def _renew(path: Path, copy: Path) -> None:
+    """A new epoch, so that no index of the directory's earlier memory is taken for this one's."""
+    try:
+        with contextlib.closing(sqlite3.connect(copy, isolation_level=None)) as db:
+            db.execute("PRAGMA journal_mode = WAL").fetchall()
+            db.execute("UPDATE meta SET value = ? WHERE name = 'epoch'", (uuid.uuid4().hex,))
+    except sqlite3.Error as error:
+        raise InputError(f"{path} does not hold a memory ({error}): nothing was changed") from error
+    _sync(copy)
+
+
+def _put(copy: Path, directory: Path, replace: bool) -> Path | None:
+    """Switch over in one step. The old log goes first: SQLite would apply it to the new memory."""
+    truth = directory / TRUTH
+    healthy = _healthy(truth) if truth.exists() else None
+    if healthy and not replace:
+        raise InputError(f"{directory} already holds a memory: add --force to replace it by the backup")
+    kept = _keep(directory) if healthy is False or (healthy is None and (directory / LOG).exists()) else None
+    with _held(truth) if healthy else contextlib.nullcontext():
+        for left in (LOG, SHARED):
+            (directory / left).unlink(missing_ok=True)
+        copy.replace(truth)
+    return kept
+
+
+@contextlib.contextmanager
+def _held(truth: Path) -> Iterator[None]:
+    """Nobody has this memory open, and nobody can open it."""
+    with explained(truth), contextlib.closing(sqlite3.connect(truth, timeout=0, isolation_level=None)) as db:
+        try:
+            # To leave the log's mode SQLite needs the file for itself alone; in this locking mode it keeps it so.
+            db.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
+            db.execute("PRAGMA journal_mode = DELETE").fetchall()
+            db.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError:
+            raise Busy(f"a process has {truth.parent} open: close it first. Nothing was changed") from None
+        yield
+        db.execute("ROLLBACK")
+
+
+def _healthy(truth: Path) -> bool:
+    if not truth.stat().st_size:
+        return False
+    try:
+        address = f"{truth.absolute().as_uri()}?mode=ro"
+        with explained(truth), contextlib.closing(sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS)) as db:
+            return not any(whole(db))
+    except CorruptMemory:
+        return False
+
+
+def _keep(directory: Path) -> Path:
+    """Give a damaged memory and its log a second name, under which they stay; that of the memory comes back."""
+    kept = directory / f"{TRUTH}.damaged-{uuid.uuid4().hex[:8]}"
+    for name, ending in ((TRUTH, ""), (LOG, "-wal")):
+        place = directory / name
+        if place.exists():
+            try:
+                os.link(place, f"{kept}{ending}")
+            except OSError:
+                # This file system knows no hard links.
+                shutil.copyfile(place, f"{kept}{ending}")
+    return kept
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,567 @@
+"""Connections to `memory.db`: one writer, one reader per thread, and SQLite's errors in cuetrail's words."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+import tempfile
+import threading
+import uuid
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+from cuetrail.errors import Busy, CorruptMemory, MemoryError_
+from cuetrail.model import Scope
+from cuetrail.store.sqlite.schema import migrate
+
+T = TypeVar("T")
+
+BUSY_SECONDS = 60.0
+# How long emptying the log waits for readers, and the name of the note that it could not be emptied.
+ERASE_SECONDS = 2.0
+UNERASED = "log_to_erase"
+KEPT = "kept:"
+# Pages the log may hold before it is written back; the second while many memories are written in a row. Their ids fall
+# all over the index of ids, so a page is changed by many transactions: the longer the log, the fewer are written twice.
+LOG_PAGES = 8_192
+LONG_LOG_PAGES = 32_768
+CHUNK = 500
+# The epoch and the number of the last change, as two columns of any query.
+MOMENT = "(SELECT value FROM meta WHERE name = 'epoch'), (SELECT seq FROM sqlite_sequence WHERE name = 'changes')"
+# SQLite's primary result codes: IOERR, CORRUPT and NOTADB; a short read of a cut file is an IOERR.
+_DAMAGED_CODES = (10, 11, 26)
+_LOCKED_CODES = (5, 6)
+_READ_ONLY_CODE = 8
+_FULL_CODE = 13
+# Errors without a telling code: text that is no longer UTF-8, a schema that lost a table.
+_DAMAGED_WORDS = ("decode to UTF-8", "no such table", "no such column", "unsupported file format", "malformed")
+
+
+@contextlib.contextmanager
+def explained(path: Path, seconds: float = BUSY_SECONDS) -> Iterator[None]:
+    """Turn SQLite's errors, and those of decoding what it gave, into ones that say what to do next."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _in_our_words(path, seconds, error) from error
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise damaged(path, str(error)) from error
+
+
+def _in_our_words(path: Path, seconds: float, error: sqlite3.Error) -> MemoryError_:
+    code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+    if code in _LOCKED_CODES:
+        return Busy(f"another process has been writing to {path.parent} for over {seconds:g} s: try again later")
+    if not path.exists():
+        return gone(path)
+    if code in _DAMAGED_CODES or any(word in str(error) for word in _DAMAGED_WORDS):
+        return damaged(path, str(error))
+    if code == _READ_ONLY_CODE:
+        return MemoryError_(
+            f"{path.parent} cannot be written to, and a memory keeps its locks there even while it is only read: "
+            "make it writable for you, or copy it to a place that is"
+        )
+    if code == _FULL_CODE:
+        return MemoryError_(f"there is no space left for {path}: free some and try again. Nothing was changed")
+    if "closed database" in str(error):
+        return closed(path)
+    return MemoryError_(f"{path}: {error}. If it stays so, run `cuetrail doctor --memory {path.parent}`")
+
+
+def damaged(path: Path, what: str) -> CorruptMemory:
+    """The error for a damaged truth; nothing has been written to the file."""
+    return CorruptMemory(
+        f"{path} is damaged ({what}). It was left as it is. Put back a backup with "
+        f"`cuetrail restore BACKUP --memory {path.parent}`"
+    )
+
+
+def gone(path: Path) -> MemoryError_:
+    """The error for a memory that was deleted or replaced while it was open."""
+    return MemoryError_(f"{path} was deleted, moved or replaced while it was open: close this memory and open it again")
+
+
+def closed(path: Path) -> MemoryError_:
+    """The error for using a memory after `close`."""
+    return MemoryError_(f"the memory in {path.parent} was closed: open it again")
+
+
+class Connection(sqlite3.Connection):
+    """A connection with room for what was read and holds until another connection writes; see `unchanged`."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._kept: dict[Any, Any] = {}
+        self._version: int | None = None
+
+    def unchanged(self) -> dict[Any, Any]:
+        """What was kept since another connection last wrote: empty if it has since. What this one writes does not
+        count, so only what it never writes may be kept.
+        """
+        (version,) = self.execute("PRAGMA data_version").fetchone()
+        if version != self._version:
+            self._kept, self._version = {}, version
+        return self._kept
+
+
+class _Reader:
+    """A reading connection and how many are at work on it. It is closed when its thread has ended."""
+
+    __slots__ = ("__weakref__", "db", "users")
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self.db = db
+        self.users = 0
+        weakref.finalize(self, db.close).atexit = False
+
+
+class _Looking:
+    """The context of `Database.looking`: a class, because it is entered on every search and a generator costs more."""
+
+    __slots__ = ("_database", "_reader")
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def __enter__(self) -> sqlite3.Connection:
+        try:
+            self._reader = self._database._taken()
+        except (sqlite3.Error, ValueError) as error:
+            self._database._explain(error)
+            raise
+        return self._reader.db
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._database._given_back(self._reader)
+        if error is not None:
+            self._database._explain(error)
+
+
+class Database:
+    """`memory.db`, opened for one process. Threads may share it; SQLite's locks keep processes apart.
+
+    Opening and reading write nothing into the file. `memory.db` is never opened but by SQLite: closing any other
+    handle would drop the locks that this process holds on it.
+    """
+
+    def __init__(self, directory: Path, busy_seconds: float | None = None) -> None:
+        self.path = directory / "memory.db"
+        self.busy_seconds = BUSY_SECONDS if busy_seconds is None else busy_seconds
+        self.write_lock = threading.RLock()
+        self._local = threading.local()
+        self._guard = threading.Lock()
+        self._readers: weakref.WeakSet[_Reader] = weakref.WeakSet()
+        self._closing: list[Callable[[], None]] = []
+        self._open = True
+        self._damaged = False
+        with explained(self.path, self.busy_seconds):
+            try:
+                _make_if_missing(self.path)
+            except OSError as error:
+                raise MemoryError_(f"no memory can be made in {directory}: {error}") from error
+            self._place = self._where()
+            self._probe = self._examined()
+            try:
+                self.writer = self._connect()
+                if self.writer.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+                    self.writer.execute("PRAGMA journal_mode = WAL").fetchall()
+                migrate(self.writer)
+            except BaseException:
+                # The writer goes first: as long as another connection is open it does not write its log back.
+                if hasattr(self, "writer"):
+                    self.writer.close()
+                self._probe.close()
+                raise
+
+    def _examined(self) -> sqlite3.Connection:
+        """A connection that cannot write, after a first look that found nothing wrong."""
+        db = sqlite3.connect(
+            f"{self.path.absolute().as_uri()}?mode=ro", uri=True, timeout=self.busy_seconds, check_same_thread=False
+        )
+        try:
+            if not self.path.stat().st_size or not db.execute("PRAGMA user_version").fetchone()[0]:
+                raise damaged(self.path, "it has lost its content")
+            if meta(db, "epoch") is None or meta(db, "next_key") is None:
+                raise damaged(self.path, "its first table is not whole")
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _connect(
+        self, synchronous: str = "FULL", kind: type[sqlite3.Connection] = sqlite3.Connection
+    ) -> sqlite3.Connection:
+        db = sqlite3.connect(
+            self.path, timeout=self.busy_seconds, isolation_level=None, check_same_thread=False, factory=kind
+        )
+        # FULL: an acknowledged write survives a power cut; NORMAL: the end of this process. secure_delete: forgotten
+        # bytes are overwritten.
+        # A longer log before it is written back: pages that many writes touch are then written back once.
+        for pragma in (
+            f"synchronous = {synchronous}",
+            "secure_delete = ON",
+            "cache_size = -131072",
+            "temp_store = MEMORY",
+            f"wal_autocheckpoint = {LOG_PAGES}",
+        ):
+            db.execute(f"PRAGMA {pragma}").fetchall()
+        return db
+
+    def _where(self) -> tuple[int, int]:
+        try:
+            found = os.stat(self.path)  # noqa: PTH116  # half the time of Path.stat, on every read
+        except FileNotFoundError:
+            return (0, 0)
+        return (found.st_dev, found.st_ino)
+
+    def _check_place(self) -> None:
+        if not self._open:
+            raise closed(self.path)
+        if self._where() != self._place:
+            raise gone(self.path)
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException as error:
+            self._explain(error)
+            raise
+
+    def _explain(self, error: BaseException) -> None:
+        """Raise the error in our words if it is SQLite's; remember that the truth is damaged if it says so."""
+        try:
+            with explained(self.path, self.busy_seconds):
+                raise error
+        except CorruptMemory:
+            self._damaged = True
+            raise
+        except BaseException as same:
+            if same is not error:
+                raise
+
+    def looking(self) -> _Looking:
+        """This thread's reading connection, for single statements. `close` does not wait: the last user closes it."""
+        return _Looking(self)
+
+    def _taken(self) -> _Reader:
+        reader: _Reader | None = getattr(self._local, "reader", None)
+        with self._guard:
+            self._check_place()
+            if reader is None:
+                reader = self._local.reader = _Reader(self._connect("NORMAL", Connection))
+                self._readers.add(reader)
+            reader.users += 1
+        return reader
+
+    def _given_back(self, reader: _Reader) -> None:
+        with self._guard:
+            reader.users -= 1
+            if not self._open and not reader.users:
+                reader.db.close()
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """One consistent view for several statements. Nested calls share the outer view."""
+        with self.looking() as db:
+            if db.in_transaction:
+                yield db
+                return
+            db.execute("BEGIN")
+            try:
+                yield db
+            finally:
+                _end(db)
+
+    @contextlib.contextmanager
+    def fresh(self) -> Iterator[sqlite3.Connection]:
+        """A view as of now, also inside an older one."""
+        with self.looking() as db:
+            nested = db.in_transaction
+        if not nested:
+            with self.reading() as db:
+                yield db
+            return
+        with self.apart() as db:
+            yield db
+
+    @contextlib.contextmanager
+    def apart(self) -> Iterator[sqlite3.Connection]:
+        """A view of its own: other reads of this thread do not share it. For views that are left open for long."""
+        with self.connection() as db:
+            db.execute("BEGIN")
+            yield db
+
+    @contextlib.contextmanager
+    def connection(self) -> Iterator[sqlite3.Connection]:
+        """A connection of its own, outside any view."""
+        with self._explained():
+            self._check_place()
+            with contextlib.closing(self._connect()) as db:
+                yield db
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction: committed if the block ends, rolled back if it raises."""
+        with self.write_lock, self._explained():
+            self._check_place()
+            self.writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield self.writer
+                due = meta(self.writer, UNERASED) is not None
+                self.writer.execute("COMMIT")
+            except BaseException:
+                if self.writer.in_transaction:
+                    self.writer.execute("ROLLBACK")
+                raise
+            if due:
+                self._erase(0)
+
+    @contextlib.contextmanager
+    def jotting(self) -> Iterator[sqlite3.Connection]:
+        """A transaction for what may be lost in a power cut: it waits neither for the disk nor for another writer.
+
+        It is made on this thread's reading connection: a write on another one would cost that its whole cache. Raises
+        Busy at once when someone else is writing.
+        """
+        if not self.write_lock.acquire(blocking=False):
+            raise Busy(f"another thread is writing to {self.path.parent}")
+        try:
+            with self.looking() as db:
+                if db.in_transaction:
+                    raise Busy(f"this thread is reading from {self.path.parent}")
+                self._begin_at_once(db)
+                try:
+                    yield db
+                    due = meta(db, UNERASED) is not None
+                    db.execute("COMMIT")
+                except BaseException:
+                    _undo(db)
+                    raise
+            if due:
+                with self._explained():
+                    self._erase(0)
+        finally:
+            self.write_lock.release()
+
+    def _begin_at_once(self, db: sqlite3.Connection) -> None:
+        db.execute("PRAGMA busy_timeout = 0")
+        try:
+            db.execute("BEGIN IMMEDIATE")
+        finally:
+            db.execute(f"PRAGMA busy_timeout = {int(self.busy_seconds * 1000)}")
+
+    @contextlib.contextmanager
+    def long_log(self) -> Iterator[None]:
+        """Let the log grow while much is written."""
+        with self._explained():
+            self.writer.execute(f"PRAGMA wal_autocheckpoint = {LONG_LOG_PAGES}")
+        try:
+            yield
+        finally:
+            with contextlib.suppress(sqlite3.Error):
+                self.writer.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
+
+    def erase_log(self) -> bool:
+        """Move the write-ahead log into `memory.db` and empty it, so that no forgotten byte stays in it.
+
+        False when a reader still needs it; then every later write, in any process, tries again.
+        """
+        with self.write_lock, self._explained():
+            self._check_place()
+            return self._erase(min(ERASE_SECONDS, self.busy_seconds))
+
+    def _erase(self, seconds: float) -> bool:
+        self.writer.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+        try:
+            busy, _, _ = self.writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        finally:
+            self.writer.execute(f"PRAGMA busy_timeout = {int(self.busy_seconds * 1000)}")
+        if busy:
+            self.writer.execute("INSERT OR IGNORE INTO meta VALUES (?, 1)", (UNERASED,))
+        else:
+            self.writer.execute("DELETE FROM meta WHERE name = ?", (UNERASED,))
+        return not busy
+
+    def on_close(self, release: Callable[[], None]) -> None:
+        """Have what was derived from this database let go of its files together with it."""
+        self._closing.append(release)
+
+    def close(self) -> None:
+        """Close every connection; one that another thread is reading from is closed when it has finished."""
+        with self.write_lock:
+            with self._guard:
+                if not self._open:
+                    return
+                self._open = False
+                idle = [reader for reader in self._readers if not reader.users]
+            # The last connection to go writes the log back into `memory.db`. A damaged file stays as it is: the last
+            # one is then the one that cannot write.
+            connections = [reader.db for reader in idle] + [self.writer]
+            for db in [*connections, self._probe] if self._damaged else [self._probe, *connections]:
+                with contextlib.suppress(sqlite3.Error):
+                    db.close()
+        for release in self._closing:
+            release()
+
+
+def _undo(db: sqlite3.Connection) -> None:
+    if db.in_transaction:
+        db.execute("ROLLBACK")
+
+
+def _end(db: sqlite3.Connection) -> None:
+    """End a reading transaction; after some errors SQLite has done so itself."""
+    if db.in_transaction:
+        db.execute("COMMIT")
+
+
+def _make_if_missing(path: Path) -> None:
+    """Make a new memory beside its place and put it there whole, so that no process ever sees half of one."""
+    log = path.with_name(path.name + "-wal")
+    # Looked at before the file itself: a log appears only after it.
+    left = log.exists() and log.stat().st_size > 0
+    if path.exists():
+        return
+    if left:
+        raise damaged(path, f"it is missing, only {log.name} is there")
+    if (path.parent / "index" / "text" / "state.json").exists() and not path.exists():
+        raise damaged(path, "it is missing, only its index is there; delete that to begin anew")
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".new-") as place:
+        new = Path(place) / path.name
+        with contextlib.closing(sqlite3.connect(new, isolation_level=None)) as db:
+            db.execute("PRAGMA journal_mode = WAL").fetchall()
+            migrate(db)
+            db.execute("INSERT INTO meta VALUES ('epoch', ?), ('next_key', 1)", (uuid.uuid4().hex,))
+        try:
+            os.link(new, path)
+        except FileExistsError:
+            return
+        except OSError:
+            # This file system knows no hard links.
+            if not path.exists():
+                new.replace(path)
+    sync_folder(path.parent)
+
+
+def sync_folder(path: Path) -> None:
+    """Make new names in a folder survive a power cut, where the system can do that."""
+    with contextlib.suppress(OSError):
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def meta(db: sqlite3.Connection, name: str) -> Any:
+    """A value of the meta table, None when absent."""
+    row = db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+    return row[0] if row else None
+
+
+def head(db: sqlite3.Connection) -> int:
+    """The number of the last change."""
+    row = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'changes'").fetchone()
+    return int(row[0]) if row else 0
+
+
+def moment(db: sqlite3.Connection) -> tuple[str, int]:
+    """The memory's epoch and the number of the last change: what an index must have seen."""
+    epoch, seq = db.execute(f"SELECT {MOMENT}").fetchone()
+    return str(epoch), int(seq or 0)
+
+
+def changes_since(db: sqlite3.Connection, seq: int, mark: int, vectors: bool = True) -> list[tuple[int, int]] | None:
+    """Runs of keys changed after `seq`, joined and in order; None when the log no longer tells.
+
+    That is when it was shortened beyond `seq`, or when `seq` was another change then, with another mark. Without
+    `vectors`, changes of vectors alone are left out; with them, those of labels alone.
+    """
+    last = head(db)
+    oldest = db.execute("SELECT min(seq) FROM changes").fetchone()[0]
+    if seq > last or (seq < last and (oldest is None or oldest > seq + 1)):
+        return None
+    if mark_of(db, seq) not in (None, mark):
+        return None
+    other = "labels_only" if vectors else "vectors_only"
+    return joined(db.execute(f"SELECT low, high FROM changes WHERE seq > ? AND {other} = 0 ORDER BY low", (seq,)))
+
+
+def joined(runs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Runs in order, with those that touch made one."""
+    found: list[tuple[int, int]] = []
+    for low, high in runs:
+        if found and low <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(high, found[-1][1]))
+        else:
+            found.append((low, high))
+    return found
+
+
+def mark_of(db: sqlite3.Connection, seq: int) -> int | None:
+    """The random mark of a change, None when it is no longer in the log."""
+    row = db.execute("SELECT mark FROM changes WHERE seq = ?", (seq,)).fetchone()
+    return row[0] if row else None
+
+
+def take_keys(db: sqlite3.Connection, count: int) -> int:
+    """Reserve `count` keys; the first of them comes back."""
+    first = int(meta(db, "next_key"))
+    db.execute("UPDATE meta SET value = ? WHERE name = 'next_key'", (first + count,))
+    return first
+
+
+def log_changes(
+    db: sqlite3.Connection,
+    keys: Iterable[int],
+    vectors_only: bool = False,
+    labels_only: bool = False,
+    dreamt: str | None = None,
+) -> None:
+    """Append changed node keys to the log, as runs of consecutive keys.
+
+    `vectors_only`: the nodes are as they were. `labels_only`: their texts are. `dreamt`: the pass that did it.
+    """
+    runs: list[tuple[int, int]] = []
+    for key in sorted(set(keys)):
+        if runs and runs[-1][1] == key - 1:
+            runs[-1] = (runs[-1][0], key)
+        else:
+            runs.append((key, key))
+    changes = [(low, high, vectors_only, labels_only, dreamt) for low, high in runs]
+    query = "INSERT INTO changes (low, high, vectors_only, labels_only, dreamt) VALUES (?, ?, ?, ?, ?)"
+    db.executemany(query, changes)
+
+
+def another_version(db: sqlite3.Connection, part: int | None = None) -> None:
+    """Say that a place, or any place (None), is no longer as it was: what was made of it is of before."""
+    db.execute("UPDATE parts SET version = version + 1 WHERE ?1 IS NULL OR part = ?1", (part,))
+
+
+def own_part(db: sqlite3.Connection, scope: Scope) -> int:
+    """The part this scope writes to, made on first use. Needs a write transaction."""
+    row = (scope.tenant, scope.user, scope.share or "")
+    db.execute("INSERT OR IGNORE INTO parts (tenant, owner, team) VALUES (?, ?, ?)", row)
+    # A user may change what he has in other places as well.
+    db.execute("UPDATE parts SET version = version + 1 WHERE tenant = ? AND owner = ?", row[:2])
+    found = db.execute("SELECT part FROM parts WHERE tenant = ? AND owner = ? AND team = ?", row).fetchone()
+    return int(found[0])
+
+
+def chunks(items: Sequence[T], size: int = CHUNK) -> Iterator[Sequence[T]]:
+    """Slices of at most `size`, to stay below SQLite's limit of parameters."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+def marks(count: int) -> str:
+    """`?,?,?` for an IN list."""
+    return ",".join("?" * count)

@@ -1,0 +1,432 @@
+"""What dreaming reads from the truth: the changes of one place since a pass last looked, and the passes' ledger."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from operator import itemgetter
+from typing import Any
+
+from cuetrail.model import DAY, Fact, Scope, Tag, Where
+from cuetrail.model.lifecycle import SEMANTIC
+from cuetrail.store.dream_port import (
+    DREAMT,
+    NOTHING,
+    Atom,
+    Book,
+    Brief,
+    Living,
+    Mark,
+    Named,
+    Row,
+    Saved,
+    Slice,
+    Writes,
+    hashed,
+    unbegun,
+)
+from cuetrail.store.shared.ids import norms
+from cuetrail.store.sqlite import facts, rows
+from cuetrail.store.sqlite.connection import CHUNK, Database, chunks, head, joined, mark_of, marks, own_part
+from cuetrail.store.sqlite.dream import writes as dreamwrite
+from cuetrail.store.sqlite.index.text.text_index import TextIndex
+from cuetrail.store.sqlite.index.text.text_search import TextSearch
+from cuetrail.store.sqlite.schema import IS_FOUND, IS_NAMED
+from cuetrail.store.sqlite.write import usage
+from cuetrail.text.analyser import is_findable
+
+Runs = list[tuple[int, int]]
+
+# Above every key.
+END = 2**62
+_NONE = frozenset[str]()
+# Only what is not in quarantine is dreamt of.
+_ATOMS = "n.part = ? AND n.kind = 'atom' AND n.provenance <> 'quarantine'"
+# The columns of a node as its checksum has them, and the path of its file.
+_ROWS = "SELECT n.*, s.path FROM nodes n LEFT JOIN sources s ON s.source = n.source"
+_LEDGER = "SELECT first, second, third, fourth FROM ledger WHERE part = ? AND book = ?"
+# Left to itself SQLite prefers the table, of which it would read the whole book.
+_BY_SECOND = _LEDGER.replace("ledger", "ledger INDEXED BY ledger_by_second")
+# Of a row of four numbers, without a call of Python's own.
+_as_row: Callable[[Iterable[int]], Row] = partial(tuple.__new__, Row)
+_as_named: Callable[[Iterable[Any]], Named] = partial(tuple.__new__, Named)
+# In the words of the index, which has all it asks for: no row of the table is read.
+NAMED = (
+    f"SELECT key, id, kind, name, aliases, {IS_FOUND} FROM nodes INDEXED BY nodes_named"
+    f" WHERE part + 0 = ? AND {IS_NAMED} AND provenance <> 'quarantine' AND kind NOT IN ({marks(len(DREAMT))})"
+)
+
+
+class LocalDreaming:
+    """One pass in one place of a local memory."""
+
+    def __init__(self, db: Database, index: TextIndex, scope: Scope, name: str) -> None:
+        self.db = db
+        self.index = index
+        self.scope = scope
+        self.name = name
+        self._tags: dict[str, Tag] = {}
+        self._runs: tuple[Mark, Runs] | None = None
+        with db.reading() as view:
+            found = view.execute(
+                "SELECT part FROM parts WHERE tenant = ? AND owner = ? AND team = ?",
+                (scope.tenant, scope.user, scope.share or ""),
+            ).fetchone()
+            # No part has this number, so of a place in which nothing was written nothing is read.
+            self.part: int = found[0] if found else -1
+            self.head = head(view)
+            self.head_mark = mark_of(view, self.head) or 0
+            seen = view.execute("SELECT upto FROM dreams WHERE part = ? AND pass = ?", (self.part, name)).fetchone()
+            self.seen: int = seen[0] if seen else NOTHING
+
+    # --- what changed
+
+    def begun(self, version: str) -> bool:
+        """Whether the pass, in this version, has settled anything here."""
+        with self.db.reading() as db:
+            return _mark(db, self.part, self.name, version).upto != NOTHING
+
+    def idle(self, version: str) -> bool:
+        """Whether nothing at all has changed in this memory since the pass was through."""
+        with self.db.reading() as db:
+            mark = _mark(db, self.part, self.name, version)
+        # Of a log that has been read by all and thrown away the mark is not known.
+        return (mark.done, mark.after) == (self.head, 0) and self.head_mark in (0, mark.done_mark)
+
+    def slice(self, version: str, limit: int, listens: Sequence[str] = (), behind: Mark | None = None) -> Slice | None:
+        """The next atoms that changed since the pass last looked, None when there are none.
+
+        What dreams changed counts only if a pass it `listens` to did. The slice before this one may be yet to be saved:
+        then `behind` is its mark.
+        """
+        with self.db.reading() as db:
+            mark = behind or _mark(db, self.part, self.name, version)
+            continued = mark.upto > mark.done
+            if not continued:
+                if mark.done == self.head:
+                    return None
+                mark = mark._replace(upto=self.head, upto_mark=self.head_mark)
+            runs = self._changed(db, mark, listens)
+            if not runs and not continued:
+                return None
+            atoms, covered = self._read(db, runs, limit)
+        left = sum(high - low + 1 for low, high in runs) - sum(high - low + 1 for low, high in covered)
+        if covered == runs:
+            mark = Mark(version, mark.upto, mark.upto_mark, mark.upto, mark.upto_mark, 0)
+        else:
+            mark = mark._replace(after=covered[-1][1])
+        return Slice(atoms, covered, mark, left)
+
+    def _changed(self, db: sqlite3.Connection, mark: Mark, listens: Sequence[str]) -> Runs:
+        """The runs of keys that are still to be looked at."""
+        stage = mark._replace(after=0)
+        if self._runs is None or self._runs[0] != stage:
+            newest = db.execute("SELECT max(key) FROM nodes").fetchone()[0] or 0
+            known = _logged(db, mark, listens)
+            self._runs = (stage, [(1, newest)] if known is None else known)
+        return [(max(low, mark.after + 1), high) for low, high in self._runs[1] if high > mark.after]
+
+    def _read(self, db: sqlite3.Connection, runs: Runs, limit: int) -> tuple[list[Atom], Runs]:
+        """Up to `limit` atoms of these runs, and the runs as far as they were read."""
+        if sum(high - low + 1 for low, high in runs) <= min(limit, CHUNK):
+            keys = [key for low, high in runs for key in range(low, high + 1)]
+            query = f"{_ROWS} WHERE {_ATOMS} AND n.key IN ({marks(len(keys))}) ORDER BY n.key"
+            return [self._atom(row) for row in db.execute(query, (self.part, *keys))], runs
+        atoms: list[Atom] = []
+        covered: Runs = []
+        query = f"{_ROWS} WHERE {_ATOMS} AND n.key BETWEEN ? AND ? ORDER BY n.key LIMIT ?"
+        for low, high in runs:
+            room = limit - len(atoms)
+            if room <= 0:
+                break
+            found = [self._atom(row) for row in db.execute(query, (self.part, low, high, room))]
+            atoms += found
+            covered.append((low, found[-1].key if len(found) == room else high))
+        return atoms, covered
+
+    # --- nodes
+
+    def count(self) -> int:
+        """How many atoms there are, about: for progress."""
+        with self.db.reading() as db:
+            return int(db.execute(f"SELECT count(*) FROM nodes n WHERE {_ATOMS}", (self.part,)).fetchone()[0])
+
+    def texts(self, after: int, limit: int) -> list[tuple[int, str]]:
+        """The next atoms behind a key, with their texts alone."""
+        query = f"SELECT n.key, n.text FROM nodes n WHERE {_ATOMS} AND n.key > ? ORDER BY n.key LIMIT ?"
+        with self.db.reading() as db:
+            return db.execute(query, (self.part, after, limit)).fetchall()
+
+    def holding(self, names: Collection[str]) -> set[int] | None:
+        """Keys of the atoms that had one of these names as whole words when the pass last looked, and perhaps of a few
+        others; None when the index does not tell.
+        """
+        view = self.index.at_hand(self.seen)
+        if view is None or not all(map(is_findable, names)):
+            return None
+        where = Where(kinds=("atom",), quarantined=True, archived=True)
+        return TextSearch(view, self.index.analyser, [self.part], where).saying(names)
+
+    def atoms(self, keys: Collection[int]) -> list[Atom]:
+        """Those of these keys that are atoms here, by key."""
+        found: list[Atom] = []
+        with self.db.reading() as db:
+            for some in chunks(sorted(keys)):
+                query = f"{_ROWS} WHERE {_ATOMS} AND n.key IN ({marks(len(some))}) ORDER BY n.key"
+                found += [self._atom(row) for row in db.execute(query, (self.part, *some))]
+        return found
+
+    def _atom(self, row: tuple[Any, ...]) -> Atom:
+        items = rows.packed_tags(row[8]) if row[8] else None
+        tags = tuple([self._tag(item) for item in items]) if items else ()
+        key, id_, text, at, props, path = row[0], row[2], row[5], row[11], row[14], row[19]
+        if props is None:
+            return Atom(key, id_, text, at, path, tags, _NONE, row)
+        is_day = f'"{DAY}"' in props and json.loads(props).get(DAY) is True
+        return Atom(key, id_, text, at, path, tags, _borrowed(props), row, is_day)
+
+    def _tag(self, item: str) -> Tag:
+        """The tag packed in a text. The same few tags come again and again, so each is made once."""
+        tag = self._tags.get(item)
+        if tag is None:
+            tag = self._tags[item] = rows.unpack_tag(item)
+        return tag
+
+    def names(self) -> list[Named]:
+        """Every name of a word or more that leads to a node of this place, by name and id."""
+        with self.db.reading() as db:
+            rows = db.execute(NAMED, (self.part, *DREAMT)).fetchall()
+        found = [
+            _as_named((norm, key, id_, kind, name, bool(is_found)))
+            for key, id_, kind, name, aliases, is_found in rows
+            for norm in norms(name, json.loads(aliases) if aliases else ())
+        ]
+        return sorted(found, key=itemgetter(0, 2))
+
+    def tags(self) -> list[str]:
+        """The tags that people, files or rules gave; not those that came with the time or by infection."""
+        with self.db.reading() as db:
+            query = "SELECT name FROM given_tags WHERE part = ? ORDER BY name"
+            return [name for (name,) in db.execute(query, (self.part,))]
+
+    def carriers(self, tags: Collection[int]) -> list[int]:
+        """Keys of the atoms here that carry a tag whose name has one of these hashes."""
+        found: set[int] = set()
+        if not tags:
+            return []
+        query = f"SELECT n.key FROM node_labels x JOIN nodes n ON n.key = x.key WHERE x.label = ? AND {_ATOMS}"
+        with self.db.reading() as db:
+            labels = db.execute("SELECT label, name FROM labels WHERE what = 't'")
+            for label in [label for label, name in labels if hashed(name) in tags]:
+                found.update(key for (key,) in db.execute(query, (label, self.part)))
+        return sorted(found)
+
+    def nodes(self, keys: Collection[int]) -> dict[int, Brief]:
+        """Those of these keys that are nodes of this place."""
+        found: dict[int, Brief] = {}
+        with self.db.reading() as db:
+            for some in chunks(sorted(keys)):
+                query = (
+                    "SELECT n.key, n.id, n.kind, n.at, s.path FROM nodes n LEFT JOIN sources s ON s.source = n.source"
+                    f" WHERE n.part = ? AND n.key IN ({marks(len(some))})"
+                )
+                found.update((row[0], Brief(*row[1:])) for row in db.execute(query, (self.part, *some)))
+        return found
+
+    def keys(self, ids: Collection[str]) -> dict[str, int]:
+        """The keys of those of these ids that are of nodes in this place."""
+        found: dict[str, int] = {}
+        with self.db.reading() as db:
+            for some in chunks(sorted(ids)):
+                query = f"SELECT id, key FROM nodes WHERE part = ? AND id IN ({marks(len(some))})"
+                found.update(db.execute(query, (self.part, *some)).fetchall())
+        return found
+
+    def sources(self, keys: Collection[int]) -> dict[int, int]:
+        """For atoms that came from a file, the node of that file."""
+        found: dict[int, int] = {}
+        with self.db.reading() as db:
+            for some in chunks(sorted(keys)):
+                query = (
+                    "SELECT n.key, t.key FROM nodes n JOIN nodes t ON t.source = n.source AND t.seq = -1"
+                    f" WHERE t.kind = 'source' AND t.part = ? AND n.key IN ({marks(len(some))}) ORDER BY t.key DESC"
+                )
+                found.update(db.execute(query, (self.part, *some)).fetchall())
+        return found
+
+    def joined(self, keys: Collection[int]) -> set[tuple[int, int]]:
+        """(atom, node) where a name or link in the atom was made an edge when it was taken in."""
+        found: set[tuple[int, int]] = set()
+        with self.db.reading() as db:
+            for some in chunks(sorted(keys)):
+                query = (
+                    "SELECT a.node, a.other FROM adjacency a JOIN edges e ON e.key = a.edge"
+                    f" WHERE a.node IN ({marks(len(some))}) AND a.outgoing = 1 AND a.part = ? AND e.via LIKE 'name:%'"
+                )
+                found.update(db.execute(query, (*some, self.part)).fetchall())
+        return found
+
+    def lives(self, before: int, after: int, limit: int) -> list[Living]:
+        """The next nodes behind a key whose life is no newborn's and was last settled or used before a time."""
+        with self.db.reading() as db:
+            return usage.living(db, self.part, before, after, limit)
+
+    def awake(self, book: Book) -> list[int]:
+        """People, concepts and entities that somebody has used and that are second in a row of a book, by key."""
+        query = (
+            "SELECT f.key FROM life f CROSS JOIN nodes n ON n.key = f.key WHERE f.state IN ('active', 'core')"
+            f" AND n.part = ? AND n.kind IN ({marks(len(SEMANTIC))}) AND n.provenance <> 'quarantine' AND EXISTS ("
+            "SELECT 1 FROM ledger INDEXED BY ledger_by_second WHERE part = n.part AND book = ? AND second = f.key)"
+            " ORDER BY f.key"
+        )
+        with self.db.reading() as db:
+            return [key for (key,) in db.execute(query, (self.part, *SEMANTIC, book))]
+
+    def expired(self, now: int, limit: int) -> list[str]:
+        """Ids of notes of this place whose time is over, by id."""
+        query = "SELECT id FROM notes WHERE part = ? AND expires <= ? ORDER BY expires, id LIMIT ?"
+        with self.db.reading() as db:
+            return [id_ for (id_,) in db.execute(query, (self.part, now, limit))]
+
+    def ageing(self, before: int, after: str, limit: int) -> list[Fact]:
+        """Active facts behind this id that may be promoted or retracted."""
+        with self.db.reading() as db:
+            return facts.ageing(db, self.part, before, after, limit)
+
+    # --- the ledger
+
+    def by_first(self, book: Book, firsts: Collection[int]) -> list[Row]:
+        """The rows with one of these first numbers."""
+        found: list[Row] = []
+        with self.db.reading() as db:
+            for some in chunks(sorted(firsts)):
+                query = f"{_LEDGER} AND first IN ({marks(len(some))})"
+                found += map(_as_row, db.execute(query, (self.part, book, *some)))
+        return found
+
+    def by_second(self, book: Book, seconds: Collection[int], each: int | None = None) -> list[Row]:
+        """The rows with one of these second numbers; of each number at most `each`."""
+        found: list[Row] = []
+        query = f"{_BY_SECOND} AND second = ? LIMIT ?"
+        # Most phrases of a text are nobody else's: which have a row at all is asked of all at once.
+        there = (
+            "SELECT j.value FROM json_each(?3) j WHERE EXISTS (SELECT 1 FROM ledger INDEXED BY ledger_by_second"
+            " WHERE part = ?1 AND book = ?2 AND second = j.value)"
+        )
+        with self.db.reading() as db:
+            for (second,) in db.execute(there, (self.part, book, json.dumps(sorted(seconds)))).fetchall():
+                rows = db.execute(query, (self.part, book, second, -1 if each is None else each))
+                found += map(_as_row, rows)
+        return found
+
+    def firsts(self, book: Book, seconds: Collection[int]) -> dict[int, list[int]]:
+        """For each of these second numbers that has rows, their first numbers."""
+        # As a list per number rather than a row per pair: what names say is said a hundred times.
+        query = (
+            "SELECT second, json_group_array(first) FROM ledger INDEXED BY ledger_by_second"
+            " WHERE part = ? AND book = ? AND second IN (SELECT value FROM json_each(?)) GROUP BY second"
+        )
+        with self.db.reading() as db:
+            found = db.execute(query, (self.part, book, json.dumps(sorted(seconds))))
+            return {second: json.loads(firsts) for second, firsts in found}
+
+    def beside(self, book: Book, seconds: Collection[int]) -> list[tuple[int, int]]:
+        """First and second number of each row whose first number a row with one of these second numbers has, too."""
+        query = (
+            "SELECT first, second FROM ledger WHERE part = ?1 AND book = ?2 AND first IN ("
+            "SELECT first FROM ledger INDEXED BY ledger_by_second WHERE part = ?1 AND book = ?2"
+            " AND second IN (SELECT value FROM json_each(?3))) ORDER BY first, second"
+        )
+        with self.db.reading() as db:
+            return db.execute(query, (self.part, book, json.dumps(sorted(seconds)))).fetchall()
+
+    def within(self, book: Book, runs: Sequence[tuple[int, int]]) -> list[Row]:
+        """The rows whose first number lies in one of these runs."""
+        found: list[Row] = []
+        with self.db.reading() as db:
+            for run in runs:
+                found += map(_as_row, db.execute(f"{_LEDGER} AND first BETWEEN ? AND ?", (self.part, book, *run)))
+        return found
+
+    def between(self, book: Book, low: int, high: int) -> list[Row]:
+        """The rows whose second number lies from `low` to `high`, by second and first."""
+        with self.db.reading() as db:
+            query = f"{_BY_SECOND} AND second BETWEEN ? AND ? ORDER BY second, first"
+            return [Row(*row) for row in db.execute(query, (self.part, book, low, high))]
+
+    def seconds(self, book: Book, start: int, backwards: bool, limit: int) -> list[int]:
+        """The different second numbers from `start` on, or from it back."""
+        sign, order = ("<=", "DESC") if backwards else (">=", "ASC")
+        query = (
+            "SELECT DISTINCT second FROM ledger WHERE part = ? AND book = ?"
+            f" AND second {sign} ? ORDER BY second {order} LIMIT ?"
+        )
+        with self.db.reading() as db:
+            return [second for (second,) in db.execute(query, (self.part, book, start, limit))]
+
+    def all(self, book: Book, limit: int | None = None) -> list[Row]:
+        """The rows of a book, by first and second number."""
+        with self.db.reading() as db:
+            found = db.execute(
+                f"{_LEDGER} ORDER BY first, second LIMIT ?", (self.part, book, -1 if limit is None else limit)
+            )
+            return list(map(_as_row, found))
+
+    # --- writing
+
+    def save(self, writes: Writes) -> Saved:
+        """Write it all or nothing."""
+        with self.db.writing() as db:
+            return dreamwrite.save(db, self.db.path, self.scope, self.part, self.name, writes)
+
+
+def rest(db: sqlite3.Connection, scope: Scope, listens: Mapping[str, Sequence[str]]) -> None:
+    """Let the passes that are through count what dreams changed as seen, so that the next dream has nothing to read."""
+    part = own_part(db, scope)
+    last, mark_there = head(db), mark_of(db, head(db)) or 0
+    for name, version in db.execute("SELECT pass, version FROM dreams WHERE part = ?", (part,)).fetchall():
+        mark = _mark(db, part, name, version)
+        now = Mark(version, last, mark_there, last, mark_there, 0)
+        if (
+            mark.done == mark.upto < last
+            and _logged(db, now._replace(done=mark.done, done_mark=mark.done_mark), listens.get(name, ())) == []
+        ):
+            dreamwrite.put_mark(db, part, name, now)
+
+
+def places(db: sqlite3.Connection, scope: Scope | None) -> Iterator[Scope]:
+    """The places of one user, or of everyone, as the scopes that write there."""
+    whose, given = ("1", ()) if scope is None else ("tenant = ? AND owner = ?", (scope.tenant, scope.user))
+    query = f"SELECT tenant, owner, team FROM parts WHERE {whose} ORDER BY tenant, owner, team"
+    for tenant, owner, team in db.execute(query, given):
+        yield Scope(tenant, owner, (team,) if team else (), team or None)
+
+
+def _mark(db: sqlite3.Connection, part: int, name: str, version: str) -> Mark:
+    """Where the pass stopped; at the very beginning if it never ran, or ran by other rules."""
+    query = "SELECT version, done, done_mark, upto, upto_mark, after FROM dreams WHERE part = ? AND pass = ?"
+    row = db.execute(query, (part, name)).fetchone()
+    return Mark(*row) if row and row[0] == version else unbegun(version)
+
+
+def _logged(db: sqlite3.Connection, mark: Mark, listens: Sequence[str]) -> Runs | None:
+    """The runs of keys that changed from `done` to `upto`, joined; None when the log does not tell."""
+    oldest = db.execute("SELECT min(seq) FROM changes").fetchone()[0]
+    if mark.done == NOTHING or oldest is None or oldest > mark.done + 1:
+        return None if mark.done < mark.upto else []
+    if mark_of(db, mark.done) not in (None, mark.done_mark) or mark_of(db, mark.upto) not in (None, mark.upto_mark):
+        return None
+    query = (
+        "SELECT low, high FROM changes WHERE seq > ? AND seq <= ? AND vectors_only = 0"
+        f" AND (dreamt IS NULL OR dreamt IN ({marks(len(listens))})) ORDER BY low"
+    )
+    return joined(db.execute(query, (mark.done, mark.upto, *listens)))
+
+
+def _borrowed(props: str) -> frozenset[str]:
+    if '"near"' not in props:
+        return _NONE
+    noted = json.loads(props).get("near")
+    return frozenset(noted["tags"]) if isinstance(noted, dict) and "tags" in noted else _NONE

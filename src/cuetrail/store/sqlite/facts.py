@@ -1,0 +1,338 @@
+"""Facts in the truth: how they are stated and judged, and which of them hold. `store.facts` has the rules."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from cuetrail.model import Direction, Fact
+from cuetrail.store.shared import fact_conflicts
+from cuetrail.store.shared.fact_validity import (
+    MADE_FOR_A_FACT,
+    Stated,
+    Verdict,
+    check_ends,
+    declaration,
+    ends_of,
+    is_single,
+    remembered,
+)
+from cuetrail.store.sqlite import rows
+from cuetrail.store.sqlite.connection import KEPT, another_version, chunks, marks, take_keys
+from cuetrail.text.normalise import storable
+
+if TYPE_CHECKING:
+    from cuetrail.store.sqlite.read.reader import Reader
+    from cuetrail.store.sqlite.write.writer import Write
+
+Row = tuple[Any, ...]
+
+# Both ways an entity is in a fact: the column of its key, the index by certainty, and the one of what has ended.
+SIDES = {"out": ("subject", "facts_of_subject", "facts_past"), "in": ("object", "facts_of_object", "facts_past_object")}
+_HELD = "coalesce(f.valid_from, f.created) <= ?"
+_UPDATE = (
+    "UPDATE OR REPLACE facts SET id = ?, value = ?, confidence = ?, status = ?, source = ?, source_ref = ?,"
+    " provenance = ?, tags = ?, valid_from = ?, valid_until = ?, superseded_by = ?, stated_from = ?, stated_until = ?,"
+    " stated_status = ?, restated = ? WHERE key = ?"
+)
+# Facts that others keep from holding: where one of these goes, they may hold again.
+_SHADOWED = (
+    "EXISTS (SELECT 1 FROM facts s WHERE s.subject = f.subject AND s.predicate = f.predicate AND s.part = f.part"
+    " AND (s.status = 'superseded' OR s.stated_from IS NOT NULL OR s.stated_until IS NOT NULL))"
+)
+
+Topic = tuple[int, int, str]
+"""A place, and in it a subject, by their keys, and a predicate."""
+
+
+# --- reading
+
+
+def made(reader: Reader, read: Sequence[Row]) -> list[Fact]:
+    """Rows of the FACT query as facts, under the ids they and their ends have in this scope."""
+    facts = [rows.to_fact(row) for row in read]
+    if len(reader.parts) < 2:
+        return facts
+    own = reader.ids.names(((row[0], row[2], row[1]) for row in read), "facts")
+    ends = reader.names(key for row in read for key in row[19:21] if key is not None)
+    return [
+        replace(fact, id=own[row[0]], subject=ends.get(row[19], fact.subject), object=ends.get(row[20], fact.object))
+        for fact, row in zip(facts, read, strict=True)
+    ]
+
+
+def beliefs(reader: Reader, ids: Sequence[str], at: int, limit: int, direction: Direction) -> dict[str, list[Fact]]:
+    """The facts of each node that hold at a time: the `limit` most certain, then newer, then by id. No more is read."""
+    ways = [queries(reader, side) for side in SIDES if direction in (side, "both")]
+    found: dict[str, list[Row]] = {}
+    for id_, key in reader.keys(ids).items():
+        # A fact about the node itself is read twice.
+        read: dict[int, Row] = {}
+        for active, past in ways:
+            read.update((row[0], row) for row in reader.db.execute(active, (key, at, at, limit)))
+            read.update((row[0], row) for row in reader.db.execute(past, (key, at, at, limit)))
+        found[id_] = sorted(read.values(), key=lambda row: (-row[7], -row[15], row[2]))[: max(limit, 0)]
+    every = {row[0]: row for read in found.values() for row in read}
+    facts = dict(zip(every, made(reader, list(every.values())), strict=True))
+    return {id_: [facts[row[0]] for row in read] for id_, read in found.items() if read}
+
+
+def queries(reader: Reader, side: str) -> tuple[str, str]:
+    """The facts of a node that hold and are active, and those that ended later. The first must need no sort: an entity
+    of 100,000 facts would be read whole for it.
+    """
+    column, index, past = SIDES[side]
+    seen = f"{reader.among('f.part')} AND {reader.among('a.part')} AND (b.key IS NULL OR {reader.among('b.part')})"
+    order = "ORDER BY f.confidence DESC, f.created DESC, f.id LIMIT ?"
+
+    def query(by: str, status: str, end: str) -> str:
+        table = rows.FACT.replace("FROM facts f", f"FROM facts f INDEXED BY {by}")
+        return f"{table} WHERE f.{column} = ? AND {status} AND {_HELD} AND {end} AND {seen} {order}"
+
+    return (
+        query(index, "f.status IN ('staged', 'confirmed')", "(f.valid_until IS NULL OR f.valid_until > ?)"),
+        query(past, "f.status IN ('superseded', 'retracted')", "f.valid_until > ?"),
+    )
+
+
+def by_id(reader: Reader, ids: Sequence[str]) -> dict[str, Fact]:
+    """Facts by id, in the order asked, whatever became of them."""
+    keys = reader.ids.keys(ids, "facts")
+    read: list[Row] = []
+    for some in chunks(list(keys.values())):
+        seen = f"{reader.among('a.part')} AND (b.key IS NULL OR {reader.among('b.part')})"
+        read += reader.db.execute(f"{rows.FACT} WHERE f.key IN ({marks(len(some))}) AND {seen}", some)
+    found = {row[0]: fact for row, fact in zip(read, made(reader, read), strict=True)}
+    return {id_: found[key] for id_, key in keys.items() if key in found}
+
+
+def beginning(reader: Reader, prefix: str, limit: int) -> list[str]:
+    """Ids of facts that begin so, in order."""
+    if limit <= 0 or not storable(prefix):
+        return []
+    query = f"SELECT key, id, part FROM facts WHERE id >= ? AND id < ? AND {reader.among()} ORDER BY id LIMIT ?"
+    found = reader.db.execute(query, (prefix, prefix + "\U0010ffff", limit)).fetchall()
+    return sorted(reader.ids.names(found, "facts").values())
+
+
+def from_refs(reader: Reader, refs: Sequence[str]) -> list[Fact]:
+    """The user's own facts that were read out of these nodes and were not taken back, by id."""
+    read: list[Row] = []
+    for some in chunks(refs):
+        query = f"{rows.FACT} WHERE f.source_ref IN ({marks(len(some))}) AND f.status <> 'retracted'"
+        read += reader.db.execute(f"{query} AND {reader.own('f.part')}", some)
+    return sorted(made(reader, read), key=lambda fact: fact.id)
+
+
+def most_used(reader: Reader, limit: int) -> list[str]:
+    """The entities whose facts were used most often, the most used first."""
+    query = (
+        "SELECT subject, access_count FROM facts INDEXED BY facts_used WHERE access_count > 0"
+        f" AND status IN ('staged', 'confirmed') AND {reader.among()} ORDER BY access_count DESC"
+    )
+    uses: dict[int, int] = {}
+    for subject, count in reader.db.execute(query) if limit > 0 else ():
+        # Those that are used as often as the last one are looked at before it is decided.
+        if len(uses) >= limit and count < min(uses.values()):
+            break
+        uses.setdefault(subject, count)
+    keys = sorted(uses, key=lambda key: (-uses[key], key))[:limit]
+    names = reader.names(keys)
+    return [names[key] for key in keys if key in names]
+
+
+def next_belief(reader: Reader, after: int) -> int | None:
+    """When the next fact begins to hold that was stated ahead of its time."""
+    query = (
+        "SELECT min(valid_from) FROM facts INDEXED BY facts_ahead"
+        f" WHERE valid_from > created AND valid_from > ? AND {reader.among()}"
+    )
+    found: int | None = reader.db.execute(query, (after,)).fetchone()[0]
+    return found
+
+
+def ageing(db: sqlite3.Connection, part: int, before: int, after: str, limit: int) -> list[Fact]:
+    """Active facts of a place that may be promoted or retracted, by id: much used, unsure, or unused since `before`."""
+    query = (
+        f"{rows.FACT} WHERE f.id > ? AND f.part = ? AND f.status IN ('staged', 'confirmed')"
+        " AND (f.status = 'staged' AND f.access_count >= 3 OR f.confidence < .2"
+        " OR coalesce(f.last_accessed, f.created) < ?) ORDER BY f.id LIMIT ?"
+    )
+    return [rows.to_fact(row) for row in db.execute(query, (after, part, before, limit))]
+
+
+# --- writing
+
+
+def touch(db: sqlite3.Connection, keys: Iterable[int], now: int) -> None:
+    """Count one use of each fact."""
+    query = (
+        "UPDATE facts SET access_count = access_count + 1,"
+        " last_accessed = max(coalesce(last_accessed, ?1), ?1) WHERE key = ?2"
+    )
+    touched = list(keys)
+    db.executemany(query, [(now, key) for key in touched])
+    count_use(db, "facts", touched)
+
+
+def count_use(db: sqlite3.Connection, table: str, keys: Sequence[int]) -> None:
+    """Let the places of these rows know that something there was used; see `uses`."""
+    for some in chunks(keys):
+        places = f"SELECT DISTINCT part, 1 FROM {table} WHERE key IN ({marks(len(some))})"
+        db.execute(f"INSERT INTO uses {places} ON CONFLICT (part) DO UPDATE SET count = count + 1", some)
+
+
+def uses(db: sqlite3.Connection, parts: Sequence[int]) -> Hashable:
+    """Another one whenever something in these places was used. What this connection writes must not be kept by it."""
+    query = f"SELECT part, count FROM uses WHERE part IN ({marks(len(parts))}) ORDER BY part"
+    return tuple(db.execute(query, parts).fetchall())
+
+
+def put(w: Write, stated: Sequence[Stated], forgotten: Collection[str]) -> None:
+    """Fit stated facts into what is known. In this transaction: two who state at once do not miss each other."""
+    stated = remembered(stated, forgotten)
+    if not stated:
+        return
+    ends = w.keys_of(end for one in stated for end in ends_of(one.fact))
+    check_ends(stated, ends)
+    _store(w, fact_conflicts.settle(stated, list(_present(w, stated, ends))), ends)
+
+
+def _present(w: Write, stated: Sequence[Stated], ends: dict[str, int]) -> Iterator[tuple[int, Fact]]:
+    """What is known here on the same: the facts of the same ids, and those a single-valued one may contradict."""
+    called = {key: id_ for id_, key in ends.items()}
+    read: dict[int, Row] = {}
+    for some in chunks([id_ for one in stated for id_ in one.ids]):
+        for row in w.db.execute(f"{rows.FACT} WHERE f.id IN ({marks(len(some))}) AND f.part = ?", (*some, w.part)):
+            read[row[0]] = row
+    single = {(one.fact.subject, one.fact.predicate): None for one in stated if one.single}
+    for subject, predicate in single:
+        read.update((row[0], row) for row in _of_topic(w, (w.part, ends[subject], predicate)))
+    if len(single) < len(stated):
+        for row in list(read.values()):
+            read.update((other[0], other) for other in _of_value(w, row))
+    for key, row in sorted(read.items()):
+        fact = rows.to_fact(row)
+        yield key, replace(fact, subject=called.get(row[19], fact.subject), object=called.get(row[20], fact.object))
+
+
+def _of_topic(w: Write, topic: Topic) -> list[Row]:
+    """All facts of a subject and predicate in a place."""
+    query = f"{rows.FACT} WHERE f.part + 0 = ? AND f.subject = ? AND f.predicate = ?"
+    return w.db.execute(query, topic).fetchall()
+
+
+def _of_value(w: Write, row: Row) -> list[Row]:
+    """All facts of the same subject, predicate and value in a place as one of them."""
+    same = "f.object IS ? AND substr(f.value, 1, 64) IS substr(?, 1, 64)"
+    query = f"{rows.FACT} WHERE f.part + 0 = ? AND f.subject = ? AND f.predicate = ? AND {same}"
+    return w.db.execute(query, (row[1], row[19], row[4], row[20], row[6])).fetchall()
+
+
+def _has_one_value(w: Write, part: int, predicate: str) -> bool:
+    """Whether a predicate has one value at a time for whom a place is of."""
+    owner = w.db.execute("SELECT tenant, owner FROM parts WHERE part = ?", (part,)).fetchone()
+    begin = KEPT + declaration(*owner)
+    found = w.db.execute("SELECT name, value FROM meta WHERE substr(name, 1, ?) = ?", (len(begin), begin))
+    return is_single(predicate, dict(found.fetchall()))
+
+
+def judge(w: Write, verdicts: Sequence[Verdict]) -> None:
+    """Confirm or retract facts of the user's; those that were taken back, or are gone, are left alone."""
+    given = {verdict.fact: verdict for verdict in verdicts}
+    keys = w.own_keys(given, "facts")
+    by_topic: dict[Topic, list[Verdict]] = {}
+    for some in chunks(list(keys.values())):
+        query = f"SELECT key, id, part, subject, predicate FROM facts WHERE key IN ({marks(len(some))})"
+        found = {row[0]: row[1:] for row in w.db.execute(query, some)}
+        for id_, key in keys.items():
+            if key in found:
+                plain, *topic = found[key]
+                by_topic.setdefault((topic[0], topic[1], topic[2]), []).append(replace(given[id_], fact=plain))
+    for topic, some_verdicts in by_topic.items():
+        present = [(row[0], rows.to_fact(row)) for row in _of_topic(w, topic)]
+        single = _has_one_value(w, topic[0], topic[2])
+        _store(w, fact_conflicts.judge(some_verdicts, present, single), part=topic[0])
+
+
+def shadowing(db: sqlite3.Connection, where: str, values: Sequence[Any]) -> list[Topic]:
+    """The topics of facts that keep others from holding; `where` says which facts (f)."""
+    query = f"SELECT DISTINCT f.part, f.subject, f.predicate FROM facts f WHERE {where} AND {_SHADOWED}"
+    return db.execute(query, values).fetchall()
+
+
+def refit(w: Write, topics: Iterable[Topic], single: bool | None = None) -> None:
+    """Let facts hold as what is left says, after some are gone; or as is right for a predicate that is declared so."""
+    for topic in topics:
+        present = [(row[0], rows.to_fact(row)) for row in _of_topic(w, topic)]
+        one = _has_one_value(w, topic[0], topic[2]) if single is None else single
+        _store(w, fact_conflicts.refit(present, one), part=topic[0])
+
+
+def redeclare(w: Write, declared: Mapping[str, bool]) -> None:
+    """Fit all the user's facts of predicates that have one value at a time from now on, or many."""
+    mine = f"part IN ({','.join(map(str, w.ids.mine)) or 'NULL'})"
+    query = f"SELECT DISTINCT part, subject, predicate FROM facts WHERE predicate = ? AND {mine}"
+    for predicate, single in declared.items():
+        refit(w, w.db.execute(query, (predicate,)).fetchall(), single)
+
+
+def _store(
+    w: Write, settled: fact_conflicts.Settled[int], ends: Mapping[str, int] | None = None, part: int | None = None
+) -> None:
+    """Change facts of a place, one that is None goes, and insert the new ones, with the ends of one like them if there
+    is one.
+    """
+    new, changed = settled
+    if changed and part not in (None, w.part):
+        another_version(w.db, part)
+    w.db.executemany("DELETE FROM facts WHERE key = ?", [(key,) for key, fact in changed.items() if fact is None])
+    table = [
+        (
+            f.id, f.value, f.confidence, f.status, f.source, f.source_ref, f.provenance, rows.pack(f.tags),
+            f.valid_from, f.valid_until, f.superseded_by, f.stated_from, f.stated_until, f.stated_status, f.restated,
+            key,
+        )
+        for key, f in changed.items()
+        if f is not None
+    ]  # fmt: skip
+    w.db.executemany(_UPDATE, table)
+    first = take_keys(w.db, len(new)) if new else 0
+    for number, (fact, like) in enumerate(new):
+        place: tuple[int, int, int | None]
+        if like is None:
+            known = ends or {}
+            place = (w.part, known[fact.subject], None if fact.object is None else known[fact.object])
+        else:
+            place = w.db.execute("SELECT part, subject, object FROM facts WHERE key = ?", (like,)).fetchone()
+        w.db.execute(rows.INSERT_FACT, rows.fact_row(fact, first + number, *place))
+
+
+def forget_refs(w: Write, ids: Sequence[str]) -> list[int]:
+    """Delete what was read out of the user's nodes of these ids; the entities that were made for that and have nothing
+    else, to be removed as well.
+    """
+    loose: set[int] = set()
+    mine = f"f.part IN ({','.join(map(str, w.ids.mine)) or 'NULL'})"
+    for some in chunks(ids):
+        among = f"f.source_ref IN ({marks(len(some))}) AND {mine}"
+        for ends in w.db.execute(f"SELECT f.subject, f.object FROM facts f WHERE {among}", some).fetchall():
+            loose.update(key for key in ends if key is not None)
+        topics = shadowing(w.db, among, some)
+        w.db.execute(f"DELETE FROM facts AS f WHERE {among}", some)
+        refit(w, topics)
+    return [key for key in sorted(loose) if _is_idle(w, key)]
+
+
+def _is_idle(w: Write, key: int) -> bool:
+    """Whether a node was made for a fact and nothing leads to it any more."""
+    query = (
+        "SELECT props FROM nodes n WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM facts WHERE subject = ?1)"
+        " AND NOT EXISTS (SELECT 1 FROM facts WHERE object = ?1)"
+        " AND NOT EXISTS (SELECT 1 FROM notes WHERE target_on = 'node' AND target = ?1)"
+        " AND NOT EXISTS (SELECT 1 FROM adjacency a JOIN edges e ON e.key = a.edge WHERE a.node = ?1 AND e.via IS NULL)"
+    )
+    found = w.db.execute(query, (key,)).fetchone()
+    return found is not None and found[0] == rows.pack(MADE_FOR_A_FACT)

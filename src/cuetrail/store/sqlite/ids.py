@@ -1,0 +1,136 @@
+"""Which row an id means in a scope, and what a row is called there; `store.naming` has the rule."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from cuetrail.model import Scope
+from cuetrail.store.shared.ids import SIGN, place_labels
+from cuetrail.store.sqlite.connection import MOMENT, Connection, chunks, marks, moment
+from cuetrail.text.normalise import storable
+
+FEW = 8
+# So many scopes are kept, and so many keys of each.
+MANY, MANY_KEYS = 1_000, 10_000
+
+
+def find_keys(db: sqlite3.Connection, ids: Iterable[str], table: str, parts: Sequence[int]) -> dict[str, int]:
+    """Ids to keys among the given parts, in the order asked; where several parts have the id, the first one wins."""
+    order = {part: n for n, part in enumerate(parts)}
+    best: dict[str, tuple[int, int]] = {}
+    asked = [id_ for id_ in dict.fromkeys(ids) if storable(id_)]
+    for id_, key, part in _rows(db, asked, table, parts):
+        rank = order.get(part)
+        if rank is not None and (id_ not in best or rank < best[id_][0]):
+            best[id_] = (rank, key)
+    return {id_: best[id_][1] for id_ in asked if id_ in best}
+
+
+def _rows(
+    db: sqlite3.Connection, ids: Sequence[str], table: str, parts: Sequence[int]
+) -> Iterator[tuple[str, int, int]]:
+    """(id, key, part) of the rows of these ids in these parts, and of others where the parts are many."""
+    # A name's entity has the same id with everyone: few places are looked up rather than all read.
+    among = f" AND part IN ({','.join(map(str, parts))})" if len(parts) <= FEW else ""
+    for some in chunks(ids):
+        yield from db.execute(f"SELECT id, key, part FROM {table} WHERE id IN ({marks(len(some))}){among}", some)
+
+
+def ids_of(db: sqlite3.Connection, scope: Scope) -> Ids:
+    """The places of a scope, as they were if no other connection has written since: every read asks for them."""
+    if not isinstance(db, Connection):
+        return Ids(db, scope)
+    kept = db.unchanged()
+    if scope not in kept:
+        if len(kept) >= MANY:
+            kept.clear()
+        kept[scope] = Ids(db, scope, lasting=True)
+    found: Ids = kept[scope]
+    return found
+
+
+class Ids:
+    """The places a scope may read, and the names of rows in them.
+
+    `parts` are those places, the closest first; `mine` those of them that are the user's own, which alone it may
+    change; `home` is the one it writes to, None while nothing was written there. `all`: there are no others.
+    `version` is another one after every write to one of the places. `lasting`: nobody writes while this is kept, so
+    keys that were looked up are kept too.
+    """
+
+    def __init__(self, db: sqlite3.Connection, scope: Scope, lasting: bool = False) -> None:
+        self.db = db
+        self._known: dict[str, int] | None = {} if lasting else None
+        found = db.execute(
+            f"SELECT part, owner, team, (SELECT count(*) FROM parts), {MOMENT}, version FROM parts"
+            f" WHERE tenant = ? AND (owner = ? OR (team <> '' AND team IN ({marks(len(scope.teams))})))",
+            (scope.tenant, scope.user, *scope.teams),
+        ).fetchall()
+        # Asked for together: a search needs both, and a statement costs more than what it reads.
+        self._moment: tuple[str, int] | None = (found[0][4], found[0][5] or 0) if found else None
+        share = scope.share or ""
+        found.sort(key=lambda row: (row[1] != scope.user, row[2] != share, row[2], row[1]))
+        self.parts: list[int] = [row[0] for row in found]
+        self.mine: list[int] = [row[0] for row in found if row[1] == scope.user]
+        self.home: int | None = found[0][0] if found and found[0][1:3] == (scope.user, share) else None
+        self.all = bool(found) and len(found) == found[0][3]
+        self.version = tuple((row[0], row[6]) for row in found)
+        self._labels = place_labels([row[:3] for row in found])
+        self._once: dict[str, tuple[Any, ...]] = {}
+
+    def moment(self) -> tuple[str, int]:
+        """The memory's epoch and the number of the last change as of this view."""
+        return self._moment or moment(self.db)
+
+    def once(self, query: str) -> tuple[Any, ...]:
+        """The first row of a query, read once until another connection writes: for what no access of a node changes."""
+        if query not in self._once:
+            self._once[query] = self.db.execute(query).fetchone()
+        return self._once[query]
+
+    def keys(self, ids: Iterable[str], table: str = "nodes", mine: bool = False) -> dict[str, int]:
+        """Ids to keys, in the order asked; those that mean no visible row, or none of `mine`, are absent."""
+        if self._known is None or table != "nodes" or mine:
+            return self._looked_up(ids, table, mine)
+        asked, known = list(dict.fromkeys(ids)), self._known
+        found = self._looked_up([id_ for id_ in asked if id_ not in known], table, mine)
+        keys = {id_: known[id_] if id_ in known else found[id_] for id_ in asked if id_ in known or id_ in found}
+        self.know(found)
+        return keys
+
+    def know(self, keys: Mapping[str, int]) -> None:
+        """Keep the keys of nodes that were read, by the ids these have here, so that they are not looked up again."""
+        if self._known is not None:
+            if len(self._known) > MANY_KEYS:
+                self._known.clear()
+            self._known.update(keys)
+
+    def _looked_up(self, ids: Iterable[str], table: str, mine: bool) -> dict[str, int]:
+        parts = self.mine if mine else self.parts
+        asked = [id_ for id_ in dict.fromkeys(ids) if storable(id_)]
+        found = find_keys(self.db, asked, table, parts)
+        if len(self.parts) > 1 and len(found) < len(asked):
+            found |= self._elsewhere([id_ for id_ in asked if id_ not in found and SIGN in id_], table, parts)
+            found = {id_: found[id_] for id_ in asked if id_ in found}
+        return found
+
+    def _elsewhere(self, ids: Sequence[str], table: str, parts: Sequence[int]) -> dict[str, int]:
+        """The rows that these ids name together with whose they are."""
+        places = {self._labels[part]: part for part in parts}
+        meant = {id_: (bare, places.get(label)) for id_ in ids for bare, _, label in [id_.partition(SIGN)]}
+        bare_ids = list(dict.fromkeys(bare for bare, _ in meant.values()))
+        known = {(bare, part): key for bare, key, part in _rows(self.db, bare_ids, table, parts)}
+        return {id_: known[bare, part] for id_, (bare, part) in meant.items() if part and (bare, part) in known}
+
+    def names(self, rows: Iterable[tuple[int, str, int]], table: str = "nodes") -> dict[int, str]:
+        """What visible rows, given as (key, id, part), are called."""
+        found = list(rows)
+        if len(self.parts) < 2:
+            return {key: id_ for key, id_, _ in found}
+        meant = find_keys(self.db, (id_ for _, id_, _ in found), table, self.parts)
+        # Nothing is meant where the row was deleted since it was read.
+        return {
+            key: id_ if meant.get(id_, key) == key else f"{id_}{SIGN}{self._labels[part]}" for key, id_, part in found
+        }

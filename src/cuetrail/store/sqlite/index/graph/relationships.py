@@ -1,0 +1,120 @@
+"""Relationships by their words, entered and taken out with edges and notes, and by their vectors."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from cuetrail.model import Edge, Scope
+from cuetrail.store.ports import VectorSpace
+from cuetrail.store.relationship_query import MOST_READ, MeaningQuery, RelationQuery, best, nearest, wanted_words
+from cuetrail.store.sqlite import rows
+from cuetrail.store.sqlite.connection import Database, chunks, marks
+from cuetrail.store.sqlite.index.graph.relationship_words import EDGES, NOTES, Entry, of_edges, of_notes
+from cuetrail.store.sqlite.index.vector.vector_index import VectorIndex
+from cuetrail.store.sqlite.read.filters import passing
+from cuetrail.store.sqlite.read.reader import Reader
+
+
+def enter(db: sqlite3.Connection, edges: Sequence[int] = (), notes: Sequence[int] = ()) -> None:
+    """Let edges and notes with these keys be found by their words."""
+    db.executemany("INSERT OR IGNORE INTO relation_words VALUES (?, ?, ?, ?)", _entries(db, edges, notes))
+
+
+def take_out(db: sqlite3.Connection, edges: Sequence[int] = (), notes: Sequence[int] = ()) -> None:
+    """Let edges and notes that are about to go, or to change, be found no longer."""
+    query = "DELETE FROM relation_words WHERE part = ? AND word = ? AND time = ? AND key = ?"
+    db.executemany(query, _entries(db, edges, notes))
+
+
+def _entries(db: sqlite3.Connection, edges: Sequence[int], notes: Sequence[int]) -> list[Entry]:
+    found: list[Entry] = []
+    for some in chunks(edges):
+        found += of_edges(db.execute(f"{EDGES} AND key IN ({marks(len(some))})", some))
+    for some in chunks(notes):
+        found += of_notes(db.execute(f"{NOTES} AND key IN ({marks(len(some))})", some))
+    return found
+
+
+def related(reader: Reader, query: RelationQuery) -> list[Edge]:
+    """The relationships in sight that have most of the words; see `store.relations`."""
+    return best(_sharing(reader, query), partial(_passing, reader, query), query.limit)
+
+
+def akin(db: Database, scope: Scope, index: VectorIndex, query: MeaningQuery, space: VectorSpace) -> list[Edge]:
+    """The relationships in sight of which is said, or on which is noted, what is nearest; see `store.relations`."""
+    if query.limit <= 0:
+        return []
+    with db.looking() as look:
+        reader = Reader(look, scope, db.path)
+    vector = np.frombuffer(query.vector, dtype="<f2").astype(np.float32)
+    # One more than wanted shows whether the last one ties with it.
+    wanted = query.limit + 1
+    while True:
+        near = index.search(vector, wanted, None if reader.all else reader.parts, space)
+        with db.reading() as look:
+            # A new look: the index may have rows of parts that were made since the first one.
+            reader = Reader(look, scope, db.path)
+            cosines = _cosines(look, near, query.now)
+            edges = _passing(reader, query, list(cosines))
+        found = nearest(edges, cosines, query.limit)
+        # Enough only when the last one read is farther than the last one wanted: else there may be more that tie.
+        if len(near) < wanted or (len(found) == query.limit and near[-1][1] < cosines[found[-1]]):
+            return [edges[key] for key in found]
+        wanted *= 4
+
+
+def _cosines(db: sqlite3.Connection, near: Sequence[tuple[int, float]], now: int) -> dict[int, float]:
+    """How near each edge is, by its description or by a note whose time is not over; `near` has the nearest first."""
+    noted = _noted(db, [key for key, _ in near])
+    found: dict[int, float] = {}
+    for key, cosine in near:
+        edge, expires = noted.get(key, (key, None))
+        if expires is None or expires > now:
+            found.setdefault(edge, cosine)
+    return found
+
+
+def _passing(reader: Reader, query: RelationQuery | MeaningQuery, keys: Sequence[int]) -> dict[int, Edge]:
+    """The relationships in sight among these edges that pass all filters, by key."""
+    tests, values = passing(query.where, "n.key")
+    ends = " AND ".join([*tests, reader.among("n.part")])
+    tests = [f"EXISTS (SELECT 1 FROM nodes n WHERE n.key = e.{end} AND {ends})" for end in ("src", "dst")]
+    where = " AND ".join(["e.via IS NULL", reader.among("e.part"), *tests])
+    found: list[tuple[Any, ...]] = []
+    for some in chunks(keys):
+        select = f"{rows.EDGE} WHERE e.key IN ({marks(len(some))}) AND {where}"
+        found += reader.db.execute(select, (*some, *values, *values))
+    kept = [row for row in found if query.ties.passes(rows.to_edge(row))]
+    return dict(zip((row[0] for row in kept), reader.made_edges(kept), strict=True))
+
+
+def _sharing(reader: Reader, asked: RelationQuery) -> dict[int, set[str]]:
+    """Which of the words each edge has. Notes whose time is over do not count."""
+    query = f"SELECT key FROM relation_words WHERE part = ? AND word = ? ORDER BY time LIMIT {MOST_READ}"
+    having: dict[int, set[str]] = defaultdict(set)
+    for part in reader.parts:
+        for word in wanted_words(asked.words):
+            for (key,) in reader.db.execute(query, (part, word)):
+                having[key].add(word)
+    by_edge: dict[int, set[str]] = defaultdict(set)
+    noted = _noted(reader.db, list(having))
+    for key, said in having.items():
+        edge, expires = noted.get(key, (key, None))
+        if expires is None or expires > asked.now:
+            by_edge[edge] |= said
+    return by_edge
+
+
+def _noted(db: sqlite3.Connection, keys: Sequence[int]) -> dict[int, tuple[int, int | None]]:
+    """Of these keys those of notes, with the edge each is on and when its time is over."""
+    found: dict[int, tuple[int, int | None]] = {}
+    for some in chunks(keys):
+        query = f"SELECT key, target, expires FROM notes WHERE key IN ({marks(len(some))}) AND target_on = 'edge'"
+        found.update((key, (edge, expires)) for key, edge, expires in db.execute(query, some))
+    return found

@@ -1,0 +1,400 @@
+"""The exact best of all nodes that share tags or buckets, without looking at most of them.
+
+A node's value is at most `ceiling` times the weights of what it shares. Labels are taken from the heaviest on: all
+carriers of a few, then of some more. A node that carries none of those taken so far can only share lighter ones, and no
+more of them than any node has; once that is worth less than the last of the best found, none of the rest can enter.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cuetrail.formulas import DAMPING, HOUR, PER_HOUR, UNKNOWN_DISTANCE, idf
+from cuetrail.model import Foothold, Label, Where
+from cuetrail.store.sqlite.connection import chunks, marks
+from cuetrail.store.sqlite.index.labels.columns import Piece
+from cuetrail.store.sqlite.index.labels.label_index import Told, View
+from cuetrail.store.sqlite.index.labels.rows import (
+    ARCHIVED,
+    HASHED,
+    QUARANTINED,
+    SILENT,
+    Ints,
+    RowNumbers,
+    Rows,
+    kind_code,
+)
+
+# How many carriers are looked at first, and how many times as many with each further round.
+FIRST, GROWTH = 16_000, 3.0
+# Weights are whole multiples of this: then a sum is the same in whatever order it is made, and equals are equal.
+GRAIN = 2.0**-32
+ROUNDING, TINY = 1e-12, 1e-300
+# What the best of so many are worth, the best of all are at least: most of the rest need not be put in order.
+SAMPLE = 1_024
+NO_ROWS = np.zeros(0, np.int32)
+
+Floats = NDArray[np.float64]
+Queue = Sequence[tuple[float, int, Label, Told]]
+"""Labels, the heaviest first: the negative weight, how many carry it, the label, and what is known of it."""
+Column = Callable[[str], NDArray[Any]]
+"""A column of the nodes that are looked at: ats, hashes or flags."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """What draws nodes near: how much each label weighs, and what a sum of weights is worth on a node.
+
+    `worth` takes the sums of some nodes and gives their values, at most `ceiling` times the sums.
+    """
+
+    weights: Mapping[Label, float]
+    ceiling: float
+    worth: Callable[[Floats, Column], Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """(key, value) of nodes of the base in their order, and values of others by key, whose order their ids tell."""
+
+    base: list[tuple[int, float]]
+    others: dict[int, float]
+
+
+def by_rarity(weights: Mapping[Label, float]) -> Pull:
+    """The sum of the weights itself."""
+    return Pull(weights, 1.0, lambda sums, _: sums)
+
+
+def by_gravity(foothold: Foothold) -> Pull:
+    """The attraction of one anchor; see `formulas.gravity`, which this equals on many nodes at once."""
+
+    def worth(sums: Floats, column: Column) -> Floats:
+        hours = np.abs(column("ats").astype(np.float64) - foothold.at) / HOUR
+        distances = np.full(len(sums), UNKNOWN_DISTANCE)
+        if foothold.simhash is not None:
+            hashed = column("flags") & HASHED != 0
+            distances[hashed] = np.bitwise_count(column("hashes")[hashed] ^ np.uint64(foothold.simhash))
+        return DAMPING * sums * np.exp(-PER_HOUR * hours) * (1 - distances / 64)
+
+    return Pull(dict.fromkeys(foothold.labels, 1.0), DAMPING, worth)
+
+
+class LabelWalk:
+    """One walk over one view, for a set of visible parts (None: all there are)."""
+
+    def __init__(
+        self,
+        view: View,
+        db: sqlite3.Connection,
+        parts: Sequence[int] | None,
+        where: Where,
+        labels: Iterable[Label],
+    ) -> None:
+        self.view, self.base, self.where = view, view.base, where
+        self.parts = None if parts is None else list(parts)
+        self.codes = _codes(db, view, [label for condition in _conditions(where) for label in condition])
+        self.told = self._told(db, dict.fromkeys(labels))
+        self.shown = self._shown()
+        self.loose = [rows for rows in (self._wide(), self._passing(view.delta)) if len(rows)]
+
+    def idfs(self) -> dict[Label, float]:
+        """How much each label tells in this scope; those that nobody here carries are left out."""
+        return {label: told.idf for label, told in self.told.items()}
+
+    def _told(self, db: sqlite3.Connection, labels: Iterable[Label]) -> dict[Label, Told]:
+        """What is known of those labels that somebody here carries. It is found out once for a view and its parts."""
+        known = self.view.told.setdefault(None if self.parts is None else tuple(self.parts), {})
+        missing = [label for label in labels if label not in known]
+        if missing:
+            codes = _codes(db, self.view, missing)
+            known.update(dict.fromkeys(missing))
+            known.update(self._carried(codes))
+        return {label: told for label in labels if (told := known[label]) is not None}
+
+    def _carried(self, codes: Mapping[Label, int]) -> Iterator[tuple[Label, Told]]:
+        """Those of these labels that somebody here carries, with what is known of them."""
+        pieces = [self._carriers(code) for code in codes.values()]
+        sizes = [_size(some) for some in pieces]
+        counts = np.array(sizes, np.int64)
+        total = sum(n for part, n in self.base.part_counts.items() if self.parts is None or part in self.parts)
+        if len(self.view.dead):
+            dead = self._seen(self.view.dead)
+            counts -= _count(self.base.codes_of(dead), codes)
+            total -= len(dead)
+        if len(self.view.delta):
+            delta = self._within(self.view.delta)
+            counts += _count(delta.codes, codes)
+            total += len(delta)
+        for (label, code), some, size, holding in zip(codes.items(), pieces, sizes, counts.tolist(), strict=True):
+            if holding:
+                yield label, Told(code, some, size, round(idf(total, holding) / GRAIN) * GRAIN)
+
+    def best(self, pulls: Sequence[Pull], limit: int, these: Ints | None = None) -> Candidates:
+        """The `limit` best of the base, and of the rest as many and all that tie with the last.
+
+        Of several pulls on a node the strongest counts. With `these`, only nodes with one of these keys.
+        """
+        known, loose = (self.told, self.loose) if these is None else self._narrowed(these)
+        values: dict[int, float] = {}
+        others: dict[int, float] = {}
+        for pull in pulls:
+            given = pull.weights.items()
+            queue = sorted([(-weight, told.size, label, told) for label, weight in given if (told := known.get(label))])
+            weights = _by_code(queue)
+            _strongest(values, self._best_of_base(pull, queue, weights, limit))
+            for rows in loose:
+                _strongest(others, _best_rows(rows, pull, weights, limit))
+        first = _best_first(values)[:limit]
+        keys = self.base.keys[[row for row, _ in first]].tolist() if first else []
+        return Candidates([(key, value) for key, (_, value) in zip(keys, first, strict=True)], others)
+
+    def _narrowed(self, these: Ints) -> tuple[dict[Label, Told], list[Rows]]:
+        """What is known of the labels, and the loose rows, as if there were no nodes but those with these keys."""
+        among = np.zeros(len(self.base), np.bool_)
+        among[self.base.rows_of(these)] = True
+        known = {}
+        for label, told in self.told.items():
+            rows = np.concatenate([NO_ROWS, *(piece.rows[among[piece.rows]] for piece in told.pieces)])
+            known[label] = told._replace(pieces=[Piece(0, rows, None)], size=len(rows))
+        return known, [rows.take(np.flatnonzero(np.isin(rows.keys, these))) for rows in self.loose]
+
+    def _best_of_base(self, pull: Pull, queue: Queue, weights: Floats, limit: int) -> Iterable[tuple[int, float]]:
+        """(row, value) of the best of the table, looked for in rounds."""
+        best = _Best(limit, self.base.forward.shape[1])
+        at, batch = 0, float(FIRST)
+        most = self._most(queue)
+        while at < len(queue) and pull.ceiling * most(at) >= best.floor:
+            end = at + _first_of([size for _, size, _, _ in queue[at:]], batch)
+            # A node whose heaviest label is one of the last of these may be worth too little already.
+            while end > at + 1 and pull.ceiling * most(end - 1) < best.floor:
+                end -= 1
+            rows, codes = self._joined([piece for *_, told in queue[at:end] for piece in told.pieces])
+            at, batch = end, batch * GROWTH
+            sums = _sums(weights, codes)
+            if best.floor and pull.ceiling < 1:
+                # Only what could enter is worth the reckoning.
+                enough = np.flatnonzero(pull.ceiling * sums >= best.floor * (1 - ROUNDING))
+                rows, sums = rows[enough], sums[enough]
+            best.offer(rows, pull.worth(sums, self._column(rows)))
+        return best.values.items()
+
+    def _joined(self, pieces: Sequence[Piece]) -> tuple[RowNumbers, NDArray[np.int32]]:
+        """The rows of these pieces that are shown, and their codes by column."""
+        forward = self.base.forward
+        rows = np.concatenate([NO_ROWS, *(piece.rows for piece in pieces)])
+        near = [forward.take(rows, axis=0).T if codes is None else codes for _, rows, codes in pieces]
+        codes = np.concatenate([forward[:0].T, *near], axis=1)
+        if self.shown is None:
+            return rows, codes
+        shown = self.shown.take(rows)
+        return rows[shown], codes[:, shown]
+
+    def _most(self, queue: Queue) -> Callable[[int], float]:
+        """From a place in the queue to the most that a node of the table can weigh by the labels from there on."""
+        kinds = [label.what == "tag" for _, _, label, _ in queue]
+        tags = [-one[0] for one, is_tag in zip(queue, kinds, strict=True) if is_tag]
+        buckets = [-one[0] for one, is_tag in zip(queue, kinds, strict=True) if not is_tag]
+        before = [0, *accumulate(kinds)]
+        most_tags, most_buckets = self.base.most_tags, self.base.most_buckets
+
+        def most(at: int) -> float:
+            tag, bucket = before[at], at - before[at]
+            return sum(tags[tag : tag + most_tags]) + sum(buckets[bucket : bucket + most_buckets])
+
+        return most
+
+    def _column(self, rows: RowNumbers) -> Column:
+        return lambda name: getattr(self.base, name)[rows]
+
+    # --- what is there
+
+    def _carriers(self, code: int) -> list[Piece]:
+        """The rows of the base that carry a code, in the visible parts."""
+        found = self.base.pieces(code)
+        return found if self.parts is None else [piece for piece in found if piece.part in self.parts]
+
+    def _seen(self, rows: RowNumbers) -> RowNumbers:
+        """Of these rows of the base the visible ones."""
+        return rows if self.parts is None else rows[np.isin(self.base.parts[rows], self.parts)]
+
+    def _within(self, rows: Rows) -> Rows:
+        return rows if self.parts is None else rows.take(np.flatnonzero(np.isin(rows.parts, self.parts)))
+
+    # --- filters
+
+    def _hidden(self) -> int:
+        """The flags that keep a node out."""
+        return SILENT | (0 if self.where.quarantined else QUARANTINED) | (0 if self.where.archived else ARCHIVED)
+
+    def _shown(self) -> NDArray[np.bool_] | None:
+        """Which rows of the base pass the filters, None: all. Visible parts are not looked at here."""
+        shown, where = self.view.shown(self._hidden()), self.where
+        if not (where.tags or where.buckets or where.kinds or where.since is not None or where.until is not None):
+            return shown
+        passing = _in_time_and_kind(self.base.ats, self.base.kinds, where)
+        if shown is not None:
+            passing &= shown
+        for codes in self._wanted():
+            carrying = np.zeros(len(self.base), np.bool_)
+            for piece in (piece for code in codes for piece in self._carriers(code)):
+                carrying[piece.rows] = True
+            passing &= carrying
+        return passing
+
+    def _wide(self) -> Rows:
+        """The wide rows of the base that are visible and pass the filters."""
+        rows = self.base.wide
+        if len(rows) and self.shown is not None:
+            rows = rows.take(np.flatnonzero(self.shown[self.base.wide_rows]))
+        return self._within(rows)
+
+    def _passing(self, rows: Rows) -> Rows:
+        """Of rows outside the base those that are visible and pass the filters."""
+        if not len(rows):
+            return rows
+        rows = self._within(rows)
+        passing = (rows.flags & np.uint8(self._hidden()) == 0) & _in_time_and_kind(rows.ats, rows.kinds, self.where)
+        for codes in self._wanted() if len(rows) else ():
+            passing &= np.add.reduceat(np.isin(rows.codes, codes), rows.starts[:-1], dtype=np.int64) > 0
+        return rows if passing.all() else rows.take(np.flatnonzero(passing))
+
+    def _wanted(self) -> list[list[int]]:
+        """The codes that a node must carry one of, for each condition; a temporal tag will do."""
+        conditions = _conditions(self.where)
+        return [[self.codes[label] + odd for label in c if label in self.codes for odd in (0, 1)] for c in conditions]
+
+
+class _Best:
+    """The best rows of those offered: by value, then the first. A row may be offered `repeats` times at once."""
+
+    def __init__(self, limit: int, repeats: int) -> None:
+        self.limit, self.enough = limit, limit * repeats
+        self.values: dict[int, float] = {}
+        self.floor = 0.0
+
+    def offer(self, rows: RowNumbers, values: Floats) -> None:
+        """Take the better ones. Only as many as could matter are sorted."""
+        # What rounding may take away from a value must not keep it out.
+        least = max(self.floor * (1 - ROUNDING), TINY)
+        if not self.floor and len(values) > self.enough:
+            some = values[: max(SAMPLE, self.enough)]
+            least = max(least, np.partition(some, -self.enough)[-self.enough])
+        kept = np.flatnonzero(values >= least)
+        rows, values = rows[kept], values[kept]
+        if len(rows) > self.enough:
+            floor = np.partition(values, -self.enough)[-self.enough]
+            rows, values = self._first_among_equals(rows, values, floor)
+        merged = self.values | dict(zip(rows.tolist(), values.tolist(), strict=True))
+        best = _best_first(merged)[: self.limit]
+        self.values = dict(best)
+        self.floor = best[-1][1] if len(best) == self.limit else 0.0
+
+    def _first_among_equals(self, rows: RowNumbers, values: Floats, floor: float) -> tuple[RowNumbers, Floats]:
+        """The rows above the floor and, of those on it, the first."""
+        higher, level = values > floor, rows[values == floor]
+        if len(level) > self.enough:
+            level = np.partition(level, self.enough)[: self.enough]
+        return np.concatenate([rows[higher], level]), np.concatenate([values[higher], np.full(len(level), floor)])
+
+
+def _count(codes: NDArray[np.int32], labels: Mapping[Label, int]) -> Ints:
+    """How often the code of each label is among these."""
+    numbers = np.zeros(2 + max(labels.values(), default=0), np.int64)
+    numbers[list(labels.values())] = np.arange(1, len(labels) + 1)
+    return np.bincount(numbers.take(codes, mode="clip"), minlength=len(labels) + 1)[1:]
+
+
+def _by_code(queue: Queue) -> Floats:
+    """The weight of every code up to one more than the highest that has one: what lies beyond it weighs nothing."""
+    codes = [told.code for *_, told in queue]
+    weights = np.zeros(2 + max(codes, default=0))
+    weights[codes] = [-one[0] for one in queue]
+    return weights
+
+
+def _size(pieces: Sequence[Piece]) -> int:
+    return sum(len(piece.rows) for piece in pieces)
+
+
+def _best_first(values: Mapping[int, float]) -> list[tuple[int, float]]:
+    """Rows and values, the highest value first, then the first row."""
+    return [(row, -negative) for negative, row in sorted([(-value, row) for row, value in values.items()])]
+
+
+def _sums(weights: Floats, codes: NDArray[np.int32]) -> Floats:
+    """What the codes of each column weigh together; one behind the last of `weights` weighs what that does."""
+    total: Floats = weights.take(codes[0], mode="clip")
+    for row in codes[1:]:
+        total += weights.take(row, mode="clip")
+    return total
+
+
+def _strongest(values: dict[int, float], found: Iterable[tuple[int, float]]) -> None:
+    for key, value in found:
+        if value > values.get(key, 0.0):
+            values[key] = value
+
+
+def _best_rows(rows: Rows, pull: Pull, weights: Floats, limit: int) -> Iterable[tuple[int, float]]:
+    """(key, value) of the `limit` best of these rows, and of all that tie with the last."""
+    values = pull.worth(rows.sums(weights), lambda name: getattr(rows, name))
+    kept = np.flatnonzero(values > 0)
+    if len(kept) > limit:
+        order = kept[np.lexsort((-rows.ats[kept], -values[kept]))]
+        last = order[limit - 1]
+        tied = (values[order] == values[last]) & (rows.ats[order] == rows.ats[last])
+        kept = np.union1d(order[:limit], order[tied])
+    return zip(rows.keys[kept].tolist(), values[kept].tolist(), strict=True)
+
+
+def _first_of(sizes: Sequence[int], many: float) -> int:
+    """How many of the first lists have together at most so many carriers; at least one."""
+    taken = 0
+    for size in sizes:
+        many -= size
+        if taken and many < 0:
+            break
+        taken += 1
+    return taken
+
+
+def _conditions(where: Where) -> list[list[Label]]:
+    """What a node must carry: one label of each list."""
+    tags = [[Label("tag", tag)] for tag in where.tags]
+    return [*tags, [Label("bucket", bucket) for bucket in where.buckets]] if where.buckets else tags
+
+
+def _in_time_and_kind(ats: Ints, kinds: Ints, where: Where) -> NDArray[np.bool_]:
+    passing = np.ones(len(ats), np.bool_)
+    if where.since is not None:
+        passing &= ats >= _storable(where.since)
+    if where.until is not None:
+        passing &= ats <= _storable(where.until)
+    if where.kinds:
+        passing &= np.isin(kinds, [kind_code(kind) for kind in where.kinds])
+    return passing
+
+
+def _storable(at: int) -> int:
+    return max(-(2**63), min(at, 2**63 - 1))
+
+
+def _codes(db: sqlite3.Connection, view: View, labels: Sequence[Label]) -> dict[Label, int]:
+    """The codes under which labels join; those that nobody carries are absent."""
+    missing = [label for label in labels if label not in view.codes]
+    kinds: tuple[Literal["tag", "bucket"], ...] = ("tag", "bucket")
+    view.codes.update(dict.fromkeys(missing))
+    for what in kinds:
+        for some in chunks([label.name for label in missing if label.what == what]):
+            query = f"SELECT name, label FROM labels WHERE what = ? AND name IN ({marks(len(some))})"
+            rows = db.execute(query, (what[0], *some))
+            view.codes.update((Label(what, name), 2 * number) for name, number in rows)
+    return {label: code for label in labels if (code := view.codes[label]) is not None}

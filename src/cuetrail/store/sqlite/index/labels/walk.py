@@ -1,0 +1,130 @@
+"""A walk from anchors along the tags and buckets they carry, to nodes that no word of the query would have found."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cache
+
+import numpy as np
+
+from cuetrail.model import Walk, Walked, WalkQuery, Where
+from cuetrail.model.fast_dataclass import maker
+from cuetrail.store.sqlite.index.labels.label_index import LabelIndex
+from cuetrail.store.sqlite.index.labels.label_search import Candidates, LabelWalk, by_gravity, by_rarity
+from cuetrail.store.sqlite.index.text.text_index import TextIndex
+from cuetrail.store.sqlite.index.text.text_search import TextSearch
+from cuetrail.store.sqlite.read.reader import Reader
+from cuetrail.text.analyser import Terms, searched, terms_of
+
+# A few more than wanted are asked for: some of them match a word of the query and are no walkers. Where the query is
+# long, as many as are likely to be needed: to look how many documents have its words takes less than a second round.
+SPARE, LETTERS, LONG = 3, 32, 1_000
+GROWTH = 8
+# Where most of what is near matches the query, asking node by node costs more than asking who does not match.
+MOST_ASKED = 2_000
+# So many nodes are sooner read than asked for in the index.
+FEW = 6
+
+_walked = maker(Walked)
+
+Pairs = list[tuple[int, float]]
+"""Keys and values."""
+
+
+def walk(
+    reader: Reader, label_index: LabelIndex, text_index: TextIndex, query: WalkQuery, limit: int, where: Where
+) -> Walk:
+    """The best `limit` nodes that share a label with a foothold, are none, and match no word of `query.unlike`."""
+    now = reader.ids.moment()
+    parts = None if reader.all else reader.parts
+    given = [label for foothold in query.footholds for label in foothold.labels]
+    labels = LabelWalk(label_index.view_of(reader.db, *now), reader.db, parts, where, given)
+    idfs = labels.idfs()
+    if limit <= 0 or not idfs:
+        return Walk((), idfs)
+    texts = cache(lambda: TextSearch(text_index.view_of(*now), text_index.analyser, parts, where))
+    walkers = _Walkers(reader, query, limit, texts)
+    pulls = [by_rarity(idfs)] if query.rank == "idf" else [by_gravity(foothold) for foothold in query.footholds]
+    # The footholds themselves share most, and some others match a word of the query.
+    most = limit + len(query.footholds)
+    wanted = most + _spare(query, limit, texts)
+    while wanted <= MOST_ASKED:
+        first, whole = _first(labels.best(pulls, wanted), reader, wanted)
+        found = walkers.unlike(first)
+        if len(found) >= limit or whole:
+            return Walk(found, idfs)
+        wanted *= GROWTH
+
+    these = np.array(texts().carriers(idfs, query.unlike), np.int64)
+    left, _ = _first(labels.best(pulls, most, these), reader, most)
+    return Walk(walkers.first(left), idfs)
+
+
+def _spare(query: WalkQuery, limit: int, texts: Callable[[], TextSearch]) -> int:
+    """How many more than wanted are asked for: the longer the query, the more match, and the less one more costs."""
+    letters = len(query.unlike.words)
+    few = SPARE + letters // LETTERS
+    if letters < LONG:
+        return few
+    # Where words fall as they like, this share of documents has none of them.
+    likely = limit * math.exp(min(texts().mean_matches(query.unlike), 10.0))
+    return max(few, min(round(likely * 1.5), MOST_ASKED // 2))
+
+
+def _first(found: Candidates, reader: Reader, limit: int) -> tuple[Pairs, bool]:
+    """The first candidates by value, then newer, then id, and whether there are no more."""
+    order = found.base
+    if found.others:
+        # What changed since the base was made has no place in its order; ids tell.
+        values = {**dict(found.base), **found.others}
+        shown = reader.shown(list(values))
+        rows = sorted((-value, -shown[key][1], shown[key][0], key) for key, value in values.items() if key in shown)
+        order = [(key, values[key]) for _, _, _, key in rows]
+    return order[:limit], len(order) < limit
+
+
+class _Walkers:
+    """Tells walkers from footholds and from what matches the query. No more nodes are read than it takes."""
+
+    def __init__(self, reader: Reader, query: WalkQuery, limit: int, texts: Callable[[], TextSearch]) -> None:
+        self._reader, self._limit, self._query = reader, limit, query.unlike
+        self._matching = cache(lambda: texts().holding_any(query.unlike))
+        # A foothold that comes without its number is told by its id.
+        self._keys = {foothold.key for foothold in query.footholds}
+        self._ids = {foothold.id for foothold in query.footholds}
+
+    def unlike(self, pairs: Pairs) -> tuple[Walked, ...]:
+        """The first of these that are no footholds and do not match the query."""
+        pairs = [pair for pair in pairs if pair[0] not in self._keys]
+        found: list[Walked] = []
+        query = self._query
+        if not (query.fuzzy or query.mend or query.prefix):
+            # As a rule the first will do, and reading a few takes less than asking the index for their words.
+            words = Terms(terms_of(" ".join((query.words, *query.phrases))))
+            some, pairs = pairs[: self._limit], pairs[self._limit :]
+            found = self._without(words, some)
+            if len(found) < self._limit and len(pairs) <= FEW:
+                return (*found, *self._without(words, pairs))[: self._limit]
+        if pairs and len(found) < self._limit:
+            matching = self._matching()([key for key, _ in pairs])
+            return self.first([pair for pair in pairs if pair[0] not in matching], found)
+        return tuple(found)
+
+    def _without(self, words: Terms, pairs: Pairs) -> list[Walked]:
+        """Those of these that are no footholds and hold none of the words."""
+        return [walked for walked in self._read(pairs) if not words.any_in(searched(walked.node))]
+
+    def first(self, pairs: Pairs, found: Sequence[Walked] = ()) -> tuple[Walked, ...]:
+        """What was found already, and the first of these that are no footholds."""
+        walkers = list(found)
+        while pairs and len(walkers) < self._limit:
+            missing = self._limit - len(walkers)
+            walkers += self._read(pairs[:missing])
+            pairs = pairs[missing:]
+        return tuple(walkers)
+
+    def _read(self, pairs: Pairs) -> list[Walked]:
+        nodes = self._reader.nodes_by_key([key for key, _ in pairs])
+        read = [_walked(nodes[key], value) for key, value in pairs if key in nodes]
+        return [walked for walked in read if walked.node.id not in self._ids]

@@ -1,0 +1,407 @@
+"""The text index: tantivy over every node, derived from the truth and caught up from the change log.
+
+It holds no text, only postings and a few filter fields, and answers with node keys.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import tantivy
+
+from cuetrail.store.ports import Progress
+from cuetrail.store.sqlite.connection import Database, changes_since, gone, head, mark_of, meta, moment
+from cuetrail.store.sqlite.index.directory import IndexDir, Seen, State, rebuilding
+from cuetrail.store.sqlite.index.text.documents import Feed, feeding, make_schema
+from cuetrail.text.analyser import make_analyser
+
+FLAGS = ("quarantine", "archived", "external", "derived", "bare")
+LAYOUT = "text-4"
+SMALL_CHANGE = 2_000
+# Tantivy's own lists of what is there; every commit writes them anew.
+LISTS = ("meta.json", ".managed.json")
+# Deleted documents stay in tantivy's statistics until their segment is rewritten. Small indexes are rewritten at once,
+# so that scores depend on nothing but the living memories; large ones when one in twenty is dead.
+REWRITE_BELOW = 1_000
+REWRITE_SHARE = 0.05
+# An index of up to this many documents is rewritten at once when something is forgotten; that takes about a second.
+PURGE_AT_ONCE = 50_000
+# The note that something was forgotten: the number of that change.
+FORGOTTEN = "last_forgotten"
+# Lower than any key: nothing in the index has to be deleted.
+NOTHING, ANYTHING = 0, 2**63
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """An index as of one state: what a search works on. `flags` are those that some document has."""
+
+    searcher: tantivy.Searcher
+    schema: tantivy.Schema
+    state: State
+    seen: Seen
+    flags: frozenset[str]
+
+
+@dataclass(slots=True)
+class _Following:
+    """An index that is being brought along by a thread that writes: `state` is what it will be once settled."""
+
+    feed: Feed
+    state: State
+    thread: int
+
+
+class TextIndex:
+    """Keeps a tantivy index in step with the truth and hands out searchers."""
+
+    def __init__(self, directory: Path, db: Database) -> None:
+        self.dir = IndexDir(directory)
+        self.db = db
+        self.analyser = make_analyser()
+        self._view: View | None = None
+        self._opening = threading.Lock()
+        self._following: _Following | None = None
+        db.on_close(self.close)
+
+    def close(self) -> None:
+        """Let go of the mapped files."""
+        self._view = None
+
+    def view(self, progress: Progress | None = None) -> View:
+        """A searcher that has seen every acknowledged write."""
+        with self.db.looking() as db:
+            return self.view_of(*moment(db), progress)
+
+    def view_of(self, epoch: str, target: int, progress: Progress | None = None) -> View:
+        """A searcher that has seen the changes up to `target`."""
+        for _ in range(3):
+            view = self._current(epoch)
+            if view is not None and view.state.seq >= target:
+                return view
+            self._catch_up_to(epoch, target, progress)
+        # Others keep replacing the index under us; while they are locked out they cannot.
+        self.settle()
+        with self.dir.locked():
+            self.catch_up(progress)
+            view = self._current(epoch)
+        if view is None:
+            raise gone(self.db.path)
+        return view
+
+    def at_hand(self, target: int) -> View | None:
+        """A searcher that has seen the changes up to `target`, None when there is none that is ready."""
+        with self.db.looking() as db:
+            epoch, _ = moment(db)
+        view = self._current(epoch)
+        return view if view is not None and view.state.seq >= target else None
+
+    def _catch_up_to(self, epoch: str, target: int, progress: Progress | None) -> None:
+        """Catch up, unless another thread has done it while this one waited for the lock."""
+        with self._locked() as db:
+            view = self._current(epoch)
+            if view is None or view.state.seq < target:
+                self._bring_up_or_rebuild(db, progress)
+
+    def _current(self, epoch: str) -> View | None:
+        """The open index if it is still the one on disk, else that one, else None."""
+        view = self._view
+        if view is not None and view.state.epoch == epoch and view.seen.unchanged():
+            return view
+        # Of several threads that need it, one opens it.
+        with self._opening:
+            new = self._view
+            if new is not None and new is not view and new.state.epoch == epoch:
+                return new
+            return self._opened(epoch)
+
+    def _opened(self, epoch: str) -> View | None:
+        self._view = None
+        found = self.dir.read()
+        if found is None or found[0].epoch != epoch or found[0].layout != LAYOUT:
+            return None
+        try:
+            index = self._index(found[0].folder)
+            searcher = index.searcher()
+            flags = frozenset(flag for flag in FLAGS if searcher.doc_freq("flag", flag))
+            view = self._view = View(searcher, index.schema, *found, flags)
+        except (ValueError, OSError):
+            return None
+        return view
+
+    def _index(self, folder: str) -> tantivy.Index:
+        index = tantivy.Index(make_schema(), str(self.dir.path / folder))
+        index.config_reader("manual")
+        index.register_tokenizer("cuetrail", self.analyser)
+        index.reload()
+        return index
+
+    def follow(self) -> None:
+        """Index what was written, while the caller goes on writing; `settle` makes it visible.
+
+        Tantivy works in a thread of its own, so a second core does what otherwise the next search would wait for. The
+        lock is held between calls; one for which somebody waits is given up.
+        """
+        if self.dir.is_wanted():
+            self.settle()
+            return
+        try:
+            if self._following is None:
+                self._following = self._begun()
+            following = self._following
+            if following is not None and following.thread == threading.get_ident():
+                with self.db.fresh() as db:
+                    self._take(db, following)
+        except (ValueError, OSError):
+            # It is derived: the next search brings it up from whatever is there.
+            self._give_up()
+
+    def _begun(self) -> _Following | None:
+        """An open feed on an index that is up to date, None when another is at work on it."""
+        if not self.dir.acquire(wait=False):
+            return None
+        try:
+            with self.db.fresh() as db:
+                state = self._ready(db)
+            self.dir.mark_dirty()
+            feed = Feed(self._index(state.folder), state.extra["newest"], small=False, threads=1)
+        except BaseException:
+            self.dir.release()
+            raise
+        return _Following(feed, state, threading.get_ident())
+
+    def _ready(self, db: sqlite3.Connection) -> State:
+        """The state of an index that can be fed: one behind the truth is left to the feed, so that it makes one segment
+        of all that is new.
+        """
+        state = self.dir.load()
+        if state is None and changes_since(db, 0, 0) is not None:
+            return self._save(db, self._empty(db))
+        if state is not None and not self.dir.dirty() and self._missing(db, state) is not None:
+            return state
+        self._bring_up(db, None)
+        state = self.dir.load()
+        if state is None:
+            raise ValueError("the index was taken away")
+        return state
+
+    def _empty(self, db: sqlite3.Connection) -> State:
+        """A new index that has seen nothing."""
+        folder = self.dir.next_folder()
+        self._index(folder)
+        epoch, seq = moment(db)
+        return State(epoch, LAYOUT, 0, 0, folder, extra={"built": seq})
+
+    def _take(self, db: sqlite3.Connection, following: _Following) -> None:
+        runs = changes_since(db, following.state.seq, following.state.mark, vectors=False)
+        if runs is None:
+            raise ValueError("the log was shortened")
+        following.feed.replace(db, runs, None)
+        seq = head(db)
+        following.state = replace(following.state, seq=seq, mark=mark_of(db, seq) or 0)
+
+    def settle(self) -> None:
+        """Make visible what this thread's `follow` indexed, and let others at the index."""
+        following = self._following
+        if following is None or following.thread != threading.get_ident():
+            return
+        self._following = None
+        try:
+            following.feed.commit()
+            with self.db.fresh() as db:
+                self._save(db, following.state)
+            self.dir.mark_clean()
+        except (ValueError, OSError):
+            pass  # As after a crash: marked as dirty, and brought up by the next search.
+        finally:
+            self.dir.release()
+
+    def _give_up(self) -> None:
+        following = self._following
+        if following is not None and following.thread == threading.get_ident():
+            self._following = None
+            following.feed.drop()
+            self.dir.release()
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[sqlite3.Connection]:
+        self.settle()
+        with self.dir.locked(), self.db.fresh() as db:
+            yield db
+
+    def catch_up(self, progress: Progress | None = None) -> None:
+        """Apply every change since the state, or rebuild where that is not possible."""
+        with self._locked() as db:
+            self._bring_up_or_rebuild(db, progress)
+
+    def _bring_up_or_rebuild(self, db: sqlite3.Connection, progress: Progress | None) -> None:
+        try:
+            self._bring_up(db, progress)
+        except (ValueError, OSError):
+            # Something changed the files while they were worked on, or the checks did not see their damage.
+            with rebuilding(self.dir):
+                self._rebuild(db, progress)
+
+    def _bring_up(self, db: sqlite3.Connection, progress: Progress | None) -> None:
+        state = self.dir.load()
+        runs = self._missing(db, state) if state is not None else None
+        if state is None or runs is None:
+            self._rebuild(db, progress)
+            return
+        if runs or self.dir.dirty():
+            state = self._apply(db, state, runs, progress)
+        elif state.seq < (seq := head(db)):
+            # Nothing but vectors changed.
+            state = replace(state, seq=seq, mark=mark_of(db, seq) or 0)
+            self.dir.save(state)
+        self.dir.sweep(state.folder)
+        if _worn(state) or (_has_traces(db, state) and state.extra["living"] <= PURGE_AT_ONCE):
+            self._rebuild(db, progress)
+
+    def _missing(self, db: sqlite3.Connection, state: State) -> list[tuple[int, int]] | None:
+        """What the index on disk has yet to see; None when it must be rebuilt."""
+        if state.epoch != meta(db, "epoch") or state.layout != LAYOUT:
+            return None
+        runs = changes_since(db, state.seq, state.mark, vectors=False)
+        if self.dir.dirty():
+            # Whoever died here had committed to tantivy or not. Segments that are still listed are as they were.
+            listed = _prefixes(_segments(self.dir.path / state.folder))
+            state = replace(state, files={n: f for n, f in state.files.items() if _prefix(n) in listed})
+        return runs if self.dir.intact(state) else None
+
+    def _rebuild(self, db: sqlite3.Connection, progress: Progress | None) -> None:
+        state = self._empty(db)
+        total = db.execute("SELECT count(*) FROM nodes").fetchone()[0]
+        with feeding(self._index(state.folder), NOTHING, total <= SMALL_CHANGE) as feed:
+            feed.fill(db, total, progress)
+        seq = head(db)
+        self._save(db, replace(state, seq=seq, mark=mark_of(db, seq) or 0))
+        self.dir.mark_clean()
+        self.dir.sweep(state.folder)
+
+    def _apply(
+        self, db: sqlite3.Connection, state: State, runs: list[tuple[int, int]], progress: Progress | None
+    ) -> State:
+        total = sum(high - low + 1 for low, high in runs)
+        # A process that died here may have got further than the state says.
+        newest = state.extra["newest"]
+        if self.dir.dirty():
+            newest = ANYTHING
+            _sweep(self.dir.path / state.folder)
+        self.dir.mark_dirty()
+        with feeding(self._index(state.folder), newest, total <= SMALL_CHANGE) as feed:
+            feed.replace(db, runs, progress)
+        seq = head(db)
+        state = self._save(db, replace(state, seq=seq, mark=mark_of(db, seq) or 0))
+        self.dir.mark_clean()
+        return state
+
+    def _save(self, db: sqlite3.Connection, state: State) -> State:
+        """Record the folder's files and counts as they are now."""
+        folder = self.dir.path / state.folder
+        segments = _segments(folder)
+        prefixes = _prefixes(segments)
+        files = {}
+        for place in sorted(folder.iterdir()):
+            if place.name in LISTS or _prefix(place.name) in prefixes:
+                found = place.stat()
+                known = state.files.get(place.name)
+                same = known is not None and known[:2] == (found.st_size, found.st_mtime_ns)
+                files[place.name] = known if same and known else self.dir.describe(state.folder, place.name)
+        documents = sum(segment["max_doc"] for segment in segments)
+        dead = sum((segment.get("deletes") or {}).get("num_deleted_docs", 0) for segment in segments)
+        # Not the highest key of a node: the node may be gone already that the index has yet to hear of.
+        extra = {"dead": dead, "living": documents - dead, "newest": meta(db, "next_key") - 1}
+        extra["built"] = state.extra.get("built", 0)
+        state = replace(state, files=files, extra=extra)
+        self.dir.save(state)
+        return state
+
+    def rebuild(self) -> None:
+        """Make the index anew from the truth."""
+        with self._locked() as db:
+            self._rebuild(db, None)
+
+    def has_traces(self) -> bool:
+        """Whether words of something forgotten are still in the index, where no search finds them."""
+        with self.db.reading() as db:
+            state = self.dir.load()
+            return state is not None and _has_traces(db, state)
+
+    def purge(self, progress: Progress | None = None) -> None:
+        """Rewrite the index if words of something forgotten are still in it."""
+        self.catch_up(progress)
+        if self.has_traces():
+            with self._locked() as db:
+                self._rebuild(db, progress)
+
+    def differs(self) -> bool:
+        """Whether the index is anything but what the truth says; for doctor. Writers wait meanwhile, not readers."""
+        with self._locked() as db:
+            self._bring_up_or_rebuild(db, None)
+            try:
+                state = self.dir.load()
+                if state is None or not self.dir.intact(state, thorough=True):
+                    return True
+                true = {key for (key,) in db.execute("SELECT key FROM nodes")}
+                return _keys(self._index(state.folder).searcher()) != true
+            except (ValueError, OSError):
+                return True
+
+    def keys(self) -> set[int]:
+        """Every key the index holds; for tests."""
+        return _keys(self.view().searcher)
+
+
+def _segments(folder: Path) -> list[dict[str, Any]]:
+    """Tantivy's list of segments."""
+    listed: list[dict[str, Any]] = json.loads((folder / "meta.json").read_text("utf-8"))["segments"]
+    return listed
+
+
+def _prefixes(segments: list[dict[str, Any]]) -> set[str]:
+    """How the names of the segments' files start."""
+    return {segment["segment_id"].replace("-", "") for segment in segments}
+
+
+def _prefix(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _sweep(folder: Path) -> None:
+    """Delete what a writer that died left unlisted: the next one would give its files the same names, and may not."""
+    segments = _segments(folder)
+    prefixes = _prefixes(segments)
+    deletions = {
+        f"{segment['segment_id'].replace('-', '')}.{segment['deletes']['opstamp']}.del"
+        for segment in segments
+        if segment.get("deletes")
+    }
+    for place in folder.iterdir():
+        listed = _prefix(place.name) in prefixes and (place.suffix != ".del" or place.name in deletions)
+        if not listed and place.name not in LISTS and place.suffix != ".lock":
+            place.unlink(missing_ok=True)
+
+
+def _has_traces(db: sqlite3.Connection, state: State) -> bool:
+    """A deleted document stays in its segment, unseen, until that is rewritten."""
+    last = meta(db, FORGOTTEN)
+    return last is not None and last > state.extra.get("built", 0)
+
+
+def _worn(state: State) -> bool:
+    """Whether so many documents are dead that scores would be off."""
+    dead, living = state.extra["dead"], state.extra["living"]
+    return dead > 0 and (living <= REWRITE_BELOW or dead > REWRITE_SHARE * living)
+
+
+def _keys(searcher: tantivy.Searcher) -> set[int]:
+    hits = searcher.search(tantivy.Query.all_query(), max(searcher.num_docs, 1), count=False).hits
+    return {int(key) for key in searcher.fast_field_values("key", [address for _, address in hits]) if key is not None}

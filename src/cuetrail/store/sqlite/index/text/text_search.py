@@ -1,0 +1,444 @@
+"""Exact top-k text search on the index: BM25, OR over the query's terms, x2 where a tag or bucket has a query's word.
+
+Two ideas keep it exact and fast.
+
+Common words are optional. A document that holds none of the rarer words can score at most the sum of what the common
+ones can give. If the k-th best document that holds a rarer word scores more, no other document can enter the top k, so
+the long posting lists of common words are only looked into, never walked. If not, the search runs again over all words.
+
+The x2 rule needs two lists, not a scan. Any document of the true top k is in the top k by plain BM25, or in the top k
+of those with a matching label.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Collection, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple, cast
+
+import tantivy
+from tantivy import Occur, Query
+
+from cuetrail.model import Label, TextQuery, Where
+from cuetrail.model.fast_dataclass import maker
+from cuetrail.store.sqlite.connection import chunks
+from cuetrail.store.sqlite.index.text.text_index import View
+from cuetrail.text.analyser import (
+    ENDING,
+    FILTER_SCORE,
+    FUZZY_SHARE,
+    LABEL_BOOST,
+    MOST_MENDED,
+    SHORTEST_MENDED,
+    SHORTEST_STEM,
+    TIE,
+    edits,
+    levelled,
+    unstemmed,
+)
+from cuetrail.text.normalise import analysable, clean
+
+K1 = 1.2
+MOST_TERMS = 1024
+# Leaving a list unwalked pays only where it is long: terms that one document in ten holds.
+COMMON_IDF = 2.3
+# Handing a search to another thread, and both of them back to Python, costs what walking this many postings does.
+BESIDE_FROM = 100_000
+# Where labels are common, enough of the best have one: so many are looked at instead of searching a second time.
+DEEPEST = 1_000
+# Leaping from one document with a label to the next in a word's list costs what walking this many postings does: where
+# labels are rare, each word is looked for among their documents instead of all words in all documents.
+LEAP = 8
+# Asking for a few more hits costs little, searching again because the last ones tie costs a search.
+SPARE = 10
+# What single precision may add to a term's weight.
+SINGLE = 1e-6
+PREFIX_TERMS = 50
+# Of a long query a few words tell of most documents that they match it; the others are asked only for the rest.
+WORDS_AT_ONCE = 32
+# Whole folders are taken in at one moment; so many of them are put in the order of their ids.
+MOST_TIED = 200
+
+Filters = list[tuple[Occur, Query]]
+Hits = list[tuple[float, tantivy.DocAddress]]
+Lists = tuple[Hits, Hits]
+"""The best by BM25, and the best of those that a label doubles."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A found document: its node key, score, and whether a label doubled it."""
+
+    key: int
+    score: float
+    boosted: bool
+
+
+class Matches(NamedTuple):
+    """The best documents. Of those in `tied`, which have equals, the ones that hold all `terms` come before those."""
+
+    found: list[Match]
+    tied: Sequence[int] = ()
+    terms: Sequence[str] = ()
+
+
+class _Wanted(NamedTuple):
+    """The terms of a query that occur.
+
+    `weights` has the idf of each, the rarest first, `postings` is how many they have in all, and `quoted` are those
+    that are a phrase by themselves, None where the query has no phrases.
+    """
+
+    weights: dict[str, float]
+    postings: int
+    quoted: Collection[str] | None
+
+
+class _Labelled(NamedTuple):
+    """Documents with a matching label, None where there are none, and how many they are at most."""
+
+    query: Query | None
+    most: int
+
+
+_match = maker(Match)
+
+
+class TextSearch:
+    """One query against one view of the index, for a set of visible parts (None: all there are).
+
+    `internal` narrows it to internal memories, or to all others.
+    """
+
+    def __init__(
+        self,
+        view: View,
+        analyser: tantivy.TextAnalyzer,
+        parts: Sequence[int] | None,
+        where: Where,
+        internal: bool | None = None,
+    ) -> None:
+        self.view = view
+        self.searcher = view.searcher
+        self.schema = view.schema
+        self.analyser = analyser
+        self.filters = self._filters(parts, where)
+        if internal is not None:
+            others = Query.term_query(self.schema, "flag", "external")
+            self.filters.append((Occur.MustNot, others) if internal else (Occur.Must, _silent(others)))
+        self.narrowed = bool(where.tags or where.buckets or where.kinds)
+
+    def words(self, text: str) -> list[str]:
+        """The terms of a text, in order, repeats kept."""
+        return self.analyser.analyze(analysable(clean(text)))
+
+    def run(self, query: TextQuery, limit: int) -> Matches:
+        """The best `limit` matches and all that tie with the last."""
+        phrases = [words for words in map(self.words, query.phrases) if words]
+        if not all(self.searcher.doc_freq("body", word) for words in phrases for word in words):
+            return Matches([])
+        terms = list(dict.fromkeys(self.words(query.words) + [w for p in phrases for w in p]))
+        filters = self.filters + [(Occur.Must, _silent(self._phrase(p))) for p in phrases]
+        if query.prefix:
+            terms = self._with_completions(query.words, terms)
+        if limit <= 0 or not terms:
+            alone = limit > 0 and self.narrowed and not query.words.strip()
+            return Matches(self._newest(limit) if alone else [])
+        # Tantivy makes room for as many hits as are asked for.
+        limit = min(limit, self.searcher.num_docs + 1)
+        near = self._misspelt(query, terms)
+        if near:
+            return Matches(self._fuzzy(terms, near, filters, limit))
+        wanted = self._wanted(terms, {words[0] for words in phrases if len(words) == 1} if phrases else None)
+        if not wanted.weights:
+            return Matches([])
+        kept = self._best(*self._lists(wanted, filters, self._labelled(terms), limit), limit)
+        return Matches(kept, _tied(kept) if len(wanted.weights) == len(terms) > 1 else (), terms)
+
+    def _filters(self, parts: Sequence[int] | None, where: Where) -> Filters:
+        schema = self.schema
+        found: Filters = []
+        if parts is not None:
+            found.append((Occur.Must, _silent(Query.term_set_query(schema, "part", list(parts)))))
+        tags = [Query.term_query(schema, "tag", clean(tag)) for tag in where.tags]
+        found += [(Occur.Must, _silent(tag)) for tag in tags]
+        for field, names in (("bucket", where.buckets), ("kind", where.kinds)):
+            if names:
+                found.append((Occur.Must, _silent(Query.term_set_query(schema, field, list(map(clean, names))))))
+        if where.since is not None or where.until is not None:
+            times = (_storable_time(where.since), _storable_time(where.until))
+            found.append((Occur.Must, _silent(Query.range_query(schema, "at", tantivy.FieldType.Integer, *times))))
+        for flag, wanted in (
+            ("quarantine", where.quarantined),
+            ("archived", where.archived),
+            ("derived", bool(where.kinds)),
+            ("bare", not where.saying),
+        ):
+            if not wanted and flag in self.view.flags:
+                found.append((Occur.MustNot, Query.term_query(schema, "flag", flag)))
+        return found
+
+    def _term(self, term: str) -> Query:
+        return Query.term_query(self.schema, "body", term, "freq")
+
+    def _phrase(self, words: list[str]) -> Query:
+        return self._term(words[0]) if len(words) == 1 else Query.phrase_query(self.schema, "body", list(words))
+
+    def _with_completions(self, text: str, terms: list[str]) -> list[str]:
+        last = (unstemmed(text) or [""])[-1]
+        for start in (last[: len(last) - less] for less in range(ENDING + 1)):
+            if not start or (start != last and len(start) < SHORTEST_STEM):
+                break
+            if more := self.searcher.terms_with_prefix("body", start, limit=PREFIX_TERMS):
+                return list(dict.fromkeys(terms + [term for term, _ in more]))
+        return terms
+
+    def _newest(self, limit: int) -> list[Match]:
+        """What a search for filters alone gives: all that pass are equal, so the newest come first.
+
+        Where more than MOST_TIED are of the last one's moment, those that were stored first.
+        """
+        query = Query.boolean_query([(Occur.Must, Query.all_query()), *self.filters])
+        times = self.searcher.search(query, limit, count=False, order_by_field="at").hits
+        if not times:
+            return []
+        # All of the last one's moment, so that the caller can tell them apart by id.
+        last = times[-1][0]
+        moment = Query.range_query(self.schema, "at", tantivy.FieldType.Integer, last, last)
+        tied = Query.boolean_query([(Occur.Must, moment), (Occur.Must, query)])
+        most = max(limit, MOST_TIED)
+        hits = self.searcher.search(tied, most, count=False, order_by_field="key", order=tantivy.Order.Asc).hits
+        newer = self._keys([(1.0, address) for at, address in times if at > last])
+        return [Match(key, FILTER_SCORE, False) for key in (*newer, *(key for key, _ in hits))]
+
+    def _lists(self, wanted: _Wanted, filters: Filters, labelled: _Labelled, limit: int) -> Lists:
+        """The best by BM25, and the best of those with a matching label; beside each other where that takes long."""
+        if labelled.query is None:
+            return self._top(wanted, filters, limit), []
+        narrowed = [*filters, (Occur.Must, _silent(labelled.query))]
+        weights = wanted.weights
+        if wanted.quoted is None and len(weights) * labelled.most * LEAP < wanted.postings:
+            each = _any([Query.boolean_query([(Occur.Must, self._term(term)), *narrowed]) for term in weights])
+            return self._top(wanted, filters, limit), self._collect([(Occur.Must, each)], limit)
+        if wanted.postings < BESIDE_FROM:
+            return self._top(wanted, filters, limit), self._top(wanted, narrowed, limit)
+        deep = 3 * limit * self.searcher.num_docs // labelled.most
+        if deep <= DEEPEST:
+            hits = self._top(wanted, filters, deep)
+            doubled = self._marked(hits, labelled.query)
+            if len(hits) < deep or len(doubled) >= limit:
+                return hits, doubled
+        boosted = _helpers().submit(self._top, wanted, narrowed, limit)
+        return self._top(wanted, filters, limit), boosted.result()
+
+    def _wanted(self, terms: Sequence[str], quoted: Collection[str] | None) -> _Wanted:
+        """What is known of those terms that occur. Of more than MOST_TERMS the rarest are kept."""
+        total = sum(self.view.state.extra[name] for name in ("living", "dead"))
+        counts = ((self.searcher.doc_freq("body", term), term) for term in terms)
+        known = sorted((count, term) for count, term in counts if count)
+        weights = {t: math.log(1 + (total - n + 0.5) / (n + 0.5)) for n, t in known[:MOST_TERMS]}
+        return _Wanted(weights, sum(n for n, _ in known), quoted)
+
+    def _labelled(self, terms: Sequence[str]) -> _Labelled:
+        """Documents with a query's word in a tag or bucket."""
+        counts = {term: count for term in terms if (count := self.searcher.doc_freq("labels", term))}
+        # A set of terms costs tantivy a walk through its dictionary; a few single ones are looked up.
+        known = [Query.term_query(self.schema, "labels", term, "basic") for term in counts]
+        return _Labelled(_any(known) if known else None, sum(counts.values()))
+
+    def _top(self, wanted: _Wanted, filters: Filters, limit: int) -> Hits:
+        """At least the `limit` best by BM25, and all that tie with the last of them."""
+        weights, terms = wanted.weights, list(wanted.weights)
+        if wanted.quoted is not None:
+            # Only what holds the phrases can match: in the lists of the words one leaps to that and walks through none.
+            scored = [(Occur.Must if term in wanted.quoted else Occur.Should, self._term(term)) for term in terms]
+            return self._collect([*scored, *filters], limit)
+        cut = _essential(weights)
+        if cut < len(terms):
+            ceiling = sum(weights[t] for t in terms[cut:]) * (K1 + 1)
+            rare = _any([self._term(t) for t in terms[:cut]])
+            common = [(Occur.Should, self._term(t)) for t in terms[cut:]]
+            hits = self._collect([(Occur.Must, rare), *common, *filters], limit)
+            if len(hits) >= limit and hits[limit - 1][0] > ceiling * (1 + 2 * TIE) + SINGLE * len(common):
+                return hits
+        every = _any([self._term(t) for t in terms])
+        return self._collect([(Occur.Must, every), *filters], limit)
+
+    def _marked(self, hits: Hits, query: Query) -> Hits:
+        """Those of these hits that match a query."""
+        keys = self._keys(hits)
+        marked = set(self._those_of(keys, query)) if keys else set()
+        return [hit for hit, key in zip(hits, keys, strict=True) if key in marked]
+
+    def _collect(self, clauses: Filters, limit: int) -> Hits:
+        query = clauses[0][1] if len(clauses) == 1 else Query.boolean_query(clauses)
+        size = limit + SPARE
+        while True:
+            hits = self.searcher.search(query, size, count=False).hits
+            if len(hits) < size or hits[-1][0] < hits[limit - 1][0] * (1 - 2 * TIE):
+                return hits
+            size *= 8
+
+    def _best(self, plain: Hits, boosted: Hits, limit: int) -> list[Match]:
+        """Both lists as one: the `limit` best and all that tie with the last of them."""
+        hits = [(score * LABEL_BOOST, address) for score, address in boosted]
+        places = {(address.segment_ord, address.doc) for _, address in boosted}
+        hits += [hit for hit in plain if (hit[1].segment_ord, hit[1].doc) not in places] if places else plain
+        best = levelled({number: score for number, (score, _) in enumerate(hits)}, limit)
+        keys = self._keys([hits[number] for _, number in best])
+        return [_match(key, score, number < len(boosted)) for key, (score, number) in zip(keys, best, strict=True)]
+
+    def _keys(self, hits: Hits) -> list[int]:
+        """The keys of documents. Whatever their number it costs as much as a short search, so it is asked once."""
+        if not hits:
+            return []
+        # Every document has a key, and it is a whole number.
+        return cast(list[int], self.searcher.fast_field_values("key", [address for _, address in hits]))
+
+    def holding_all(self, terms: Sequence[str], keys: Sequence[int]) -> set[int]:
+        """Which of these documents hold every term."""
+        found: set[int] = set()
+        for some in chunks(keys):
+            these = _any([Query.term_query(self.schema, "key", key, "basic") for key in some])
+            clauses = [(Occur.Must, these), *((Occur.Must, self._term(term)) for term in terms)]
+            found.update(self._keys(self.searcher.search(Query.boolean_query(clauses), len(some), count=False).hits))
+        return found
+
+    def holding_any(self, query: TextQuery) -> Callable[[Sequence[int]], set[int]]:
+        """Which of some documents match a word of the query. It is made ready once, and no document asked for twice."""
+        words = [_any(list(some)) for some in chunks(self._matching(query), WORDS_AT_ONCE)]
+        asked, found = set[int](), set[int]()
+
+        def held(keys: Sequence[int]) -> set[int]:
+            new = [key for key in keys if key not in asked]
+            asked.update(new)
+            for some in chunks(new):
+                left = list(some)
+                for option in words:
+                    if left:
+                        found.update(self._those_of(left, option))
+                        left = [key for key in left if key not in found]
+            return found
+
+        return held
+
+    def mean_matches(self, query: TextQuery) -> float:
+        """How many words of a query a document has on average."""
+        terms = set(self.words(" ".join((query.words, *query.phrases))))
+        return sum(self.searcher.doc_freq("body", term) for term in terms) / max(self.searcher.num_docs, 1)
+
+    def _those_of(self, keys: Sequence[int], query: Query) -> list[int]:
+        """Those of these documents that match a query."""
+        these = _any([Query.term_query(self.schema, "key", key, "basic") for key in keys])
+        both = Query.boolean_query([(Occur.Must, these), (Occur.Must, query)])
+        # By key, for then tantivy reckons no scores, and the keys come with the hits.
+        return [key for key, _ in self.searcher.search(both, len(keys), count=False, order_by_field="key").hits]
+
+    def saying(self, names: Iterable[str]) -> set[int]:
+        """All documents in which the words of one of these names stand one behind the other."""
+        said = [words for words in map(self.words, names) if words]
+        counts = {word: self.searcher.doc_freq("body", word) for words in said for word in words}
+        known = [words for words in said if all(counts[word] for word in words)]
+        found: set[int] = set()
+        for some in chunks(known):
+            most = min(sum(min(counts[word] for word in words) for words in some), self.searcher.num_docs)
+            clauses = [(Occur.Must, _any([self._phrase(words) for words in some])), *self.filters]
+            hits = self.searcher.search(Query.boolean_query(clauses), most, count=False, order_by_field="key").hits
+            found.update(key for key, _ in hits)
+        return found
+
+    def carriers(self, labels: Iterable[Label], unlike: TextQuery) -> list[int]:
+        """All documents with one of these tags and buckets that match no word of a query."""
+        named = [(label.what, clean(label.name)) for label in labels]
+        carrying = _any([Query.term_query(self.schema, what, name, "basic") for what, name in named])
+        words = self._matching(unlike)
+        clauses = [(Occur.Must, carrying), *([(Occur.MustNot, _any(words))] if words else [])]
+        most = max(min(sum(self.searcher.doc_freq(*one) for one in named), self.searcher.num_docs), 1)
+        hits = self.searcher.search(Query.boolean_query(clauses), most, count=False, order_by_field="key").hits
+        return [key for key, _ in hits]
+
+    def _matching(self, query: TextQuery) -> list[Query]:
+        """Queries of which a document that a search could give matches one, whatever the conditions.
+
+        Of many words those that most documents have come first.
+        """
+        terms = list(dict.fromkeys(self.words(" ".join((query.words, *query.phrases)))))
+        near = self._misspelt(query, terms)
+        if query.prefix:
+            terms = self._with_completions(query.words, terms)
+        if len(terms) > WORDS_AT_ONCE:
+            terms.sort(key=lambda term: -self.searcher.doc_freq("body", term))
+        options = [Query.term_query(self.schema, "body", term, "basic") for term in terms]
+        return options + [self._near(term) for term in near]
+
+    def _misspelt(self, query: TextQuery, terms: Sequence[str]) -> list[str]:
+        """The words that may be misspelt: all long enough to tell, or those of them that no document has."""
+        if not query.fuzzy and not query.mend:
+            return []
+        words = [word for word in dict.fromkeys([*terms, *unstemmed(query.words)]) if len(word) >= SHORTEST_MENDED][
+            :MOST_TERMS
+        ]
+        if query.fuzzy:
+            return words
+        known = {term for term in terms if self.searcher.doc_freq("body", term)}
+        unknown = (word for word in words if known.isdisjoint((word, *self.words(word))))
+        return list(itertools.islice(unknown, MOST_MENDED))
+
+    def _near(self, word: str) -> Query:
+        return Query.fuzzy_term_query(self.schema, "body", word, distance=edits(word))
+
+    def _fuzzy(self, terms: Sequence[str], near: Sequence[str], filters: Filters, limit: int) -> list[Match]:
+        """Typo-tolerant: an exact word counts by BM25, one a letter or two away by a fixed share of a rare word."""
+        options = [self._term(term) for term in dict.fromkeys([*terms, *near])][:MOST_TERMS]
+        options += [Query.const_score_query(self._near(word), FUZZY_SHARE) for word in near]
+        clauses = [(Occur.Must, _any(options)), *filters]
+        labelled = self._labelled(terms).query
+        boosted = self._collect([*clauses, (Occur.Must, _silent(labelled))], limit) if labelled is not None else []
+        return self._best(self._collect(clauses, limit), boosted, limit)
+
+
+@cache
+def _helpers() -> ThreadPoolExecutor:
+    """Threads for second lists. Tantivy works outside Python's lock, so two searches run side by side."""
+    return ThreadPoolExecutor(thread_name_prefix="cuetrail-search")
+
+
+def _any(queries: list[Query]) -> Query:
+    return queries[0] if len(queries) == 1 else Query.boolean_query([(Occur.Should, q) for q in queries])
+
+
+def _silent(query: Query) -> Query:
+    """The query as a condition that adds nothing to the score."""
+    return Query.const_score_query(query, 0.0)
+
+
+def _essential(weights: dict[str, float]) -> int:
+    """How many of the rarest terms a document must hold one of. `weights` is ordered, the rarest first.
+
+    The rest may together give at most about what one occurrence of each essential term gives; the caller checks that
+    this was enough.
+    """
+    idfs = list(weights.values())
+    ceiling, floor = 0.0, sum(idfs)
+    cut = len(idfs)
+    while cut > 1 and idfs[cut - 1] < COMMON_IDF:
+        ceiling += idfs[cut - 1] * (K1 + 1)
+        floor -= idfs[cut - 1]
+        if ceiling >= floor:
+            break
+        cut -= 1
+    return cut
+
+
+def _tied(matches: Sequence[Match]) -> list[int]:
+    """Keys of the matches that have a neighbour of the same score."""
+    pairs = [(a.key, b.key) for a, b in itertools.pairwise(matches) if a.score == b.score]
+    return list(dict.fromkeys(itertools.chain.from_iterable(pairs)))
+
+
+def _storable_time(at: int | None) -> int | None:
+    return None if at is None else max(-(2**63), min(at, 2**63 - 1))

@@ -1,0 +1,165 @@
+"""Vector spaces: whose vectors the truth holds, and how it changes over from one model's to another's.
+
+`vectors` are those of the model that searches use: of nodes, of described relationships and of the notes on those, by
+their keys, which are never the same. During a change-over the vectors of the next model gather in `next_vectors`, which
+no search reads. When everything has one, a single transaction puts them in the place of the old ones. So a change-over
+that is interrupted costs nobody anything, and goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from cuetrail.errors import InputError
+from cuetrail.model import Edge, Node, Note
+from cuetrail.store.ports import NO_VECTORS, Unembedded, VectorSpace, mismatch
+from cuetrail.store.relationship_query import name_and_text
+from cuetrail.store.sqlite import rows
+from cuetrail.store.sqlite.connection import another_version, chunks, log_changes, marks, meta
+from cuetrail.store.sqlite.read.reader import nodes_by_key
+
+NOW, NEXT = "vectors", "next_vectors"
+_NAMED = {NOW: "vector_space", NEXT: "next_space"}
+# What has a vector, if there are vectors. A node that says nothing needs none, nor does an edge without description.
+SAYING = {
+    "nodes": "(n.text <> '' OR n.name <> '')",
+    "edges": "n.via IS NULL AND n.text <> ''",
+    # The plus keeps SQLite from going by target, out of order.
+    "notes": "+n.target_on = 'edge' AND n.text <> ''",
+}
+_MISSING = " UNION ALL ".join(
+    f"SELECT n.key AS key FROM {table} n LEFT JOIN {{0}} v ON v.key = n.key"
+    f" WHERE v.key IS NULL AND n.key > ?1 AND {saying}"
+    for table, saying in SAYING.items()
+)
+_SAID = tuple(
+    f"SELECT key, {name}, text FROM {table}"
+    for table, name in (("nodes", "name"), ("edges", "NULL"), ("notes", "NULL"))
+)
+# What is damaged, and leads nowhere, says something all the same.
+_EDGE = rows.EDGE.replace(" JOIN", " LEFT JOIN")
+_NOTE = "SELECT o.key, o.id, e.id, o.text, o.created, o.expires FROM notes o LEFT JOIN edges e ON e.key = o.target"
+
+
+def space_of(db: sqlite3.Connection, table: str = NOW) -> VectorSpace | None:
+    """The model whose vectors the table holds."""
+    packed = meta(db, _NAMED[table])
+    return VectorSpace(**json.loads(packed)) if packed else None
+
+
+def _name(db: sqlite3.Connection, table: str, space: VectorSpace | None) -> None:
+    """Say whose vectors the table holds."""
+    db.execute("DELETE FROM meta WHERE name = ?", (_NAMED[table],))
+    if space is not None:
+        packed = json.dumps({"model": space.model, "dim": space.dim})
+        db.execute("INSERT INTO meta VALUES (?, ?)", (_NAMED[table], packed))
+
+
+def table_of(db: sqlite3.Connection, space: VectorSpace) -> str:
+    """Where vectors of this model belong. Raises EmbedderMismatch when the memory takes none of them."""
+    for table in (NOW, NEXT):
+        if space_of(db, table) == space:
+            return table
+    raise mismatch(space_of(db), str(space))
+
+
+def start(db: sqlite3.Connection, space: VectorSpace) -> VectorSpace:
+    """The model whose vectors the memory holds: this one from now on, if it had none."""
+    held = space_of(db)
+    if held is None:
+        _name(db, NOW, space)
+    return held or space
+
+
+def begin(db: sqlite3.Connection, space: VectorSpace) -> None:
+    """Begin a change-over to this model, or go on with it. One to another model is given up."""
+    wanted = None if start(db, space) == space else space
+    if space_of(db, NEXT) != wanted:
+        db.execute(f"DELETE FROM {NEXT}")
+        _name(db, NEXT, wanted)
+
+
+def finish(db: sqlite3.Connection, space: VectorSpace) -> bool:
+    """Put the next model's vectors in the place of the present ones; False, and nothing done, while some are missing.
+
+    Raises EmbedderMismatch when the change-over was given up meanwhile.
+    """
+    if table_of(db, space) == NOW:
+        return True
+    if space != NO_VECTORS and db.execute(f"{_MISSING.format(NEXT)} LIMIT 1", (0,)).fetchone():
+        return False
+    db.execute(f"DROP TABLE {NOW}")
+    db.execute(f"ALTER TABLE {NEXT} RENAME TO {NOW}")
+    db.execute(f"CREATE TABLE {NEXT} (key INTEGER PRIMARY KEY, vector BLOB NOT NULL)")
+    _name(db, NOW, space)
+    _name(db, NEXT, None)
+    # Every vector is another one. An index that is left over from an earlier use of this model must not pass for it.
+    db.execute("INSERT INTO changes (low, high, vectors_only) VALUES (0, ?, 1)", (int(meta(db, "next_key")),))
+    another_version(db)
+    return True
+
+
+def missing(
+    db: sqlite3.Connection, path: Path, space: VectorSpace, after: Unembedded | None, limit: int
+) -> list[Unembedded]:
+    """What says something and has no vector of this model, whoever owns it, by key, from behind `after` on."""
+    query = f"{_MISSING.format(table_of(db, space))} ORDER BY key LIMIT ?2"
+    keys = [key for (key,) in db.execute(query, (0 if after is None else after.key, max(limit, 0)))]
+    found: dict[int, Node | Edge | Note] = {**nodes_by_key(db, path, keys)}
+    for some in chunks([key for key in keys if key not in found]):
+        among = f"IN ({marks(len(some))})"
+        found |= {row[0]: rows.to_edge(row) for row in db.execute(f"{_EDGE} WHERE e.key {among}", some)}
+        found |= dict(_notes(db, among, some))
+    return [Unembedded(key, found[key]) for key in keys if key in found]
+
+
+def _notes(db: sqlite3.Connection, among: str, keys: Sequence[int]) -> Iterator[tuple[int, Note]]:
+    for key, id_, edge, text, created, expires in db.execute(f"{_NOTE} WHERE o.key {among}", keys):
+        yield key, Note(id_, edge, text, "edge", created, expires)
+
+
+def put(db: sqlite3.Connection, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) -> int:
+    """Store vectors by key; how many. One of what is gone or says something else by now is left out."""
+    vectors: dict[int, bytes] = {}
+    for some in chunks(made):
+        said: dict[int | str, tuple[str | None, str]] = {}
+        for query in _SAID:
+            found = db.execute(f"{query} WHERE key IN ({marks(len(some))})", [one.key for one, _ in some])
+            said |= {key: (name, text) for key, name, text in found}
+        vectors |= {int(one.key): vector for one, vector in some if said.get(one.key) == name_and_text(one.record)}
+    log_changes(db, store(db, space, vectors), vectors_only=True)
+    another_version(db)
+    return len(vectors)
+
+
+def drop(db: sqlite3.Connection, keys: Collection[int]) -> set[int]:
+    """Delete the vectors under these keys; the keys that searches now see none of."""
+    gone: set[int] = set()
+    for some in chunks(list(keys)):
+        among = f"key IN ({marks(len(some))})"
+        gone.update(key for (key,) in db.execute(f"SELECT key FROM {NOW} WHERE {among}", some))
+        for table in (NOW, NEXT):
+            db.execute(f"DELETE FROM {table} WHERE {among}", some)
+    return gone
+
+
+def of_keys(db: sqlite3.Connection, keys: Mapping[int, str]) -> dict[str, bytes]:
+    """The vectors that searches use, by what is called so under these keys."""
+    found: dict[str, bytes] = {}
+    for some in chunks(list(keys)):
+        query = f"SELECT key, vector FROM {NOW} WHERE key IN ({marks(len(some))})"
+        found.update((keys[key], vector) for key, vector in db.execute(query, some))
+    return found
+
+
+def store(db: sqlite3.Connection, space: VectorSpace, vectors: dict[int, bytes]) -> set[int]:
+    """Store vectors by key; the keys that searches now see another vector of."""
+    for vector in vectors.values():
+        if len(vector) != 2 * space.dim:
+            raise InputError(f"a vector has {len(vector)} bytes, {2 * space.dim} are needed: embed it again")
+    table = table_of(db, space)
+    db.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", sorted(vectors.items()))
+    return set(vectors) if table == NOW else set()

@@ -1,0 +1,516 @@
+"""The vector index: flat, memory-mapped blocks of 8-bit codes, scanned whole and rescored from the truth.
+
+A scan is exact up to rounding, filters and deletions cost nothing, and there is no graph to build: `bench/vectors`
+shows it beside an HNSW index. A block file holds keys, parts, kinds, scales and codes of up to BLOCK rows, by key, and
+is never changed: a change writes the blocks it touches anew and then switches over, so neither a reader nor the next
+process after a dead one meets half a block. New rows gather in a small last block, so that adding one rewrites no large
+one.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+import simsimd
+import xxhash
+from numpy.typing import NDArray
+
+from cuetrail.store.ports import NO_VECTORS, Progress, VectorSpace, mismatch
+from cuetrail.store.sqlite.connection import (
+    Database,
+    changes_since,
+    chunks,
+    damaged,
+    head,
+    mark_of,
+    marks,
+    meta,
+    moment,
+)
+from cuetrail.store.sqlite.index.directory import IndexDir, Seen, State, rebuilding
+from cuetrail.store.sqlite.index.vector import spaces
+
+LAYOUT = "vectors-5"
+OVERFETCH = 4
+BLOCK = 65_536
+TAIL = 4_096
+BATCH = 8_192
+# Above every key.
+END = 2**62
+
+# The rows of an index whose keys lie in a run: of all nodes, of those with a name, of what is said of relationships.
+# The last column tells what is a name and no more.
+NODES = """SELECT v.key, n.part, n.kind, v.vector, n.text = '' AND n.kind <> 'source' FROM vectors v
+  JOIN nodes n ON n.key = v.key
+  WHERE v.key BETWEEN ?1 AND ?2 ORDER BY v.key"""
+NAMED = NODES.replace(" ORDER", " AND n.name IS NOT NULL ORDER")
+RELATIONS = """SELECT e.key AS key, e.part, 'edge', v.vector, 0 FROM edges e CROSS JOIN vectors v ON v.key = e.key
+  WHERE e.via IS NULL AND e.text <> '' AND e.key BETWEEN ?1 AND ?2
+  UNION ALL SELECT o.key, o.part, 'note', v.vector, 0 FROM notes o CROSS JOIN vectors v ON v.key = o.key
+  WHERE +o.target_on = 'edge' AND o.key BETWEEN ?1 AND ?2 ORDER BY key"""
+
+# Where fewer than one row in so many can be meant, only those are compared.
+SPARSE = 6
+# The best of so many rows at a time tell how good a row must be to come into question.
+GROUP = 64
+# More values than these are looked up instead of being compared one by one.
+FEW = 8
+
+Runs = Sequence[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Rows by key; mapped from a file, or about to become one."""
+
+    keys: NDArray[np.int64]
+    parts: NDArray[np.int32]
+    kinds: NDArray[np.int32]
+    scales: NDArray[np.float32]
+    codes: NDArray[np.int8]
+
+    @property
+    def columns(self) -> tuple[NDArray[Any], ...]:
+        """In the order in which a file has them."""
+        return self.keys, self.parts, self.kinds, self.scales, self.codes
+
+    def holds(self, runs: Runs) -> bool:
+        """Whether the key of any row lies in one of the runs."""
+        return any(rows.start < rows.stop for rows in map(self._rows, runs))
+
+    def without(self, runs: Runs) -> Block:
+        """The rows whose keys lie in none of the runs."""
+        kept = np.ones(len(self.keys), np.bool_)
+        for rows in map(self._rows, runs):
+            kept[rows] = False
+        return Block(*(column[kept] for column in self.columns))
+
+    def _rows(self, run: tuple[int, int]) -> slice:
+        """Where the rows of a run stand."""
+        low, high = run
+        return slice(int(np.searchsorted(self.keys, low)), int(np.searchsorted(self.keys, high, "right")))
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The mapped blocks as of one state."""
+
+    blocks: tuple[Block, ...]
+    state: State
+    seen: Seen
+
+
+def space_of(db: sqlite3.Connection) -> VectorSpace | None:
+    """The model whose vectors are to be indexed; None when there are none."""
+    space = spaces.space_of(db)
+    return None if space == NO_VECTORS else space
+
+
+class VectorIndex:
+    """Keeps the blocks in step with the truth and searches them; `rows` is the query for those it has."""
+
+    def __init__(self, directory: Path, db: Database, rows: str = NODES) -> None:
+        self.dir = IndexDir(directory)
+        self._query = rows
+        self.db = db
+        self._view: View | None = None
+        db.on_close(self.close)
+
+    def close(self) -> None:
+        """Let go of the mapped files."""
+        self._view = None
+
+    def exists(self) -> bool:
+        """Whether there is one on disk."""
+        return self.dir.load() is not None
+
+    def search(
+        self,
+        query: NDArray[np.float32],
+        limit: int,
+        parts: Sequence[int] | None,
+        space: VectorSpace,
+        kinds: Sequence[str] = (),
+        saying: bool = False,
+    ) -> list[tuple[int, float]]:
+        """(key, cosine) of the nearest rows in the given parts (None: all), nearest first: as many as are wanted, all
+        that tie with the last of these, and where it is known the next, which shows that no more do.
+
+        `kinds` narrows it to nodes of these kinds; now and then another comes along whose kind has the same code.
+        `saying` leaves out what is a name and no more.
+
+        Raises EmbedderMismatch when the query's space is not, or is no longer, the one the memory holds.
+        """
+        view = self.view()
+        if view is None or view.state.layout != layout_of(space) or query.shape[0] != space.dim:
+            raise mismatch(self._space(), str(space))
+        if limit <= 0 or not view.blocks:
+            return []
+        code = quantised(query[None, :])
+        wanted = limit * OVERFETCH + 32
+        meant = [kind_code(kind, bare) for kind in kinds for bare in (False, True)]
+        best = [_nearest(block, code, wanted, _meant(block, parts, meant, saying)) for block in view.blocks]
+        scores, keys = (np.concatenate(column) for column in zip(*best, strict=True))
+        near = self.compared(query, keys[_best(scores, wanted)].tolist(), space)
+        end = min(limit, len(near))
+        while end < len(near) and near[end][1] == near[limit - 1][1]:
+            end += 1
+        return near[: end + 1]
+
+    def _space(self) -> VectorSpace | None:
+        with self.db.reading() as db:
+            return space_of(db)
+
+    def compared(self, query: NDArray[np.float32], keys: Sequence[int], space: VectorSpace) -> list[tuple[int, float]]:
+        """(key, cosine) of these rows, nearest first; of those that have a vector.
+
+        Raises EmbedderMismatch when the query's space is not, or is no longer, the one the memory holds.
+        """
+        found: list[tuple[int, bytes]] = []
+        with self.db.reading() as db:
+            # Another process may have changed over since the blocks were scanned.
+            if space_of(db) != space:
+                raise mismatch(space_of(db), str(space))
+            for some in chunks(keys):
+                found += db.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks(len(some))})", some)
+        vectors = _unpacked(self.db.path, [blob for _, blob in found], len(query))
+        cosines = _cosines(vectors.astype(np.float64), query.astype(np.float64)).tolist()
+        return sorted(zip((key for key, _ in found), cosines, strict=True), key=lambda pair: (-pair[1], pair[0]))
+
+    def view(self, progress: Progress | None = None) -> View | None:
+        """The blocks after every acknowledged write; None when the memory has no vectors yet."""
+        with self.db.reading() as db:
+            (epoch, target), space = moment(db), space_of(db)
+        if space is None:
+            return None
+        for _ in range(3):
+            view = self._current(epoch, space)
+            if view is not None and view.state.seq >= target:
+                return view
+            self.catch_up(progress)
+        with self.dir.locked():
+            self.catch_up(progress)
+            return self._current(epoch, space)
+
+    def _current(self, epoch: str, space: VectorSpace) -> View | None:
+        view, wanted = self._view, (epoch, layout_of(space))
+        if view is not None and (view.state.epoch, view.state.layout) == wanted and view.seen.unchanged():
+            return view
+        self._view = None
+        found = self.dir.read()
+        if found is None or (found[0].epoch, found[0].layout) != wanted:
+            return None
+        try:
+            view = self._view = View(tuple(b for _, b in self._blocks(found[0], space.dim)), *found)
+        except (OSError, ValueError):
+            return None
+        return view
+
+    def _blocks(self, state: State, dim: int) -> list[tuple[str, Block]]:
+        return [(name, _mapped(self.dir.path / state.folder / name, dim)) for name in state.files]
+
+    def catch_up(self, progress: Progress | None = None) -> None:
+        """Apply every change since the state, or rebuild where that is not possible."""
+        with self.dir.locked(), self.db.fresh() as db:
+            space = space_of(db)
+            if space is None:
+                return
+            try:
+                self._bring_up(db, space, progress)
+            except (ValueError, OSError):
+                # Something changed the files while they were worked on.
+                with rebuilding(self.dir):
+                    self._rebuild(db, space, progress)
+
+    def _bring_up(self, db: sqlite3.Connection, space: VectorSpace, progress: Progress | None) -> None:
+        state = self.dir.load()
+        if state is None or (state.epoch, state.layout) != (meta(db, "epoch"), layout_of(space)):
+            self._rebuild(db, space, progress)
+            return
+        runs = changes_since(db, state.seq, state.mark)
+        if runs is None or not self.dir.intact(state):
+            self._rebuild(db, space, progress)
+        elif runs:
+            self._apply(db, state, runs, space.dim, progress)
+        elif state.seq < (seq := head(db)):
+            # Nothing but labels changed.
+            self.dir.save(replace(state, seq=seq, mark=mark_of(db, seq) or 0))
+
+    def _rebuild(self, db: sqlite3.Connection, space: VectorSpace, progress: Progress | None) -> None:
+        state = State(meta(db, "epoch"), layout_of(space), 0, 0, self.dir.next_folder())
+        rows = _Rows(self.db.path, db, space.dim, progress, self._query)
+        names = [self._write(state.folder, block) for block in rows.read([(0, END)])]
+        self._save(db, state, names)
+
+    def _apply(self, db: sqlite3.Connection, state: State, runs: Runs, dim: int, progress: Progress | None) -> None:
+        """Write the blocks that hold changed keys anew, and put new keys behind them."""
+        rows = _Rows(self.db.path, db, dim, progress, self._query)
+        blocks = self._blocks(state, dim)
+        names: list[str] = []
+        few = sum(high - low + 1 for low, high in runs) <= BLOCK
+        low = 0
+        for number, (name, block) in enumerate(blocks, 1):
+            last = number == len(blocks)
+            # A small last block takes the new rows; beside a larger one they start their own.
+            high = END if last and few and len(block.keys) < TAIL else int(block.keys[-1])
+            names += self._renewed(state.folder, name, block, rows, _within(runs, low, high))
+            low = high + 1
+        names += [self._write(state.folder, block) for block in rows.read(_within(runs, low, END))]
+        self._save(db, state, self._gathered(state.folder, names, dim))
+
+    def _renewed(self, folder: str, name: str, block: Block, rows: _Rows, runs: Runs) -> list[str]:
+        """The files of a block with the rows of these runs as they are now; its own where none was and none is there.
+
+        Most changes are of rows of another index: of nodes where this one has relationships, and the other way round.
+        """
+        now = list(rows.read(runs))
+        if not now and not block.holds(runs):
+            return [name]
+        return [self._write(folder, piece) for piece in _split(_joined([block.without(runs), *now]))]
+
+    def _gathered(self, folder: str, names: list[str], dim: int) -> list[str]:
+        """The last two blocks as one, when the last has grown and both fit."""
+        ends = [_mapped(self.dir.path / folder / name, dim) for name in names[-2:]]
+        if len(ends) < 2 or len(ends[1].keys) < TAIL or sum(len(b.keys) for b in ends) > BLOCK:
+            return names
+        return [*names[:-2], self._write(folder, _joined(ends))]
+
+    def _write(self, folder: str, block: Block) -> str:
+        """A new block file, on disk before anything refers to it; its name comes back."""
+        place = self.dir.path / folder
+        name = str(max((int(p.name) for p in place.iterdir() if p.name.isdecimal()), default=0) + 1)
+        with (place / name).open("xb") as file:
+            for column in block.columns:
+                file.write(np.ascontiguousarray(column).data)
+            file.flush()
+            os.fsync(file.fileno())
+        return name
+
+    def _save(self, db: sqlite3.Connection, state: State, names: list[str]) -> None:
+        """Switch over to these blocks and delete the ones they replace."""
+        epoch, seq = moment(db)
+        files = {n: state.files.get(n) or self.dir.describe(state.folder, n) for n in names}
+        self.dir.save(replace(state, epoch=epoch, seq=seq, mark=mark_of(db, seq) or 0, files=files))
+        self.dir.sweep(state.folder)
+        for old in (self.dir.path / state.folder).iterdir():
+            if old.name not in files:
+                old.unlink(missing_ok=True)
+
+    def rebuild(self) -> None:
+        """Make the index anew from the truth."""
+        with self.dir.locked(), self.db.fresh() as db:
+            space = space_of(db)
+            if space is not None:
+                self._rebuild(db, space, None)
+
+    def differs(self) -> bool:
+        """Whether the index is anything but what the truth says; for doctor. Writers wait meanwhile, not readers."""
+        with self.dir.locked(), self.db.fresh() as db:
+            space = space_of(db)
+            if space is None:
+                return False
+            try:
+                self._bring_up(db, space, None)
+                state = self.dir.load()
+                if state is None or not self.dir.intact(state, thorough=True):
+                    return True
+                read = _Rows(self.db.path, db, space.dim, None, self._query).read([(0, END)])
+                return _digest(b for _, b in self._blocks(state, space.dim)) != _digest(read)
+            except (ValueError, OSError):
+                return True
+
+    def keys(self) -> set[int]:
+        """Every key the index holds; for tests."""
+        view = self.view()
+        return set() if view is None else {int(key) for block in view.blocks for key in block.keys}
+
+
+class _Rows:
+    """Reads vectors from the truth as blocks of at most BLOCK rows."""
+
+    def __init__(self, path: Path, db: sqlite3.Connection, dim: int, progress: Progress | None, query: str) -> None:
+        self.path, self.db, self.dim, self.progress, self.query = path, db, dim, progress, query
+        self.done = 0
+
+    def read(self, runs: Runs) -> Iterator[Block]:
+        rows = (row for run in runs for row in self.db.execute(self.query, run))
+        batches: list[Block] = []
+        while some := list(islice(rows, BATCH)):
+            batches.append(self._block(some))
+            self.done += len(some)
+            if self.progress:
+                self.progress("indexing vectors", self.done, 0)
+            if len(batches) == BLOCK // BATCH:
+                yield _joined(batches)
+                batches = []
+        if batches:
+            yield _joined(batches)
+
+    def _block(self, rows: Sequence[tuple[int, int, str, bytes, bool]]) -> Block:
+        vectors = _unpacked(self.path, [row[3] for row in rows], self.dim)
+        keys, parts = np.array([row[0] for row in rows], np.int64), np.array([row[1] for row in rows], np.int32)
+        kinds = np.array([kind_code(row[2], bool(row[4])) for row in rows], np.int32)
+        codes = quantised(vectors.astype(np.float32))
+        return Block(keys, parts, kinds, _scales(codes), codes)
+
+
+def _unpacked(path: Path, blobs: Sequence[bytes], dim: int) -> NDArray[np.float16]:
+    """Vectors as the truth keeps them, a row each; what is not one of `dim` numbers is damage."""
+    wrong = next((blob for blob in blobs if len(blob) != 2 * dim), None)
+    if wrong is not None:
+        raise damaged(path, f"a vector has {len(wrong)} bytes instead of {2 * dim}")
+    vectors: NDArray[np.float16] = np.frombuffer(b"".join(blobs), dtype="<f2").reshape(len(blobs), dim)
+    return vectors
+
+
+def _cosines(vectors: NDArray[np.float64], query: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Cosines to stored vectors: as halves these are not quite as long as one, and a query need not be."""
+    # Not a matrix product: its sums depend on where a row stands, and equal vectors must stay equal.
+    lengths = np.sqrt((vectors * vectors).sum(axis=1) * (query * query).sum())
+    cosines: NDArray[np.float64] = (vectors * query).sum(axis=1) / np.where(lengths == 0, 1, lengths)
+    return cosines
+
+
+def _mapped(place: Path, dim: int) -> Block:
+    """A block file: all keys, then all parts, all kinds, all scales, and all codes."""
+    data = np.memmap(place, np.uint8, "r")
+    count = len(data) // (dim + 20)
+    return Block(
+        data[: 8 * count].view(np.int64),
+        data[8 * count : 12 * count].view(np.int32),
+        data[12 * count : 16 * count].view(np.int32),
+        data[16 * count : 20 * count].view(np.float32),
+        data[20 * count :].view(np.int8).reshape(count, dim),
+    )
+
+
+def _nearest(
+    block: Block, code: NDArray[np.int8], wanted: int, meant: NDArray[np.bool_] | None
+) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Scores and keys of the nearest rows of a block, unsorted: cosines of the codes, times the query's own length.
+
+    `meant` tells which rows count, None: all.
+    """
+    rows = None if meant is None else np.flatnonzero(meant)
+    if rows is None or len(rows) * SPARSE >= len(block.keys):
+        scores = _products(code, block.codes) * block.scales
+        if rows is not None:
+            scores = scores[rows]
+    else:
+        scores = _products(code, block.codes.take(rows, axis=0)) * block.scales[rows]
+    near = _best(scores, wanted)
+    return scores[near], block.keys[near if rows is None else rows[near]]
+
+
+def _meant(block: Block, parts: Sequence[int] | None, kinds: Sequence[int], saying: bool) -> NDArray[np.bool_] | None:
+    """Which rows are in one of the parts and of one of the kinds, and say something if that counts; None: all do."""
+    asked = [_among(block.parts, parts)] if parts is not None else []
+    asked += [_among(block.kinds, kinds)] if kinds else []
+    asked += [block.kinds >= 0] if saying else []
+    meant: NDArray[np.bool_] | None = None
+    for among in asked:
+        if not among.all():
+            meant = among if meant is None else meant & among
+    return meant
+
+
+def _among(column: NDArray[np.int32], values: Sequence[int]) -> NDArray[np.bool_]:
+    """Which of the column's numbers are among the values."""
+    if len(values) > FEW:
+        return np.isin(column, np.asarray(values, dtype=np.int32))
+    among = np.zeros(len(column), np.bool_)
+    for value in values:
+        among |= column == value
+    return among
+
+
+def _best(scores: NDArray[np.float32], wanted: int) -> NDArray[np.intp]:
+    """Where the `wanted` highest scores stand, unsorted.
+
+    The best of every group are as many scores as there are groups: what is lower than the last `wanted` of these is not
+    among the best of all, and few are not.
+    """
+    if len(scores) <= wanted:
+        return np.arange(len(scores))
+    groups = len(scores) // GROUP
+    if groups <= wanted:
+        return np.argpartition(scores, len(scores) - wanted)[len(scores) - wanted :]
+    heads = scores[: groups * GROUP].reshape(GROUP, groups).max(axis=0)
+    near = np.flatnonzero(scores >= np.partition(heads, groups - wanted)[groups - wanted])
+    return near[np.argpartition(scores[near], len(near) - wanted)[len(near) - wanted :]]
+
+
+def _products(code: NDArray[np.int8], codes: NDArray[np.int8]) -> NDArray[np.float32]:
+    if not len(codes):
+        return np.empty(0, np.float32)
+    measured = simsimd.cdist(code, codes, metric="dot", out_dtype="float32")
+    products: NDArray[np.float32] = np.asarray(measured, dtype=np.float32).reshape(-1)
+    return products
+
+
+@cache
+def kind_code(kind: str, bare: bool = False) -> int:
+    """A number for a kind of nodes that fits the column, below 0 for what is a name and no more.
+
+    Two kinds may share one.
+    """
+    code = crc32(kind.encode("utf-8", "surrogatepass")) >> 1
+    return ~code if bare else code
+
+
+def _within(runs: Runs, low: int, high: int) -> list[tuple[int, int]]:
+    """The parts of the runs that lie from `low` to `high`."""
+    return [(max(a, low), min(b, high)) for a, b in runs if a <= high and b >= low]
+
+
+def _joined(blocks: Sequence[Block]) -> Block:
+    """Blocks as one, by key."""
+    keys = np.concatenate([b.keys for b in blocks])
+    order = np.argsort(keys, kind="stable")
+    columns = [np.concatenate([b.columns[n] for b in blocks])[order] for n in (1, 2, 3, 4)]
+    return Block(keys[order], *columns)
+
+
+def _split(block: Block) -> Iterator[Block]:
+    """Pieces that are small enough for a file; none of an empty block."""
+    for at in range(0, len(block.keys), BLOCK):
+        piece = slice(at, at + BLOCK)
+        yield Block(*(column[piece] for column in block.columns))
+
+
+def _digest(blocks: Iterable[Block]) -> bytes:
+    """The same for the same rows, however they are cut into blocks."""
+    columns = [xxhash.xxh3_128() for _ in range(5)]
+    for block in blocks:
+        for column, data in zip(columns, block.columns, strict=True):
+            column.update(np.ascontiguousarray(data).data)
+    return b"".join(column.digest() for column in columns)
+
+
+def layout_of(space: VectorSpace) -> str:
+    """The layout's name with the model's identity in it, so that another model's index is never searched."""
+    return f"{LAYOUT}:{space.model}:{space.dim}"
+
+
+def quantised(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
+    """Unit vectors as 8-bit codes, each scaled by its own largest component so that small ones are not lost."""
+    peak = np.abs(vectors).max(axis=1, keepdims=True)
+    peak[peak == 0] = 1
+    codes: NDArray[np.int8] = np.rint(vectors / peak * 127).astype(np.int8)
+    return codes
+
+
+def _scales(codes: NDArray[np.int8]) -> NDArray[np.float32]:
+    """What makes each code as long as any other: one by its length. A vector of zeros is like nothing."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", codes, codes, dtype=np.float32))
+    scales: NDArray[np.float32] = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    return scales

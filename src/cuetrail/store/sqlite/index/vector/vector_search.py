@@ -1,0 +1,76 @@
+"""A vector search as callers see it: the nearest that filters let through, in the order of cosines, times and ids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cuetrail.model import Found, Scope, TextQuery, Where
+from cuetrail.store.ports import VectorSpace
+from cuetrail.store.sqlite.connection import Database, chunks
+from cuetrail.store.sqlite.index.text import results
+from cuetrail.store.sqlite.index.text.text_index import TextIndex
+from cuetrail.store.sqlite.index.vector.vector_index import VectorIndex
+from cuetrail.store.sqlite.read.reader import Reader
+
+# Of up to so many that filters on labels leave, all are compared; of more, the nearest of all are looked through.
+FEW = 2_000
+
+
+def search(
+    db: Database,
+    scope: Scope,
+    index: VectorIndex,
+    labels: TextIndex | None,
+    query: NDArray[np.float32],
+    limit: int,
+    where: Where,
+    space: VectorSpace,
+) -> list[Found]:
+    """The nearest by cosine, then newer, then by id. `labels` tells who has the tags and buckets of a filter."""
+    if limit <= 0:
+        return []
+    with db.looking() as look:
+        reader = Reader(look, scope, db.path)
+        few = _labelled(reader, labels, where)
+    if few is not None:
+        # The index of a memory whose vectors are of another model is not searched; neither are its vectors.
+        near = index.compared(query, few, space)
+        with db.reading() as look:
+            return _shown(Reader(look, scope, db.path), near, limit, where)
+    wanted = limit
+    while True:
+        near = index.search(query, wanted, None if reader.all else reader.parts, space, where.kinds, where.saying)
+        with db.reading() as look:
+            # A new look: the index may have rows of parts that were made since the first one.
+            reader = Reader(look, scope, db.path)
+            kept = _shown(reader, near, limit, where)
+        # Enough only when the last one read is farther than the last one wanted: else there may be more that tie.
+        if len(near) <= wanted or (len(kept) == limit and near[-1][1] < kept[-1].score):
+            return kept
+        wanted *= 4
+
+
+def _labelled(reader: Reader, labels: TextIndex | None, where: Where) -> list[int] | None:
+    """The keys of all that tags and buckets leave, where these are few: else one might look through everything."""
+    if labels is None or not (where.tags or where.buckets):
+        return None
+    found = results.search(reader, labels, TextQuery(""), FEW + 1, where, (1.0, 1.0), nodes=False)
+    return [one.key for one in found if one.key is not None] if len(found) <= FEW else None
+
+
+def _shown(reader: Reader, near: Sequence[tuple[int, float]], limit: int, where: Where) -> list[Found]:
+    """The nearest that a search gives. Many may tie: of these, few nodes are read."""
+    shown = reader.shown([key for key, _ in near])
+    order = sorted((-cosine, -shown[key][1], shown[key][0], key) for key, cosine in near if key in shown)
+    kept: list[Found] = []
+    for some in chunks(order, limit):
+        nodes = reader.nodes_by_key([key for *_, key in some])
+        kept += [
+            Found(id_, -far, node=nodes[key]) for far, _, id_, key in some if key in nodes and where.finds(nodes[key])
+        ]
+        if len(kept) >= limit:
+            break
+    return kept[:limit]

@@ -1,0 +1,44 @@
+"""The filters of a walk as conditions in SQL."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cuetrail.model import Where
+from cuetrail.store.sqlite.connection import marks
+
+_LABELLED = (
+    "EXISTS (SELECT 1 FROM labels f JOIN node_labels g ON g.label = f.label"
+    " WHERE g.key = {} AND f.what = ? AND f.name {})"
+)
+
+
+def narrowing(where: Where, key: str) -> tuple[list[str], list[Any]]:
+    """What tags, buckets, kinds, texts and times ask of the node `n` with its key in this column, and the values."""
+    tests, values = list[str](), list[Any]()
+    for tag in where.tags:
+        tests.append(_LABELLED.format(key, "= ?"))
+        values += ["t", tag]
+    if where.buckets:
+        tests.append(_LABELLED.format(key, f"IN ({marks(len(where.buckets))})"))
+        values += ["b", *where.buckets]
+    if where.kinds:
+        tests.append(f"n.kind IN ({marks(len(where.kinds))})")
+        values += where.kinds
+    if where.saying:
+        tests.append("(n.text <> '' OR n.kind = 'source')")
+    for bound, test in ((where.since, "n.at >= ?"), (where.until, "n.at <= ?")):
+        if bound is not None:
+            tests.append(test)
+            values.append(bound)
+    return tests, values
+
+
+def passing(where: Where, key: str) -> tuple[list[str], list[Any]]:
+    """What all filters ask of the node `n`, whose key is in this column, and the values for it."""
+    tests, values = narrowing(where, key)
+    if not where.quarantined:
+        tests.append("n.provenance <> 'quarantine'")
+    if not where.archived:
+        tests.append("NOT EXISTS (SELECT 1 FROM life l WHERE l.key = n.key AND l.state = 'archived')")
+    return tests, values

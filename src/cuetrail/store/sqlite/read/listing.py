@@ -1,0 +1,92 @@
+"""Lists of nodes by time, and of labels by how many nodes have them, read from the truth for one scope."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from cuetrail.model import DERIVED
+from cuetrail.store.listing import Labelled, Listed, Page, Spot
+from cuetrail.store.sqlite.connection import marks
+from cuetrail.store.sqlite.read.filters import narrowing
+from cuetrail.store.sqlite.read.reader import Reader
+from cuetrail.text.normalise import storable
+
+FEW = 5_000
+"""Of so many nodes that have a label each is looked at; of more, the newest nodes are, until enough have it."""
+
+
+def page(reader: Reader, query: Page) -> list[Listed]:
+    """The next nodes, the newest first, then those that came last."""
+    limit = max(query.limit, 0)
+    tests, values = _tests(query)
+    source = _source(reader, query)
+    found: list[Spot] = []
+    for part in reader.parts:
+        select = (
+            f"SELECT n.at, n.key FROM {source} WHERE n.part + 0 = ? AND {' AND '.join(tests)}"
+            " ORDER BY n.at DESC, n.key DESC LIMIT ?"
+        )
+        found += (Spot(*row) for row in reader.db.execute(select, (part, *values, limit)))
+    spots = sorted(found, reverse=True)[:limit]
+    nodes = reader.nodes_by_key([spot.key for spot in spots])
+    return [Listed(spot, nodes[spot.key]) for spot in spots if spot.key in nodes]
+
+
+def _source(reader: Reader, query: Page) -> str:
+    """What to go through: what is in quarantine, what has a rare label, or all nodes by their time."""
+    if query.provenance == "quarantine":
+        return "nodes n INDEXED BY nodes_in_quarantine"
+    labels = [("t", tag) for tag in query.where.tags] + [("b", bucket) for bucket in query.where.buckets]
+    if len(query.where.buckets) > 1 or not labels:
+        return "nodes n INDEXED BY nodes_in_time"
+    ids = [
+        row[0] for label in labels if storable(label[1])
+        for row in reader.db.execute("SELECT label FROM labels WHERE what = ? AND name = ?", label)
+    ]  # fmt: skip
+    counted = "SELECT count(*) FROM (SELECT 1 FROM node_labels WHERE label = ? LIMIT ?)"
+    sizes = {id_: reader.db.execute(counted, (id_, FEW + 1)).fetchone()[0] for id_ in ids}
+    rarest = min(sizes, key=sizes.__getitem__, default=None)
+    if rarest is None or sizes[rarest] > FEW:
+        return "nodes n INDEXED BY nodes_in_time"
+    return f"(SELECT key AS one FROM node_labels WHERE label = {rarest}) CROSS JOIN nodes n ON n.key = one"
+
+
+def _tests(query: Page) -> tuple[list[str], list[Any]]:
+    """What a node must be, and the values for it."""
+    tests, values = narrowing(query.where, "n.key")
+    tests += _unhidden(query)
+    if query.provenance == "quarantine":
+        # Written out: only so it is known that the index of what is in quarantine has all of it.
+        tests.append("n.provenance = 'quarantine'")
+    elif query.provenance is not None:
+        tests.append("n.provenance = ?")
+        values.append(query.provenance)
+    if not query.where.kinds:
+        tests.append(f"n.kind NOT IN ({marks(len(DERIVED))})")
+        values += DERIVED
+    if query.after is not None:
+        tests.append("(n.at, n.key) < (?, ?)")
+        values += query.after
+    return tests, values
+
+
+def _unhidden(query: Page) -> list[str]:
+    tests = []
+    if not query.where.quarantined and query.provenance is None:
+        tests.append("n.provenance <> 'quarantine'")
+    if not query.where.archived:
+        tests.append("NOT EXISTS (SELECT 1 FROM life l WHERE l.key = n.key AND l.state = 'archived')")
+    return tests
+
+
+def labels(reader: Reader, what: Literal["tag", "bucket"], prefix: str, limit: int) -> list[Labelled]:
+    """Tags or buckets that begin so, those that most nodes have first, then by name."""
+    if not storable(prefix):
+        return []
+    seen = "" if reader.all else f" JOIN nodes n ON n.key = x.key AND {reader.among('n.part')}"
+    query = (
+        f"SELECT l.name, count(*) AS nodes FROM labels l JOIN node_labels x ON x.label = l.label{seen}"
+        " WHERE l.what = ? AND l.name >= ? AND l.name < ? GROUP BY l.label ORDER BY nodes DESC, l.name LIMIT ?"
+    )
+    given = (what[0], prefix, prefix + "\U0010ffff", max(limit, 0))
+    return [Labelled(*row) for row in reader.db.execute(query, given)]

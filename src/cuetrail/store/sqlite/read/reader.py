@@ -1,0 +1,386 @@
+"""Reads of the truth. Each takes an open connection and a scope, and never leaves the scope."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from cuetrail.model import (
+    Edge,
+    Fact,
+    Link,
+    Mention,
+    Neighbour,
+    Neighbourhood,
+    Node,
+    Note,
+    Scope,
+    SourceFile,
+    Stats,
+    Tombstone,
+    Version,
+)
+from cuetrail.store.ports import Alike, Record
+from cuetrail.store.shared.ids import first_named
+from cuetrail.store.shared.tombstones import TELLING, said_by
+from cuetrail.store.sqlite import facts, rows
+from cuetrail.store.sqlite.connection import CHUNK, chunks, damaged, marks, meta
+from cuetrail.store.sqlite.ids import ids_of
+from cuetrail.store.sqlite.schema import VERSION
+from cuetrail.text.normalise import fingerprint, storable
+
+# A file and its chats (`file#id`), as a condition on its path.
+SAME = "(path = ?1 OR (path > ?1 || '#' AND path < ?1 || '$'))"
+# How many letters a speaker, a list mark and a full stop may put around the same words.
+AROUND = 80
+# Names that go on behind another are not read beyond this.
+_MOST_HEADED = 5_000
+
+
+def checked_node(path: Path, row: tuple[Any, ...]) -> Node:
+    """A node whose row still has the checksum it was written with; else the truth is damaged."""
+    if rows.check_sum(row) != row[6]:
+        raise damaged(path, f"{row[2]!r} changed on disk")
+    return rows.to_node(row)
+
+
+def nodes_by_key(db: sqlite3.Connection, path: Path, keys: Sequence[int]) -> dict[int, Node]:
+    """Nodes by key, whoever owns them."""
+    found = {}
+    for some in chunks(keys):
+        for row in db.execute(f"{rows.NODE} WHERE n.key IN ({marks(len(some))})", some):
+            found[row[0]] = checked_node(path, row)
+    return found
+
+
+class Reader:
+    """One consistent view of the truth for one scope."""
+
+    def __init__(self, db: sqlite3.Connection, scope: Scope, path: Path) -> None:
+        self.db = db
+        self.path = path
+        self.scope = scope
+        self.ids = ids_of(db, scope)
+        self.parts, self.all = self.ids.parts, self.ids.all
+
+    def among(self, column: str = "part") -> str:
+        """A SQL condition that keeps rows inside the scope."""
+        return "1" if self.all else f"{column} IN ({','.join(map(str, self.parts)) or 'NULL'})"
+
+    def own(self, column: str = "part") -> str:
+        """A SQL condition that keeps rows to those this user owns: what it may change, and what it exports."""
+        return f"{column} IN ({','.join(map(str, self.ids.mine)) or 'NULL'})"
+
+    def keys(self, ids: Iterable[str]) -> dict[str, int]:
+        """Ids of nodes to keys, in the order asked."""
+        return self.ids.keys(ids)
+
+    def names(self, keys: Iterable[int]) -> dict[int, str]:
+        """What the visible ones of these nodes are called."""
+        found: list[tuple[int, str, int]] = []
+        for some in chunks(list(dict.fromkeys(keys))):
+            query = f"SELECT key, id, part FROM nodes WHERE key IN ({marks(len(some))}) AND {self.among()}"
+            found += self.db.execute(query, some)
+        return self.ids.names(found)
+
+    def beginning(self, prefix: str, limit: int) -> list[str]:
+        """Ids that begin so, in order. No character sorts behind the last one of Unicode."""
+        if limit <= 0 or not storable(prefix):
+            return []
+        query = f"SELECT key, id, part FROM nodes WHERE id >= ? AND id < ? AND {self.among()} ORDER BY id LIMIT ?"
+        found = self.db.execute(query, (prefix, prefix + "\U0010ffff", limit)).fetchall()
+        return sorted(self.ids.names(found).values())
+
+    def shown(self, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
+        """Keys to ids and times of the visible ones of these nodes."""
+        found: dict[int, tuple[str, int, int]] = {}
+        for some in chunks(keys):
+            query = f"SELECT key, id, part, at FROM nodes WHERE key IN ({marks(len(some))}) AND {self.among()}"
+            found.update((key, (id_, part, at)) for key, id_, part, at in self.db.execute(query, some))
+        names = self.ids.names((key, id_, part) for key, (id_, part, _) in found.items())
+        return {key: (names[key], row[2]) for key, row in found.items()}
+
+    def nodes(self, ids: Sequence[str]) -> dict[str, Node]:
+        """Nodes by id, in the order asked; missing ones are absent."""
+        keys = self.keys(ids)
+        by_key = self.nodes_by_key(list(keys.values()))
+        # A key that is kept may be of a node that another has just deleted.
+        return {id_: by_key[key] for id_, key in keys.items() if key in by_key}
+
+    def nodes_by_key(self, keys: Sequence[int]) -> dict[int, Node]:
+        """Visible nodes by key, under the ids they have in this scope."""
+        found = nodes_by_key(self.db, self.path, keys)
+        if len(self.parts) > 1:
+            called = {key: id_ for key, id_ in self.names(found).items() if id_ != found[key].id}
+            found |= {key: replace(found[key], id=id_) for key, id_ in called.items()}
+        elif self.all:
+            # Only where every node is in sight: keys that are asked for may be of anyone.
+            self.ids.know({node.id: key for key, node in found.items()})
+        return found
+
+    def homes(self, ids: Sequence[str]) -> dict[Scope, list[Node]]:
+        """Of these nodes the user's own, by the place they are in, as the scope that writes there has them."""
+        keys = list(self.ids.keys(ids, mine=True).values())
+        found: dict[Scope, list[Node]] = {}
+        for node in nodes_by_key(self.db, self.path, keys).values():
+            found.setdefault(replace(self.scope, share=node.team), []).append(node)
+        return found
+
+    def made_edges(self, found: Sequence[tuple[Any, ...]]) -> list[Edge]:
+        """Rows of the EDGE query as edges, under the ids they and their ends have in this scope."""
+        edges = [rows.to_edge(row) for row in found]
+        if len(self.parts) < 2:
+            return edges
+        own = self.ids.names(((row[0], row[2], row[1]) for row in found), "edges")
+        ends = self.names(key for row in found for key in row[19:21])
+        return [
+            replace(edge, id=own[row[0]], src=ends.get(row[19], edge.src), dst=ends.get(row[20], edge.dst))
+            for edge, row in zip(edges, found, strict=True)
+        ]
+
+    def edges(self, ids: Sequence[str]) -> dict[str, Edge]:
+        """Edges by id, in the order asked; one that leads to a node outside the scope is not shown."""
+        ends = f"{self.among('a.part')} AND {self.among('b.part')}"
+        keys = self.ids.keys(ids, "edges")
+        found: list[tuple[Any, ...]] = []
+        for some in chunks(list(keys.values())):
+            found += self.db.execute(f"{rows.EDGE} WHERE e.key IN ({marks(len(some))}) AND {ends}", some)
+        by_key = {row[0]: edge for row, edge in zip(found, self.made_edges(found), strict=True)}
+        return {id_: by_key[key] for id_, key in keys.items() if key in by_key}
+
+    def facts(self, subjects: Sequence[str]) -> dict[str, list[Fact]]:
+        """Facts per subject, the most certain first, then newer, then by id. None about a node outside the scope."""
+        read: list[tuple[Any, ...]] = []
+        keys = self.keys(subjects)
+        for some in chunks(list(keys.values())):
+            query = (
+                f"{rows.FACT} WHERE f.subject IN ({marks(len(some))}) AND {self.among('f.part')}"
+                f" AND (b.key IS NULL OR {self.among('b.part')}) ORDER BY f.confidence DESC, f.created DESC, f.id"
+            )
+            read += self.db.execute(query, some)
+        found: dict[int, list[Fact]] = {}
+        for row, fact in zip(read, facts.made(self, read), strict=True):
+            found.setdefault(row[19], []).append(fact)
+        return {id_: found[key] for id_, key in keys.items() if key in found}
+
+    def named(self, norms: Sequence[str]) -> dict[str, list[str]]:
+        """Ids of the nodes that carry each name or alias, by id."""
+        carriers: list[tuple[str, int, str, int]] = []
+        for some in chunks([norm for norm in dict.fromkeys(norms) if storable(norm)]):
+            query = (
+                "SELECT m.norm, n.key, n.id, n.part FROM names m JOIN nodes n ON n.key = m.key"
+                f" WHERE m.norm IN ({marks(len(some))}) AND {self.among('n.part')}"
+            )
+            carriers += self.db.execute(query, some)
+        names = self.ids.names(row[1:] for row in carriers)
+        found: dict[str, list[str]] = {}
+        for norm, key, _, _ in carriers:
+            found.setdefault(norm, []).append(names[key])
+        return {norm: sorted(ids) for norm, ids in sorted(found.items())}
+
+    def headed(self, norms: Sequence[str], each: int) -> dict[str, list[str]]:
+        """Ids of the first nodes whose name goes on behind this one with a bracket or a comma, by name and id."""
+        asked = json.dumps([norm for norm in dict.fromkeys(norms) if storable(norm)])
+        carriers: list[tuple[str, str, int, str, int]] = []
+        # What comes next after " (" and ", " ends the range, so that each name is one step in the index.
+        for start, end in ((" (", " )"), (", ", ",!")):
+            query = (
+                "SELECT j.value, m.norm, n.key, n.id, n.part FROM json_each(?) j CROSS JOIN names m"
+                f" ON m.norm >= j.value || '{start}' AND m.norm < j.value || '{end}' JOIN nodes n ON n.key = m.key"
+                f" WHERE {self.among('n.part')} LIMIT {_MOST_HEADED}"
+            )
+            carriers += self.db.execute(query, (asked,))
+        names = self.ids.names(row[2:] for row in carriers)
+        return first_named(((row[0], row[1], names[row[2]]) for row in carriers), each)
+
+    def named_like(self, words: Collection[str], beginnings: Collection[str], limit: int) -> list[Alike]:
+        """Nodes with one of these words, or one that begins so, in their names: those that share most, then by id.
+
+        Of the nodes that have a word the first `limit` of each place are looked at.
+        """
+        shared = Counter[int]()
+        wanted: list[tuple[str, tuple[str, ...]]] = [("word = ?", (word,)) for word in sorted(words) if storable(word)]
+        wanted += [("word >= ? AND word < ?", (w, w + "\U0010ffff")) for w in sorted(beginnings) if storable(w)]
+        for part in self.parts if limit > 0 else ():
+            for condition, given in wanted:
+                query = f"SELECT DISTINCT key FROM name_words WHERE part = ? AND {condition} LIMIT ?"
+                shared.update(key for (key,) in self.db.execute(query, (part, *given, limit)))
+        best = sorted(shared, key=lambda key: (-shared[key], key))[:limit]
+        nodes = self.nodes_by_key(best)
+        found = (Alike(n.id, n.kind, n.name or "", n.aliases, shared[key], n.owner) for key, n in nodes.items())
+        return sorted(found, key=lambda one: (-one.shared, one.id))
+
+    def neighbours(self, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]:
+        """The `limit` strongest edges of each node, by weight, neighbour and edge, by their plain ids; no more is read.
+
+        The degree counts every visible edge, also one that leads to a node outside the scope.
+        """
+        keys = self.keys(ids)
+        degrees: dict[int, int] = {}
+        for some in chunks(list(keys.values())):
+            query = f"SELECT node, sum(degree) FROM degrees WHERE node IN ({marks(len(some))}) AND {self.among()}"
+            degrees.update(self.db.execute(f"{query} GROUP BY node", some))
+        return {
+            id_: Neighbourhood(degrees.get(key, 0), self._strongest(key, limit) if limit > 0 else ())
+            for id_, key in keys.items()
+        }
+
+    def expansion(self) -> str:
+        """The query behind `neighbours`, strongest first. It must need no sort: a hub would be read whole for it."""
+        return (
+            "SELECT a.rank, a.other_id, e.id, e.kind, e.weight, e.tags, a.outgoing, a.other, a.edge, e.part"
+            " FROM adjacency a JOIN edges e ON e.key = a.edge JOIN nodes n ON n.key = a.other"
+            f" WHERE a.node = ? AND {self.among('a.part')} AND {self.among('n.part')}"
+            " ORDER BY a.rank, a.other_id, a.edge"
+        )
+
+    def _strongest(self, key: int, limit: int) -> tuple[Neighbour, ...]:
+        read: list[tuple[Any, ...]] = []
+        with contextlib.closing(self.db.execute(self.expansion(), (key,))) as cursor:
+            for row in cursor:
+                # Parallel edges of one weight are stored by age; all are read before their ids put them in order.
+                if len(read) >= limit and row[:2] != read[-1][:2]:
+                    break
+                read.append(row)
+        read = sorted(read, key=lambda row: row[:3])[:limit]
+        several = len(self.parts) > 1
+        others = self.names(row[7] for row in read) if several else {}
+        edges = self.ids.names(((row[8], row[2], row[9]) for row in read), "edges") if several else {}
+        return tuple(
+            Neighbour(
+                others.get(other_key, other), edges.get(key, edge), kind, weight,
+                tuple(json.loads(tags)) if tags else (), bool(out),
+            )
+            for _, other, edge, kind, weight, tags, out, other_key, key, _ in read
+        )  # fmt: skip
+
+    def edge_tags(self, names: Sequence[str] | None) -> list[str]:
+        """The tags, of these names or of all, that an edge in sight carries, by name."""
+        seen = "" if self.all else f" JOIN edges e ON e.key = t.edge AND {self.among('e.part')}"
+        carried = f"EXISTS (SELECT 1 FROM adjacency_tags t{seen} WHERE t.label = l.label)"
+        query = f"SELECT l.name FROM labels l WHERE l.what = 't' AND {carried}"
+        if names is None:
+            return sorted(row[0] for row in self.db.execute(query))
+        found: list[str] = []
+        for some in chunks([name for name in dict.fromkeys(names) if storable(name)]):
+            found += (row[0] for row in self.db.execute(f"{query} AND l.name IN ({marks(len(some))})", some))
+        return sorted(found)
+
+    def scan(self) -> Iterator[tuple[str | None, Record]]:
+        """Everything this user owns with the team it is shared with, in a fixed order: what export writes.
+
+        What a record leads to is called as in the place of the record.
+        """
+        mine = "SELECT part, team FROM parts WHERE tenant = ? AND owner = ? ORDER BY team"
+        places = self.db.execute(mine, (self.scope.tenant, self.scope.user)).fetchall()
+        readers = {part: Reader(self.db, replace(self.scope, share=team or None), self.path) for part, team in places}
+        for query, order, make, ends in _SCANS:
+            for part, team in places:
+                cursor = self.db.execute(f"{query} = ? ORDER BY {order}", (part,))
+                while some := cursor.fetchmany(CHUNK):
+                    yield from ((team or None, record) for record in readers[part]._made(some, make, ends))
+
+    def _made(self, found: Sequence[tuple[Any, ...]], make: _Make, ends: Mapping[str, int]) -> Iterator[Record]:
+        """Rows as records; `ends` says which column has the key of the node that a field names."""
+        keys = {row[at] for row in found for at in ends.values()} - {None} if len(self.parts) > 1 else ()
+        names = self.names(keys)
+        for row in found:
+            record: Any = checked_node(self.path, row) if make is rows.to_node else make(row)
+            called = {field: names[row[at]] for field, at in ends.items() if row[at] in names} if names else {}
+            if isinstance(record, Note) and row[8] in self.parts:
+                # On an edge, which may be a teammate's; there are few such notes.
+                called = {"target": self.ids.names([(row[7], row[1], row[8])], "edges")[row[7]]}
+            yield replace(record, **called) if called else record
+
+    def stats(self) -> Stats:
+        """Counts of what the scope can see."""
+
+        def count(table: str) -> int:
+            return int(self.db.execute(f"SELECT count(*) FROM {table} WHERE {self.among()}").fetchone()[0])
+
+        def groups(query: str) -> dict[str, int]:
+            return dict(self.db.execute(query).fetchall())
+
+        seen = self.among("n.part")
+        space = meta(self.db, "vector_space")
+        labels = "FROM labels l JOIN node_labels x ON x.label = l.label JOIN nodes n ON n.key = x.key"
+        vectors = f"SELECT count(*) FROM vectors v JOIN nodes n ON n.key = v.key WHERE {seen}"
+        tags = f"SELECT count(DISTINCT l.label) {labels} WHERE l.what = 't' AND {seen}"
+        return Stats(
+            nodes=count("nodes"),
+            edges=count("edges"),
+            facts=count("facts"),
+            notes=count("notes"),
+            mentions=count("mentions"),
+            vectors=self.db.execute(vectors).fetchone()[0],
+            tombstones=count("tombstones"),
+            kinds=groups(f"SELECT kind, count(*) FROM nodes WHERE {self.among()} GROUP BY kind ORDER BY kind"),
+            tags=self.db.execute(tags).fetchone()[0],
+            buckets=groups(
+                f"SELECT l.name, count(*) {labels} WHERE l.what = 'b' AND {seen} GROUP BY l.name ORDER BY l.name"
+            ),
+            embedder=json.loads(space)["model"] if space else None,
+            schema=VERSION,
+        )
+
+    def history(self, id_: str) -> list[Version]:
+        """Earlier versions of a node the user owns, the oldest first."""
+        if not storable(id_):
+            return []
+        key = self.ids.keys([id_], mine=True).get(id_)
+        found = self.db.execute("SELECT part, id FROM nodes WHERE key = ?", (key,)).fetchone()
+        # Of a node that was removed its history is left, under its plain id.
+        place, bare = (f"part = {found[0]}", found[1]) if found else (self.own(), id_)
+        query = f"SELECT at, name, text FROM history WHERE {place} AND id = ? ORDER BY at"
+        return [Version(id_, *row) for row in self.db.execute(query, (bare,))]
+
+    def copies(self, nodes: Sequence[Node]) -> list[Node]:
+        """The user's own other nodes that say the same as one of these, by id; looks at every text once."""
+        texts = {fingerprint(node.text) for node in nodes if node.text}
+        words = {said for node in nodes if node.text and len(said := said_by(node)) >= TELLING}
+        # Their lengths tell most texts apart before they are normalised.
+        sizes = [len("".join(said.split())) for node in nodes if node.text for said in (node.text, said_by(node))]
+        squeezed = "replace(replace(replace(text, ' ', ''), char(10), ''), char(9), '')"
+        query = f"SELECT key, text, props FROM nodes WHERE {self.own()} AND length({squeezed}) BETWEEN ? AND ?"
+        same = []
+        for key, text, props in self.db.execute(query, (min(sizes), max(sizes) + AROUND)) if sizes else ():
+            node = Node("", text=text, props=json.loads(props) if props and "speaker" in props else {})
+            if fingerprint(text) in texts or said_by(node) in words:
+                same.append(key)
+        others = sorted(set(self.names(same).values()) - {node.id for node in nodes})
+        return list(self.nodes(others).values())
+
+    def of_source(self, source: str) -> list[str]:
+        """Ids of the user's own nodes that came from a file, in whichever place."""
+        query = f"SELECT n.key FROM nodes n JOIN sources s ON s.source = n.source WHERE {self.own('n.part')} AND {SAME}"
+        return sorted(self.names(row[0] for row in self.db.execute(query, (source,))).values())
+
+    def links_of(self, ids: Sequence[str]) -> dict[str, list[Link]]:
+        """Links of the given atoms."""
+        found: dict[str, list[Link]] = {}
+        names = {key: id_ for id_, key in self.keys(ids).items()}
+        for some in chunks(list(names)):
+            query = f"{rows.LINK} WHERE l.src IN ({marks(len(some))}) ORDER BY l.norm, l.kind"
+            for _, norm, display, kind, src in self.db.execute(query, some):
+                found.setdefault(names[src], []).append(Link(names[src], norm, display, kind))
+        return found
+
+
+_Make = Callable[[tuple[Any, ...]], Record]
+_SCANS: tuple[tuple[str, str, _Make, Mapping[str, int]], ...] = (
+    (f"{rows.SOURCE} WHERE hash IS NOT NULL AND part", "path", lambda row: SourceFile(*row), {}),
+    ("SELECT hash, at FROM tombstones WHERE part", "hash", lambda row: Tombstone(*row), {}),
+    (f"{rows.NODE} WHERE n.part", "n.id", rows.to_node, {}),
+    ("SELECT id, at, name, text FROM history WHERE part", "id, at", lambda row: Version(*row), {}),
+    (f"{rows.EDGE} WHERE e.part", "e.id", rows.to_edge, {"src": 19, "dst": 20}),
+    (f"{rows.FACT} WHERE f.part", "f.id", rows.to_fact, {"subject": 19, "object": 20}),
+    (f"{rows.NOTE} WHERE o.part", "o.id", lambda row: Note(*row[:6]), {"target": 6}),
+    (f"{rows.MENTION} WHERE m.part", "a.id, b.id", lambda row: Mention(*row[:3]), {"source": 3, "node": 4}),
+    (f"{rows.LINK} WHERE l.part", "n.id, l.norm, l.kind", lambda row: Link(*row[:4]), {}),
+)

@@ -1,0 +1,316 @@
+"""Between rows and dataclasses: how each record is laid out in its table."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import xxhash
+
+from cuetrail.model import NEWBORN, Edge, Fact, Life, Node, Tag
+from cuetrail.model.fast_dataclass import maker
+
+# Where a tag comes from that somebody or a rule gave.
+GIVEN = ("user", "auto")
+# So many tags are kept ready made.
+KEPT_TAGS = 1 << 16
+_TWO64 = 1 << 64
+_node = maker(Node)
+_GROUP, _ITEM, _IN = "\x1d", "\x1e", "\x1f"
+_SEPARATORS = re.compile(f"[{_GROUP}{_ITEM}{_IN}]")
+
+NODE = """SELECT n.key, n.part, n.id, n.kind, n.name, n.text, n.check_sum, n.aliases, n.labels, s.path, n.seq, n.at,
+  n.provenance, n.simhash, n.props, n.created, n.updated, n.valid_from, n.valid_until, p.owner, p.team,
+  l.salience, l.state, l.confidence, l.accesses, l.last_access, l.last_decay, l.interval, l.gradient, l.retention
+  FROM nodes n JOIN parts p ON p.part = n.part LEFT JOIN sources s ON s.source = n.source
+  LEFT JOIN life l ON l.key = n.key"""
+INSERT_NODE = "INSERT INTO nodes VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+REPLACE_NODE = INSERT_NODE.replace("INSERT", "INSERT OR REPLACE")
+
+EDGE = """SELECT e.key, e.part, e.id, a.id, b.id, e.kind, e.weight, e.tags, e.text, e.type, e.attitude, e.proximity,
+  e.confidence, e.via, e.props, e.created, e.updated, e.valid_from, e.valid_until, e.src, e.dst
+  FROM edges e JOIN nodes a ON a.key = e.src JOIN nodes b ON b.key = e.dst"""
+INSERT_EDGE = "INSERT OR REPLACE INTO edges VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+
+FACT = """SELECT f.key, f.part, f.id, a.id, f.predicate, b.id, f.value, f.confidence, f.status, f.source, f.source_ref,
+  f.provenance, f.tags, f.access_count, f.last_accessed, f.created, f.valid_from, f.valid_until, f.superseded_by,
+  f.subject, f.object, f.stated_from, f.stated_until, f.stated_status, f.restated
+  FROM facts f JOIN nodes a ON a.key = f.subject LEFT JOIN nodes b ON b.key = f.object"""
+INSERT_FACT = "INSERT OR REPLACE INTO facts VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+
+
+def check_sum(row: Sequence[Any]) -> int:
+    """A 64-bit hash of a node's row but for its source; a bit that flips on disk is noticed by it.
+
+    `row` is as `nodes` has it or as the NODE query gives it.
+    """
+    key, part, id_, kind, name, text, _, aliases, labels, _, *rest = row[:19]
+    said = f"{key}\0{part}\0{id_}\0{kind}\0{name}\0{text}\0{aliases}\0{labels}\0{_listed(*rest)}"
+    return signed(xxhash.xxh3_64_intdigest(said.encode()))
+
+
+def _listed(a: Any, b: Any, text: Any, c: Any, props: Any, d: Any, e: Any, f: Any, g: Any) -> str:
+    """The last columns as Python writes a list of them, in a third of the time. All but two are whole numbers or None.
+
+    >>> print(_listed(1, -2, "internal", None, '{"a":"b"}', 3, 4, None, 5))
+    [1, -2, 'internal', None, '{"a":"b"}', 3, 4, None, 5]
+    """
+    return f"[{a}, {b}, {text!r}, {c}, {props!r}, {d}, {e}, {f}, {g}]"
+
+
+def relabelled_sums(row: Sequence[Any], labels: str | None) -> tuple[int, int]:
+    """The checksum of a row as it is, and as it is with other labels. Many are asked for, so nothing is done twice."""
+    key, part, id_, kind, name, text, _, aliases, old, _, *rest = row[:19]
+    before = f"{key}\0{part}\0{id_}\0{kind}\0{name}\0{text}\0{aliases}\0".encode()
+    after = f"\0{_listed(*rest)}"
+    was = xxhash.xxh3_64_intdigest(before + f"{old}{after}".encode())
+    now = xxhash.xxh3_64_intdigest(before + f"{labels}{after}".encode())
+    return signed(was), signed(now)
+
+
+def signed(value: int) -> int:
+    """An unsigned 64-bit number as SQLite's signed one."""
+    return value - _TWO64 if value >= _TWO64 >> 1 else value
+
+
+def unsigned(value: int) -> int:
+    """The reverse of `signed`."""
+    return value + _TWO64 if value < 0 else value
+
+
+def pack(value: Mapping[str, Any] | tuple[Any, ...] | list[Any]) -> str | None:
+    """JSON, or None for nothing."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")) if value else None
+
+
+def pack_labels(tags: tuple[Tag, ...], buckets: tuple[str, ...]) -> str | None:
+    """Tags and buckets as one text: JSON would take a fifth of the time of writing a node.
+
+    A tag that its user typed in its normal form is just its name, another one name, display and origin. Only where a
+    name is empty or has a separator in it, JSON is used after all; it starts with a bracket, which no other form does.
+    """
+    if not tags and not buckets:
+        return None
+    plain = _packed(tags, _packed_buckets(buckets))
+    return plain or json.dumps([[[t.name, t.display, t.origin] for t in tags], buckets], ensure_ascii=False)
+
+
+def repacked(packed: str | None, tags: tuple[Tag, ...]) -> str | None:
+    """Labels in `pack_labels`' form with other tags and the same buckets, in that form."""
+    if packed is not None and packed[0] != "[":
+        buckets = packed.rpartition(_GROUP)[2]
+        plain = _packed(tags, buckets) if tags or buckets else None
+        if plain is not None:
+            return plain
+    return pack_labels(tags, packed_buckets(packed))
+
+
+def _packed(tags: tuple[Tag, ...], buckets: str | None) -> str | None:
+    """Tags before buckets that are packed already; None where a name does not allow that."""
+    items = [_packed_tag(tag.name, tag.display, tag.origin) for tag in tags]
+    if buckets is None or None in items:
+        return None
+    return f"{_ITEM.join(items)}{_GROUP}{buckets}"  # type: ignore[arg-type]  # none of them is None
+
+
+@lru_cache(KEPT_TAGS)
+def _packed_tag(name: str, display: str, origin: str) -> str | None:
+    if not _is_plain(name) or _SEPARATORS.search(display):
+        return None
+    return name if display == name and origin == "user" else f"{name}{_IN}{display}{_IN}{origin}"
+
+
+@lru_cache(KEPT_TAGS)
+def _packed_buckets(buckets: tuple[str, ...]) -> str | None:
+    return _ITEM.join(buckets) if all(map(_is_plain, buckets)) else None
+
+
+def _is_plain(name: str) -> bool:
+    return name != "" and name[0] != "[" and not _SEPARATORS.search(name)
+
+
+def unpack_labels(packed: str | None) -> tuple[tuple[Tag, ...], tuple[str, ...]]:
+    """The reverse of `pack_labels`."""
+    if packed is None:
+        return (), ()
+    if packed[0] == "[":
+        return tuple(map(unpack_tag, packed_tags(packed))), packed_buckets(packed)
+    tags, _, buckets = packed.partition(_GROUP)
+    return (
+        tuple(map(unpack_tag, tags.split(_ITEM))) if tags else (),
+        tuple(buckets.split(_ITEM)) if buckets else (),
+    )
+
+
+def given_names(tags: Iterable[Tag], provenance: str) -> set[str]:
+    """The tags that people, files or rules gave a node; of one in quarantine none counts."""
+    return {tag.name for tag in tags if tag.origin in GIVEN} if provenance != "quarantine" else set()
+
+
+def packed_tags(packed: str) -> list[str]:
+    """The tags in `pack_labels`' form, each as a text that `unpack_tag` understands; the same tag is the same text."""
+    if packed[0] == "[":
+        return [_GROUP + json.dumps(tag) for tag in json.loads(packed)[0]]
+    tags = packed.partition(_GROUP)[0]
+    return tags.split(_ITEM) if tags else []
+
+
+def packed_buckets(packed: str | None) -> tuple[str, ...]:
+    """The buckets in `pack_labels`' form."""
+    if packed is None or packed[0] == "[":
+        return tuple(label_names(packed)[1])
+    buckets = packed.rpartition(_GROUP)[2]
+    return tuple(buckets.split(_ITEM)) if buckets else ()
+
+
+@lru_cache(KEPT_TAGS)
+def unpack_tag(item: str) -> Tag:
+    """A tag of `packed_tags`. The same few are asked for again and again."""
+    parts = json.loads(item[1:]) if item.startswith(_GROUP) else item.split(_IN)
+    return Tag(parts[0], parts[0]) if len(parts) == 1 else Tag(parts[0], parts[1], parts[2])  # type: ignore[arg-type]  # an origin is what was packed as one
+
+
+def label_names(packed: str | None) -> tuple[list[str], list[str]]:
+    """The names of the tags and of the buckets in `pack_labels`' form."""
+    if packed is None:
+        return [], []
+    if packed[0] == "[":
+        listed, named = json.loads(packed)
+        return [tag[0] for tag in listed], named
+    tags, _, buckets = packed.partition(_GROUP)
+    names = tags.split(_ITEM) if tags else []
+    if _IN in tags:
+        names = [name.partition(_IN)[0] for name in names]
+    return names, buckets.split(_ITEM) if buckets else []
+
+
+def node_row(node: Node, key: int, part: int, source: int | None) -> tuple[Any, ...]:
+    """A node as a row of `nodes`."""
+    aliases = pack(node.aliases)
+    labels = pack_labels(node.tag_details, node.buckets)
+    rest = (
+        node.seq,
+        node.at,
+        node.provenance,
+        None if node.simhash is None else signed(node.simhash),
+        pack(node.props),
+        node.created,
+        node.updated,
+        node.valid_from,
+        node.valid_until,
+    )
+    said = (key, part, node.id, node.kind, node.name, node.text)
+    row = (*said, 0, aliases, labels, source, *rest)
+    return (*said, check_sum(row), *row[7:])
+
+
+def to_node(row: tuple[Any, ...]) -> Node:
+    """A row of the NODE query as a node."""
+    (
+        _, _, id_, kind, name, text, _, aliases, labels, source, seq, at, provenance, simhash, props, created, updated,
+        valid_from, valid_until, owner, team, salience, *life,
+    ) = row  # fmt: skip
+    return _node(
+        id_, kind, name, text, tuple(json.loads(aliases)) if aliases else (), *unpack_labels(labels), source, seq, at,
+        provenance, None if simhash is None else unsigned(simhash), json.loads(props) if props else {},
+        NEWBORN if salience is None else Life(salience, *life), created, updated, valid_from, valid_until, owner,
+        team or None,
+    )  # fmt: skip
+
+
+def life_row(key: int, life: Life) -> tuple[Any, ...]:
+    """A life as a row of `life`."""
+    return (
+        key,
+        life.salience,
+        life.state,
+        life.confidence,
+        life.accesses,
+        life.last_access,
+        life.last_decay,
+        life.interval,
+        life.gradient,
+        life.retention,
+    )
+
+
+def edge_row(edge: Edge, key: int, part: int, src: int, dst: int) -> tuple[Any, ...]:
+    """An edge as a row of `edges`."""
+    return (
+        key,
+        part,
+        edge.id,
+        src,
+        dst,
+        edge.kind,
+        edge.weight,
+        pack(edge.tags),
+        edge.text,
+        edge.type,
+        edge.attitude,
+        edge.proximity,
+        edge.confidence,
+        edge.via,
+        pack(edge.props),
+        edge.created,
+        edge.updated,
+        edge.valid_from,
+        edge.valid_until,
+    )
+
+
+def to_edge(row: tuple[Any, ...]) -> Edge:
+    """A row of the EDGE query as an edge."""
+    tags = tuple(json.loads(row[7])) if row[7] else ()
+    props = json.loads(row[14]) if row[14] else {}
+    fields = (*row[2:7], tags, *row[8:14], props, *row[15:19])
+    return Edge(*fields)
+
+
+def fact_row(fact: Fact, key: int, part: int, subject: int, object_: int | None) -> tuple[Any, ...]:
+    """A fact as a row of `facts`."""
+    return (
+        key,
+        part,
+        fact.id,
+        subject,
+        fact.predicate,
+        object_,
+        fact.value,
+        fact.confidence,
+        fact.status,
+        fact.source,
+        fact.source_ref,
+        fact.provenance,
+        pack(fact.tags),
+        fact.access_count,
+        fact.last_accessed,
+        fact.created,
+        fact.valid_from,
+        fact.valid_until,
+        fact.superseded_by,
+        fact.stated_from,
+        fact.stated_until,
+        fact.stated_status,
+        fact.restated,
+    )
+
+
+def to_fact(row: tuple[Any, ...]) -> Fact:
+    """A row of the FACT query as a fact."""
+    tags = tuple(json.loads(row[12])) if row[12] else ()
+    fields = (*row[2:12], tags, *row[13:19], *row[21:25])
+    return Fact(*fields)
+
+
+NOTE = """SELECT o.id, coalesce(n.id, e.id), o.text, o.target_on, o.created, o.expires,
+  CASE o.target_on WHEN 'node' THEN o.target END, e.key, e.part FROM notes o
+  LEFT JOIN nodes n ON o.target_on = 'node' AND n.key = o.target
+  LEFT JOIN edges e ON o.target_on = 'edge' AND e.key = o.target"""
+MENTION = """SELECT a.id, b.id, m.at, m.source, m.node FROM mentions m
+  JOIN nodes a ON a.key = m.source JOIN nodes b ON b.key = m.node"""
+LINK = "SELECT n.id, l.norm, l.display, l.kind, l.src FROM links l JOIN nodes n ON n.key = l.src"
+SOURCE = "SELECT path, size, mtime_ns, hash, ingested FROM sources s"

@@ -1,0 +1,323 @@
+"""The tables of `memory.db` and the ordered list of migrations. Each migration runs in its own transaction.
+
+Rows point at nodes and edges by integer key; ids are what callers see. `part` says whose row it is: one row of
+`parts` per (tenant, owner, team). Keys are handed out from `meta` and never used twice.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from cuetrail.errors import WrongVersion
+from cuetrail.store.shared.ids import words_of
+from cuetrail.store.sqlite.index.graph.relationship_words import true_words
+from cuetrail.store.sqlite.rows import given_names, unpack_labels
+
+FIRST = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE parts (
+  part INTEGER PRIMARY KEY, tenant TEXT NOT NULL, owner TEXT NOT NULL, team TEXT NOT NULL DEFAULT '',
+  UNIQUE (tenant, owner, team));
+CREATE TABLE sources (
+  source INTEGER PRIMARY KEY, part INTEGER NOT NULL, path TEXT NOT NULL,
+  size INTEGER, mtime_ns INTEGER, hash TEXT, ingested INTEGER,
+  UNIQUE (part, path));
+
+-- labels holds a node's tags and buckets as JSON, for reading. node_labels is their inverted form, for finding.
+CREATE TABLE nodes (
+  key INTEGER PRIMARY KEY, part INTEGER NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL, name TEXT, text TEXT NOT NULL,
+  check_sum INTEGER NOT NULL, aliases TEXT, labels TEXT, source INTEGER, seq INTEGER NOT NULL, at INTEGER NOT NULL,
+  provenance TEXT NOT NULL, simhash INTEGER, props TEXT, created INTEGER NOT NULL, updated INTEGER NOT NULL,
+  valid_from INTEGER, valid_until INTEGER);
+CREATE UNIQUE INDEX nodes_by_id ON nodes (id, part);
+CREATE INDEX nodes_by_source ON nodes (source, seq) WHERE source IS NOT NULL;
+-- Two hashes that differ in at most two of 64 bits agree in one of these three bands.
+CREATE INDEX nodes_by_band0 ON nodes (simhash & 2097151) WHERE simhash IS NOT NULL;
+CREATE INDEX nodes_by_band1 ON nodes ((simhash >> 21) & 2097151) WHERE simhash IS NOT NULL;
+CREATE INDEX nodes_by_band2 ON nodes ((simhash >> 42) & 4194303) WHERE simhash IS NOT NULL;
+-- Only nodes whose life differs from a newborn's have a row.
+CREATE TABLE life (
+  key INTEGER PRIMARY KEY, salience REAL NOT NULL, state TEXT NOT NULL, confidence REAL NOT NULL,
+  accesses INTEGER NOT NULL, last_access INTEGER, last_decay INTEGER, interval INTEGER,
+  gradient REAL NOT NULL, retention TEXT NOT NULL);
+CREATE TABLE labels (label INTEGER PRIMARY KEY, what TEXT NOT NULL, name TEXT NOT NULL, UNIQUE (what, name));
+CREATE TABLE node_labels (label INTEGER NOT NULL, key INTEGER NOT NULL, PRIMARY KEY (label, key)) WITHOUT ROWID;
+CREATE TABLE names (norm TEXT NOT NULL, key INTEGER NOT NULL, PRIMARY KEY (norm, key)) WITHOUT ROWID;
+
+CREATE TABLE edges (
+  key INTEGER PRIMARY KEY, part INTEGER NOT NULL, id TEXT NOT NULL, src INTEGER NOT NULL, dst INTEGER NOT NULL,
+  kind TEXT NOT NULL, weight REAL, tags TEXT, text TEXT NOT NULL, type TEXT, attitude INTEGER, proximity INTEGER,
+  confidence REAL NOT NULL, via TEXT, props TEXT, created INTEGER NOT NULL, updated INTEGER NOT NULL,
+  valid_from INTEGER, valid_until INTEGER);
+CREATE UNIQUE INDEX edges_by_id ON edges (id, part);
+CREATE INDEX edges_by_via ON edges (via, part) WHERE via IS NOT NULL;
+-- Both ends of every edge, the strongest first, so an expansion reads no more than it needs. A self-loop has one row.
+CREATE TABLE adjacency (
+  node INTEGER NOT NULL, rank REAL NOT NULL, other_id TEXT NOT NULL, edge INTEGER NOT NULL, other INTEGER NOT NULL,
+  outgoing INTEGER NOT NULL, part INTEGER NOT NULL, PRIMARY KEY (node, rank, other_id, edge)) WITHOUT ROWID;
+CREATE TABLE adjacency_tags (
+  label INTEGER NOT NULL, node INTEGER NOT NULL, rank REAL NOT NULL, other_id TEXT NOT NULL, edge INTEGER NOT NULL,
+  PRIMARY KEY (label, node, rank, other_id, edge)) WITHOUT ROWID;
+CREATE TABLE degrees (node INTEGER NOT NULL, part INTEGER NOT NULL, degree INTEGER NOT NULL, PRIMARY KEY (node, part))
+  WITHOUT ROWID;
+
+CREATE TABLE facts (
+  key INTEGER PRIMARY KEY, part INTEGER NOT NULL, id TEXT NOT NULL, subject INTEGER NOT NULL, predicate TEXT NOT NULL,
+  object INTEGER, value TEXT, confidence REAL NOT NULL, status TEXT NOT NULL, source TEXT NOT NULL, source_ref TEXT,
+  provenance TEXT NOT NULL, tags TEXT, access_count INTEGER NOT NULL, last_accessed INTEGER, created INTEGER NOT NULL,
+  valid_from INTEGER, valid_until INTEGER, superseded_by TEXT,
+  CHECK ((object IS NULL) <> (value IS NULL)));
+CREATE UNIQUE INDEX facts_by_id ON facts (id, part);
+CREATE INDEX facts_by_subject ON facts (subject, predicate);
+CREATE INDEX facts_by_object ON facts (object) WHERE object IS NOT NULL;
+CREATE TABLE notes (
+  key INTEGER PRIMARY KEY, part INTEGER NOT NULL, id TEXT NOT NULL, target_on TEXT NOT NULL, target INTEGER NOT NULL,
+  text TEXT NOT NULL, created INTEGER NOT NULL, expires INTEGER);
+CREATE UNIQUE INDEX notes_by_id ON notes (id, part);
+CREATE INDEX notes_by_target ON notes (target_on, target, created);
+CREATE TABLE mentions (
+  source INTEGER NOT NULL, node INTEGER NOT NULL, part INTEGER NOT NULL, at INTEGER NOT NULL,
+  PRIMARY KEY (source, node, part)) WITHOUT ROWID;
+CREATE INDEX mentions_by_node ON mentions (node, at);
+CREATE TABLE links (
+  src INTEGER NOT NULL, norm TEXT NOT NULL, kind TEXT NOT NULL, display TEXT NOT NULL, part INTEGER NOT NULL,
+  PRIMARY KEY (src, norm, kind)) WITHOUT ROWID;
+CREATE INDEX links_by_norm ON links (norm, part);
+
+CREATE TABLE vectors (key INTEGER PRIMARY KEY, vector BLOB NOT NULL);
+CREATE TABLE edge_vectors (key INTEGER PRIMARY KEY, vector BLOB NOT NULL);
+CREATE TABLE tombstones (part INTEGER NOT NULL, hash TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (part, hash))
+  WITHOUT ROWID;
+CREATE TABLE history (
+  part INTEGER NOT NULL, id TEXT NOT NULL, at INTEGER NOT NULL, name TEXT, text TEXT NOT NULL,
+  PRIMARY KEY (part, id, at)) WITHOUT ROWID;
+CREATE TABLE roots (part INTEGER NOT NULL, name TEXT NOT NULL, path TEXT NOT NULL, PRIMARY KEY (part, name))
+  WITHOUT ROWID;
+-- One row per run of consecutive keys that a transaction changed. Indexes catch up from here. The mark tells two
+-- histories with the same numbers apart, as when an older copy of the file was put back and written to.
+CREATE TABLE changes (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, low INTEGER NOT NULL, high INTEGER NOT NULL,
+  mark INTEGER NOT NULL DEFAULT (random()));
+"""
+
+
+def _run(db: sqlite3.Connection, script: str) -> None:
+    for statement in script.split(";"):
+        if statement.strip():
+            db.execute(statement)
+
+
+def _first(db: sqlite3.Connection) -> None:
+    _run(db, FIRST)
+
+
+def _change_over(db: sqlite3.Connection) -> None:
+    """Room for the vectors of the model a memory changes over to; a change of vectors alone says so in the log."""
+    db.execute("CREATE TABLE next_vectors (key INTEGER PRIMARY KEY, vector BLOB NOT NULL)")
+    db.execute("ALTER TABLE changes ADD COLUMN vectors_only INTEGER NOT NULL DEFAULT 0")
+
+
+DREAMS = """
+-- How far each pass of dreaming is in each place, as `store.dreams.Mark` has it.
+CREATE TABLE dreams (
+  part INTEGER NOT NULL, pass TEXT NOT NULL, version TEXT NOT NULL, done INTEGER NOT NULL, done_mark INTEGER NOT NULL,
+  upto INTEGER NOT NULL, upto_mark INTEGER NOT NULL, after INTEGER NOT NULL, PRIMARY KEY (part, pass)) WITHOUT ROWID;
+-- What the passes note for themselves: numbers only, so nothing in here says what was forgotten.
+CREATE TABLE ledger (
+  part INTEGER NOT NULL, book INTEGER NOT NULL, first INTEGER NOT NULL, second INTEGER NOT NULL,
+  third INTEGER NOT NULL, fourth INTEGER NOT NULL, PRIMARY KEY (part, book, first, second)) WITHOUT ROWID;
+CREATE INDEX ledger_by_second ON ledger (part, book, second, first);
+-- How many nodes have each tag from people, files or rules. Tags that came with the time or by infection do not count.
+CREATE TABLE given_tags (part INTEGER NOT NULL, name TEXT NOT NULL, nodes INTEGER NOT NULL, PRIMARY KEY (part, name))
+  WITHOUT ROWID;
+-- A change of labels alone leaves vectors as they are. `dreamt` names the pass that made a change.
+ALTER TABLE changes ADD COLUMN labels_only INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE changes ADD COLUMN dreamt TEXT;
+"""
+
+
+def _dreams(db: sqlite3.Connection) -> None:
+    """Room for what dreaming knows, and the tags it begins with."""
+    _run(db, DREAMS)
+    db.executemany("INSERT INTO given_tags VALUES (?, ?, ?)", list(true_given(db)))
+
+
+def true_given(db: sqlite3.Connection) -> Iterator[tuple[int, str, int]]:
+    """The table of given tags as the nodes have it."""
+    counts = Counter[tuple[int, str]]()
+    for part, labels, provenance in db.execute("SELECT part, labels, provenance FROM nodes WHERE labels IS NOT NULL"):
+        counts.update((part, name) for name in given_names(unpack_labels(labels)[0], provenance))
+    return ((*place, nodes) for place, nodes in sorted(counts.items()))
+
+
+ENERGY = """
+-- What walks go round, which is little, is found without a look at the nodes.
+CREATE INDEX IF NOT EXISTS nodes_in_quarantine ON nodes (key) WHERE provenance = 'quarantine';
+CREATE INDEX IF NOT EXISTS life_archived ON life (key) WHERE state = 'archived';
+-- How many tags an edge has decides how well it can fit those of a query: edges of one size come by weight.
+ALTER TABLE adjacency_tags RENAME TO unsized_tags;
+CREATE TABLE adjacency_tags (
+  label INTEGER NOT NULL, node INTEGER NOT NULL, size INTEGER NOT NULL, rank REAL NOT NULL, other_id TEXT NOT NULL,
+  edge INTEGER NOT NULL, PRIMARY KEY (label, node, size, rank, other_id, edge)) WITHOUT ROWID;
+INSERT INTO adjacency_tags SELECT t.label, t.node, tag_count(e.tags), t.rank, t.other_id, t.edge
+  FROM unsized_tags t JOIN edges e ON e.key = t.edge;
+DROP TABLE unsized_tags;
+"""
+
+
+def _energy(db: sqlite3.Connection) -> None:
+    """What a walk by energy needs so that a hub costs what a small node does."""
+    db.create_function("tag_count", 1, lambda packed: len(set(json.loads(packed or "[]"))), deterministic=True)
+    _run(db, ENERGY)
+
+
+def _expiry(db: sqlite3.Connection) -> None:
+    """What is needed to find the notes whose time is over."""
+    db.execute("CREATE INDEX IF NOT EXISTS notes_by_expiry ON notes (part, expires) WHERE expires IS NOT NULL")
+
+
+FACTS = """
+-- Of an entity with many facts only the most certain are read, and of those that ended what ended after a time.
+CREATE INDEX IF NOT EXISTS facts_of_subject ON facts (subject, confidence DESC, created DESC, id)
+  WHERE status IN ('staged', 'confirmed');
+CREATE INDEX IF NOT EXISTS facts_of_object ON facts (object, confidence DESC, created DESC, id)
+  WHERE object IS NOT NULL AND status IN ('staged', 'confirmed');
+CREATE INDEX IF NOT EXISTS facts_past ON facts (subject, valid_until) WHERE status IN ('superseded', 'retracted');
+CREATE INDEX IF NOT EXISTS facts_past_object ON facts (object, valid_until)
+  WHERE object IS NOT NULL AND status IN ('superseded', 'retracted');
+CREATE INDEX IF NOT EXISTS facts_by_ref ON facts (source_ref) WHERE source_ref IS NOT NULL;
+CREATE INDEX IF NOT EXISTS facts_used ON facts (access_count, part) WHERE access_count > 0;
+-- The words of the names of nodes, without marks and case: a name is found by some of its words, or by how they begin.
+CREATE TABLE IF NOT EXISTS name_words (
+  part INTEGER NOT NULL, word TEXT NOT NULL, key INTEGER NOT NULL, PRIMARY KEY (part, word, key)) WITHOUT ROWID;
+DELETE FROM name_words;
+"""
+
+
+def _facts(db: sqlite3.Connection) -> None:
+    """What facts and their entities are found by."""
+    _run(db, FACTS)
+    if "version" not in {row[1] for row in db.execute("PRAGMA table_info(parts)")}:
+        # Counts the writes of a place, so that what was made of it is known to be of before.
+        db.execute("ALTER TABLE parts ADD COLUMN version INTEGER NOT NULL DEFAULT 0")
+    db.executemany("INSERT INTO name_words VALUES (?, ?, ?)", true_name_words(db))
+
+
+def true_name_words(db: sqlite3.Connection) -> Iterator[tuple[int, str, int]]:
+    """The table of the words of names as the nodes have it."""
+    query = "SELECT part, key, name, aliases FROM nodes WHERE name IS NOT NULL OR aliases IS NOT NULL"
+    for part, key, name, aliases in db.execute(query).fetchall():
+        yield from ((part, word, key) for word in words_of(name, json.loads(aliases) if aliases else ()))
+
+
+def _core(db: sqlite3.Connection) -> None:
+    """What is needed to find the memories that are used most."""
+    db.execute("CREATE INDEX IF NOT EXISTS life_core ON life (key) WHERE state = 'core'")
+
+
+def _types(db: sqlite3.Connection) -> None:
+    """What is needed to find relationships by their type, the newest first."""
+    db.execute(
+        "CREATE INDEX IF NOT EXISTS edges_by_type ON edges (lower(type), updated DESC, id) WHERE type IS NOT NULL"
+    )
+
+
+def _time(db: sqlite3.Connection) -> None:
+    """What is needed to list nodes by time; their kinds are there too, so that rare ones need no look at the rest.
+
+    The place stands in it as an expression: as a column it would draw every query that names a place away from better
+    indexes, and a hub would be read whole.
+    """
+    db.execute("DROP INDEX IF EXISTS nodes_by_time")
+    db.execute("CREATE INDEX IF NOT EXISTS nodes_in_time ON nodes (part + 0, at, key, kind)")
+
+
+def _ahead(db: sqlite3.Connection) -> None:
+    """What is needed to know when the next fact begins to hold; words of names are without strokes now, too."""
+    db.execute("CREATE INDEX IF NOT EXISTS facts_ahead ON facts (valid_from) WHERE valid_from > created")
+    db.execute("DELETE FROM name_words")
+    db.executemany("INSERT INTO name_words VALUES (?, ?, ?)", true_name_words(db))
+
+
+IS_NAMED = "(name IS NOT NULL OR aliases IS NOT NULL)"
+# Whether a rule made the node of a shared name.
+IS_FOUND = "kind = 'entity' AND coalesce(json_type(props, '$.found'), 'null') <> 'null'"
+
+
+def _named(db: sqlite3.Connection) -> None:
+    """What is needed to read all names of a place without its texts; the place is an expression, as in `_time`."""
+    db.execute(
+        "CREATE INDEX IF NOT EXISTS nodes_named"
+        f" ON nodes (part + 0, key, id, kind, name, aliases, provenance, {IS_FOUND}) WHERE {IS_NAMED}"
+    )
+
+
+RELATIONS = """
+-- The words of what is stated of an edge, and of the notes on edges. `time` has a minus, so that the newest come first.
+CREATE TABLE IF NOT EXISTS relation_words (
+  part INTEGER NOT NULL, word TEXT NOT NULL, time INTEGER NOT NULL, key INTEGER NOT NULL,
+  PRIMARY KEY (part, word, time, key)) WITHOUT ROWID;
+DROP INDEX IF EXISTS edges_by_type;
+DROP TABLE IF EXISTS edge_vectors
+"""
+
+
+def _relations(db: sqlite3.Connection) -> None:
+    """What is needed to find relationships by what is said of them."""
+    _run(db, RELATIONS)
+    db.execute("DELETE FROM relation_words")
+    db.executemany("INSERT OR IGNORE INTO relation_words VALUES (?, ?, ?, ?)", list(true_words(db)))
+
+
+def _stated(db: sqlite3.Connection) -> None:
+    """Room for what was stated of a fact, where that is not what holds, and for how often anything was used."""
+    there = {row[1] for row in db.execute("PRAGMA table_info(facts)")}
+    for column in ("stated_from INTEGER", "stated_until INTEGER", "stated_status TEXT", "restated INTEGER"):
+        if column.split()[0] not in there:
+            db.execute(f"ALTER TABLE facts ADD COLUMN {column}")
+    db.execute("CREATE TABLE IF NOT EXISTS uses (part INTEGER PRIMARY KEY, count INTEGER NOT NULL)")
+
+
+def _described(db: sqlite3.Connection) -> None:
+    """What is needed to find the edges that have a vector; `reembed` makes those of edges and notes of before."""
+    db.execute("CREATE INDEX IF NOT EXISTS edges_described ON edges (key) WHERE via IS NULL AND text <> ''")
+
+
+def _by_value(db: sqlite3.Connection) -> None:
+    """What finds all facts that say the same, also of an entity with many."""
+    db.execute("CREATE INDEX IF NOT EXISTS facts_by_value ON facts (subject, predicate, object, substr(value, 1, 64))")
+    db.execute("DROP INDEX IF EXISTS facts_by_subject")
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
+    _first, _change_over, _dreams, _energy, _expiry, _facts, _core, _types, _time, _ahead, _time, _named,
+    _relations, _stated, _described, _by_value,
+)  # fmt: skip
+VERSION = len(MIGRATIONS)
+
+
+def migrate(db: sqlite3.Connection) -> None:
+    """Bring `memory.db` to VERSION. Raises WrongVersion for one written by a newer cuetrail."""
+    while True:
+        found = int(db.execute("PRAGMA user_version").fetchone()[0])
+        if found > VERSION:
+            raise WrongVersion(
+                f"this memory has schema {found}, this cuetrail knows up to {VERSION}: upgrade with "
+                "`pip install --upgrade cuetrail`"
+            )
+        if found == VERSION:
+            return
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            # Another process may have migrated while this one waited for the lock.
+            if int(db.execute("PRAGMA user_version").fetchone()[0]) == found:
+                MIGRATIONS[found](db)
+                db.execute(f"PRAGMA user_version = {found + 1}")
+            db.execute("COMMIT")
+        except BaseException:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            raise

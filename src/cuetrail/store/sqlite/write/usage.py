@@ -1,0 +1,71 @@
+"""The lives of nodes: what use and time do to them. Only a life that differs from a newborn's has a row."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+
+from cuetrail.model import NEWBORN, Life, Node
+from cuetrail.model.lifecycle import touched
+from cuetrail.store.dream_port import Living
+from cuetrail.store.sqlite import rows
+from cuetrail.store.sqlite.connection import chunks, log_changes, marks
+from cuetrail.store.sqlite.facts import count_use
+from cuetrail.store.sqlite.read.reader import Reader
+
+_LIFE = "salience, state, confidence, accesses, last_access, last_decay, interval, gradient, retention"
+_PUT = f"INSERT OR REPLACE INTO life VALUES ({marks(10)})"
+# Scalar max is NULL where one of both is.
+_SETTLED = "coalesce(max(l.last_access, l.last_decay), l.last_access, l.last_decay, n.created)"
+
+
+def touch(db: sqlite3.Connection, keys: Sequence[int], now: int, wake: bool = False) -> list[int]:
+    """Count one access of each node; those in the archive come back, by key.
+
+    These are counted only with `wake`, and whoever wakes them has to log it.
+    """
+    old = dict.fromkeys(keys, NEWBORN)
+    for some in chunks(keys):
+        found = db.execute(f"SELECT key, {_LIFE} FROM life WHERE key IN ({marks(len(some))})", some)
+        old.update((row[0], Life(*row[1:])) for row in found)
+    asleep = sorted(key for key, life in old.items() if life.state == "archived")
+    counted = old if wake else {key: life for key, life in old.items() if life.state != "archived"}
+    db.executemany(_PUT, [rows.life_row(key, touched(life, now)) for key, life in counted.items()])
+    count_use(db, "nodes", list(counted))
+    return asleep
+
+
+def living(db: sqlite3.Connection, part: int, before: int, after: int, limit: int) -> list[Living]:
+    """The next nodes of a part behind a key whose life was last settled or used before a time, by key."""
+    query = (
+        f"SELECT l.key, n.id, n.kind, n.created, {', '.join(f'l.{name}' for name in _LIFE.split(', '))}"
+        " FROM life l CROSS JOIN nodes n ON n.key = l.key"
+        f" WHERE l.key > ? AND n.part = ? AND {_SETTLED} < ? ORDER BY l.key LIMIT ?"
+    )
+    return [
+        Living(row[0], row[1], row[2], row[3], Life(*row[4:]))
+        for row in db.execute(query, (after, part, before, limit))
+    ]
+
+
+def settle(db: sqlite3.Connection, lives: Iterable[tuple[Living, Life]], name: str) -> None:
+    """Write down what time has done. One that was used or corrected since it was read is left alone."""
+    for some in chunks(list(lives)):
+        query = f"SELECT key, {_LIFE} FROM life WHERE key IN ({marks(len(some))})"
+        there = {row[0]: Life(*row[1:]) for row in db.execute(query, [was.key for was, _ in some])}
+        same = [(was, life) for was, life in some if there.get(was.key) == was.life]
+        db.executemany(_PUT, [rows.life_row(was.key, life) for was, life in same])
+        moved = [was.key for was, life in same if (was.life.state == "archived") != (life.state == "archived")]
+        log_changes(db, moved, dreamt=name)
+
+
+def core(reader: Reader, kinds: Sequence[str], limit: int) -> list[Node]:
+    """The nodes of these kinds that are in the state core, by salience, then newer, then by id."""
+    query = (
+        "SELECT l.key FROM life l INDEXED BY life_core CROSS JOIN nodes n ON n.key = l.key WHERE l.state = 'core'"
+        f" AND n.kind IN ({marks(len(kinds))}) AND n.provenance <> 'quarantine' AND {reader.among('n.part')}"
+        " ORDER BY l.salience DESC, n.at DESC, n.id LIMIT ?"
+    )
+    keys = [key for (key,) in reader.db.execute(query, (*kinds, max(limit, 0)))]
+    nodes = reader.nodes_by_key(keys)
+    return [nodes[key] for key in keys]

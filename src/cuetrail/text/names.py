@@ -1,0 +1,273 @@
+"""Proper names by rules: capitalised spans, acronyms and CamelCase.
+
+>>> find(["Ask Ada Lovelace in New York about DuckDB.", "Lovelace wrote it. Nothing else."])
+[('Ada Lovelace', 'New York', 'DuckDB'), ('Lovelace',)]
+
+A capital at the start of a sentence says nothing, so a single word there is a name only if the same document also
+capitalises it inside a sentence or a link, or if its shape alone tells (JACQ, DuckDB, NV-Embed).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from functools import lru_cache
+from typing import NamedTuple
+
+from cuetrail.text import sentences
+from cuetrail.text.markup import prose_only
+
+MAX_NAMES = 20
+_MAX_WORDS = 5
+_MAX_SHOUTED = 3
+_MAX_INDENT = 80
+
+# `re` has no class for capitals, so one is made of the blocks that have them.
+_CASED = (*range(0x2E80), *range(0xA640, 0xA800), *range(0xFF21, 0xFF3B), *range(0x10400, 0x10428))
+_CAPITALS = "".join(chr(c) for c in _CASED if chr(c).isupper() or chr(c).istitle())
+_JOINED = r"\w*+(?:[-'’&][^\W_]\w*+)*+"
+# Beginning with the capital itself, they pass over all other words at the speed of a search for one character; that
+# is twice as fast where it need not know every script.
+_ASCII_CAPITAL = re.compile(f"[A-Z]{_JOINED}", re.ASCII)
+_CAPITAL = re.compile(f"[{_CAPITALS}]{_JOINED}")
+_WORD = re.compile(rf"(?<!\w)(?:[{_CAPITALS}]|[a-z]++[A-Z]){_JOINED}")
+_ANY_WORD = re.compile(r"\w+")
+# A line that starts a list item, quote, heading or table row starts a sentence; a wrapped line does not.
+_LINE_START = re.compile(r"^[ \t]*+(?:[-*+>|#]|\d{1,3}[.)]|$)|\n[ \t]*+\n", re.MULTILINE)
+_HASHTAG = re.compile(r"#[\w/\-]+")
+_WIKILINK = re.compile(r"\[\[([^\[\]\n]{1,500})\]\]")
+_JOINT = re.compile(
+    r" (?:& |(?:of|de|van|von|da|di|du|del|della|la|le|bin|ibn|al|zu|y|e) (?:(?:the|la|le|los|las|der|den) )?"
+    r"|(?:der|den) )?"
+)
+# Whatever has none of these between two words lets the sentence go on.
+_PAUSE = re.compile(r"[.!?…؟۔։።।॥。！？｡．\n)]")
+_AFTER_COLON = re.compile(r":[*_]{0,3}[ \[(\"“*_]{1,4}\Z")
+
+_STOP = """
+    a an the this that these those it its he she we you they i me my mine our ours your yours his her hers their
+    theirs him them us who whom whose which what when where why how there here and or but nor so yet for if then else
+    than as at by in into of off on onto out over per to toward towards under up upon via with within without about
+    above across after against along among around before behind below beneath beside between beyond despite down
+    during except from inside like near outside past since through throughout until while whereas although though
+    because unless whether once is are was were be been being am do does did done doing have has had having can could
+    may might must shall should will would not no yes none nothing nobody never always often sometimes usually now
+    later soon today tomorrow yesterday also again already still just only even too very much many more most less
+    least few several some any all both each every either neither other another such same own first second third
+    last next finally however therefore thus hence instead meanwhile moreover otherwise perhaps maybe please thanks
+    thank ok okay hello hi hey dear let lets let's see use used using ask try make made get got go going give take
+    keep add note notes todo fixme done tip warning example question answer figure table chapter section part page
+    don't doesn't didn't can't won't isn't aren't wasn't i'm i've i'll i'd one two three four five six seven eight nine
+    ten mr mrs ms dr prof sir st re fw vs etc am pm new old der die das und oder ein eine ist nicht wir sie ich le la
+    les un une et est el los las una y es
+    monday tuesday wednesday thursday friday saturday sunday january february march april june july august september
+    october november december jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun
+"""
+STOP_WORDS = frozenset(_STOP.split())
+# Function words that do begin names; they stand when another capital follows: "New York", "La Paz", "El Niño".
+_OPENERS = frozenset({"new", "la", "le", "les", "el", "los", "las", "der", "die", "second", "first"})
+
+
+class _Start(Enum):
+    """Where a word stands: a capital says nothing at the start of a sentence, and little behind a colon."""
+
+    INSIDE = 0
+    COLON = 1
+    SENTENCE = 2
+
+
+class _Word(NamedTuple):
+    """A word with a capital and where it stands."""
+
+    start: int
+    end: int
+    text: str
+
+
+class _Span(NamedTuple):
+    """A run of capitalised words with the small words between them."""
+
+    words: tuple[str, ...]
+    text: str
+    start: _Start
+
+
+class _Casing:
+    """How one document writes its words: those capitalised inside a sentence, and all as they are."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.texts: list[str] = []
+        self._words: set[str] | None = None
+
+    def has(self, word: str) -> bool:
+        """Whether the document has the word in just this case. To be asked when all texts are known."""
+        if self._words is None:
+            self._words = set(_ANY_WORD.findall("\n".join(self.texts)))
+        return word in self._words
+
+
+def find(texts: Sequence[str]) -> list[tuple[str, ...]]:
+    """The names in each text of one document, in order, each once, at most 20 a text."""
+    casing = _Casing()
+    spans = [_spans(text, casing) for text in texts]
+    return [_names(found, casing) for found in spans]
+
+
+def _spans(text: str, casing: _Casing) -> list[_Span]:
+    """The capitalised spans of a text; notes in `casing` how its words are written."""
+    if not text:
+        return []
+    text = prose_only(text)
+    if "#" in text:
+        text = _HASHTAG.sub(lambda m: " " * len(m[0]), text)
+    if "[[" in text:
+        text = _WIKILINK.sub(lambda m: _learn_link(m, casing), text)
+    casing.texts.append(text)
+    spans: list[_Span] = []
+    run: list[_Word] = []
+    run_start = _Start.INSIDE
+    for word in _capitalised(text):
+        start = _start(text, word.start)
+        if start is _Start.INSIDE:
+            casing.names.add(_bare(word.text))
+        if run and start is not _Start.SENTENCE and _joins(text, run[-1], word):
+            run.append(word)
+            continue
+        if run:
+            _close(text, run, run_start, spans)
+        run, run_start = [word], start
+    _close(text, run, run_start, spans)
+    return spans
+
+
+def _capitalised(text: str) -> Iterator[_Word]:
+    """The words with a capital at their start, or behind small letters as in iPhone."""
+    for match in (_ASCII_CAPITAL if text.isascii() else _CAPITAL).finditer(text):
+        start, end = match.span()
+        if not start or not (text[start - 1].isalnum() or text[start - 1] == "_"):
+            yield _Word(start, end, match[0])
+            continue
+        small = start
+        while small and "a" <= text[small - 1] <= "z":
+            small -= 1
+        yield from (_Word(*found.span(), found[0]) for found in _WORD.finditer(text, small, end))
+
+
+def _learn_link(match: re.Match[str], casing: _Casing) -> str:
+    """Blanks a wikilink, which is reported as a link. One with capitals throughout shows how a name is written."""
+    for part in match[1].split("|"):
+        words = _ANY_WORD.findall(part)
+        if all(word[0].isupper() for word in words):
+            casing.names.update(words)
+    return " " * len(match[0])
+
+
+def _start(text: str, at: int) -> _Start:
+    """Where the word at `at` stands, told by what is between it and the word before."""
+    if at > 1 and text[at - 1] == " " and text[at - 2].isalnum():
+        return _Start.INSIDE
+    before = at
+    while before and not text[before - 1].isalnum():
+        before -= 1
+    if not before or (_PAUSE.search(text, before, at) and _is_break(text, before, at)):
+        return _Start.SENTENCE
+    return _Start.COLON if _AFTER_COLON.search(text, max(0, at - 8), at) else _Start.INSIDE
+
+
+def _is_break(text: str, before: int, at: int) -> bool:
+    """Whether a sentence ends between two words, or a line begins there that starts one."""
+    if sentences.has_end_between(text, before, at):
+        return True
+    # A list's number counts as a word, so the line is looked at from its start, if that is near.
+    near = max(0, before - _MAX_INDENT)
+    line = text.rfind("\n", near, before) + 1 or near
+    return any(match.end() > before for match in _LINE_START.finditer(text, line, at + 1))
+
+
+# Words repeat, so what is told by a word alone is told once.
+@lru_cache(maxsize=65536)
+def _is_strong(word: str) -> bool:
+    """Whether the shape alone makes it a name: two capitals, or a capital and a digit, as in JACQ, DuckDB, S3."""
+    capitals = sum(c.isupper() for c in word)
+    return capitals >= 2 or (capitals == 1 and (not word[0].isupper() or any(c.isdigit() for c in word)))
+
+
+def _bare(word: str) -> str:
+    return word[:-2] if word.endswith(("'s", "’s", "'S", "’S")) else word
+
+
+def _joins(text: str, left: _Word, right: _Word) -> bool:
+    """Whether two words are one name: a space, a small word or an initial's dot between, no possessive before."""
+    gap = text[left.end : min(right.start, left.end + 20)]
+    if gap != " " and _JOINT.fullmatch(gap) is None and (gap not in (". ", ".") or len(left.text) > 1):
+        return False
+    return _bare(left.text) == left.text
+
+
+def _close(text: str, run: list[_Word], start: _Start, spans: list[_Span]) -> None:
+    """Cuts a run of capitals at function words and adds what is left as spans."""
+    if len(run) > _MAX_SHOUTED and all(word.text.isupper() for word in run):
+        return
+    part: list[_Word] = []
+    for i, word in enumerate(run):
+        if _is_function_word(word.text) and not (_is_opener(word.text) and _is_followed(run, i)):
+            _emit(text, part, start if part[:1] == run[:1] else _Start.INSIDE, spans)
+            part = []
+        else:
+            part.append(word)
+    _emit(text, part, start if part[:1] == run[:1] else _Start.INSIDE, spans)
+
+
+@lru_cache(maxsize=65536)
+def _is_function_word(word: str) -> bool:
+    folded = _folded(word)
+    return folded in STOP_WORDS or folded.split("'", 1)[0] in STOP_WORDS
+
+
+def _is_opener(word: str) -> bool:
+    return _folded(word) in _OPENERS
+
+
+def _is_followed(run: list[_Word], i: int) -> bool:
+    """Whether another capital follows that is no function word."""
+    return i + 1 < len(run) and run[i + 1].text.casefold() not in STOP_WORDS
+
+
+def _folded(word: str) -> str:
+    return _bare(word).casefold().replace("’", "'")
+
+
+def _emit(text: str, part: list[_Word], start: _Start, spans: list[_Span]) -> None:
+    if part:
+        words = tuple([word.text for word in part])
+        spans.append(_Span(words, _bare(text[part[0].start : part[-1].end]), start))
+
+
+def _names(spans: list[_Span], casing: _Casing) -> tuple[str, ...]:
+    unique: dict[str, str] = {}
+    for span in spans:
+        for name in _judge(span, casing):
+            unique.setdefault(name.casefold(), name)
+        if len(unique) >= MAX_NAMES:
+            break
+    return tuple(unique.values())[:MAX_NAMES]
+
+
+def _judge(span: _Span, casing: _Casing) -> list[str]:
+    """The names a span stands for: itself, its rest without an ordinary first word, or nothing."""
+    words = span.words
+    if len(words) > _MAX_WORDS:
+        # Title Case: only a word whose shape tells is surely a name.
+        return [_bare(word) for word in words if _is_strong(word)]
+    first = _bare(words[0])
+    known = span.start is _Start.INSIDE or first in casing.names or _is_strong(first)
+    if len(words) == 1 and (len(first) == 1 or (not known and span.start is _Start.SENTENCE)):
+        return []
+    if known or not casing.has(first.lower()):
+        return [span.text]
+    if len(words) == 1:
+        return []
+    rest = span.text[span.text.index(_bare(words[1]), len(words[0])) :]
+    return [rest] if len(rest) > 1 else []

@@ -1,0 +1,241 @@
+"""What each argument of a verb must be. One rule per name, so that a name means the same in every verb.
+
+@checked
+def recall(self, cue: str, *, limit: int = 10) -> Recollection: ...
+
+recall("tea", limit="3")    # InputError: limit must be a whole number, not '3'
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import os
+import reprlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import PurePath
+from typing import Any, ParamSpec, TypedDict, TypeVar, get_args
+
+from cuetrail.errors import InputError
+from cuetrail.model import Budget, Claim, Provenance, Rank, Retention, Scope
+from cuetrail.recall.anchor.text_and_vector import Measure
+from cuetrail.recall.recipes import Mode, Recipe
+from cuetrail.text.normalise import storable
+
+PROVENANCES, MODES, RANKS, CLAIMS = get_args(Provenance), get_args(Mode), get_args(Rank), get_args(Claim)
+RETENTIONS = get_args(Retention)
+TERMS: Mapping[str, int | None] = {"week": 7, "month": 30, "year": 365, "never": None}
+"""How long a note may stay, in days."""
+
+# Times and counts stay far inside the 64 bits an engine keeps.
+_FAR = 2**62
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class RecallOptions(TypedDict, total=False):
+    """What may be said of any recall, whatever its recipe; see `Memory.recall`."""
+
+    limit: int | None
+    tags: Iterable[str]
+    buckets: Iterable[str]
+    kinds: Iterable[str]
+    since: int | None
+    until: int | None
+    include_quarantined: bool
+    include_archived: bool
+    fuzzy: bool
+    record_access: bool
+    count_tokens: Measure | None
+    now: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Whether a value will do, and in words what would."""
+
+    fits: Callable[[Any], bool]
+    what: str
+
+
+def is_whole(value: object) -> bool:
+    """Whether this is a whole number of a size that can be stored; True and False are none."""
+    return isinstance(value, int) and not isinstance(value, bool) and -_FAR < value < _FAR
+
+
+def is_number(value: object) -> bool:
+    """Whether this is a finite number; True and False are none."""
+    return isinstance(value, float | int) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def is_path(value: object) -> bool:
+    """Whether a file could have this name."""
+    if not isinstance(value, str | PurePath) or not str(value) or "\x00" in str(value):
+        return False
+    try:
+        os.fsencode(value)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def is_list(value: object) -> bool:
+    """Whether this can be gone through and is neither a text nor a mapping, which nobody means by a list."""
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes | bytearray | Mapping)
+
+
+def _is_budget(value: object) -> bool:
+    return isinstance(value, Budget) and all(size is None or is_whole(size) for size in (value.chars, value.tokens))
+
+
+def _is_embedder(value: object) -> bool:
+    return (
+        value is None
+        or isinstance(value, str)
+        or all(hasattr(value, name) for name in ("model", "embed", "embed_query"))
+    )
+
+
+def _is_tagger(value: object) -> bool:
+    named = isinstance(getattr(value, "name", None), str)
+    return callable(value) and named and is_whole(getattr(value, "shared", None))
+
+
+_TEXT = Rule(lambda value: isinstance(value, str), "a text")
+# What is looked up as it stands cannot be cleaned first.
+_STORABLE = Rule(lambda value: isinstance(value, str) and storable(value), "a text without broken characters")
+_FLAG = Rule(lambda value: isinstance(value, bool), "True or False")
+_WHOLE = Rule(is_whole, "a whole number of at most 18 digits")
+_NUMBER = Rule(is_number, "a number")
+_TIME = Rule(is_whole, "a time in UTC milliseconds (now is time.time_ns() // 1_000_000)")
+_WORDS = Rule(is_list, 'a list of texts, such as ["field"]')
+_PATH = Rule(is_path, "a path")
+_FUNCTION = Rule(callable, "a function")
+
+RULES: Mapping[str, Rule] = {
+    **dict.fromkeys(("cue", "dst", "format", "id", "ids", "kind", "name", "object", "predicate", "prefix"), _TEXT),
+    **dict.fromkeys(("after", "what", "zone"), _TEXT),
+    **dict.fromkeys(("anchors", "hops", "max_facts", "per_entity"), _WHOLE),
+    **dict.fromkeys(("cache", "single"), _FLAG),
+    "as_of": _TIME,
+    "extractor": Rule(
+        lambda value: value is None or isinstance(value, str) or callable(value),
+        '"rules", "none", "openai:URL#MODEL", or a function from passages to lists of triples',
+    ),
+    "floor": _NUMBER,
+    **dict.fromkeys(("source_ref", "src", "subject", "target", "text", "type", "api_key"), _TEXT),
+    **dict.fromkeys(("bucket", "source"), _STORABLE),
+    "fuzzy": Rule(lambda value: isinstance(value, bool | str), "True or False"),
+    **dict.fromkeys(("allow_again", "force", "include_archived", "include_quarantined", "repair"), _FLAG),
+    "data": Rule(lambda value: isinstance(value, bytes), "bytes"),
+    "purge": _FLAG,
+    "min_results": Rule(lambda value: is_whole(value) and value >= 0, "a whole number from 0 on"),
+    **dict.fromkeys(("dry_run", "everyone", "follow", "record_access", "vectors", "watch"), _FLAG),
+    **dict.fromkeys(("attitude", "limit", "max_branches", "max_bytes", "max_depth", "proximity"), _WHOLE),
+    **dict.fromkeys(
+        ("confidence", "min_activation", "tag_sim_floor", "text_weight", "vector_weight", "weight"), _NUMBER
+    ),
+    "expires": Rule(
+        lambda value: is_whole(value) or (isinstance(value, str) and value in TERMS),
+        f"a time in UTC milliseconds, or {', '.join(TERMS)}",
+    ),
+    **dict.fromkeys(("at", "now", "since", "until", "valid_from", "valid_until"), _TIME),
+    **dict.fromkeys(("aliases", "buckets", "keywords", "kinds", "only", "tags"), _WORDS),
+    **dict.fromkeys(("relationship_types", "exclude_relationship_types"), _WORDS),
+    **dict.fromkeys(("address", "backup", "directory", "path"), _PATH),
+    **dict.fromkeys(("choose_tags", "count_tokens", "on_report", "progress"), _FUNCTION),
+    "budget": Rule(_is_budget, "a Budget, such as Budget(tokens=2000) or Budget(chars=8000)"),
+    "embedder": Rule(_is_embedder, 'an Embedder, the name of one such as "static", or None'),
+    "items": Rule(is_list, 'a list of texts, nodes or mappings, such as ["a text", {"text": "another", "tags": []}]'),
+    "questions": Rule(
+        lambda value: is_path(value) or is_list(value),
+        'a file of questions, or a list such as [{"question": "...", "gold": ["id or name"]}]',
+    ),
+    "others": Rule(
+        lambda value: isinstance(value, Mapping) and all(isinstance(one, Recipe) for one in value.values()),
+        'recipes by name, such as {"mine": recipes.TRAIL}',
+    ),
+    "seeds": Rule(
+        lambda value: isinstance(value, str) or is_list(value),
+        'a query, or a list of ids and scores such as [("A0", 0.9)]',
+    ),
+    "props": Rule(lambda value: isinstance(value, Mapping), 'a mapping, such as {"role": "hardware"}'),
+    **dict.fromkeys(("spill", "undo"), _FLAG),
+    # What a mode may be is another question with every verb.
+    **dict.fromkeys(("direction", "mode"), _TEXT),
+    **dict.fromkeys(("depth", "max_hops", "top_k"), _WHOLE),
+    "damping": _NUMBER,
+    "granularity": _WHOLE,
+    **dict.fromkeys(("explain", "multi_query"), _FLAG),
+    "queries": Rule(is_list, 'a list of texts or of {"query": ..., "threshold": ...}'),
+    "text_matches": _WORDS,
+    "weights": Rule(lambda value: isinstance(value, Mapping), 'a mapping, such as {"semantic": 0.5, "time": 0.2}'),
+    **dict.fromkeys(("expander", "teller"), _FUNCTION),
+    "relationship_filters": Rule(
+        lambda value: isinstance(value, Mapping),
+        'a mapping, such as {"min_attitude": 4, "relationship_types": ["friend"]}',
+    ),
+    "start": Rule(
+        lambda value: isinstance(value, str) or is_list(value), "the id or name of a node, or a list of these"
+    ),
+    "rank": Rule(lambda value: isinstance(value, str) and value in RANKS, " or ".join(RANKS)),
+    "retention": Rule(lambda value: isinstance(value, str) and value in RETENTIONS, " or ".join(RETENTIONS)),
+    "claim": Rule(lambda value: isinstance(value, str) and value in CLAIMS, " or ".join(CLAIMS)),
+    "provenance": Rule(lambda value: isinstance(value, str) and value in PROVENANCES, " or ".join(PROVENANCES)),
+    "placement": Rule(lambda value: isinstance(value, str) and value in ("first", "all"), "first or all"),
+    "recipe": Rule(lambda value: isinstance(value, Recipe), "a Recipe, such as recipes.TRAIL"),
+    "scope": Rule(lambda value: isinstance(value, Scope), 'a Scope, such as Scope("acme", "ann")'),
+    "tagger": Rule(_is_tagger, "an AutoTagger: a function from texts to lists of tags, with a name and `shared`"),
+    "stop": Rule(lambda value: hasattr(value, "is_set"), "a threading.Event"),
+}
+
+
+def refusal(name: str, value: object) -> InputError:
+    """The error for an argument that breaks its rule: what it must be, and the start of what was given."""
+    # A key of the wrong type is still a secret.
+    given = type(value).__name__ if name == "api_key" else reprlib.repr(value)
+    return InputError(f"{name} must be {RULES[name].what}, not {given}")
+
+
+def check(name: str, value: object) -> None:
+    """Raises InputError unless the value keeps the rule of its name."""
+    if not RULES[name].fits(value):
+        raise refusal(name, value)
+
+
+def checked(verb: Callable[P, R]) -> Callable[P, R]:
+    """The verb, looking at its arguments first; None passes where it is the default. Raises InputError.
+
+    A path is known to be of use only when it is used: what the system says of a file then is an InputError as well.
+    """
+    signature = inspect.signature(verb).parameters.values()
+    # What a verb hands on as it is, the next one looks at.
+    parameters = [p for p in signature if p.name != "self" and p.kind is not p.VAR_KEYWORD]
+    rules = {p.name: RULES[p.name].fits for p in parameters}
+    optional = {p.name for p in parameters if p.default is None}
+    skipped = sum(p.name == "self" for p in signature)
+    names = [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
+    takes_path = any(RULES[name] is _PATH for name in rules)
+    many = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+
+    @wraps(verb)
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
+        given = args[skipped:]
+        for name, value in zip(names * len(given) if many else names, given, strict=False):
+            if not rules[name](value) and not (value is None and name in optional):
+                raise refusal(name, value)
+        for name, value in kwargs.items():
+            # A name the verb does not have is Python's to refuse.
+            if name in rules and not rules[name](value) and not (value is None and name in optional):
+                raise refusal(name, value)
+        try:
+            return verb(*args, **kwargs)
+        except OSError as error:
+            if not takes_path or error.filename is None:
+                raise
+            raise InputError(f"{error.filename}: {error.strerror}: check the path and its permissions") from error
+
+    return wrapper

@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from cuetrail.serve.rest.problems import Problem
 
-STATIC = Path(__file__).parent / "static"
+STATIC = Path(__file__).parents[1] / "static"
 """Where `make page` and the building of a wheel put the page. It is never committed."""
 
 INDEX = "index.html"

@@ -25,8 +25,8 @@ pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs ki
 DREAMER = """
 import sys
 from cuetrail import Memory
-from cuetrail.dream import night
-night.BATCH = 10
+from cuetrail.dream import context
+context.BATCH = 10
 def step(what, done, total):
     print(what, flush=True)
     if "wait" in sys.argv:

@@ -1,4 +1,4 @@
-"""Files written so that a reader sees the old one or the new one, never half of one; files read up to a limit."""
+"""Writes files atomically, reads files up to a limit, and names the files that mark a memory and a mirror."""
 
 from __future__ import annotations
 
@@ -9,50 +9,50 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-PIECE = 2**20
+CHUNK_BYTES = 2**20
+# The file in the folder of every SQLite memory, and the one in the folder of every mirror. Ingest skips both folders.
+MEMORY_FILE = "memory.db"
+MIRROR_MARKER = ".cuetrail-mirror"
 
 
 def read_at_most(file: BinaryIO, most: int) -> bytes:
-    """The bytes of a file up to so many. Asked for that many at once, Python would make room for all of them first."""
+    """Returns at most `most` bytes of a file, read in chunks so that a small file allocates little."""
     data = bytearray()
-    while len(data) < most and (piece := file.read(min(PIECE, most - len(data)))):
-        data += piece
+    while len(data) < most and (chunk := file.read(min(CHUNK_BYTES, most - len(data)))):
+        data += chunk
     return bytes(data)
 
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file to write to, which takes the place of `path` when it is whole; folders on the way are made.
-
-    Who could not read the old one cannot read the new one.
-    """
+    """Yields a file that replaces `path` once it is complete. Keeps the permissions and makes missing folders."""
     if _is_special(path):
         with path.open("wb") as file:
             yield file
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    place = path.resolve()
-    temporary = place.with_name(f".{uuid.uuid4().hex}.tmp")
+    target = path.resolve()
+    temporary = target.with_name(f".{uuid.uuid4().hex}.tmp")
     try:
         with temporary.open("wb") as file:
-            if place.exists():
-                shutil.copymode(place, temporary)
+            if target.exists():
+                shutil.copymode(target, temporary)
             yield file
-        temporary.replace(place)
+        temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def put(finished: Path, path: Path) -> None:
-    """Let a finished file on the same disk take the place of `path`."""
+def replace_with(finished: Path, path: Path) -> None:
+    """Replaces `path` with a finished file on the same disk."""
     if _is_special(path):
         with finished.open("rb") as whole, path.open("wb") as file:
             shutil.copyfileobj(whole, file)
     else:
-        # What a link leads to is replaced, not the link.
+        # Replace the target of a symbolic link, not the link.
         finished.replace(path.resolve())
 
 
 def _is_special(path: Path) -> bool:
-    """Whether this is there and no plain file: /dev/stdout, a pipe. It is written to; to replace it would break it."""
+    """True for a pipe or a device such as /dev/stdout: it must be written to, not replaced."""
     return path.exists() and not path.is_file()

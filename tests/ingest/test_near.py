@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from cuetrail import Memory
 from cuetrail.formulas import bands
-from cuetrail.ingest import near_duplicates
 from cuetrail.text.simhash import MOST_WORDS, simhash, simhashes
+from cuetrail.write import near_duplicates
 from tests.ingest.tools import LONG, Vault, atoms
 
 HARBOUR = (

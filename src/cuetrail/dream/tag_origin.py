@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cuetrail.ingest.build import is_path_tag
 from cuetrail.model import Origin, Tag
+from cuetrail.model.path_tags import is_path_tag
 from cuetrail.store.dream_port import Atom
 
 # A tag has one origin: what people and files gave comes first, then these. What says most of a text stands in front.

@@ -1,4 +1,4 @@
 """Ingest: files become documents, documents become nodes, and only what changed is written.
 
-May import: errors, extract, files, formulas, model, recall, store, text, write.
+May import: errors, extract, files, model, store, text, write.
 """

@@ -11,8 +11,8 @@ from typing import Any
 import xxhash
 
 from cuetrail.ingest.document import Document, Piece
-from cuetrail.model import DAY, Edge, Link, Node, Provenance, Tag
-from cuetrail.recall.spread.tags_and_edges import PROJECT
+from cuetrail.model import DAY, FROM_FILE, Edge, Link, Node, Provenance, Tag
+from cuetrail.model.path_tags import FORMAT_TAGS, PROJECT_PREFIX
 from cuetrail.text.dates import Day
 from cuetrail.text.normalise import clean, digest, make_tags, norm_buckets, norm_name, source_id
 from cuetrail.text.simhash import simhashes
@@ -20,11 +20,6 @@ from cuetrail.text.simhash import simhashes
 # Topical band: structure says that two atoms stand together, not that one causes the other.
 NEXT_WEIGHT = 0.35
 UNDER_WEIGHT = 0.45
-# The property in which the node of a document keeps what its file states; all else on its nodes is by hand.
-RECORD = "from_file"
-_KIND_TAGS = {"code": "code", "chat": "chat"}
-_OTHER_KIND = "doc"
-_KINDS_OWN = frozenset((*_KIND_TAGS.values(), _OTHER_KIND))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +72,7 @@ def build(document: Document, context: Context) -> Built:
         seq=-1,
         at=int(at),
         provenance=context.provenance,
-        props={**props, RECORD: _record(document, props, tags, buckets, atoms)},
+        props={**props, FROM_FILE: _record(document, props, tags, buckets, atoms)},
         created=context.now,
         updated=context.now,
     )
@@ -153,14 +148,9 @@ def _unique(tags: tuple[Tag, ...]) -> tuple[Tag, ...]:
 
 
 def _path_tags(folders: Sequence[str], kind: str) -> tuple[Tag, ...]:
-    """Tags the path tells: the project (its outermost folder) and what kind of thing it is."""
-    names = [PROJECT + folders[0]] if folders else []
-    return make_tags([*names, _KIND_TAGS.get(kind, _OTHER_KIND)], "auto")
-
-
-def is_path_tag(tag: Tag) -> bool:
-    """Whether ingest gave the tag because of the path; other automatic tags come from dreaming."""
-    return tag.origin == "auto" and (tag.name in _KINDS_OWN or tag.name.startswith(PROJECT))
+    """Returns the automatic tags: the project (the outermost folder) and the format."""
+    names = [PROJECT_PREFIX + folders[0]] if folders else []
+    return make_tags([*names, kind if kind in FORMAT_TAGS else "doc"], "auto")
 
 
 def _links(id_: str, piece: Piece) -> list[Link]:

@@ -6,10 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from cuetrail.ingest import near_duplicates, paragraph_match, user_edits
-from cuetrail.ingest.build import Built, is_path_tag, structure
+from cuetrail.ingest import paragraph_match, user_edits
+from cuetrail.ingest.build import Built, structure
 from cuetrail.model import NEWBORN, Edge, Link, Node, Scope, Tag
+from cuetrail.model.path_tags import is_path_tag
 from cuetrail.store.ports import Store
+from cuetrail.write import near_duplicates
 from cuetrail.write.links import withdrawn
 
 _GIVEN = ("auto", "temporal", "infected")

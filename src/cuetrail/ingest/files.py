@@ -8,13 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cuetrail.errors import InputError
+from cuetrail.files import MEMORY_FILE, MIRROR_MARKER
 from cuetrail.ingest.readers import supported
 from cuetrail.model import SourceFile
 
 SKIPPED_FOLDERS = {"node_modules", "__pycache__", "venv"}
-MIRROR_MARK = ".cuetrail-mirror"
-# A folder that holds one of these is another memory or a mirror of one; taking it in would echo.
-OWN_MARKS = ("memory.db", MIRROR_MARK)
 
 KnownFiles = Callable[[str], Mapping[str, SourceFile]]
 
@@ -83,9 +81,9 @@ def locate(path: Path, roots: Mapping[str, str], known: KnownFiles) -> Place:
 
 def _refuse_own(path: Path, folder: Path) -> None:
     for above in (folder, *folder.parents):
-        if (above / MIRROR_MARK).exists():
+        if (above / MIRROR_MARKER).exists():
             raise InputError(f"{path} is in a mirror that cuetrail wrote: ingest what it was made from")
-    if path.is_dir() and (path / OWN_MARKS[0]).exists():
+    if path.is_dir() and (path / MEMORY_FILE).exists():
         raise InputError(f"{path} is a memory: use `cuetrail export` and `cuetrail import` to bring one into another")
 
 
@@ -164,8 +162,8 @@ def is_own(path: Path, own: Sequence[Path]) -> bool:
     around = (path, *path.parents)
     return (
         any(place in around for place in own)
-        or any(part.startswith(MIRROR_MARK) for part in path.parts)
-        or any(os.path.lexists(above / MIRROR_MARK) for above in path.parents)
+        or any(part.startswith(MIRROR_MARKER) for part in path.parts)
+        or any(os.path.lexists(above / MIRROR_MARKER) for above in path.parents)
     )
 
 
@@ -173,4 +171,4 @@ def _enters(folder: Path, skip: Sequence[Path]) -> bool:
     if folder.name.startswith(".") or folder.name in SKIPPED_FOLDERS or folder.resolve() in skip:
         return False
     # Not Path.exists, which fails where the folder is closed.
-    return not any(os.path.lexists(folder / mark) for mark in OWN_MARKS)
+    return not any(os.path.lexists(folder / mark) for mark in (MEMORY_FILE, MIRROR_MARKER))

@@ -13,13 +13,13 @@ from cuetrail.ingest.build import Built, Context, build
 from cuetrail.ingest.diff import compare
 from cuetrail.ingest.document import Document
 from cuetrail.ingest.files import Place, locate, walk
-from cuetrail.ingest.near_duplicates import regroup
 from cuetrail.ingest.readers import MAX_BYTES, load, read
 from cuetrail.ingest.redact import sift
 from cuetrail.model import FileError, IngestReport, Provenance, Scope, SourceFile
 from cuetrail.store.ports import Batch, Progress, Store, Written
 from cuetrail.text.normalise import digest, storable
 from cuetrail.write.links import Change, resolve
+from cuetrail.write.near_duplicates import regroup
 
 # So many that names and near duplicates of one folder mostly meet before they are written, not after.
 NODES_PER_WRITE = 10_000

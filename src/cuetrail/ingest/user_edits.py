@@ -12,10 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cuetrail.extract import tags as extract
-from cuetrail.ingest import near_duplicates
-from cuetrail.ingest.build import RECORD
-from cuetrail.model import Node, Tag
+from cuetrail.model import FROM_FILE, Node, Tag
 from cuetrail.text.normalise import make_tags
+from cuetrail.write import near_duplicates
 from cuetrail.write.quarantine import still_aside
 
 Records = Mapping[str | None, Mapping[str, Any]]
@@ -37,7 +36,7 @@ class ByHand:
 
 def records(nodes: Iterable[Node]) -> Records:
     """The records that the nodes of documents hold, by their paths."""
-    kept = {node.source: node.props.get(RECORD) for node in nodes if node.kind == "source"}
+    kept = {node.source: node.props.get(FROM_FILE) for node in nodes if node.kind == "source"}
     return {path: record for path, record in kept.items() if isinstance(record, dict)}
 
 
@@ -49,7 +48,7 @@ def told_from(node: Node, record: Mapping[str, Any] | None) -> ByHand:
     is_atom = node.kind == "atom"
     stated = {*record.get("tags", ()), *(tag.name for tag in make_tags(extract.find(node.text)))}
     buckets = tuple(bucket for bucket in node.buckets if bucket not in record.get("buckets", ()))
-    names = {*record.get("atom_props" if is_atom else "props", ()), RECORD}
+    names = {*record.get("atom_props" if is_atom else "props", ()), FROM_FILE}
     return ByHand(
         tags=tuple(tag for tag in node.tag_details if tag.origin == "user" and tag.name not in stated),
         buckets=buckets,

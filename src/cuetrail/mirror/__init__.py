@@ -6,7 +6,7 @@
 - `names` says what folders and files are called, `pages` which atoms go into which file and how they look.
 - `place` says where a mirror may be, and what is known of the one that is there; `publish` puts the new one in place.
 
-May import: errors, ingest, model, store, text.
+May import: errors, files, model, store, text.
 """
 
 from cuetrail.mirror.location import Placement, is_there

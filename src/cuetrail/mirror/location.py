@@ -13,16 +13,16 @@ from typing import Any, Literal, get_args
 from filelock import FileLock, Timeout
 
 from cuetrail.errors import Busy, InputError
-from cuetrail.ingest.files import MIRROR_MARK, OWN_MARKS
+from cuetrail.files import MEMORY_FILE, MIRROR_MARKER
 from cuetrail.model import Scope
 from cuetrail.text.normalise import storable
 
 Placement = Literal["first", "all"]
 PLACEMENTS: tuple[Placement, ...] = get_args(Placement)
-PAGES = MIRROR_MARK + ".pages"
+PAGES = MIRROR_MARKER + ".pages"
 # Where a sync works when it cannot do so beside the mirror.
-INSIDE = MIRROR_MARK + ".work"
-OWN = (MIRROR_MARK, PAGES, INSIDE)
+INSIDE = MIRROR_MARKER + ".work"
+OWN = (MIRROR_MARKER, PAGES, INSIDE)
 LOCK = "mirror.lock"
 LOCK_SECONDS = 600.0
 _ABOUT = "Made by cuetrail from the memory named here. What is changed in this folder is lost at the next sync."
@@ -42,7 +42,7 @@ class Mark:
     def is_of(self, other: Mark) -> bool:
         """Whether both are of one scope of one memory: the one in that directory, or one that was moved from there."""
         scopes = (self.tenant, self.user, self.teams) == (other.tenant, other.user, other.teams)
-        moved = self.epoch == other.epoch and not (Path(self.memory) / OWN_MARKS[0]).exists()
+        moved = self.epoch == other.epoch and not (Path(self.memory) / MEMORY_FILE).exists()
         return scopes and (self.memory == other.memory or moved)
 
     @property
@@ -101,7 +101,7 @@ def _located(given: Path, memory: Path) -> Path:
             f"{place} is not empty and not a mirror: nothing was touched. Name a new folder, or empty this one"
         )
     for above in place.parents:
-        if (above / MIRROR_MARK).exists():
+        if (above / MIRROR_MARKER).exists():
             raise InputError(f"{place} lies in the mirror {above}, which is wiped at each sync: choose another folder")
     return place
 
@@ -117,7 +117,7 @@ def _homes() -> tuple[Path, ...]:
 def read_mark(place: Path) -> Mark | None:
     """The mark of the mirror in a folder, None when there is none. Raises InputError for one that makes no sense."""
     try:
-        said: Any = json.loads((place / MIRROR_MARK).read_text("utf-8"))["cuetrail mirror"]
+        said: Any = json.loads((place / MIRROR_MARKER).read_text("utf-8"))["cuetrail mirror"]
         mark = Mark(**{**said, "teams": tuple(said["teams"])})
         if mark.placement not in PLACEMENTS or not isinstance(mark.memory, str):
             raise ValueError(f"placement {mark.placement!r}")
@@ -130,8 +130,8 @@ def read_mark(place: Path) -> Mark | None:
         ) from error
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
-            f"{place / MIRROR_MARK} is not a mark of this cuetrail ({error}): nothing was touched. If the folder is a "
-            "mirror, delete it; else name another"
+            f"{place / MIRROR_MARKER} is not a marker of this cuetrail ({error}): nothing was touched. If the folder "
+            "is a mirror, delete it; else name another"
         ) from error
 
 

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from cuetrail.ingest.files import MIRROR_MARK
+from cuetrail.files import MIRROR_MARKER
 from cuetrail.mirror.location import INSIDE, OWN, File
 
 # Who has just opened a folder must not find it emptied before it has read what is in it. Where the system tells who has
@@ -56,8 +56,8 @@ class Work:
         name = hashlib.md5(f"{memory}\0{place}".encode(), usedforsecurity=False).hexdigest()[:12]
         self.place = place
         self.folder: Path | None = None
-        self._folders = (place.parent / f"{MIRROR_MARK}-{name}", place / INSIDE)
-        self._probe = place / f"{MIRROR_MARK}.probe"
+        self._folders = (place.parent / f"{MIRROR_MARKER}-{name}", place / INSIDE)
+        self._probe = place / f"{MIRROR_MARKER}.probe"
         self._made_folders: set[str] = set()
 
     def __enter__(self) -> Work:
@@ -130,7 +130,7 @@ def publish(work: Work, change: Change, own: Mapping[str, bytes]) -> None:
         _write(work.new, own)
         _become(work.new, place)
         return
-    if not (place / MIRROR_MARK).exists():
+    if not (place / MIRROR_MARKER).exists():
         _put(work, own)
     if change.staged or change.removed:
         unit = _smallest(place, [*change.staged, *change.removed])

@@ -11,7 +11,7 @@ from pathlib import Path
 import xxhash
 
 from cuetrail.errors import MirrorError
-from cuetrail.ingest.files import MIRROR_MARK
+from cuetrail.files import MIRROR_MARKER
 from cuetrail.mirror.file_names import stem
 from cuetrail.mirror.location import (
     PAGES,
@@ -163,7 +163,7 @@ def _synced(
     stays = wanted.difference(draft.staged)
     removed = sorted(draft.there.keys() - wanted)
     if work is not None:
-        own = {MIRROR_MARK: mark_bytes(mark)}
+        own = {MIRROR_MARKER: mark_bytes(mark)}
         if draft.staged or removed or draft.bundles != draft.known:
             own[PAGES] = pages_bytes(draft.bundles)
         publish(work, Change(draft.staged, removed, sorted(stays)), own)

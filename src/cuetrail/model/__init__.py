@@ -6,6 +6,7 @@ May import: nothing.
 from cuetrail.model.records import (
     DAY,
     DERIVED,
+    FROM_FILE,
     NEWBORN,
     PASSES,
     Activation,
@@ -61,6 +62,7 @@ from cuetrail.model.records import (
 __all__ = [
     "DAY",
     "DERIVED",
+    "FROM_FILE",
     "NEWBORN",
     "PASSES",
     "Activation",

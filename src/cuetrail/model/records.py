@@ -534,6 +534,12 @@ class IngestReport:
 DAY = "day"
 """The property of an atom whose time is a date that was stated without a time."""
 
+FROM_FILE = "from_file"
+"""The property of a source node that lists the tags, buckets, aliases and properties its file states.
+
+Everything else on the nodes of that source was added by users or by dreams.
+"""
+
 DERIVED = ("storyline", "macro")
 """Kinds of nodes that dreams tell from other memories. Only who asks for these kinds finds them."""
 

@@ -14,8 +14,7 @@ from cuetrail.errors import InputError
 from cuetrail.extract import facts as rules
 from cuetrail.extract.facts import USER, Triple
 from cuetrail.facts.resolve import Resolved, entity_of, precedence, resolve_entity, subjects_of
-from cuetrail.ingest.build import RECORD
-from cuetrail.model import Fact, Node, Scope
+from cuetrail.model import FROM_FILE, Fact, Node, Scope
 from cuetrail.store.ports import Batch, Store
 from cuetrail.store.shared.fact_validity import ACTIVE, MADE_FOR_A_FACT, Stated, Verdict, value_of
 from cuetrail.text.normalise import fact_id, norm_name, source_id
@@ -98,7 +97,7 @@ def _fields(file: Node) -> list[Triple]:
     if file.provenance == "quarantine" or file.props.get("format") != "note":
         return []
     # What people put on the node of a file is theirs.
-    own = file.props.get(RECORD, {}).get("props", ())
+    own = file.props.get(FROM_FILE, {}).get("props", ())
     given = {name: file.props[name] for name in own if name != "format" and name in file.props}
     return rules.from_fields(given, file.name or "")
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from cuetrail.dream.invalidate import untell
 from cuetrail.embed.vectors import Vectors
 from cuetrail.errors import MirrorError
-from cuetrail.ingest.near_duplicates import regroup
 from cuetrail.mirror import follow
 from cuetrail.model import Node, Scope
 from cuetrail.recall.anchor.names import unread
@@ -23,6 +22,7 @@ from cuetrail.store.ports import Batch, Progress, Store
 from cuetrail.store.shared.tombstones import said_by
 from cuetrail.write.fact_transfer import outlive_forgotten
 from cuetrail.write.links import Change, resolve
+from cuetrail.write.near_duplicates import regroup
 
 COMMON = 3
 """What so many other files say too is boilerplate. Copies, which say most of what the file does, do not count."""

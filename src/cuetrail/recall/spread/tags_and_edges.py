@@ -10,16 +10,13 @@ from cuetrail.errors import MemoryError_
 from cuetrail.formulas import shares
 from cuetrail.model import Activation, Fact, Foothold, Label, Node, Rank, Walked, WalkQuery
 from cuetrail.model.fast_dataclass import maker
+from cuetrail.model.path_tags import FORMAT_TAGS, PROJECT_PREFIX
 from cuetrail.recall.anchor.seeds import Chooser, Seeding, query_tags
 from cuetrail.recall.anchor.text_and_vector import Anchor, Anchored, Ask
 from cuetrail.recall.spread.activation import Flow, activate, merge
 
 # Tags and buckets that say nothing of what is in them.
 GENERIC = frozenset({"core", "misc", "general", "other", "unknown", "inbox", "pending", "notebook"})
-# Tags that say what a file is, not what it is about.
-FORMATS = frozenset({"doc", "code", "chat"})
-# Tags that begin so say where a file stands.
-PROJECT = "project:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +103,7 @@ def is_topic(tag: str) -> bool:
     >>> [tag for tag in ("radio", "inbox", "doc", "project:masts") if is_topic(tag)]
     ['radio']
     """
-    return tag not in GENERIC and tag not in FORMATS and not tag.startswith(PROJECT)
+    return tag not in GENERIC and tag not in FORMAT_TAGS and not tag.startswith(PROJECT_PREFIX)
 
 
 # The same labels are asked for again and again.

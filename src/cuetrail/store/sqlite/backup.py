@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cuetrail.errors import Busy, CorruptMemory, InputError, MemoryError_, WrongVersion
-from cuetrail.files import put
+from cuetrail.files import replace_with
 from cuetrail.store.sqlite.connection import BUSY_SECONDS, Database, explained, sync_folder
 from cuetrail.store.sqlite.doctor import whole
 from cuetrail.store.sqlite.schema import VERSION
@@ -35,7 +35,7 @@ def save(db: Database, path: Path) -> None:
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".backup-") as place:
             finished = _packed(db, Path(place), path.suffix in (".gz", ".tgz"))
             _sync(finished)
-            put(finished, path)
+            replace_with(finished, path)
         sync_folder(path.parent)
     except OSError as error:
         raise MemoryError_(f"the backup cannot be written to {path}: {error}") from error

@@ -15,13 +15,13 @@ from cuetrail.model import Fact, Node, Scope
 from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.neo4j.connection import rows
 from cuetrail.store.neo4j.facts.ranks import BY_VALUE, INDEXES
-from cuetrail.store.neo4j.facts.reads import query
+from cuetrail.store.neo4j.read.facts import query
 from cuetrail.store.neo4j.schema import MIGRATIONS, migrate
 from cuetrail.store.ports import Batch
 from cuetrail.store.shared.fact_validity import Stated
 from cuetrail.store.sqlite import LocalStore
-from cuetrail.store.sqlite.facts import SIDES, queries
-from cuetrail.store.sqlite.read.reader import Reader
+from cuetrail.store.sqlite.read.facts import SIDES, queries
+from cuetrail.store.sqlite.reader import Reader
 from cuetrail.store.sqlite.rows import FACT
 from cuetrail.text.normalise import fact_id
 from tests.servers import Login, alone, wipe

@@ -14,7 +14,7 @@ from cuetrail.store.expansion import Level, Spark
 from cuetrail.store.ports import Batch
 from cuetrail.store.sqlite import LocalStore
 from cuetrail.store.sqlite.index.graph.expand import expand
-from cuetrail.store.sqlite.read.reader import Reader
+from cuetrail.store.sqlite.reader import Reader
 
 ME = Scope("t", "me", ("red",))
 MATE = Scope("t", "mate", ("red",), "red")

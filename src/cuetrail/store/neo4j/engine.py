@@ -37,8 +37,7 @@ from cuetrail.store.listing import Labelled, Listed, Page
 from cuetrail.store.neo4j import doctor, upkeep
 from cuetrail.store.neo4j.connection import Address, Connection
 from cuetrail.store.neo4j.dream import reads
-from cuetrail.store.neo4j.facts import writes
-from cuetrail.store.neo4j.facts.reads import beliefs
+from cuetrail.store.neo4j.facts.writes import touch as touch_facts
 from cuetrail.store.neo4j.ids import Ids
 from cuetrail.store.neo4j.index.graph import edges as steps
 from cuetrail.store.neo4j.index.graph import relationships
@@ -46,11 +45,11 @@ from cuetrail.store.neo4j.index.graph.expand import expand
 from cuetrail.store.neo4j.index.labels import walk as walks
 from cuetrail.store.neo4j.index.text import statistics, text_search
 from cuetrail.store.neo4j.index.vector import spaces, vector_search
-from cuetrail.store.neo4j.read import listing
+from cuetrail.store.neo4j.read import facts, listing
 from cuetrail.store.neo4j.read import snapshot as views
 from cuetrail.store.neo4j.read.copy_view import Moment, moment
-from cuetrail.store.neo4j.read.partition_reads import Home
-from cuetrail.store.neo4j.read.reader import Reader
+from cuetrail.store.neo4j.read.partition import Home
+from cuetrail.store.neo4j.reader import Reader
 from cuetrail.store.neo4j.schema import migrate
 from cuetrail.store.neo4j.write import removal, succession, tombstones, transaction, usage
 from cuetrail.store.ports import (
@@ -199,7 +198,7 @@ class Neo4jStore:
     def touch_facts(self, scope: Scope, ids: Sequence[str], now: int) -> None:
         """Count one use of each fact; where writers are at work they are not counted: a reader does not fail."""
         with contextlib.suppress(Busy, Unreachable):
-            self.connection.writing(lambda tx: writes.touch(Reader(tx, scope), ids, now), quick=True)
+            self.connection.writing(lambda tx: touch_facts(Reader(tx, scope), ids, now), quick=True)
 
     # --- reading
 
@@ -210,35 +209,35 @@ class Neo4jStore:
         return self._ask(scope, lambda reader: reader.edges(ids))
 
     def facts(self, scope: Scope, subjects: Sequence[str]) -> dict[str, list[Fact]]:
-        return self._ask(scope, lambda reader: reader.facts(subjects))
+        return self._ask(scope, lambda reader: facts.by_subject(reader, subjects))
 
     def facts_by_id(self, scope: Scope, ids: Sequence[str]) -> dict[str, Fact]:
-        return self._ask(scope, lambda reader: writes.by_id(reader, ids))
+        return self._ask(scope, lambda reader: facts.by_id(reader, ids))
 
     def fact_ids(self, scope: Scope, prefix: str, limit: int) -> list[str]:
-        return self._read(scope, lambda reader: writes.beginning(reader, prefix, limit))
+        return self._read(scope, lambda reader: facts.beginning(reader, prefix, limit))
 
     def facts_from(self, scope: Scope, refs: Sequence[str]) -> list[Fact]:
         """The user's own active facts that were read out of these nodes."""
-        return self._ask(scope, lambda reader: writes.from_refs(reader, refs))
+        return self._ask(scope, lambda reader: facts.from_refs(reader, refs))
 
     def beliefs(
         self, scope: Scope, ids: Sequence[str], at: int, limit: int, direction: Direction
     ) -> dict[str, list[Fact]]:
         """The most certain facts of each node that hold at a time, as subject, as object, or both."""
-        return self._ask(scope, lambda reader: beliefs(reader, ids, at, limit, direction))
+        return self._ask(scope, lambda reader: facts.beliefs(reader, ids, at, limit, direction))
 
     def most_used(self, scope: Scope, limit: int) -> list[str]:
         """The entities whose facts were used most often."""
-        return self._ask(scope, lambda reader: writes.most_used(reader, limit))
+        return self._ask(scope, lambda reader: facts.most_used(reader, limit))
 
     def next_belief(self, scope: Scope, after: int) -> int | None:
         """When the next fact begins to hold that was stated ahead of its time."""
-        return self._ask(scope, lambda reader: writes.next_belief(reader, after))
+        return self._ask(scope, lambda reader: facts.next_belief(reader, after))
 
     def uses(self, scope: Scope) -> Hashable:
         """Another one whenever something that the scope sees was used, by any process."""
-        return self._ask(scope, writes.uses)
+        return self._ask(scope, facts.uses)
 
     def version(self, scope: Scope) -> Hashable:
         """Another one after every write, in any process, to what the scope sees."""
@@ -257,7 +256,7 @@ class Neo4jStore:
 
     def named_like(self, scope: Scope, words: Collection[str], beginnings: Collection[str], limit: int) -> list[Alike]:
         """Nodes with one of these words, or one that begins so, in their names."""
-        return self._ask(scope, lambda reader: writes.named_like(reader, words, beginnings, limit))
+        return self._ask(scope, lambda reader: reader.named_like(words, beginnings, limit))
 
     def history(self, scope: Scope, id_: str) -> list[Version]:
         return self._ask(scope, lambda reader: reader.history(id_))

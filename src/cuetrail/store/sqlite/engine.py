@@ -62,11 +62,11 @@ from cuetrail.store.sqlite.index.text import results
 from cuetrail.store.sqlite.index.text.text_index import FORGOTTEN, TextIndex
 from cuetrail.store.sqlite.index.vector import spaces, vector_search
 from cuetrail.store.sqlite.index.vector.vector_index import NAMED, RELATIONS, VectorIndex
-from cuetrail.store.sqlite.read import listing
+from cuetrail.store.sqlite.read import facts, listing
 from cuetrail.store.sqlite.read.copy_view import Moment
-from cuetrail.store.sqlite.read.partition_reads import Home
-from cuetrail.store.sqlite.read.reader import Reader
+from cuetrail.store.sqlite.read.partition import Home
 from cuetrail.store.sqlite.read.snapshot import Snapshot
+from cuetrail.store.sqlite.reader import Reader
 from cuetrail.store.sqlite.write import succession, tombstones, usage, writer
 
 KEEP_CHANGES, MOST_CHANGES = 10_000, 200_000
@@ -216,7 +216,7 @@ class LocalStore(FactStore):
 
     def facts(self, scope: Scope, subjects: Sequence[str]) -> dict[str, list[Fact]]:
         with self.db.reading() as db:
-            return Reader(db, scope, self.db.path).facts(subjects)
+            return facts.by_subject(Reader(db, scope, self.db.path), subjects)
 
     def ids(self, scope: Scope, prefix: str, limit: int) -> list[str]:
         """Ids of visible nodes that begin so, in order."""

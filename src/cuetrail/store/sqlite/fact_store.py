@@ -8,10 +8,11 @@ from collections.abc import Collection, Hashable, Sequence
 from cuetrail.errors import Busy
 from cuetrail.model import Direction, Fact, Scope
 from cuetrail.store.ports import Alike
-from cuetrail.store.sqlite import facts as fact_rows
 from cuetrail.store.sqlite.connection import Database
+from cuetrail.store.sqlite.facts import touch
 from cuetrail.store.sqlite.ids import ids_of
-from cuetrail.store.sqlite.read.reader import Reader
+from cuetrail.store.sqlite.read import facts as fact_rows
+from cuetrail.store.sqlite.reader import Reader
 
 
 class FactStore:
@@ -22,7 +23,7 @@ class FactStore:
     def touch_facts(self, scope: Scope, ids: Sequence[str], now: int) -> None:
         """Count one use of each fact; while another process is writing they are not counted: a reader does not wait."""
         with contextlib.suppress(Busy), self.db.jotting() as db:
-            fact_rows.touch(db, ids_of(db, scope).keys(ids, "facts").values(), now)
+            touch(db, ids_of(db, scope).keys(ids, "facts").values(), now)
 
     def facts_by_id(self, scope: Scope, ids: Sequence[str]) -> dict[str, Fact]:
         with self.db.reading() as db:

@@ -1,13 +1,13 @@
-"""Facts in the truth: how they are stated and judged, and which of them hold. `store.facts` has the rules."""
+"""Writing facts: how stated facts are fitted in, judged and removed. `store.shared.fact_conflicts` has the rules."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cuetrail.model import Direction, Fact
+from cuetrail.model import Fact
 from cuetrail.store.shared import fact_conflicts
 from cuetrail.store.shared.fact_validity import (
     MADE_FOR_A_FACT,
@@ -21,17 +21,12 @@ from cuetrail.store.shared.fact_validity import (
 )
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import KEPT, another_version, chunks, marks, take_keys
-from cuetrail.text.normalise import storable
 
 if TYPE_CHECKING:
-    from cuetrail.store.sqlite.read.reader import Reader
     from cuetrail.store.sqlite.write.writer import Write
 
 Row = tuple[Any, ...]
 
-# Both ways an entity is in a fact: the column of its key, the index by certainty, and the one of what has ended.
-SIDES = {"out": ("subject", "facts_of_subject", "facts_past"), "in": ("object", "facts_of_object", "facts_past_object")}
-_HELD = "coalesce(f.valid_from, f.created) <= ?"
 _UPDATE = (
     "UPDATE OR REPLACE facts SET id = ?, value = ?, confidence = ?, status = ?, source = ?, source_ref = ?,"
     " provenance = ?, tags = ?, valid_from = ?, valid_until = ?, superseded_by = ?, stated_from = ?, stated_until = ?,"
@@ -45,122 +40,6 @@ _SHADOWED = (
 
 Topic = tuple[int, int, str]
 """A place, and in it a subject, by their keys, and a predicate."""
-
-
-# --- reading
-
-
-def made(reader: Reader, read: Sequence[Row]) -> list[Fact]:
-    """Rows of the FACT query as facts, under the ids they and their ends have in this scope."""
-    facts = [rows.to_fact(row) for row in read]
-    if len(reader.parts) < 2:
-        return facts
-    own = reader.ids.names(((row[0], row[2], row[1]) for row in read), "facts")
-    ends = reader.names(key for row in read for key in row[19:21] if key is not None)
-    return [
-        replace(fact, id=own[row[0]], subject=ends.get(row[19], fact.subject), object=ends.get(row[20], fact.object))
-        for fact, row in zip(facts, read, strict=True)
-    ]
-
-
-def beliefs(reader: Reader, ids: Sequence[str], at: int, limit: int, direction: Direction) -> dict[str, list[Fact]]:
-    """The facts of each node that hold at a time: the `limit` most certain, then newer, then by id. No more is read."""
-    ways = [queries(reader, side) for side in SIDES if direction in (side, "both")]
-    found: dict[str, list[Row]] = {}
-    for id_, key in reader.keys(ids).items():
-        # A fact about the node itself is read twice.
-        read: dict[int, Row] = {}
-        for active, past in ways:
-            read.update((row[0], row) for row in reader.db.execute(active, (key, at, at, limit)))
-            read.update((row[0], row) for row in reader.db.execute(past, (key, at, at, limit)))
-        found[id_] = sorted(read.values(), key=lambda row: (-row[7], -row[15], row[2]))[: max(limit, 0)]
-    every = {row[0]: row for read in found.values() for row in read}
-    facts = dict(zip(every, made(reader, list(every.values())), strict=True))
-    return {id_: [facts[row[0]] for row in read] for id_, read in found.items() if read}
-
-
-def queries(reader: Reader, side: str) -> tuple[str, str]:
-    """The facts of a node that hold and are active, and those that ended later. The first must need no sort: an entity
-    of 100,000 facts would be read whole for it.
-    """
-    column, index, past = SIDES[side]
-    seen = f"{reader.among('f.part')} AND {reader.among('a.part')} AND (b.key IS NULL OR {reader.among('b.part')})"
-    order = "ORDER BY f.confidence DESC, f.created DESC, f.id LIMIT ?"
-
-    def query(by: str, status: str, end: str) -> str:
-        table = rows.FACT.replace("FROM facts f", f"FROM facts f INDEXED BY {by}")
-        return f"{table} WHERE f.{column} = ? AND {status} AND {_HELD} AND {end} AND {seen} {order}"
-
-    return (
-        query(index, "f.status IN ('staged', 'confirmed')", "(f.valid_until IS NULL OR f.valid_until > ?)"),
-        query(past, "f.status IN ('superseded', 'retracted')", "f.valid_until > ?"),
-    )
-
-
-def by_id(reader: Reader, ids: Sequence[str]) -> dict[str, Fact]:
-    """Facts by id, in the order asked, whatever became of them."""
-    keys = reader.ids.keys(ids, "facts")
-    read: list[Row] = []
-    for some in chunks(list(keys.values())):
-        seen = f"{reader.among('a.part')} AND (b.key IS NULL OR {reader.among('b.part')})"
-        read += reader.db.execute(f"{rows.FACT} WHERE f.key IN ({marks(len(some))}) AND {seen}", some)
-    found = {row[0]: fact for row, fact in zip(read, made(reader, read), strict=True)}
-    return {id_: found[key] for id_, key in keys.items() if key in found}
-
-
-def beginning(reader: Reader, prefix: str, limit: int) -> list[str]:
-    """Ids of facts that begin so, in order."""
-    if limit <= 0 or not storable(prefix):
-        return []
-    query = f"SELECT key, id, part FROM facts WHERE id >= ? AND id < ? AND {reader.among()} ORDER BY id LIMIT ?"
-    found = reader.db.execute(query, (prefix, prefix + "\U0010ffff", limit)).fetchall()
-    return sorted(reader.ids.names(found, "facts").values())
-
-
-def from_refs(reader: Reader, refs: Sequence[str]) -> list[Fact]:
-    """The user's own facts that were read out of these nodes and were not taken back, by id."""
-    read: list[Row] = []
-    for some in chunks(refs):
-        query = f"{rows.FACT} WHERE f.source_ref IN ({marks(len(some))}) AND f.status <> 'retracted'"
-        read += reader.db.execute(f"{query} AND {reader.own('f.part')}", some)
-    return sorted(made(reader, read), key=lambda fact: fact.id)
-
-
-def most_used(reader: Reader, limit: int) -> list[str]:
-    """The entities whose facts were used most often, the most used first."""
-    query = (
-        "SELECT subject, access_count FROM facts INDEXED BY facts_used WHERE access_count > 0"
-        f" AND status IN ('staged', 'confirmed') AND {reader.among()} ORDER BY access_count DESC"
-    )
-    uses: dict[int, int] = {}
-    for subject, count in reader.db.execute(query) if limit > 0 else ():
-        # Those that are used as often as the last one are looked at before it is decided.
-        if len(uses) >= limit and count < min(uses.values()):
-            break
-        uses.setdefault(subject, count)
-    keys = sorted(uses, key=lambda key: (-uses[key], key))[:limit]
-    names = reader.names(keys)
-    return [names[key] for key in keys if key in names]
-
-
-def next_belief(reader: Reader, after: int) -> int | None:
-    """When the next fact begins to hold that was stated ahead of its time."""
-    query = (
-        "SELECT min(valid_from) FROM facts INDEXED BY facts_ahead"
-        f" WHERE valid_from > created AND valid_from > ? AND {reader.among()}"
-    )
-    found: int | None = reader.db.execute(query, (after,)).fetchone()[0]
-    return found
-
-
-def ageing(db: sqlite3.Connection, part: int, before: int, after: str, limit: int) -> list[Fact]:
-    """Active facts of a place that may be promoted or retracted, by id: much used, unsure, or unused since `before`."""
-    query = (
-        f"{rows.FACT} WHERE f.id > ? AND f.part = ? AND f.status IN ('staged', 'confirmed')"
-        " AND (f.status = 'staged' AND f.access_count >= 3 OR f.confidence < .2"
-        " OR coalesce(f.last_accessed, f.created) < ?) ORDER BY f.id LIMIT ?"
-    )
-    return [rows.to_fact(row) for row in db.execute(query, (after, part, before, limit))]
 
 
 # --- writing
@@ -182,12 +61,6 @@ def count_use(db: sqlite3.Connection, table: str, keys: Sequence[int]) -> None:
     for some in chunks(keys):
         places = f"SELECT DISTINCT part, 1 FROM {table} WHERE key IN ({marks(len(some))})"
         db.execute(f"INSERT INTO uses {places} ON CONFLICT (part) DO UPDATE SET count = count + 1", some)
-
-
-def uses(db: sqlite3.Connection, parts: Sequence[int]) -> Hashable:
-    """Another one whenever something in these places was used. What this connection writes must not be kept by it."""
-    query = f"SELECT part, count FROM uses WHERE part IN ({marks(len(parts))}) ORDER BY part"
-    return tuple(db.execute(query, parts).fetchall())
 
 
 def put(w: Write, stated: Sequence[Stated], forgotten: Collection[str]) -> None:

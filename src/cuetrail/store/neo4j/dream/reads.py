@@ -27,11 +27,11 @@ from cuetrail.store.dream_port import (
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import Connection, chunks, rows
 from cuetrail.store.neo4j.dream import writes as dreamwrite
-from cuetrail.store.neo4j.facts import writes as facts
+from cuetrail.store.neo4j.filters import BY_KIND, HAS_KEY
 from cuetrail.store.neo4j.ids import place_uid, uid
 from cuetrail.store.neo4j.index.text import text_search
-from cuetrail.store.neo4j.read.filters import BY_KIND, HAS_KEY
-from cuetrail.store.neo4j.read.partition_reads import NOWHERE
+from cuetrail.store.neo4j.read import facts
+from cuetrail.store.neo4j.read.partition import NOWHERE
 from cuetrail.store.neo4j.write import usage
 from cuetrail.store.neo4j.write.transaction import Runs, head, joined
 from cuetrail.text.analyser import is_findable

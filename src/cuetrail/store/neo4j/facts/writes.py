@@ -1,8 +1,8 @@
-"""Facts on the server: how they are stated and judged, and which of them hold. `store.facts` has the rules."""
+"""Writing facts: how stated facts are fitted in, judged and removed. `store.shared.fact_conflicts` has the rules."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,15 +10,11 @@ from cuetrail.model import Fact
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.facts.ranks import LONGEST_TOPIC, ranked
-from cuetrail.store.neo4j.facts.reads import to_facts
-from cuetrail.store.neo4j.ids import Found, uid
-from cuetrail.store.neo4j.read.reader import ENDS, Reader
-from cuetrail.store.neo4j.schema import NAME_INDEX
+from cuetrail.store.neo4j.ids import uid
+from cuetrail.store.neo4j.reader import ENDS, Reader
 from cuetrail.store.neo4j.upkeep import kept
-from cuetrail.store.ports import Alike
 from cuetrail.store.shared import fact_conflicts
 from cuetrail.store.shared.fact_validity import (
-    ACTIVE,
     MADE_FOR_A_FACT,
     Stated,
     Verdict,
@@ -28,8 +24,6 @@ from cuetrail.store.shared.fact_validity import (
     is_single,
     remembered,
 )
-from cuetrail.store.shared.ids import words_of
-from cuetrail.text.normalise import storable
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
@@ -41,29 +35,11 @@ Handle = tuple[str, int]
 Topic = tuple[int, int, str]
 """A place, and in it a subject, by their numbers, and a predicate."""
 
-_WITH_ENDS = f"""MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode)
-WITH f, a, b WHERE a.part IN $parts AND (b IS NULL OR b.part IN $parts) RETURN properties(f), {ENDS}"""
-# The index is named because a plan made while it was empty may be a scan of all facts.
-_BY_UID = f"UNWIND $uids AS uid MATCH (f:CueFact {{uid: uid}}) USING INDEX SEEK f:CueFact(uid) WITH f {_WITH_ENDS}"
-_FROM = f"""MATCH (f:CueFact) WHERE f.part IN $mine AND f.source_ref IN $refs AND f.status <> 'retracted'
-WITH f {_WITH_ENDS}"""
-_USED = """MATCH (f:CueFact) WHERE f.part IN $parts AND f.access_count > 0 AND f.status IN $active
-MATCH (f)-[:CUE_SUBJECT]->(a) WHERE a.part IN $parts
-RETURN a.key, a.id, a.part, max(f.access_count) AS uses ORDER BY uses DESC, a.key LIMIT $limit"""
-_AGEING = f"""MATCH (f:CueFact) WHERE f.part = $part AND f.id > $after AND f.status IN $active
-  AND ((f.status = 'staged' AND f.access_count >= 3) OR f.confidence < .2
-    OR coalesce(f.last_accessed, f.created) < $before)
-WITH f ORDER BY f.id LIMIT $limit
-MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) RETURN properties(f), {ENDS}"""
 _TOUCH = """UNWIND $uids AS uid MATCH (f:CueFact {uid: uid}) SET f.access_count = f.access_count + 1,
   f.last_accessed = CASE WHEN f.last_accessed > $now THEN f.last_accessed ELSE $now END"""
 # Apart from the place itself, which writers hold. Held first, as what is counted on is.
 _USE = """UNWIND $parts AS part MERGE (u:CueUses {part: part}) SET u.held = true
 SET u.count = coalesce(u.count, 0) + 1"""
-_USES = "MATCH (u:CueUses) WHERE u.part IN $parts RETURN u.part, u.count ORDER BY u.part"
-_ALIKE = f"""CALL db.index.fulltext.queryNodes('{NAME_INDEX}', $query) YIELD node AS m, score
-WHERE m.part IN $parts WITH m, score ORDER BY score DESC LIMIT $limit
-MATCH (m)<-[:CUE_NAMED]-(n:CueNode) WITH DISTINCT n RETURN n.key, n.id, n.part, n.kind, n.name, n.aliases"""
 _SAME = f"""UNWIND $rows AS row MATCH (f:CueFact {{topic: toString(row[1]) + ':' + left(row[2], $most)}})
 WHERE f.predicate = row[2] AND f.part + 0 = row[0] WITH DISTINCT f
 MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) RETURN properties(f), {ENDS}"""
@@ -101,74 +77,6 @@ _IDLE = """UNWIND $keys AS key MATCH (n:CueNode {key: key}) WHERE n.props = $mad
   AND NOT EXISTS { MATCH (n)-[e:CUE_EDGE]-() WHERE e.via IS NULL } RETURN key"""
 
 
-# --- reading
-
-
-def by_id(reader: Reader, ids: Sequence[str]) -> dict[str, Fact]:
-    """Facts by id, in the order asked, whatever became of them."""
-    meant = reader.ids.seek(ids, "fact")
-    uids = [one.handle for one in meant.values()]
-    found = [row for some in chunks(uids) for row in rows(reader.tx, _BY_UID, uids=some, parts=reader.parts)]
-    by_uid = {row[0]["uid"]: fact for row, fact in zip(found, to_facts(reader, found), strict=True)}
-    return {id_: by_uid[one.handle] for id_, one in meant.items() if one.handle in by_uid}
-
-
-def beginning(reader: Reader, prefix: str, limit: int) -> list[str]:
-    """Ids of facts that begin so, in order."""
-    if limit <= 0 or not storable(prefix):
-        return []
-    found: list[Found] = []
-    for part in reader.parts:
-        query = "MATCH (f:CueFact) WHERE f.uid STARTS WITH $start RETURN f.uid, f.id, f.part ORDER BY f.uid LIMIT $most"
-        found += (Found(*row) for row in rows(reader.tx, query, start=uid(part, prefix), most=min(limit, 2**31)))
-    return sorted(reader.ids.names(found, "fact").values())[:limit]
-
-
-def from_refs(reader: Reader, refs: Sequence[str]) -> list[Fact]:
-    """The user's own facts that were read out of these nodes and were not taken back, by id."""
-    given = {"mine": reader.ids.mine, "parts": reader.parts}
-    found = [row for some in chunks(refs) for row in rows(reader.tx, _FROM, refs=list(some), **given)]
-    return sorted(to_facts(reader, found), key=lambda fact: fact.id)
-
-
-def most_used(reader: Reader, limit: int) -> list[str]:
-    """The entities whose facts were used most often, the most used first."""
-    given = {"parts": reader.parts, "active": list(ACTIVE), "limit": min(max(limit, 0), 2**31)}
-    found = [Found(*row[:3]) for row in rows(reader.tx, _USED, **given)]
-    names = reader.ids.names(found)
-    return [names[one.handle] for one in found]
-
-
-def next_belief(reader: Reader, after: int) -> int | None:
-    """When the next fact begins to hold that was stated ahead of its time."""
-    query = "MATCH (f:CueFact) WHERE f.valid_from > $after AND f.part IN $parts RETURN min(f.valid_from)"
-    found: int | None = rows(reader.tx, query, after=after, parts=reader.parts)[0][0]
-    return found
-
-
-def ageing(tx: Tx, part: int, before: int, after: str, limit: int) -> list[Fact]:
-    """Active facts of a place that may be promoted or retracted, by id: much used, unsure, or unused since `before`."""
-    given = {"part": part, "before": before, "after": after, "limit": limit, "active": list(ACTIVE)}
-    found = sorted(rows(tx, _AGEING, **given), key=lambda row: str(row[0]["id"]))
-    return [made.to_fact(row[0], row[2], row[5]) for row in found]
-
-
-def named_like(reader: Reader, words: Collection[str], beginnings: Collection[str], limit: int) -> list[Alike]:
-    """Nodes with one of these words, or one that begins so, in their names: those that share most, then by id."""
-    wanted = [f'"{word}"' for word in sorted(words)] + [f"{word}*" for word in sorted(beginnings)]
-    if not wanted or limit <= 0:
-        return []
-    found = rows(reader.tx, _ALIKE, query=" ".join(wanted), parts=reader.parts, limit=min(limit, 2**31))
-    names = reader.ids.names(Found(*row[:3]) for row in found)
-    alike = []
-    for key, _, part, kind, name, aliases in found:
-        has = words_of(name, aliases or ())
-        shared = len(has & set(words)) + sum(any(word.startswith(start) for word in has) for start in beginnings)
-        if shared:
-            alike.append(Alike(names[key], kind, name or "", tuple(aliases or ()), shared, reader.ids.whose[part][0]))
-    return sorted(alike, key=lambda one: (-one.shared, one.id))[:limit]
-
-
 # --- writing
 
 
@@ -177,11 +85,6 @@ def touch(reader: Reader, ids: Sequence[str], now: int) -> None:
     found = reader.ids.seek(ids, "fact").values()
     rows(reader.tx, _TOUCH, uids=[one.handle for one in found], now=now)
     count_use(reader.tx, {one.part for one in found})
-
-
-def uses(reader: Reader) -> Hashable:
-    """Another one whenever something in the places of a scope was used."""
-    return tuple(tuple(row) for row in rows(reader.tx, _USES, parts=reader.parts))
 
 
 def count_use(tx: Tx, parts: Collection[int]) -> None:

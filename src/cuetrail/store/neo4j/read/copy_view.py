@@ -14,7 +14,7 @@ from cuetrail.store.neo4j import upkeep
 from cuetrail.store.neo4j.connection import Connection, chunks
 from cuetrail.store.neo4j.dream import reads
 from cuetrail.store.neo4j.index.vector import spaces
-from cuetrail.store.neo4j.read.partition_reads import Home
+from cuetrail.store.neo4j.read.partition import Home
 from cuetrail.store.neo4j.read.snapshot import Spool, at_one_moment, records_of
 from cuetrail.store.ports import NO_VECTORS, Meaning, Record, VectorSpace
 from cuetrail.store.shared.copy import users_of

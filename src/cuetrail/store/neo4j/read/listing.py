@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from cuetrail.store.listing import Labelled, Listed, Page, Spot
 from cuetrail.store.neo4j.connection import rows
-from cuetrail.store.neo4j.read.filters import condition_of_search
-from cuetrail.store.neo4j.read.reader import Reader
+from cuetrail.store.neo4j.filters import condition_of_search
+from cuetrail.store.neo4j.reader import Reader
 from cuetrail.text.normalise import storable
 
 _LABELS = {

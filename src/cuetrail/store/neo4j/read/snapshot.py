@@ -20,8 +20,8 @@ from cuetrail.model import Link, Mention, Note, Scope, SourceFile, Tombstone, Ve
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import Connection, Row, chunks, rows
 from cuetrail.store.neo4j.ids import Found
-from cuetrail.store.neo4j.read.partition_reads import SOURCE
-from cuetrail.store.neo4j.read.reader import ENDS, Reader
+from cuetrail.store.neo4j.read.partition import SOURCE
+from cuetrail.store.neo4j.reader import ENDS, Reader
 from cuetrail.store.neo4j.write.transaction import head
 from cuetrail.store.ports import Content, Placed, Record, Said
 

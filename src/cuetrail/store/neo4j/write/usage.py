@@ -11,8 +11,8 @@ from cuetrail.store.dream_port import Living
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.facts.writes import count_use
-from cuetrail.store.neo4j.read.filters import BY_KIND, HAS_KEY
-from cuetrail.store.neo4j.read.reader import Reader
+from cuetrail.store.neo4j.filters import BY_KIND, HAS_KEY
+from cuetrail.store.neo4j.reader import Reader
 from cuetrail.store.neo4j.write.transaction import log
 
 if TYPE_CHECKING:

@@ -28,11 +28,12 @@ from cuetrail.store.dream_port import (
     unbegun,
 )
 from cuetrail.store.shared.ids import norms
-from cuetrail.store.sqlite import facts, rows
+from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import CHUNK, Database, chunks, head, joined, mark_of, marks, own_part
 from cuetrail.store.sqlite.dream import writes as dreamwrite
 from cuetrail.store.sqlite.index.text.text_index import TextIndex
 from cuetrail.store.sqlite.index.text.text_search import TextSearch
+from cuetrail.store.sqlite.read import facts
 from cuetrail.store.sqlite.schema import IS_FOUND, IS_NAMED
 from cuetrail.store.sqlite.write import usage
 from cuetrail.text.analyser import is_findable

@@ -11,8 +11,8 @@ from cuetrail.store.ports import Meaning, Record, VectorSpace
 from cuetrail.store.sqlite.connection import KEPT
 from cuetrail.store.sqlite.dream import reads
 from cuetrail.store.sqlite.index.vector import spaces
-from cuetrail.store.sqlite.read.partition_reads import Home
-from cuetrail.store.sqlite.read.reader import Reader
+from cuetrail.store.sqlite.read.partition import Home
+from cuetrail.store.sqlite.reader import Reader
 
 
 class Moment:

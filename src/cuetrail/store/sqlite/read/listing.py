@@ -7,8 +7,8 @@ from typing import Any, Literal
 from cuetrail.model import DERIVED
 from cuetrail.store.listing import Labelled, Listed, Page, Spot
 from cuetrail.store.sqlite.connection import marks
-from cuetrail.store.sqlite.read.filters import narrowing
-from cuetrail.store.sqlite.read.reader import Reader
+from cuetrail.store.sqlite.filters import narrowing
+from cuetrail.store.sqlite.reader import Reader
 from cuetrail.text.normalise import storable
 
 FEW = 5_000

@@ -13,7 +13,7 @@ from cuetrail.model import Scope
 from cuetrail.store.ports import Content, Placed, Said
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import CHUNK, chunks, damaged, marks, meta
-from cuetrail.store.sqlite.read.reader import Reader
+from cuetrail.store.sqlite.reader import Reader
 
 # What a recall may show without being asked for more.
 _SHOWN = "n.kind = 'atom' AND n.provenance <> 'quarantine' AND (l.state IS NULL OR l.state <> 'archived')"

@@ -11,7 +11,7 @@ from cuetrail.store.dream_port import Living
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import chunks, log_changes, marks
 from cuetrail.store.sqlite.facts import count_use
-from cuetrail.store.sqlite.read.reader import Reader
+from cuetrail.store.sqlite.reader import Reader
 
 _LIFE = "salience, state, confidence, accesses, last_access, last_decay, interval, gradient, retention"
 _PUT = f"INSERT OR REPLACE INTO life VALUES ({marks(10)})"

@@ -24,7 +24,7 @@ from cuetrail.store.sqlite.ids import Ids, find_keys
 from cuetrail.store.sqlite.index.graph import relationships
 from cuetrail.store.sqlite.index.labels.tables import collect_labels, count_given, label_ids, put_carriers
 from cuetrail.store.sqlite.index.vector import spaces
-from cuetrail.store.sqlite.read.reader import nodes_by_key
+from cuetrail.store.sqlite.reader import nodes_by_key
 from cuetrail.store.sqlite.write import tombstones
 
 UNKNOWN_WEIGHT = 0.01

@@ -9,9 +9,9 @@ from cuetrail.model import Mention, Note
 from cuetrail.store.edge_query import Side, Step, StepQuery, Ties
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
+from cuetrail.store.neo4j.filters import condition
 from cuetrail.store.neo4j.ids import Found
-from cuetrail.store.neo4j.read.filters import condition
-from cuetrail.store.neo4j.read.reader import AMONG, ENDS, UNKNOWN_WEIGHT, Reader
+from cuetrail.store.neo4j.reader import AMONG, ENDS, UNKNOWN_WEIGHT, Reader
 
 _PATTERNS = {"out": "(o)-[e:CUE_EDGE]->(n)", "in": "(o)<-[e:CUE_EDGE]-(n)"}
 _STEPS = f"""UNWIND $keys AS key MATCH (o:CueNode {{key: key}})

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from cuetrail.model import Scope
 from cuetrail.store.expansion import Candidate, Expanded, Level, share_out
 from cuetrail.store.neo4j.connection import rows
+from cuetrail.store.neo4j.filters import condition
 from cuetrail.store.neo4j.ids import FEW, PLACE, PLACES, Found, Ids, asking, closest, short
-from cuetrail.store.neo4j.read.filters import condition
-from cuetrail.store.neo4j.read.reader import AMONG, UNKNOWN_WEIGHT
+from cuetrail.store.neo4j.reader import AMONG, UNKNOWN_WEIGHT
 from cuetrail.store.shared.ids import SIGN
 from cuetrail.text.normalise import storable
 

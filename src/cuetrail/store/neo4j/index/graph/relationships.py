@@ -13,11 +13,11 @@ from typing import Any
 from cuetrail.model import Edge
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import Row, chunks, rows
+from cuetrail.store.neo4j.filters import condition
 from cuetrail.store.neo4j.index.graph.edges import tied
 from cuetrail.store.neo4j.index.vector import spaces
 from cuetrail.store.neo4j.index.vector.vector_search import FEW, widened
-from cuetrail.store.neo4j.read.filters import condition
-from cuetrail.store.neo4j.read.reader import ENDS, Reader
+from cuetrail.store.neo4j.reader import ENDS, Reader
 from cuetrail.store.ports import NO_VECTORS, VectorSpace, mismatch
 from cuetrail.store.relationship_query import MOST_READ, MeaningQuery, RelationQuery, best, nearest, wanted_words
 

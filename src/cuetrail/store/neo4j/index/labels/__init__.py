@@ -1,5 +1,5 @@
 """Labels.
 
-May import: formulas, model, store.neo4j.connection, store.neo4j.ids, store.neo4j.index.text, store.neo4j.read,
-store.neo4j.rows.
+May import: formulas, model, store.neo4j.connection, store.neo4j.filters, store.neo4j.ids, store.neo4j.index.text,
+store.neo4j.reader, store.neo4j.rows.
 """

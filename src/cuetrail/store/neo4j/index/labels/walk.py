@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from cuetrail.formulas import HOUR, UNKNOWN_DISTANCE, gravity, idf
 from cuetrail.model import Foothold, Label, Walk, Walked, WalkQuery, Where
 from cuetrail.store.neo4j.connection import rows
+from cuetrail.store.neo4j.filters import condition
 from cuetrail.store.neo4j.ids import Found as Record
 from cuetrail.store.neo4j.ids import uid
 from cuetrail.store.neo4j.index.text.text_search import TextSearch
-from cuetrail.store.neo4j.read.filters import condition
-from cuetrail.store.neo4j.read.reader import Reader
+from cuetrail.store.neo4j.reader import Reader
 from cuetrail.store.neo4j.rows import unsigned
 
 # A few more than wanted are asked for: some of them match a word of the query and are no walkers.

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cuetrail.model import Found, TextQuery, Where
 from cuetrail.store.neo4j.connection import Row, chunks, rows
+from cuetrail.store.neo4j.filters import BY_KIND, HAS_KEY, any_of, clauses, condition, must
 from cuetrail.store.neo4j.ids import Found as Record
 from cuetrail.store.neo4j.index.text.statistics import Corpora, Corpus, Wear, Worn, wear
-from cuetrail.store.neo4j.read.filters import BY_KIND, HAS_KEY, any_of, clauses, condition, must
-from cuetrail.store.neo4j.read.reader import Reader
+from cuetrail.store.neo4j.reader import Reader
 from cuetrail.text.analyser import (
     ENDING,
     FILTER_SCORE,

@@ -13,10 +13,10 @@ from typing import Any
 
 from cuetrail.model import Found, Where
 from cuetrail.store.neo4j.connection import Row, rows
+from cuetrail.store.neo4j.filters import condition as condition_of
 from cuetrail.store.neo4j.ids import Found as Record
 from cuetrail.store.neo4j.index.vector import spaces
-from cuetrail.store.neo4j.read.filters import condition as condition_of
-from cuetrail.store.neo4j.read.reader import Reader
+from cuetrail.store.neo4j.reader import Reader
 from cuetrail.store.ports import NO_VECTORS, VectorSpace, mismatch
 
 Passing = tuple[str, dict[str, Any]]

@@ -11,9 +11,9 @@ from cuetrail.formulas import counted_sim, tag_sim
 from cuetrail.model import Where
 from cuetrail.store.expansion import Level
 from cuetrail.store.sqlite.connection import marks
+from cuetrail.store.sqlite.filters import narrowing
 from cuetrail.store.sqlite.index.labels.tables import label_ids
-from cuetrail.store.sqlite.read.filters import narrowing
-from cuetrail.store.sqlite.read.reader import Reader
+from cuetrail.store.sqlite.reader import Reader
 
 # Of so many nodes at most the edges are read together: three parameters of each stay below the limit of any SQLite.
 TOGETHER = 256

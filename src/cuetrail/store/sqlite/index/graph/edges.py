@@ -10,8 +10,8 @@ from cuetrail.model import Mention, Note
 from cuetrail.store.edge_query import Side, Step, StepQuery
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import chunks, marks
-from cuetrail.store.sqlite.read.filters import passing
-from cuetrail.store.sqlite.read.reader import Reader
+from cuetrail.store.sqlite.filters import passing
+from cuetrail.store.sqlite.reader import Reader
 
 _SIDES = {"out": " AND x.outgoing = 1", "in": " AND x.outgoing = 0", "both": ""}
 # The columns of an edge, then those that tell where it stands in the order.

@@ -27,7 +27,7 @@ from cuetrail.store.sqlite.index.graph.adjacency import (
     edge_details,
     unpacked,
 )
-from cuetrail.store.sqlite.read.reader import Reader
+from cuetrail.store.sqlite.reader import Reader
 
 # Weights are at most 1, and an edge's rank is its weight below zero.
 BEFORE_ALL = -2.0

@@ -14,7 +14,7 @@ from cuetrail.store.sqlite.index.labels.label_index import LabelIndex
 from cuetrail.store.sqlite.index.labels.label_search import Candidates, LabelWalk, by_gravity, by_rarity
 from cuetrail.store.sqlite.index.text.text_index import TextIndex
 from cuetrail.store.sqlite.index.text.text_search import TextSearch
-from cuetrail.store.sqlite.read.reader import Reader
+from cuetrail.store.sqlite.reader import Reader
 from cuetrail.text.analyser import Terms, searched, terms_of
 
 # A few more than wanted are asked for: some of them match a word of the query and are no walkers. Where the query is

@@ -1,5 +1,5 @@
 """Text.
 
-May import: model, store.ports, store.sqlite.connection, store.sqlite.index.directory, store.sqlite.read,
+May import: model, store.ports, store.sqlite.connection, store.sqlite.index.directory, store.sqlite.reader,
 store.sqlite.rows, text.
 """

@@ -10,7 +10,7 @@ from cuetrail.model import Found, Node, TextQuery, Where
 from cuetrail.model.fast_dataclass import maker
 from cuetrail.store.sqlite.index.text.text_index import TextIndex
 from cuetrail.store.sqlite.index.text.text_search import Matches, TextSearch
-from cuetrail.store.sqlite.read.reader import Reader
+from cuetrail.store.sqlite.reader import Reader
 from cuetrail.text.analyser import Terms, searched
 
 # Up to so many more nodes than are wanted are read at once, instead of first looking which of them are.

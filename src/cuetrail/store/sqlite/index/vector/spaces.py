@@ -19,7 +19,7 @@ from cuetrail.store.ports import NO_VECTORS, Unembedded, VectorSpace, mismatch
 from cuetrail.store.relationship_query import name_and_text
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import another_version, chunks, log_changes, marks, meta
-from cuetrail.store.sqlite.read.reader import nodes_by_key
+from cuetrail.store.sqlite.reader import nodes_by_key
 
 NOW, NEXT = "vectors", "next_vectors"
 _NAMED = {NOW: "vector_space", NEXT: "next_space"}

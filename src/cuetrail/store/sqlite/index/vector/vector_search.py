@@ -13,7 +13,7 @@ from cuetrail.store.sqlite.connection import Database, chunks
 from cuetrail.store.sqlite.index.text import results
 from cuetrail.store.sqlite.index.text.text_index import TextIndex
 from cuetrail.store.sqlite.index.vector.vector_index import VectorIndex
-from cuetrail.store.sqlite.read.reader import Reader
+from cuetrail.store.sqlite.reader import Reader
 
 # Of up to so many that filters on labels leave, all are compared; of more, the nearest of all are looked through.
 FEW = 2_000

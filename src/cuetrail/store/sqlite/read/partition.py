@@ -14,7 +14,7 @@ from cuetrail.model import Edge, Link, Node, Scope, SourceFile
 from cuetrail.store.ports import Band
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import chunks, marks
-from cuetrail.store.sqlite.read.reader import SAME, Reader, nodes_by_key
+from cuetrail.store.sqlite.reader import SAME, Reader, nodes_by_key
 
 _BANDS = ("simhash & 2097151", "(simhash >> 21) & 2097151", "(simhash >> 42) & 4194303")
 

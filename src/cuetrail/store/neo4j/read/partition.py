@@ -13,7 +13,7 @@ from cuetrail.model import Edge, Link, Node, Scope, SourceFile
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.ids import short
-from cuetrail.store.neo4j.read.reader import ENDS, Reader
+from cuetrail.store.neo4j.reader import ENDS, Reader
 from cuetrail.store.ports import Band
 
 if TYPE_CHECKING:

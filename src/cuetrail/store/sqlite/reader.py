@@ -13,7 +13,6 @@ from typing import Any
 
 from cuetrail.model import (
     Edge,
-    Fact,
     Link,
     Mention,
     Neighbour,
@@ -29,7 +28,7 @@ from cuetrail.model import (
 from cuetrail.store.ports import Alike, Record
 from cuetrail.store.shared.ids import first_named
 from cuetrail.store.shared.tombstones import TELLING, said_by
-from cuetrail.store.sqlite import facts, rows
+from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import CHUNK, chunks, damaged, marks, meta
 from cuetrail.store.sqlite.ids import ids_of
 from cuetrail.store.sqlite.schema import VERSION
@@ -153,21 +152,6 @@ class Reader:
             found += self.db.execute(f"{rows.EDGE} WHERE e.key IN ({marks(len(some))}) AND {ends}", some)
         by_key = {row[0]: edge for row, edge in zip(found, self.made_edges(found), strict=True)}
         return {id_: by_key[key] for id_, key in keys.items() if key in by_key}
-
-    def facts(self, subjects: Sequence[str]) -> dict[str, list[Fact]]:
-        """Facts per subject, the most certain first, then newer, then by id. None about a node outside the scope."""
-        read: list[tuple[Any, ...]] = []
-        keys = self.keys(subjects)
-        for some in chunks(list(keys.values())):
-            query = (
-                f"{rows.FACT} WHERE f.subject IN ({marks(len(some))}) AND {self.among('f.part')}"
-                f" AND (b.key IS NULL OR {self.among('b.part')}) ORDER BY f.confidence DESC, f.created DESC, f.id"
-            )
-            read += self.db.execute(query, some)
-        found: dict[int, list[Fact]] = {}
-        for row, fact in zip(read, facts.made(self, read), strict=True):
-            found.setdefault(row[19], []).append(fact)
-        return {id_: found[key] for id_, key in keys.items() if key in found}
 
     def named(self, norms: Sequence[str]) -> dict[str, list[str]]:
         """Ids of the nodes that carry each name or alias, by id."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cuetrail.model import Edge, Fact, Link, Neighbour, Neighbourhood, Node, Scope, Stats, Version
+from cuetrail.model import Edge, Link, Neighbour, Neighbourhood, Node, Scope, Stats, Version
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.ids import Found, Ids, short, uid
-from cuetrail.store.neo4j.schema import VERSION
-from cuetrail.store.shared.ids import first_named
+from cuetrail.store.neo4j.schema import NAME_INDEX, VERSION
+from cuetrail.store.ports import Alike
+from cuetrail.store.shared.ids import first_named, words_of
 from cuetrail.store.shared.tombstones import TELLING, said_by
 from cuetrail.text.normalise import fingerprint, storable
 
@@ -43,10 +44,9 @@ RETURN m.norm, n.key, n.id, n.part"""
 _HEADED = """UNWIND $begun AS begun UNWIND [begun[0] + ' (', begun[0] + ', '] AS start
 MATCH (m:CueName) WHERE m.uid STARTS WITH start MATCH (m)<-[:CUE_NAMED]-(n:CueNode)
 RETURN begun[1], m.norm, n.key, n.id, n.part"""
-_FACTS = f"""UNWIND $keys AS key MATCH (a:CueNode {{key: key}})<-[:CUE_SUBJECT]-(f) USING INDEX SEEK a:CueNode(key)
-WHERE {AMONG.format("f", "$parts")}
-OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b) WITH f, a, b WHERE b IS NULL OR b.part IN $parts
-RETURN properties(f), {ENDS}"""
+_ALIKE = f"""CALL db.index.fulltext.queryNodes('{NAME_INDEX}', $query) YIELD node AS m, score
+WHERE m.part IN $parts WITH m, score ORDER BY score DESC LIMIT $limit
+MATCH (m)<-[:CUE_NAMED]-(n:CueNode) WITH DISTINCT n RETURN n.key, n.id, n.part, n.kind, n.name, n.aliases"""
 
 
 class Reader:
@@ -120,6 +120,21 @@ class Reader:
         names = self.ids.names(Found(*row[2:]) for row in carriers)
         return first_named(((row[0], row[1], names[row[2]]) for row in carriers), each)
 
+    def named_like(self, words: Collection[str], beginnings: Collection[str], limit: int) -> list[Alike]:
+        """Nodes with one of these words, or one that begins so, in their names: those that share most, then by id."""
+        wanted = [f'"{word}"' for word in sorted(words)] + [f"{word}*" for word in sorted(beginnings)]
+        if not wanted or limit <= 0:
+            return []
+        found = rows(self.tx, _ALIKE, query=" ".join(wanted), parts=self.parts, limit=min(limit, 2**31))
+        names = self.ids.names(Found(*row[:3]) for row in found)
+        alike = []
+        for key, _, part, kind, name, aliases in found:
+            has = words_of(name, aliases or ())
+            shared = len(has & set(words)) + sum(any(word.startswith(start) for word in has) for start in beginnings)
+            if shared:
+                alike.append(Alike(names[key], kind, name or "", tuple(aliases or ()), shared, self.ids.whose[part][0]))
+        return sorted(alike, key=lambda one: (-one.shared, one.id))[:limit]
+
     def of_source(self, source: str) -> list[str]:
         """Ids of the user's own nodes that came from a file, in whichever place."""
         # A file and its chats (`file#id`).
@@ -180,18 +195,6 @@ class Reader:
         found = [row for some in chunks(uids) for row in rows(self.tx, query, uids=some, parts=self.parts)]
         by_uid = {row[0]["uid"]: edge for row, edge in zip(found, self.made_edges(found), strict=True)}
         return {id_: by_uid[one.handle] for id_, one in meant.items() if one.handle in by_uid}
-
-    def facts(self, subjects: Sequence[str]) -> dict[str, list[Fact]]:
-        """Facts per subject, the most certain first, then newer, then by id. None about a node outside the scope."""
-        keys = {key: id_ for id_, key in self.ids.keys(subjects).items()}
-        found = [row for some in chunks(list(keys)) for row in rows(self.tx, _FACTS, keys=some, parts=self.parts)]
-        names = self.ends(found)
-        by_subject: dict[str, list[Fact]] = {}
-        for fact, subject, _, _, other, _, _ in found:
-            made_fact = made.to_fact(fact, keys[subject], None if other is None else names[other])
-            by_subject.setdefault(keys[subject], []).append(made_fact)
-        order = {id_: sorted(some, key=lambda f: (-f.confidence, -f.created, f.id)) for id_, some in by_subject.items()}
-        return {id_: order[id_] for id_ in keys.values() if id_ in order}
 
     def neighbours(self, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]:
         """The `limit` strongest edges of each node, by weight, neighbour and edge, by their plain ids.

@@ -1,0 +1,160 @@
+"""Which facts of an entity hold, read in the order of their certainty: of an entity with many no more than are wanted.
+
+`ranks` has the words they are ordered by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from cuetrail.model import Direction, Fact
+from cuetrail.store.neo4j import rows as made
+from cuetrail.store.neo4j.connection import chunks, rows
+from cuetrail.store.neo4j.ids import Found, uid
+from cuetrail.store.neo4j.reader import AMONG, ENDS, Reader
+from cuetrail.store.shared.fact_validity import ACTIVE
+from cuetrail.text.normalise import storable
+
+if TYPE_CHECKING:
+    from cuetrail.store.neo4j.connection import Tx
+
+SIDES = {"out": ("subject",), "in": ("object",), "both": ("subject", "object")}
+# Hidden ends are passed over before the limit: what is hidden takes nobody's place.
+_SEEN = """f.part IN $parts AND coalesce(f.valid_from, f.created) <= $at
+    AND EXISTS { MATCH (f)-[:CUE_SUBJECT]->(s) WHERE s.part IN $parts }
+    AND NOT EXISTS { MATCH (f)-[:CUE_OBJECT]->(o) WHERE NOT o.part IN $parts }"""
+# An OR would be planned as two reads and a sort. The index is named because a plan made while it was empty would stay a
+# scan of all.
+_ACTIVE = f"""MATCH (f:CueFact) USING INDEX SEEK f:CueFact(by_SIDE) WHERE f.by_SIDE STARTS WITH toString(key) + ':'
+    AND coalesce(f.valid_until, $at + 1) > $at AND {_SEEN}
+  RETURN f ORDER BY f.by_SIDE LIMIT $limit"""
+# Behind the colon stands when it ended, as a word; the semicolon follows the colon.
+_PAST = f"""MATCH (f:CueFact) USING INDEX SEEK f:CueFact(past_SIDE)
+  WHERE f.past_SIDE > toString(key) + ':' + $moment AND f.past_SIDE < toString(key) + ';' AND {_SEEN}
+  RETURN f ORDER BY f.confidence DESC, f.created DESC, f.id LIMIT $limit"""
+_WITH_ENDS = f"""MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode)
+WITH f, a, b WHERE a.part IN $parts AND (b IS NULL OR b.part IN $parts) RETURN properties(f), {ENDS}"""
+# The index is named because a plan made while it was empty may be a scan of all facts.
+_BY_UID = f"UNWIND $uids AS uid MATCH (f:CueFact {{uid: uid}}) USING INDEX SEEK f:CueFact(uid) WITH f {_WITH_ENDS}"
+_FROM = f"""MATCH (f:CueFact) WHERE f.part IN $mine AND f.source_ref IN $refs AND f.status <> 'retracted'
+WITH f {_WITH_ENDS}"""
+_USED = """MATCH (f:CueFact) WHERE f.part IN $parts AND f.access_count > 0 AND f.status IN $active
+MATCH (f)-[:CUE_SUBJECT]->(a) WHERE a.part IN $parts
+RETURN a.key, a.id, a.part, max(f.access_count) AS uses ORDER BY uses DESC, a.key LIMIT $limit"""
+_AGEING = f"""MATCH (f:CueFact) WHERE f.part = $part AND f.id > $after AND f.status IN $active
+  AND ((f.status = 'staged' AND f.access_count >= 3) OR f.confidence < .2
+    OR coalesce(f.last_accessed, f.created) < $before)
+WITH f ORDER BY f.id LIMIT $limit
+MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) RETURN properties(f), {ENDS}"""
+_USES = "MATCH (u:CueUses) WHERE u.part IN $parts RETURN u.part, u.count ORDER BY u.part"
+_FACTS = f"""UNWIND $keys AS key MATCH (a:CueNode {{key: key}})<-[:CUE_SUBJECT]-(f) USING INDEX SEEK a:CueNode(key)
+WHERE {AMONG.format("f", "$parts")}
+OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b) WITH f, a, b WHERE b IS NULL OR b.part IN $parts
+RETURN properties(f), {ENDS}"""
+
+
+def query(direction: Direction) -> str:
+    """The facts of each of several entities that hold at a time, those of each side of a fact apart."""
+    ways = [way.replace("SIDE", side) for side in SIDES[direction] for way in (_ACTIVE, _PAST)]
+    union = "\n  UNION\n  ".join(ways)
+    return f"""UNWIND $keys AS key CALL (key) {{
+  {union}
+}}
+MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode)
+RETURN key, properties(f), {ENDS}"""
+
+
+def to_facts(reader: Reader, found: Sequence[list[Any]]) -> list[Fact]:
+    """Rows of (properties, ENDS) as facts, under the ids they and their ends have in this scope."""
+    names = reader.ends(found)
+    own = reader.ids.names((Found(f["uid"], f["id"], f["part"]) for f, *_ in found), "fact")
+    return [
+        replace(made.to_fact(f, names[a], None if b is None else names[b]), id=own[f["uid"]])
+        for f, a, _, _, b, _, _ in found
+    ]
+
+
+def by_subject(reader: Reader, subjects: Sequence[str]) -> dict[str, list[Fact]]:
+    """Facts per subject, the most certain first, then newer, then by id. None about a node outside the scope."""
+    keys = {key: id_ for id_, key in reader.ids.keys(subjects).items()}
+    found = [row for some in chunks(list(keys)) for row in rows(reader.tx, _FACTS, keys=some, parts=reader.parts)]
+    names = reader.ends(found)
+    by_subject: dict[str, list[Fact]] = {}
+    for fact, subject, _, _, other, _, _ in found:
+        made_fact = made.to_fact(fact, keys[subject], None if other is None else names[other])
+        by_subject.setdefault(keys[subject], []).append(made_fact)
+    order = {id_: sorted(some, key=lambda f: (-f.confidence, -f.created, f.id)) for id_, some in by_subject.items()}
+    return {id_: order[id_] for id_ in keys.values() if id_ in order}
+
+
+def beliefs(reader: Reader, ids: Sequence[str], at: int, limit: int, direction: Direction) -> dict[str, list[Fact]]:
+    """The facts of each node that hold at a time: the `limit` most certain, then newer, then by id. No more is read."""
+    keys = reader.ids.keys(ids)
+    most = min(max(limit, 0), 2**31)
+    given = {"parts": reader.parts, "at": at, "limit": most, "moment": made.moment(at)}
+    asked = query(direction)
+    found = [row for some in chunks(list(keys.values())) for row in rows(reader.tx, asked, keys=some, **given)]
+    by_key: dict[int, list[tuple[Fact, str]]] = {}
+    for (key, fact, *_), one in zip(found, to_facts(reader, [row[1:] for row in found]), strict=True):
+        by_key.setdefault(key, []).append((one, fact["id"]))
+    order = {
+        key: [f for f, _ in sorted(some, key=lambda pair: (-pair[0].confidence, -pair[0].created, pair[1]))][:most]
+        for key, some in by_key.items()
+    }
+    return {id_: order[key] for id_, key in keys.items() if key in order}
+
+
+def by_id(reader: Reader, ids: Sequence[str]) -> dict[str, Fact]:
+    """Facts by id, in the order asked, whatever became of them."""
+    meant = reader.ids.seek(ids, "fact")
+    uids = [one.handle for one in meant.values()]
+    found = [row for some in chunks(uids) for row in rows(reader.tx, _BY_UID, uids=some, parts=reader.parts)]
+    by_uid = {row[0]["uid"]: fact for row, fact in zip(found, to_facts(reader, found), strict=True)}
+    return {id_: by_uid[one.handle] for id_, one in meant.items() if one.handle in by_uid}
+
+
+def beginning(reader: Reader, prefix: str, limit: int) -> list[str]:
+    """Ids of facts that begin so, in order."""
+    if limit <= 0 or not storable(prefix):
+        return []
+    found: list[Found] = []
+    for part in reader.parts:
+        query = "MATCH (f:CueFact) WHERE f.uid STARTS WITH $start RETURN f.uid, f.id, f.part ORDER BY f.uid LIMIT $most"
+        found += (Found(*row) for row in rows(reader.tx, query, start=uid(part, prefix), most=min(limit, 2**31)))
+    return sorted(reader.ids.names(found, "fact").values())[:limit]
+
+
+def from_refs(reader: Reader, refs: Sequence[str]) -> list[Fact]:
+    """The user's own facts that were read out of these nodes and were not taken back, by id."""
+    given = {"mine": reader.ids.mine, "parts": reader.parts}
+    found = [row for some in chunks(refs) for row in rows(reader.tx, _FROM, refs=list(some), **given)]
+    return sorted(to_facts(reader, found), key=lambda fact: fact.id)
+
+
+def most_used(reader: Reader, limit: int) -> list[str]:
+    """The entities whose facts were used most often, the most used first."""
+    given = {"parts": reader.parts, "active": list(ACTIVE), "limit": min(max(limit, 0), 2**31)}
+    found = [Found(*row[:3]) for row in rows(reader.tx, _USED, **given)]
+    names = reader.ids.names(found)
+    return [names[one.handle] for one in found]
+
+
+def next_belief(reader: Reader, after: int) -> int | None:
+    """When the next fact begins to hold that was stated ahead of its time."""
+    query = "MATCH (f:CueFact) WHERE f.valid_from > $after AND f.part IN $parts RETURN min(f.valid_from)"
+    found: int | None = rows(reader.tx, query, after=after, parts=reader.parts)[0][0]
+    return found
+
+
+def ageing(tx: Tx, part: int, before: int, after: str, limit: int) -> list[Fact]:
+    """Active facts of a place that may be promoted or retracted, by id: much used, unsure, or unused since `before`."""
+    given = {"part": part, "before": before, "after": after, "limit": limit, "active": list(ACTIVE)}
+    found = sorted(rows(tx, _AGEING, **given), key=lambda row: str(row[0]["id"]))
+    return [made.to_fact(row[0], row[2], row[5]) for row in found]
+
+
+def uses(reader: Reader) -> Hashable:
+    """Another one whenever something in the places of a scope was used."""
+    return tuple(tuple(row) for row in rows(reader.tx, _USES, parts=reader.parts))

@@ -1,0 +1,155 @@
+"""Reads of facts for one scope: by subject, by id, by the node they were read from, and those that hold at a time."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from cuetrail.model import Direction, Fact
+from cuetrail.store.sqlite import rows
+from cuetrail.store.sqlite.connection import chunks, marks
+from cuetrail.store.sqlite.reader import Reader
+from cuetrail.text.normalise import storable
+
+Row = tuple[Any, ...]
+
+# Both ways an entity is in a fact: the column of its key, the index by certainty, and the one of what has ended.
+SIDES = {"out": ("subject", "facts_of_subject", "facts_past"), "in": ("object", "facts_of_object", "facts_past_object")}
+_HELD = "coalesce(f.valid_from, f.created) <= ?"
+
+
+def made(reader: Reader, read: Sequence[Row]) -> list[Fact]:
+    """Rows of the FACT query as facts, under the ids they and their ends have in this scope."""
+    facts = [rows.to_fact(row) for row in read]
+    if len(reader.parts) < 2:
+        return facts
+    own = reader.ids.names(((row[0], row[2], row[1]) for row in read), "facts")
+    ends = reader.names(key for row in read for key in row[19:21] if key is not None)
+    return [
+        replace(fact, id=own[row[0]], subject=ends.get(row[19], fact.subject), object=ends.get(row[20], fact.object))
+        for fact, row in zip(facts, read, strict=True)
+    ]
+
+
+def by_subject(reader: Reader, subjects: Sequence[str]) -> dict[str, list[Fact]]:
+    """Facts per subject, the most certain first, then newer, then by id. None about a node outside the scope."""
+    read: list[Row] = []
+    keys = reader.keys(subjects)
+    for some in chunks(list(keys.values())):
+        query = (
+            f"{rows.FACT} WHERE f.subject IN ({marks(len(some))}) AND {reader.among('f.part')}"
+            f" AND (b.key IS NULL OR {reader.among('b.part')}) ORDER BY f.confidence DESC, f.created DESC, f.id"
+        )
+        read += reader.db.execute(query, some)
+    found: dict[int, list[Fact]] = {}
+    for row, fact in zip(read, made(reader, read), strict=True):
+        found.setdefault(row[19], []).append(fact)
+    return {id_: found[key] for id_, key in keys.items() if key in found}
+
+
+def beliefs(reader: Reader, ids: Sequence[str], at: int, limit: int, direction: Direction) -> dict[str, list[Fact]]:
+    """The facts of each node that hold at a time: the `limit` most certain, then newer, then by id. No more is read."""
+    ways = [queries(reader, side) for side in SIDES if direction in (side, "both")]
+    found: dict[str, list[Row]] = {}
+    for id_, key in reader.keys(ids).items():
+        # A fact about the node itself is read twice.
+        read: dict[int, Row] = {}
+        for active, past in ways:
+            read.update((row[0], row) for row in reader.db.execute(active, (key, at, at, limit)))
+            read.update((row[0], row) for row in reader.db.execute(past, (key, at, at, limit)))
+        found[id_] = sorted(read.values(), key=lambda row: (-row[7], -row[15], row[2]))[: max(limit, 0)]
+    every = {row[0]: row for read in found.values() for row in read}
+    facts = dict(zip(every, made(reader, list(every.values())), strict=True))
+    return {id_: [facts[row[0]] for row in read] for id_, read in found.items() if read}
+
+
+def queries(reader: Reader, side: str) -> tuple[str, str]:
+    """The facts of a node that hold and are active, and those that ended later. The first must need no sort: an entity
+    of 100,000 facts would be read whole for it.
+    """
+    column, index, past = SIDES[side]
+    seen = f"{reader.among('f.part')} AND {reader.among('a.part')} AND (b.key IS NULL OR {reader.among('b.part')})"
+    order = "ORDER BY f.confidence DESC, f.created DESC, f.id LIMIT ?"
+
+    def query(by: str, status: str, end: str) -> str:
+        table = rows.FACT.replace("FROM facts f", f"FROM facts f INDEXED BY {by}")
+        return f"{table} WHERE f.{column} = ? AND {status} AND {_HELD} AND {end} AND {seen} {order}"
+
+    return (
+        query(index, "f.status IN ('staged', 'confirmed')", "(f.valid_until IS NULL OR f.valid_until > ?)"),
+        query(past, "f.status IN ('superseded', 'retracted')", "f.valid_until > ?"),
+    )
+
+
+def by_id(reader: Reader, ids: Sequence[str]) -> dict[str, Fact]:
+    """Facts by id, in the order asked, whatever became of them."""
+    keys = reader.ids.keys(ids, "facts")
+    read: list[Row] = []
+    for some in chunks(list(keys.values())):
+        seen = f"{reader.among('a.part')} AND (b.key IS NULL OR {reader.among('b.part')})"
+        read += reader.db.execute(f"{rows.FACT} WHERE f.key IN ({marks(len(some))}) AND {seen}", some)
+    found = {row[0]: fact for row, fact in zip(read, made(reader, read), strict=True)}
+    return {id_: found[key] for id_, key in keys.items() if key in found}
+
+
+def beginning(reader: Reader, prefix: str, limit: int) -> list[str]:
+    """Ids of facts that begin so, in order."""
+    if limit <= 0 or not storable(prefix):
+        return []
+    query = f"SELECT key, id, part FROM facts WHERE id >= ? AND id < ? AND {reader.among()} ORDER BY id LIMIT ?"
+    found = reader.db.execute(query, (prefix, prefix + "\U0010ffff", limit)).fetchall()
+    return sorted(reader.ids.names(found, "facts").values())
+
+
+def from_refs(reader: Reader, refs: Sequence[str]) -> list[Fact]:
+    """The user's own facts that were read out of these nodes and were not taken back, by id."""
+    read: list[Row] = []
+    for some in chunks(refs):
+        query = f"{rows.FACT} WHERE f.source_ref IN ({marks(len(some))}) AND f.status <> 'retracted'"
+        read += reader.db.execute(f"{query} AND {reader.own('f.part')}", some)
+    return sorted(made(reader, read), key=lambda fact: fact.id)
+
+
+def most_used(reader: Reader, limit: int) -> list[str]:
+    """The entities whose facts were used most often, the most used first."""
+    query = (
+        "SELECT subject, access_count FROM facts INDEXED BY facts_used WHERE access_count > 0"
+        f" AND status IN ('staged', 'confirmed') AND {reader.among()} ORDER BY access_count DESC"
+    )
+    uses: dict[int, int] = {}
+    for subject, count in reader.db.execute(query) if limit > 0 else ():
+        # Those that are used as often as the last one are looked at before it is decided.
+        if len(uses) >= limit and count < min(uses.values()):
+            break
+        uses.setdefault(subject, count)
+    keys = sorted(uses, key=lambda key: (-uses[key], key))[:limit]
+    names = reader.names(keys)
+    return [names[key] for key in keys if key in names]
+
+
+def next_belief(reader: Reader, after: int) -> int | None:
+    """When the next fact begins to hold that was stated ahead of its time."""
+    query = (
+        "SELECT min(valid_from) FROM facts INDEXED BY facts_ahead"
+        f" WHERE valid_from > created AND valid_from > ? AND {reader.among()}"
+    )
+    found: int | None = reader.db.execute(query, (after,)).fetchone()[0]
+    return found
+
+
+def ageing(db: sqlite3.Connection, part: int, before: int, after: str, limit: int) -> list[Fact]:
+    """Active facts of a place that may be promoted or retracted, by id: much used, unsure, or unused since `before`."""
+    query = (
+        f"{rows.FACT} WHERE f.id > ? AND f.part = ? AND f.status IN ('staged', 'confirmed')"
+        " AND (f.status = 'staged' AND f.access_count >= 3 OR f.confidence < .2"
+        " OR coalesce(f.last_accessed, f.created) < ?) ORDER BY f.id LIMIT ?"
+    )
+    return [rows.to_fact(row) for row in db.execute(query, (after, part, before, limit))]
+
+
+def uses(db: sqlite3.Connection, parts: Sequence[int]) -> Hashable:
+    """Another one whenever something in these places was used. What this connection writes must not be kept by it."""
+    query = f"SELECT part, count FROM uses WHERE part IN ({marks(len(parts))}) ORDER BY part"
+    return tuple(db.execute(query, parts).fetchall())

@@ -15,9 +15,8 @@ from cuetrail.model import Tag
 from cuetrail.recall.anchor.answer_form import asked_about
 from cuetrail.recall.anchor.dates import MOST_SPANS, spans, told
 from cuetrail.recall.anchor.names import names_in, names_said, says, spaced
-from cuetrail.recall.anchor.text_and_vector import Embedded
 from cuetrail.recall.weights import Kinds, Trail, Weights, kinds_of
-from cuetrail.store.ports import VectorSpace
+from cuetrail.store.ports import QueryVector, VectorSpace
 
 ROOM = Budget(chars=1 << 20)
 WORDS = ["Thunder Hill", "Hans Salter", "organ", "Vienna", "composer", "film", "the", "of", "born"]
@@ -446,8 +445,8 @@ def test_weights_follow_the_kind_of_memories_and_mixed_ones_lie_between() -> Non
 
 def test_a_strong_model_counts_for_more_than_words_and_no_model_leaves_words_alone() -> None:
     how, kinds = Trail(), Kinds(0.0, 0.0, 1.0)
-    weak = how.weights(kinds, Embedded(b"", VectorSpace("static:256", 2)))
-    strong = how.weights(kinds, Embedded(b"", VectorSpace("onnx:bge", 2)))
+    weak = how.weights(kinds, QueryVector(b"", VectorSpace("static:256", 2)))
+    strong = how.weights(kinds, QueryVector(b"", VectorSpace("onnx:bge", 2)))
     assert how.weights(kinds, None).words == 1.0
     assert weak.words > strong.words
     assert weak.blend < strong.blend

@@ -29,12 +29,12 @@ from cuetrail.model import DreamReport, Edge, Finding, IngestReport, Node, Note,
 from cuetrail.recall.narrative_cache import Answers
 from cuetrail.store.ports import Batch, Progress, Store, Written
 from cuetrail.store.shared.copy import copy
+from cuetrail.text.timestamps import now_ms
 from cuetrail.transfer.files import ImportReport, Target, export_file, import_file
 from cuetrail.validation.arguments import checked
 from cuetrail.validation.records import make_edge, make_node, make_nodes, make_note, make_scope
 from cuetrail.verbs.browsing import write_down
 from cuetrail.verbs.correcting import Correcting
-from cuetrail.verbs.exploring import now_ms
 from cuetrail.write.fact_extraction import FactReader, by_rules, state
 from cuetrail.write.fact_transfer import outlive, pass_on
 from cuetrail.write.forget import Doomed, doom, forget

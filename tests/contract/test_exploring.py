@@ -13,9 +13,8 @@ from cuetrail.embed.embedders import to_blob
 from cuetrail.explore.candidates import Query, Quest
 from cuetrail.explore.explore import Exploration, explore
 from cuetrail.model import Edge, Life, Node, Note, Scope, State, Where
-from cuetrail.recall.anchor.text_and_vector import Embedded
 from cuetrail.store.edge_query import Ties
-from cuetrail.store.ports import Batch, Store, VectorSpace
+from cuetrail.store.ports import Batch, QueryVector, Store, VectorSpace
 from cuetrail.store.relationship_query import meaning_of
 from cuetrail.store.sqlite import LocalStore
 from tests.seeds.axes import VOCABULARY, Axes
@@ -65,8 +64,8 @@ def fill(store: Store, seed: int) -> None:
         store.write(scope, batch)
 
 
-def embed(text: str) -> Embedded:
-    return Embedded(to_blob(AXES.embed_query(text)[None, :])[0], SPACE)
+def embed(text: str) -> QueryVector:
+    return QueryVector(to_blob(AXES.embed_query(text)[None, :])[0], SPACE)
 
 
 def embed_texts(texts: Sequence[str]) -> list[bytes]:

@@ -9,10 +9,10 @@ import pytest
 from cuetrail.facts.resolve import resolve_entity
 from cuetrail.model import Fact, Node, Scope, Where
 from cuetrail.recall import recipes
-from cuetrail.recall.anchor.text_and_vector import Ask, Embedded
+from cuetrail.recall.anchor.text_and_vector import Ask
 from cuetrail.recall.narrative import Narrative, narrate
 from cuetrail.recall.query import parse_cue
-from cuetrail.store.ports import Batch, Store, VectorSpace
+from cuetrail.store.ports import Batch, QueryVector, Store, VectorSpace
 from cuetrail.store.shared.fact_validity import Stated
 from tests import narrative
 from tests.contract.test_records import vector
@@ -41,8 +41,8 @@ def known(store: Store) -> Store:
 
 
 def told(store: Store, cue: str, meant: bytes | None, at: int = NOW, scope: Scope = ME, **telling: Any) -> Narrative:
-    def embed(_: str) -> Embedded | None:
-        return Embedded(meant, SPACE) if meant is not None else None
+    def embed(_: str) -> QueryVector | None:
+        return QueryVector(meant, SPACE) if meant is not None else None
 
     ask = Ask(store, scope, parse_cue(cue, Where()), 10_000, len, 2_500, None, embed, at)
     return narrate(ask, recipes.narrative(**telling))

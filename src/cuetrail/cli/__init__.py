@@ -1,7 +1,7 @@
 """The command line: one module per group of commands in `commands`, and what they share.
 
 May import: config, dream, errors, evaluate, explore, files, ingest, memory, mirror, model, recall, serve, store,
-text, transfer, validation, verbs, write.
+text, transfer, validation, write.
 """
 
 from __future__ import annotations

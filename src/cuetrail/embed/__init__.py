@@ -1,4 +1,4 @@
 """Embedders, which turn texts into vectors, and the vectors of an open memory.
 
-May import: errors, model, recall, store, text.
+May import: errors, model, store, text.
 """

@@ -15,8 +15,17 @@ from typing import TypeVar
 from cuetrail.embed.embedders import Embedder, to_blob
 from cuetrail.errors import EmbedderError, EmbedderMismatch, InputError
 from cuetrail.model import Edge, Node, Note, Scope
-from cuetrail.recall.anchor.text_and_vector import Embedded
-from cuetrail.store.ports import NO_VECTORS, Batch, Progress, Store, Unembedded, VectorSpace, Written, mismatch
+from cuetrail.store.ports import (
+    NO_VECTORS,
+    Batch,
+    Progress,
+    QueryVector,
+    Store,
+    Unembedded,
+    VectorSpace,
+    Written,
+    mismatch,
+)
 from cuetrail.store.relationship_query import meaning_of
 from cuetrail.text.simhash import simhash
 
@@ -77,7 +86,7 @@ class Vectors:
         self.store = store
         self.embedder = embedder
         self.notice = ""
-        self._queries: dict[str, Embedded] = {}
+        self._queries: dict[str, QueryVector] = {}
         self._texts: dict[tuple[VectorSpace, str], bytes] = {}
         # A model's name is there at once; its dimension may need the model, so it is compared at first use.
         held = store.vector_space()
@@ -143,7 +152,7 @@ class Vectors:
             raise mismatch(held, str(own))
         return own
 
-    def of_query(self, text: str) -> Embedded | None:
+    def of_query(self, text: str) -> QueryVector | None:
         """The query as a vector, None where there is nothing to compare it with. Raises EmbedderError."""
         held = self.store.vector_space()
         if self.embedder is None or held == NO_VECTORS:
@@ -160,9 +169,9 @@ class Vectors:
         except Exception as error:
             # An embedder of somebody's own fails as it likes; that must not cost the answer.
             raise EmbedderError(f"{own.model} failed: {type(error).__name__}: {error}") from error
-        return Embedded(to_blob(made[None, :])[0], own)
+        return QueryVector(to_blob(made[None, :])[0], own)
 
-    def of_repeated(self, text: str) -> Embedded | None:
+    def of_repeated(self, text: str) -> QueryVector | None:
         """The same as `of_query`; what was asked for before need not be embedded again."""
         known = self._queries.get(text)
         if known is not None and known.space == self.store.vector_space():

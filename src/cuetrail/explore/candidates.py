@@ -14,10 +14,9 @@ from typing import Any
 from cuetrail.formulas import final_score, freshness, fused
 from cuetrail.model import Node, Scope, TextQuery, Where
 from cuetrail.model.lifecycle import DAY, SEMANTIC
-from cuetrail.recall.anchor.text_and_vector import Embedded
 from cuetrail.recall.query import nouns, parse_cue, proper_nouns
 from cuetrail.store.edge_query import Ties
-from cuetrail.store.ports import Store
+from cuetrail.store.ports import QueryVector, Store
 from cuetrail.text.names import STOP_WORDS
 from cuetrail.text.normalise import folded, norm_name, norm_tag, sanitize_query, source_id
 from cuetrail.text.similarity import MEASURES, token_overlap
@@ -57,7 +56,7 @@ class Quest:
     queries: tuple[Query, ...]
     text_matches: tuple[str, ...]
     now: int
-    embed: Callable[[str], Embedded | None]
+    embed: Callable[[str], QueryVector | None]
     embed_texts: Callable[[Sequence[str]], list[bytes] | None]
     granularity: int = 1
     mode: str = "fast"

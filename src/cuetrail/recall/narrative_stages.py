@@ -13,10 +13,10 @@ from cuetrail.errors import EmbedderError
 from cuetrail.facts.predicates import one_each
 from cuetrail.formulas import CONFIRMED_WEIGHT, fact_score, recency, source_weight, usage
 from cuetrail.model import Direction, Fact, Found, Hit, Node, fact_dict
-from cuetrail.recall.anchor.text_and_vector import Anchor, Anchored, Ask, Embedded
+from cuetrail.recall.anchor.text_and_vector import Anchor, Anchored, Ask
 from cuetrail.recall.score.scorers import Scored
 from cuetrail.recall.spread.tags_and_edges import Reached, Told
-from cuetrail.store.ports import Alike
+from cuetrail.store.ports import Alike, QueryVector
 from cuetrail.store.shared.fact_validity import ends_of
 from cuetrail.text.normalise import folded, name_words, snippet
 
@@ -41,7 +41,7 @@ def by_entity(ask: Ask, *, limit: int, floor: float) -> Anchored:
     """
     notices: tuple[str, ...] = ()
     said = " ".join((ask.cue.query.words, *ask.cue.query.phrases)).strip()
-    meant: Embedded | None = None
+    meant: QueryVector | None = None
     found: list[Anchor] = []
     try:
         meant = ask.embed(said) if ask.embed is not None and said else None
@@ -54,7 +54,7 @@ def by_entity(ask: Ask, *, limit: int, floor: float) -> Anchored:
     return Anchored(tuple(_by_name(ask, limit)), ask.cue.query, attempt, notices=notices)
 
 
-def _by_meaning(ask: Ask, meant: Embedded, limit: int, floor: float) -> list[Anchor]:
+def _by_meaning(ask: Ask, meant: QueryVector, limit: int, floor: float) -> list[Anchor]:
     wanted = max(limit, 0)
     while True:
         near = ask.store.vector(ask.scope, meant.vector, wanted, ask.cue.where, meant.space, named=True)

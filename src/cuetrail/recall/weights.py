@@ -12,7 +12,8 @@ from dataclasses import asdict, dataclass
 from typing import Literal, NamedTuple
 
 from cuetrail.model import Node
-from cuetrail.recall.anchor.text_and_vector import Anchor, Embedded
+from cuetrail.recall.anchor.text_and_vector import Anchor
+from cuetrail.store.ports import QueryVector
 
 _OF_THE_BLEND = frozenset({"words", "words_if_strong", "strong"})
 
@@ -112,7 +113,7 @@ class Trail:
     vector_floor: float = 0.35
     fusion: Fusion = "values"
 
-    def weights(self, kinds: Kinds, meant: Embedded | None) -> Weights:
+    def weights(self, kinds: Kinds, meant: QueryVector | None) -> Weights:
         """The weights for such a mixture, and for such vectors; without any, words are all there is to blend."""
         parts = [asdict(one) for one in (self.named, self.noted, self.told)]
         mixed = {name: sum(k * part[name] for k, part in zip(kinds, parts, strict=True)) for name in parts[0]}

@@ -75,6 +75,14 @@ NO_VECTORS = VectorSpace("none", 0)
 """What a memory holds that is searched by words alone."""
 
 
+@dataclass(frozen=True, slots=True)
+class QueryVector:
+    """The vector of a query, and the model that made it."""
+
+    vector: bytes
+    space: VectorSpace
+
+
 def mismatch(held: VectorSpace | None, other: str) -> EmbedderMismatch:
     """The error for vectors of another model than those a memory holds."""
     holds = "no vectors" if held is None or held == NO_VECTORS else f"vectors of {held}"

@@ -1,8 +1,9 @@
-"""Times as people and programs write them."""
+"""Times in UTC milliseconds, as every record holds them: the present, and times as people and programs write them."""
 
 from __future__ import annotations
 
 import re
+import time
 from datetime import UTC, datetime, timedelta
 
 from cuetrail.errors import InputError
@@ -12,6 +13,11 @@ _MS = timedelta(milliseconds=1)
 _DAY = timedelta(days=1) // _MS
 _NUMBER = re.compile(r"-?\d{1,18}")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+def now_ms() -> int:
+    """Returns the current time."""
+    return time.time_ns() // 1_000_000
 
 
 def milliseconds(text: str) -> int:
@@ -24,8 +30,8 @@ def milliseconds(text: str) -> int:
     if _NUMBER.fullmatch(text):
         return int(text)
     try:
-        time = datetime.fromisoformat(text)
-        return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - _EPOCH) // _MS
+        parsed = datetime.fromisoformat(text)
+        return ((parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)) - _EPOCH) // _MS
     except (ValueError, OverflowError):
         raise InputError(f"{text!r:.60} is no time: write 2025-03-04, 2025-03-04T10:30 or UTC milliseconds") from None
 

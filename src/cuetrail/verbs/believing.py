@@ -30,10 +30,10 @@ from cuetrail.store.shared.fact_validity import (
     value_of,
 )
 from cuetrail.text.normalise import norm_name, norm_tag
+from cuetrail.text.timestamps import now_ms
 from cuetrail.validation.arguments import checked
 from cuetrail.validation.records import make_fact, make_node, make_telling
 from cuetrail.verbs.asking import DEFAULT_BUDGET, Asking
-from cuetrail.verbs.exploring import now_ms
 from cuetrail.write.links import Change, is_found, resolve
 
 PREWARMED = 20

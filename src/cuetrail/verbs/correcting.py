@@ -9,10 +9,10 @@ from typing import Any
 from cuetrail.errors import Forgotten, NotFound
 from cuetrail.model import Node, Tag
 from cuetrail.store.ports import Batch
+from cuetrail.text.timestamps import now_ms
 from cuetrail.validation.arguments import checked
 from cuetrail.validation.records import make_node
 from cuetrail.verbs.believing import Believing
-from cuetrail.verbs.exploring import now_ms
 from cuetrail.write.links import Change, resolve
 
 

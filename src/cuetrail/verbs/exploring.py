@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeVar
@@ -13,12 +12,13 @@ from cuetrail.explore.brief import Brief, brief
 from cuetrail.explore.candidates import CANDIDATES, Expander, Quest, complements
 from cuetrail.explore.explore import Exploration, explore
 from cuetrail.model import Budget, Direction, Scope
-from cuetrail.recall.anchor.text_and_vector import Embedded, Measure
+from cuetrail.recall.anchor.text_and_vector import Measure
 from cuetrail.recall.render.text import budget_measure
 from cuetrail.recall.spread.traversal import Rank, Traversal, Way, hops, rank
-from cuetrail.store.ports import Store
+from cuetrail.store.ports import QueryVector, Store
 from cuetrail.text.normalise import norm_name
 from cuetrail.text.similarity import MEASURES
+from cuetrail.text.timestamps import now_ms
 from cuetrail.validation.arguments import checked
 from cuetrail.validation.exploration import make_matches, make_queries, make_weights, with_complements
 from cuetrail.validation.records import check_range, chosen, make_ties, make_where
@@ -29,11 +29,6 @@ MOST_HOPS = 3
 # A walk that goes home more seldom would take for ever to settle.
 MOST_DAMPING = 0.99
 BRIEF_BUDGET = Budget(tokens=1300)
-
-
-def now_ms() -> int:
-    """The current time as every record keeps it."""
-    return time.time_ns() // 1_000_000
 
 
 class Exploring:
@@ -209,7 +204,7 @@ class _Careful:
     def __init__(self, vectors: Vectors) -> None:
         self._vectors, self.failure = vectors, ""
 
-    def query(self, text: str) -> Embedded | None:
+    def query(self, text: str) -> QueryVector | None:
         return self._tried(self._vectors.of_repeated, text)
 
     def texts(self, texts: Sequence[str]) -> list[bytes] | None:

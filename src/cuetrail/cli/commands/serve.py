@@ -208,7 +208,7 @@ def add_token(run: Run, /, name: str, access: Any) -> None:
     It stands for --user, --tenant, --team and --share as they are given here.
     """
     from cuetrail.serve.tokens import issue
-    from cuetrail.verbs.exploring import now_ms
+    from cuetrail.text.timestamps import now_ms
 
     with run.open(new=True) as memory:
         made, text = issue(memory, name, access, memory.scope, now_ms())

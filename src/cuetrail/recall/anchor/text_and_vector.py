@@ -11,7 +11,7 @@ from cuetrail.formulas import shares
 from cuetrail.model import Attempt, Found, Node, Scope, TextQuery
 from cuetrail.model.fast_dataclass import maker
 from cuetrail.recall.query import Cue, nouns, proper_nouns
-from cuetrail.store.ports import Store, VectorSpace
+from cuetrail.store.ports import QueryVector, Store
 from cuetrail.text.analyser import terms_of
 
 FULL, NOUNS, NAMES, TYPOS = "full", "nouns", "names", "typos"
@@ -21,15 +21,7 @@ T = TypeVar("T")
 Measure = Callable[[str], int]
 
 
-@dataclass(frozen=True, slots=True)
-class Embedded:
-    """A query as a vector, and the model it is of."""
-
-    vector: bytes
-    space: VectorSpace
-
-
-Embed = Callable[[str], Embedded | None]
+Embed = Callable[[str], QueryVector | None]
 """None where there is nothing a vector could be compared with."""
 
 
@@ -83,7 +75,7 @@ class Anchored:
     attempt: str = FULL
     attempts: tuple[Attempt, ...] = ()
     notices: tuple[str, ...] = ()
-    meant: Embedded | None = None
+    meant: QueryVector | None = None
 
 
 def by_words_and_meaning(ask: Ask, *, candidates: int, vectors: int | None = None) -> Anchored:
@@ -121,7 +113,7 @@ def _nodes(ask: Ask, found: Sequence[Found]) -> dict[str, Node]:
     return {one.id: node for one in found if (node := known.get(one.id) or missing.get(one.id)) is not None}
 
 
-def _meant(ask: Ask) -> Embedded | None:
+def _meant(ask: Ask) -> QueryVector | None:
     query = ask.cue.query
     words = " ".join((query.words, *query.phrases)).strip()
     # A phrase is a condition on the text; vectors cannot check it. Half a word or a misspelt one means nothing.

@@ -1,4 +1,4 @@
 """Stage 3: one score per candidate, with its reasons.
 
-May import: errors, formulas, model, recall.anchor, recall.spread, recall.weights, text.
+May import: errors, formulas, model, recall.anchor, recall.spread, recall.weights, store, text.
 """

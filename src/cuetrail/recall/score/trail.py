@@ -24,7 +24,7 @@ from cuetrail.formulas import fused
 from cuetrail.model import Hit, Hop, Node, hop_dict
 from cuetrail.recall.anchor.dates import DAY
 from cuetrail.recall.anchor.names import spaced, spelt
-from cuetrail.recall.anchor.text_and_vector import Anchor, Anchored, Ask, Embedded, echoing
+from cuetrail.recall.anchor.text_and_vector import Anchor, Anchored, Ask, echoing
 from cuetrail.recall.anchor.trail import Finds, softened
 from cuetrail.recall.score.dedupe import KEPT, repeats
 from cuetrail.recall.score.scorers import Scored
@@ -34,6 +34,7 @@ from cuetrail.recall.spread.second_hop import Second, onward, search
 from cuetrail.recall.spread.tags_and_edges import Reached
 from cuetrail.recall.spread.trail import Way, Web, flow, weave
 from cuetrail.recall.weights import Fusion, Trail, Weights, is_bare, kinds_of
+from cuetrail.store.ports import QueryVector
 
 # The signals of the second hop, all that lead to a memory from others, and also that the cue names it.
 SECOND = ("link", "hop", "left", "further")
@@ -203,7 +204,7 @@ class _Fit:
                 values.update(zip(held, products.tolist(), strict=True))
 
 
-def _asked_beyond(ask: Ask, rest: str) -> Embedded | None:
+def _asked_beyond(ask: Ask, rest: str) -> QueryVector | None:
     """What the cue asks beyond its names, as a vector."""
     try:
         return ask.embed(rest) if ask.embed is not None and rest else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from cuetrail.errors import InputError, NotFound
 from cuetrail.serve.tool import plain
 from cuetrail.text.normalise import snippet
-from cuetrail.verbs.exploring import now_ms
+from cuetrail.text.timestamps import now_ms
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory

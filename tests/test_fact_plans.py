@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from cuetrail.model import Fact, Node, Scope
+from cuetrail.model.ids import fact_id
 from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.neo4j.connection import rows
 from cuetrail.store.neo4j.facts.ranks import BY_VALUE, INDEXES
@@ -23,7 +24,6 @@ from cuetrail.store.sqlite import LocalStore
 from cuetrail.store.sqlite.read.facts import SIDES, queries
 from cuetrail.store.sqlite.reader import Reader
 from cuetrail.store.sqlite.rows import FACT
-from cuetrail.text.normalise import fact_id
 from tests.servers import Login, alone, wipe
 
 ME = Scope()

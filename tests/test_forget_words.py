@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from cuetrail import Memory
 from cuetrail.errors import Forgotten
 from cuetrail.model import Node
+from cuetrail.model.ids import fingerprint
 from cuetrail.store.shared.tombstones import LONGEST, TELLING, signs, stones
-from cuetrail.text.normalise import fingerprint
 
 SECRET = "My PIN is 1234, and nobody knows"
 LONG = "The vault opens at noon. Its code is 7711! Ask the porter for the second key. He sits by the gate"

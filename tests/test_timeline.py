@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cuetrail.model import Fact
+from cuetrail.model.ids import fact_id
 from cuetrail.store.shared.fact_conflicts import Settled, judge, settle
 from cuetrail.store.shared.fact_validity import Stated, Verdict, begins, holds, until
-from cuetrail.text.normalise import fact_id
 
 told = st.lists(
     st.tuples(

@@ -9,7 +9,8 @@ import pytest
 
 from cuetrail.errors import InputError
 from cuetrail.model import Edge, Life, Mention, Node, Note, Origin, Scope, Tag, TextQuery, Where
-from cuetrail.store.dream_port import Book, Dreaming, Row, Writes, hashed
+from cuetrail.model.ids import ledger_hash
+from cuetrail.store.dream_port import Book, Dreaming, Row, Writes
 from cuetrail.store.ports import Batch, Store, VectorSpace
 
 ANN = Scope("t", "ann")
@@ -256,7 +257,7 @@ def test_carriers_of_a_tag_are_found_by_its_hash(store: Store) -> None:
     atoms(store, ANN, "a", tag_details=(Tag("x", "x"),))
     atoms(store, ANN, "b", tag_details=(Tag("y", "y", "infected"),))
     dreaming = store.dreaming(ANN, "p")
-    assert [atom.id for atom in dreaming.atoms(dreaming.carriers({hashed("y"), hashed("z")}))] == ["b"]
+    assert [atom.id for atom in dreaming.atoms(dreaming.carriers({ledger_hash("y"), ledger_hash("z")}))] == ["b"]
 
 
 @pytest.mark.parametrize("odd", ["a\x1fb", "[a", "a\x1eb", "\x1d"])

@@ -9,9 +9,9 @@ import pytest
 
 from cuetrail.errors import InputError, NotFound
 from cuetrail.model import Fact, Node, Scope, Where
+from cuetrail.model.ids import fact_id
 from cuetrail.store.ports import Batch, Store, VectorSpace
 from cuetrail.store.shared.fact_validity import MADE_FOR_A_FACT, Stated, Verdict, holds
-from cuetrail.text.normalise import fact_id
 from tests.contract.test_records import vector
 
 ME = Scope()

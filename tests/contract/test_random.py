@@ -12,9 +12,10 @@ import pytest
 
 from cuetrail.errors import NotFound
 from cuetrail.model import Edge, Fact, Link, Mention, Node, Note, Scope, Tag, TextQuery, Version, Where
+from cuetrail.model.ids import fingerprint
 from cuetrail.model.lifecycle import touched
 from cuetrail.store.ports import Batch, Store, VectorSpace
-from cuetrail.text.normalise import fingerprint, norm_name
+from cuetrail.text.normalise import norm_name
 from tests.contract.test_records import records, vector
 
 ME = Scope()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cuetrail.model import Edge, Fact, Node, Note, Scope
+from cuetrail.model.ids import fact_id, stated_edge_id
 from cuetrail.store.ports import Batch, Store
-from cuetrail.text.normalise import fact_id, link_id
 from tests.contract.test_records import records
 
 ME = Scope()
@@ -74,19 +74,19 @@ def test_edges_that_a_rule_made_go_with_the_old_node(store: Store) -> None:
 
 def test_an_id_that_tells_the_ends_tells_the_new_ones(store: Store) -> None:
     """So that stating the same again is the same edge and the same fact."""
-    edge = Edge(link_id("old", "other", "relates"), "old", "other", "relates")
+    edge = Edge(stated_edge_id("old", "other", "relates"), "old", "other", "relates")
     fact = Fact(fact_id("old", "status", None, "x"), "old", "status", value="x")
     before = Fact("first", "old", "status", value="y", status="superseded", superseded_by=fact.id)
     store.write(ME, Batch(nodes=nodes("old", "other"), edges=[edge], facts=[fact, before]))
     succeed(store, old="new")
     [moved] = records(store, Edge)
-    assert moved.id == link_id("new", "other", "relates")
+    assert moved.id == stated_edge_id("new", "other", "relates")
     stated = {fact.value: fact for fact in records(store, Fact)}
     assert stated["x"].id == stated["y"].superseded_by == fact_id("new", "status", None, "x")
 
 
 def test_two_nodes_with_one_successor_say_what_both_said_once(store: Store) -> None:
-    edges = [Edge(link_id(i, "other", "relates"), i, "other", "relates", created=n) for n, i in enumerate("ab")]
+    edges = [Edge(stated_edge_id(i, "other", "relates"), i, "other", "relates", created=n) for n, i in enumerate("ab")]
     between = Edge("between", "a", "b", "relates")
     facts = [Fact(fact_id(i, "is", None, "x"), i, "is", value="x", created=n) for n, i in enumerate("ab")]
     batch = Batch(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC
 
 from cuetrail.dream import RULE, Night, dream
+from cuetrail.formulas import DAY
 from cuetrail.model import Life, Node, Scope, Where
-from cuetrail.model.lifecycle import DAY
 from cuetrail.store.edge_query import StepQuery, Ties
 from cuetrail.store.ports import Batch, Store
 

@@ -12,7 +12,8 @@ from cuetrail import Memory, Scope
 from cuetrail.dream import names as module
 from cuetrail.dream.names import Callings, Lexicon, words_of
 from cuetrail.dream.word_matcher import is_telling
-from cuetrail.store.dream_port import Named, Row, hashed
+from cuetrail.model.ids import ledger_hash
+from cuetrail.store.dream_port import Named, Row
 from cuetrail.text.normalise import folded, norm_name
 
 # Several make the same tag, are written in other ways, or are told apart by their signs alone.
@@ -55,7 +56,7 @@ def test_a_lexicon_renewed_is_a_lexicon_made_anew(some: list[tuple[list[tuple[in
         assert kept.difference(doubted) == (anew.rows, before - rows)
         turned = {row.second for row in rows ^ before}
         few, names_of = kept.standing_for(turned)
-        assert names_of == {tag for tag in anew.tags if hashed(tag) in turned}
+        assert names_of == {tag for tag in anew.tags if ledger_hash(tag) in turned}
         assert few.meant([TEXT]) == [{tag for tag in anew.dictionary.meant([TEXT])[0] if tag in names_of}]
         before = rows
 
@@ -99,7 +100,7 @@ def test_whom_names_mean_is_kept_up(some: list[list[tuple[int, str, str, bool]]]
         assert {word: list(keys) for word, keys in kept.dictionary.meanings.items()} == {
             w: [k] for w, k in wanted.items()
         }
-        rows = {Row(hashed(word), key): word for word, key in wanted.items()}
+        rows = {Row(ledger_hash(word), key): word for word, key in wanted.items()}
         assert kept.rows == rows
         assert kept.difference(before) == ({row: rows[row] for row in rows.keys() - before}, before - rows.keys())
         keys = {row.second for row in rows.keys() ^ before}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cuetrail import Memory, Scope
 from cuetrail.model import Tag
-from cuetrail.text.normalise import source_id
+from cuetrail.model.ids import source_id
 from tests.ingest.test_order import PATHS, do, texts
 from tests.ingest.tools import (
     DAY,

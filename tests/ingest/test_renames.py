@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cuetrail import Memory
-from cuetrail.text.normalise import source_id
+from cuetrail.model.ids import source_id
 from tests.ingest.tools import DAY, EVERYTHING, FIRST, NOW, OTHER, Vault, atom, atoms, label, lines, state_all, stated
 
 

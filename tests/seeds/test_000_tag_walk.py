@@ -15,10 +15,10 @@ from cuetrail import Budget, Memory, Node, Recollection, Scope
 from cuetrail.errors import InputError
 from cuetrail.formulas import gravity, idf
 from cuetrail.model import Origin, Rank, Tag, TextQuery, Where
+from cuetrail.model.tags import GENERIC_TAGS
 from cuetrail.recall import recipes
 from cuetrail.recall.query import parse_cue
 from cuetrail.recall.recipes import Mode
-from cuetrail.recall.spread.tags_and_edges import GENERIC
 from tests.test_text_search import brute_force
 
 HOUR = 3_600_000
@@ -278,7 +278,7 @@ def test_tags_lead_to_tags_and_buckets_to_buckets(memory: Memory) -> None:
     assert sorted(walkers(memory.tag_walk("kite", now=2))) == ["bucket", "tag"]
 
 
-@pytest.mark.parametrize("name", sorted(GENERIC))
+@pytest.mark.parametrize("name", sorted(GENERIC_TAGS))
 def test_generic_names_lead_nowhere(memory: Memory, name: str) -> None:
     put(memory, "start", "kite", name, buckets=[name])
     put(memory, "other", "frog", name, buckets=[name])
@@ -287,7 +287,7 @@ def test_generic_names_lead_nowhere(memory: Memory, name: str) -> None:
 
 def test_the_generic_names_are_eight() -> None:
     names = {"core", "misc", "general", "other", "unknown", "inbox", "pending", "notebook"}
-    assert names == GENERIC
+    assert names == GENERIC_TAGS
 
 
 def test_tags_that_say_when_lead_nowhere(memory: Memory) -> None:

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from cuetrail import Memory, Scope
 from cuetrail.errors import InputError
 from cuetrail.explore.explore import Exploration
-from cuetrail.formulas import rrf
+from cuetrail.formulas import DAY, rrf
 from cuetrail.model import Mention
-from cuetrail.model.lifecycle import DAY
 from cuetrail.recall import recipes
 from cuetrail.store.ports import Batch
 from cuetrail.text.similarity import levenshtein

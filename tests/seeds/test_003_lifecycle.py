@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuetrail import Memory
+from cuetrail.formulas import DAY
 from cuetrail.model import Life, Node
-from cuetrail.model.lifecycle import DAY, decay_rate, faded, touched
+from cuetrail.model.lifecycle import decay_rate, faded, touched
 
 NOW = 1_768_831_200_000
 

@@ -11,9 +11,8 @@ import pytest
 
 from cuetrail import Budget, Memory, Scope
 from cuetrail.errors import InputError, NotFound
-from cuetrail.formulas import estimated_tokens
+from cuetrail.formulas import DAY, estimated_tokens
 from cuetrail.model import Edge
-from cuetrail.model.lifecycle import DAY
 from cuetrail.store.edge_query import Ties
 
 NOW = 1_768_831_200_000

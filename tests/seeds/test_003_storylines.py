@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cuetrail import Memory, Node, Scope
-from cuetrail.model.lifecycle import DAY
+from cuetrail.formulas import DAY
 from tests.dream.tools import edges
 from tests.seeds.axes import Axes
 

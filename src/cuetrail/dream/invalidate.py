@@ -8,9 +8,9 @@ from dataclasses import replace
 from cuetrail.dream.passes.consolidation import KEYWORDS, SUMMARY
 from cuetrail.dream.passes.storylines import ABOUT, PART_OF
 from cuetrail.model import DERIVED, Direction, Node, Scope, Where
+from cuetrail.model.ids import source_id
 from cuetrail.store.edge_query import StepQuery, Ties
 from cuetrail.store.ports import Batch, Store
-from cuetrail.text.normalise import source_id
 
 MOST = 10_000
 

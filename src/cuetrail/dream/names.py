@@ -13,9 +13,11 @@ from weakref import WeakKeyDictionary
 
 from cuetrail.dream.word_matcher import Dictionary, is_telling
 from cuetrail.model import Scope, Tag
-from cuetrail.store.dream_port import Book, Named, Row, Writes, hashed
+from cuetrail.model.ids import ledger_hash
+from cuetrail.model.tags import make_tags
+from cuetrail.store.dream_port import Book, Named, Row, Writes
 from cuetrail.store.ports import Store
-from cuetrail.text.normalise import folded, make_tags, norm_name
+from cuetrail.text.normalise import folded, norm_name
 
 # So many words of one memory are kept, of the places that dreamt last.
 MOST_KEPT = 50_000
@@ -105,13 +107,13 @@ class Lexicon(Noted):
         now: dict[str, Row] = {}
         if group:
             first = self.tags[name] = group[min(group)].tag
-            written = hashed(first.display)
+            written = ledger_hash(first.display)
             now = self._noted[name] = {one.word: one.row._replace(third=written) for one in group.values()}
             self.rows.update((row, word) for word, row in now.items())
             self._came.update(now.values())
-            self._hashes[hashed(name)] = name
+            self._hashes[ledger_hash(name)] = name
         else:
-            del self._groups[name], self.tags[name], self._hashes[hashed(name)]
+            del self._groups[name], self.tags[name], self._hashes[ledger_hash(name)]
         for word in before.keys() ^ now.keys():
             others = [tag for tag in self.dictionary.meaning(word) if tag != name]
             self.dictionary.put(word, sorted((*others, name)) if word in now else others)
@@ -198,7 +200,7 @@ def _rank(one: Named) -> tuple[bool, bool, str]:
 
 
 def _calling(word: str, key: int) -> Row:
-    return Row(hashed(word), key)
+    return Row(ledger_hash(word), key)
 
 
 W = TypeVar("W", Lexicon, Callings)
@@ -240,4 +242,4 @@ def _given(tag: str) -> list[Meaning]:
 
 
 def _meaning(word: str, tag: Tag) -> Meaning:
-    return Meaning(word, tag, Row(hashed(word), hashed(tag.name), hashed(tag.display)))
+    return Meaning(word, tag, Row(ledger_hash(word), ledger_hash(tag.name), ledger_hash(tag.display)))

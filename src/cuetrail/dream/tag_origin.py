@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cuetrail.model import Origin, Tag
-from cuetrail.model.path_tags import is_path_tag
+from cuetrail.model.tags import is_path_tag
 from cuetrail.store.dream_port import Atom
 
 # A tag has one origin: what people and files gave comes first, then these. What says most of a text stands in front.

@@ -24,7 +24,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from cuetrail.dream import calendar_labels
-from cuetrail.recall.spread.tags_and_edges import is_topic
+from cuetrail.model.tags import is_topic
 from cuetrail.text.names import STOP_WORDS
 from cuetrail.text.normalise import analysable
 

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from cuetrail.formulas import DAY
 from cuetrail.model import Edge, Fact, Node, Scope, TextQuery, Where
-from cuetrail.model.lifecycle import DAY, SEMANTIC
+from cuetrail.model.ids import source_id
+from cuetrail.model.lifecycle import SEMANTIC
 from cuetrail.store.edge_query import StepQuery, Ties
 from cuetrail.store.ports import Store
-from cuetrail.text.normalise import norm_name, snippet, source_id
+from cuetrail.text.normalise import norm_name, snippet
 
 BELIEFS, GOALS, RELATIONSHIPS, RECENT = 10, 5, 10, 20
 LAST = 7 * DAY

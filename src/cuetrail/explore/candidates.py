@@ -11,14 +11,15 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-from cuetrail.formulas import final_score, freshness, fused
+from cuetrail.formulas import DAY, final_score, freshness, fused
 from cuetrail.model import Node, Scope, TextQuery, Where
-from cuetrail.model.lifecycle import DAY, SEMANTIC
+from cuetrail.model.ids import source_id
+from cuetrail.model.lifecycle import SEMANTIC
 from cuetrail.recall.query import nouns, parse_cue, proper_nouns
 from cuetrail.store.edge_query import Ties
 from cuetrail.store.ports import QueryVector, Store
 from cuetrail.text.names import STOP_WORDS
-from cuetrail.text.normalise import folded, norm_name, norm_tag, sanitize_query, source_id
+from cuetrail.text.normalise import folded, norm_name, norm_tag, sanitize_query
 from cuetrail.text.similarity import MEASURES, token_overlap
 
 # A query finds nothing that is less like it than this, unless it says otherwise.

@@ -9,10 +9,10 @@ from typing import Any
 
 from cuetrail.errors import InputError
 from cuetrail.model import Edge, Node, Scope, Where
+from cuetrail.model.ids import relationship_id
 from cuetrail.model.lifecycle import SEMANTIC
 from cuetrail.store.edge_query import StepQuery, Ties
 from cuetrail.store.ports import Store
-from cuetrail.text.normalise import digest
 from cuetrail.validation.records import make_edge
 
 KINDS = {
@@ -87,7 +87,7 @@ def related(
 
 
 def _id(edge: Edge, *of: object) -> str:
-    return digest("relationship", edge.src, edge.dst, edge.kind, *map(str, of))
+    return relationship_id(edge.src, edge.dst, edge.kind, *map(str, of))
 
 
 def _start(edge: Edge) -> float:

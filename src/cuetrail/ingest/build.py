@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-import xxhash
-
 from cuetrail.ingest.document import Document, Piece
-from cuetrail.model import DAY, FROM_FILE, Edge, Link, Node, Provenance, Tag
-from cuetrail.model.path_tags import FORMAT_TAGS, PROJECT_PREFIX
+from cuetrail.model import DATE_ONLY, FROM_FILE, Edge, Link, Node, Provenance, Tag
+from cuetrail.model.ids import atom_id, derived_edge_id, source_id
+from cuetrail.model.tags import FORMAT_TAGS, PROJECT_PREFIX, make_tags, norm_buckets
 from cuetrail.text.dates import Day
-from cuetrail.text.normalise import clean, digest, make_tags, norm_buckets, norm_name, source_id
+from cuetrail.text.normalise import clean, norm_name
 from cuetrail.text.simhash import simhashes
 
 # Topical band: structure says that two atoms stand together, not that one causes the other.
@@ -45,11 +44,6 @@ class Built:
 def structure(path: str) -> str:
     """The mark of the edges that follow a file's structure."""
     return f"file:{path}"
-
-
-def edge_id(*parts: str) -> str:
-    """The id of an edge that a rule makes. A fast hash, because there are many; callers' edges have another form."""
-    return xxhash.xxh3_128_hexdigest(" ".join(parts).encode())
 
 
 def build(document: Document, context: Context) -> Built:
@@ -114,7 +108,7 @@ def _atoms(document: Document, common: _Common) -> list[Node]:
     for seq, (piece, hash_) in enumerate(zip(document.pieces, hashes, strict=True)):
         nth = repeats[piece.text]
         repeats[piece.text] += 1
-        atoms.append(_atom(document.path, piece, seq, digest(document.path, piece.text, str(nth)), hash_, common))
+        atoms.append(_atom(document.path, piece, seq, atom_id(document.path, piece.text, nth), hash_, common))
     return atoms
 
 
@@ -126,7 +120,7 @@ def _atom(path: str, piece: Piece, seq: int, id_: str, hash_: int | None, common
         props["speaker"] = piece.speaker
     at = common.at if piece.at is None else piece.at
     if isinstance(at, Day):
-        props[DAY] = True
+        props[DATE_ONLY] = True
     return Node(
         id=id_,
         text=piece.text,
@@ -182,4 +176,4 @@ def _edges(document: Document, top: Node, atoms: list[Node], now: int) -> list[E
 
 
 def _edge(src: str, dst: str, kind: str, weight: float, via: str, now: int) -> Edge:
-    return Edge(edge_id(kind, src, dst), src, dst, kind, weight, via=via, created=now, updated=now)
+    return Edge(derived_edge_id(kind, src, dst), src, dst, kind, weight, via=via, created=now, updated=now)

@@ -16,8 +16,9 @@ from cuetrail.ingest.files import Place, locate, walk
 from cuetrail.ingest.readers import MAX_BYTES, load, read
 from cuetrail.ingest.redact import sift
 from cuetrail.model import FileError, IngestReport, Provenance, Scope, SourceFile
+from cuetrail.model.ids import digest
 from cuetrail.store.ports import Batch, Progress, Store, Written
-from cuetrail.text.normalise import digest, storable
+from cuetrail.text.normalise import storable
 from cuetrail.write.links import Change, resolve
 from cuetrail.write.near_duplicates import regroup
 

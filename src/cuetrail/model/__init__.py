@@ -1,14 +1,15 @@
 """The nouns: records, queries, results and reports.
 
-May import: nothing.
+May import: formulas, text.
 """
 
 from cuetrail.model.records import (
-    DAY,
+    DATE_ONLY,
     DERIVED,
     FROM_FILE,
     NEWBORN,
     PASSES,
+    UNKNOWN_WEIGHT,
     Activation,
     Attempt,
     Budget,
@@ -60,11 +61,12 @@ from cuetrail.model.records import (
 )
 
 __all__ = [
-    "DAY",
+    "DATE_ONLY",
     "DERIVED",
     "FROM_FILE",
     "NEWBORN",
     "PASSES",
+    "UNKNOWN_WEIGHT",
     "Activation",
     "Attempt",
     "Budget",

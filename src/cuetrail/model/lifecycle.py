@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from cuetrail.formulas import DAY
 from cuetrail.model import NEWBORN, Life, State
 
-DAY = 86_400_000
 SEMANTIC = ("person", "concept", "entity")
 """The kinds of nodes that stand for something in the world. All others tell what happened."""
 

@@ -21,6 +21,22 @@ Claim = Literal["energy", "frontier"]
 End = Literal["complete", "seed_not_found", "failed", "cancelled"]
 
 
+DATE_ONLY = "day"
+"""The property of an atom whose time is a date that was stated without a time of day."""
+
+FROM_FILE = "from_file"
+"""The property of a source node that lists the tags, buckets, aliases and properties its file states.
+
+Everything else on the nodes of that source was added by users or by dreams.
+"""
+
+UNKNOWN_WEIGHT = 0.01
+"""The weight used for an edge whose weight is None."""
+
+DERIVED = ("storyline", "macro")
+"""Kinds of nodes that dreams write about other memories. A search returns them only if their kind is asked for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """Who is asking. A row is visible iff it has the same tenant and is mine or belongs to one of my teams.
@@ -530,18 +546,6 @@ class IngestReport:
     errors: tuple[FileError, ...] = ()
     notices: tuple[str, ...] = ()
 
-
-DAY = "day"
-"""The property of an atom whose time is a date that was stated without a time."""
-
-FROM_FILE = "from_file"
-"""The property of a source node that lists the tags, buckets, aliases and properties its file states.
-
-Everything else on the nodes of that source was added by users or by dreams.
-"""
-
-DERIVED = ("storyline", "macro")
-"""Kinds of nodes that dreams tell from other memories. Only who asks for these kinds finds them."""
 
 PASSES = (
     "temporal", "auto_tags", "infection", "mentions", "cooccurrence", "episodes", "consolidation", "storylines",

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Literal
 
 from cuetrail.model import Direction, Rank
+from cuetrail.model.tags import GENERIC_TAGS
 from cuetrail.recall.anchor.seeds import Chooser, Seeding, by_hybrid
 from cuetrail.recall.anchor.text_and_vector import Anchored, Ask, by_words, by_words_and_meaning
 from cuetrail.recall.anchor.trail import find
@@ -22,7 +23,7 @@ from cuetrail.recall.render.text import one_list, two_lists
 from cuetrail.recall.score.scorers import Scored, as_found, by_energy, by_salience
 from cuetrail.recall.score.trail import follow, weigh
 from cuetrail.recall.spread.activation import Flow
-from cuetrail.recall.spread.tags_and_edges import GENERIC, Reached, along_edges, along_labels, nowhere
+from cuetrail.recall.spread.tags_and_edges import Reached, along_edges, along_labels, nowhere
 from cuetrail.recall.weights import Trail
 
 Mode = Literal["all", "internal", "external"]
@@ -69,7 +70,7 @@ def tag_walk(mode: Mode = "all", rank: Rank = "idf", spill: bool = False, min_re
     return Recipe(
         "tag-walk",
         anchor=partial(by_words, harvest=10, least=min_results, favour=MODES[mode]),
-        spread=partial(along_labels, harvest=10, generic=GENERIC, rank=rank),
+        spread=partial(along_labels, harvest=10, generic=GENERIC_TAGS, rank=rank),
         score=as_found,
         render=partial(two_lists, anchor_share=0.7, spill=spill),
     )

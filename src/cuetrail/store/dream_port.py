@@ -7,49 +7,19 @@ other, so what a rule finds in one place is never carried into another. Quaranti
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
-
-import xxhash
 
 from cuetrail.model import DERIVED, Edge, Fact, Life, Mention, Node, Scope, Tag
 from cuetrail.store.ports import Batch, Record, Store
-
-_TWO64 = 1 << 64
 
 DREAMT = ("episode", *DERIVED)
 """Kinds of nodes that only dreams make. No text names them."""
 
 NOTHING = -1
 """The change up to which a pass is that has not begun."""
-
-
-# The same names and tags come night after night.
-@lru_cache(maxsize=65_536)
-def hashed(text: str) -> int:
-    """A text as a number that fits a ledger; it says nothing of the text, so it may outlive what was forgotten."""
-    value = xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))
-    return value - _TWO64 if value >= _TWO64 >> 1 else value
-
-
-def named(kind: str, number: int) -> str:
-    """The id of what a dream made, by the number it has in the ledger.
-
-    >>> named("episode", -1), numbered("episode", "episode-ffffffffffffffff"), numbered("episode", "my holiday")
-    ('episode-ffffffffffffffff', -1, None)
-    """
-    return f"{kind}-{number % _TWO64:016x}"
-
-
-def numbered(kind: str, id_: str) -> int | None:
-    """The number of what has such an id; None if it is of another kind."""
-    found = re.fullmatch(re.escape(kind) + "-([0-9a-f]{16})", id_)
-    value = int(found[1], 16) if found else None
-    return value - _TWO64 if value is not None and value >= _TWO64 >> 1 else value
 
 
 class Book(IntEnum):

@@ -1,4 +1,4 @@
 """Language rules: normalisation, analysis, similarity, names, dates, sentences.
 
-May import: errors, model.
+May import: errors, formulas.
 """

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 from typing import TypeVar
 
 import tantivy
 
-from cuetrail.model import Node
 from cuetrail.text.normalise import analysable, clean
 
 LONGEST_TOKEN = 255
@@ -114,14 +113,11 @@ def edits(word: str) -> int:
     return 1 if len(word) < 8 else 2
 
 
-def body_of(name: str | None, aliases: Iterable[str], text: str) -> str:
-    """What of a node is searched: its name, its aliases and its text."""
+def searchable_text(name: str | None, aliases: Collection[str], text: str) -> str:
+    """Returns the text under which a node is indexed: its name, its aliases and its text, one per line."""
+    if not name and not aliases:
+        return text
     return "\n".join([*([name] if name else []), *aliases, *([text] if text else [])])
-
-
-def searched(node: Node) -> str:
-    """What of a node is searched."""
-    return body_of(node.name, node.aliases, node.text) if node.name or node.aliases else node.text
 
 
 def levelled(scores: Mapping[K, float], limit: int) -> list[tuple[float, K]]:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
-
-from cuetrail.model import Origin, Tag
 
 _SPACE = re.compile(r"\s+")
 _ASCII_JUNK = re.compile(r"[^A-Za-z0-9\s]+")
@@ -131,57 +128,6 @@ def norm_tag(tag: str) -> str:
     ('machine_learning', 'work')
     """
     return norm_name(norm_name(tag).lstrip("#@")).replace(" ", "_")
-
-
-@lru_cache(maxsize=65536)
-def _tag(raw: str, origin: Origin) -> Tag:
-    return Tag(norm_tag(raw), clean(raw).strip().lstrip("#@").strip(), origin)
-
-
-def make_tags(tags: Iterable[str], origin: Origin = "user") -> tuple[Tag, ...]:
-    """Tags in the order given, each once; empty ones are dropped."""
-    seen: dict[str, Tag] = {}
-    for raw in tags:
-        tag = _tag(raw, origin)
-        if tag.name:
-            seen.setdefault(tag.name, tag)
-    return tuple(seen.values())
-
-
-def norm_buckets(buckets: Iterable[str]) -> tuple[str, ...]:
-    """Buckets are normalised like tags; the first stays first."""
-    return _buckets(tuple(buckets))
-
-
-@lru_cache(maxsize=4096)
-def _buckets(buckets: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(filter(None, map(norm_tag, buckets))))
-
-
-def fingerprint(text: str) -> str:
-    """Hash of a text that ignores case and spacing, 32 hex digits; what a tombstone keeps."""
-    return hashlib.blake2b(norm_name(text).encode(), digest_size=16, person=b"cuetrail.text").hexdigest()
-
-
-def digest(*parts: str) -> str:
-    """Stable id from parts, 32 hex digits; parts are length-prefixed so they cannot run together."""
-    said = "".join([f"{len(part)}:{part}" for part in parts]).encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(said, digest_size=16, person=b"cuetrail.id").hexdigest()
-
-
-def source_id(path: str) -> str:
-    """The id of the node that stands for a file."""
-    return digest("source", path)
-
-
-def link_id(src: str, dst: str, kind: str) -> str:
-    """The id of an edge that a caller makes: the same ends and kind are the same edge."""
-    return digest("edge", src, dst, kind)
-
-
-def fact_id(subject: str, predicate: str, object_: str | None, value: str | None) -> str:
-    """The id of a fact: stating the same again, in whatever case, is the same fact."""
-    return digest("fact", subject, predicate, object_ if object_ is not None else f"={norm_name(value or '')}")
 
 
 def snippet(text: str, width: int = 80) -> str:

@@ -7,10 +7,10 @@ import time
 from datetime import UTC, datetime, timedelta
 
 from cuetrail.errors import InputError
+from cuetrail.formulas import DAY
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MS = timedelta(milliseconds=1)
-_DAY = timedelta(days=1) // _MS
 _NUMBER = re.compile(r"-?\d{1,18}")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -38,4 +38,4 @@ def milliseconds(text: str) -> int:
 
 def last_millisecond(text: str) -> int:
     """The same, but a date is its last moment: until 2025-03-04 includes that day."""
-    return milliseconds(text) + (_DAY - 1 if _DATE.fullmatch(text.strip()) else 0)
+    return milliseconds(text) + (DAY - 1 if _DATE.fullmatch(text.strip()) else 0)

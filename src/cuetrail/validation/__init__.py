@@ -1,4 +1,4 @@
 """What callers may pass: checks of arguments, and records made from them.
 
-May import: errors, explore, model, recall, store, text.
+May import: errors, explore, formulas, model, recall, store, text.
 """

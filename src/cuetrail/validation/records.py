@@ -12,22 +12,15 @@ from dataclasses import replace
 from typing import Any, Literal, TypeVar, get_args
 
 from cuetrail.errors import InputError
+from cuetrail.formulas import DAY
 from cuetrail.model import NEWBORN, Claim, Direction, Edge, Fact, Life, Node, Note, Scope, Where
 from cuetrail.model.fast_dataclass import maker
+from cuetrail.model.ids import atom_id, fact_id, named_node_id, note_id, stated_edge_id
+from cuetrail.model.tags import make_tags, norm_buckets
 from cuetrail.recall.anchor.seeds import Seeding
 from cuetrail.recall.spread.activation import Flow
 from cuetrail.store.edge_query import Ties
-from cuetrail.text.normalise import (
-    clean,
-    digest,
-    fact_id,
-    link_id,
-    make_tags,
-    norm_buckets,
-    norm_name,
-    norm_tag,
-    storable,
-)
+from cuetrail.text.normalise import clean, norm_name, norm_tag, storable
 from cuetrail.validation.arguments import PROVENANCES, RETENTIONS, TERMS, check, is_list, is_number, is_whole, refusal
 
 C = TypeVar("C", bound=str)
@@ -152,7 +145,7 @@ def make_edge(src: str, dst: str, given: Mapping[str, Any], now: int) -> Edge:
     if begin is not None and end is not None and end <= begin:
         raise InputError("an edge cannot end before it begins: valid_until must be later than valid_from")
     return Edge(
-        id=_optional("id", given["id"]) or link_id(src, dst, kind),
+        id=_optional("id", given["id"]) or stated_edge_id(src, dst, kind),
         src=src,
         dst=dst,
         kind=kind,
@@ -233,8 +226,8 @@ def make_note(
         raise InputError("there is nothing to note: give a text")
     if isinstance(expires, str):
         days = TERMS[expires]
-        expires = None if days is None else now + days * 86_400_000
-    return Note(digest("note", target, text, str(now)), target, said, on, now, expires)
+        expires = None if days is None else now + days * DAY
+    return Note(note_id(target, text, now), target, said, on, now, expires)
 
 
 def make_where(
@@ -425,4 +418,4 @@ def _identity(given: object, kind: str, name: str | None, text: str, source: str
         if not id_.strip():
             raise InputError("an id cannot be empty")
         return id_
-    return digest(kind, norm_name(name)) if name is not None else digest(source or "", text, "0")
+    return named_node_id(kind, norm_name(name)) if name is not None else atom_id(source or "", text)

@@ -11,9 +11,10 @@ from dataclasses import replace
 from cuetrail.extract.facts import USER
 from cuetrail.facts.resolve import UNTYPED, precedence
 from cuetrail.model import Node, Scope
+from cuetrail.model.ids import named_node_id
 from cuetrail.store.ports import Batch, Store
 from cuetrail.store.shared.fact_validity import MADE_FOR_A_FACT
-from cuetrail.text.normalise import digest, norm_name
+from cuetrail.text.normalise import norm_name
 from cuetrail.write.links import Change, norms_of, resolve
 
 # Of the facts that lead to a note so many are looked at, to see whether others state something of it.
@@ -104,4 +105,4 @@ def entity_for(name: str, now: int) -> Node:
     """An entity that is made to state a fact of."""
     norm = norm_name(name)
     kind = "person" if norm == USER else "entity"
-    return Node(digest(kind, norm), kind, name, at=now, props=MADE_FOR_A_FACT, created=now, updated=now)
+    return Node(named_node_id(kind, norm), kind, name, at=now, props=MADE_FOR_A_FACT, created=now, updated=now)

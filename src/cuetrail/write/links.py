@@ -10,21 +10,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from cuetrail.facts.resolve import entity_of
-from cuetrail.ingest.build import edge_id
 from cuetrail.model import Edge, Link, Node, Scope
+from cuetrail.model.ids import derived_edge_id, entity_id
 from cuetrail.store.ports import Batch, Store
-from cuetrail.text.normalise import digest, norm_name
+from cuetrail.text.normalise import norm_name
 
 # Bridge band: someone joined the two on purpose. Topical band: the text merely names the other.
 LINK_WEIGHT = 0.65
 NAME_WEIGHT = 0.35
 FEWEST_SHARING = 2
 FOUND = {"found": "shared name"}
-
-
-def entity_id(norm: str) -> str:
-    """The id of the entity a shared name stands for."""
-    return digest("name", norm)
 
 
 def via(norm: str) -> str:
@@ -198,6 +193,6 @@ def _edges(norm: str, links: Sequence[Link], target: str, now: int) -> list[Edge
         kind, weight = ("links", LINK_WEIGHT) if link.kind == "wikilink" else ("mentions", NAME_WEIGHT)
         if link.src != target:
             # With the name in the id, two names of one note linked from one atom are two edges that come and go apart.
-            id_ = edge_id(kind, link.src, target, norm)
+            id_ = derived_edge_id(kind, link.src, target, norm)
             edges.append(Edge(id_, link.src, target, kind, weight, via=via(norm), created=now, updated=now))
     return edges

@@ -20,7 +20,7 @@ from functools import lru_cache
 
 from cuetrail.formulas import bands
 from cuetrail.model import Node, Scope, Tag
-from cuetrail.model.path_tags import is_path_tag
+from cuetrail.model.tags import is_path_tag
 from cuetrail.store.ports import Band, Batch, Store
 
 NOTED = "near"

@@ -16,8 +16,9 @@ from cuetrail.dream.word_matcher import is_telling
 from cuetrail.errors import TaggerError
 from cuetrail.model import Node, PassReport, Tag
 from cuetrail.model.fast_dataclass import maker
-from cuetrail.store.dream_port import Atom, Book, Row, Slice, Writes, hashed
-from cuetrail.text.normalise import make_tags
+from cuetrail.model.ids import ledger_hash
+from cuetrail.model.tags import make_tags
+from cuetrail.store.dream_port import Atom, Book, Row, Slice, Writes
 
 NAME = "auto_tags"
 VERSION = "1"
@@ -52,14 +53,14 @@ def _settled(work: Work, some: Slice) -> Writes:
     writes = Writes(mark=some.mark)
     proposed = _proposed(work, some.atoms)
     old = set(work.memory.within(Book.PROPOSED, some.runs))
-    new = {Row(atom.key, hashed(tag.name)) for atom, tags in proposed for tag in tags}
+    new = {Row(atom.key, ledger_hash(tag.name)) for atom, tags in proposed for tag in tags}
     writes.drop = [(Book.PROPOSED, row) for row in sorted(old - new)]
     writes.put = [(Book.PROPOSED, row) for row in sorted(new - old)]
     sharing = _Sharing(work, old, new)
     others = _proposed(work, work.memory.atoms(sharing.turned() - {atom.key for atom in some.atoms}))
-    sharing.look({hashed(tag.name) for _, tags in others for tag in tags})
+    sharing.look({ledger_hash(tag.name) for _, tags in others for tag in tags})
     for atom, tags in (*proposed, *others):
-        _relabel(writes, atom, [tag for tag in tags if sharing.is_shared(hashed(tag.name))])
+        _relabel(writes, atom, [tag for tag in tags if sharing.is_shared(ledger_hash(tag.name))])
     return writes
 
 

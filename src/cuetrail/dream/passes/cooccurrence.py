@@ -19,8 +19,8 @@ from itertools import chain
 
 from cuetrail.dream.context import Night, Work
 from cuetrail.formulas import company, company_weight
-from cuetrail.ingest.build import edge_id
 from cuetrail.model import Edge, PassReport
+from cuetrail.model.ids import derived_edge_id
 from cuetrail.store.dream_port import Book, Row, Writes
 
 NAME = "cooccurrence"
@@ -197,7 +197,7 @@ def _join(
         if one is None or other is None or after.get(pair) in (before.get(pair), UNKNOWN):
             continue
         src, dst = sorted((one, other))
-        id_ = edge_id(KIND, src, dst)
+        id_ = derived_edge_id(KIND, src, dst)
         if pair in after:
             weight = company_weight(after[pair] / _MILLION)
             now = work.night.now

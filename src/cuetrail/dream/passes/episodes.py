@@ -19,9 +19,9 @@ from dataclasses import replace
 from itertools import count
 
 from cuetrail.dream.context import BATCH, Night, Work
-from cuetrail.ingest.build import edge_id
 from cuetrail.model import Edge, Node, PassReport
-from cuetrail.store.dream_port import Book, Row, Slice, Writes, hashed, named, numbered
+from cuetrail.model.ids import derived_edge_id, dream_id, dream_number, ledger_hash
+from cuetrail.store.dream_port import Book, Row, Slice, Writes
 
 NAME = "episodes"
 VERSION = "2"
@@ -195,7 +195,7 @@ def _new(work: Work, some: Sequence[Row], taken: set[int]) -> int:
     first = work.memory.nodes([row.first for row in some if row.second == some[0].second])
     name = min(brief.id for brief in first.values())
     here = {row.third for row in some}
-    numbers = (hashed(f"{name}\n{again}") for again in count())
+    numbers = (ledger_hash(f"{name}\n{again}") for again in count())
     return next(
         number
         for number in numbers
@@ -216,16 +216,16 @@ def _nodes(work: Work, clusters: Sequence[Sequence[Row]], numbers: Sequence[int]
 
 
 def _id(number: int) -> str:
-    return named(KIND, number)
+    return dream_id(KIND, number)
 
 
 def number_of(id_: str) -> int | None:
     """The number of the episode with this id; None if it is none's."""
-    return numbered(KIND, id_)
+    return dream_number(KIND, id_)
 
 
 def _edge_id(atom: str, episode: str) -> str:
-    return edge_id(EDGE, atom, episode)
+    return derived_edge_id(EDGE, atom, episode)
 
 
 def _edge(atom: str, episode: str, now: int) -> Edge:

@@ -12,10 +12,10 @@ from dataclasses import replace
 from cuetrail.dream.context import Night, Work
 from cuetrail.dream.passes.storylines import ABOUT, PART_OF, WEIGHT, story_id, subject_of
 from cuetrail.dream.summaries import called
-from cuetrail.ingest.build import edge_id
+from cuetrail.formulas import DAY
 from cuetrail.model import Edge, Node, PassReport
-from cuetrail.model.lifecycle import DAY
-from cuetrail.store.dream_port import Book, Row, Writes, hashed, named
+from cuetrail.model.ids import derived_edge_id, dream_id, ledger_hash
+from cuetrail.store.dream_port import Book, Row, Writes
 
 NAME = "macros"
 KIND = "macro"
@@ -47,7 +47,7 @@ def _settle(work: Work, anchor: int, anchor_id: str, rows: list[Row], old: Node 
     if len(stories) < FEWEST or night.now - stories[0].at <= SPAN:
         return
     end = max(int(node.props.get("end", node.at)) for node in stories)
-    check = hashed("\n".join([str(end), *(f"{node.id} {node.at} {node.text}" for node in stories)]))
+    check = ledger_hash("\n".join([str(end), *(f"{node.id} {node.at} {node.text}" for node in stories)]))
     if old is not None and old.props.get("check") == check:
         return
     node = old or Node(macro_id(anchor_id), KIND, created=night.now)
@@ -68,8 +68,8 @@ def _settle(work: Work, anchor: int, anchor_id: str, rows: list[Row], old: Node 
 
 def macro_id(anchor: str) -> str:
     """The id of an anchor's macro."""
-    return named(KIND, hashed(anchor))
+    return dream_id(KIND, ledger_hash(anchor))
 
 
 def _edge(kind: str, src: str, dst: str, now: int) -> Edge:
-    return Edge(edge_id(kind, src, dst), src, dst, kind, WEIGHT, via=VIA, created=now, updated=now)
+    return Edge(derived_edge_id(kind, src, dst), src, dst, kind, WEIGHT, via=VIA, created=now, updated=now)

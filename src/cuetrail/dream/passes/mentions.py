@@ -17,8 +17,8 @@ from cuetrail.dream.context import Night, Work
 from cuetrail.dream.names import Callings, in_doubt, words_of
 from cuetrail.dream.word_matcher import Dictionary
 from cuetrail.formulas import mention_weight
-from cuetrail.ingest.build import edge_id
 from cuetrail.model import Edge, Mention, PassReport
+from cuetrail.model.ids import derived_edge_id
 from cuetrail.model.lifecycle import SEMANTIC
 from cuetrail.store.dream_port import Atom, Book, Brief, Row, Writes
 
@@ -135,7 +135,7 @@ def _is_own(atom: Atom, node: Brief) -> bool:
 
 
 def _edge_id(atom: str, node: str) -> str:
-    return edge_id(NAME, atom, node)
+    return derived_edge_id(NAME, atom, node)
 
 
 def _edge(atom: str, node: str, weight: float, now: int) -> Edge:

@@ -19,10 +19,10 @@ from dataclasses import dataclass, replace
 
 from cuetrail.dream.context import Night, Work
 from cuetrail.dream.summaries import called, sampled
-from cuetrail.ingest.build import edge_id
+from cuetrail.formulas import DAY
 from cuetrail.model import DERIVED, Edge, Node, PassReport, Where
-from cuetrail.model.lifecycle import DAY
-from cuetrail.store.dream_port import Book, Row, Writes, hashed, named, numbered
+from cuetrail.model.ids import derived_edge_id, dream_id, dream_number, ledger_hash
+from cuetrail.store.dream_port import Book, Row, Writes
 from cuetrail.store.edge_query import StepQuery, Ties
 
 NAME = "storylines"
@@ -69,7 +69,7 @@ def _heal(work: Work) -> None:
                 writes.drop.append((Book.PLACED, placed))
                 source = work.memory.nodes([placed.first]).get(placed.first)
                 if source is not None:
-                    writes.batch.remove_edges.append(edge_id(PART_OF, source.id, story_id(placed.second)))
+                    writes.batch.remove_edges.append(derived_edge_id(PART_OF, source.id, story_id(placed.second)))
         work.save(writes)
     stories = work.memory.all(Book.STORY)
     present = work.night.store.get(work.night.scope, [story_id(row.first) for row in stories])
@@ -239,7 +239,7 @@ def _begin(work: Work, anchor: int) -> None:
         if not _is_enough(rows) or any(low < one.row.third and one.start < high for one in others):
             continue
         work.read += len(rows)
-        number = hashed(f"{brief.id}\n{sources[rows[0].first].id}")
+        number = ledger_hash(f"{brief.id}\n{sources[rows[0].first].id}")
         node = Node(story_id(number), KIND, created=work.night.now)
         if work.night.store.is_forgotten(work.night.scope, [node]):
             continue
@@ -330,13 +330,13 @@ def texts_of(work: Work, sources: Sequence[int]) -> list[str]:
 
 def story_id(number: int) -> str:
     """The id of a storyline."""
-    return named(KIND, number)
+    return dream_id(KIND, number)
 
 
 def number_of(id_: str) -> int | None:
     """The number of the storyline with this id; None if it is none's."""
-    return numbered(KIND, id_)
+    return dream_number(KIND, id_)
 
 
 def _edge(kind: str, src: str, dst: str, now: int) -> Edge:
-    return Edge(edge_id(kind, src, dst), src, dst, kind, WEIGHT, via=VIA, created=now, updated=now)
+    return Edge(derived_edge_id(kind, src, dst), src, dst, kind, WEIGHT, via=VIA, created=now, updated=now)

@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
+from cuetrail.formulas import DAY
 from cuetrail.text.dates import MONTHS
 
-DAY = 86_400_000
 # What happened is often told a little later: half as near after so many days, the fewer the shorter the span is.
 LEAST_DRIFT, MOST_DRIFT = 1 * DAY, 14 * DAY
 # Of more times than this a cue is not about any.

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from cuetrail.formulas import DAY
 from cuetrail.model import Node
-from cuetrail.recall.anchor.dates import DAY
 from cuetrail.recall.anchor.names import spaced
 from cuetrail.recall.weights import is_in_note
 

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cuetrail.formulas import HOUR, UNKNOWN_DISTANCE, blend, final_score, freshness, gravity, shares
+from cuetrail.formulas import DAY, HOUR, UNKNOWN_DISTANCE, blend, final_score, freshness, gravity, shares
 from cuetrail.model import Activation, Foothold, Hit, Label, Node, Walked, hop_dict
 from cuetrail.model.fast_dataclass import maker
-from cuetrail.model.lifecycle import DAY, SEMANTIC
+from cuetrail.model.lifecycle import SEMANTIC
 from cuetrail.recall.anchor.seeds import Seeding
 from cuetrail.recall.anchor.text_and_vector import Anchor, Anchored, Ask, echoing
 from cuetrail.recall.spread.activation import Activated, merge
 from cuetrail.recall.spread.tags_and_edges import Reached, labels_of
-from cuetrail.text.analyser import searched
+from cuetrail.text.analyser import searchable_text
 from cuetrail.text.normalise import sanitize_query
 
 _hit = maker(Hit)
@@ -148,7 +148,7 @@ def words_in(node: Node, words: Mapping[str, str]) -> list[str]:
     >>> words_in(Node("a", text="Two receivers failed."), beginnings(["receiver", "failing", "frost", "ceiver"]))
     ['receiver', 'failing']
     """
-    said = searched(node).lower()
+    said = searchable_text(node.name, node.aliases, node.text).lower()
     return [word for word, start in words.items() if start in said and _begins_a_word(start, said)]
 
 

@@ -20,9 +20,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cuetrail.errors import EmbedderError
-from cuetrail.formulas import fused
+from cuetrail.formulas import DAY, fused
 from cuetrail.model import Hit, Hop, Node, hop_dict
-from cuetrail.recall.anchor.dates import DAY
 from cuetrail.recall.anchor.names import spaced, spelt
 from cuetrail.recall.anchor.text_and_vector import Anchor, Anchored, Ask, echoing
 from cuetrail.recall.anchor.trail import Finds, softened

@@ -10,13 +10,9 @@ from cuetrail.errors import MemoryError_
 from cuetrail.formulas import shares
 from cuetrail.model import Activation, Fact, Foothold, Label, Node, Rank, Walked, WalkQuery
 from cuetrail.model.fast_dataclass import maker
-from cuetrail.model.path_tags import FORMAT_TAGS, PROJECT_PREFIX
 from cuetrail.recall.anchor.seeds import Chooser, Seeding, query_tags
 from cuetrail.recall.anchor.text_and_vector import Anchor, Anchored, Ask
 from cuetrail.recall.spread.activation import Flow, activate, merge
-
-# Tags and buckets that say nothing of what is in them.
-GENERIC = frozenset({"core", "misc", "general", "other", "unknown", "inbox", "pending", "notebook"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +91,6 @@ def labels_of(node: Node) -> list[Label]:
     labels = [_tag(tag.name) for tag in node.tag_details if tag.origin != "temporal"]
     labels += [_bucket(bucket) for bucket in node.buckets]
     return labels if len(set(labels)) == len(labels) else list(dict.fromkeys(labels))
-
-
-def is_topic(tag: str) -> bool:
-    """Whether a tag says what something is about, not only where it stands or what it is.
-
-    >>> [tag for tag in ("radio", "inbox", "doc", "project:masts") if is_topic(tag)]
-    ['radio']
-    """
-    return tag not in GENERIC and tag not in FORMAT_TAGS and not tag.startswith(PROJECT_PREFIX)
 
 
 # The same labels are asked for again and again.

@@ -10,13 +10,13 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cuetrail.model import Foothold, Node, WalkQuery
+from cuetrail.model import UNKNOWN_WEIGHT, Foothold, Node, WalkQuery
+from cuetrail.model.tags import is_topic
 from cuetrail.recall.anchor.name_lookup import carriers
 from cuetrail.recall.anchor.names import forms_of, holders, names_said, says, spaced
 from cuetrail.recall.anchor.text_and_vector import Ask
 from cuetrail.recall.anchor.trail import Finds
-from cuetrail.recall.spread.tags_and_edges import is_topic, labels_of
-from cuetrail.recall.spread.traversal import UNKNOWN_WEIGHT
+from cuetrail.recall.spread.tags_and_edges import labels_of
 from cuetrail.store.edge_query import StepQuery, Ties
 
 # A name that more memories carry leads to none of them.

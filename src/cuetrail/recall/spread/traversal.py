@@ -12,14 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from cuetrail.model import Direction, Node, Scope, Where, node_dict
+from cuetrail.model import UNKNOWN_WEIGHT, Direction, Node, Scope, Where, node_dict
 from cuetrail.store.edge_query import StepQuery, Ties
 from cuetrail.store.ports import Store
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-UNKNOWN_WEIGHT = 0.01
 # Of a hub so many of its strongest edges are followed, or more where more nodes are asked for.
 EACH = 1_000
 # A walk looks at the edges of so many nodes, those with the most to pass on first.

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from cuetrail.errors import InputError, ReadError
 from cuetrail.model import Edge, Node, TextQuery, Where
+from cuetrail.model.ids import digest, stated_edge_id
 from cuetrail.serve.tool import Answer, Schema, Tool
 from cuetrail.store.edge_query import StepQuery, Ties
 from cuetrail.store.ports import Batch
 from cuetrail.store.shared.tombstones import said_by
-from cuetrail.text.normalise import clean, digest, link_id, norm_name
+from cuetrail.text.normalise import clean, norm_name
 from cuetrail.text.timestamps import now_ms
 from cuetrail.transfer.formats.common import KINDS, OBSERVATION_WEIGHT, RELATION_WEIGHT, STRUCTURE, is_placeholder
 from cuetrail.transfer.formats.mcp_memory import FORMAT, entity_id, kind_of, observation_id, relation_id
@@ -190,7 +191,7 @@ def _keep(memory: Memory, nodes: Sequence[Node], now: int) -> None:
     """Remember nodes, also what was deleted before: to state it again is to want it again."""
     memory.add_many(nodes, allow_again=True, now=now)
     ties = [(atom.id, str(atom.props["of"]), "observation") for atom in nodes if "of" in atom.props]
-    _join(memory, [_edge(link_id(*tie), *tie, OBSERVATION_WEIGHT, now) for tie in ties])
+    _join(memory, [_edge(stated_edge_id(*tie), *tie, OBSERVATION_WEIGHT, now) for tie in ties])
 
 
 def _edge(id_: str, src: str, dst: str, kind: str, weight: float, now: int, type_: str | None = None) -> Edge:

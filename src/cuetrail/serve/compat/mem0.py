@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from cuetrail.errors import InputError, NotFound
 from cuetrail.model import Budget, Node, TextQuery, Where
+from cuetrail.model.ids import digest
+from cuetrail.model.tags import norm_buckets
 from cuetrail.serve.compat.mcp_memory import drop
 from cuetrail.serve.tool import plain
-from cuetrail.text.normalise import digest, norm_buckets
 from cuetrail.text.timestamps import milliseconds
 from cuetrail.transfer.formats.common import to_iso, to_ms
 from cuetrail.transfer.formats.mem0 import FORMAT, WHOSE

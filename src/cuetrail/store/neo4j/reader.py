@@ -6,7 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cuetrail.model import Edge, Link, Neighbour, Neighbourhood, Node, Scope, Stats, Version
+from cuetrail.model import UNKNOWN_WEIGHT, Edge, Link, Neighbour, Neighbourhood, Node, Scope, Stats, Version
+from cuetrail.model.ids import fingerprint
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.ids import Found, Ids, short, uid
@@ -14,14 +15,13 @@ from cuetrail.store.neo4j.schema import NAME_INDEX, VERSION
 from cuetrail.store.ports import Alike
 from cuetrail.store.shared.ids import first_named, words_of
 from cuetrail.store.shared.tombstones import TELLING, said_by
-from cuetrail.text.normalise import fingerprint, storable
+from cuetrail.text.normalise import storable
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
 
 # The ends of an edge or a fact: what a name needs.
 ENDS = "a.key, a.id, a.part, b.key, b.id, b.part"
-UNKNOWN_WEIGHT = 0.01
 # Whether what belongs to a node is of one of these places. Said without the sum, a server that planned while it had
 # few records reads all there is in the places for each node, by the index on their part, and keeps to that for a while.
 # For the same reason what is at the other end of an edge is not said to be a CueNode, which it is: else that server

@@ -19,7 +19,7 @@ from cuetrail.model import DERIVED, NEWBORN, Edge, Fact, Life, Node, Tag
 from cuetrail.store.neo4j.ids import short, uid
 from cuetrail.store.relationship_query import edge_words, meaning_of
 from cuetrail.store.shared.fact_validity import ACTIVE, until
-from cuetrail.text.analyser import searched, terms_of
+from cuetrail.text.analyser import searchable_text, terms_of
 
 Props = dict[str, Any]
 
@@ -102,7 +102,7 @@ def node_props(node: Node, key: int, part: int) -> Props:
         "valid_until": node.valid_until,
         "silent": True if is_silent(node) else None,
         "check": check_sum(node),
-        "body": " ".join(terms_of(searched(node))),
+        "body": " ".join(terms_of(searchable_text(node.name, node.aliases, node.text))),
         "marks": marks(node, key, part),
         "moment": moment(node.at),
     }

@@ -12,9 +12,10 @@ from typing import TypeVar
 
 from cuetrail.formulas import source_weight
 from cuetrail.model import Fact
+from cuetrail.model.ids import fact_id
 from cuetrail.store.shared.fact_timeline import Statement, as_stated, key_of, statements, stretches, weight, written
 from cuetrail.store.shared.fact_validity import ACTIVE, CERTAIN, Stated, Verdict, begins, holds, until, value_of
-from cuetrail.text.normalise import fact_id, norm_name
+from cuetrail.text.normalise import norm_name
 
 H = TypeVar("H", bound=Hashable)
 Settled = tuple[list[tuple[Fact, H | None]], dict[H, Fact | None]]

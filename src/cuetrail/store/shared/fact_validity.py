@@ -13,7 +13,8 @@ from typing import Literal
 
 from cuetrail.errors import InputError, NotFound
 from cuetrail.model import Fact, FactStatus
-from cuetrail.text.normalise import digest, fact_id, norm_name
+from cuetrail.model.ids import fact_id, past_fact_id
+from cuetrail.text.normalise import norm_name
 
 ACTIVE: tuple[FactStatus, ...] = ("staged", "confirmed")
 ENDED: tuple[FactStatus, ...] = ("superseded", "retracted")
@@ -141,4 +142,4 @@ def value_of(fact: Fact) -> Hashable:
 
 def past_id(fact: Fact) -> str:
     """The id of a fact that ended, when the same is stated anew: the plain one is of what holds."""
-    return digest("past fact", fact.id, str(begins(fact)))
+    return past_fact_id(fact.id, str(begins(fact)))

@@ -25,6 +25,7 @@ from cuetrail.model import (
     Tombstone,
     Version,
 )
+from cuetrail.model.ids import fingerprint
 from cuetrail.store.ports import Alike, Record
 from cuetrail.store.shared.ids import first_named
 from cuetrail.store.shared.tombstones import TELLING, said_by
@@ -32,7 +33,7 @@ from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import CHUNK, chunks, damaged, marks, meta
 from cuetrail.store.sqlite.ids import ids_of
 from cuetrail.store.sqlite.schema import VERSION
-from cuetrail.text.normalise import fingerprint, storable
+from cuetrail.text.normalise import storable
 
 # A file and its chats (`file#id`), as a condition on its path.
 SAME = "(path = ?1 OR (path > ?1 || '#' AND path < ?1 || '$'))"

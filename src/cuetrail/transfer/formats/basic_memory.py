@@ -16,8 +16,10 @@ from typing import Any
 
 from cuetrail.errors import InputError, ReadError
 from cuetrail.model import Edge, FileError, Node
+from cuetrail.model.ids import digest
+from cuetrail.model.tags import make_tags, norm_buckets
 from cuetrail.store.ports import Record
-from cuetrail.text.normalise import clean, digest, make_tags, norm_buckets, norm_name
+from cuetrail.text.normalise import clean, norm_name
 from cuetrail.transfer.formats.common import (
     KINDS,
     LINK_WEIGHT,

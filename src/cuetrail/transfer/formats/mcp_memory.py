@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from cuetrail.model import Edge, FileError, Node
+from cuetrail.model.ids import digest
 from cuetrail.store.ports import Record
-from cuetrail.text.normalise import clean, digest, norm_name
+from cuetrail.text.normalise import clean, norm_name
 from cuetrail.transfer.formats.common import (
     KINDS,
     OBSERVATION_WEIGHT,

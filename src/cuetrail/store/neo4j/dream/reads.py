@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cuetrail.model import DAY, Fact, Scope, Tag
+from cuetrail.model import DATE_ONLY, Fact, Scope, Tag
+from cuetrail.model.ids import ledger_hash
 from cuetrail.model.lifecycle import SEMANTIC
 from cuetrail.store.dream_port import (
     DREAMT,
@@ -21,7 +22,6 @@ from cuetrail.store.dream_port import (
     Saved,
     Slice,
     Writes,
-    hashed,
     unbegun,
 )
 from cuetrail.store.neo4j import rows as made
@@ -177,7 +177,7 @@ class Neo4jDreaming:
     def carriers(self, tags: Collection[int]) -> list[int]:
         """Keys of the atoms here that carry a tag whose name has one of these hashes."""
         names = [str(name) for (name,) in self._rows("MATCH (t:CueTag {part: $part}) RETURN t.name")]
-        uids = [uid(self.part, name) for name in names if hashed(name) in tags]
+        uids = [uid(self.part, name) for name in names if ledger_hash(name) in tags]
         query = (
             "UNWIND $uids AS uid MATCH (t:CueTag {uid: uid})<-[:CUE_TAGGED|CUE_TIMED]-(n)"
             " USING INDEX SEEK t:CueTag(uid)"
@@ -367,7 +367,7 @@ def _atom(node: made.Props) -> Atom:
     tags: tuple[Tag, ...] = whole.tag_details
     noted = whole.props.get("near")
     borrowed = frozenset(noted["tags"]) if isinstance(noted, dict) and "tags" in noted else frozenset[str]()
-    row, is_day = (whole, node["check"]), whole.props.get(DAY) is True
+    row, is_day = (whole, node["check"]), whole.props.get(DATE_ONLY) is True
     return Atom(node["key"], whole.id, whole.text, whole.at, whole.source, tags, borrowed, row, is_day)
 
 

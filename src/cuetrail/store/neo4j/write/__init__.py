@@ -2,5 +2,5 @@
 
 May import: errors, model, store.dream_port, store.neo4j.connection, store.neo4j.facts, store.neo4j.filters,
 store.neo4j.ids, store.neo4j.index, store.neo4j.reader, store.neo4j.rows, store.ports, store.relationship_query,
-store.shared, text.
+store.shared.
 """

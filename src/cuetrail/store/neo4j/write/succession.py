@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from cuetrail.model import Scope
+from cuetrail.model.ids import fact_id, past_fact_id, stated_edge_id
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.facts import writes
 from cuetrail.store.neo4j.facts.ranks import ranked
@@ -18,7 +19,6 @@ from cuetrail.store.neo4j.write.transaction import Write
 from cuetrail.store.neo4j.write.writer import carry_out
 from cuetrail.store.ports import Batch, Written
 from cuetrail.store.shared.fact_validity import ACTIVE
-from cuetrail.text.normalise import digest, fact_id, link_id
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
@@ -111,7 +111,7 @@ def _pass_facts(w: Write, keys: Sequence[int], heirs: Heirs) -> None:
         new = uid(part, new_id)
         if new != was and rows(tx, "MATCH (f:CueFact {uid: $uid}) RETURN 1", uid=new):
             # The successor has it already: here it is stated once more.
-            new_id = digest("past fact", new_id, id_)
+            new_id = past_fact_id(new_id, id_)
             new = uid(part, new_id)
         if subject.key is not None:
             topics[part, subject.key, predicate] = None
@@ -129,8 +129,8 @@ def _pass_edges(tx: Tx, keys: Sequence[int], heirs: Heirs) -> None:
     for was, part, id_, kind, _, *ends in found:
         src, dst = _End(*ends[:2]), _End(*ends[2:])
         new_src, new_dst = heirs.get(src.key, src), heirs.get(dst.key, dst)
-        made = id_ == link_id(str(src.id), str(dst.id), kind)
-        new_id = link_id(str(new_src.id), str(new_dst.id), kind) if made else id_
+        made = id_ == stated_edge_id(str(src.id), str(dst.id), kind)
+        new_id = stated_edge_id(str(new_src.id), str(new_dst.id), kind) if made else id_
         new = uid(part, new_id)
         taken = new != was and rows(tx, _TAKEN, uid=new)
         if (new_src == new_dst and src != dst) or taken:

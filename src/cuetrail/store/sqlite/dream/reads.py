@@ -9,7 +9,8 @@ from functools import partial
 from operator import itemgetter
 from typing import Any
 
-from cuetrail.model import DAY, Fact, Scope, Tag, Where
+from cuetrail.model import DATE_ONLY, Fact, Scope, Tag, Where
+from cuetrail.model.ids import ledger_hash
 from cuetrail.model.lifecycle import SEMANTIC
 from cuetrail.store.dream_port import (
     DREAMT,
@@ -24,7 +25,6 @@ from cuetrail.store.dream_port import (
     Saved,
     Slice,
     Writes,
-    hashed,
     unbegun,
 )
 from cuetrail.store.shared.ids import norms
@@ -185,7 +185,7 @@ class LocalDreaming:
         key, id_, text, at, props, path = row[0], row[2], row[5], row[11], row[14], row[19]
         if props is None:
             return Atom(key, id_, text, at, path, tags, _NONE, row)
-        is_day = f'"{DAY}"' in props and json.loads(props).get(DAY) is True
+        is_day = f'"{DATE_ONLY}"' in props and json.loads(props).get(DATE_ONLY) is True
         return Atom(key, id_, text, at, path, tags, _borrowed(props), row, is_day)
 
     def _tag(self, item: str) -> Tag:
@@ -220,7 +220,7 @@ class LocalDreaming:
         query = f"SELECT n.key FROM node_labels x JOIN nodes n ON n.key = x.key WHERE x.label = ? AND {_ATOMS}"
         with self.db.reading() as db:
             labels = db.execute("SELECT label, name FROM labels WHERE what = 't'")
-            for label in [label for label, name in labels if hashed(name) in tags]:
+            for label in [label for label, name in labels if ledger_hash(name) in tags]:
                 found.update(key for (key,) in db.execute(query, (label, self.part)))
         return sorted(found)
 

@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from cuetrail.model import Scope
+from cuetrail.model import UNKNOWN_WEIGHT, Scope
+from cuetrail.model.ids import fact_id, past_fact_id, stated_edge_id
 from cuetrail.store.ports import Batch, Written
 from cuetrail.store.sqlite import facts
 from cuetrail.store.sqlite.connection import chunks, marks
 from cuetrail.store.sqlite.write import writer
-from cuetrail.text.normalise import digest, fact_id, link_id
 
 
 class _End(NamedTuple):
@@ -86,7 +86,7 @@ def _pass_facts(w: writer.Write, keys: Sequence[int], heirs: Heirs) -> None:
         new_id = fact_id(subject.id, predicate, object_.id, value) if made else id_
         if not _is_free(db, "facts", part, new_id, key):
             # The successor has it already: here it is stated once more.
-            new_id = digest("past fact", new_id, id_)
+            new_id = past_fact_id(new_id, id_)
         topics[part, subject.key, predicate] = None
         update = "UPDATE facts SET id = ?, subject = ?, object = ? WHERE key = ?"
         db.execute(update, (new_id, subject.key, object_.key, key))
@@ -106,12 +106,12 @@ def _pass_edges(db: sqlite3.Connection, keys: Sequence[int], heirs: Heirs) -> No
     for key, part, id_, kind, weight, tags, *ends in found:
         src, dst = _End(*ends[:2]), _End(*ends[2:])
         new_src, new_dst = heirs.get(src.key, src), heirs.get(dst.key, dst)
-        made = id_ == link_id(src.id, dst.id, kind)
-        new_id = link_id(new_src.id, new_dst.id, kind) if made else id_
+        made = id_ == stated_edge_id(src.id, dst.id, kind)
+        new_id = stated_edge_id(new_src.id, new_dst.id, kind) if made else id_
         if (new_src == new_dst and src != dst) or not _is_free(db, "edges", part, new_id, key):
             continue
         db.execute("UPDATE edges SET id = ?, src = ?, dst = ? WHERE key = ?", (new_id, new_src.key, new_dst.key, key))
-        rank = -(writer.UNKNOWN_WEIGHT if weight is None else weight)
+        rank = -(UNKNOWN_WEIGHT if weight is None else weight)
         sides = {(src, dst, new_src, new_dst), (dst, src, new_dst, new_src)}
         for node, other, new_node, new_other in sides:
             _move_side(db, (node, other, new_node, new_other), rank, key, json.loads(tags) if tags else [])

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from cuetrail.errors import GhostWrite, NotFound
-from cuetrail.model import DERIVED, NEWBORN, Edge, Node, Scope
+from cuetrail.model import DERIVED, NEWBORN, UNKNOWN_WEIGHT, Edge, Node, Scope
 from cuetrail.model.lifecycle import corrected
 from cuetrail.store.ports import Batch, Written
 from cuetrail.store.shared.fact_validity import check_whole
@@ -27,7 +27,6 @@ from cuetrail.store.sqlite.index.vector import spaces
 from cuetrail.store.sqlite.reader import nodes_by_key
 from cuetrail.store.sqlite.write import tombstones
 
-UNKNOWN_WEIGHT = 0.01
 # From so many nodes in one transaction on their order matters.
 MANY = 1_000
 _SOURCES_OF = "SELECT DISTINCT source FROM nodes WHERE source IS NOT NULL AND key IN ({})"

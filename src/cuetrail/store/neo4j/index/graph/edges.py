@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from cuetrail.model import Mention, Note
+from cuetrail.model import UNKNOWN_WEIGHT, Mention, Note
 from cuetrail.store.edge_query import Side, Step, StepQuery, Ties
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.filters import condition
 from cuetrail.store.neo4j.ids import Found
-from cuetrail.store.neo4j.reader import AMONG, ENDS, UNKNOWN_WEIGHT, Reader
+from cuetrail.store.neo4j.reader import AMONG, ENDS, Reader
 
 _PATTERNS = {"out": "(o)-[e:CUE_EDGE]->(n)", "in": "(o)<-[e:CUE_EDGE]-(n)"}
 _STEPS = f"""UNWIND $keys AS key MATCH (o:CueNode {{key: key}})

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from cuetrail.model import Scope
+from cuetrail.model import UNKNOWN_WEIGHT, Scope
 from cuetrail.store.expansion import Candidate, Expanded, Level, share_out
 from cuetrail.store.neo4j.connection import rows
 from cuetrail.store.neo4j.filters import condition
 from cuetrail.store.neo4j.ids import FEW, PLACE, PLACES, Found, Ids, asking, closest, short
-from cuetrail.store.neo4j.reader import AMONG, UNKNOWN_WEIGHT
+from cuetrail.store.neo4j.reader import AMONG
 from cuetrail.store.shared.ids import SIGN
 from cuetrail.text.normalise import storable
 

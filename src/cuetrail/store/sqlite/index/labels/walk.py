@@ -15,7 +15,7 @@ from cuetrail.store.sqlite.index.labels.label_search import Candidates, LabelWal
 from cuetrail.store.sqlite.index.text.text_index import TextIndex
 from cuetrail.store.sqlite.index.text.text_search import TextSearch
 from cuetrail.store.sqlite.reader import Reader
-from cuetrail.text.analyser import Terms, searched, terms_of
+from cuetrail.text.analyser import Terms, searchable_text, terms_of
 
 # A few more than wanted are asked for: some of them match a word of the query and are no walkers. Where the query is
 # long, as many as are likely to be needed: to look how many documents have its words takes less than a second round.
@@ -113,7 +113,11 @@ class _Walkers:
 
     def _without(self, words: Terms, pairs: Pairs) -> list[Walked]:
         """Those of these that are no footholds and hold none of the words."""
-        return [walked for walked in self._read(pairs) if not words.any_in(searched(walked.node))]
+        return [
+            walked
+            for walked in self._read(pairs)
+            if not words.any_in(searchable_text(walked.node.name, walked.node.aliases, walked.node.text))
+        ]
 
     def first(self, pairs: Pairs, found: Sequence[Walked] = ()) -> tuple[Walked, ...]:
         """What was found already, and the first of these that are no footholds."""

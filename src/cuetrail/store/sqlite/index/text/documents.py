@@ -14,7 +14,7 @@ from cuetrail.model import DERIVED
 from cuetrail.store.ports import Progress
 from cuetrail.store.sqlite.connection import chunks, marks
 from cuetrail.store.sqlite.rows import label_names
-from cuetrail.text.analyser import body_of
+from cuetrail.text.analyser import searchable_text
 from cuetrail.text.normalise import analysable
 
 WRITER_BYTES = 256_000_000
@@ -147,4 +147,4 @@ def _body(name: str | None, aliases: str | None, text: str) -> str:
     """What of a row is searched; its aliases are JSON."""
     if name is None and aliases is None:
         return text
-    return body_of(name, json.loads(aliases) if aliases else (), text)
+    return searchable_text(name, json.loads(aliases) if aliases else (), text)

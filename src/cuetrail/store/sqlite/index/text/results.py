@@ -11,7 +11,7 @@ from cuetrail.model.fast_dataclass import maker
 from cuetrail.store.sqlite.index.text.text_index import TextIndex
 from cuetrail.store.sqlite.index.text.text_search import Matches, TextSearch
 from cuetrail.store.sqlite.reader import Reader
-from cuetrail.text.analyser import Terms, searched
+from cuetrail.text.analyser import Terms, searchable_text
 
 # Up to so many more nodes than are wanted are read at once, instead of first looking which of them are.
 FEW_MORE = 10
@@ -55,7 +55,8 @@ def _full(texts: TextSearch, matches: Matches, nodes: Mapping[int, Node]) -> set
     if not nodes:
         return texts.holding_all(matches.terms, matches.tied)
     terms = Terms(matches.terms)
-    return {key for key in matches.tied if key in nodes and terms.all_in(searched(nodes[key]))}
+    tied = ((key, nodes[key]) for key in matches.tied if key in nodes)
+    return {key for key, node in tied if terms.all_in(searchable_text(node.name, node.aliases, node.text))}
 
 
 def _with_nodes(rows: list[tuple[float, bool, int, str, int, Found]], reader: Reader) -> list[Found]:

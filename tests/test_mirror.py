@@ -103,7 +103,7 @@ PLACES: list[tuple[Callable[[Path], Path], str]] = [
     (lambda place: place, "choose a folder outside the memory"),
     (lambda place: place / ("n" * 300), "choose another folder"),
     (inside_another_mirror, "lies in the mirror"),
-    (broken_marker, "is not a mark of this cuetrail"),
+    (broken_marker, "is not a marker of this cuetrail"),
 ]
 
 
@@ -378,7 +378,7 @@ def test_trouble_with_a_mirror_is_a_notice_to_ingest_and_an_error_to_forget(memo
     marker.write_text("scribbles")
     for _ in range(2):
         (notice,) = memory.ingest_text("two", source="s").notices
-        assert "is not a mark of this cuetrail" in notice
+        assert "is not a marker of this cuetrail" in notice
         assert notice.endswith(f"It is tried again; `cuetrail mirror {brain} --end` ends that")
     with pytest.raises(MirrorError, match="it is forgotten, but a mirror may still show it"):
         memory.forget("a")

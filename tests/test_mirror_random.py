@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cuetrail import Memory
-from cuetrail.mirror.file_names import folder, stem
+from cuetrail.mirror.file_names import file_stem, folder_name
 from cuetrail.model import Life, Node, Tag
 from tests.mirror_tools import ids, opened, pages
 
@@ -39,7 +39,7 @@ words = st.sampled_from(HOSTILE) | st.text(st.characters(codec="utf-8"), max_siz
 @example(["x" * 300, "x" * 299])
 @example(["\u2764\ufe0f", "\u2764"])
 def test_two_names_never_share_a_folder_on_any_file_system(names: list[str]) -> None:
-    one, other = map(folder, names)
+    one, other = map(folder_name, names)
     assert as_lenient_systems_see_it(one) != as_lenient_systems_see_it(other)
 
 
@@ -51,19 +51,19 @@ def as_lenient_systems_see_it(name: str) -> str:
 
 @given(words)
 def test_the_name_of_a_folder_is_taken_everywhere(name: str) -> None:
-    safe = folder(name)
+    safe = folder_name(name)
     assert len(safe.encode()) <= 100
     assert not set(safe) & set('<>:"/\\|?*\x7f')
     assert not any(unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp", "Zs") for char in safe)
     assert not safe.endswith((".", " "))
-    assert folder(name) == safe
+    assert folder_name(name) == safe
     if "~" not in safe:
         assert unquote(safe) == name
 
 
 @given(words)
 def test_the_name_of_a_bundle_is_plain(source: str) -> None:
-    name = stem(source)
+    name = file_stem(source)
     assert name.isascii()
     assert name == name.lower()
     assert len(name) <= 64 + 9
@@ -153,7 +153,7 @@ def expected(held: dict[str, Node], every: bool) -> dict[str, list[str]]:
         bucket = node.buckets[0] if node.buckets else "general"
         telling = [tag for tag in node.tags if tag not in (bucket, "inbox")] or ["_untagged"]
         for tag in telling if every else telling[:1]:
-            path = f"@{folder(bucket)}/#{folder(tag)}/{stem(node.source)}.md"
+            path = f"@{folder_name(bucket)}/#{folder_name(tag)}/{file_stem(node.source)}.md"
             bundles.setdefault(path, []).append(node)
     return {
         path: [node.id for node in sorted(atoms, key=lambda node: (node.seq, node.at, node.id))]

@@ -24,7 +24,7 @@ from cuetrail.ingest.pipeline import Options, Writer, ingest_documents, ingest_p
 from cuetrail.ingest.readers import read as read_bytes
 from cuetrail.ingest.readers import read_string
 from cuetrail.ingest.watch import watch_path
-from cuetrail.mirror import MirrorReport, Placement, end, follow, kept, mirror, sync
+from cuetrail.mirror import MirrorReport, Placement, registered, sync, sync_and_register, sync_registered, unregister
 from cuetrail.model import DreamReport, Edge, Finding, IngestReport, Node, Note, Provenance, Retention, Scope
 from cuetrail.recall.narrative_cache import Answers
 from cuetrail.store.ports import Batch, Progress, Store, Written
@@ -356,7 +356,7 @@ class Memory(Correcting):
     def _taken_in(self, notices: tuple[str, ...], progress: Progress | None) -> tuple[str, ...]:
         """Bring indexes and mirrors up to date with what was taken in; the notices, with what there is to say of it."""
         self.store.refresh(progress)
-        done = follow(self.store, self.scope, self._home, progress)
+        done = sync_registered(self.store, self.scope, self._home, progress)
         return self._noticed((*notices, *done.problems, *done.ended))
 
     @property
@@ -469,16 +469,16 @@ class Memory(Correcting):
         place, home = Path(directory), self._home
         if dry_run:
             return sync(self.store, self.scope, place, placement, memory=home, dry_run=True, progress=progress)
-        return mirror(self.store, self.scope, place, placement, memory=home, keep=follow, progress=progress)
+        return sync_and_register(self.store, self.scope, place, placement, memory=home, keep=follow, progress=progress)
 
     @checked
     def end_mirror(self, directory: str | Path) -> str:
         """No longer keep a mirror in step, also one that is away; the folder, which stays as it is, comes back."""
-        return str(end(self.store, self.scope, Path(directory), self._home))
+        return str(unregister(self.store, self.scope, Path(directory), self._home))
 
     def mirrors(self) -> list[str]:
         """The folders that are kept in step for this user, also those that are away."""
-        known = kept(self.store, self._home).items()
+        known = registered(self.store, self._home).items()
         return [str(place) for place, one in known if one.state == "kept" and one.is_for(self.scope, ())]
 
     @checked

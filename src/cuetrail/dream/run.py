@@ -32,7 +32,7 @@ from cuetrail.dream.passes import (
 )
 from cuetrail.dream.reconcile import adopt
 from cuetrail.errors import InputError
-from cuetrail.mirror import follow
+from cuetrail.mirror import sync_registered
 from cuetrail.model import DreamReport, PassReport, Scope
 
 PASSES: tuple[Pass, ...] = (
@@ -119,7 +119,11 @@ def _mirrored(night: Night, places: Sequence[Scope], dry_run: bool) -> list[Pass
     """Bring the mirrors of these users in step; no report where nobody keeps one."""
     start = time.perf_counter()
     whose = dict.fromkeys(replace(place, teams=(), share=None) for place in places) if night.home else {}
-    done = [follow(night.store, scope, night.home, night.progress, dry_run=dry_run) for scope in whose if night.home]
+    done = [
+        sync_registered(night.store, scope, night.home, night.progress, dry_run=dry_run)
+        for scope in whose
+        if night.home
+    ]
     reports = [report for one in done for report in one.reports]
     problems = tuple(problem for one in done for problem in (*one.problems, *one.ended))
     if not reports and not problems:

@@ -1,4 +1,4 @@
-"""Which atoms go into which file, and how they look there."""
+"""Decides which atoms go into which file, and renders them as Markdown."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from dataclasses import dataclass
 
 import xxhash
 
-from cuetrail.mirror.file_names import UNSOURCED, file_name, folders, stem
+from cuetrail.mirror.file_names import UNSOURCED, file_name, file_stem, folder_paths
 from cuetrail.store.ports import Placed, Said
 from cuetrail.text.normalise import snippet
 
-# Changes with anything that changes how a page looks, so that pages of an older cuetrail are made anew.
+# Increase it when the rendering changes: pages of an older version are then written again.
 LAYOUT = 1
 ATOMS_PER_PAGE = 100
 RULE = "\n\n---\n\n"
-# What in a text would pass for the heading of an atom, or for the rule between two.
-_OURS = re.compile(r"(?m)(?:^|(?<=\r))(?=## \[|---[ \t]*\r?$)")
+# Lines of a text that look like the heading of an atom, or like the rule between two atoms.
+_OWN_MARKUP = re.compile(r"(?m)(?:^|(?<=\r))(?=## \[|---[ \t]*\r?$)")
 _ESCAPE = r"\\"
 _HEADING = re.compile(r"\A\s*#{1,6}[ \t]+")
-_TELLING = 200
+_SNIPPET_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One file of the mirror: the engine's numbers of its atoms, in order. `check` is another when one of them is."""
+    """One file of the mirror. `keys` are the engine's row numbers of its atoms, `check` is a checksum over them."""
 
     path: str
     stem: str
@@ -36,52 +36,52 @@ class Page:
 
 
 def pages(placed: Iterable[Placed], titles: Mapping[str, str], every: bool) -> Iterator[Page]:
-    """The pages of whole bundles. `titles` says by their stems what they are called inside."""
-    # 16 bytes an atom: of a file with a million of them no text is held here.
+    """Yields the pages of whole bundles. `titles` maps a file stem to the title of its pages."""
+    # Only 16 bytes are held per atom, and no text, so that a file may have a million atoms.
     bundles: dict[tuple[str, str], tuple[array[int], array[int]]] = {}
-    here: tuple[object, ...] = ()
+    previous: tuple[object, ...] = ()
     for atom in placed:
-        # Neighbours in a file mostly have the same labels, so where they belong is worked out once.
-        if (where := atom[1:4]) != here:
-            here, name = where, stem(atom.source)
-            under = folders(atom.tags, atom.buckets, every)
-            into = [bundles.setdefault((folder, name), (array("q"), array("Q"))) for folder in under]
-        for keys, checks in into:
+        # Neighbours in a file mostly have the same labels, so their folders are computed once.
+        if (labels := atom[1:4]) != previous:
+            previous, name = labels, file_stem(atom.source)
+            under = folder_paths(atom.tags, atom.buckets, every)
+            targets = [bundles.setdefault((folder, name), (array("q"), array("Q"))) for folder in under]
+        for keys, checks in targets:
             keys.append(atom.key)
             checks.append(atom.check)
     for (above, name), (keys, checks) in sorted(bundles.items()):
         starts = range(0, len(keys), ATOMS_PER_PAGE)
         for part, start in enumerate(starts, 1):
             title = titles[name] if len(starts) == 1 else f"{titles[name]}, part {part}"
-            said = checks[start : start + ATOMS_PER_PAGE].tobytes() + f"{LAYOUT} {title}".encode()
+            content = checks[start : start + ATOMS_PER_PAGE].tobytes() + f"{LAYOUT} {title}".encode()
             path = f"{above}/{file_name(name, part, len(starts))}"
-            yield Page(path, name, title, keys[start : start + ATOMS_PER_PAGE], xxhash.xxh3_64_hexdigest(said))
+            yield Page(path, name, title, keys[start : start + ATOMS_PER_PAGE], xxhash.xxh3_64_hexdigest(content))
 
 
-def title_of(sources: Sequence[str | None]) -> str:
-    """What stands above the atoms of a bundle: the path of the file, or of those that share its name and hash."""
+def page_title(sources: Sequence[str | None]) -> str:
+    """Returns the title of a bundle: the path of its source, or of all sources with the same file stem."""
     return ", ".join(_one_line(UNSOURCED if source is None else source) for source in sources)
 
 
-def rendered(title: str, atoms: Iterable[Said]) -> bytes:
-    """A page: a heading with id and snippet above each atom, a rule between two."""
+def render_page(title: str, atoms: Iterable[Said]) -> bytes:
+    """Returns a page as Markdown: a heading with id and snippet above each atom, a rule between two."""
     return f"# {title}\n\n{RULE.join(map(_section, atoms))}\n".encode()
 
 
 def _section(atom: Said) -> str:
     text = atom.text.strip("\n")
-    said = f"{atom.name}\n\n{text}" if atom.name and text else text or atom.name or ""
-    heading = f"## [{_one_line(atom.id)}] {_begin(_HEADING.sub('', text or said))}".rstrip()
-    if "## [" in said or "---" in said:
-        # An atom must not be able to pass for two.
-        said = _OURS.sub(_ESCAPE, said)
-    return f"{heading}\n\n{said}" if said else heading
+    body = f"{atom.name}\n\n{text}" if atom.name and text else text or atom.name or ""
+    heading = f"## [{_one_line(atom.id)}] {_snippet(_HEADING.sub('', text or body))}".rstrip()
+    if "## [" in body or "---" in body:
+        # Escape it: one atom must not look like two.
+        body = _OWN_MARKUP.sub(_ESCAPE, body)
+    return f"{heading}\n\n{body}" if body else heading
 
 
-def _begin(text: str) -> str:
-    """The snippet of a text. Mostly its first characters tell, and looking at all of them takes ten times as long."""
-    first = snippet(text[:_TELLING])
-    return first if first.endswith("…") or len(text) <= _TELLING else snippet(text)
+def _snippet(text: str) -> str:
+    """Returns the snippet of a text. Looks at the first characters only where they suffice: ten times faster."""
+    first = snippet(text[:_SNIPPET_CHARS])
+    return first if first.endswith("…") or len(text) <= _SNIPPET_CHARS else snippet(text)
 
 
 def _one_line(text: str) -> str:

@@ -1,12 +1,12 @@
-"""Putting a new mirror in the place of the old one, so that whoever reads it meanwhile has the one or the other.
+"""Replaces an old mirror by a new one atomically: a reader sees the old one or the new one.
 
-What changes is built beside the mirror first. Then the smallest folder that holds every change is made ready, with
-hard links to the files that stay, and takes the place of the old one in a single step of the file system. A single
-file needs no folder. Killed before that step, the mirror is the old one; killed after it, the new one.
+Changed files are first written beside the mirror. Then the smallest folder that holds all changes is completed with
+hard links to the unchanged files, and exchanged with the old folder in one step of the file system. A single file
+needs no folder. If the process is killed before that step, the mirror is the old one; after it, the new one.
 
-Where the system cannot exchange two folders (Windows, some network drives), and where other programs keep things in
-the mirror (.git, .obsidian), each file is replaced by itself: none is ever missing or half written, but old and new
-files stand side by side for a moment.
+Where the system cannot exchange two folders (Windows, some network drives), and where other programs keep files in
+the mirror (.git, .obsidian), each file is replaced separately: none is ever missing or half written, but for a moment
+there are old and new files side by side.
 """
 
 from __future__ import annotations
@@ -27,37 +27,39 @@ from pathlib import Path
 from types import TracebackType
 
 from cuetrail.files import MIRROR_MARKER
-from cuetrail.mirror.location import INSIDE, OWN, File
+from cuetrail.mirror.location import INNER_WORK
+from cuetrail.mirror.manifest import MANIFEST, PageFile
 
-# Who has just opened a folder must not find it emptied before it has read what is in it. Where the system tells who has
-# one open, they are waited for; not for ever, because what was forgotten may be in it.
+# A process that has just opened a folder must be able to read it before it is emptied. Where the system shows which
+# folders are open, we wait for them to close; not for long, because the folder may hold forgotten text.
 GRACE_SECONDS, PATIENCE_SECONDS = 0.05, 3.0
 _PROCESSES = Path("/proc")
 FULL = (errno.ENOSPC, errno.EDQUOT)
 _AT_FDCWD, _EXCHANGE = -100, 2
+_OWN_FILES = (MIRROR_MARKER, MANIFEST, INNER_WORK)
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Paths below the mirror: those staged in the work folder, those to be removed, those that stay as they are."""
+    """Relative paths: `staged` in the work folder, to be `removed`, and those that stay `unchanged`."""
 
     staged: Sequence[str]
     removed: Sequence[str]
-    stays: Sequence[str]
+    unchanged: Sequence[str]
 
 
 class Work:
-    """Where the next mirror is built: beside the present one, on its disk. It is made when first used.
+    """The work folder of a sync, beside the mirror and on its disk. It is made when first used.
 
-    Use it as a context manager: nothing is left at the end.
+    A context manager: it removes the work folder at the end.
     """
 
-    def __init__(self, place: Path, memory: Path) -> None:
-        name = hashlib.md5(f"{memory}\0{place}".encode(), usedforsecurity=False).hexdigest()[:12]
-        self.place = place
+    def __init__(self, mirror: Path, memory: Path) -> None:
+        name = hashlib.md5(f"{memory}\0{mirror}".encode(), usedforsecurity=False).hexdigest()[:12]
+        self.mirror = mirror
         self.folder: Path | None = None
-        self._folders = (place.parent / f"{MIRROR_MARKER}-{name}", place / INSIDE)
-        self._probe = place / f"{MIRROR_MARKER}.probe"
+        self._folders = (mirror.parent / f"{MIRROR_MARKER}-{name}", mirror / INNER_WORK)
+        self._probe = mirror / f"{MIRROR_MARKER}.probe"
         self._made_folders: set[str] = set()
 
     def __enter__(self) -> Work:
@@ -67,15 +69,15 @@ class Work:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self.folder is not None:
-            # After an error that one counts; what cannot be removed now is swept by the next sync.
+            # Do not hide an earlier error; the next sync removes the remains.
             shutil.rmtree(self.folder, ignore_errors=error is not None)
 
     def is_left(self) -> bool:
-        """Whether a sync that was killed, or could not clean up, left something."""
+        """True if a killed or failed sync left files behind."""
         return any(folder.exists() for folder in self._folders)
 
     def sweep(self) -> None:
-        """Remove what a sync that was killed left."""
+        """Removes the files that a killed sync left behind."""
         for folder in self._folders:
             if folder.exists():
                 shutil.rmtree(folder)
@@ -83,63 +85,63 @@ class Work:
 
     @property
     def new(self) -> Path:
-        """The folder of the next mirror; `old` beside it takes what it replaces."""
+        """The folder of the next mirror. `old` beside it receives the replaced files."""
         if self.folder is None:
-            self.folder = self._made()
+            self.folder = self._make_folder()
         return self.folder / "new"
 
     @property
     def old(self) -> Path:
         return self.new.with_name("old")
 
-    def stage(self, path: str, data: bytes) -> File:
-        """Write a page of the next mirror."""
+    def stage(self, path: str, data: bytes) -> PageFile:
+        """Writes a page of the next mirror; returns its size and time."""
         above = posixpath.dirname(path)
         if above not in self._made_folders:
             (self.new / above).mkdir(parents=True, exist_ok=True)
             self._made_folders.add(above)
-        # Half the time of the same by way of pathlib, and there may be many thousand.
+        # Twice as fast as pathlib, and there may be many thousands.
         with open(f"{self.new}/{path}", "wb") as file:  # noqa: PTH123
             file.write(data)
             file.flush()
-            looks = os.fstat(file.fileno())
-        return File(looks.st_size, looks.st_mtime_ns)
+            status = os.fstat(file.fileno())
+        return PageFile(status.st_size, status.st_mtime_ns)
 
-    def _made(self) -> Path:
+    def _make_folder(self) -> Path:
         beside, inside = self._folders
         try:
             (beside / "new").mkdir(parents=True)
-            if self.place.is_dir():
-                # Another disk, or one without hard links, is found out before anything depends on it.
+            if self.mirror.is_dir():
+                # Test for another disk, or one without hard links, before anything depends on it.
                 (beside / "probe").touch()
                 os.link(beside / "probe", self._probe)
                 self._probe.unlink()
             return beside
         except OSError:
             shutil.rmtree(beside, ignore_errors=True)
-            if not self.place.is_dir():
+            if not self.mirror.is_dir():
                 raise
         (inside / "new").mkdir(parents=True)
         return inside
 
 
 def publish(work: Work, change: Change, own: Mapping[str, bytes]) -> None:
-    """Make a change visible. `own` are the hidden files in which a mirror says what it is; it is never without them."""
-    place = work.place
-    if not place.is_dir() or not any(place.iterdir()):
+    """Makes a change visible. `own` are the marker and the manifest; a mirror always has a marker."""
+    mirror = work.mirror
+    if not mirror.is_dir() or not any(mirror.iterdir()):
         _write(work.new, own)
-        _become(work.new, place)
+        _move_into_place(work.new, mirror)
         return
-    if not (place / MIRROR_MARKER).exists():
-        _put(work, own)
+    if not (mirror / MIRROR_MARKER).exists():
+        _replace_own(work, own)
     if change.staged or change.removed:
-        unit = _smallest(place, [*change.staged, *change.removed])
+        unit = _common_folder(mirror, [*change.staged, *change.removed])
         if not unit:
             _write(work.new, own)
-        if not (_may_exchange(place, unit) and _exchanged(work, unit, change.stays)):
-            _one_by_one(work, change)
-        _prune(place, change.removed)
-    _put(work, own)
+        if not (_may_exchange(mirror, unit) and _exchange_unit(work, unit, change.unchanged)):
+            _replace_one_by_one(work, change)
+        _prune(mirror, change.removed)
+    _replace_own(work, own)
 
 
 def _write(folder: Path, own: Mapping[str, bytes]) -> None:
@@ -147,27 +149,27 @@ def _write(folder: Path, own: Mapping[str, bytes]) -> None:
         (folder / name).write_bytes(data)
 
 
-def _put(work: Work, own: Mapping[str, bytes]) -> None:
-    """Replace those of our own files in the mirror that say something else."""
+def _replace_own(work: Work, own: Mapping[str, bytes]) -> None:
+    """Replaces the marker and the manifest where their content changed."""
     for name, data in own.items():
-        file = work.place / name
+        file = work.mirror / name
         if not file.exists() or file.read_bytes() != data:
             new = work.new.with_name(name)
             new.write_bytes(data)
             new.replace(file)
 
 
-def _become(new: Path, place: Path) -> None:
-    """The first mirror of a folder that is not there or empty. Raises OSError when something is in it after all."""
-    if sys.platform == "win32" and place.is_dir():
-        place.rmdir()
-    new.replace(place)
+def _move_into_place(new: Path, mirror: Path) -> None:
+    """Moves the first mirror to its folder, which is missing or empty. Raises OSError if it is not empty."""
+    if sys.platform == "win32" and mirror.is_dir():
+        mirror.rmdir()
+    new.replace(mirror)
 
 
-def _smallest(place: Path, paths: Sequence[str]) -> str:
-    """The smallest part of the mirror that holds all of these and has a real folder to lie in; "" is all of it."""
+def _common_folder(mirror: Path, paths: Sequence[str]) -> str:
+    """Returns the deepest path that holds all of these and whose parent is a real folder; "" is the whole mirror."""
     unit = posixpath.commonpath(paths)
-    while unit and not _is_folder((place / unit).parent):
+    while unit and not _is_folder((mirror / unit).parent):
         unit = posixpath.dirname(unit)
     return unit
 
@@ -176,19 +178,19 @@ def _is_folder(path: Path) -> bool:
     return path.is_dir() and not path.is_symlink()
 
 
-def _may_exchange(place: Path, unit: str) -> bool:
-    """Whether this part of the mirror is only ours. A folder that this process stands in is not pulled away either."""
+def _may_exchange(mirror: Path, unit: str) -> bool:
+    """True if only our files are in this part of the mirror, and it is not the current directory of this process."""
     with contextlib.suppress(OSError):
-        if Path.cwd().is_relative_to(place / unit):
+        if Path.cwd().is_relative_to(mirror / unit):
             return False
-    return bool(unit) or not any(e.name.startswith(".") and e.name not in OWN for e in place.iterdir())
+    return bool(unit) or not any(e.name.startswith(".") and e.name not in _OWN_FILES for e in mirror.iterdir())
 
 
-def _exchanged(work: Work, unit: str, stays: Iterable[str]) -> bool:
-    """Replace one part of the mirror in one step; False, and nothing done, where that cannot be."""
-    new, old = work.new / unit, work.place / unit
+def _exchange_unit(work: Work, unit: str, unchanged: Iterable[str]) -> bool:
+    """Replaces one part of the mirror in one step. Returns False, and changes nothing, where that is not possible."""
+    new, old = work.new / unit, work.mirror / unit
     if not _is_folder(old):
-        # One new file or folder, or one file for another.
+        # A new file or folder, or one file replaces another.
         if new.is_file() and old.is_file() and not old.is_symlink():
             new.replace(old)
         elif not os.path.lexists(new):
@@ -199,7 +201,7 @@ def _exchanged(work: Work, unit: str, stays: Iterable[str]) -> bool:
             return exchange(new, old)
         return True
     try:
-        _link(work, [path for path in stays if not unit or path.startswith(unit + "/")])
+        _hard_link(work, [path for path in unchanged if not unit or path.startswith(unit + "/")])
         if not os.path.lexists(new):
             old.replace(work.old)
         else:
@@ -208,86 +210,86 @@ def _exchanged(work: Work, unit: str, stays: Iterable[str]) -> bool:
             if not exchange(new, old):
                 return False
     except OSError as error:
-        # Without room the rest could not be done file by file either; then the old mirror stays.
+        # On a full disk, replacing file by file would fail too; the old mirror stays.
         if error.errno in FULL:
             raise
         return False
-    _let_read(work.new if os.path.lexists(new) else work.old)
+    _wait_for_readers(work.new if os.path.lexists(new) else work.old)
     return True
 
 
-def _let_read(folder: Path) -> None:
-    """Wait until nobody has the folder or one in it open any more, as far as the system lets us see that."""
-    late = time.monotonic() + (PATIENCE_SECONDS if _PROCESSES.is_dir() else 10 * GRACE_SECONDS)
+def _wait_for_readers(folder: Path) -> None:
+    """Waits until no process has the folder or a subfolder open, or until the time limit."""
+    deadline = time.monotonic() + (PATIENCE_SECONDS if _PROCESSES.is_dir() else 10 * GRACE_SECONDS)
     time.sleep(GRACE_SECONDS)
-    while time.monotonic() < late and (_is_open(folder) or not _PROCESSES.is_dir()):
+    while time.monotonic() < deadline and (_is_open(folder) or not _PROCESSES.is_dir()):
         time.sleep(GRACE_SECONDS)
 
 
 def _is_open(folder: Path) -> bool:
-    """Whether a process of this user has the folder, or one in it, open to read. Files in it outlive their names."""
+    """True if a process of this user has the folder or a subfolder open. Open files stay readable without a name."""
     for process in _PROCESSES.iterdir():
         if process.name.isdecimal():
-            # Others' processes do not show what they have open, and any of them may end while it is looked at.
+            # Processes of other users hide their open files, and any process may end meanwhile.
             with contextlib.suppress(OSError), os.scandir(process / "fd") as opened:
-                for one in opened:
+                for descriptor in opened:
                     with contextlib.suppress(OSError):
-                        target = Path(one.path).readlink()
+                        target = Path(descriptor.path).readlink()
                         if target.is_relative_to(folder) and target.is_dir():
                             return True
     return False
 
 
-def _link(work: Work, paths: Iterable[str]) -> None:
-    """Give files that stay a second name in the next mirror: the same file, untouched."""
-    new, place = str(work.new), str(work.place)
+def _hard_link(work: Work, paths: Iterable[str]) -> None:
+    """Links unchanged files into the next mirror."""
+    new, mirror = str(work.new), str(work.mirror)
     for path in paths:
         try:
-            os.link(f"{place}/{path}", f"{new}/{path}")
+            os.link(f"{mirror}/{path}", f"{new}/{path}")
         except FileNotFoundError:
             (work.new / path).parent.mkdir(parents=True, exist_ok=True)
-            os.link(f"{place}/{path}", f"{new}/{path}")
+            os.link(f"{mirror}/{path}", f"{new}/{path}")
 
 
-def _one_by_one(work: Work, change: Change) -> None:
-    """Replace each file by itself: what is new first, what goes last."""
+def _replace_one_by_one(work: Work, change: Change) -> None:
+    """Replaces each file separately: first writes the new ones, then removes the others."""
     for path in change.staged:
-        target = work.place / path
-        for above in reversed(target.relative_to(work.place).parents[:-1]):
-            # A file or a link where a folder must be; to follow it would lead out of the mirror.
-            if os.path.lexists(work.place / above) and not _is_folder(work.place / above):
-                (work.place / above).unlink()
+        target = work.mirror / path
+        for above in reversed(target.relative_to(work.mirror).parents[:-1]):
+            # Remove a file or link where a folder must be; a link could lead out of the mirror.
+            if os.path.lexists(work.mirror / above) and not _is_folder(work.mirror / above):
+                (work.mirror / above).unlink()
         if _is_folder(target):
             shutil.rmtree(target)
         target.parent.mkdir(parents=True, exist_ok=True)
         (work.new / path).replace(target)
     for path in change.removed:
-        target = work.place / path
+        target = work.mirror / path
         if _is_folder(target):
             with contextlib.suppress(OSError):
                 target.rmdir()
         else:
-            # What stood in the way of something new is gone already.
+            # It may be gone already: it stood in the way of a new file.
             with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                 target.unlink()
 
 
-def _prune(place: Path, removed: Iterable[str]) -> None:
-    """Remove the folders that have nothing left in them."""
+def _prune(mirror: Path, removed: Iterable[str]) -> None:
+    """Removes the folders that became empty."""
     for above in sorted({str(p) for path in removed for p in Path(path).parents if p.name}, key=len, reverse=True):
         with contextlib.suppress(OSError):
-            (place / above).rmdir()
+            (mirror / above).rmdir()
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """Let two paths change places in one step; False, and nothing done, where the system cannot."""
+    """Exchanges two paths in one step. Returns False, and changes nothing, where the system cannot."""
     swap = _system_call()
     return swap is not None and swap(os.fsencode(one), os.fsencode(other)) == 0
 
 
 @functools.cache
 def _system_call() -> Callable[[bytes, bytes], int] | None:
-    """What exchanges two names here: Linux and macOS have a call for it."""
+    """Returns the system call that exchanges two paths: Linux and macOS have one."""
     if sys.platform == "win32":
         return None
     library = ctypes.CDLL(None)

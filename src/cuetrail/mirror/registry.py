@@ -1,7 +1,7 @@
-"""The mirrors a memory keeps in step by itself. The memory remembers where they are, so whoever opens it reaches them.
+"""The registry of mirrors: a memory stores where its mirrors are, so that every process that opens it updates them.
 
-That is what makes forgetting hold: a mirror that only its maker knew of would go on showing what was forgotten. So the
-memory knows of a mirror before the first page is written, and of one that is away until its user ends it.
+Forgetting depends on it: a mirror that the memory did not know of would go on showing forgotten text. A mirror is
+therefore registered before its first page is written, and stays registered while it is unreachable.
 """
 
 from __future__ import annotations
@@ -15,80 +15,82 @@ from pathlib import Path
 from typing import Literal
 
 from cuetrail.errors import CuetrailError, InputError
-from cuetrail.mirror.location import Placement, alone, read_mark
+from cuetrail.mirror.marker import Placement, read_marker
 from cuetrail.mirror.publish import Work
-from cuetrail.mirror.update import MirrorReport, sync
+from cuetrail.mirror.update import MirrorReport, sync, sync_lock
 from cuetrail.model import Scope
 from cuetrail.store.ports import Progress, Store
 
-_NAME = "mirror:"
+_PREFIX = "mirror:"
 
-# Kept in step; made for the first time, to be kept or not; deleted, and followed again should it come back.
+# kept: updated automatically; making: its first sync runs, then kept; making once: its only sync runs;
+# deleted: the user deleted the folder; it is kept again if it returns.
 State = Literal["kept", "making", "making once", "deleted"]
 _MAKING: tuple[State, ...] = ("making", "making once")
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """As whom a mirror is kept in step. `device` is the disk it was last seen on."""
+class RegisteredMirror:
+    """The scope a mirror shows, its state, and the disk it was last seen on."""
 
     scope: Scope
     state: State = "kept"
     device: int | None = None
 
     def is_for(self, scope: Scope, teams: Collection[str]) -> bool:
-        """Whether it shows what this user, or one who shares with these teams, has."""
+        """True if the mirror belongs to the scope's user, or to someone who sees one of these teams."""
         shared = self.scope.user == scope.user or bool(set(self.scope.teams) & set(teams))
         return self.scope.tenant == scope.tenant and shared
 
 
 @dataclass(slots=True)
-class Followed:
-    """What was done to the mirrors of a memory; in words, what went wrong with some, and which were found deleted."""
+class SyncOutcome:
+    """The result of updating all mirrors: reports, error messages, and messages about mirrors found deleted."""
 
     reports: list[MirrorReport] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     ended: list[str] = field(default_factory=list)
 
 
-def kept(store: Store, memory: Path) -> dict[Path, Kept]:
-    """The mirrors a memory knows of. A copy of a memory has none: they are the original's."""
+def registered(store: Store, memory: Path) -> dict[Path, RegisteredMirror]:
+    """Returns the registered mirrors by folder. A copy of a memory has none: they belong to the original."""
     found = {}
-    for name, value in sorted(store.kept(_NAME).items()):
-        said = json.loads(value)
-        if said["memory"] == str(memory.resolve()):
-            scope = Scope(said["tenant"], said["user"], tuple(said["teams"]))
-            found[Path(name.removeprefix(_NAME))] = Kept(scope, said.get("state", "kept"), said.get("device"))
+    for name, value in sorted(store.kept(_PREFIX).items()):
+        entry = json.loads(value)
+        if entry["memory"] == str(memory.resolve()):
+            scope = Scope(entry["tenant"], entry["user"], tuple(entry["teams"]))
+            mirror = RegisteredMirror(scope, entry.get("state", "kept"), entry.get("device"))
+            found[Path(name.removeprefix(_PREFIX))] = mirror
     return found
 
 
 def _orphans(store: Store, scope: Scope, memory: Path) -> dict[Path, str]:
-    """The mirrors of this user that the memory kept where it was before it was moved, and that place."""
+    """Returns this user's mirrors that were registered before the memory was moved, with the memory's old address."""
     found = {}
-    for name, value in sorted(store.kept(_NAME).items()):
-        said, place = json.loads(value), Path(name.removeprefix(_NAME))
-        was = said["memory"]
-        if (said["tenant"], said["user"]) != (scope.tenant, scope.user) or was == str(memory.resolve()):
+    for name, value in sorted(store.kept(_PREFIX).items()):
+        entry, folder = json.loads(value), Path(name.removeprefix(_PREFIX))
+        old = entry["memory"]
+        if (entry["tenant"], entry["user"]) != (scope.tenant, scope.user) or old == str(memory.resolve()):
             continue
-        # Where it was not moved but copied, the mirrors are the original's.
-        if not os.path.lexists(was) and (mark := read_mark(place)) is not None and mark.memory == was:
-            found[place] = was
+        # If the old address still exists, this memory is a copy and the mirrors belong to the original.
+        if not os.path.lexists(old) and (marker := read_marker(folder)) is not None and marker.memory == old:
+            found[folder] = old
     return found
 
 
-def _note(store: Store, memory: Path, place: Path, now: Kept | None) -> None:
-    """Remember this of a mirror from now on; None: nothing."""
-    name, value = f"{_NAME}{place}", None
-    if now is not None:
-        scope = now.scope
-        whose = {"tenant": scope.tenant, "user": scope.user, "teams": sorted(scope.teams)}
-        said = {"memory": str(memory.resolve()), **whose, "state": now.state, "device": now.device}
-        value = json.dumps(said, ensure_ascii=False)
+def _register(store: Store, memory: Path, folder: Path, mirror: RegisteredMirror | None) -> None:
+    """Stores the registry entry of a folder; None removes it."""
+    name, value = f"{_PREFIX}{folder}", None
+    if mirror is not None:
+        scope = mirror.scope
+        owner = {"tenant": scope.tenant, "user": scope.user, "teams": sorted(scope.teams)}
+        entry = {"memory": str(memory.resolve()), **owner, "state": mirror.state, "device": mirror.device}
+        value = json.dumps(entry, ensure_ascii=False)
     if store.kept(name).get(name) != value:
         store.keep(name, value)
 
 
-def mirror(
+def sync_and_register(
     store: Store,
     scope: Scope,
     directory: Path,
@@ -98,113 +100,118 @@ def mirror(
     keep: bool,
     progress: Progress | None = None,
 ) -> MirrorReport:
-    """Bring the mirror in a folder in step, as `sync` does, and keep it so from now on; or no longer."""
-    before: dict[Path, Kept | None] = {}
+    """Brings the mirror in a folder up to date, as `sync` does, and registers it; without `keep`, unregisters it."""
+    before: dict[Path, RegisteredMirror | None] = {}
 
-    def begun(place: Path) -> None:
-        before[place] = known = kept(store, memory).get(place)
+    def on_start(folder: Path) -> None:
+        before[folder] = known = registered(store, memory).get(folder)
         if known is None or known.state != "kept":
-            _note(store, memory, place, Kept(scope, "making" if keep else "making once"))
+            _register(store, memory, folder, RegisteredMirror(scope, "making" if keep else "making once"))
 
     try:
-        report = sync(store, scope, directory, placement, memory=memory, progress=progress, begun=begun)
+        report = sync(store, scope, directory, placement, memory=memory, progress=progress, on_start=on_start)
     except BaseException:
-        for place, known in before.items():
-            if not Work(place, memory).is_left():
-                _note(store, memory, place, known)
+        for folder, known in before.items():
+            if not Work(folder, memory).is_left():
+                _register(store, memory, folder, known)
         raise
-    place = Path(report.directory)
-    _note(store, memory, place, Kept(scope, device=_device(place)) if keep else None)
+    folder = Path(report.directory)
+    _register(store, memory, folder, RegisteredMirror(scope, device=_device(folder)) if keep else None)
     return report
 
 
-def end(store: Store, scope: Scope, directory: Path, memory: Path) -> Path:
-    """No longer keep a mirror in step; it stays as it is. Raises InputError for one that is not kept for this user."""
-    place = directory.expanduser().absolute().resolve()
-    known = kept(store, memory).get(place)
+def unregister(store: Store, scope: Scope, directory: Path, memory: Path) -> Path:
+    """Stops updating a mirror and leaves its files. Raises InputError if it is not registered for this user."""
+    folder = directory.expanduser().absolute().resolve()
+    known = registered(store, memory).get(folder)
     if known is None or known.state == "deleted" or not known.is_for(scope, ()):
-        raise InputError(f"{place} is not kept in step: `cuetrail mirror` without a folder names those that are")
-    _note(store, memory, place, None)
-    return place
+        raise InputError(f"{folder} is not kept in step: `cuetrail mirror` without a folder names those that are")
+    _register(store, memory, folder, None)
+    return folder
 
 
-def follow(
+def sync_registered(
     store: Store,
     scope: Scope,
     memory: Path,
     progress: Progress | None = None,
     teams: Collection[str] = (),
     dry_run: bool = False,
-) -> Followed:
-    """Bring the mirrors of this user in step, and those of the others who see what is shared with these teams.
+) -> SyncOutcome:
+    """Brings the registered mirrors of this user up to date, and those of others who see one of these teams.
 
-    One that is away, or cannot be read or written, is a problem each time until it is back or its user ends it. One
-    that was deleted is not made again. Nothing is raised: what a mirror suffers must not undo what was stored. A dry
-    run only reports what would be done to those that are there.
+    A mirror that is missing or cannot be read or written is reported as a problem each time, until it is back or
+    unregistered. A deleted one is not made again. Raises nothing, so that a broken mirror cannot undo a write. A dry
+    run only reports the changes to existing mirrors.
     """
-    done = Followed()
-    for place, known in kept(store, memory).items():
+    outcome = SyncOutcome()
+    for folder, known in registered(store, memory).items():
         if known.is_for(scope, teams):
             try:
                 if not dry_run:
-                    _follow(store, memory, place, known, progress, done)
-                elif known.state == "kept" and read_mark(place) is not None:
-                    done.reports.append(sync(store, known.scope, place, memory=memory, dry_run=True))
+                    _sync_one(store, memory, folder, known, progress, outcome)
+                elif known.state == "kept" and read_marker(folder) is not None:
+                    outcome.reports.append(sync(store, known.scope, folder, memory=memory, dry_run=True))
             except InputError as error:
-                done.problems.append(f"{error}. It is tried again; `cuetrail mirror {place} --end` ends that")
+                outcome.problems.append(f"{error}. It is tried again; `cuetrail mirror {folder} --end` ends that")
             except CuetrailError as error:
-                done.problems.append(str(error))
+                outcome.problems.append(str(error))
             except OSError as error:
-                done.problems.append(f"the mirror in {place} cannot be reached ({error}): it is tried again")
+                outcome.problems.append(f"the mirror in {folder} cannot be reached ({error}): it is tried again")
     with suppress(OSError, CuetrailError):
-        for place, was in _orphans(store, scope, memory).items():
-            said = f"the mirror in {place} was kept by a memory in {was}, which is gone, and stays as it is"
-            done.problems.append(f"{said}: `cuetrail mirror {place}` keeps it for this one, or delete it")
-    return done
+        for folder, old in _orphans(store, scope, memory).items():
+            text = f"the mirror in {folder} was kept by a memory in {old}, which is gone, and stays as it is"
+            outcome.problems.append(f"{text}: `cuetrail mirror {folder}` keeps it for this one, or delete it")
+    return outcome
 
 
-def _follow(
-    store: Store, memory: Path, place: Path, known: Kept | None, progress: Progress | None, done: Followed
+def _sync_one(
+    store: Store,
+    memory: Path,
+    folder: Path,
+    known: RegisteredMirror | None,
+    progress: Progress | None,
+    outcome: SyncOutcome,
 ) -> None:
     if known is not None and known.state in _MAKING:
-        known = _made(store, memory, place)
+        known = _finish_making(store, memory, folder)
     if known is None:
         return
-    mark = read_mark(place)
-    if mark is None and known.state == "kept" and _is_deleted(place, known):
-        _note(store, memory, place, replace(known, state="deleted"))
-        done.ended.append(f"the mirror in {place} was deleted and is no longer kept in step")
-    elif mark is None and known.state == "kept":
-        raise InputError(f"there is no mirror in {place} any more; it may be away for a while")
-    elif mark is not None and (known.state == "kept" or (mark.memory, mark.scope) == _owner(memory, known)):
-        done.reports.append(sync(store, known.scope, place, memory=memory, progress=progress))
-        _note(store, memory, place, Kept(known.scope, device=_device(place)))
+    marker = read_marker(folder)
+    if marker is None and known.state == "kept" and _is_deleted(folder, known):
+        _register(store, memory, folder, replace(known, state="deleted"))
+        outcome.ended.append(f"the mirror in {folder} was deleted and is no longer kept in step")
+    elif marker is None and known.state == "kept":
+        raise InputError(f"there is no mirror in {folder} any more; it may be away for a while")
+    elif marker is not None and (known.state == "kept" or (marker.memory, marker.scope) == _owner(memory, known)):
+        outcome.reports.append(sync(store, known.scope, folder, memory=memory, progress=progress))
+        _register(store, memory, folder, RegisteredMirror(known.scope, device=_device(folder)))
 
 
-def _made(store: Store, memory: Path, place: Path) -> Kept | None:
-    """What is known of a mirror in the making, once it is made; what a process killed over it left is swept."""
-    with alone(memory):
-        known = kept(store, memory).get(place)
+def _finish_making(store: Store, memory: Path, folder: Path) -> RegisteredMirror | None:
+    """Waits for a first sync that is running, cleans up after one that was killed, and returns the entry since then."""
+    with sync_lock(memory):
+        known = registered(store, memory).get(folder)
         if known is None or known.state not in _MAKING:
             return known
-        Work(place, memory).sweep()
-        there = known.state == "making" and read_mark(place) is not None
-        known = Kept(known.scope, device=_device(place)) if there else None
-        _note(store, memory, place, known)
+        Work(folder, memory).sweep()
+        exists = known.state == "making" and read_marker(folder) is not None
+        known = RegisteredMirror(known.scope, device=_device(folder)) if exists else None
+        _register(store, memory, folder, known)
         return known
 
 
-def _owner(memory: Path, known: Kept) -> tuple[str, Scope]:
+def _owner(memory: Path, known: RegisteredMirror) -> tuple[str, Scope]:
     scope = known.scope
     return str(memory.resolve()), Scope(scope.tenant, scope.user, tuple(sorted(set(scope.teams))))
 
 
-def _is_deleted(place: Path, known: Kept) -> bool:
-    """Whether a mirror that is not there was deleted: what it lay in is there, on the same disk. Else it is away."""
-    if os.path.lexists(place) or not place.parent.is_dir():
+def _is_deleted(folder: Path, known: RegisteredMirror) -> bool:
+    """True if a missing mirror was deleted: its parent folder exists, on the same disk. Otherwise it is unreachable."""
+    if os.path.lexists(folder) or not folder.parent.is_dir():
         return False
-    return known.device in (None, _device(place))
+    return known.device in (None, _device(folder))
 
 
-def _device(place: Path) -> int:
-    return place.parent.stat().st_dev
+def _device(folder: Path) -> int:
+    return folder.parent.stat().st_dev

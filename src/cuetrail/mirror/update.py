@@ -1,4 +1,4 @@
-"""Bringing a mirror in step: what is stale is found by digests, made anew page by page, and published at once."""
+"""Brings a mirror up to date: finds stale files by digests, renders them page by page and publishes them at once."""
 
 from __future__ import annotations
 
@@ -7,41 +7,36 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
 import xxhash
+from filelock import FileLock, Timeout
 
-from cuetrail.errors import MirrorError
+from cuetrail.errors import Busy, MirrorError
 from cuetrail.files import MIRROR_MARKER
-from cuetrail.mirror.file_names import stem
-from cuetrail.mirror.location import (
-    PAGES,
-    Bundle,
-    File,
-    Mark,
-    Placement,
-    alone,
-    claimed,
-    located,
-    mark_bytes,
-    pages_bytes,
-    read_pages,
-    walk,
-)
-from cuetrail.mirror.pages import LAYOUT, Page, pages, rendered, title_of
+from cuetrail.mirror.file_names import file_stem
+from cuetrail.mirror.location import mirror_folder
+from cuetrail.mirror.manifest import MANIFEST, Bundle, PageFile, manifest_bytes, read_manifest, scan_files
+from cuetrail.mirror.marker import Marker, Placement, claim, marker_bytes
+from cuetrail.mirror.pages import LAYOUT, Page, page_title, pages, render_page
 from cuetrail.mirror.publish import FULL, Change, Work, publish
 from cuetrail.model import Scope
 from cuetrail.store.ports import Content, Progress, Snapshot, Store
 
-# How many atoms are arranged, and how many of their texts are held, at a time.
+# How many atoms are sorted into pages, and how many texts are held, at a time.
 ATOMS_AT_ONCE = 20_000
 TEXTS_AT_ONCE = 500
+LOCK = "mirror.lock"
+LOCK_SECONDS = 600.0
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
 class MirrorReport:
-    """What a sync did: of `files` some were written, some stood as they were; others were removed.
+    """The result of a sync: of `files`, `written` are new or changed; `removed` ones are gone. `bytes` were written.
 
-    `bytes` is how much was written. After a dry run this is what would be done.
+    After a dry run it says what a sync would do.
     """
 
     directory: str
@@ -57,8 +52,8 @@ class MirrorReport:
 
 
 @dataclass(frozen=True, slots=True)
-class _Due:
-    """A bundle there must be, and the files it is made of: several where their names and hashes collide."""
+class _BundlePlan:
+    """A bundle that the mirror must have, and its sources: several where their stems collide."""
 
     stem: str
     sources: tuple[str | None, ...]
@@ -67,46 +62,45 @@ class _Due:
 
 
 @dataclass(slots=True)
-class _Draft:
-    """The next mirror: what every file will look like, and which are staged. `work` is None in a dry run.
+class _NextMirror:
+    """The mirror being built: its bundles, and which pages are staged. `work` is None in a dry run.
 
-    `there` is what is on the disk, `known` what the last sync wrote down of it.
+    `on_disk` are the present files, `manifest` the bundles that the last sync wrote.
     """
 
     work: Work | None
-    place: Path
+    folder: Path
     every: bool
-    there: dict[str, File]
-    known: dict[str, Bundle]
+    on_disk: dict[str, PageFile]
+    manifest: dict[str, Bundle]
     bundles: dict[str, Bundle] = field(default_factory=dict)
     staged: list[str] = field(default_factory=list)
     size: int = 0
 
-    def stands(self, due: _Due) -> bool:
-        """Whether a bundle is on the disk as it must be; then it stays."""
-        known = self.known.get(due.stem, Bundle(""))
-        stands = known.digest == due.digest and all(self._untouched(path) for path in known.files.items())
-        self.bundles[due.stem] = known if stands else Bundle(due.digest)
-        return stands
+    def keep_bundle(self, plan: _BundlePlan) -> bool:
+        """Adds a bundle. Returns True if its files on disk are up to date."""
+        known = self.manifest.get(plan.stem, Bundle(""))
+        current = known.digest == plan.digest and all(self._is_untouched(*item) for item in known.files.items())
+        self.bundles[plan.stem] = known if current else Bundle(plan.digest)
+        return current
 
-    def holds(self, page: Page) -> bool:
-        """Whether a page of a bundle that changed is on the disk as it must be; then it stays."""
-        known = self.known.get(page.stem, Bundle("")).files.get(page.path)
-        if known is None or known.check != page.check or not self._untouched((page.path, known)):
+    def keep_page(self, page: Page) -> bool:
+        """Returns True if a page of a changed bundle is up to date on disk, and adds it."""
+        known = self.manifest.get(page.stem, Bundle("")).files.get(page.path)
+        if known is None or known.check != page.check or not self._is_untouched(page.path, known):
             return False
         self.bundles[page.stem].files[page.path] = known
         return True
 
-    def _untouched(self, item: tuple[str, File]) -> bool:
-        path, file = item
-        there = self.there.get(path)
-        return there is not None and (there.size, there.mtime_ns) == (file.size, file.mtime_ns)
+    def _is_untouched(self, path: str, file: PageFile) -> bool:
+        present = self.on_disk.get(path)
+        return present is not None and (present.size, present.mtime_ns) == (file.size, file.mtime_ns)
 
-    def take(self, page: Page, data: bytes) -> None:
-        """A page with its content: staged, unless the file on the disk says just that."""
-        file = self.there.get(page.path)
-        if file is None or file.size != len(data) or (self.place / page.path).read_bytes() != data:
-            file = self.work.stage(page.path, data) if self.work else File(len(data), 0)
+    def add_page(self, page: Page, data: bytes) -> None:
+        """Adds a page, and stages it unless the file on disk has the same content."""
+        file = self.on_disk.get(page.path)
+        if file is None or file.size != len(data) or (self.folder / page.path).read_bytes() != data:
+            file = self.work.stage(page.path, data) if self.work else PageFile(len(data), 0)
             self.staged.append(page.path)
             self.size += len(data)
         self.bundles[page.stem].files[page.path] = replace(file, check=page.check)
@@ -121,122 +115,124 @@ def sync(
     memory: Path,
     dry_run: bool = False,
     progress: Progress | None = None,
-    begun: Callable[[Path], None] | None = None,
+    on_start: Callable[[Path], None] | None = None,
 ) -> MirrorReport:
-    """Bring the mirror in a folder in step with what a scope sees of the memory in the directory `memory`.
+    """Brings the mirror in a folder up to date with what a scope sees of the memory in the directory `memory`.
 
-    Without `placement` it stays as it is, and "first" where it is new. Raises InputError, with nothing touched, for a
-    folder that is not a mirror of this memory and scope; MirrorError when it cannot be written, and then it is as it
-    was. `begun` is called with its place before the memory is looked at.
+    Without `placement` an existing mirror keeps its own; a new one gets "first". `on_start` is called with the folder
+    before anything is written. Raises InputError for a folder that is not a mirror of this memory and scope, and
+    MirrorError when the mirror cannot be written. The folder is then as it was.
     """
     started = time.perf_counter()
-    place, memory = located(directory, memory), memory.resolve()
-    owner = Mark(str(memory), "", scope.tenant, scope.user, tuple(sorted(set(scope.teams))))
+    folder, memory = mirror_folder(directory, memory), memory.resolve()
+    owner = Marker(str(memory), "", scope.tenant, scope.user, tuple(sorted(set(scope.teams))))
     try:
-        with contextlib.ExitStack() as held:
+        with contextlib.ExitStack() as stack:
             work = None
             if not dry_run:
-                held.enter_context(alone(memory))
-                # Another process may have made something of the folder meanwhile.
-                place = located(directory, memory)
-                if begun:
-                    begun(place)
-                work = held.enter_context(Work(place, memory))
-            report = _synced(store, owner, place, placement, work, progress)
+                stack.enter_context(sync_lock(memory))
+                # Another process may have used the folder meanwhile.
+                folder = mirror_folder(directory, memory)
+                if on_start:
+                    on_start(folder)
+                work = stack.enter_context(Work(folder, memory))
+            report = _sync(store, owner, folder, placement, work, progress)
     except OSError as error:
-        why = "the disk is full: make room" if error.errno in FULL else f"{error}: see that it can be written to"
-        raise MirrorError(f"the mirror in {place} could not be brought in step, {why} and mirror again") from error
+        why = "the disk is full: make room" if error.errno in FULL else f"{error}: check that it can be written to"
+        raise MirrorError(f"the mirror in {folder} could not be brought in step, {why} and mirror again") from error
     return replace(report, seconds=time.perf_counter() - started)
 
 
-def _synced(
-    store: Store, owner: Mark, place: Path, placement: Placement | None, work: Work | None, progress: Progress | None
+@contextlib.contextmanager
+def sync_lock(memory: Path) -> Iterator[None]:
+    """Lets one process at a time sync the mirrors of a memory. Raises Busy after LOCK_SECONDS."""
+    lock = FileLock(memory / LOCK, timeout=LOCK_SECONDS)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise Busy(
+            f"another process has been mirroring {memory} for over {LOCK_SECONDS:g} s: try again later"
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _sync(
+    store: Store, owner: Marker, folder: Path, placement: Placement | None, work: Work | None, progress: Progress | None
 ) -> MirrorReport:
     with store.snapshot(owner.scope) as view:
-        mark = claimed(place, replace(owner, epoch=view.epoch), placement)
+        marker = claim(folder, replace(owner, epoch=view.epoch), placement)
         if work is not None:
             work.sweep()
-        draft = _Draft(work, place, mark.placement == "all", walk(place), read_pages(place))
-        due = _bundles(view.sources(), draft.every)
-        _fill(draft, view, due, progress)
-    wanted = {path for bundle in draft.bundles.values() for path in bundle.files}
-    stays = wanted.difference(draft.staged)
-    removed = sorted(draft.there.keys() - wanted)
+        new = _NextMirror(work, folder, marker.placement == "all", scan_files(folder), read_manifest(folder))
+        plans = _plan_bundles(view.sources(), new.every)
+        _build(new, view, plans, progress)
+    paths = {path for bundle in new.bundles.values() for path in bundle.files}
+    unchanged = paths.difference(new.staged)
+    removed = sorted(new.on_disk.keys() - paths)
     if work is not None:
-        own = {MIRROR_MARKER: mark_bytes(mark)}
-        if draft.staged or removed or draft.bundles != draft.known:
-            own[PAGES] = pages_bytes(draft.bundles)
-        publish(work, Change(draft.staged, removed, sorted(stays)), own)
+        own = {MIRROR_MARKER: marker_bytes(marker)}
+        if new.staged or removed or new.bundles != new.manifest:
+            own[MANIFEST] = manifest_bytes(new.bundles)
+        publish(work, Change(new.staged, removed, sorted(unchanged)), own)
     return MirrorReport(
-        str(place),
-        mark.placement,
-        atoms=sum(bundle.atoms for bundle in due),
-        files=len(wanted),
-        written=len(draft.staged),
-        unchanged=len(stays),
+        str(folder),
+        marker.placement,
+        atoms=sum(plan.atoms for plan in plans),
+        files=len(paths),
+        written=len(new.staged),
+        unchanged=len(unchanged),
         removed=len(removed),
-        bytes=draft.size,
+        bytes=new.size,
         dry_run=work is None,
     )
 
 
-def _bundles(contents: Mapping[str | None, Content], every: bool) -> list[_Due]:
-    """Every bundle there must be, by stem. Its digest changes with its atoms and with how and where they are shown."""
+def _plan_bundles(contents: Mapping[str | None, Content], every: bool) -> list[_BundlePlan]:
+    """Returns the bundles that the mirror must have, by stem. The digest covers the atoms, the layout and placement."""
     by_stem: dict[str, list[str | None]] = {}
     for source in contents:
-        by_stem.setdefault(stem(source), []).append(source)
-    found = []
+        by_stem.setdefault(file_stem(source), []).append(source)
+    plans = []
     for name in sorted(by_stem):
         sources = tuple(sorted(by_stem[name], key=lambda source: source or ""))
-        said = [(source, contents[source].atoms, contents[source].digest) for source in sources]
-        digest = xxhash.xxh3_64_hexdigest(f"{LAYOUT} {every} {said}".encode())
-        found.append(_Due(name, sources, digest, sum(atoms for _, atoms, _ in said)))
-    return found
+        parts = [(source, contents[source].atoms, contents[source].digest) for source in sources]
+        digest = xxhash.xxh3_64_hexdigest(f"{LAYOUT} {every} {parts}".encode())
+        plans.append(_BundlePlan(name, sources, digest, sum(atoms for _, atoms, _ in parts)))
+    return plans
 
 
-def _fill(draft: _Draft, view: Snapshot, due: Sequence[_Due], progress: Progress | None) -> None:
-    """Decide what every file will look like. What does not stand is arranged anew, and what differs is staged."""
-    stale = [bundle for bundle in due if not draft.stands(bundle)]
-    done, total = 0, sum(bundle.atoms for bundle in stale)
-    for some in _batches(stale):
-        titles = {bundle.stem: title_of(bundle.sources) for bundle in some}
-        placed = view.placed([source for bundle in some for source in bundle.sources])
-        changed = (page for page in pages(placed, titles, draft.every) if not draft.holds(page))
-        for few in _few(changed):
-            said = view.said([key for page in few for key in page.keys])
-            for page in few:
-                draft.take(page, rendered(page.title, (said[key] for key in page.keys)))
-        for bundle in some:
-            files = draft.bundles[bundle.stem].files
-            draft.bundles[bundle.stem] = Bundle(bundle.digest, dict(sorted(files.items())))
-        done += sum(bundle.atoms for bundle in some)
+def _build(new: _NextMirror, view: Snapshot, plans: Sequence[_BundlePlan], progress: Progress | None) -> None:
+    """Fills the new mirror: keeps bundles and pages that are up to date on disk, renders and stages the others."""
+    stale = [plan for plan in plans if not new.keep_bundle(plan)]
+    done, total = 0, sum(plan.atoms for plan in stale)
+    for batch in _batches(stale, lambda plan: plan.atoms, ATOMS_AT_ONCE):
+        titles = {plan.stem: page_title(plan.sources) for plan in batch}
+        placed = view.placed([source for plan in batch for source in plan.sources])
+        changed = (page for page in pages(placed, titles, new.every) if not new.keep_page(page))
+        for some in _batches(changed, lambda page: len(page.keys), TEXTS_AT_ONCE):
+            texts = view.said([key for page in some for key in page.keys])
+            for page in some:
+                new.add_page(page, render_page(page.title, (texts[key] for key in page.keys)))
+        for plan in batch:
+            files = new.bundles[plan.stem].files
+            new.bundles[plan.stem] = Bundle(plan.digest, dict(sorted(files.items())))
+        done += sum(plan.atoms for plan in batch)
         if progress:
             progress("mirroring", done, total)
 
 
-def _batches(stale: Iterable[_Due]) -> Iterator[list[_Due]]:
-    """Some bundles at a time: what is held in memory must not grow with the number of files."""
-    some: list[_Due] = []
-    atoms = 0
-    for bundle in stale:
-        some.append(bundle)
-        atoms += bundle.atoms
-        if atoms >= ATOMS_AT_ONCE:
-            yield some
-            some, atoms = [], 0
-    if some:
-        yield some
-
-
-def _few(changed: Iterable[Page]) -> Iterator[list[Page]]:
-    """Pages in lists, each with about as many atoms as the engine reads at once."""
-    few: list[Page] = []
-    atoms = 0
-    for page in changed:
-        few.append(page)
-        atoms += len(page.keys)
-        if atoms >= TEXTS_AT_ONCE:
-            yield few
-            few, atoms = [], 0
-    if few:
-        yield few
+def _batches(items: Iterable[_T], atoms: Callable[[_T], int], limit: int) -> Iterator[list[_T]]:
+    """Yields lists of neighbours with about `limit` atoms each, to bound the memory in use."""
+    batch: list[_T] = []
+    total = 0
+    for item in items:
+        batch.append(item)
+        total += atoms(item)
+        if total >= limit:
+            yield batch
+            batch, total = [], 0
+    if batch:
+        yield batch

@@ -15,7 +15,7 @@ from pathlib import Path
 from cuetrail.dream.invalidate import untell
 from cuetrail.embed.vectors import Vectors
 from cuetrail.errors import MirrorError
-from cuetrail.mirror import follow
+from cuetrail.mirror import sync_registered
 from cuetrail.model import Node, Scope
 from cuetrail.recall.anchor.names import unread
 from cuetrail.store.ports import Batch, Progress, Store
@@ -108,7 +108,7 @@ def forget(
             along[place] = batch
     gone = vectors.written(along.values(), lambda: store.forget(scope, ids, now, purge, progress, along, unsaid))
     unread()
-    followed = follow(store, scope, memory, teams={place.share for place in homes if place.share})
+    followed = sync_registered(store, scope, memory, teams={place.share for place in homes if place.share})
     if followed.problems:
         raise MirrorError(f"it is forgotten, but a mirror may still show it. {'. '.join(followed.problems)}")
     return gone

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from cuetrail.errors import MirrorError
-from cuetrail.mirror import follow
+from cuetrail.mirror import sync_registered
 from cuetrail.model import Node, Provenance, Scope
 from cuetrail.store.ports import Batch, Store, Written
 
@@ -30,7 +30,7 @@ def move(
             write(Batch(nodes=moving), place)
             moved += moving
             teams |= {place.share} if place.share else set()
-    followed = follow(store, scope, memory, teams=teams)
+    followed = sync_registered(store, scope, memory, teams=teams)
     if followed.problems:
         raise MirrorError(f"it is done, but a mirror may not show it yet. {'. '.join(followed.problems)}")
     return moved

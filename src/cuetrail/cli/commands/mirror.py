@@ -72,11 +72,11 @@ def _end(run: Run, directory: str | None) -> None:
 
 def _present(known: Sequence[str]) -> list[str]:
     """Those of the mirrors that are there. One that is away is named: to make it anew would hide that."""
-    from cuetrail.mirror import is_there
+    from cuetrail.mirror import is_mirror
 
     if not known:
         raise InputError("this memory has no mirror yet: name a folder for one, as in `cuetrail mirror ~/brain`")
-    present = [place for place in known if is_there(Path(place))]
+    present = [place for place in known if is_mirror(Path(place))]
     away = [place for place in known if place not in present]
     for place in away:
         output.warn(

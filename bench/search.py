@@ -30,7 +30,7 @@ from bench.corpus import COMMON, RARE, SEED, tag_ranks, vocabulary, write_corpus
 from bench.corpus import MEDIUM as MEDIUM_RANKS
 from bench.peers import RawSearch, build, fill_fts5, fill_memory, fill_tantivy, fts5_search, is_built, raw_search
 from cuetrail import Memory
-from cuetrail.model import Found, TextQuery, Where
+from cuetrail.model import SearchHit, TextQuery, Where
 from cuetrail.text.analyser import make_analyser
 
 KINDS = ("rare", "question", "word", "tagged")
@@ -72,7 +72,7 @@ class Agreement:
     compared: int = 0
     different: int = 0
 
-    def look(self, ours: list[Found], raw: list[tuple[int, float]]) -> None:
+    def look(self, ours: list[SearchHit], raw: list[tuple[int, float]]) -> None:
         """Compare the answers to one query, unless a label doubled a score in ours."""
         if any(found.boosted for found in ours):
             return
@@ -113,7 +113,7 @@ def measure(place: Path, size: int, smallest: float | None) -> Result:
     queries = make_queries(QUERIES, SEED)
     with Memory(place / "memory", embedder=None) as memory:
 
-        def ours(words: tuple[str, ...]) -> list[Found]:
+        def ours(words: tuple[str, ...]) -> list[SearchHit]:
             return memory.store.text(memory.scope, TextQuery(" ".join(words)), LIMIT, Where())
 
         raw, fts5 = raw_search(place / "tantivy", LIMIT), fts5_search(place / "fts5", LIMIT)
@@ -176,7 +176,7 @@ def _tagged(rng: np.random.Generator) -> list[int]:
 def _race(
     queries: list[Asked],
     size: int,
-    ours: Callable[[tuple[str, ...]], list[Found]],
+    ours: Callable[[tuple[str, ...]], list[SearchHit]],
     raw: RawSearch,
     fts5: Callable[[tuple[str, ...]], list[int]],
 ) -> tuple[Times, Agreement]:

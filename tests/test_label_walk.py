@@ -15,7 +15,7 @@ from cuetrail.store.sqlite import LocalStore
 from cuetrail.store.sqlite.connection import moment
 from cuetrail.store.sqlite.index.labels import columns, label_index, label_search, walk
 from cuetrail.store.sqlite.index.text import text_search
-from tests.contract.test_walking import ANYTHING, ME, check, foothold, from_tag, some_node, tags, walked
+from tests.contract.test_walking import ANYTHING, ME, check, from_tag, seed, some_node, tags, walked
 
 
 @pytest.mark.parametrize(("first", "words"), [(1, 1), (30, 2), (300, 32)])
@@ -70,7 +70,7 @@ def test_nodes_with_very_many_tags_are_found_beside_a_narrow_table(
     half = Node("half", text="x", tag_details=many[:50], at=0)
     store = LocalStore(tmp_path)
     store.write(ME, Batch(nodes=[*nodes, whole, half]))
-    start = WalkQuery((foothold(Node("start", tag_details=(*many, *tags("sky")))),), from_tag().unlike)
+    start = WalkQuery((seed(Node("start", tag_details=(*many, *tags("sky")))),), from_tag().unlike)
     found = store.walk(ME, start, 3, ANYTHING)
     assert [one.node.id for one in found.found] == ["whole", "half", "n049"]
     with store.db.reading() as db:

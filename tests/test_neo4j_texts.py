@@ -91,7 +91,7 @@ def test_an_older_neo4j_database_tells_bare_names_apart(neo4j_server: Login) -> 
             )
 
             def found() -> set[str]:
-                return {one.id for one in store.text(Scope(), TextQuery("Ada"), 9, Where(saying=True))}
+                return {one.id for one in store.text(Scope(), TextQuery("Ada"), 9, Where(with_text=True))}
 
             assert found() == {"bare", "told", "a.md"}
             migrate(store.connection)

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from cuetrail.formulas import bm25, idf
-from cuetrail.model import Found, Node, Scope, Tag, TextQuery, Where
+from cuetrail.model import Node, Scope, SearchHit, Tag, TextQuery, Where
 from cuetrail.store.ports import Batch, Store
 from cuetrail.store.sqlite import LocalStore
 from cuetrail.store.sqlite.index.text import text_search
@@ -130,7 +130,7 @@ def has_phrase(body: list[str], phrase: list[str]) -> bool:
     return any(body[i : i + len(phrase)] == phrase for i in range(len(body)))
 
 
-def assert_exact(found: Sequence[Found], wanted: Sequence[Scored], limit: int) -> None:
+def assert_exact(found: Sequence[SearchHit], wanted: Sequence[Scored], limit: int) -> None:
     """The same documents, scores and order; only where different scores are within rounding may the order differ."""
     assert len(found) == min(limit, len(wanted))
     assert len({one.id for one in found}) == len(found)

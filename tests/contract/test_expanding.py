@@ -117,7 +117,7 @@ def some_level(chance: random.Random, ids: Sequence[str]) -> Level:
                 replace(EVERYTHING, tags=("camp",)),
                 replace(EVERYTHING, buckets=("work", "home")),
                 replace(EVERYTHING, kinds=("person",), since=2, until=2),
-                replace(EVERYTHING, saying=True),
+                replace(EVERYTHING, with_text=True),
             )
         ),
     )

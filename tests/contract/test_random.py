@@ -13,7 +13,7 @@ import pytest
 from cuetrail.errors import NotFound
 from cuetrail.model import Edge, Fact, Link, Mention, Node, Note, Scope, Tag, TextQuery, Version, Where
 from cuetrail.model.ids import fingerprint
-from cuetrail.model.lifecycle import touched
+from cuetrail.model.lifecycle import accessed
 from cuetrail.store.ports import Batch, Store, VectorSpace
 from cuetrail.text.normalise import norm_name
 from tests.contract.test_records import records, vector
@@ -148,7 +148,7 @@ class Model:
 
     def touch(self, id_: str, now: int) -> None:
         if id_ in self.nodes:
-            self.nodes[id_] = replace(self.nodes[id_], life=touched(self.nodes[id_].life, now))
+            self.nodes[id_] = replace(self.nodes[id_], life=accessed(self.nodes[id_].life, now))
 
     def around(self, id_: str) -> Iterator[tuple[float, str, str]]:
         """(-weight, neighbour, edge) of the edges at a node."""

@@ -157,7 +157,7 @@ def passes(node: Node, where: Where) -> bool:
             where.until is None or node.at <= where.until,
             where.quarantined or node.provenance != "quarantine",
             where.archived or node.life.state != "archived",
-            not where.saying or bool(node.text) or node.kind == "source",
+            not where.with_text or bool(node.text) or node.kind == "source",
         )
     )
 
@@ -174,7 +174,7 @@ def test_filters_hold_in_text_and_vector_search(store: Store) -> None:
         Where(kinds=("none",)),
         Where(since=10**40),
         Where(until=-(10**40)),
-        Where(saying=True),
+        Where(with_text=True),
     ]
     cases += [
         Where(
@@ -205,7 +205,7 @@ def test_filters_follow_a_node_that_changes(store: Store) -> None:
 
 
 def test_what_is_a_name_and_no_more_is_told_apart_as_it_changes(store: Store) -> None:
-    saying = Where(saying=True)
+    saying = Where(with_text=True)
     with_vectors(store)
     for text in ("", "word", ""):
         store.write(ME, Batch(nodes=[Node("a", "person", "word", text)], vectors={"a": vector(1, 0)}))

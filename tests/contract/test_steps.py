@@ -73,7 +73,7 @@ def test_steps_are_the_strongest_edges_that_pass_all_filters(store: Store, seed:
     for direction in ("out", "in", "both"):
         filters, each = ties(chance), chance.choice([1, 2, 50])
         where = Where(
-            kinds=chance.choice([(), ("person",)]), archived=chance.random() < 0.3, saying=chance.random() < 0.3
+            kinds=chance.choice([(), ("person",)]), archived=chance.random() < 0.3, with_text=chance.random() < 0.3
         )
         found = store.steps(ANN, StepQuery(tuple(by_id), each, direction, filters, where))
         for id_ in by_id:
@@ -86,7 +86,7 @@ def test_steps_are_the_strongest_edges_that_pass_all_filters(store: Store, seed:
                     seen = (
                         (where.archived or node.life.state != "archived")
                         and (not where.kinds or node.kind in where.kinds)
-                        and (not where.saying or bool(node.text))
+                        and (not where.with_text or bool(node.text))
                     )
                     if seen and filters.passes(edge) and direction in ("both", "out" if outgoing else "in"):
                         weight = 0.01 if edge.weight is None else edge.weight

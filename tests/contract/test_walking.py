@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from cuetrail.formulas import gravity, idf
-from cuetrail.model import Foothold, Label, Life, Node, Origin, Rank, Scope, Tag, TextQuery, WalkQuery, Where
+from cuetrail.model import Label, Life, Node, Origin, Rank, Scope, Tag, TextQuery, WalkQuery, WalkSeed, Where
 from cuetrail.store.ports import Batch, Store
 from tests.contract.test_reading import passes
 
@@ -49,14 +49,14 @@ def joining(node: Node) -> set[Label]:
     return timeless | {Label("bucket", bucket) for bucket in node.buckets}
 
 
-def foothold(node: Node) -> Foothold:
-    return Foothold(node.id, tuple(sorted(joining(node))), node.at, node.simhash)
+def seed(node: Node) -> WalkSeed:
+    return WalkSeed(node.id, tuple(sorted(joining(node))), node.at, node.simhash)
 
 
 def by_looking_at_all(nodes: Sequence[Node], query: WalkQuery, where: Where) -> list[tuple[str, float]]:
     """The rule for walks, as the specification has it."""
     carriers = [node for node in nodes if node.tag_details or node.buckets]
-    labels = {label for f in query.footholds for label in f.labels}
+    labels = {label for f in query.seeds for label in f.labels}
     idfs = {label: idf(len(carriers), sum(label in joining(n) for n in carriers)) for label in labels}
     words = set(" ".join((query.unlike.words, *query.unlike.phrases)).split())
     found = []
@@ -65,10 +65,10 @@ def by_looking_at_all(nodes: Sequence[Node], query: WalkQuery, where: Where) -> 
         silent = not node.text or node.props.get("level")
         if not shared or silent or words & set(node.text.split()) or not passes(node, where):
             continue
-        if node.id not in {f.id for f in query.footholds}:
+        if node.id not in {f.id for f in query.seeds}:
             value = sum(idfs[label] for label in shared)
             if query.rank == "gravity":
-                value = max(pull(f, node) for f in query.footholds)
+                value = max(pull(f, node) for f in query.seeds)
             # What nothing draws is not walked to.
             if value > 0:
                 found.append((node, round(value, 9)))
@@ -76,17 +76,17 @@ def by_looking_at_all(nodes: Sequence[Node], query: WalkQuery, where: Where) -> 
     return [(node.id, value) for node, value in found]
 
 
-def pull(foothold: Foothold, node: Node) -> float:
-    shared = len(set(foothold.labels) & joining(node))
-    known = node.simhash is not None and foothold.simhash is not None
-    distance = (node.simhash ^ foothold.simhash).bit_count() if known else 32  # type: ignore[operator]  # known
-    return gravity(shared, (node.at - foothold.at) / HOUR, distance)
+def pull(seed: WalkSeed, node: Node) -> float:
+    shared = len(set(seed.labels) & joining(node))
+    known = node.simhash is not None and seed.simhash is not None
+    distance = (node.simhash ^ seed.simhash).bit_count() if known else 32  # type: ignore[operator]  # known
+    return gravity(shared, (node.at - seed.at) / HOUR, distance)
 
 
 def check(store: Store, nodes: Sequence[Node], chance: random.Random, scope: Scope = ME) -> None:
     """One walk from a few nodes, with a query, filters and a limit by chance."""
     query = WalkQuery(
-        tuple(foothold(node) for node in chance.sample(list(nodes), min(len(nodes), chance.choice((1, 3, 10))))),
+        tuple(seed(node) for node in chance.sample(list(nodes), min(len(nodes), chance.choice((1, 3, 10))))),
         TextQuery(" ".join(chance.sample(WORDS, chance.choice((0, 1, 2, 4))))),
         chance.choice(("idf", "gravity")),
     )
@@ -143,7 +143,7 @@ def walked(store: Store, query: WalkQuery, limit: int = 50, where: Where = ANYTH
 
 
 def from_tag(*names: str, unlike: str = "", rank: Rank = "idf") -> WalkQuery:
-    return WalkQuery((Foothold("start", tuple(Label("tag", name) for name in names)),), TextQuery(unlike), rank)
+    return WalkQuery((WalkSeed("start", tuple(Label("tag", name) for name in names)),), TextQuery(unlike), rank)
 
 
 def test_a_walk_sees_each_write_at_once(store: Store) -> None:
@@ -162,7 +162,7 @@ def test_tags_match_tags_and_buckets_match_buckets(store: Store) -> None:
     nodes = [Node("tagged", text="x", tag_details=tags("red")), Node("filed", text="x", buckets=("red",))]
     store.write(ME, Batch(nodes=nodes))
     assert walked(store, from_tag("red")) == ["tagged"]
-    bucket = WalkQuery((Foothold("start", (Label("bucket", "red"),)),), TextQuery(""))
+    bucket = WalkQuery((WalkSeed("start", (Label("bucket", "red"),)),), TextQuery(""))
     assert walked(store, bucket) == ["filed"]
 
 
@@ -239,7 +239,7 @@ def test_a_limit_of_nothing_and_labels_nobody_has_find_nothing(store: Store) -> 
 
 
 def test_a_pull_fades_with_time_and_with_distance(store: Store) -> None:
-    start = Foothold("start", (Label("tag", "camp"),), at=0, simhash=0)
+    start = WalkSeed("start", (Label("tag", "camp"),), at=0, simhash=0)
     rows = {"near": (0, 0), "old": (1000 * HOUR, 0), "unlike": (0, 2**64 - 1), "unknown": (0, None)}
     nodes = [Node(i, text="x", tag_details=tags("camp"), at=at, simhash=hash_) for i, (at, hash_) in rows.items()]
     store.write(ME, Batch(nodes=nodes))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from cuetrail import Memory
 from cuetrail.formulas import DAY
 from cuetrail.model import Life, Node
-from cuetrail.model.lifecycle import decay_rate, faded, touched
+from cuetrail.model.lifecycle import accessed, decay_rate, decayed
 
 NOW = 1_768_831_200_000
 
@@ -86,17 +86,17 @@ def test_the_gradient_stays_between_a_half_and_3(gaps: list[int]) -> None:
     one, now = Life(), 0
     for gap in gaps:
         now += gap
-        one = touched(one, now)
+        one = accessed(one, now)
         assert 0.5 <= one.gradient <= 3
         assert one.salience <= 1
 
 
 @pytest.mark.parametrize(("gaps", "end"), [(range(1, 40), 3.0), (range(40, 1, -1), 0.5)])
 def test_the_gradient_goes_as_far_as_3_and_as_a_half(gaps: range, end: float) -> None:
-    one, now = touched(Life(), 0), 0
+    one, now = accessed(Life(), 0), 0
     for gap in gaps:
         now += gap
-        one = touched(one, now)
+        one = accessed(one, now)
     assert one.gradient == end
 
 
@@ -171,8 +171,8 @@ def test_any_split_of_the_days_comes_to_the_same(one: Life, kind: str, moments: 
     step = one
     for before, now in pairwise(days):
         assert before < now
-        step = faded(step, kind, 0, now)
-    whole = faded(one, kind, 0, days[-1])
+        step = decayed(step, kind, 0, now)
+    whole = decayed(one, kind, 0, days[-1])
     assert step.salience == pytest.approx(whole.salience, rel=1e-9, abs=2e-6)
     assert step.state == whole.state or abs(whole.salience - 0.01) < 1e-9
 
@@ -238,7 +238,7 @@ def test_what_was_used_while_the_dream_was_reading_is_left_alone(memory: Memory)
     memory.store.get(memory.scope, ["a"])
     from cuetrail.store.dream_port import Writes
 
-    dreaming.save(Writes(lives=[(one, faded(one.life, one.kind, one.created, NOW + 10 * DAY))]))
+    dreaming.save(Writes(lives=[(one, decayed(one.life, one.kind, one.created, NOW + 10 * DAY))]))
     assert life(memory, "a").accesses == 2
     assert life(memory, "a").salience == 0.65
 

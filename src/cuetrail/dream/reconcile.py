@@ -16,7 +16,7 @@ from typing import TypeVar
 from cuetrail.dream.context import BATCH, Night, Work
 from cuetrail.dream.passes import cooccurrence, episodes, mentions, storylines
 from cuetrail.model import Edge, Mention, Node, Where
-from cuetrail.model.lifecycle import SEMANTIC
+from cuetrail.model.lifecycle import SEMANTIC_KINDS
 from cuetrail.store.dream_port import Book, Brief, Row, Writes, unbegun
 from cuetrail.store.edge_query import StepQuery, Ties
 from cuetrail.store.ports import Batch, Record
@@ -192,7 +192,7 @@ def _mentions(known: _Known, writes: Writes, found: Sequence[Mention]) -> None:
     )
     for pair in sorted(pairs.keys() - there.keys()):
         writes.put.append((Book.NAMED, Row(*pair, 0, pairs[pair])))
-        if known.briefs[pair[1]].kind in SEMANTIC and pair[0] not in placed:
+        if known.briefs[pair[1]].kind in SEMANTIC_KINDS and pair[0] not in placed:
             writes.put.append((Book.LOOSE, Row(*pair, pairs[pair])))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from cuetrail.formulas import DAY
 from cuetrail.model import Edge, Fact, Node, Scope, TextQuery, Where
 from cuetrail.model.ids import source_id
-from cuetrail.model.lifecycle import SEMANTIC
+from cuetrail.model.lifecycle import SEMANTIC_KINDS
 from cuetrail.store.edge_query import StepQuery, Ties
 from cuetrail.store.ports import Store
 from cuetrail.text.normalise import norm_name, snippet
@@ -59,7 +59,7 @@ def brief(store: Store, scope: Scope, now: int, size: int, measure: Callable[[st
     owner = owner_of(store, scope)
     facts = _believed(store.facts(scope, [owner.id]).get(owner.id, []) if owner else [], now)
     names = _names(store, scope, facts)
-    core = store.core(scope, ("belief", *SEMANTIC), 2 * BELIEFS)
+    core = store.core(scope, ("belief", *SEMANTIC_KINDS), 2 * BELIEFS)
     held = {node.id: node for node in (*core, *_newest(store, scope, "belief", BELIEFS))}
     beliefs: list[Line] = [(_line(node), id_) for id_, node in held.items() if owner is None or id_ != owner.id]
     beliefs += [(_stated(fact, names), None) for fact in facts if fact.predicate not in WANTED]
@@ -87,7 +87,7 @@ def owner_of(store: Store, scope: Scope) -> Node | None:
     called = named.get(norms[0], [])
     mine = [node for node in nodes.values() if node.owner == scope.user or node.id in called]
     order = sorted(mine, key=lambda node: node.kind != "person")
-    return next((node for node in order if Where(kinds=SEMANTIC).admits(node)), None)
+    return next((node for node in order if Where(kinds=SEMANTIC_KINDS).admits(node)), None)
 
 
 def _believed(facts: Sequence[Fact], now: int) -> list[Fact]:
@@ -122,7 +122,7 @@ def _relationships(store: Store, scope: Scope, owner: Node | None, now: int) -> 
     """The owner's relationships, the closest first, in words, and whom they are with."""
     if owner is None:
         return []
-    query = StepQuery((owner.id,), RELATED, "both", Ties(at=now, stated=True), Where(kinds=SEMANTIC))
+    query = StepQuery((owner.id,), RELATED, "both", Ties(at=now, stated=True), Where(kinds=SEMANTIC_KINDS))
     steps = [step for step in store.steps(scope, query)[owner.id] if step.other != owner.id]
     steps.sort(key=lambda step: _closeness(step.edge))
     nodes = store.get(scope, [step.other for step in steps[:RELATIONSHIPS]])

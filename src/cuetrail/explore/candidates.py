@@ -14,7 +14,7 @@ from typing import Any
 from cuetrail.formulas import DAY, final_score, freshness, fused
 from cuetrail.model import Node, Scope, TextQuery, Where
 from cuetrail.model.ids import source_id
-from cuetrail.model.lifecycle import SEMANTIC
+from cuetrail.model.lifecycle import SEMANTIC_KINDS
 from cuetrail.recall.query import nouns, parse_cue, proper_nouns
 from cuetrail.store.edge_query import Ties
 from cuetrail.store.ports import QueryVector, Store
@@ -179,7 +179,7 @@ def ranked(
 
 def time_of(node: Node) -> int:
     """When it was last so: a person, concept or entity when it was updated, all others when they happened."""
-    if node.kind in SEMANTIC:
+    if node.kind in SEMANTIC_KINDS:
         return node.updated
     end = node.props.get("end")
     return end if isinstance(end, int) else node.at

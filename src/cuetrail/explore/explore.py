@@ -28,7 +28,7 @@ from cuetrail.explore.candidates import (
     telling_words,
 )
 from cuetrail.model import Edge, Node, Note, node_dict
-from cuetrail.model.lifecycle import SEMANTIC
+from cuetrail.model.lifecycle import SEMANTIC_KINDS
 from cuetrail.store.edge_query import Step, StepQuery, Ties
 from cuetrail.store.ports import Meaning, VectorSpace
 from cuetrail.store.relationship_query import MeaningQuery, RelationQuery
@@ -206,7 +206,7 @@ def relationships(quest: Quest, nodes: Sequence[Node], spoken: Sequence[Spoken])
     anything is scored.
     """
     ids, ties = tuple(node.id for node in nodes), replace(quest.ties, stated=True)
-    around = quest.store.steps(quest.scope, StepQuery(ids, RELATED, "both", ties, quest.of_kinds(*SEMANTIC)))
+    around = quest.store.steps(quest.scope, StepQuery(ids, RELATED, "both", ties, quest.of_kinds(*SEMANTIC_KINDS)))
     edges = {step.edge.id: step.edge for some in around.values() for step in some}
     edges |= {edge.id: edge for edge, _ in spoken if not {edge.src, edge.dst}.isdisjoint(ids)}
     ends = quest.store.get(quest.scope, sorted({end for edge in edges.values() for end in (edge.src, edge.dst)}))
@@ -225,8 +225,8 @@ def gather_nodes(quest: Quest, spoken: Sequence[Spoken]) -> list[tuple[Node, Sco
     """People, concepts and entities, the best first. A relationship that is spoken of, but would not be told because
     neither of its ends is, brings them both.
     """
-    own = sought(quest, SEMANTIC)
-    found = ranked(quest, SEMANTIC, own)
+    own = sought(quest, SEMANTIC_KINDS)
+    found = ranked(quest, SEMANTIC_KINDS, own)
     shown = {node.id for node, _ in found[:NODES]}
     also: dict[str, Evidence] = {}
     for edge, evidence in spoken:
@@ -234,7 +234,7 @@ def gather_nodes(quest: Quest, spoken: Sequence[Spoken]) -> list[tuple[Node, Sco
             for end in (edge.src, edge.dst):
                 also[end] = also[end].joined(evidence) if end in also else evidence
     known = {node.id: node for node, _ in found}
-    return ranked(quest, SEMANTIC, replace(own, known=known), also) if also else found
+    return ranked(quest, SEMANTIC_KINDS, replace(own, known=known), also) if also else found
 
 
 def spoken_of(quest: Quest) -> list[Spoken]:
@@ -244,7 +244,7 @@ def spoken_of(quest: Quest) -> list[Spoken]:
     """
     said = [*quest.text_matches, *(query.text for query in quest.queries)]
     words = tuple(word for text in said for word in telling_words(text))
-    most, where = CANDIDATES[quest.mode], quest.of_kinds(*SEMANTIC)
+    most, where = CANDIDATES[quest.mode], quest.of_kinds(*SEMANTIC_KINDS)
     found = quest.store.related(quest.scope, RelationQuery(words, most, quest.now, quest.ties, where)) if words else []
     for query in quest.queries:
         if (meant := quest.embed(query.text)) is not None:
@@ -365,7 +365,7 @@ def with_sources(quest: Quest, found: Sequence[Item]) -> list[Item]:
     sources = quest.store.get(quest.scope, every)
     mentions = quest.store.mentions(quest.scope, every, "source", CHILDREN)
     named = quest.store.get(quest.scope, sorted({one.node for some in mentions.values() for one in some}))
-    where = quest.of_kinds(*SEMANTIC)
+    where = quest.of_kinds(*SEMANTIC_KINDS)
     for item in found:
         own = [sources[step.other] for step in children.get(item.node.id, []) if step.other in sources]
         own.sort(key=lambda node: (-node.at, node.id))
@@ -419,7 +419,7 @@ def explore(quest: Quest) -> Exploration:
     if quest.granularity == 3:
         main = with_storylines(quest, main)
     episodic[FULL[quest.granularity]] = main
-    by_kind = {kind: tuple(whole[one.node.id] for one in best if one.node.kind == kind) for kind in SEMANTIC}
+    by_kind = {kind: tuple(whole[one.node.id] for one in best if one.node.kind == kind) for kind in SEMANTIC_KINDS}
     return Exploration(
         {},
         Semantic(by_kind["person"], by_kind["concept"], by_kind["entity"], related),

@@ -10,7 +10,7 @@ from typing import Any
 from cuetrail.errors import InputError
 from cuetrail.model import Edge, Node, Scope, Where
 from cuetrail.model.ids import relationship_id
-from cuetrail.model.lifecycle import SEMANTIC
+from cuetrail.model.lifecycle import SEMANTIC_KINDS
 from cuetrail.store.edge_query import StepQuery, Ties
 from cuetrail.store.ports import Store
 from cuetrail.validation.records import make_edge
@@ -36,7 +36,7 @@ def ordered(src: Node, dst: Node) -> tuple[Node, Node, str]:
     for one, other in ((src, dst), (dst, src)):
         if (one.kind, other.kind) in KINDS:
             return one, other, KINDS[one.kind, other.kind]
-    strange = src if src.kind not in SEMANTIC else dst
+    strange = src if src.kind not in SEMANTIC_KINDS else dst
     raise InputError(
         f"{strange.id!r} is of the kind {strange.kind}: only a person, concept or entity has relationships; "
         "`link` joins any two nodes"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from cuetrail.ingest import paragraph_match, user_edits
 from cuetrail.ingest.build import Built, structure
-from cuetrail.model import NEWBORN, Edge, Link, Node, Scope, Tag
+from cuetrail.model import NEW_LIFE, Edge, Link, Node, Scope, Tag
 from cuetrail.model.tags import is_path_tag
 from cuetrail.store.ports import Store
 from cuetrail.write import near_duplicates
@@ -181,7 +181,7 @@ def _inheriting(node: Node, elder: Node, records: user_edits.Records, same_time:
         tag_details=node.tag_details + (_given(node, elder) if same else ()),
         at=elder.at if same_time else node.at,
         created=min(node.created, elder.created),
-        life=elder.life if node.life == NEWBORN else node.life,
+        life=elder.life if node.life == NEW_LIFE else node.life,
     )
 
 

@@ -1,118 +1,59 @@
-"""The nouns: records, queries, results and reports.
+"""The nouns: records, queries, results and reports; also ids, tags, and the lifecycle of a memory.
 
 May import: formulas, text.
 """
 
-from cuetrail.model.records import (
-    DATE_ONLY,
-    DERIVED,
-    FROM_FILE,
-    NEWBORN,
-    PASSES,
-    UNKNOWN_WEIGHT,
-    Activation,
-    Attempt,
-    Budget,
-    Claim,
-    Direction,
-    DreamReport,
-    Edge,
-    End,
-    Fact,
-    FactStatus,
-    FileError,
-    Finding,
-    Foothold,
-    Found,
-    Hit,
-    Hop,
-    IngestReport,
-    Label,
-    Life,
-    Link,
-    LinkKind,
-    Mention,
-    Neighbour,
-    Neighbourhood,
-    Node,
-    Note,
-    Origin,
-    PassReport,
-    Path,
-    Provenance,
-    Rank,
-    Recollection,
-    Retention,
-    Scope,
-    SourceFile,
-    State,
-    Stats,
-    Tag,
-    TextQuery,
-    Tombstone,
-    Version,
-    Walk,
-    Walked,
-    WalkQuery,
-    Where,
-    fact_dict,
-    hop_dict,
-    node_dict,
-)
-
-__all__ = [
-    "DATE_ONLY",
-    "DERIVED",
-    "FROM_FILE",
-    "NEWBORN",
-    "PASSES",
-    "UNKNOWN_WEIGHT",
-    "Activation",
-    "Attempt",
-    "Budget",
-    "Claim",
-    "Direction",
-    "DreamReport",
-    "Edge",
-    "End",
-    "Fact",
-    "FactStatus",
-    "FileError",
-    "Finding",
-    "Foothold",
-    "Found",
-    "Hit",
-    "Hop",
-    "IngestReport",
-    "Label",
-    "Life",
-    "Link",
-    "LinkKind",
-    "Mention",
-    "Neighbour",
-    "Neighbourhood",
-    "Node",
-    "Note",
-    "Origin",
-    "PassReport",
-    "Path",
-    "Provenance",
-    "Rank",
-    "Recollection",
-    "Retention",
-    "Scope",
-    "SourceFile",
-    "State",
-    "Stats",
-    "Tag",
-    "TextQuery",
-    "Tombstone",
-    "Version",
-    "Walk",
-    "WalkQuery",
-    "Walked",
-    "Where",
-    "fact_dict",
-    "hop_dict",
-    "node_dict",
-]
+from cuetrail.model.queries import Budget as Budget
+from cuetrail.model.queries import Claim as Claim
+from cuetrail.model.queries import Direction as Direction
+from cuetrail.model.queries import Rank as Rank
+from cuetrail.model.queries import TextQuery as TextQuery
+from cuetrail.model.queries import WalkQuery as WalkQuery
+from cuetrail.model.queries import WalkSeed as WalkSeed
+from cuetrail.model.queries import Where as Where
+from cuetrail.model.records import DATE_ONLY as DATE_ONLY
+from cuetrail.model.records import DERIVED as DERIVED
+from cuetrail.model.records import FROM_FILE as FROM_FILE
+from cuetrail.model.records import NEW_LIFE as NEW_LIFE
+from cuetrail.model.records import UNKNOWN_WEIGHT as UNKNOWN_WEIGHT
+from cuetrail.model.records import Edge as Edge
+from cuetrail.model.records import Fact as Fact
+from cuetrail.model.records import FactStatus as FactStatus
+from cuetrail.model.records import Label as Label
+from cuetrail.model.records import Life as Life
+from cuetrail.model.records import Link as Link
+from cuetrail.model.records import LinkKind as LinkKind
+from cuetrail.model.records import Mention as Mention
+from cuetrail.model.records import Node as Node
+from cuetrail.model.records import Note as Note
+from cuetrail.model.records import Origin as Origin
+from cuetrail.model.records import Provenance as Provenance
+from cuetrail.model.records import Retention as Retention
+from cuetrail.model.records import Scope as Scope
+from cuetrail.model.records import SourceFile as SourceFile
+from cuetrail.model.records import State as State
+from cuetrail.model.records import Tag as Tag
+from cuetrail.model.records import Tombstone as Tombstone
+from cuetrail.model.records import Version as Version
+from cuetrail.model.reports import PASSES as PASSES
+from cuetrail.model.reports import DreamReport as DreamReport
+from cuetrail.model.reports import FileError as FileError
+from cuetrail.model.reports import Finding as Finding
+from cuetrail.model.reports import IngestReport as IngestReport
+from cuetrail.model.reports import PassReport as PassReport
+from cuetrail.model.reports import Stats as Stats
+from cuetrail.model.results import Activation as Activation
+from cuetrail.model.results import ActivationEnd as ActivationEnd
+from cuetrail.model.results import Attempt as Attempt
+from cuetrail.model.results import Hit as Hit
+from cuetrail.model.results import Hop as Hop
+from cuetrail.model.results import Neighbour as Neighbour
+from cuetrail.model.results import Neighbourhood as Neighbourhood
+from cuetrail.model.results import Path as Path
+from cuetrail.model.results import Recollection as Recollection
+from cuetrail.model.results import SearchHit as SearchHit
+from cuetrail.model.results import Walk as Walk
+from cuetrail.model.results import WalkHit as WalkHit
+from cuetrail.model.results import fact_dict as fact_dict
+from cuetrail.model.results import hop_dict as hop_dict
+from cuetrail.model.results import node_dict as node_dict

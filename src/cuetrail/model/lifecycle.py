@@ -1,7 +1,6 @@
-"""How a memory lives: what use does to it, and how it fades. Pure functions from one `Life` to the next.
+"""How use strengthens a memory and how it decays. Pure functions from one `Life` to the next.
 
-Fading depends on the time alone, not on how often it is looked at: so many nights of one day come to what one night of
-so many days does.
+Decay depends on the time alone: ten dreams a day apart and one dream after ten days give the same result.
 """
 
 from __future__ import annotations
@@ -10,26 +9,26 @@ import math
 from dataclasses import replace
 
 from cuetrail.formulas import DAY
-from cuetrail.model import NEWBORN, Life, State
+from cuetrail.model import NEW_LIFE, Life, State
 
-SEMANTIC = ("person", "concept", "entity")
-"""The kinds of nodes that stand for something in the world. All others tell what happened."""
+SEMANTIC_KINDS = ("person", "concept", "entity")
+"""The kinds of nodes that represent people and things. All other kinds record what happened."""
 
 BOOST = 0.075
 CORE_FROM = 10
 RATE = 0.02
-# A memory nobody has used yet fades only while it is less certain than this.
+# An unused memory decays only if its confidence is lower than this.
 CERTAIN = 0.8
 GRADIENTS = (0.5, 3.0)
 LONGER, SHORTER = 0.1, -0.05
 ARCHIVED_BELOW = 0.01
-# What is left of so little is nothing: then there is nothing more to write down either.
+# Lower salience counts as 0, so that such memories need no further writes.
 NOTHING = 1e-6
 EPISODIC_DAYS, SEMANTIC_DAYS = 30, 90
 
 
 def decay_rate(recalls: int, gradient: float, candidate: bool = False, confidence: float = 1.0) -> float:
-    """The share of its salience that a memory loses per day, the less the more it was recalled.
+    """Returns the share of its salience a memory loses per day. It is lower the more often it was recalled.
 
     >>> decay_rate(0, 1.0), decay_rate(1, 1.0), decay_rate(3, 2.0)
     (0.02, 0.01, 0.002)
@@ -42,16 +41,18 @@ def decay_rate(recalls: int, gradient: float, candidate: bool = False, confidenc
     return rate * (1 + 2 * (1 - confidence)) if candidate else rate
 
 
-def touched(life: Life, now: int) -> Life:
-    """What being shown does: more salience, a higher state, and a gradient that grows with the time between uses.
+def accessed(life: Life, now: int) -> Life:
+    """Returns a life after one more access: more salience, a higher state, and a gradient that follows the interval.
 
-    >>> once = touched(Life(), 0)
-    >>> once.salience, once.state, once.accesses, touched(Life(salience=0.95), 0).salience
+    The gradient grows if the interval since the last access is longer than the one before, and shrinks if shorter.
+
+    >>> once = accessed(Life(), 0)
+    >>> once.salience, once.state, once.accesses, accessed(Life(salience=0.95), 0).salience
     (0.575, 'active', 1, 1.0)
-    >>> touched(Life(accesses=9, state="active"), 0).state, touched(Life(accesses=3, state="archived"), 0).state
+    >>> accessed(Life(accesses=9, state="active"), 0).state, accessed(Life(accesses=3, state="archived"), 0).state
     ('core', 'active')
-    >>> longer = touched(Life(accesses=2, last_access=10, interval=5), 20)
-    >>> longer.gradient, longer.interval, touched(longer, 22).gradient
+    >>> longer = accessed(Life(accesses=2, last_access=10, interval=5), 20)
+    >>> longer.gradient, longer.interval, accessed(longer, 22).gradient
     (1.1, 10, 1.05)
     """
     accesses = life.accesses + 1
@@ -72,17 +73,17 @@ def touched(life: Life, now: int) -> Life:
     )
 
 
-def corrected(life: Life, was: Life) -> Life:
-    """The life of a memory that is stated anew: what is said of it counts, and what its uses made of it stays.
+def restated(life: Life, was: Life) -> Life:
+    """Returns the life of a node that is written again with another life: stated values win, usage counts are kept.
 
     >>> used = Life(0.65, "active", accesses=2, last_access=7)
-    >>> corrected(Life(), used) == used, corrected(Life(accesses=1), used) == Life(accesses=1)
+    >>> restated(Life(), used) == used, restated(Life(accesses=1), used) == Life(accesses=1)
     (True, True)
-    >>> kept = corrected(Life(1.0, retention="keep_forever"), used)
-    >>> kept.salience, kept.state, kept.accesses, kept.retention
+    >>> forever = restated(Life(1.0, retention="keep_forever"), used)
+    >>> forever.salience, forever.state, forever.accesses, forever.retention
     (1.0, 'active', 2, 'keep_forever')
     """
-    if life == NEWBORN:
+    if life == NEW_LIFE:
         return was
     if not was.accesses or life != Life(life.salience, confidence=life.confidence, retention=life.retention):
         return life
@@ -91,16 +92,18 @@ def corrected(life: Life, was: Life) -> Life:
     return replace(was, salience=salience, state=state, confidence=life.confidence, retention=life.retention)
 
 
-def faded(life: Life, kind: str, created: int, now: int) -> Life:
-    """What is left at a time. Nothing that is kept for ever fades; what is ephemeral goes when its time is over.
+def decayed(life: Life, kind: str, created: int, now: int) -> Life:
+    """Returns the life after decay up to `now`.
+
+    `keep_forever` does not decay. `ephemeral` is archived after a fixed number of days.
 
     >>> used = Life(salience=0.575, state="active", accesses=1, last_access=0)
-    >>> round(faded(used, "person", 0, 35 * DAY).salience, 6)
+    >>> round(decayed(used, "person", 0, 35 * DAY).salience, 6)
     0.405196
-    >>> faded(used, "person", 0, 500 * DAY).state, faded(Life(), "atom", 0, 500 * DAY) == Life()
+    >>> decayed(used, "person", 0, 500 * DAY).state, decayed(Life(), "atom", 0, 500 * DAY) == Life()
     ('archived', True)
     >>> brief = Life(retention="ephemeral")
-    >>> [faded(brief, kind, 0, 31 * DAY).state for kind in ("source", "person")]
+    >>> [decayed(brief, kind, 0, 31 * DAY).state for kind in ("source", "person")]
     ['archived', 'candidate']
     """
     if life.retention == "keep_forever":
@@ -111,11 +114,11 @@ def faded(life: Life, kind: str, created: int, now: int) -> Life:
     if rate and now > start and life.salience > 0:
         salience = life.salience * math.exp(-rate * (now - start) / DAY)
         left = replace(life, salience=salience if salience >= NOTHING else 0.0, last_decay=now)
-    span = (SEMANTIC_DAYS if kind in SEMANTIC else EPISODIC_DAYS) * DAY
+    span = (SEMANTIC_DAYS if kind in SEMANTIC_KINDS else EPISODIC_DAYS) * DAY
     over = life.retention == "ephemeral" and now - created > span
     return replace(left, state="archived") if over or left.salience < ARCHIVED_BELOW else left
 
 
 def _is_candidate(life: Life) -> bool:
-    """Whether nobody has used it yet. The archive takes candidates in as they are, and there they fade on as such."""
+    """True if the memory was never used. An archived candidate still decays like a candidate."""
     return life.state == "candidate" or (life.state == "archived" and life.accesses == 0)

@@ -12,7 +12,7 @@ from typing import Any
 from cuetrail.errors import EmbedderError
 from cuetrail.facts.predicates import one_each
 from cuetrail.formulas import CONFIRMED_WEIGHT, fact_score, recency, source_weight, usage
-from cuetrail.model import Direction, Fact, Found, Hit, Node, fact_dict
+from cuetrail.model import Direction, Fact, Hit, Node, SearchHit, fact_dict
 from cuetrail.recall.anchor.text_and_vector import Anchor, Anchored, Ask
 from cuetrail.recall.score.scorers import Scored
 from cuetrail.recall.spread.tags_and_edges import Reached, Told
@@ -65,7 +65,7 @@ def _by_meaning(ask: Ask, meant: QueryVector, limit: int, floor: float) -> list[
         wanted *= 4
 
 
-def _entities(ask: Ask, found: Sequence[Found]) -> list[Anchor]:
+def _entities(ask: Ask, found: Sequence[SearchHit]) -> list[Anchor]:
     """Those of the nodes that are entities, in the same order."""
     nodes = ask.store.get(ask.scope, [one.id for one in found])
     files = [id_ for id_, node in nodes.items() if node.kind == _FILE]
@@ -82,7 +82,7 @@ def _by_name(ask: Ask, limit: int) -> list[Anchor]:
     ranked = sorted(((fit(one, asked), one.id) for one in alike), key=lambda pair: (-pair[0], pair[1]))
     fits = {id_: score for score, id_ in ranked if score > 0}
     nodes = ask.store.get(ask.scope, list(fits)[: limit * 8])
-    shown = [Found(id_, fits[id_]) for id_ in fits if id_ in nodes and ask.cue.where.admits(nodes[id_])]
+    shown = [SearchHit(id_, fits[id_]) for id_ in fits if id_ in nodes and ask.cue.where.admits(nodes[id_])]
     return [Anchor(anchor.node, None) for anchor in _entities(ask, shown)[:limit]]
 
 

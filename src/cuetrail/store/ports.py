@@ -23,13 +23,13 @@ from cuetrail.model import (
     Edge,
     Fact,
     Finding,
-    Found,
     Link,
     Mention,
     Neighbourhood,
     Node,
     Note,
     Scope,
+    SearchHit,
     SourceFile,
     Stats,
     TextQuery,
@@ -281,7 +281,7 @@ class Store(Protocol):
         where: Where,
         favour: tuple[float, float] = (1.0, 1.0),
         nodes: bool = False,
-    ) -> list[Found]: ...
+    ) -> list[SearchHit]: ...
     def vector(
         self,
         scope: Scope,
@@ -290,7 +290,7 @@ class Store(Protocol):
         where: Where,
         space: VectorSpace | None = None,
         named: bool = False,
-    ) -> list[Found]: ...
+    ) -> list[SearchHit]: ...
     def walk(self, scope: Scope, query: WalkQuery, limit: int, where: Where) -> Walk: ...
     def neighbours(self, scope: Scope, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]: ...
     def expand(self, scope: Scope, level: Level) -> Expanded: ...  # see store/energy.py

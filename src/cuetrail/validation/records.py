@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 from cuetrail.errors import InputError
 from cuetrail.formulas import DAY
-from cuetrail.model import NEWBORN, Claim, Direction, Edge, Fact, Life, Node, Note, Scope, Where
+from cuetrail.model import NEW_LIFE, Claim, Direction, Edge, Fact, Life, Node, Note, Scope, Where
 from cuetrail.model.fast_dataclass import maker
 from cuetrail.model.ids import atom_id, fact_id, named_node_id, note_id, stated_edge_id
 from cuetrail.model.tags import make_tags, norm_buckets
@@ -85,11 +85,11 @@ def make_node(item: str | Mapping[str, Any], now: int) -> Node:
 def _life(retention: Any, confidence: Any) -> Life:
     """How a new memory fades. The very object that is the default where nothing else is said."""
     if retention in (None, "decay") and confidence in (None, 1.0) and not isinstance(confidence, bool):
-        return NEWBORN
+        return NEW_LIFE
     if retention is not None and retention not in RETENTIONS:
         raise refusal("retention", retention)
     check_share("confidence", 1.0 if confidence is None else confidence)
-    salience = 1.0 if retention == "keep_forever" else NEWBORN.salience
+    salience = 1.0 if retention == "keep_forever" else NEW_LIFE.salience
     return Life(salience, confidence=1.0 if confidence is None else confidence, retention=retention or "decay")
 
 

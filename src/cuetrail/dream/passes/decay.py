@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from cuetrail.dream.context import BATCH, Night, Work
 from cuetrail.model import PassReport
-from cuetrail.model.lifecycle import faded
+from cuetrail.model.lifecycle import decayed
 from cuetrail.store.dream_port import Writes
 
 HOUR = 3_600_000
@@ -19,7 +19,7 @@ def decay(night: Night) -> PassReport:
     work, after = Work(night, "decay"), -1
     while some := work.memory.lives(night.now - HOUR, after, BATCH):
         after = some[-1].key
-        pairs = [(one, faded(one.life, one.kind, one.created, night.now)) for one in some]
+        pairs = [(one, decayed(one.life, one.kind, one.created, night.now)) for one in some]
         changed = [(one, life) for one, life in pairs if life != one.life]
         work.read += len(changed)
         if changed:

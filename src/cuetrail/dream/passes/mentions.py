@@ -19,7 +19,7 @@ from cuetrail.dream.word_matcher import Dictionary
 from cuetrail.formulas import mention_weight
 from cuetrail.model import Edge, Mention, PassReport
 from cuetrail.model.ids import derived_edge_id
-from cuetrail.model.lifecycle import SEMANTIC
+from cuetrail.model.lifecycle import SEMANTIC_KINDS
 from cuetrail.store.dream_port import Atom, Book, Brief, Row, Writes
 
 NAME = "mentions"
@@ -168,5 +168,5 @@ def _count(work: Work, writes: Writes, old: Sequence[Row], new: Sequence[Row], r
         if was is None or was.fourth != source.at:
             writes.batch.mentions.append(Mention(source.id, node.id, source.at))
             writes.drop.append((Book.UNTOLD, Row(*pair)))
-            if node.kind in SEMANTIC:
+            if node.kind in SEMANTIC_KINDS:
                 writes.put.append((Book.LOOSE, Row(*pair, source.at)))

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from cuetrail.errors import EmbedderError
 from cuetrail.formulas import shares
-from cuetrail.model import Attempt, Found, Node, Scope, TextQuery
+from cuetrail.model import Attempt, Node, Scope, SearchHit, TextQuery
 from cuetrail.model.fast_dataclass import maker
 from cuetrail.recall.query import Cue, nouns, proper_nouns
 from cuetrail.store.ports import QueryVector, Store
@@ -86,7 +86,7 @@ def by_words_and_meaning(ask: Ask, *, candidates: int, vectors: int | None = Non
     notices: tuple[str, ...] = ()
     limit = max(candidates, ask.limit or 0)
     by_text = ask.store.text(ask.scope, ask.cue.query, limit, ask.cue.where, nodes=True)
-    by_vector, meant = list[Found](), None
+    by_vector, meant = list[SearchHit](), None
     try:
         meant = _meant(ask)
         if meant is not None:
@@ -106,7 +106,7 @@ def by_words_and_meaning(ask: Ask, *, candidates: int, vectors: int | None = Non
     return Anchored(tuple(anchors), ask.cue.query, notices=notices, meant=meant)
 
 
-def _nodes(ask: Ask, found: Sequence[Found]) -> dict[str, Node]:
+def _nodes(ask: Ask, found: Sequence[SearchHit]) -> dict[str, Node]:
     """The nodes of what was found, in that order; those that did not come along are read."""
     known = {one.id: one.node for one in found if one.node is not None}
     missing = ask.store.get(ask.scope, [one.id for one in found if one.id not in known])

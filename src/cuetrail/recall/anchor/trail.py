@@ -102,7 +102,7 @@ def _anchored(ask: Ask, how: Trail) -> tuple[Anchored, Where]:
     where = ask.cue.where
     search = partial(by_words_and_meaning, candidates=how.texts, vectors=how.vectors)
     if not where.kinds:
-        saying = replace(where, saying=True)
+        saying = replace(where, with_text=True)
         anchored = search(replace(ask, cue=replace(ask.cue, where=saying)))
         if not all(how.is_far(anchor) for anchor in anchored.anchors):
             return anchored, saying

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from cuetrail.formulas import DAY, HOUR, UNKNOWN_DISTANCE, blend, final_score, freshness, gravity, shares
-from cuetrail.model import Activation, Foothold, Hit, Label, Node, Walked, hop_dict
+from cuetrail.model import Activation, Hit, Label, Node, WalkHit, WalkSeed, hop_dict
 from cuetrail.model.fast_dataclass import maker
-from cuetrail.model.lifecycle import SEMANTIC
+from cuetrail.model.lifecycle import SEMANTIC_KINDS
 from cuetrail.recall.anchor.seeds import Seeding
 from cuetrail.recall.anchor.text_and_vector import Anchor, Anchored, Ask, echoing
 from cuetrail.recall.spread.activation import Activated, merge
@@ -63,7 +63,7 @@ def by_salience(
         if anchor.bm25 is None and semantic < vector_floor:
             continue
         node = anchor.node
-        days = (ask.now - (node.updated if node.kind in SEMANTIC else node.at)) / DAY
+        days = (ask.now - (node.updated if node.kind in SEMANTIC_KINDS else node.at)) / DAY
         parts = {"semantic": semantic, "time": freshness(days), "salience": node.life.salience}
         score = final_score(semantic, days, node.life.salience, weights)
         why = _found(anchor)
@@ -79,8 +79,8 @@ def as_found(ask: Ask, anchored: Anchored, reached: Reached) -> Scored:
     asked = " ".join((anchored.query.words, *anchored.query.phrases)) if anchored.anchors else ""
     words = beginnings(sanitize_query(asked).split())
     anchors = [_hit(a.node, a.bm25 or 0.0, _matched(a, anchored, words)) for a in anchored.anchors[:most]]
-    footholds = [(foothold, frozenset(foothold.labels)) for foothold in reached.footholds]
-    walkers = [_hit(w.node, w.score, _shared(w, reached, footholds)) for w in reached.walked]
+    seeds = [(seed, frozenset(seed.labels)) for seed in reached.seeds]
+    walkers = [_hit(w.node, w.score, _shared(w, reached, seeds)) for w in reached.walked]
     return Scored(tuple(anchors), tuple(walkers))
 
 
@@ -160,12 +160,12 @@ def _begins_a_word(start: str, text: str) -> bool:
     return at >= 0
 
 
-def _shared(walked: Walked, reached: Reached, footholds: Sequence[tuple[Foothold, frozenset[Label]]]) -> dict[str, Any]:
+def _shared(walked: WalkHit, reached: Reached, seeds: Sequence[tuple[WalkSeed, frozenset[Label]]]) -> dict[str, Any]:
     """Why a walker is here: what it shares with which anchors, and how much that tells."""
     node, idfs = walked.node, reached.idfs
     own = [label for label in labels_of(node) if label in idfs]
-    near = [(foothold, labels) for foothold, labels in footholds if not labels.isdisjoint(own)]
-    ties = [(foothold, [label for label in own if label in labels]) for foothold, labels in near]
+    near = [(seed, labels) for seed, labels in seeds if not labels.isdisjoint(own)]
+    ties = [(seed, [label for label in own if label in labels]) for seed, labels in near]
     parts: dict[str, float] = {"idf": sum(idfs[label] for label in own)}
     path = []
     if ties:
@@ -176,7 +176,7 @@ def _shared(walked: Walked, reached: Reached, footholds: Sequence[tuple[Foothold
         path = [{"src": nearest.id, "via": [_written(label) for label in shared], "dst": node.id}]
     return {
         "role": "walker",
-        "anchors": [foothold.id for foothold, _ in ties],
+        "anchors": [seed.id for seed, _ in ties],
         "found_by": ["labels"],
         "shared": [{"what": label.what, "name": label.name, "idf": idfs[label]} for label in own],
         "parts": parts,
@@ -189,10 +189,10 @@ def _written(label: Label) -> str:
     return f"{'#' if label.what == 'tag' else '@'}{label.name}"
 
 
-def _pull(node: Node, foothold: Foothold, shared: int) -> dict[str, float]:
+def _pull(node: Node, seed: WalkSeed, shared: int) -> dict[str, float]:
     """The parts of an anchor's pull on a node."""
-    hours = abs(node.at - foothold.at) / HOUR
+    hours = abs(node.at - seed.at) / HOUR
     distance = UNKNOWN_DISTANCE
-    if node.simhash is not None and foothold.simhash is not None:
-        distance = float((node.simhash ^ foothold.simhash).bit_count())
+    if node.simhash is not None and seed.simhash is not None:
+        distance = float((node.simhash ^ seed.simhash).bit_count())
     return {"gravity": gravity(shared, hours, distance), "shared": shared, "hours": hours, "distance": distance}

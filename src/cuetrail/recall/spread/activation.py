@@ -14,7 +14,7 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from cuetrail.errors import CuetrailError
-from cuetrail.model import Activation, Claim, End, Hop, Path, Scope, Where
+from cuetrail.model import Activation, ActivationEnd, Claim, Hop, Path, Scope, Where
 from cuetrail.model.fast_dataclass import maker
 from cuetrail.store.expansion import Candidate, Level, Spark
 from cuetrail.store.ports import Store
@@ -79,7 +79,7 @@ class _Walk:
         if tip.hops:
             self.ended.append(Path(tip.hops))
 
-    def result(self, reason: End = "complete", error: str | None = None) -> Activation:
+    def result(self, reason: ActivationEnd = "complete", error: str | None = None) -> Activation:
         """What came of it. Where the walk is over, the tips are ends too."""
         for tip in self.tips if reason == "complete" else ():
             self._end(tip)

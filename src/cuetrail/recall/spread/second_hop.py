@@ -62,7 +62,7 @@ def search(ask: Ask, web: Web, best: Mapping[str, float], wording: Wording) -> d
     By start and id, from 0 to 1. What is found comes into the web.
     """
     cue = f" {spelt(ask.cue.raw)} "
-    where = replace(ask.cue.where, saying=not ask.cue.where.kinds)
+    where = replace(ask.cue.where, with_text=not ask.cue.where.kinds)
     found: dict[str, dict[str, float]] = {}
     nodes: dict[str, Node] = {}
     for start in list(best)[:SEARCHED]:

@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 
 from cuetrail.errors import MemoryError_
 from cuetrail.formulas import shares
-from cuetrail.model import Activation, Fact, Foothold, Label, Node, Rank, Walked, WalkQuery
+from cuetrail.model import Activation, Fact, Label, Node, Rank, WalkHit, WalkQuery, WalkSeed
 from cuetrail.model.fast_dataclass import maker
 from cuetrail.recall.anchor.seeds import Chooser, Seeding, query_tags
 from cuetrail.recall.anchor.text_and_vector import Anchor, Anchored, Ask
@@ -32,8 +32,8 @@ class Reached:
     `told` are facts, in the order they were come to, and `entities` their subjects and objects in that order.
     """
 
-    walked: tuple[Walked, ...] = ()
-    footholds: tuple[Foothold, ...] = ()
+    walked: tuple[WalkHit, ...] = ()
+    seeds: tuple[WalkSeed, ...] = ()
     idfs: Mapping[Label, float] = field(default_factory=dict)
     rank: Rank = "idf"
     activations: tuple[Activation, ...] = ()
@@ -51,12 +51,12 @@ def along_labels(ask: Ask, anchored: Anchored, *, harvest: int, generic: Collect
 
     All filters of the cue hold for them too. Names in `generic`, and tags that only say when, lead nowhere.
     """
-    footholds = tuple(foothold(anchor, generic) for anchor in anchored.anchors[:harvest])
+    seeds = tuple(seed(anchor, generic) for anchor in anchored.anchors[:harvest])
     _, walkers = shares(ask.tokens, ask.limit)
     # What the answer's query forgave counts as matched, and so does every word of the cue.
     unlike = replace(ask.cue.query, mend=True) if anchored.query.mend else ask.cue.query
-    walk = ask.store.walk(ask.scope, WalkQuery(footholds, unlike, rank), walkers, ask.cue.where)
-    return Reached(walk.found, footholds, walk.idfs, rank)
+    walk = ask.store.walk(ask.scope, WalkQuery(seeds, unlike, rank), walkers, ask.cue.where)
+    return Reached(walk.found, seeds, walk.idfs, rank)
 
 
 def along_edges(ask: Ask, anchored: Anchored, *, seeding: Seeding, flow: Flow, choose: Chooser | None) -> Reached:
@@ -72,14 +72,14 @@ def along_edges(ask: Ask, anchored: Anchored, *, seeding: Seeding, flow: Flow, c
         raise MemoryError_(failure)
     reached = [one for one in merge(found) if one.id not in energies]
     nodes = ask.store.get(ask.scope, [one.id for one in reached])
-    walked = tuple(Walked(nodes[one.id], one.energy) for one in reached if one.id in nodes)
+    walked = tuple(WalkHit(nodes[one.id], one.energy) for one in reached if one.id in nodes)
     return Reached(walked, activations=found)
 
 
-_foothold = maker(Foothold)
+_foothold = maker(WalkSeed)
 
 
-def foothold(anchor: Anchor, generic: Collection[str]) -> Foothold:
+def seed(anchor: Anchor, generic: Collection[str]) -> WalkSeed:
     """The anchor as a place to walk on from."""
     node = anchor.node
     labels = [label for label in labels_of(node) if label.name not in generic]

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cuetrail.model import UNKNOWN_WEIGHT, Foothold, Node, WalkQuery
+from cuetrail.model import UNKNOWN_WEIGHT, Node, WalkQuery, WalkSeed
 from cuetrail.model.tags import is_topic
 from cuetrail.recall.anchor.name_lookup import carriers
 from cuetrail.recall.anchor.names import forms_of, holders, names_said, says, spaced
@@ -152,10 +152,10 @@ def _by_tag(ask: Ask, web: Web, starts: Sequence[str]) -> Iterable[Tied]:
         ]
         for id_ in starts
     }
-    footholds = tuple(Foothold(id_, tuple(some), web.nodes[id_].at, None) for id_, some in tags.items() if some)
-    if not footholds:
+    seeds = tuple(WalkSeed(id_, tuple(some), web.nodes[id_].at, None) for id_, some in tags.items() if some)
+    if not seeds:
         return
-    walk = ask.store.walk(ask.scope, WalkQuery(footholds, ask.cue.query), TAGGED, ask.cue.where)
+    walk = ask.store.walk(ask.scope, WalkQuery(seeds, ask.cue.query), TAGGED, ask.cue.where)
     nodes = {**web.nodes, **{one.node.id: one.node for one in walk.found}}
     rarity = {label: max(walk.idfs.get(label, 0.0), 0.0) for some in tags.values() for label in some}
     of = {id_: frozenset(labels_of(node)) for id_, node in nodes.items()}

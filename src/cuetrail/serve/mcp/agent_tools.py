@@ -12,7 +12,7 @@ from urllib.parse import quote
 from cuetrail.errors import NotFound
 from cuetrail.formulas import estimated_tokens
 from cuetrail.model import Budget, Fact, Node, Recollection
-from cuetrail.model.lifecycle import SEMANTIC
+from cuetrail.model.lifecycle import SEMANTIC_KINDS
 from cuetrail.serve.tool import Answer, Schema, Tool, clipped, compact, fitted, plain
 from cuetrail.text.normalise import snippet
 from cuetrail.text.timestamps import last_millisecond, milliseconds
@@ -93,7 +93,7 @@ def _fact(memory: Memory, given: Arguments) -> Answer:
 def _relate(memory: Memory, given: Arguments) -> Answer:
     """People, concepts and entities are related; anything else is linked."""
     ends = [_need(memory, given["src"]), _need(memory, given["dst"])]
-    join = memory.relate if all(node.kind in SEMANTIC for node in ends) else memory.link
+    join = memory.relate if all(node.kind in SEMANTIC_KINDS for node in ends) else memory.link
     edge = join(**{**given, "src": ends[0].id, "dst": ends[1].id})
     names = {node.id: _title(node) for node in ends}
     text = f"{names[edge.src]} - {edge.type or edge.kind} - {names[edge.dst]} (id {edge.id})."
@@ -293,7 +293,7 @@ def _fetch(memory: Memory, given: Arguments) -> Answer:
     node = _need(memory, given["id"])
     more = {"kind": node.kind, "tags": ", ".join(node.tags), "source": node.source or ""}
     # Of a person or a thing, what is believed says more than its own text.
-    said = page(whole(memory, node)) if node.kind in SEMANTIC else node.text or node.name or ""
+    said = page(whole(memory, node)) if node.kind in SEMANTIC_KINDS else node.text or node.name or ""
     text = clipped(said, FETCH_TOKENS)
     return _as_json({"id": node.id, "title": _title(node), "text": text, "url": uri_of(node.id), "metadata": more})
 

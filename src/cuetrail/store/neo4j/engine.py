@@ -16,13 +16,13 @@ from cuetrail.model import (
     Edge,
     Fact,
     Finding,
-    Found,
     Link,
     Mention,
     Neighbourhood,
     Node,
     Note,
     Scope,
+    SearchHit,
     SourceFile,
     Stats,
     TextQuery,
@@ -269,10 +269,10 @@ class Neo4jStore:
         where: Where,
         favour: tuple[float, float] = (1.0, 1.0),
         nodes: bool = False,
-    ) -> list[Found]:
+    ) -> list[SearchHit]:
         """The best by BM25, multiplied by the first of `favour` on internal memories and by the second on others."""
 
-        def work(reader: Reader) -> list[Found]:
+        def work(reader: Reader) -> list[SearchHit]:
             return text_search.search(reader, query, limit, where, favour, nodes, self._corpora, anyway)
 
         # In a rehearsal no index can be made.
@@ -292,14 +292,14 @@ class Neo4jStore:
         where: Where,
         space: VectorSpace | None = None,
         named: bool = False,
-    ) -> list[Found]:
+    ) -> list[SearchHit]:
         """The nearest by cosine, or of those that have a name. Raises EmbedderMismatch when the memory does not hold
         vectors of this space.
         """
         return self._ask(scope, lambda reader: vector_search.search(reader, vector, limit, where, space, named))
 
     def walk(self, scope: Scope, query: WalkQuery, limit: int, where: Where) -> Walk:
-        """The best nodes that share a label with a foothold, say something, and match no word of the query."""
+        """The best nodes that share a label with a seed, say something, and match no word of the query."""
         return self._ask(scope, lambda reader: walks.walk(reader, query, limit, where))
 
     def neighbours(self, scope: Scope, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]:

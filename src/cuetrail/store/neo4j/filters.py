@@ -36,7 +36,7 @@ def condition(where: Where) -> tuple[str, dict[str, Any]]:
         parts.append("n.provenance <> 'quarantine'")
     if not where.archived:
         parts.append("(n.state IS NULL OR n.state <> 'archived')")
-    if where.saying:
+    if where.with_text:
         parts.append("(n.text <> '' OR n.kind = 'source')")
     return "".join(f" AND {part}" for part in parts), given
 
@@ -77,6 +77,6 @@ def clauses(parts: Sequence[int], where: Where) -> list[str]:
         found.append("-marks:xarchived")
     if not where.kinds:
         found.append("-marks:xderived")
-    if where.saying:
+    if where.with_text:
         found.append("-marks:xbare")
     return found

@@ -15,7 +15,7 @@ from typing import Any
 import xxhash
 
 from cuetrail.formulas import bands
-from cuetrail.model import DERIVED, NEWBORN, Edge, Fact, Life, Node, Tag
+from cuetrail.model import DERIVED, NEW_LIFE, Edge, Fact, Life, Node, Tag
 from cuetrail.store.neo4j.ids import short, uid
 from cuetrail.store.relationship_query import edge_words, meaning_of
 from cuetrail.store.shared.fact_validity import ACTIVE, until
@@ -127,7 +127,7 @@ def is_silent(node: Node) -> bool:
 
 def life_props(life: Life) -> Props:
     """A life as properties; a newborn's are not there."""
-    return dict.fromkeys(LIFE) if life == NEWBORN else _fields(life, LIFE)
+    return dict.fromkeys(LIFE) if life == NEW_LIFE else _fields(life, LIFE)
 
 
 def to_node(found: Props, whose: tuple[str, str | None]) -> Node:
@@ -153,7 +153,7 @@ def to_node(found: Props, whose: tuple[str, str | None]) -> Node:
         valid_until=found["valid_until"],
         owner=whose[0],
         team=whose[1],
-        life=NEWBORN if found["state"] is None else Life(*(found[name] for name in LIFE)),
+        life=NEW_LIFE if found["state"] is None else Life(*(found[name] for name in LIFE)),
     )
 
 

@@ -17,13 +17,13 @@ from cuetrail.model import (
     Edge,
     Fact,
     Finding,
-    Found,
     Link,
     Mention,
     Neighbourhood,
     Node,
     Note,
     Scope,
+    SearchHit,
     SourceFile,
     Stats,
     TextQuery,
@@ -244,7 +244,7 @@ class LocalStore(FactStore):
         where: Where,
         favour: tuple[float, float] = (1.0, 1.0),
         nodes: bool = False,
-    ) -> list[Found]:
+    ) -> list[SearchHit]:
         """The best by BM25, multiplied by the first of `favour` on internal memories and by the second on others."""
         with self.db.looking() as db:
             reader = Reader(db, scope, self.db.path)
@@ -258,7 +258,7 @@ class LocalStore(FactStore):
         where: Where,
         space: VectorSpace | None = None,
         named: bool = False,
-    ) -> list[Found]:
+    ) -> list[SearchHit]:
         """The nearest by cosine, or of those that have a name. Raises EmbedderMismatch when the memory does not hold
         vectors of this space.
         """
@@ -272,7 +272,7 @@ class LocalStore(FactStore):
         return vector_search.search(self.db, scope, index, labels, query, limit, where, space or held)
 
     def walk(self, scope: Scope, query: WalkQuery, limit: int, where: Where) -> Walk:
-        """The best nodes that share a label with a foothold, say something, and match no word of the query."""
+        """The best nodes that share a label with a seed, say something, and match no word of the query."""
         with self.db.reading() as db:
             return walk_labels(Reader(db, scope, self.db.path), self.label_index, self.text_index, query, limit, where)
 

@@ -25,7 +25,7 @@ def narrowing(where: Where, key: str) -> tuple[list[str], list[Any]]:
     if where.kinds:
         tests.append(f"n.kind IN ({marks(len(where.kinds))})")
         values += where.kinds
-    if where.saying:
+    if where.with_text:
         tests.append("(n.text <> '' OR n.kind = 'source')")
     for bound, test in ((where.since, "n.at >= ?"), (where.until, "n.at <= ?")):
         if bound is not None:

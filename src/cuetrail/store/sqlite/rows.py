@@ -10,7 +10,7 @@ from typing import Any
 
 import xxhash
 
-from cuetrail.model import NEWBORN, Edge, Fact, Life, Node, Tag
+from cuetrail.model import NEW_LIFE, Edge, Fact, Life, Node, Tag
 from cuetrail.model.fast_dataclass import maker
 
 # Where a tag comes from that somebody or a rule gave.
@@ -216,7 +216,7 @@ def to_node(row: tuple[Any, ...]) -> Node:
     return _node(
         id_, kind, name, text, tuple(json.loads(aliases)) if aliases else (), *unpack_labels(labels), source, seq, at,
         provenance, None if simhash is None else unsigned(simhash), json.loads(props) if props else {},
-        NEWBORN if salience is None else Life(salience, *life), created, updated, valid_from, valid_until, owner,
+        NEW_LIFE if salience is None else Life(salience, *life), created, updated, valid_from, valid_until, owner,
         team or None,
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cuetrail.model import DATE_ONLY, Fact, Scope, Tag
 from cuetrail.model.ids import ledger_hash
-from cuetrail.model.lifecycle import SEMANTIC
+from cuetrail.model.lifecycle import SEMANTIC_KINDS
 from cuetrail.store.dream_port import (
     DREAMT,
     NOTHING,
@@ -230,7 +230,7 @@ class Neo4jDreaming:
             " AND n.state IN ['active', 'core'] AND n.provenance <> 'quarantine' AND EXISTS { MATCH (l:CueLedger)"
             " WHERE l.part = $part AND l.book = $book AND l.second = n.key } RETURN n.key"
         )
-        return sorted(key for (key,) in self._rows(query, kinds=list(SEMANTIC), book=int(book)))
+        return sorted(key for (key,) in self._rows(query, kinds=list(SEMANTIC_KINDS), book=int(book)))
 
     def expired(self, now: int, limit: int) -> list[str]:
         """Ids of notes of this place whose time is over, by id."""

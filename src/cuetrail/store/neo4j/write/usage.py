@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cuetrail.model import NEWBORN, Life, Node
-from cuetrail.model.lifecycle import touched
+from cuetrail.model import NEW_LIFE, Life, Node
+from cuetrail.model.lifecycle import accessed
 from cuetrail.store.dream_port import Living
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
@@ -31,7 +31,7 @@ _SETTLED = """CASE WHEN n.last_access IS NULL THEN coalesce(n.last_decay, n.crea
 
 
 def _life(values: Sequence[Any]) -> Life:
-    return NEWBORN if values[1] is None else Life(*values)
+    return NEW_LIFE if values[1] is None else Life(*values)
 
 
 def _put(tx: Tx, lives: Iterable[tuple[int, Life]]) -> None:
@@ -47,7 +47,7 @@ def touch(tx: Tx, keys: Sequence[int], now: int) -> None:
         # In order and before they are read: so nobody else counts at the same time, and two wait but one way round.
         rows(tx, _HOLD, keys=some)
     old = {row[0]: _life(row[1:]) for some in chunks(keys) for row in rows(tx, _OLD, keys=some)}
-    _put(tx, ((key, touched(life, now)) for key, life in old.items()))
+    _put(tx, ((key, accessed(life, now)) for key, life in old.items()))
     count_use(tx, {part for some in chunks(keys) for (part,) in rows(tx, _PARTS, keys=some)})
     log(tx, [key for key, life in old.items() if life.state == "archived"])
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cuetrail.errors import GhostWrite, NotFound
-from cuetrail.model import DERIVED, NEWBORN, Edge, Fact, Life, Node, Scope, Tag
-from cuetrail.model.lifecycle import corrected
+from cuetrail.model import DERIVED, NEW_LIFE, Edge, Fact, Life, Node, Scope, Tag
+from cuetrail.model.lifecycle import restated
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.facts import writes
@@ -195,7 +195,7 @@ def _settle_replaced(w: Write, nodes: Sequence[Node], old: dict[str, int]) -> li
             at = node.updated if last is None else max(node.updated, last + 1)
             if node.kind not in DERIVED:
                 versions.append(_version(w.part, node.id, at, name, text))
-        settled.append(replace(node, created=created, life=corrected(node.life, lives.get(key, NEWBORN))))
+        settled.append(replace(node, created=created, life=restated(node.life, lives.get(key, NEW_LIFE))))
     nothing = {spaces.slot(space): None for space in (spaces.held(w.tx), spaces.coming(w.tx)) if space}
     if nothing:
         _run(w, _VECTORS, [{"key": key, "props": nothing} for key in unsaid])

@@ -11,7 +11,7 @@ from typing import Any
 
 from cuetrail.model import DATE_ONLY, Fact, Scope, Tag, Where
 from cuetrail.model.ids import ledger_hash
-from cuetrail.model.lifecycle import SEMANTIC
+from cuetrail.model.lifecycle import SEMANTIC_KINDS
 from cuetrail.store.dream_port import (
     DREAMT,
     NOTHING,
@@ -278,12 +278,12 @@ class LocalDreaming:
         """People, concepts and entities that somebody has used and that are second in a row of a book, by key."""
         query = (
             "SELECT f.key FROM life f CROSS JOIN nodes n ON n.key = f.key WHERE f.state IN ('active', 'core')"
-            f" AND n.part = ? AND n.kind IN ({marks(len(SEMANTIC))}) AND n.provenance <> 'quarantine' AND EXISTS ("
-            "SELECT 1 FROM ledger INDEXED BY ledger_by_second WHERE part = n.part AND book = ? AND second = f.key)"
+            f" AND n.part = ? AND n.kind IN ({marks(len(SEMANTIC_KINDS))}) AND n.provenance <> 'quarantine'"
+            " AND EXISTS (SELECT 1 FROM ledger INDEXED BY ledger_by_second WHERE part = n.part AND book = ? AND second = f.key)"
             " ORDER BY f.key"
         )
         with self.db.reading() as db:
-            return [key for (key,) in db.execute(query, (self.part, *SEMANTIC, book))]
+            return [key for (key,) in db.execute(query, (self.part, *SEMANTIC_KINDS, book))]
 
     def expired(self, now: int, limit: int) -> list[str]:
         """Ids of notes of this place whose time is over, by id."""

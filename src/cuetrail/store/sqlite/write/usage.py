@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Sequence
 
-from cuetrail.model import NEWBORN, Life, Node
-from cuetrail.model.lifecycle import touched
+from cuetrail.model import NEW_LIFE, Life, Node
+from cuetrail.model.lifecycle import accessed
 from cuetrail.store.dream_port import Living
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import chunks, log_changes, marks
@@ -24,13 +24,13 @@ def touch(db: sqlite3.Connection, keys: Sequence[int], now: int, wake: bool = Fa
 
     These are counted only with `wake`, and whoever wakes them has to log it.
     """
-    old = dict.fromkeys(keys, NEWBORN)
+    old = dict.fromkeys(keys, NEW_LIFE)
     for some in chunks(keys):
         found = db.execute(f"SELECT key, {_LIFE} FROM life WHERE key IN ({marks(len(some))})", some)
         old.update((row[0], Life(*row[1:])) for row in found)
     asleep = sorted(key for key, life in old.items() if life.state == "archived")
     counted = old if wake else {key: life for key, life in old.items() if life.state != "archived"}
-    db.executemany(_PUT, [rows.life_row(key, touched(life, now)) for key, life in counted.items()])
+    db.executemany(_PUT, [rows.life_row(key, accessed(life, now)) for key, life in counted.items()])
     count_use(db, "nodes", list(counted))
     return asleep
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from cuetrail.errors import GhostWrite, NotFound
-from cuetrail.model import DERIVED, NEWBORN, UNKNOWN_WEIGHT, Edge, Node, Scope
-from cuetrail.model.lifecycle import corrected
+from cuetrail.model import DERIVED, NEW_LIFE, UNKNOWN_WEIGHT, Edge, Node, Scope
+from cuetrail.model.lifecycle import restated
 from cuetrail.store.ports import Batch, Written
 from cuetrail.store.shared.fact_validity import check_whole
 from cuetrail.store.shared.ids import check_ids, norms, plain, words_of
@@ -213,7 +213,7 @@ def _put_nodes(w: Write, nodes: Sequence[Node]) -> tuple[dict[str, int], int]:
     w.db.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", named)
     words = [(w.part, word, keys[n.id]) for n in nodes if n.name or n.aliases for word in words_of(n.name, n.aliases)]
     w.db.executemany("INSERT OR IGNORE INTO name_words VALUES (?, ?, ?)", words)
-    aged = (n for n in nodes if n.life is not NEWBORN and n.life != NEWBORN)
+    aged = (n for n in nodes if n.life is not NEW_LIFE and n.life != NEW_LIFE)
     lives = [rows.life_row(keys[n.id], n.life) for n in aged]
     w.db.executemany(f"INSERT OR REPLACE INTO life VALUES ({marks(10)})", lives)
     w.changed.update(keys.values())
@@ -262,7 +262,7 @@ def _settle_replaced(w: Write, nodes: Sequence[Node], old: dict[str, int]) -> li
                     " WHERE part = ?1 AND id = ?2",
                     (w.part, node.id, node.updated, was.name, was.text),
                 )
-        settled.append(replace(node, created=was.created, life=corrected(node.life, was.life)))
+        settled.append(replace(node, created=was.created, life=restated(node.life, was.life)))
     return settled
 
 

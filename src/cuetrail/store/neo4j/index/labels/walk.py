@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from cuetrail.formulas import HOUR, UNKNOWN_DISTANCE, gravity, idf
-from cuetrail.model import Foothold, Label, Walk, Walked, WalkQuery, Where
+from cuetrail.model import Label, Walk, WalkHit, WalkQuery, WalkSeed, Where
 from cuetrail.store.neo4j.connection import rows
 from cuetrail.store.neo4j.filters import condition
 from cuetrail.store.neo4j.ids import Found as Record
@@ -49,24 +49,24 @@ Best = Callable[[int], list[Candidate]]
 
 
 def walk(reader: Reader, query: WalkQuery, limit: int, where: Where) -> Walk:
-    """The best `limit` nodes that share a label with a foothold, are none, and match no word of `query.unlike`."""
-    labels = list(dict.fromkeys(label for foothold in query.footholds for label in foothold.labels))
+    """The best `limit` nodes that share a label with a seed, are none, and match no word of `query.unlike`."""
+    labels = list(dict.fromkeys(label for seed in query.seeds for label in seed.labels))
     given = _uids(reader, labels)
     idfs = _idfs(reader, labels, given)
     if limit <= 0 or not idfs:
         return Walk((), idfs)
     passing, filters = condition(where)
-    given |= {"apart": list(reader.ids.keys(f.id for f in query.footholds).values()), **filters}
+    given |= {"apart": list(reader.ids.keys(f.id for f in query.seeds).values()), **filters}
     if query.rank == "idf":
         weights = [idfs.get(label, 0.0) for label in labels]
         best = _by_weight(reader, passing, {**given, "weights": weights})
     else:
-        best = _by_gravity(reader, passing, given, query.footholds, labels)
+        best = _by_gravity(reader, passing, given, query.seeds, labels)
     found = _unlike(TextSearch(reader, where), query, best, limit)
     nodes = reader.plain_nodes([int(one.record.handle) for one in found])
     names = reader.ids.names(one.record for one in found)
     walked = [(one, nodes.get(int(one.record.handle))) for one in found]
-    return Walk(tuple(Walked(replace(n, id=names[one.record.handle]), one.value) for one, n in walked if n), idfs)
+    return Walk(tuple(WalkHit(replace(n, id=names[one.record.handle]), one.value) for one, n in walked if n), idfs)
 
 
 def _uids(reader: Reader, labels: Sequence[Label]) -> dict[str, Any]:
@@ -97,25 +97,25 @@ def _by_weight(reader: Reader, passing: str, given: dict[str, Any]) -> Best:
 
 
 def _by_gravity(
-    reader: Reader, passing: str, given: dict[str, Any], footholds: Sequence[Foothold], labels: Sequence[Label]
+    reader: Reader, passing: str, given: dict[str, Any], seeds: Sequence[WalkSeed], labels: Sequence[Label]
 ) -> Best:
     """By the strongest pull of an anchor. The server has no way to compare hashes, so it is reckoned here."""
     numbers = {label: number for number, label in enumerate(labels)}
-    sets = [(foothold, {numbers[label] for label in foothold.labels}) for foothold in footholds]
+    sets = [(seed, {numbers[label] for label in seed.labels}) for seed in seeds]
     found = []
     for key, id_, part, at, simhash, carried in rows(reader.tx, _ALL.format(passing=passing), **given):
         hash_ = None if simhash is None else unsigned(simhash)
-        value = max(_pull(foothold, at, hash_, len(own.intersection(carried))) for foothold, own in sets)
+        value = max(_pull(seed, at, hash_, len(own.intersection(carried))) for seed, own in sets)
         if value > 0:
             found.append(Candidate(Record(key, id_, part), at, value))
     found.sort(key=lambda one: (-one.value, -one.at, one.record.id))
     return lambda wanted: found[:wanted]
 
 
-def _pull(foothold: Foothold, at: int, simhash: int | None, shared: int) -> float:
-    known = foothold.simhash is not None and simhash is not None
-    distance = (foothold.simhash ^ simhash).bit_count() if known else UNKNOWN_DISTANCE  # type: ignore[operator]  # known
-    return gravity(shared, (at - foothold.at) / HOUR, distance)
+def _pull(seed: WalkSeed, at: int, simhash: int | None, shared: int) -> float:
+    known = seed.simhash is not None and simhash is not None
+    distance = (seed.simhash ^ simhash).bit_count() if known else UNKNOWN_DISTANCE  # type: ignore[operator]  # known
+    return gravity(shared, (at - seed.at) / HOUR, distance)
 
 
 def _unlike(texts: TextSearch, query: WalkQuery, best: Best, limit: int) -> list[Candidate]:

@@ -13,7 +13,7 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from cuetrail.model import Found, TextQuery, Where
+from cuetrail.model import SearchHit, TextQuery, Where
 from cuetrail.store.neo4j.connection import Row, chunks, rows
 from cuetrail.store.neo4j.filters import BY_KIND, HAS_KEY, any_of, clauses, condition, must
 from cuetrail.store.neo4j.ids import Found as Record
@@ -223,7 +223,7 @@ def search(
     with_nodes: bool,
     corpora: Corpora,
     anyway: bool,
-) -> list[Found]:
+) -> list[SearchHit]:
     """The best by BM25 and favour, with their nodes if they are asked for.
 
     Raises Worn where the index has to be made anew first, unless it is to be searched `anyway`.
@@ -244,7 +244,7 @@ def search(
         (-m.score * factor, not m.holds_all, -m.at, names[m.record.handle], m, factor) for m, factor in matches
     ]  # fmt: skip
     best = sorted(order, key=itemgetter(0, 1, 2, 3))[:limit]
-    found = [Found(id_, -score, m.boosted, factor) for score, _, _, id_, m, factor in best]
+    found = [SearchHit(id_, -score, m.boosted, factor) for score, _, _, id_, m, factor in best]
     if not with_nodes:
         return found
     nodes = reader.plain_nodes([int(m.record.handle) for *_, m, _ in best])

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from cuetrail.model import Found, Where
+from cuetrail.model import SearchHit, Where
 from cuetrail.store.neo4j.connection import Row, rows
 from cuetrail.store.neo4j.filters import condition as condition_of
 from cuetrail.store.neo4j.ids import Found as Record
@@ -28,7 +28,7 @@ FIRST, MOST_ASKED = 100, 10_000
 
 def search(
     reader: Reader, vector: bytes, limit: int, where: Where, space: VectorSpace | None, named: bool = False
-) -> list[Found]:
+) -> list[SearchHit]:
     """The nearest by cosine, or of those that have a name.
 
     Raises EmbedderMismatch when the memory does not hold vectors of this space.
@@ -52,7 +52,7 @@ def search(
     names = reader.ids.names(Record(*row[:3]) for row in found)
     order = sorted((-row[4], -row[3], names[row[0]]) for row in found)[:limit]
     # The server gives (1 + cosine) / 2.
-    return [Found(id_, 2 * -score - 1) for score, _, id_ in order]
+    return [SearchHit(id_, 2 * -score - 1) for score, _, id_ in order]
 
 
 def _one_by_one(reader: Reader, slot: str, query: Sequence[float], limit: int, passing: Passing) -> list[Row]:

@@ -54,7 +54,7 @@ class Incident:
         self._told = _EDGE if self.several else ""
         # A look at the node costs more than all the rest of a row, so it is taken only where it can tell something.
         where = level.where
-        narrowed = where.kinds or where.saying or where.since is not None or where.until is not None
+        narrowed = where.kinds or where.with_text or where.since is not None or where.until is not None
         if self.several or not reader.all or narrowed:
             self._told += _NODE
             self._tests += f" AND {reader.among('n.part')}"

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cuetrail.formulas import DAMPING, HOUR, PER_HOUR, UNKNOWN_DISTANCE, idf
-from cuetrail.model import Foothold, Label, Where
+from cuetrail.model import Label, WalkSeed, Where
 from cuetrail.store.sqlite.connection import chunks, marks
 from cuetrail.store.sqlite.index.labels.columns import Piece
 from cuetrail.store.sqlite.index.labels.label_index import Told, View
@@ -73,18 +73,18 @@ def by_rarity(weights: Mapping[Label, float]) -> Pull:
     return Pull(weights, 1.0, lambda sums, _: sums)
 
 
-def by_gravity(foothold: Foothold) -> Pull:
+def by_gravity(seed: WalkSeed) -> Pull:
     """The attraction of one anchor; see `formulas.gravity`, which this equals on many nodes at once."""
 
     def worth(sums: Floats, column: Column) -> Floats:
-        hours = np.abs(column("ats").astype(np.float64) - foothold.at) / HOUR
+        hours = np.abs(column("ats").astype(np.float64) - seed.at) / HOUR
         distances = np.full(len(sums), UNKNOWN_DISTANCE)
-        if foothold.simhash is not None:
+        if seed.simhash is not None:
             hashed = column("flags") & HASHED != 0
-            distances[hashed] = np.bitwise_count(column("hashes")[hashed] ^ np.uint64(foothold.simhash))
+            distances[hashed] = np.bitwise_count(column("hashes")[hashed] ^ np.uint64(seed.simhash))
         return DAMPING * sums * np.exp(-PER_HOUR * hours) * (1 - distances / 64)
 
-    return Pull(dict.fromkeys(foothold.labels, 1.0), DAMPING, worth)
+    return Pull(dict.fromkeys(seed.labels, 1.0), DAMPING, worth)
 
 
 class LabelWalk:

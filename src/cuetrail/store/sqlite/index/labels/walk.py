@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from cuetrail.model import Walk, Walked, WalkQuery, Where
+from cuetrail.model import Walk, WalkHit, WalkQuery, Where
 from cuetrail.model.fast_dataclass import maker
 from cuetrail.store.sqlite.index.labels.label_index import LabelIndex
 from cuetrail.store.sqlite.index.labels.label_search import Candidates, LabelWalk, by_gravity, by_rarity
@@ -26,7 +26,7 @@ MOST_ASKED = 2_000
 # So many nodes are sooner read than asked for in the index.
 FEW = 6
 
-_walked = maker(Walked)
+_walked = maker(WalkHit)
 
 Pairs = list[tuple[int, float]]
 """Keys and values."""
@@ -35,19 +35,19 @@ Pairs = list[tuple[int, float]]
 def walk(
     reader: Reader, label_index: LabelIndex, text_index: TextIndex, query: WalkQuery, limit: int, where: Where
 ) -> Walk:
-    """The best `limit` nodes that share a label with a foothold, are none, and match no word of `query.unlike`."""
+    """The best `limit` nodes that share a label with a seed, are none, and match no word of `query.unlike`."""
     now = reader.ids.moment()
     parts = None if reader.all else reader.parts
-    given = [label for foothold in query.footholds for label in foothold.labels]
+    given = [label for seed in query.seeds for label in seed.labels]
     labels = LabelWalk(label_index.view_of(reader.db, *now), reader.db, parts, where, given)
     idfs = labels.idfs()
     if limit <= 0 or not idfs:
         return Walk((), idfs)
     texts = cache(lambda: TextSearch(text_index.view_of(*now), text_index.analyser, parts, where))
     walkers = _Walkers(reader, query, limit, texts)
-    pulls = [by_rarity(idfs)] if query.rank == "idf" else [by_gravity(foothold) for foothold in query.footholds]
-    # The footholds themselves share most, and some others match a word of the query.
-    most = limit + len(query.footholds)
+    pulls = [by_rarity(idfs)] if query.rank == "idf" else [by_gravity(seed) for seed in query.seeds]
+    # The seeds themselves share most, and some others match a word of the query.
+    most = limit + len(query.seeds)
     wanted = most + _spare(query, limit, texts)
     while wanted <= MOST_ASKED:
         first, whole = _first(labels.best(pulls, wanted), reader, wanted)
@@ -85,19 +85,19 @@ def _first(found: Candidates, reader: Reader, limit: int) -> tuple[Pairs, bool]:
 
 
 class _Walkers:
-    """Tells walkers from footholds and from what matches the query. No more nodes are read than it takes."""
+    """Tells walkers from seeds and from what matches the query. No more nodes are read than it takes."""
 
     def __init__(self, reader: Reader, query: WalkQuery, limit: int, texts: Callable[[], TextSearch]) -> None:
         self._reader, self._limit, self._query = reader, limit, query.unlike
         self._matching = cache(lambda: texts().holding_any(query.unlike))
-        # A foothold that comes without its number is told by its id.
-        self._keys = {foothold.key for foothold in query.footholds}
-        self._ids = {foothold.id for foothold in query.footholds}
+        # A seed that comes without its number is told by its id.
+        self._keys = {seed.key for seed in query.seeds}
+        self._ids = {seed.id for seed in query.seeds}
 
-    def unlike(self, pairs: Pairs) -> tuple[Walked, ...]:
-        """The first of these that are no footholds and do not match the query."""
+    def unlike(self, pairs: Pairs) -> tuple[WalkHit, ...]:
+        """The first of these that are no seeds and do not match the query."""
         pairs = [pair for pair in pairs if pair[0] not in self._keys]
-        found: list[Walked] = []
+        found: list[WalkHit] = []
         query = self._query
         if not (query.fuzzy or query.mend or query.prefix):
             # As a rule the first will do, and reading a few takes less than asking the index for their words.
@@ -111,16 +111,16 @@ class _Walkers:
             return self.first([pair for pair in pairs if pair[0] not in matching], found)
         return tuple(found)
 
-    def _without(self, words: Terms, pairs: Pairs) -> list[Walked]:
-        """Those of these that are no footholds and hold none of the words."""
+    def _without(self, words: Terms, pairs: Pairs) -> list[WalkHit]:
+        """Those of these that are no seeds and hold none of the words."""
         return [
             walked
             for walked in self._read(pairs)
             if not words.any_in(searchable_text(walked.node.name, walked.node.aliases, walked.node.text))
         ]
 
-    def first(self, pairs: Pairs, found: Sequence[Walked] = ()) -> tuple[Walked, ...]:
-        """What was found already, and the first of these that are no footholds."""
+    def first(self, pairs: Pairs, found: Sequence[WalkHit] = ()) -> tuple[WalkHit, ...]:
+        """What was found already, and the first of these that are no seeds."""
         walkers = list(found)
         while pairs and len(walkers) < self._limit:
             missing = self._limit - len(walkers)
@@ -128,7 +128,7 @@ class _Walkers:
             pairs = pairs[missing:]
         return tuple(walkers)
 
-    def _read(self, pairs: Pairs) -> list[Walked]:
+    def _read(self, pairs: Pairs) -> list[WalkHit]:
         nodes = self._reader.nodes_by_key([key for key, _ in pairs])
         read = [_walked(nodes[key], value) for key, value in pairs if key in nodes]
         return [walked for walked in read if walked.node.id not in self._ids]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from operator import itemgetter
 
-from cuetrail.model import Found, Node, TextQuery, Where
+from cuetrail.model import Node, SearchHit, TextQuery, Where
 from cuetrail.model.fast_dataclass import maker
 from cuetrail.store.sqlite.index.text.text_index import TextIndex
 from cuetrail.store.sqlite.index.text.text_search import Matches, TextSearch
@@ -16,7 +16,7 @@ from cuetrail.text.analyser import Terms, searchable_text
 # Up to so many more nodes than are wanted are read at once, instead of first looking which of them are.
 FEW_MORE = 10
 
-_found = maker(Found)
+_found = maker(SearchHit)
 
 Favour = tuple[float, float]
 """What the scores of internal memories and of all others are multiplied by."""
@@ -24,7 +24,7 @@ Favour = tuple[float, float]
 
 def search(
     reader: Reader, index: TextIndex, query: TextQuery, limit: int, where: Where, favour: Favour, nodes: bool
-) -> list[Found]:
+) -> list[SearchHit]:
     """The best by BM25 and favour, with their nodes if they are asked for."""
     view = index.view_of(*reader.ids.moment())
     parts = None if reader.all else reader.parts
@@ -32,7 +32,7 @@ def search(
     if favour[0] != favour[1] and "external" in view.flags:
         # The best of all are among the best of each side.
         sides = [(True, favour[0]), (False, favour[1])]
-    rows: list[tuple[float, bool, int, str, int, Found]] = []
+    rows: list[tuple[float, bool, int, str, int, SearchHit]] = []
     for internal, factor in sides:
         texts = TextSearch(view, index.analyser, parts, where, internal)
         matches = texts.run(query, limit)
@@ -59,6 +59,6 @@ def _full(texts: TextSearch, matches: Matches, nodes: Mapping[int, Node]) -> set
     return {key for key, node in tied if terms.all_in(searchable_text(node.name, node.aliases, node.text))}
 
 
-def _with_nodes(rows: list[tuple[float, bool, int, str, int, Found]], reader: Reader) -> list[Found]:
+def _with_nodes(rows: list[tuple[float, bool, int, str, int, SearchHit]], reader: Reader) -> list[SearchHit]:
     missing = reader.nodes_by_key([key for *_, key, found in rows if found.node is None])
     return [replace(found, node=missing[key]) if key in missing else found for *_, key, found in rows]

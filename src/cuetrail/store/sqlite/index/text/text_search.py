@@ -176,7 +176,7 @@ class TextSearch:
             ("quarantine", where.quarantined),
             ("archived", where.archived),
             ("derived", bool(where.kinds)),
-            ("bare", not where.saying),
+            ("bare", not where.with_text),
         ):
             if not wanted and flag in self.view.flags:
                 found.append((Occur.MustNot, Query.term_query(schema, "flag", flag)))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from cuetrail.model import Found, Scope, TextQuery, Where
+from cuetrail.model import Scope, SearchHit, TextQuery, Where
 from cuetrail.store.ports import VectorSpace
 from cuetrail.store.sqlite.connection import Database, chunks
 from cuetrail.store.sqlite.index.text import results
@@ -28,7 +28,7 @@ def search(
     limit: int,
     where: Where,
     space: VectorSpace,
-) -> list[Found]:
+) -> list[SearchHit]:
     """The nearest by cosine, then newer, then by id. `labels` tells who has the tags and buckets of a filter."""
     if limit <= 0:
         return []
@@ -42,7 +42,7 @@ def search(
             return _shown(Reader(look, scope, db.path), near, limit, where)
     wanted = limit
     while True:
-        near = index.search(query, wanted, None if reader.all else reader.parts, space, where.kinds, where.saying)
+        near = index.search(query, wanted, None if reader.all else reader.parts, space, where.kinds, where.with_text)
         with db.reading() as look:
             # A new look: the index may have rows of parts that were made since the first one.
             reader = Reader(look, scope, db.path)
@@ -61,15 +61,17 @@ def _labelled(reader: Reader, labels: TextIndex | None, where: Where) -> list[in
     return [one.key for one in found if one.key is not None] if len(found) <= FEW else None
 
 
-def _shown(reader: Reader, near: Sequence[tuple[int, float]], limit: int, where: Where) -> list[Found]:
+def _shown(reader: Reader, near: Sequence[tuple[int, float]], limit: int, where: Where) -> list[SearchHit]:
     """The nearest that a search gives. Many may tie: of these, few nodes are read."""
     shown = reader.shown([key for key, _ in near])
     order = sorted((-cosine, -shown[key][1], shown[key][0], key) for key, cosine in near if key in shown)
-    kept: list[Found] = []
+    kept: list[SearchHit] = []
     for some in chunks(order, limit):
         nodes = reader.nodes_by_key([key for *_, key in some])
         kept += [
-            Found(id_, -far, node=nodes[key]) for far, _, id_, key in some if key in nodes and where.finds(nodes[key])
+            SearchHit(id_, -far, node=nodes[key])
+            for far, _, id_, key in some
+            if key in nodes and where.finds(nodes[key])
         ]
         if len(kept) >= limit:
             break

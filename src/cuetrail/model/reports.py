@@ -1,0 +1,99 @@
+"""What ingest, dreams, `stats` and `doctor` report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class FileError:
+    """A file that could not be ingested, and the reason."""
+
+    path: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """Counts of one ingest. Files are counted as files, everything else as atoms, except `edges`.
+
+    `forgotten` atoms were skipped because of a tombstone. `cut` atoms were stored without forgotten sentences.
+    `left_out` lists the files with skipped or cut atoms.
+    """
+
+    files: int = 0
+    unchanged_files: int = 0
+    removed_files: int = 0
+    added: int = 0
+    kept: int = 0
+    removed: int = 0
+    merged: int = 0
+    forgotten: int = 0
+    cut: int = 0
+    edges: int = 0
+    left_out: tuple[str, ...] = ()
+    errors: tuple[FileError, ...] = ()
+    notices: tuple[str, ...] = ()
+
+
+PASSES = (
+    "temporal", "auto_tags", "infection", "mentions", "cooccurrence", "episodes", "consolidation", "storylines",
+    "macros", "decay", "note_expiry", "facts", "mirror",
+)  # fmt: skip
+"""The names of the passes of a dream, in the order they run."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassReport:
+    """Counts of one pass of a dream: nodes read, and tags, edges and nodes written and removed.
+
+    `changes` describes the first of them after a dry run. `problems` describes failures.
+    """
+
+    name: str
+    read: int = 0
+    wrote: int = 0
+    removed: int = 0
+    seconds: float = 0.0
+    changes: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DreamReport:
+    """The reports of the passes of one dream. `skipped` is True if another dream was running, so nothing was done."""
+
+    passes: tuple[PassReport, ...] = ()
+    skipped: bool = False
+    dry_run: bool = False
+    seconds: float = 0.0
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """Counts of everything the scope can see. `narratives` counts hits and builds of the narrative cache."""
+
+    nodes: int
+    edges: int
+    facts: int
+    notes: int
+    mentions: int
+    vectors: int
+    tombstones: int
+    kinds: Mapping[str, int]
+    tags: int
+    buckets: Mapping[str, int]
+    embedder: str | None
+    schema: int
+    narratives: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One problem that `doctor` found. `fix` says what to do, or what was done."""
+
+    check: str
+    problem: str
+    fix: str

@@ -1,0 +1,218 @@
+"""What reads return: search hits, neighbourhoods, activations, recollections, and their form as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from cuetrail.model.queries import TextQuery
+from cuetrail.model.records import Fact, Label, Node
+
+ActivationEnd = Literal["complete", "seed_not_found", "failed", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """One row of a text or vector search. `factor` is the factor the node's provenance put on the score.
+
+    `node` is set if the caller asked for nodes. `key` is the engine's own number for it, if the engine has one.
+    """
+
+    id: str
+    score: float
+    boosted: bool = False
+    factor: float = 1.0
+    node: Node | None = None
+    key: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WalkHit:
+    """A node that a walk reached, with its score."""
+
+    node: Node
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """The nodes a walk reached, best first, and the inverse document frequency of each label of its seeds."""
+
+    found: tuple[WalkHit, ...] = ()
+    idfs: Mapping[Label, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A node at the other end of an edge. `outgoing` is True if the edge leads to it."""
+
+    id: str
+    edge: str
+    kind: str
+    weight: float | None
+    tags: tuple[str, ...]
+    outgoing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """The strongest edges of a node, and the number of all its edges. A self-loop counts once."""
+
+    degree: int
+    neighbours: tuple[Neighbour, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One step of spreading activation: the energy that reached `dst` from `src` along an edge."""
+
+    src: str
+    dst: str
+    energy: float
+    edge: str
+    kind: str = "relates"
+    weight: float | None = None
+    tags: tuple[str, ...] = ()
+    outgoing: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """The hops of energy from a seed to the node where it stopped."""
+
+    hops: tuple[Hop, ...]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Returns the ids of the nodes on the path, the seed first."""
+        return (self.hops[0].src, *(hop.dst for hop in self.hops)) if self.hops else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Activation:
+    """The paths on which the energy of one seed spread, in the order in which they ended, and why it stopped.
+
+    `reason` is `seed_not_found` if no visible node has the id, `failed` if the engine failed with `error`, and
+    `cancelled` if the caller stopped it. The paths that had ended by then are included.
+    """
+
+    seed: str
+    score: float
+    reason: ActivationEnd
+    paths: tuple[Path, ...] = ()
+    error: str | None = None
+    tags: tuple[str, ...] = ()
+
+    @property
+    def depth(self) -> int:
+        """Returns the number of hops of the longest path."""
+        return max((len(path.hops) for path in self.paths), default=0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns plain data for JSON."""
+        return {
+            "seed": self.seed,
+            "score": self.score,
+            "reason": self.reason,
+            "error": self.error,
+            "tags": list(self.tags),
+            "depth": self.depth,
+            "paths": [[hop_dict(hop) for hop in path.hops] for path in self.paths],
+        }
+
+
+def hop_dict(hop: Hop) -> dict[str, Any]:
+    """Returns a hop as plain data for JSON."""
+    return {
+        "src": hop.src,
+        "dst": hop.dst,
+        "energy": hop.energy,
+        "edge": hop.edge,
+        "kind": hop.kind,
+        "weight": hop.weight,
+        "tags": list(hop.tags),
+        "outgoing": hop.outgoing,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A recalled node, its score, and the signals that led to it."""
+
+    node: Node
+    score: float
+    why: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One form of the query that recall tried, and how many anchors it found.
+
+    `found` is None if it was not searched, because an earlier form already finds as much.
+    """
+
+    name: str
+    query: TextQuery
+    found: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Recollection:
+    """The result of a recall: text within the budget, and the hits it was rendered from.
+
+    `anchors` match the cue itself, `walkers` were reached from anchors; each list is in its own order. `attempt` names
+    the form of the query that found them: "full", or another one in `attempts`.
+    """
+
+    cue: str
+    text: str
+    anchors: tuple[Hit, ...]
+    walkers: tuple[Hit, ...]
+    answerable: bool
+    looked_for: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+    attempt: str = "full"
+    attempts: tuple[Attempt, ...] = ()
+
+    def is_direct(self, hit: Hit) -> bool:
+        """True if the hit matches the cue itself, and was not only reached from another hit."""
+        return bool(hit.why.get("direct", any(hit.node.id == one.node.id for one in self.anchors)))
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        """Returns the anchors, then the walkers."""
+        return self.anchors + self.walkers
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns plain data for JSON, the same in the CLI, REST and MCP."""
+        return {
+            "cue": self.cue,
+            "text": self.text,
+            "answerable": self.answerable,
+            "looked_for": list(self.looked_for),
+            "notices": list(self.notices),
+            "attempt": self.attempt,
+            "attempts": [{"name": a.name, "words": a.query.words, "found": a.found} for a in self.attempts],
+            "anchors": [hit.node.id for hit in self.anchors],
+            "walkers": [hit.node.id for hit in self.walkers],
+            "hits": [
+                {"node": node_dict(h.node), "score": h.score, "direct": self.is_direct(h), "why": dict(h.why)}
+                for h in self.hits
+            ],
+        }
+
+
+def node_dict(node: Node) -> dict[str, Any]:
+    """Returns a node as plain data for JSON."""
+    return {
+        "id": node.id, "kind": node.kind, "name": node.name, "text": node.text, "aliases": list(node.aliases),
+        "tags": list(node.tags), "buckets": list(node.buckets), "source": node.source, "seq": node.seq, "at": node.at,
+        "provenance": node.provenance, "props": dict(node.props), "state": node.life.state,
+        "salience": node.life.salience,
+    }  # fmt: skip
+
+
+def fact_dict(fact: Fact) -> dict[str, Any]:
+    """Returns a fact as plain data for JSON."""
+    return {**{name: getattr(fact, name) for name in fact.__slots__}, "tags": list(fact.tags)}

@@ -279,7 +279,8 @@ class LocalDreaming:
         query = (
             "SELECT f.key FROM life f CROSS JOIN nodes n ON n.key = f.key WHERE f.state IN ('active', 'core')"
             f" AND n.part = ? AND n.kind IN ({marks(len(SEMANTIC_KINDS))}) AND n.provenance <> 'quarantine'"
-            " AND EXISTS (SELECT 1 FROM ledger INDEXED BY ledger_by_second WHERE part = n.part AND book = ? AND second = f.key)"
+            " AND EXISTS (SELECT 1"
+            " FROM ledger INDEXED BY ledger_by_second WHERE part = n.part AND book = ? AND second = f.key)"
             " ORDER BY f.key"
         )
         with self.db.reading() as db:

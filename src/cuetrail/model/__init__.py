@@ -3,6 +3,7 @@
 May import: formulas, text.
 """
 
+from cuetrail.model.queries import DERIVED as DERIVED
 from cuetrail.model.queries import Budget as Budget
 from cuetrail.model.queries import Claim as Claim
 from cuetrail.model.queries import Direction as Direction
@@ -12,7 +13,6 @@ from cuetrail.model.queries import WalkQuery as WalkQuery
 from cuetrail.model.queries import WalkSeed as WalkSeed
 from cuetrail.model.queries import Where as Where
 from cuetrail.model.records import DATE_ONLY as DATE_ONLY
-from cuetrail.model.records import DERIVED as DERIVED
 from cuetrail.model.records import FROM_FILE as FROM_FILE
 from cuetrail.model.records import NEW_LIFE as NEW_LIFE
 from cuetrail.model.records import UNKNOWN_WEIGHT as UNKNOWN_WEIGHT

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from cuetrail.model.records import DERIVED, Label, Node
+if TYPE_CHECKING:
+    from cuetrail.model.records import Label, Node
+
+DERIVED = ("storyline", "macro")
+"""Kinds of nodes that dreams write about other memories. A search returns them only if their kind is asked for."""
 
 Direction = Literal["out", "in", "both"]
 

@@ -29,9 +29,6 @@ Everything else on the nodes of that source was added by users or by dreams.
 UNKNOWN_WEIGHT = 0.01
 """The weight used for an edge whose weight is None."""
 
-DERIVED = ("storyline", "macro")
-"""Kinds of nodes that dreams write about other memories. A search returns them only if their kind is asked for."""
-
 
 @dataclass(frozen=True, slots=True)
 class Scope:

@@ -1,4 +1,4 @@
-"""What every test gets: the same examples each run, no settings of the machine, no network."""
+"""Fixtures for every test: reproducible random examples, no settings of the machine, no network."""
 
 from __future__ import annotations
 

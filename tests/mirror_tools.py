@@ -1,4 +1,4 @@
-"""What the tests of the mirror share: looking at a mirror, and memories to mirror."""
+"""Helpers for tests of the mirror: reading a mirror, and memories to mirror."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The sample narrative of system 002: its entities and facts, the most certain first, and what is told of them."""
+"""The sample narrative of the narrative system: its entities, its facts with the most certain first, and the expected
+text.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Root as a user whom permissions bind, so that what is closed can be tested whoever runs the tests."""
+"""Drops the privileges of root, so that file permissions can be tested whoever runs the tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same memory for programs that await: every verb in a thread, activation as a stream."""
+"""AsyncMemory: every verb runs in a thread, and activation is an async stream."""
 
 from __future__ import annotations
 

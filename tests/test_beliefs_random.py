@@ -1,4 +1,4 @@
-"""Whatever is stated, taken back, declared, forgotten, used and asked, in any order: what holds of it all."""
+"""Random sequences of fact verbs: the rules for current facts hold after each step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user may do with facts: names that are unclear, the same said twice, times, the cache, the archive."""
+"""Fact verbs: ambiguous names, repeated statements, times, the narrative cache, the archive."""
 
 from __future__ import annotations
 

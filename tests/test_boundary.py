@@ -1,4 +1,4 @@
-"""Whatever a caller passes, there is a result or a CuetrailError that says what to pass; nothing else is raised."""
+"""Any argument gives a result or a CuetrailError that says what to pass; nothing else is raised."""
 
 from __future__ import annotations
 

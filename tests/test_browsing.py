@@ -1,4 +1,4 @@
-"""Looking through a memory: by time, by labels, and at what dreams did."""
+"""timeline, labels and dreams: memories by time, by label, and the reports of past dreams."""
 
 from __future__ import annotations
 

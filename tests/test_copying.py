@@ -1,4 +1,4 @@
-"""A copy is of one moment and whole, between any two engines."""
+"""A copy between two engines is complete and shows one moment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A memory is corrected in what is told of it and in nothing else."""
+"""edit changes the given fields of a memory and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents cannot drift: every example in them runs, every link in them leads somewhere."""
+"""Every example in the documentation runs, and every link leads somewhere."""
 
 from __future__ import annotations
 

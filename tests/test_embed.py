@@ -1,4 +1,4 @@
-"""Embedders against real models, a real local server and, for ONNX, a tiny model built here."""
+"""Embedders with real models, a real local server and, for ONNX, a tiny model built here."""
 
 from __future__ import annotations
 

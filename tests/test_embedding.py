@@ -1,4 +1,4 @@
-"""Vectors: whose they are, and what happens while there are none. How one changes over is in test_reembed."""
+"""The vectors of a memory: which model they belong to, and answers while there are none."""
 
 from __future__ import annotations
 

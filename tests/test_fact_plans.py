@@ -1,4 +1,4 @@
-"""An entity of 100,000 facts costs what one of 100 does: its most certain facts are read in order, and no more."""
+"""Reading the facts of an entity with 100,000 facts costs as much as with 100: they are read in order of certainty."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forgetting holds: whatever road is taken, a forgotten memory does not come back, and no byte of it stays."""
+"""A forgotten memory does not come back by any road, and no byte of it stays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far forgetting reaches: to every copy of what was meant, and not into what others say."""
+"""Forgetting removes every copy of a memory, and nothing that other memories say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""By what a forgotten text is known when it comes in another shape, and what is not mistaken for it."""
+"""Tombstones match a forgotten text in another form, and do not match other texts."""
 
 from __future__ import annotations
 

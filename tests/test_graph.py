@@ -1,4 +1,4 @@
-"""Expanding a hub costs what is asked for, not what is there."""
+"""Reading the neighbours of a hub costs in proportion to the answer, not to the number of edges."""
 
 from __future__ import annotations
 

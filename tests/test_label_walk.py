@@ -1,4 +1,4 @@
-"""The local engine's walk stops early and looks at few nodes; what it leaves out could not have entered."""
+"""The label search stops early; the nodes it skips could not have entered the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The façade: what goes in comes out, what cannot go in is refused with a reason."""
+"""The façade: stored memories come back unchanged, and invalid ones are refused with a reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mirror's manners: what it refuses, what it leaves alone, what it puts right, and whom it follows."""
+"""The mirror refuses foreign folders, leaves unchanged files alone, restores edited ones, and is kept up to date."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any atoms with any names: each stands where it belongs, and it matters not how the mirror came to be."""
+"""Random atoms: each is filed where it belongs, whatever the order of changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readers at work while a mirror is brought in step, and syncs that are killed, stopped or run out of room."""
+"""Readers never see half a mirror, also if an update is killed, stopped or runs out of disk space."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A memory on a Neo4j server is used like one in a folder, is copied from and to one, and outlives a restart."""
+"""A memory on a Neo4j server: used like one in a folder, copied both ways, and intact after a restart."""
 
 from __future__ import annotations
 

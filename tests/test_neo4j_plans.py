@@ -1,4 +1,4 @@
-"""However few records a server knew of when it planned a query, it goes from a node along the node's own edges."""
+"""Query plans on Neo4j start at the given nodes and use indexes, also if the server planned them while it was empty."""
 
 from __future__ import annotations
 

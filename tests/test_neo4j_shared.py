@@ -1,4 +1,4 @@
-"""A memory on a server is used by many at once, and a server that falls silent keeps nobody waiting for ever."""
+"""Many clients on one Neo4j server, and a server that stops responding."""
 
 from __future__ import annotations
 

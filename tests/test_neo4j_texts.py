@@ -1,4 +1,4 @@
-"""Text search on a server ranks by what is remembered now, whatever was corrected or forgotten before."""
+"""Text search on Neo4j ranks by the current texts, whatever was corrected or forgotten before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The default recall answers on a Neo4j server as it does in a folder: the same hits, scores and reasons."""
+"""The default recall on Neo4j gives the same hits, scores and reasons as on SQLite."""
 
 from __future__ import annotations
 

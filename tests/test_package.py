@@ -1,4 +1,4 @@
-"""What a user gets: the public names, the wheel, and a command line that starts fast."""
+"""The public names, the wheel, and a command line that starts fast."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How answers are measured: known by hand, by rule for many, and on a memory through its own verb."""
+"""Measures of ranked answers: worked examples, properties, and the verb bench."""
 
 from __future__ import annotations
 

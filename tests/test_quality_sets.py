@@ -1,4 +1,4 @@
-"""The loaders of the public sets, on small files of the same formats, and a whole run on them."""
+"""The loaders of the public benchmark sets on small files of the same formats, and a whole run."""
 
 from __future__ import annotations
 

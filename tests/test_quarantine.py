@@ -1,4 +1,4 @@
-"""Quarantine: memories are set aside and let back without loss, and stay aside when their file is taken in again."""
+"""Quarantine sets memories aside and restores them without loss, also if their file is ingested again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A recall stays inside its budget, says why and what it looked for, and admits when there is nothing."""
+"""A recall stays within its budget, gives its reasons, and says if nothing was found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a cue asks for: without its wrapping, read more and more forgivingly until enough is found."""
+"""How a cue is parsed: wrapping words are removed, and it is read more loosely until enough is found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changing over to another embedder: the memory answers with the old one until all is done, and no two are mixed."""
+"""Changing the embedder: the old vectors answer until all new ones are there, and the two are never mixed."""
 
 from __future__ import annotations
 

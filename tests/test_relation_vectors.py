@@ -1,4 +1,4 @@
-"""Vectors of relationships and of the notes on them are made, kept, exchanged and forgotten as those of nodes are."""
+"""Vectors of relationships and their notes are made, stored, replaced and forgotten like those of nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A memory that was written before relationships were found by their words, and one whose table of them is damaged."""
+"""The word table of relationships: migration of an older memory, and repair of a damaged table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text search is exact: it gives what scoring every memory would give, whatever is asked."""
+"""Text search is exact: it returns what scoring every memory would return."""
 
 from __future__ import annotations
 

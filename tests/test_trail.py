@@ -1,4 +1,4 @@
-"""The default recall follows names: from the cue, and from what it finds, to memories that share no word with it."""
+"""The default recall follows names from the cue and from its results to memories that share no word with the cue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a hit of the default recall tells of itself is so: where the way to it begins, by what it went, and how far."""
+"""The `why` of a hit is true: where its path begins, by what means it goes on, and with how much energy."""
 
 from __future__ import annotations
 

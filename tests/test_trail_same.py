@@ -1,4 +1,4 @@
-"""The default recall gives the same answer to the same question, to the last digit, in whatever process it is asked."""
+"""The default recall gives the same answer, to the last digit, in every process."""
 
 from __future__ import annotations
 

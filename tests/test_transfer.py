@@ -1,4 +1,4 @@
-"""Memories move: export and import keep everything, and say what they could not take."""
+"""Export and import keep everything, and report what could not be imported."""
 
 from __future__ import annotations
 

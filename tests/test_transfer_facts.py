@@ -1,4 +1,4 @@
-"""Facts move with a memory, whole, and find their place in another."""
+"""Facts survive export and import, and are merged with the facts of the target."""
 
 from __future__ import annotations
 

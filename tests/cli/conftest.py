@@ -1,4 +1,4 @@
-"""The command line, run in this process on a memory of the test's own."""
+"""Fixtures: the command line, run in this process on the test's own memory."""
 
 from __future__ import annotations
 

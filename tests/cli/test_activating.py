@@ -1,4 +1,4 @@
-"""Energy, as a command."""
+"""The command `activate`."""
 
 from __future__ import annotations
 

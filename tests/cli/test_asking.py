@@ -1,4 +1,4 @@
-"""Asking: recall, get, stats, and what every verb has in common."""
+"""The commands recall, get and stats, and behaviour that all commands share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""fact and what may follow it, and narrate."""
+"""The commands `fact` and `narrate`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line of exploring: traverse."""
+"""The commands of exploring."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Help that cannot drift: commands and options explain themselves, examples parse, docs/cli.md is up to date."""
+"""Commands and options have help, their examples parse, and docs/cli.md is up to date."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeping a memory: export, import, backup, restore, reembed, doctor, completion."""
+"""The commands export, import, backup, restore, reembed, doctor and completion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recipes compared on one's own questions, as a command."""
+"""The command `bench`: recipes compared on the user's own questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verb `mirror`, as people and programs run it."""
+"""The command `mirror`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line as a process of its own: pipes, signals and terminals."""
+"""The command line as a separate process: pipes, signals and terminals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Putting things in and taking them out: add, ingest, link, fact, forget."""
+"""The commands add, ingest, link, fact and forget."""
 
 from __future__ import annotations
 

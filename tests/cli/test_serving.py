@@ -1,4 +1,4 @@
-"""Entering cuetrail in other programs' settings, on a home directory of the test's own."""
+"""The command `mcp install`: settings of other programs, in the test's own home directory."""
 
 from __future__ import annotations
 

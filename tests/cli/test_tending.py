@@ -1,4 +1,4 @@
-"""Looking through a memory and tending it on the command line."""
+"""The commands timeline, labels, dreams and edit."""
 
 from __future__ import annotations
 

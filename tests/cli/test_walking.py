@@ -1,4 +1,4 @@
-"""The tag walk and the quarantine, as commands."""
+"""Tag walk and quarantine as commands."""
 
 from __future__ import annotations
 

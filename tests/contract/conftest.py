@@ -1,4 +1,4 @@
-"""The contract suite runs on every engine in ENGINES. A new engine joins by adding how to open a fresh, empty store."""
+"""Runs the contract suite on every engine in ENGINES. To add an engine, add how to open a fresh, empty store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Relationships are found by the meaning of their description and of the notes on them, whatever words they share."""
+"""Relationships are found by the meaning of their description and notes, without a common word."""
 
 from __future__ import annotations
 

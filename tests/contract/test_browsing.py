@@ -1,4 +1,4 @@
-"""Lists of nodes by time, and of labels by how many nodes have them: complete, in order, and of this scope alone."""
+"""Lists of nodes by time and of labels by count: complete, ordered, and within the scope."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changing over from one model's vectors to another's: at no moment are two mixed, and none is lost on the way."""
+"""Changing the model of the vectors: two models are never mixed, and no vector is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What dreaming asks of an engine: changes of one place, a ledger, and tags written without touching anything else."""
+"""The dream port: changes of one partition, the ledger, and tags written without touching anything else."""
 
 from __future__ import annotations
 

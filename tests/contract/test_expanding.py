@@ -1,4 +1,4 @@
-"""One level of a walk by energy gives what looking at every edge would give, in a total order."""
+"""Expanding one level of an activation returns what reading every edge would return, in a total order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exploring gives the same on every engine, and no edge or node that a filter leaves out, on random graphs."""
+"""Explore returns the same on every engine and respects its filters, on random graphs."""
 
 from __future__ import annotations
 

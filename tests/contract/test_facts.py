@@ -1,4 +1,4 @@
-"""Facts are fitted into what is known, judged, found by entity and time, and forgotten, the same on every engine."""
+"""Facts are merged, judged, found by entity and time, and forgotten in the same way on every engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that go on behind another with a bracket or a comma are found by what stands before."""
+"""A name with a qualifier ("Agni (2004 film)", "Fort Deposit, Alabama") is found by its first part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nodes are found by the first characters of their ids, inside the scope and in order."""
+"""Nodes are found by the first characters of their ids, within the scope and in order."""
 
 from __future__ import annotations
 

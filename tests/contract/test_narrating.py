@@ -1,4 +1,4 @@
-"""A narrative is the same on every engine, and so is what becomes of facts in a dream."""
+"""Narratives, and the effect of dreams on facts, are the same on every engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random operations against a plain model: the engine answers as the model does, and doctor finds nothing."""
+"""Random operations: the engine answers like a plain model in Python, and doctor finds nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Searches see every write at once, filters hold in each, and every order is total."""
+"""Searches see every write at once, apply every filter, and have a total order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Every record kind comes back as it was written; replacing, removing and failing do exactly what they say."""
+"""Every kind of record comes back as it was written; replacing, removing and failing have exactly their documented
+effect.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A snapshot shows the atoms of a scope by their files, as they were at one moment, and tells what has changed."""
+"""A snapshot shows the atoms of a scope by file at one moment, and tells what has changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edges, notes and mentions for exploring, and the walks along them: the same on every engine as by hand."""
+"""Edges, notes and mentions are the same on every engine as computed by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A dream that is stopped while names come or go leaves no text unsettled, whatever the names are by the next one."""
+"""A dream stopped while names are added or removed leaves no text unprocessed by the next dream."""
 
 from __future__ import annotations
 

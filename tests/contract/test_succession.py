@@ -1,4 +1,4 @@
-"""A successor takes over what was stated of the node before it: facts, notes and edges that callers made."""
+"""A successor takes over the facts, notes and caller-made edges of the node it replaces."""
 
 from __future__ import annotations
 

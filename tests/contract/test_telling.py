@@ -1,4 +1,4 @@
-"""Storylines and macros are told alike on every engine."""
+"""Storylines and macros are the same on every engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Of a single-valued predicate one value is believed at any time, whatever is stated, taken back, gone or declared."""
+"""A single-valued predicate has one value at any time, whatever is stated, retracted, removed or declared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A walk along tags and buckets gives what looking at every node would give, and sees each write at once."""
+"""A tag walk returns what reading every node would return, and sees each write at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An empty memory, and one in which every pass has something to do."""
+"""Fixtures: an empty memory, and one in which every pass has work."""
 
 from __future__ import annotations
 

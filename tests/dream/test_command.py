@@ -1,4 +1,4 @@
-"""`cuetrail dream`, as a user runs it."""
+"""The command `cuetrail dream`."""
 
 from __future__ import annotations
 

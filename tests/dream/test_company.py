@@ -1,4 +1,4 @@
-"""Whom a node is named with most often is kept up from night to night; it is what counting all texts gives."""
+"""Co-occurrence counts are updated incrementally and equal a full count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Known words are found as whole words, whatever their case, script and composition."""
+"""Known words are found as whole words in any case, script and composition."""
 
 from __future__ import annotations
 

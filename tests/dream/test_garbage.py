@@ -1,4 +1,4 @@
-"""While a dream runs Python looks for garbage seldom, and afterwards as before."""
+"""A dream makes garbage collections rare while it runs, and restores the setting afterwards."""
 
 from __future__ import annotations
 

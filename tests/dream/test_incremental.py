@@ -1,4 +1,4 @@
-"""However often a memory dreams meanwhile, in the end it is as if it had dreamt once."""
+"""Many incremental dreams have the same result as one."""
 
 from __future__ import annotations
 

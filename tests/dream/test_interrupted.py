@@ -1,4 +1,4 @@
-"""Killed or stopped anywhere, a dream leaves nothing broken, and the next one goes on."""
+"""A dream that is killed or stopped leaves nothing broken, and the next one continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A lexicon that is renewed night after night says what one says that is made anew."""
+"""The table of known names, updated night after night, equals one built from scratch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What dreams write in the log of changes, and what they do when it tells too little."""
+"""The entries that dreams write to the change log, and dreams whose log entries are missing."""
 
 from __future__ import annotations
 

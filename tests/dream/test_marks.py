@@ -1,4 +1,6 @@
-"""A text that leaves out the marks of a name still names it, until it is forgotten or somebody is called just so."""
+"""A text that leaves out the accents of a name mentions it, until the name is forgotten or another node has exactly
+that spelling.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A memory that a cuetrail without dreams wrote."""
+"""Dreaming in a memory that an older version without dreams wrote."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What dreams made goes along when a memory moves, and the next dream knows it for its own."""
+"""The results of dreams are kept when a memory is copied or imported, and the next dream updates them."""
 
 from __future__ import annotations
 

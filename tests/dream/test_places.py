@@ -1,4 +1,4 @@
-"""Every place dreams by itself: nothing of one user, and nothing private, reaches anyone else."""
+"""Each partition dreams separately: nothing private and nothing of one user reaches anyone else."""
 
 from __future__ import annotations
 

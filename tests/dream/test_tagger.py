@@ -1,4 +1,4 @@
-"""A tagger of one's own in the place of the rule, such as an LLM."""
+"""A custom tagger, such as an LLM, instead of the rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dreaming and ingest work on the same atoms and keep out of each other's way."""
+"""Dreams and ingest work on the same atoms without disturbing each other."""
 
 from __future__ import annotations
 

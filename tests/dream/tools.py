@@ -1,4 +1,4 @@
-"""Looks into what a memory holds, for tests of dreaming."""
+"""Helpers that read the contents of a memory, for tests of dreams."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A backup is one moment of the memory, whole or not there; restore changes nothing unless it can do it all."""
+"""A backup shows one moment and is complete or absent; restore does everything or nothing."""
 
 from __future__ import annotations
 

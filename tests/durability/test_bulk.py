@@ -1,4 +1,4 @@
-"""Many writes in a row: the text index is brought along while they go on, and nobody is shut out meanwhile."""
+"""Bulk writes: the text index is updated meanwhile, and other processes are not locked out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forgetting is one transaction: wherever it fails, the memory is as it was, with all its links and borrowed tags."""
+"""Forgetting is one transaction: if it fails at any point, the memory is unchanged."""
 
 from __future__ import annotations
 

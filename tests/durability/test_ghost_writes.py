@@ -1,4 +1,4 @@
-"""After a write it is read back; what is not as it was given is an error, never a silent loss."""
+"""A write is read back; a difference raises an error and is never a silent loss."""
 
 from __future__ import annotations
 

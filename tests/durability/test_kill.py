@@ -1,4 +1,4 @@
-"""kill -9 at random moments: what was acknowledged is there, what was not is there whole or not at all."""
+"""kill -9 at random moments: acknowledged writes are there, others are there whole or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""kill -9 while a memory is being forgotten: afterwards it is there whole, or nothing of it is left in any file."""
+"""kill -9 while forgetting: afterwards the memory is there whole, or no byte of it is left in any file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""kill -9 while a memory changes over to another model: it answers with one model, whole, before and after."""
+"""kill -9 while changing the model: the memory answers with one complete model before and after."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever happens to the label index, the next walk gives the right answer and nobody sees an error."""
+"""After any damage to the label index, the next walk gives the right answer without an error."""
 
 from __future__ import annotations
 

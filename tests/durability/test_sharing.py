@@ -1,4 +1,4 @@
-"""One memory, several threads and processes: writes are found at once, waiting has an end, closing is clean."""
+"""Several threads and processes share one memory: writes are found at once, waiting is bounded, closing is clean."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A damaged `memory.db` is named, left exactly as it is, and put right by `restore`."""
+"""A damaged `memory.db` is reported, left unchanged, and repaired by `restore`."""
 
 from __future__ import annotations
 

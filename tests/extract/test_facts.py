@@ -1,4 +1,4 @@
-"""Facts in texts by rules: how much of what they read is right, and how much of what is there they read."""
+"""Facts read by rules: precision and recall on labelled sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An empty vault and an empty memory."""
+"""Fixtures: an empty vault and an empty memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people state of a paragraph or of a file outlives edits."""
+"""What people put on a paragraph or a file survives edits of the file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Following files: what ingest keeps, changes and removes as they are edited, renamed and deleted."""
+"""Re-ingest: what is kept, changed and removed as files are edited, renamed and deleted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names, links, headings and sequence become edges, and stop being ones when their reason goes."""
+"""Names, links, headings and order become edges, and the edges go when their reason goes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Near duplicates: who shares tags and buckets with whom is told by the texts that are there, and by nothing else."""
+"""Near duplicates share tags and buckets depending on the stored texts alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages that nest without end, and those that only look as if they did."""
+"""Deeply nested HTML pages, and pages that only look deeply nested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Only what is there counts, not how it came about: edits in any order, and interruptions."""
+"""The result of ingest depends on the files alone, not on the order of edits or on interruptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folders and single files: the names they are known by, and what is never taken in."""
+"""Ingested folders and single files: their short names, and files that are never ingested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readers on real files: what comes out, and what a user is told when nothing can."""
+"""Readers on real files: their output, and the message for an unreadable file."""
 
 from __future__ import annotations
 

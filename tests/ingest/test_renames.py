@@ -1,4 +1,4 @@
-"""What people state of a file and its paragraphs outlives renames and moves."""
+"""What people put on a file and its paragraphs survives renames and moves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts, chats and watched folders."""
+"""Ingest of texts, chats and watched folders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Splitting: limits hold, nothing is lost, and an edit stays local."""
+"""Splitting text: limits hold, nothing is lost, and an edit has a local effect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts read out of files and chats: with their source, through edits, and gone with what is forgotten."""
+"""Facts read from files and chats have their source, follow edits, and go with forgotten texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A note and the entity of its name are one subject, and what others state of it outlives the file."""
+"""A note and the entity of the same name are one subject; facts of others survive the file."""
 
 from __future__ import annotations
 

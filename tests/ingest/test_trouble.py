@@ -1,4 +1,4 @@
-"""Files that cannot be read are reported, one by one, and stop nothing."""
+"""Unreadable files are reported one by one, and the others are still ingested."""
 
 from __future__ import annotations
 

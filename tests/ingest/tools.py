@@ -1,4 +1,4 @@
-"""A vault whose clock is told, looks into what a memory holds, and everything a person can state of a node."""
+"""Helpers: a vault with a fixed clock, views of a memory, and everything a person can put on a node."""
 
 from __future__ import annotations
 

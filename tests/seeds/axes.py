@@ -1,4 +1,4 @@
-"""An embedder with known cosines: each word of VOCABULARY is a direction of its own, and MEANING has other words."""
+"""An embedder with known cosines: each word of VOCABULARY is one direction; MEANING maps other words to them."""
 
 from __future__ import annotations
 

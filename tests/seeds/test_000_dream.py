@@ -1,4 +1,4 @@
-"""The Dreamer of system 000, claim by claim: single-flight, idempotent, incremental, resumable, and its passes."""
+"""Tag-Walker, the Dreamer: single-flight, idempotent, incremental, resumable, and its passes. One test per claim."""
 
 from __future__ import annotations
 

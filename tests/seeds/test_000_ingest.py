@@ -1,4 +1,4 @@
-"""Section 000, how files become atoms: one test per claim, with the numbers as they are written there."""
+"""Tag-Walker, ingest: how files become atoms. One test per claim, with the specified numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tag-Walker's mirror: one test for each thing the specification says of it."""
+"""Tag-Walker, the mirror. One test per claim."""
 
 from __future__ import annotations
 

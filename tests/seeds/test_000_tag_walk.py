@@ -1,4 +1,4 @@
-"""System 000, recall: each claim of its specification, numbers included. The budget has a file of its own."""
+"""Tag-Walker, recall. One test per claim, with the specified numbers; the budget has its own file."""
 
 from __future__ import annotations
 

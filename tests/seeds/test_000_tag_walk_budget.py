@@ -1,4 +1,4 @@
-"""System 000, the budget: strict, seven parts to three, and never one list in the other's share."""
+"""Tag-Walker, the budget: strict, 70 to 30, and neither list uses the share of the other."""
 
 from __future__ import annotations
 

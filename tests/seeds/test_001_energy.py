@@ -1,4 +1,4 @@
-"""System 001, activation energy: one test per claim of its specification."""
+"""Activation energy. One test per claim."""
 
 from __future__ import annotations
 

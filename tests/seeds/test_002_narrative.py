@@ -1,4 +1,4 @@
-"""System 002: entities, facts with a life, and the narrative told of them. One test per claim."""
+"""Narratives: entities, the life of facts, and the text made of them. One test per claim."""
 
 from __future__ import annotations
 

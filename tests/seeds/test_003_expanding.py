@@ -1,4 +1,4 @@
-"""System 003, explore: what many others of its kind must not hide."""
+"""Explore: results that many others of their kind must not crowd out."""
 
 from __future__ import annotations
 

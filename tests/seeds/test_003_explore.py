@@ -1,4 +1,4 @@
-"""System 003, explore: gathering, scoring, filters, cuts and expansion, claim by claim."""
+"""Explore: candidates, scores, filters, limits and expansion. One test per claim."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""System 003, how memories live: salience, states, gradient, decay, archive and retention, claim by claim."""
+"""Explore, the life of memories: salience, states, gradient, decay, archive and retention. One test per claim."""
 
 from __future__ import annotations
 

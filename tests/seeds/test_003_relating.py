@@ -1,4 +1,4 @@
-"""System 003, relationships, notes and the brief, claim by claim."""
+"""Explore: relationships, notes and the brief. One test per claim."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""System 003, storylines, macros and consolidated sources, claim by claim."""
+"""Explore: storylines, macros and summaries of sources. One test per claim."""
 
 from __future__ import annotations
 

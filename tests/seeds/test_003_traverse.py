@@ -1,4 +1,4 @@
-"""System 003, traverse: hops and personalised PageRank, claim by claim."""
+"""Explore: traverse by hops and by personalised PageRank. One test per claim."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MCP clients: the official SDK's, on a server in this process or on the real command."""
+"""MCP clients of the official SDK, connected to a server in this process or to the real command."""
 
 from __future__ import annotations
 

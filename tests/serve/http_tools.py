@@ -1,4 +1,4 @@
-"""Clients of the HTTP server, in this process, and what its answers must look like."""
+"""HTTP clients in this process, and checks of the answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A person uses the page in a real browser: searches, asks why, looks at the graph, edits and forgets, also by keys."""
+"""The page in a real browser: search, why, graph, edit and forget, with mouse and keyboard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the reference memory server documents of its nine tools, and a switch from it."""
+"""The nine tools of the reference memory server behave as documented, and switching from it works."""
 
 from __future__ import annotations
 

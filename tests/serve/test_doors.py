@@ -1,4 +1,4 @@
-"""The library, the command line, HTTP and MCP have the same verbs; none is forgotten in one of them."""
+"""Library, command line, HTTP and MCP have the same verbs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What takes a while is told as it goes."""
+"""Long requests report progress as server-sent events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A client is greeted at once, in the words the SDK would use, and served by the SDK from then on."""
+"""The first answer to an MCP client comes at once and equals the answer of the SDK, which serves it from then on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clients of mem0 can be pointed here: the paths, requests and answers its own clients use."""
+"""mem0's own clients work with this server: paths, requests and answers."""
 
 from __future__ import annotations
 

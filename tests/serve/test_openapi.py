@@ -1,4 +1,4 @@
-"""What the description of the server promises holds on both engines: no failure, no answer of another shape."""
+"""The server keeps what its OpenAPI document promises, on both engines."""
 
 from __future__ import annotations
 

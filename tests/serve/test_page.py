@@ -1,4 +1,4 @@
-"""The page is served with nothing but its own files, lets nothing else run, and shows only what the token may see."""
+"""The page loads only its own files, runs nothing else, and shows only what the token allows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A request that is sent again with its key is done once."""
+"""A request repeated with its idempotency key is carried out once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Services use the memory over HTTP, and nobody else does."""
+"""The REST server: verbs, tokens, limits and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands in the pages on REST do what the pages say, in the order in which they stand there."""
+"""The curl commands in the documentation work, in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files are sent to the server and fetched from it; no request names a place on its disk."""
+"""Files are uploaded to the server and downloaded from it; no request names a path on its disk."""
 
 from __future__ import annotations
 

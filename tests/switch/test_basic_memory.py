@@ -1,4 +1,4 @@
-"""basic-memory projects, in and out."""
+"""Import and export of basic-memory projects."""
 
 from __future__ import annotations
 

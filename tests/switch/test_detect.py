@@ -1,4 +1,4 @@
-"""Telling formats apart, and the one door to all of them."""
+"""Recognising the format of a file."""
 
 from __future__ import annotations
 

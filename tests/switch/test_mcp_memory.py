@@ -1,4 +1,4 @@
-"""The memory file of the reference MCP server, in and out."""
+"""Import and export of the memory file of the reference MCP server."""
 
 from __future__ import annotations
 

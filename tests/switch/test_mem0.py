@@ -1,4 +1,4 @@
-"""mem0 answers and exports, in and out."""
+"""Import and export of mem0 data."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ from cuetrail.model import (
 from cuetrail.store.expansion import Level, Spark
 from cuetrail.store.ports import Batch, Record, Store, VectorSpace
 from cuetrail.store.sqlite import LocalStore
-from cuetrail.transfer.jsonl import ends_of
+from cuetrail.transfer.jsonl import required_ids
 from tests.contract.test_records import vector
 
 EVERYTHING = Where(quarantined=True, archived=True)
@@ -128,7 +128,7 @@ def fitting(store: Store, scope: Scope, batch: Batch) -> Batch:
     own = {id_ for id_, n in store.get(scope, IDS).items() if (n.owner, n.team) == (scope.user, scope.share)}
     own = (own | {n.id for n in batch.nodes}) - set(batch.remove_nodes)
     for name in ("edges", "facts", "notes", "mentions"):
-        setattr(batch, name, [record for record in getattr(batch, name) if set(ends_of(record)) <= there])
+        setattr(batch, name, [record for record in getattr(batch, name) if set(required_ids(record)) <= there])
     batch.links = [link for link in batch.links if link.src in own]
     return batch
 
@@ -369,7 +369,7 @@ def test_what_is_said_of_a_teammates_memory_stays_with_it(store: Store) -> None:
     assert store.facts(BOB, ["y"])["y"][0].object == "x@@ann/red"
     store.touch(BOB, ["x@@ann/red"], 5)
     assert store.get(ANN_RED, ["x"])["x"].life.accesses == 1
-    led_to = {end for _, r in store.scan(BOB) if isinstance(r, Edge | Note | Mention) for end in ends_of(r)}
+    led_to = {end for _, r in store.scan(BOB) if isinstance(r, Edge | Note | Mention) for end in required_ids(r)}
     assert led_to == {"x", "y", "x@@ann/red"}
     store.write(BOB, Batch(remove_nodes=["x@@ann/red"], remove_edges=["e@@ann/red"]))
     assert store.forget(BOB, ["x@@ann/red"], 9) == []

@@ -30,7 +30,8 @@ from cuetrail.recall.narrative_cache import Answers
 from cuetrail.store.ports import Batch, Progress, Store, Written
 from cuetrail.store.shared.copy import copy
 from cuetrail.text.timestamps import now_ms
-from cuetrail.transfer.files import ImportReport, Target, export_file, import_file
+from cuetrail.transfer.export_file import export_file
+from cuetrail.transfer.import_file import ImportReport, Target, import_file
 from cuetrail.validation.arguments import checked
 from cuetrail.validation.records import make_edge, make_node, make_nodes, make_note, make_scope
 from cuetrail.verbs.browsing import write_down

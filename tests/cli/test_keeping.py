@@ -15,7 +15,7 @@ from click.testing import Result
 from cuetrail import config
 from cuetrail.cli.commands import upkeep
 from cuetrail.errors import InputError
-from cuetrail.transfer import files
+from cuetrail.transfer import export_file, formats
 
 Run = Callable[..., Result]
 Ask = Callable[..., Any]
@@ -41,7 +41,7 @@ def test_standard_output_gets_the_bytes_of_the_file(run: Run, vault: Path, tmp_p
         assert run("export", "-", *more).stdout_bytes == (tmp_path / "all.jsonl").read_bytes()
 
 
-@pytest.mark.parametrize("format", files.FORMATS)
+@pytest.mark.parametrize("format", export_file.FORMATS)
 def test_every_format_is_written_and_read_again(run: Run, ask: Ask, tmp_path: Path, format: str) -> None:
     run("add", "She repairs radios", "--name", "Ines", "--kind", "person")
     place, other = tmp_path / f"out-{format}", tmp_path / "other"
@@ -51,8 +51,8 @@ def test_every_format_is_written_and_read_again(run: Run, ask: Ask, tmp_path: Pa
 
 
 def test_the_command_line_offers_the_formats_of_the_library() -> None:
-    assert set(upkeep.FORMATS) == set(files.FORMATS)
-    assert set(upkeep.IMPORTS) == {*files.FORMATS, *files.INGESTED}
+    assert set(upkeep.FORMATS) == set(export_file.FORMATS)
+    assert set(upkeep.IMPORTS) == {*export_file.FORMATS, *formats.INGESTED}
 
 
 @pytest.mark.parametrize("wrong", [["-", "--format", "basic-memory"], ["x", "--vectors", "--format", "mem0"]])

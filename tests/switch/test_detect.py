@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from cuetrail.errors import CuetrailError, InputError, ReadError
 from cuetrail.transfer import formats
+from cuetrail.transfer.formats.detect import detect, recognise
 
 ENTITY = {"type": "entity", "name": "Ada", "entityType": "person", "observations": ['writes "mapping": {}']}
 MEMORY = {"id": "1", "memory": "Likes tea", "metadata": None}
@@ -43,14 +44,14 @@ BASIC = "---\ntitle: A\ntype: note\npermalink: a\n---\n\n- [idea] b\n"
 def test_a_file_is_known_by_its_content(tmp_path: Path, content: list[Any], expected: str | None) -> None:
     lines = [line if isinstance(line, str) else json.dumps(line) for line in content]
     (tmp_path / "file").write_text("\n".join(lines))
-    assert formats.detect(tmp_path / "file") == expected
+    assert detect(tmp_path / "file") == expected
 
 
 def test_a_pretty_printed_and_long_file_is_known_by_its_start(tmp_path: Path) -> None:
     (tmp_path / "m.json").write_text(json.dumps({"results": [MEMORY] * 5000}, indent=2))
     (tmp_path / "c.json").write_text(json.dumps([CHAT] * 5000, indent=2))
-    assert formats.detect(tmp_path / "m.json") == "mem0"
-    assert formats.detect(tmp_path / "c.json") == "chatgpt"
+    assert detect(tmp_path / "m.json") == "mem0"
+    assert detect(tmp_path / "c.json") == "chatgpt"
 
 
 def test_folders_are_known_by_the_notes_and_exports_in_them(tmp_path: Path) -> None:
@@ -63,7 +64,7 @@ def test_folders_are_known_by_the_notes_and_exports_in_them(tmp_path: Path) -> N
     (tmp_path / "mixed/a.md").write_text("# Read me")
     (tmp_path / "mixed/a.py").write_text("")
     (tmp_path / "mixed/b.py").write_text("")
-    found = {name: formats.detect(tmp_path / name) for name in ("basic", "vault", "plain", "export", "empty", "mixed")}
+    found = {name: detect(tmp_path / name) for name in ("basic", "vault", "plain", "export", "empty", "mixed")}
     assert found == {
         "basic": "basic-memory",
         "vault": "obsidian",
@@ -77,13 +78,13 @@ def test_folders_are_known_by_the_notes_and_exports_in_them(tmp_path: Path) -> N
 def test_an_obsidian_vault_kept_by_basic_memory_is_basic_memory(tmp_path: Path) -> None:
     (tmp_path / ".obsidian").mkdir()
     (tmp_path / "a.md").write_text(BASIC)
-    assert formats.detect(tmp_path) == "basic-memory"
-    assert formats.detect(tmp_path / "a.md") == "basic-memory"
+    assert detect(tmp_path) == "basic-memory"
+    assert detect(tmp_path / "a.md") == "basic-memory"
 
 
 def test_a_path_that_is_not_there_is_an_input_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="Check the path"):
-        formats.detect(tmp_path / "nothing")
+        detect(tmp_path / "nothing")
 
 
 @pytest.mark.parametrize("format", formats.FORMATS)
@@ -91,7 +92,7 @@ def test_load_and_dump_reach_every_format(tmp_path: Path, format: str) -> None:
     source = tmp_path / "in.jsonl"
     source.write_text(json.dumps(ENTITY))
     formats.dump(formats.load(source, "mcp-memory"), tmp_path / "out", format)
-    assert formats.detect(tmp_path / "out") == format
+    assert detect(tmp_path / "out") == format
     assert list(formats.load(tmp_path / "out", format))
 
 
@@ -112,7 +113,7 @@ def test_an_unknown_format_names_the_known_ones(tmp_path: Path) -> None:
 
 def test_a_place_that_cannot_be_written_is_an_input_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(InputError, match="Choose another place"):
+    with pytest.raises(InputError, match="Choose another path"):
         formats.dump([], tmp_path / "file" / "memory.jsonl", "mcp-memory")
 
 
@@ -121,7 +122,7 @@ def test_no_bytes_make_detection_fail(tmp_path_factory: pytest.TempPathFactory, 
     folder = tmp_path_factory.mktemp("detect")
     for name in ("a.json", "a.md"):
         (folder / name).write_bytes(data)
-        formats.detect(folder / name)
+        detect(folder / name)
 
 
 # --- a format that is named
@@ -147,7 +148,7 @@ def garbage(tmp_path: Path) -> Path:
 
 def take(path: Path, format: str) -> None:
     """Go as far as an import does before it writes."""
-    told = formats.recognise(path, format)
+    told = recognise(path, format)
     if told in formats.FORMATS:
         list(formats.load(path, told))
 
@@ -166,12 +167,12 @@ def test_what_is_not_in_the_format_that_was_named_is_refused(garbage: Path, form
 def test_a_file_in_another_format_says_in_which(tmp_path: Path, content: Any, format: str, seen: str) -> None:
     (tmp_path / "file").write_text(json.dumps(content))
     with pytest.raises(ReadError, match=f"not in the format {format}: it looks like {seen}; leave --format out"):
-        formats.recognise(tmp_path / "file", format)
+        recognise(tmp_path / "file", format)
 
 
 def test_what_cannot_be_told_names_every_format(garbage: Path) -> None:
     with pytest.raises(InputError) as refused:
-        formats.recognise(garbage / "text.txt")
+        recognise(garbage / "text.txt")
     assert all(name in str(refused.value) for name in formats.ALL)
     assert "cuetrail ingest" in str(refused.value)
 
@@ -179,11 +180,11 @@ def test_what_cannot_be_told_names_every_format(garbage: Path) -> None:
 def test_one_sign_is_enough_for_notes_whose_format_is_named(tmp_path: Path) -> None:
     for name, text in (("a", "# Plain"), ("b", "Plain too"), ("c", "- [idea] one observation")):
         (tmp_path / f"{name}.md").write_text(text)
-    assert formats.recognise(tmp_path) == formats.recognise(tmp_path, "obsidian") == "obsidian"
-    assert formats.recognise(tmp_path, "basic-memory") == "basic-memory"
+    assert recognise(tmp_path) == recognise(tmp_path, "obsidian") == "obsidian"
+    assert recognise(tmp_path, "basic-memory") == "basic-memory"
     (tmp_path / "c.md").unlink()
     with pytest.raises(ReadError, match="cuetrail ingest"):
-        formats.recognise(tmp_path, "basic-memory")
+        recognise(tmp_path, "basic-memory")
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"results": []}'])

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         Version,
     )
     from cuetrail.recall.narrative import Narrative
-    from cuetrail.transfer.files import ImportReport
+    from cuetrail.transfer.import_file import ImportReport
 
 ERRORS_SHOWN = 20
 SHORT = 8

@@ -1,6 +1,6 @@
-"""cuetrail's own exchange format: JSON lines, one record each, in a fixed order, so equal memories give equal bytes.
+"""The JSONL format of cuetrail: one record per line, in a fixed order, so that equal memories give equal bytes.
 
-The first line says what it is: {"cuetrail": 1}. A field that has its default value is left out.
+The first line is a header, {"cuetrail": 1}. A field with its default value is left out.
 """
 
 from __future__ import annotations
@@ -34,14 +34,15 @@ _TYPES: dict[str, type[Record]] = {
 _NAMES = {kind: name for name, kind in _TYPES.items()}
 _T = TypeVar("_T")
 _Test = Callable[[Any], bool]
-# Whose a node is follows from who imports it and the line's team.
+# An import sets these: the owner is the user who imports, the team is that of the line.
 _LEFT_OUT = {"owner", "team"}
-_OWN_TYPE = "relation"
+# An edge has a field `type` too; in a line, `type` is the type of the record.
+_EDGE_TYPE = "relation"
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One record of an export, with its place and what belongs to it."""
+    """One record of an export, with its line number, team and vector."""
 
     number: int
     team: str | None
@@ -50,13 +51,13 @@ class Line:
 
 
 def header(space: VectorSpace | None = None) -> str:
-    """The first line of an export; `space` names the model of its vectors, if it has any."""
+    """Returns the first line of an export. `space` is given if it has vectors."""
     vectors = {} if space is None else {"vectors": {"model": space.model, "dim": space.dim}}
     return json.dumps({"cuetrail": FORMAT, **vectors}) + "\n"
 
 
 def read_header(raw: bytes, path: str) -> VectorSpace | None:
-    """The model of the vectors in an export, None for one without. Raises ReadError when it is not one we can read."""
+    """Returns the vector space of an export, None if it has no vectors. Raises ReadError for any other file."""
     try:
         head = json.loads(raw.decode("utf-8-sig"))
         version = head["cuetrail"]
@@ -71,10 +72,9 @@ def read_header(raw: bytes, path: str) -> VectorSpace | None:
 
 
 def dump_line(team: str | None, record: Record, vector: bytes | None = None) -> str:
-    """One record as a line."""
+    """Returns one record as a line."""
     plain = _plain(record)
-    # An edge has a type of its own; the line's says what the line is.
-    line: dict[str, Any] = {_OWN_TYPE if name == "type" else name: value for name, value in plain.items()}
+    line: dict[str, Any] = {_EDGE_TYPE if name == "type" else name: value for name, value in plain.items()}
     line["type"] = _NAMES[type(record)]
     if team is not None:
         line["team"] = team
@@ -99,27 +99,27 @@ def _plain(record: Any) -> dict[str, Any]:
 
 
 def load_lines(lines: Iterable[bytes], dim: int | None, report: Callable[[str], None]) -> Iterator[Line]:
-    """The records behind the header, with the vectors that have `dim` numbers (None: without vectors).
+    """Yields the records after the header, with vectors of dimension `dim` (None: without vectors).
 
-    A line that is no record is reported with its number and left out.
+    Leaves out lines that are not records and reports them with their number.
     """
     for number, raw in enumerate(lines, 2):
         if raw.strip():
             try:
                 yield _load(number, raw.decode(), dim)
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-                whole = "" if raw.endswith(b"\n") else ", it may be cut off"
-                report(f"line {number} is not a record of a cuetrail export ({error}{whole}): it was left out")
+                hint = "" if raw.endswith(b"\n") else ", it may be cut off"
+                report(f"line {number} is not a record of a cuetrail export ({error}{hint}): it was left out")
 
 
 def _load(number: int, raw: str, dim: int | None) -> Line:
     line = json.loads(raw, parse_constant=_no_number)
     if "\\u" in raw:
-        # Half of a surrogate pair is valid JSON and no text; encoding it fails.
+        # Half of a surrogate pair is valid JSON, but cannot be encoded: this raises.
         json.dumps(line, ensure_ascii=False).encode()
     kind = _TYPES[line.pop("type")]
-    if _OWN_TYPE in line:
-        line["type"] = line.pop(_OWN_TYPE)
+    if _EDGE_TYPE in line:
+        line["type"] = line.pop(_EDGE_TYPE)
     team = line.pop("team", None)
     vector = line.pop("vector", None)
     if kind is Node:
@@ -134,15 +134,15 @@ def _load(number: int, raw: str, dim: int | None) -> Line:
 
 
 def _vector(packed: Any, dim: int | None) -> bytes | None:
-    """The vector of a line; None for one that is none, because another is soon made."""
+    """Returns the vector of a line; None if it is invalid, because the embedder will make another."""
     if dim is None or not isinstance(packed, str):
         return None
     try:
         vector = base64.b64decode(packed, validate=True)
     except ValueError:
         return None
-    whole = len(vector) == 2 * dim and bool(np.isfinite(np.frombuffer(vector, "<f2")).all())
-    return vector if whole else None
+    valid = len(vector) == 2 * dim and bool(np.isfinite(np.frombuffer(vector, "<f2")).all())
+    return vector if valid else None
 
 
 def _no_number(word: str) -> None:
@@ -150,7 +150,7 @@ def _no_number(word: str) -> None:
 
 
 def _checked(record: _T) -> _T:
-    """The record. Raises TypeError for a field whose value is not of its type; the engine relies on them."""
+    """Returns the record. Raises TypeError for a field whose value is not of its annotated type."""
     kind: type = type(record)
     for name, fits in _tests(kind):
         value = getattr(record, name)
@@ -165,7 +165,7 @@ def _tests(kind: type) -> list[tuple[str, _Test]]:
 
 
 def _test(hint: Any, name: str) -> _Test:
-    """Whether a value read from JSON is what a field's annotation says."""
+    """Returns a function that checks a value read from JSON against the annotation of a field."""
     origin, options = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
         tests = [_test(option, name) for option in options]
@@ -175,7 +175,7 @@ def _test(hint: Any, name: str) -> _Test:
     if origin is tuple:
         return lambda value: isinstance(value, tuple) and all(isinstance(item, options[0]) for item in value)
     if hint is int:
-        # A SimHash has no sign; all other numbers fit the engine's 64 bits with one.
+        # A SimHash is unsigned; all other numbers must fit signed 64 bits.
         low, high = (0, 2**64) if name == "simhash" else (-(2**63), 2**63)
         return lambda value: type(value) is int and low <= value < high
     if hint is float:
@@ -183,8 +183,8 @@ def _test(hint: Any, name: str) -> _Test:
     return lambda value: isinstance(value, hint if origin is None else origin)
 
 
-def put(batch: Batch, record: Record) -> None:
-    """Add a record to the list of a batch it belongs to."""
+def add_to_batch(batch: Batch, record: Record) -> None:
+    """Adds a record to the batch's list of its type."""
     lists: Mapping[type[Record], list[Any]] = {
         SourceFile: batch.sources,
         Tombstone: batch.tombstones,
@@ -199,8 +199,8 @@ def put(batch: Batch, record: Record) -> None:
     lists[type(record)].append(record)
 
 
-def ends_of(record: Record) -> tuple[str, ...]:
-    """The ids of the nodes a record cannot be without."""
+def required_ids(record: Record) -> tuple[str, ...]:
+    """Returns the ids of the nodes that must exist for a record to be stored."""
     if isinstance(record, Edge):
         return (record.src, record.dst)
     if isinstance(record, Fact):

@@ -84,8 +84,8 @@ def import_(ctx: click.Context, run: Run, path: str, format: str | None) -> None
     from dataclasses import asdict
 
     from cuetrail.cli.commands.write import SAFE
-    from cuetrail.transfer.files import INGESTED
-    from cuetrail.transfer.formats import recognise
+    from cuetrail.transfer.formats import INGESTED
+    from cuetrail.transfer.formats.detect import recognise
 
     try:
         with _readable(path) as file:

@@ -22,7 +22,7 @@ from cuetrail.store.ports import Batch
 from cuetrail.store.shared.tombstones import said_by
 from cuetrail.text.normalise import clean, norm_name
 from cuetrail.text.timestamps import now_ms
-from cuetrail.transfer.formats.common import KINDS, OBSERVATION_WEIGHT, RELATION_WEIGHT, STRUCTURE, is_placeholder
+from cuetrail.transfer.formats.graph_view import KINDS, OBSERVATION_WEIGHT, RELATION_WEIGHT, STRUCTURE, is_placeholder
 from cuetrail.transfer.formats.mcp_memory import FORMAT, entity_id, kind_of, observation_id, relation_id
 from cuetrail.validation.records import make_node
 

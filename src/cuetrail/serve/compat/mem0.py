@@ -17,8 +17,8 @@ from cuetrail.model.tags import norm_buckets
 from cuetrail.serve.compat.mcp_memory import drop
 from cuetrail.serve.tool import plain
 from cuetrail.text.timestamps import milliseconds
-from cuetrail.transfer.formats.common import to_iso, to_ms
 from cuetrail.transfer.formats.mem0 import FORMAT, WHOSE
+from cuetrail.transfer.formats.text_files import to_iso, to_ms
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory

@@ -20,24 +20,7 @@ from cuetrail.model.ids import digest
 from cuetrail.model.tags import make_tags, norm_buckets
 from cuetrail.store.ports import Record
 from cuetrail.text.normalise import clean, norm_name
-from cuetrail.transfer.formats.common import (
-    KINDS,
-    LINK_WEIGHT,
-    OBSERVATION_WEIGHT,
-    RELATION_WEIGHT,
-    Relation,
-    View,
-    decode,
-    is_placeholder,
-    label,
-    read_bytes,
-    reporter,
-    to_iso,
-    to_ms,
-    view,
-    write_text,
-)
-from cuetrail.transfer.formats.markdown_notes import (
+from cuetrail.transfer.formats.basic_memory_notes import (
     Item,
     hashtags,
     is_category,
@@ -46,6 +29,18 @@ from cuetrail.transfer.formats.markdown_notes import (
     parse_note,
     render_note,
 )
+from cuetrail.transfer.formats.graph_view import (
+    KINDS,
+    LINK_WEIGHT,
+    OBSERVATION_WEIGHT,
+    RELATION_WEIGHT,
+    GraphView,
+    Relation,
+    graph_view,
+    is_placeholder,
+    label,
+)
+from cuetrail.transfer.formats.text_files import decode, read_bytes, reporter, to_iso, to_ms, write_text
 
 FORMAT = "basic-memory"
 
@@ -272,7 +267,7 @@ def dump(records: Iterable[Record], path: Path) -> int:
     """
     if path.exists() and not path.is_dir():
         raise InputError(f"{path} is a file. Give a folder for the notes.")
-    seen = view(records)
+    seen = graph_view(records)
     loose = [node for node in seen.owners if node.kind == "atom" and not node.name]
     owners = [node for node in seen.owners if node.kind != "atom" or node.name]
     if loose:
@@ -296,7 +291,7 @@ _Placed = tuple[tuple[int, int], Item]
 """((0, place in the note) for what was read from it, (1 or 2, n) for what is new, item)"""
 
 
-def _items(node: Node, seen: View) -> list[_Placed]:
+def _items(node: Node, seen: GraphView) -> list[_Placed]:
     placed: list[_Placed] = [((-1, 0), Item("prose", clean(node.text)))] if node.text.strip() else []
     for n, part in enumerate(seen.parts.get(node.id, [])):
         if not part.text.strip():
@@ -339,7 +334,7 @@ def _sections(placed: list[_Placed]) -> Iterator[Item]:
         before = item
 
 
-def _outgoing(seen: View, kept: list[Node], paths: dict[str, str]) -> dict[str, list[_Placed]]:
+def _outgoing(seen: GraphView, kept: list[Node], paths: dict[str, str]) -> dict[str, list[_Placed]]:
     names = Counter(norm_name(label(node)) for node in kept)
     found: dict[str, list[_Placed]] = {}
     for n, relation in enumerate(seen.relations):

@@ -20,21 +20,16 @@ from cuetrail.model import Edge, FileError, Node
 from cuetrail.model.ids import digest
 from cuetrail.store.ports import Record
 from cuetrail.text.normalise import clean, norm_name
-from cuetrail.transfer.formats.common import (
+from cuetrail.transfer.formats.graph_view import (
     KINDS,
     OBSERVATION_WEIGHT,
     RELATION_WEIGHT,
-    Report,
-    View,
+    GraphView,
+    graph_view,
     is_placeholder,
     label,
-    numbered_lines,
-    parse_json,
-    read_bytes,
-    reporter,
-    view,
-    write_text,
 )
+from cuetrail.transfer.formats.text_files import Report, numbered_lines, parse_json, read_bytes, reporter, write_text
 
 FORMAT = "mcp-memory"
 
@@ -200,14 +195,14 @@ def dump(records: Iterable[Record], path: Path) -> int:
     Any record can be given: an atom of its own becomes an entity with its text as observation, a fact becomes a
     relation or an observation. Placeholders are not written, the relations to them are. Raises InputError.
     """
-    seen = view(records)
+    seen = graph_view(records)
     rows = [*_entity_rows(seen), *_relation_rows(seen)]
     lines = (json.dumps(row, ensure_ascii=False, separators=(",", ":"), default=str) + "\n" for row in rows)
     write_text(path, "".join(lines))
     return len(rows)
 
 
-def _entity_rows(seen: View) -> Iterator[dict[str, Any]]:
+def _entity_rows(seen: GraphView) -> Iterator[dict[str, Any]]:
     rows: dict[str, dict[str, Any]] = {}
     spellings: dict[str, list[str]] = {}
     for node in seen.owners:
@@ -230,7 +225,7 @@ def _entity_rows(seen: View) -> Iterator[dict[str, Any]]:
             yield {"type": "entity", "name": spelling, "entityType": row["entityType"], "observations": []}
 
 
-def _relation_rows(seen: View) -> Iterator[dict[str, Any]]:
+def _relation_rows(seen: GraphView) -> Iterator[dict[str, Any]]:
     written: set[tuple[str, str, str]] = set()
     for relation in seen.relations:
         src, dst, kind = label(relation.src), label(relation.dst), clean(relation.type)

@@ -22,19 +22,16 @@ from cuetrail.model.ids import digest
 from cuetrail.model.tags import make_tags, norm_buckets
 from cuetrail.store.ports import Record
 from cuetrail.text.normalise import clean, norm_name
-from cuetrail.transfer.formats.common import (
-    RELATION_WEIGHT,
+from cuetrail.transfer.formats.graph_view import RELATION_WEIGHT, GraphView, graph_view, is_placeholder
+from cuetrail.transfer.formats.text_files import (
     Report,
-    View,
     decode,
-    is_placeholder,
     numbered_lines,
     parse_json,
     read_bytes,
     reporter,
     to_iso,
     to_ms,
-    view,
     write_text,
 )
 
@@ -203,7 +200,7 @@ def dump(records: Iterable[Record], path: Path) -> int:
     Every node with a text becomes a memory, every relation between named nodes a relation; mem0 has no place for the
     rest. Raises InputError when the place cannot be written.
     """
-    seen = view(records)
+    seen = graph_view(records)
     results = list(_results(seen))
     relations = list(_relations(seen))
     answer = {"results": results} | ({"relations": relations} if relations else {})
@@ -211,7 +208,7 @@ def dump(records: Iterable[Record], path: Path) -> int:
     return len(results)
 
 
-def _results(seen: View) -> Iterator[dict[str, Any]]:
+def _results(seen: GraphView) -> Iterator[dict[str, Any]]:
     used: set[str] = set()
     parts = [part for parts in seen.parts.values() for part in parts]
     for node in sorted([*seen.owners, *parts], key=lambda n: (n.seq, n.id)):
@@ -244,7 +241,7 @@ def _new_fields(node: Node) -> dict[str, Any]:
     return fields
 
 
-def _relations(seen: View) -> Iterator[dict[str, Any]]:
+def _relations(seen: GraphView) -> Iterator[dict[str, Any]]:
     for relation in seen.relations:
         src, dst = clean(relation.src.name or ""), clean(relation.dst.name or "")
         if norm_name(src) and norm_name(dst):

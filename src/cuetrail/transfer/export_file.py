@@ -1,0 +1,67 @@
+"""Exports the memories that a user owns to a file."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+from cuetrail.errors import InputError
+from cuetrail.files import replacing
+from cuetrail.model import Scope
+from cuetrail.store.ports import NO_VECTORS, Meaning, Record, Store, VectorSpace
+from cuetrail.store.relationship_query import meaning_of
+from cuetrail.transfer import formats
+from cuetrail.transfer.jsonl import dump_line, header
+
+RECORDS_AT_ONCE = 2_000
+FORMATS = ("cuetrail", *formats.FORMATS)
+
+
+def export_file(store: Store, scope: Scope, path: Path, format: str, vectors: bool) -> int:
+    """Writes the records that the user owns; returns how many. A path of `-` is standard output.
+
+    The file appears only when it is complete. Raises InputError for an unknown format or a path that is a folder.
+    """
+    if format in formats.FORMATS:
+        return formats.dump((record for _, record in store.scan(scope)), path, format)
+    if format != "cuetrail":
+        raise InputError(f"unknown format {format!r}: use one of {', '.join(FORMATS)}")
+    if str(path) == "-":
+        return _write_lines(sys.stdout.write, store, scope, vectors)
+    if path.is_dir():
+        raise InputError(f"{path} is a folder: name a file to write")
+    with replacing(path) as file:
+        return _write_lines(lambda line: file.write(line.encode()), store, scope, vectors)
+
+
+def _write_lines(write: Callable[[str], object], store: Store, scope: Scope, vectors: bool) -> int:
+    stored = store.vector_space() if vectors else None
+    space = None if stored == NO_VECTORS else stored
+    write(header(space))
+    count = 0
+    records = store.scan(scope)
+    while batch := list(islice(records, RECORDS_AT_ONCE)):
+        blobs = _vectors(store, scope, space, batch) if space else {}
+        for team, record in batch:
+            meaning = meaning_of(record)
+            write(dump_line(team, record, None if meaning is None else blobs.get((team, *meaning))))
+        count += len(batch)
+    return count
+
+
+def _vectors(
+    store: Store, scope: Scope, space: VectorSpace, batch: Sequence[tuple[str | None, Record]]
+) -> dict[tuple[str | None, Meaning, str], bytes]:
+    """Returns vectors by team, kind of record and id. Each team has its own ids, so each is read separately."""
+    ids: dict[tuple[str | None, Meaning], list[str]] = {}
+    for team, record in batch:
+        if (meaning := meaning_of(record)) is not None:
+            ids.setdefault((team, meaning[0]), []).append(meaning[1])
+    found: dict[tuple[str | None, Meaning, str], bytes] = {}
+    for (team, kind), of_kind in ids.items():
+        blobs = store.vectors(replace(scope, share=team), of_kind, space, kind)
+        found |= {(team, kind, id_): blob for id_, blob in blobs.items()}
+    return found

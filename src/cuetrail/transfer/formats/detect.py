@@ -1,0 +1,158 @@
+"""Detects which system wrote a file or folder."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cuetrail.errors import InputError, ReadError
+from cuetrail.transfer.formats import ALL, CHATS
+from cuetrail.transfer.formats.basic_memory import files_below, is_note
+from cuetrail.transfer.formats.basic_memory_notes import parse_note
+from cuetrail.transfer.formats.compressed import read_head, refuse_archives
+from cuetrail.transfer.formats.text_files import decode, parse_json
+
+# At most this many notes of a folder, and lines of a file, are examined.
+_SAMPLE = 40
+_KEY = re.compile(r'(?<!\\)"((?:[^"\\\n]){1,40})"\s*:')
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """The examined part of a file or folder: its first JSON object, the JSON keys near the start, some notes."""
+
+    object: dict[str, Any]
+    keys: frozenset[str]
+    notes: tuple[str, ...]
+    mostly_notes: bool = False
+    is_vault: bool = False
+
+
+_RULES: tuple[tuple[str, Callable[[_Sample], bool]], ...] = (
+    ("cuetrail", lambda sample: "cuetrail" in sample.object),
+    ("mcp-memory", lambda sample: sample.object.get("type") == "entity" and "name" in sample.object),
+    ("mcp-memory", lambda sample: sample.object.get("type") == "relation" and {"from", "to"} <= sample.object.keys()),
+    ("mcp-memory", lambda sample: {"entities", "entityType"} <= sample.keys),
+    ("chatgpt", lambda sample: {"mapping", "create_time"} <= sample.keys),
+    ("claude", lambda sample: "chat_messages" in sample.keys),
+    ("mem0", lambda sample: "memory" in sample.keys or "results" in sample.object),
+    ("mem0", lambda sample: {"memories", "content"} <= sample.keys),
+    ("basic-memory", lambda sample: 2 * sum(map(_is_basic_note, sample.notes)) >= len(sample.notes) > 0),
+    ("obsidian", lambda sample: sample.is_vault or sample.mostly_notes),
+)
+"""The first rule that matches names the format."""
+
+# If the caller names one of these formats, a weaker sign is enough.
+_LENIENT_RULES: Mapping[str, Callable[[_Sample], bool]] = {
+    "basic-memory": lambda sample: any(map(_may_be_basic_note, sample.notes)),
+    "obsidian": lambda sample: sample.is_vault or bool(sample.notes),
+}
+_MISSING = {
+    "basic-memory": "no note in it has a permalink, an observation (- [category] text) or a relation "
+    "(- relation [[Note]]). `cuetrail ingest` takes plain notes in",
+    "obsidian": "there is no Markdown note in it. `cuetrail ingest` takes other files in",
+    "chatgpt": f"there are no chats of ChatGPT in it. Give the {CHATS} of its export, or the unpacked folder",
+    "claude": f"there are no chats of Claude in it. Give the {CHATS} of its export, or the unpacked folder",
+}
+"""Error texts for a path that is not in the named format. The importers of other formats report it themselves."""
+
+
+def detect(path: Path) -> str | None:
+    """Returns the name of the format, judged by content; None if it is unknown. Raises InputError for a missing path.
+
+    An unpacked ChatGPT or Claude export is recognised by its `conversations.json`.
+    """
+    if not path.exists():
+        raise InputError(f"There is no {path}. Check the path.")
+    sample = _sample(path)
+    return next((name for name, matches in _RULES if matches(sample)), None)
+
+
+def recognise(path: Path, format: str | None = None) -> str:
+    """Returns the format of a file or folder: the given one if the content allows it, else the detected one.
+
+    Raises InputError if the format is unknown, ReadError if the path is not in the given format.
+    """
+    if format is not None and format not in ALL:
+        raise InputError(f"unknown format {format!r}: use one of {', '.join(ALL)}")
+    detected = detect(path)
+    refuse_archives(path)
+    if format is None and detected is None:
+        raise InputError(
+            f"cannot tell what {path} is: name its format with --format ({', '.join(ALL)}), or take plain files in "
+            f"with `cuetrail ingest`"
+        )
+    if format in (None, detected):
+        return str(detected)
+    assert format is not None
+    if format in _LENIENT_RULES:
+        if not _LENIENT_RULES[format](_sample(path)):
+            raise ReadError(f"{path} is not in the format {format}: {_MISSING[format]}")
+    elif detected is not None or format in _MISSING:
+        reason = f"it looks like {detected}; leave --format out" if detected else _MISSING[format]
+        raise ReadError(f"{path} is not in the format {format}: {reason}")
+    return format
+
+
+def _sample(path: Path) -> _Sample:
+    if path.is_dir():
+        return _sample_file(path / CHATS) if (path / CHATS).is_file() else _sample_folder(path)
+    return _sample_file(path)
+
+
+def _sample_file(path: Path) -> _Sample:
+    text = _head(path)
+    if path.suffix.lower() == ".md":
+        return _Sample({}, frozenset(), (text,) if text.strip() else ())
+    keys = frozenset(_KEY.findall(text)) if text.lstrip()[:1] in ("{", "[") else frozenset()
+    return _Sample(_first_object(text), keys, ())
+
+
+def _sample_folder(path: Path) -> _Sample:
+    files = files_below(path)
+    notes = sorted(file for file in files if is_note(file))
+    step = max(1, len(notes) // _SAMPLE)
+    texts = tuple(text for file in notes[::step] if (text := _head_if_readable(file)) is not None)
+    return _Sample({}, frozenset(), texts, 2 * len(notes) > len(files), (path / ".obsidian").is_dir())
+
+
+def _head_if_readable(file: Path) -> str | None:
+    # The import itself reports a file that cannot be read.
+    try:
+        return _head(file)
+    except ReadError:
+        return None
+
+
+def _head(path: Path) -> str:
+    """Returns the start of a file as text. Bytes that are cut off or not UTF-8 do not matter here."""
+    data = read_head(path)
+    return decode(data) if data[:2] in (b"\xff\xfe", b"\xfe\xff") else data.decode("utf-8-sig", "replace")
+
+
+def _first_object(text: str) -> dict[str, Any]:
+    """Returns the whole text as a JSON object, else the first line that is one; {} if there is none near the start."""
+    for candidate in (text, *text.split("\n")[:_SAMPLE]):
+        try:
+            value = parse_json(candidate)
+        except ValueError:
+            continue
+        if isinstance(value, dict):
+            return value
+    return {}
+
+
+def _is_basic_note(text: str) -> bool:
+    """True if a note has basic-memory's frontmatter, or two of: a type, an observation, a relation."""
+    meta, items, _ = parse_note(text)
+    kinds = {item.kind for item in items}
+    signs = len(kinds & {"observation", "relation"}) + ("type" in meta)
+    return {"title", "permalink"} <= meta.keys() or signs > 1
+
+
+def _may_be_basic_note(text: str) -> bool:
+    meta, items, _ = parse_note(text)
+    return "permalink" in meta or {"title", "type"} <= meta.keys() or any(item.kind != "prose" for item in items)

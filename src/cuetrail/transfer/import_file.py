@@ -1,0 +1,313 @@
+"""Imports a file: an export of cuetrail or of another system."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from cuetrail.embed.vectors import shortened
+from cuetrail.errors import InputError
+from cuetrail.ingest.pipeline import Options, Writer, ingest_path
+from cuetrail.model import Edge, Fact, FileError, Life, Node, Scope, SourceFile, Tombstone, Version
+from cuetrail.store.dream_port import announce, is_dreamt
+from cuetrail.store.ports import Batch, Progress, Record, Store, VectorSpace, Written
+from cuetrail.store.relationship_query import meaning_of
+from cuetrail.store.shared.fact_validity import Stated, value_of
+from cuetrail.transfer import formats
+from cuetrail.transfer.formats.compressed import unpacked
+from cuetrail.transfer.formats.detect import recognise
+from cuetrail.transfer.jsonl import Line, add_to_batch, load_lines, read_header, required_ids
+from cuetrail.write.fact_extraction import SingleValued
+from cuetrail.write.links import Change, resolve
+
+RECORDS_AT_ONCE = 2_000
+# Records that refer to no other record, and are therefore written first.
+_INDEPENDENT = (Node, SourceFile, Version, Tombstone)
+
+ScopedWriter = Callable[[Batch, Scope], Written]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """The result of an import. `records` were imported: `nodes`, `edges`, `facts` and records that belong to them.
+
+    Nodes, edges and facts are counted as `added` (new here), `changed` (here with another content) or `unchanged`.
+    `forgotten` nodes were left out because they were forgotten here; `cut` ones lost forgotten sentences.
+    """
+
+    records: int = 0
+    nodes: int = 0
+    edges: int = 0
+    facts: int = 0
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    forgotten: int = 0
+    cut: int = 0
+    errors: tuple[FileError, ...] = ()
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The memory that an import writes to.
+
+    `write` writes a batch; `learn` does so after extracting facts from the text. `single` returns the predicates that
+    have one value at a time. `space` is the vector space of the memory.
+    """
+
+    store: Store
+    scope: Scope
+    write: ScopedWriter
+    learn: Writer
+    single: SingleValued
+    space: VectorSpace | None
+    now: int
+
+
+def import_file(
+    target: Target, path: Path, format: str | None, options: Options, progress: Progress | None
+) -> ImportReport:
+    """Imports an export of cuetrail or another system. Without a format, detects it from the content.
+
+    Raises InputError for an unknown format, ReadError for a file that is not in the given one.
+    """
+    recognised = recognise(path, format)
+    with unpacked(path) as plain:
+        if recognised not in formats.INGESTED:
+            report = _import_records(target, plain, recognised, progress)
+            # Errors name the file that was given, not the unpacked copy.
+            errors = (replace(e, path=str(path)) if e.path == str(plain) else e for e in report.errors)
+            return replace(report, errors=tuple(errors))
+        if plain != path:
+            raise InputError(f"{path} is compressed, and chats are followed in their own file: unpack it, import that")
+    return _ingest(target, path / formats.CHATS if (path / formats.CHATS).is_file() else path, options, progress)
+
+
+def _import_records(target: Target, path: Path, format: str, progress: Progress | None) -> ImportReport:
+    errors: list[FileError] = []
+    if format == "cuetrail":
+        return _import_own(target, path, errors, progress)
+    lines = (Line(0, None, record) for record in _completed(target, formats.load(path, format, errors)))
+    return _import_lines(target, lines, str(path), errors, progress)
+
+
+def _ingest(target: Target, path: Path, options: Options, progress: Progress | None) -> ImportReport:
+    """Imports chats or notes with `ingest`, which skips files that have not changed."""
+    found = ingest_path(target.store, target.scope, path, options, target.learn, progress)
+    unread = found.unchanged_files
+    notice = f"{unread} of {found.files} files have not changed since they were last read"
+    return ImportReport(
+        records=found.added + found.kept,
+        nodes=found.added + found.kept,
+        edges=found.edges,
+        added=found.added,
+        unchanged=found.kept,
+        forgotten=found.forgotten,
+        cut=found.cut,
+        errors=found.errors,
+        notices=(*found.notices, notice) if unread else found.notices,
+    )
+
+
+def _import_own(target: Target, path: Path, errors: list[FileError], progress: Progress | None) -> ImportReport:
+    """Imports an export of cuetrail. Vectors of another model are left out; the memory's embedder makes new ones."""
+    with path.open("rb") as file:
+        space = read_header(file.readline(), str(path))
+        dim = space.dim if space is not None and space == target.space else None
+        lines = load_lines(file, dim, lambda problem: errors.append(FileError(str(path), problem)))
+        report = _import_lines(target, lines, str(path), errors, progress)
+    if space is None or dim is not None:
+        return report
+    notice = f"the export's vectors are of {space.model!r} and were left out"
+    return replace(report, notices=(notice,))
+
+
+def _completed(target: Target, records: Iterator[Record]) -> Iterator[Record]:
+    """Yields other systems' records with missing times filled in, and existing nodes in place of placeholders."""
+    while batch := list(islice(records, RECORDS_AT_ONCE)):
+        known = target.store.get(target.scope, [record.id for record in batch if isinstance(record, Node)])
+        for record in batch:
+            if isinstance(record, Node):
+                existing = known.get(record.id)
+                if existing is None or not record.props.get("placeholder"):
+                    yield _timed(record, existing, target.now)
+                elif (existing.owner, existing.team) == (target.scope.user, None):
+                    # Yielded unchanged, so that it is counted as unchanged.
+                    yield existing
+            elif isinstance(record, Edge | Fact):
+                yield replace(record, created=record.created or target.now)
+            else:
+                yield record
+
+
+def _timed(node: Node, known: Node | None, now: int) -> Node:
+    """Returns the node with the times that the file states, else those it has here, else `now`."""
+    if known is None:
+        known = replace(node, at=now, created=now, updated=node.created or now)
+    elif (known.name, known.text) != (node.name, node.text):
+        known = replace(known, updated=now)
+    return replace(
+        node, at=node.at or known.at, created=node.created or known.created, updated=node.updated or known.updated
+    )
+
+
+def _import_lines(
+    target: Target, lines: Iterator[Line], path: str, errors: list[FileError], progress: Progress | None
+) -> ImportReport:
+    forgotten: set[str] = set()
+    tombstones: list[Line] = []
+    counts = Counter[str]()
+    dreamt: set[str | None] = set()
+    while batch := list(islice(lines, RECORDS_AT_ONCE)):
+        nodes = [line.record for line in batch if isinstance(line.record, Node)]
+        redacted = target.store.left_of(target.scope, nodes)
+        forgotten |= {id_ for id_, text in redacted.items() if not text}
+        kept = [_redact(line, redacted) for line in batch if not _needs_any(line.record, forgotten)]
+        # Tombstones come last: text forgotten in one partition there may still exist in another.
+        tombstones += [line for line in kept if isinstance(line.record, Tombstone)]
+        known = _known(target, kept)
+        new = [line for line in kept if not isinstance(line.record, Tombstone) and not _is_stored(line, known, target)]
+        # Announced before it is written: if the import stops, the next dream must know of it.
+        teams = {line.team for line in new if is_dreamt(line.record)} - dreamt
+        _announce(target, teams)
+        dreamt |= teams
+        failed = set(map(id, _write_all(target, new, path, errors)))
+        counts.update(name for line in kept if id(line) not in failed for name in _counters(line.record, known))
+        counts["forgotten"] += sum(node.id in forgotten for node in nodes)
+        counts["cut"] += sum(bool(text) for text in redacted.values())
+        if progress:
+            progress("importing", counts["records"], 0)
+    _write_all(target, tombstones, path, errors)
+    # A dream may have run meanwhile.
+    _announce(target, dreamt)
+    numbers: Any = counts
+    return ImportReport(**numbers, errors=tuple(errors))
+
+
+def _announce(target: Target, teams: Iterable[str | None]) -> None:
+    for team in teams:
+        announce(target.store, _partition(target, team))
+
+
+def _redact(line: Line, redacted: Mapping[str, str]) -> Line:
+    """Returns the line without sentences that were forgotten here, and then without its vector."""
+    if isinstance(line.record, Node) and (text := redacted.get(line.record.id)):
+        return replace(line, record=shortened(line.record, text), vector=None)
+    return line
+
+
+_Known = Mapping[tuple[type, str], Record]
+"""Records that are stored here, by type and id."""
+
+
+def _known(target: Target, lines: Sequence[Line]) -> _Known:
+    store, scope, records = target.store, target.scope, [line.record for line in lines]
+    found: list[Node | Edge | Fact] = [*store.get(scope, [r.id for r in records if isinstance(r, Node)]).values()]
+    found += store.edges(scope, [r.id for r in records if isinstance(r, Edge)]).values()
+    for facts in store.facts(scope, list({r.subject for r in records if isinstance(r, Fact)})).values():
+        found += facts
+    return {(type(record), record.id): record for record in found}
+
+
+def _counters(record: Record, known: _Known) -> Iterator[str]:
+    """Yields the fields of an ImportReport that count this record."""
+    yield "records"
+    if isinstance(record, Node | Edge | Fact):
+        yield {Node: "nodes", Edge: "edges", Fact: "facts"}[type(record)]
+        old = known.get((type(record), record.id))
+        yield "added" if old is None else "unchanged" if _is_same(record, old) else "changed"
+
+
+def _is_same(record: Record, old: Record) -> bool:
+    """True if the stored record has the same content; its owner and creation time may differ."""
+    if isinstance(record, Node) and isinstance(old, Node):
+        life = old.life if record.life == Life() else record.life
+        return replace(record, life=life, owner=old.owner, team=old.team, created=old.created) == old
+    if isinstance(record, Edge) and isinstance(old, Edge):
+        return replace(record, created=old.created, updated=old.updated) == old
+    return isinstance(record, Fact) and isinstance(old, Fact) and replace(record, created=old.created) == old
+
+
+def _is_stored(line: Line, known: _Known, target: Target) -> bool:
+    """True for a node that the user already has here with the same content and team."""
+    old = known.get((Node, line.record.id)) if isinstance(line.record, Node) else None
+    owner = (target.scope.user, line.team)
+    return isinstance(old, Node) and (old.owner, old.team) == owner and _is_same(line.record, old)
+
+
+def _needs_any(record: Record, ids: set[str]) -> bool:
+    """True if the record is one of these nodes, a version of one, or refers to one."""
+    own = {record.id} if isinstance(record, Node | Version) else set()
+    return not ids.isdisjoint(own | set(required_ids(record)))
+
+
+def _write_all(target: Target, lines: Sequence[Line], path: str, errors: list[FileError]) -> list[Line]:
+    """Writes lines by team, nodes first: an edge may connect nodes of two teams.
+
+    Returns the lines that could not be written and adds the reasons to `errors`.
+    """
+    first = [line for line in lines if isinstance(line.record, _INDEPENDENT)]
+    failed: list[Line] = []
+    for group in (first, [line for line in lines if not isinstance(line.record, _INDEPENDENT)]):
+        for team in sorted({line.team for line in group}, key=lambda team: team or ""):
+            failed += _write_team(target, team, [line for line in group if line.team == team], path, errors)
+    return failed
+
+
+def _write_team(
+    target: Target, team: str | None, lines: Sequence[Line], path: str, errors: list[FileError]
+) -> list[Line]:
+    """Writes lines of one team at once. If that fails, writes each half alone, until only the faulty lines remain."""
+    scope = _partition(target, team)
+    batch = Batch()
+    for line in lines:
+        add_to_batch(batch, line.record)
+        if line.vector is not None and (meaning := meaning_of(line.record)) is not None:
+            batch.vectors_of(meaning[0])[meaning[1]] = line.vector
+            batch.space = target.space
+    resolve(target.store, scope, Change(arriving=[node for node in batch.nodes if node.name]), batch, target.now)
+    _move_contested_facts(target, scope, batch)
+    try:
+        target.write(batch, scope)
+    except InputError as error:
+        if len(lines) == 1:
+            prefix = f"line {lines[0].number}: " if lines[0].number else ""
+            errors.append(FileError(path, f"{prefix}{error}"))
+            return list(lines)
+        half = len(lines) // 2
+        halves = (lines[:half], lines[half:])
+        return [line for part in halves for line in _write_team(target, team, part, path, errors)]
+    return []
+
+
+def _partition(target: Target, team: str | None) -> Scope:
+    """Returns the scope that writes to a team, or to the user's own memories for None."""
+    own = target.scope.teams
+    return replace(target.scope, share=team, teams=own if team is None or team in own else (*own, team))
+
+
+def _move_contested_facts(target: Target, scope: Scope, batch: Batch) -> None:
+    """Moves facts that may conflict with stored ones from `facts` to `stated`, so that the engine resolves conflicts.
+
+    These are other values of a single-valued predicate, and the same fact stated at another time. All other facts are
+    stored unchanged, with their history.
+    """
+    if not batch.facts:
+        return
+    single = target.single({fact.predicate for fact in batch.facts})
+
+    def topic(fact: Fact) -> Hashable:
+        return fact.subject, fact.predicate, None if fact.predicate in single else value_of(fact)
+
+    known = target.store.facts(scope, list({fact.subject for fact in batch.facts if fact.predicate in single}))
+    stored = [fact for facts in known.values() for fact in facts if fact.predicate in single]
+    stored += target.store.facts_by_id(scope, [id_ for fact in batch.facts for id_ in Stated(fact).ids]).values()
+    contested = {topic(fact) for fact in stored}
+    moved = [fact for fact in batch.facts if topic(fact) in contested]
+    batch.facts = [fact for fact in batch.facts if topic(fact) not in contested]
+    batch.stated += [Stated(fact, single=fact.predicate in single, settled=True) for fact in moved]

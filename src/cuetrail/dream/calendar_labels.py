@@ -14,17 +14,7 @@ from zoneinfo import ZoneInfo
 
 from cuetrail.errors import InputError
 from cuetrail.model import Tag
-
-MONTHS = (
-    "january", "february", "march", "april", "may", "june",
-    "july", "august", "september", "october", "november", "december",
-)  # fmt: skip
-DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-SEASONS = ("winter", "spring", "summer", "autumn")
-QUARTERS = ("q1", "q2", "q3", "q4")
-# From this hour on.
-TIMES_OF_DAY = ((0, "night"), (5, "morning"), (12, "afternoon"), (17, "evening"), (22, "night"))
-WORDS = frozenset({*MONTHS, *DAYS, *SEASONS, *QUARTERS, *(name for _, name in TIMES_OF_DAY)})
+from cuetrail.text.calendar_words import MONTH_NAMES, QUARTERS, SEASONS, TIMES_OF_DAY, WEEKDAYS
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _HOURS = [next(name for hour, name in reversed(TIMES_OF_DAY) if hour <= at) for at in range(24)]
@@ -63,5 +53,5 @@ def labels(at: int, zone: tzinfo, is_day: bool = False) -> tuple[Tag, ...]:
 def _tags(year: int, month: int, day: int, hour: int | None) -> tuple[Tag, ...]:
     quarter, season = QUARTERS[(month - 1) // 3], SEASONS[month % 12 // 3]
     time_of_day = () if hour is None else (_HOURS[hour],)
-    names = (f"{year:04}", MONTHS[month - 1], DAYS[day], season, quarter, *time_of_day)
+    names = (f"{year:04}", MONTH_NAMES[month - 1], WEEKDAYS[day], season, quarter, *time_of_day)
     return tuple(Tag(name, name, "temporal") for name in names)

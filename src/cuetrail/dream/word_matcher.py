@@ -23,10 +23,10 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from cuetrail.dream import calendar_labels
 from cuetrail.model.tags import is_topic
-from cuetrail.text.names import STOP_WORDS
+from cuetrail.text.calendar_words import CALENDAR_WORDS
 from cuetrail.text.normalise import analysable
+from cuetrail.text.word_lists import STOP_WORDS
 
 if TYPE_CHECKING:
     from ahocorasick_rs import BytesAhoCorasick
@@ -83,7 +83,7 @@ def is_telling(norm: str) -> bool:
         and _LETTER.search(word) is not None
         and is_topic(word)
         and word not in STOP_WORDS
-        and word not in calendar_labels.WORDS
+        and word not in CALENDAR_WORDS
     )
 
 

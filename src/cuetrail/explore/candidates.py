@@ -18,9 +18,9 @@ from cuetrail.model.lifecycle import SEMANTIC_KINDS
 from cuetrail.recall.query import nouns, parse_cue, proper_nouns
 from cuetrail.store.edge_query import Ties
 from cuetrail.store.ports import QueryVector, Store
-from cuetrail.text.names import STOP_WORDS
 from cuetrail.text.normalise import folded, norm_name, norm_tag, sanitize_query
 from cuetrail.text.similarity import MEASURES, token_overlap
+from cuetrail.text.word_lists import STOP_WORDS
 
 # A query finds nothing that is less like it than this, unless it says otherwise.
 THRESHOLD = 0.2

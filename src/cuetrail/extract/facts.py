@@ -3,8 +3,8 @@
 >>> [(t.subject, t.predicate, t.value) for t in find("JACQ uses DuckDB and Next.js. I live in Oslo.", title="Plan")]
 [('JACQ', 'uses', 'DuckDB'), ('JACQ', 'uses', 'Next.js'), ('user', 'lives_in', 'Oslo')]
 
-Rather nothing than something wrong: questions, conditions, negations, hearsay and what was once are passed over, and a
-single word at the start of a sentence is taken for a name only where its shape, the text or the verb tells.
+The rules prefer precision to recall. They skip questions, conditions, negations, hearsay and past states. A single word
+at the start of a sentence counts as a name only if its shape, the rest of the text or the verb confirms it.
 """
 
 from __future__ import annotations
@@ -14,39 +14,28 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cuetrail.extract.fact_words import (
-    ASIDES,
-    BARE,
-    COMPARED,
-    END,
-    I_DO,
-    JOINTS,
-    NAMED_PLACES,
-    NO_SUBJECT,
-    NO_VALUE,
-    OPINIONS,
-    PLACE_NAME,
-    PLACED,
-    POINTED_AT,
-    PROPOSALS,
-    SPOKEN_TO,
-    THEY_DO,
-    TIMES,
-)
 from cuetrail.text import dates, names, sentences
 from cuetrail.text.markup import prose_only
 from cuetrail.text.normalise import clean, norm_tag
+from cuetrail.text.word_lists import (
+    COMPARATIVES,
+    NO_SUBJECT,
+    NO_VALUE,
+    OPINION_WORDS,
+    PRONOUNS_OF_TALK,
+    PROPOSAL_WORDS,
+)
 
 USER = "user"
-FIELD, DECISION, SURE, FAIR = 0.95, 0.9, 0.9, 0.75
-"""How sure the rules are: of fields, of dated decisions, of what people say of themselves, and of others."""
+FIELD, DECISION, SURE, LIKELY = 0.95, 0.9, 0.9, 0.75
+"""The confidence of fields, of dated decisions, of statements about oneself, and of statements about others."""
 
 MOST = 50
 _LONGEST_VALUE = 80
 _MOST_WORDS = 8
-_SHORT = 4
-# Fields that say something of the file, not of what it is about.
-_NO_FACTS = frozenset(
+_MOST_WORDS_IN_LIST_ITEM = 4
+# Fields that describe the file itself.
+_FILE_FIELDS = frozenset(
     {
         "alias", "aliases", "author", "bucket", "buckets", "categories", "category", "created", "cssclass",
         "cssclasses", "date", "draft", "format", "id", "lang", "layout", "modified", "permalink", "publish",
@@ -57,7 +46,7 @@ _NO_FACTS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Triple:
-    """Something a text states. `at` is when it says that this began, None where it does not say."""
+    """A fact that a text states. `at` is the time since which it holds, None if the text does not say."""
 
     subject: str
     predicate: str
@@ -67,7 +56,7 @@ class Triple:
 
 
 def from_fields(fields: Mapping[str, Any], title: str) -> list[Triple]:
-    """What frontmatter states of its note: a fact for each text in its fields.
+    """Returns the facts that frontmatter states about its note, one for each text in its fields.
 
     >>> from_fields({"status": "draft", "uses": ["DuckDB"], "tags": ["x"], "level": 3}, "JACQ")[0].value
     'draft'
@@ -77,39 +66,41 @@ def from_fields(fields: Mapping[str, Any], title: str) -> list[Triple]:
         predicate = norm_tag(str(name))
         for value in given if isinstance(given, list) else [given]:
             said = _plain(value) if isinstance(value, str) else ""
-            if predicate and predicate not in _NO_FACTS and said and len(said) <= _LONGEST_VALUE:
+            if predicate and predicate not in _FILE_FIELDS and said and len(said) <= _LONGEST_VALUE:
                 found.append(Triple(title, predicate, said, FIELD))
     return found[:MOST]
 
 
 def find(text: str, *, title: str | None = None, speaker: str = USER, known: Iterable[str] = ()) -> list[Triple]:
-    """What a text states, in its order. `title` is what its fields and decisions are about, `speaker` who "I" is, empty
-    if nobody knows, and `known` are names that the document has elsewhere.
+    """Returns the facts a text states, in its order.
+
+    `title` is the subject of fields and decisions. `speaker` is the subject of "I"; empty if unknown. `known` are names
+    from the rest of the document.
     """
-    if not _TELLING.search(text):
+    if not _CANDIDATE.search(text):
         return []
     prose = prose_only(clean(text))
     found: dict[tuple[str, str, str], Triple] = {}
-    named = _Named(text, (*known, title) if title is not None else known)
+    named = _NameSet(text, (*known, title) if title is not None else known)
     if title is not None:
         for triple in _fields(prose, title):
             found.setdefault((triple.subject, triple.predicate, triple.value), triple)
     for sentence in _sentences(prose):
-        for triple in _stated(sentence, title, speaker, named):
+        for triple in _sentence_facts(sentence, title, speaker, named):
             found.setdefault((triple.subject, triple.predicate, triple.value), triple)
     return list(found.values())[:MOST]
 
 
-# What every sentence has that a rule fits; most texts are passed over by it, in a tenth of the time.
-_TELLING = re.compile(
+# Every sentence that fits a rule matches this. Most texts do not, which makes the check ten times as fast.
+_CANDIDATE = re.compile(
     r"::|\b(?:I|I['’]m|[Mm]y|uses?|using|(?:is|are) (?:an?|the)|lives? in|works? (?:on|at|for|with)|prefers?|likes?"
     r"|loves?|supports|depends on|runs on|is based in|is located in|was born in|[Dd]ecided|[Aa]greed|chose|[Rr]esolved"
     r"|[Dd]ecision|DECI(?:DED|SION)|AGREED|RESOLVED)\b"
 )
 
 
-class _Named:
-    """The names that go with a text; those in it are looked for when the first is asked for."""
+class _NameSet:
+    """The names known for a text. Names in the text itself are extracted at the first lookup."""
 
     def __init__(self, text: str, known: Iterable[str]) -> None:
         self._text, self._known = text, known
@@ -131,20 +122,20 @@ _IN_BRACKETS = re.compile(r"[\[(](\w[\w \-]{0,40}?)::[ \t]++([^\[\]()\n]{1,200})
 
 
 def _fields(text: str, title: str) -> Iterator[Triple]:
-    """`key:: value` on a line of its own, or in brackets."""
+    """Yields the facts of `key:: value` fields, on a line of their own or in brackets."""
     if "::" not in text:
         return
     for pattern in (_LINE_FIELD, _IN_BRACKETS):
         for match in pattern.finditer(text):
             predicate, value = norm_tag(match[1]), _plain(match[2])
-            if predicate not in _NO_FACTS and value and len(value) <= _LONGEST_VALUE:
+            if predicate not in _FILE_FIELDS and value and len(value) <= _LONGEST_VALUE:
                 yield Triple(title, predicate, value, FIELD)
 
 
 # --- sentences
 
 _MARKS = re.compile(r"^[ \t]*+(?:>[ \t]?|[-*+][ \t]++(?:\[[ xX]\][ \t]++)?|\d{1,3}[.)][ \t]++|#{1,6}[ \t]++)++")
-# What makes a sentence say something else than that it is so.
+# Words that make a sentence a question, a negation, hearsay or a guess.
 _DOUBT = re.compile(
     r"\?|[\"“”„]|\b(?:if|whether|unless|would|could|should|might|may|maybe|perhaps|probably|possibly|supposedly|apparently"
     r"|allegedly|not|never|no longer|nobody|hardly|don't|doesn't|didn't|isn't|aren't|wasn't|won't|wouldn't|can't|cannot"
@@ -157,19 +148,67 @@ _FIELD_LINE = re.compile(r"^\S[^\n]{0,60}::")
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """The sentences of a text without the marks of lists and quotes; those that are in doubt are left out."""
+    """Yields the sentences that may state facts, without the marks of lists and quotes."""
     for paragraph in re.split(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+>#]|\d{1,3}[.)])[ \t])", text):
         bare = _MARKS.sub("", paragraph)
         for sentence in sentences.split(" ".join(bare.split())):
             said = sentence.strip().replace("’", "'")
             if (
                 6 <= len(said) <= 400
-                and _TELLING.search(said)
+                and _CANDIDATE.search(said)
                 and not _DOUBT.search(said)
                 and not _FIELD_LINE.match(said)
             ):
                 yield said
 
+
+# The verbs the rules know, in the first and the third person.
+_I_VERBS = (
+    "prefer|like|love|enjoy|hate|dislike|work on|work at|work for|work as|live in|was born in|use|own|speak|study"
+)
+_THIRD_PERSON_VERBS = (
+    "lives in|works (?:on|at|for|with)|prefers|likes|loves|supports|depends on|runs on|is based in|is located in"
+    "|was born in"
+)
+# Words with which a new clause begins. The value of a fact ends before them.
+_CLAUSE_STARTS = (
+    "because|since|but|so|when|while|which|who|although|though|as well|instead|until|where|after|before|even|now"
+    "|these days|at the moment|right now|for now|currently|at work|every|whenever|if|that|once|unless|except"
+)
+_VALUE_END = re.compile(
+    rf"\s*(?:[.;:!](?=\s)|,? (?:{_CLAUSE_STARTS})\b|,? and (?:I|we|it|he|she|they|that)\b"
+    rf"|,? and (?:(?:{_I_VERBS}|{_THIRD_PERSON_VERBS}|uses)|(?:am|is|are|was|were|has|have) )| - | – | — |\s\().*$",
+    re.IGNORECASE | re.DOTALL,
+)
+# Filler words behind a comma or at the end of a value.
+_FILLERS = re.compile(
+    r"(?:,? (?:too|today|again|here|btw|by the way|lately|anyway|actually|honestly|sadly|of course|indeed|already|lol"
+    r"|haha|I must say|this week|this month|this year))+$",
+    re.IGNORECASE,
+)
+_LONE_ADJECTIVE = re.compile(
+    r"(?:private|public|small|large|new|old|free|open|former|retired|\w+(?:al|ic|ive|ous|ary|less|able|ful|ed))$"
+)
+"""A single adjective, cut off from its noun."""
+
+_QUALIFIER = re.compile(r" (?:of|for|to|in|at|on|with|behind|by|from|that|which|who|between|under|over|without)\b.*$")
+
+# Predicates whose value is a place.
+_PLACE_PREDICATES = ("lives_in", "works_at", "based_in", "located_in", "born_in")
+# Predicates whose value must be a name: "lives in a small flat" does not say in which town.
+_NAMED_PLACE_PREDICATES = ("lives_in", "born_in", "based_in")
+_DEFINITE = re.compile(r"(?:a|an|the|my|our|his|her|their) |[A-Z0-9]")
+_PLACE_WORD = r"[A-Z0-9][\w.&'/-]*"
+_PLACE_JOINTS = "of|de|da|di|del|la|am|an|der|upon|and|the|&"
+_PLACE = rf"{_PLACE_WORD}(?: (?:{_PLACE_JOINTS}) {_PLACE_WORD}| {_PLACE_WORD})*"
+_PLACE_NAME = re.compile(rf"{_PLACE}(?:, {_PLACE})*")
+_TIME_VALUE = re.compile(
+    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekends?|weekdays?|holidays|time|schedule|demand|average|purpose"
+    r"|(?:the )?(?:week|day|night|morning|evening)s?|jan|feb|january|february|march|april|may|june|july|august"
+    r"|september|october|november|december|christmas|\d.*)\b",
+    re.IGNORECASE,
+)
+"""A value of "works on" or "runs on" that is a time: "works on Mondays"."""
 
 _WORD = r"[A-Z][\w.+#&'-]*"
 _NAME = rf"(?:The )?{_WORD}(?: (?:{_WORD}|\d[\w.]*|of|de|van|von|the))*"
@@ -178,18 +217,18 @@ _OPENING = r"(?:\w+(?: \w+)?, |And |But |So )?"
 _IS_A = re.compile(rf"^({_NAME}),? (?:is|are) (?:a|an|the) (\w[^;:!]*)$")
 _WHO_IS = r"(?:, (?:an?|the|our|my|his|her|their) [^,]{3,40},)?"
 _USES = re.compile(rf"^({_NAME}|I){_WHO_IS} {_NOW}(?:uses?|is using|am using) (.+)$")
-_BOTH = re.compile(
+_TWO_SUBJECTS = re.compile(
     rf"^({_WORD}(?: {_WORD})?) and ({_WORD}(?: {_WORD})?) {_NOW}"
     r"(use|live in|work on|work at|work for|prefer|like|love) (.+)$"
 )
-_DOES = re.compile(rf"^({_NAME}){_WHO_IS} {_NOW}({THEY_DO}) (.+)$")
-_I_DO = re.compile(rf"^{_OPENING}I {_NOW}({I_DO}) (.+)$")
-# Where a sentence goes on with another verb, of the same one or of "I".
-_AND_I = re.compile(rf",? (?:and|but) (?=I {_NOW}(?:{I_DO}) |(?:I'm|I am) an? )")
-_AND_DO = re.compile(rf",? (?:and|but) (?={_NOW}(?:{I_DO}) )")
-_AND_DOES = re.compile(rf",? (?:and|but) (?={_NOW}(?:{THEY_DO}|uses|is an?|is the) )")
-_SPEAKS = re.compile(rf"^{_OPENING}I(?:'m| )")
-_OF_ONE = re.compile(rf"^({_NAME}){_WHO_IS} {_NOW}(?:{THEY_DO}|uses|is an?|is the) ")
+_THIRD_PERSON = re.compile(rf"^({_NAME}){_WHO_IS} {_NOW}({_THIRD_PERSON_VERBS}) (.+)$")
+_FIRST_PERSON = re.compile(rf"^{_OPENING}I {_NOW}({_I_VERBS}) (.+)$")
+# A conjunction before another verb of the same subject or of "I".
+_AND_I = re.compile(rf",? (?:and|but) (?=I {_NOW}(?:{_I_VERBS}) |(?:I'm|I am) an? )")
+_AND_DO = re.compile(rf",? (?:and|but) (?={_NOW}(?:{_I_VERBS}) )")
+_AND_DOES = re.compile(rf",? (?:and|but) (?={_NOW}(?:{_THIRD_PERSON_VERBS}|uses|is an?|is the) )")
+_STARTS_WITH_I = re.compile(rf"^{_OPENING}I(?:'m| )")
+_ONE_SUBJECT = re.compile(rf"^({_NAME}){_WHO_IS} {_NOW}(?:{_THIRD_PERSON_VERBS}|uses|is an?|is the) ")
 _I_AM = re.compile(rf"^{_OPENING}(?:I'm|I am) (?=an? [a-z])(.+)$")
 _MY = re.compile(
     rf"^{_OPENING}[Mm]y (name|email|birthday|hometown|job|employer|favou?rite [a-z]+(?: [a-z]+)?|timezone|dog|cat|wife"
@@ -206,7 +245,7 @@ _DATED = re.compile(r"\(?(?:\bon )?\b\d{4}-\d{2}-\d{2}\b\)?", re.IGNORECASE)
 
 _LIST = re.compile(r",? and |, ")
 _ARTICLE = re.compile(r"^(?:a|an|the) ", re.IGNORECASE)
-_UNDECIDED = ("nothing", "anything", "it", "this", "yet", "soon", "later")
+_NO_DECISION = ("nothing", "anything", "it", "this", "yet", "soon", "later")
 _PREDICATES = {
     "live in": "lives_in", "is based in": "based_in", "is located in": "located_in", "work on": "works_on",
     "work at": "works_at", "work for": "works_at", "works for": "works_at", "work as": "works_as",
@@ -216,33 +255,33 @@ _PREDICATES = {
 }  # fmt: skip
 
 
-def _stated(sentence: str, title: str | None, speaker: str, named: Container[str]) -> Iterator[Triple]:
-    """What one sentence states: by the first rule that fits."""
+def _sentence_facts(sentence: str, title: str | None, speaker: str, named: Container[str]) -> Iterator[Triple]:
+    """Yields the facts of one sentence. The first rule that fits decides."""
     about = title or speaker
     if about and (decided := _decision(sentence, about)) is not None:
         yield decided
         return
     for clause in _clauses(sentence):
-        found = list(_of_me(clause, speaker, named))
-        yield from found or _of_others(clause, speaker, named)
+        found = list(_first_person_facts(clause, speaker, named))
+        yield from found or _third_person_facts(clause, speaker, named)
 
 
 def _clauses(sentence: str) -> Iterator[str]:
-    """The sentence, in so many as it has verbs that are of one who is named once.
+    """Yields one clause for each verb of the sentence, each with its subject.
 
     >>> list(_clauses("I work on Wingbeat and live in Oslo")), list(_clauses("Ada Holm uses Vim and likes tea"))
     (['I work on Wingbeat', 'I live in Oslo'], ['Ada Holm uses Vim', 'Ada Holm likes tea'])
     """
     for part in _AND_I.split(sentence):
-        one = _OF_ONE.match(part)
-        who, joint = ("I", _AND_DO) if _SPEAKS.match(part) else (one[1], _AND_DOES) if one else ("", None)
+        one = _ONE_SUBJECT.match(part)
+        who, joint = ("I", _AND_DO) if _STARTS_WITH_I.match(part) else (one[1], _AND_DOES) if one else ("", None)
         first, *others = joint.split(part) if joint else [part]
         yield first
         yield from (f"{who} {other}" for other in others)
 
 
 def _decision(sentence: str, about: str) -> Triple | None:
-    """A decision with a date."""
+    """Returns the dated decision a sentence states, or None."""
     date = _DATE.search(sentence)
     at = dates.parse(date[1]) if date else None
     if at is None:
@@ -250,110 +289,122 @@ def _decision(sentence: str, about: str) -> Triple | None:
     bare = " ".join(_DATED.sub(" ", sentence).split()).strip(" ,:-")
     match = _DECISION.match(bare) or _DECIDED.search(bare)
     value = _plain(next(filter(None, match.groups()), "")) if match else ""
-    if not 3 <= len(value) <= 200 or value.casefold().split()[0] in _UNDECIDED:
+    if not 3 <= len(value) <= 200 or value.casefold().split()[0] in _NO_DECISION:
         return None
     return Triple(about, "decided", value, DECISION, int(at))
 
 
-def _of_me(sentence: str, speaker: str, _named: Container[str]) -> Iterator[Triple]:
-    """What somebody says of himself."""
+def _first_person_facts(sentence: str, speaker: str, _named: Container[str]) -> Iterator[Triple]:
+    """Yields the facts the speaker states about himself."""
     if not speaker:
         return
-    if match := _I_DO.match(sentence):
-        yield from _done(speaker, _PREDICATES[match[1]], match[2], SURE)
+    if match := _FIRST_PERSON.match(sentence):
+        yield from _verb_facts(speaker, _PREDICATES[match[1]], match[2], SURE)
     elif match := _MY.match(sentence):
         of, values = match[1], list(_values(match[2]))
-        yield from (Triple(speaker, norm_tag(of), value, SURE) for value in values if _fits(of, value))
+        yield from (Triple(speaker, norm_tag(of), value, SURE) for value in values if _is_plausible(of, value))
     elif match := _I_AM.match(sentence):
-        yield from (Triple(speaker, "is_a", value, SURE) for value in _kinds(match[1]))
+        yield from (Triple(speaker, "is_a", value, SURE) for value in _categories(match[1]))
 
 
-def _of_others(sentence: str, speaker: str, named: Container[str]) -> Iterator[Triple]:
-    """What is said of something that has a name."""
+def _third_person_facts(sentence: str, speaker: str, named: Container[str]) -> Iterator[Triple]:
+    """Yields the facts stated about a named subject."""
     if match := _USES.match(sentence):
-        subject = speaker or None if match[1] == "I" else _subject(match[1], named, telling=True)
-        yield from _done(subject, "uses", match[2], SURE if match[1] == "I" else FAIR)
-    elif match := _DOES.match(sentence):
+        subject = speaker or None if match[1] == "I" else _subject(match[1], named, verb_confirms=True)
+        yield from _verb_facts(subject, "uses", match[2], SURE if match[1] == "I" else LIKELY)
+    elif match := _THIRD_PERSON.match(sentence):
         predicate = _PREDICATES.get(match[2], match[2].replace(" ", "_"))
-        yield from _done(_subject(match[1], named, telling=True), predicate, match[3], FAIR)
-    elif match := _BOTH.match(sentence):
-        for subject in (_subject(match[number], named, telling=True) for number in (1, 2)):
-            yield from _done(subject, _PREDICATES[match[3]], match[4], FAIR)
+        yield from _verb_facts(_subject(match[1], named, verb_confirms=True), predicate, match[3], LIKELY)
+    elif match := _TWO_SUBJECTS.match(sentence):
+        for subject in (_subject(match[number], named, verb_confirms=True) for number in (1, 2)):
+            yield from _verb_facts(subject, _PREDICATES[match[3]], match[4], LIKELY)
     elif match := _IS_A.match(sentence):
-        subject = _subject(match[1], named, telling=False)
-        yield from (Triple(str(subject), "is_a", value, FAIR) for value in (_kinds(match[2]) if subject else ()))
+        subject = _subject(match[1], named, verb_confirms=False)
+        yield from (Triple(str(subject), "is_a", value, LIKELY) for value in (_categories(match[2]) if subject else ()))
 
 
-_SEVERAL = ("uses", "speaks", "owns", "depends_on")
+_LIST_PREDICATES = ("uses", "speaks", "owns", "depends_on")
 _AT = re.compile(r" (?:at|for) (?=[A-Z])")
 
 
-def _done(subject: str | None, predicate: str, given: str, sure: float) -> Iterator[Triple]:
-    """What somebody does with what. Where he works, too, if that is said along with what he works on."""
+def _verb_facts(subject: str | None, predicate: str, given: str, sure: float) -> Iterator[Triple]:
+    """Yields the facts of one verb. "works on X at Y" also gives the fact "works at Y"."""
     if subject is None:
         return
-    if predicate in PLACED:
-        # One does not live in fear; and a name of a place ends where other words begin.
-        place = PLACE_NAME.match(_ARTICLE.sub("", given) if predicate == "lives_in" else given)
-        pointed_at = POINTED_AT.match(given) and predicate not in NAMED_PLACES
+    if predicate in _PLACE_PREDICATES:
+        # "lives in fear" is no place. The name of a place ends at the first word in lower case.
+        place = _PLACE_NAME.match(_ARTICLE.sub("", given) if predicate == "lives_in" else given)
+        pointed_at = _DEFINITE.match(given) and predicate not in _NAMED_PLACE_PREDICATES
         values = [place[0].rstrip(".,")] if place else list(_values(given)) if pointed_at else []
-        # A year is no place.
+        # A year is not a place.
         yield from (Triple(subject, predicate, value, sure) for value in values if not value.isdigit())
         return
-    if predicate in ("works_on", "runs_on") and TIMES.match(given):
+    if predicate in ("works_on", "runs_on") and _TIME_VALUE.match(given):
         return
     first, _, place_at = given.partition(at[0]) if (at := _AT.search(given)) else (given, "", "")
     if predicate == "works_on" and place_at:
-        yield from _done(subject, "works_at", place_at, sure)
+        yield from _verb_facts(subject, "works_at", place_at, sure)
         given = first
-    for value in _values(given, split=predicate in _SEVERAL):
+    for value in _values(given, split=predicate in _LIST_PREDICATES):
         words = value.casefold().replace(",", "").split()
-        if SPOKEN_TO.isdisjoint(words) and words[-1] not in COMPARED and words[0] not in PROPOSALS:
+        if PRONOUNS_OF_TALK.isdisjoint(words) and words[-1] not in COMPARATIVES and words[0] not in PROPOSAL_WORDS:
             yield Triple(subject, predicate, value, sure)
 
 
-_NAMED_ONE = ("name", "hometown", "employer", "dog", "cat", "wife", "husband", "partner", "boss", "manager", "timezone")
-_DAY = re.compile(r"\d|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE)
+_NAMED_PROPERTIES = (
+    "name",
+    "hometown",
+    "employer",
+    "dog",
+    "cat",
+    "wife",
+    "husband",
+    "partner",
+    "boss",
+    "manager",
+    "timezone",
+)
+_LOOKS_LIKE_DATE = re.compile(r"\d|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE)
 
 
-def _fits(of: str, value: str) -> bool:
-    """Whether this may be a name, an address, a day: "my boss is furious" says nothing of who that is."""
-    if of in _NAMED_ONE:
+def _is_plausible(of: str, value: str) -> bool:
+    """True if the value has the form its property needs: "my boss is furious" does not name the boss."""
+    if of in _NAMED_PROPERTIES:
         return value[0].isupper() or value[0].isdigit()
     if of == "email":
         return "@" in value
     if of == "birthday":
-        return _DAY.search(value) is not None
+        return _LOOKS_LIKE_DATE.search(value) is not None
     return not (value[0].islower() and value.split()[0].endswith("ing"))
 
 
-def _kinds(given: str) -> Iterator[str]:
-    """What something is said to be, but for opinions."""
+def _categories(given: str) -> Iterator[str]:
+    """Yields the categories a text gives for a subject, without opinions."""
     for value in _values(given):
-        head = JOINTS.sub("", value.casefold()).split()
-        cut = value.endswith(" fan") or value[-2:-1] == " " or (BARE.match(value) and f"{value}," in given)
-        judged = not OPINIONS.isdisjoint(head) or not SPOKEN_TO.isdisjoint(value.casefold().split())
+        head = _QUALIFIER.sub("", value.casefold()).split()
+        cut = value.endswith(" fan") or value[-2:-1] == " " or (_LONE_ADJECTIVE.match(value) and f"{value}," in given)
+        judged = not OPINION_WORDS.isdisjoint(head) or not PRONOUNS_OF_TALK.isdisjoint(value.casefold().split())
         if head and not cut and not judged and not head[0].endswith("est"):
             yield value
 
 
-def _subject(given: str, named: Container[str], telling: bool) -> str | None:
-    """The name that a sentence begins with. `telling`: its verb alone tells that it is one."""
+def _subject(given: str, named: Container[str], verb_confirms: bool) -> str | None:
+    """Returns the name a sentence begins with, or None. `verb_confirms`: the verb alone shows that it is a name."""
     name = re.sub(r"^The ", "", given).strip(" ,")
     first = name.split()[0].casefold() if name else ""
     if not name or first in NO_SUBJECT or name.split()[-1] in ("of", "the", "de", "van", "von"):
         return None
-    if telling and given == name:
+    if verb_confirms and given == name:
         return name
     shaped = sum(c.isupper() for c in name) >= 2 or any(c.isdigit() for c in name)
     return name if shaped or name in named else None
 
 
 def _values(given: str, split: bool = False) -> Iterator[str]:
-    """What is said, up to where another thought begins; several where it is a list of short things."""
-    said = ASIDES.sub("", END.sub("", f"{given} ").strip(" ,.!"))
+    """Yields the value up to the next clause, or each item if it is a list of short items."""
+    said = _FILLERS.sub("", _VALUE_END.sub("", f"{given} ").strip(" ,.!"))
     items = _LIST.split(said) if split else [said.partition(", ")[0]]
-    if any(len(item.split()) > _SHORT for item in items):
+    if any(len(item.split()) > _MOST_WORDS_IN_LIST_ITEM for item in items):
         items = [said.partition(", ")[0]]
     for item in items:
         value = _ARTICLE.sub("", _plain(item))
@@ -362,9 +413,9 @@ def _values(given: str, split: bool = False) -> Iterator[str]:
             yield value
 
 
-_LINKED = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]|[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}")
+_MARKUP = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]|[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}")
 
 
 def _plain(text: str) -> str:
-    """A value without markup and what stands around it."""
-    return " ".join(_LINKED.sub(lambda m: m[1] or "", text).split()).strip(" \t.,;")
+    """Returns a value without markup and surrounding punctuation."""
+    return " ".join(_MARKUP.sub(lambda m: m[1] or "", text).split()).strip(" \t.,;")

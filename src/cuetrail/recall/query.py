@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from cuetrail.model import TextQuery, Where
 from cuetrail.text import names
 from cuetrail.text.normalise import clean, norm_tag, pieces
+from cuetrail.text.word_lists import FUNCTION_WORDS, NON_NOUNS
 
 # Stands between the two ends of a cue that is too long: white space, and no phrase goes across it.
 _GAP = "\x1f"
@@ -26,15 +27,6 @@ _BEGUN = re.compile(r"([^\s*]*\w)\*")
 _WORD = re.compile(r"\w+")
 _STOPS = ".,;:!?)]}'…。！？"
 _EDGES = string.punctuation + "“”‘’«»‹›„…·–—¿¡。！？、，"
-# Words that join others. A memory that shares only these with a cue says nothing about it.
-FUNCTION_WORDS = frozenset(
-    """a about above after again against all also am an and any are as at be because been before being below between
-    both but by can could did do does doing down during each few for from further had has have having he her here hers
-    him his how i if in into is it its itself just let me more most my no nor not of off on once only or other our ours
-    out over own please same she should so some such tell than that the their theirs them then there these they this
-    those through to too under until up us very was we were what when where which while who whom whose why will with
-    would you your yours""".split()  # noqa: SIM905  # a list literal of these takes 150 lines
-)
 # Function words that are names too where they are written as one.
 _ALSO_NAMES = frozenset({"an", "do", "he", "will"})
 # In capitals they are what other search engines understand, not names.
@@ -85,18 +77,6 @@ _DATE = re.compile(
     |(?:jan|febr)uary|march|april|may|june|july|august|(?:septem|octo|novem|decem)ber
     |(?:mon|tues|wednes|thurs|fri|satur|sun)day|spring|summer|autumn|winter|today|yesterday|tomorrow""",
     re.VERBOSE | re.IGNORECASE,
-)
-# Frequent verbs, adjectives and adverbs: what a question does and how, not what it is about.
-_NO_NOUNS = frozenset(
-    """add agree allow appear apply ask bad become began begin believe best better big bring came choose chose clear
-    come consider contain continue create decide decided deep describe different difficult discuss discussed early easy
-    enough ever exact exist expect explain fail fast feel felt few find finish follow found gave get give given go
-    going good got great grow happen happened hard hear heard held important include keep kept know known large
-    late later learn leave left less likely little long lose lost made main make many maybe meant meet mention
-    mentioned might more much must never new next nice often pay possible prepare put quite ran ready really
-    recent recently remember remove said same saw say see seem seen send sent several shall short should shown
-    slow small solve soon speak spend started still strong such suggest take taken tell think thought told took
-    true try understand used usual usually want wanted weak went whether wide without written wrong wrote""".split()  # noqa: SIM905  # as above
 )
 # Whatever a cue holds, it must not take long: it is read, and looked for, no further than this.
 # A cue of 300 words has about 2,000 characters; of a longer one than LONGEST_CUE both ends are read.
@@ -315,7 +295,7 @@ def _bare(word: str) -> str:
 
 
 def _is_no_noun(word: str) -> bool:
-    return word in _NO_NOUNS or (len(word) > 4 and word.endswith("ly"))
+    return word in NON_NOUNS or (len(word) > 4 and word.endswith("ly"))
 
 
 def looked_for(cue: Cue) -> tuple[str, ...]:

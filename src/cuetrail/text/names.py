@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from cuetrail.text import sentences
 from cuetrail.text.markup import prose_only
+from cuetrail.text.word_lists import NAME_OPENERS, STOP_WORDS
 
 MAX_NAMES = 20
 _MAX_WORDS = 5
@@ -44,29 +45,6 @@ _JOINT = re.compile(
 # Whatever has none of these between two words lets the sentence go on.
 _PAUSE = re.compile(r"[.!?…؟۔։።।॥。！？｡．\n)]")
 _AFTER_COLON = re.compile(r":[*_]{0,3}[ \[(\"“*_]{1,4}\Z")
-
-_STOP = """
-    a an the this that these those it its he she we you they i me my mine our ours your yours his her hers their
-    theirs him them us who whom whose which what when where why how there here and or but nor so yet for if then else
-    than as at by in into of off on onto out over per to toward towards under up upon via with within without about
-    above across after against along among around before behind below beneath beside between beyond despite down
-    during except from inside like near outside past since through throughout until while whereas although though
-    because unless whether once is are was were be been being am do does did done doing have has had having can could
-    may might must shall should will would not no yes none nothing nobody never always often sometimes usually now
-    later soon today tomorrow yesterday also again already still just only even too very much many more most less
-    least few several some any all both each every either neither other another such same own first second third
-    last next finally however therefore thus hence instead meanwhile moreover otherwise perhaps maybe please thanks
-    thank ok okay hello hi hey dear let lets let's see use used using ask try make made get got go going give take
-    keep add note notes todo fixme done tip warning example question answer figure table chapter section part page
-    don't doesn't didn't can't won't isn't aren't wasn't i'm i've i'll i'd one two three four five six seven eight nine
-    ten mr mrs ms dr prof sir st re fw vs etc am pm new old der die das und oder ein eine ist nicht wir sie ich le la
-    les un une et est el los las una y es
-    monday tuesday wednesday thursday friday saturday sunday january february march april june july august september
-    october november december jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun
-"""
-STOP_WORDS = frozenset(_STOP.split())
-# Function words that do begin names; they stand when another capital follows: "New York", "La Paz", "El Niño".
-_OPENERS = frozenset({"new", "la", "le", "les", "el", "los", "las", "der", "die", "second", "first"})
 
 
 class _Start(Enum):
@@ -227,7 +205,7 @@ def _is_function_word(word: str) -> bool:
 
 
 def _is_opener(word: str) -> bool:
-    return _folded(word) in _OPENERS
+    return _folded(word) in NAME_OPENERS
 
 
 def _is_followed(run: list[_Word], i: int) -> bool:

@@ -11,19 +11,14 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from cuetrail.text.word_lists import ABBREVIATIONS
+
 # Spaced scripts need white space after the mark, unspaced ones do not. The lookbehind lets a run of marks be tried
 # once, from its start, which keeps garbage like a million dots linear.
 _SPACED = r"(?<![.!?…؟۔։።।॥])[.!?…؟۔։።।॥]++[\"'”’»)\]}*_]*+(?=\s|\Z)"
 _UNSPACED = r"[。！？｡．]++[」』”’）》】]*+"
 _END = re.compile(f"(?:{_SPACED}|{_UNSPACED})\\s*+")
 
-_ABBREVIATED = """
-    dr mr mrs ms prof st sr jr rev gen col sgt capt lt hon pres gov sen rep vs etc eg ie cf al ca approx resp incl
-    excl fig figs eq eqs sec ch vol nos pp ed eds trans inc ltd co corp dept univ assn bros est min max avg tel ext
-    jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun
-    bzw usw vgl evtl ggf inkl zb nr str hr fr mme mlle sra dra av apt
-"""
-_ABBREVIATIONS = frozenset(_ABBREVIATED.split())
 # These end a sentence unless a number follows: "No. 5", "p. 12".
 _BEFORE_NUMBER = frozenset({"no", "p", "art", "para"})
 _LOOK_BACK = 24
@@ -72,7 +67,7 @@ def _is_end(text: str, start: int, end: int) -> bool:
         return False  # "e.g", "U.S", "a.m"
     if bare in _BEFORE_NUMBER:
         return not following.isdigit()
-    return bare not in _ABBREVIATIONS
+    return bare not in ABBREVIATIONS
 
 
 def _starts_line(text: str, at: int) -> bool:

@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from cuetrail.recall.query import FUNCTION_WORDS
+from cuetrail.text.word_lists import CATCH_ALL_WORDS, FUNCTION_WORDS
 
 # With fewer words left, those that say what the answer looks like may be what is looked for.
 _LEAST = 2
@@ -28,11 +28,6 @@ _FORM = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _WORD = re.compile(r"\w+")
-# Words by which whatever there is may be asked for.
-_WHATEVER = {
-    "anything", "everything", "go", "going", "happen", "happened", "happening", "happens", "new", "news", "occurred",
-    "show", "something", "went",
-}  # fmt: skip
 
 
 def asked_about(raw: str, words: Sequence[str]) -> list[str]:
@@ -56,4 +51,4 @@ def asks_nothing(cue: str) -> bool:
     >>> asks_nothing("What happened in"), asks_nothing("what did we do"), asks_nothing("what did Hanne do")
     (True, True, False)
     """
-    return all(word in FUNCTION_WORDS or word in _WHATEVER for word in _WORD.findall(cue.lower()))
+    return all(word in FUNCTION_WORDS or word in CATCH_ALL_WORDS for word in _WORD.findall(cue.lower()))

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
 from cuetrail.formulas import DAY
-from cuetrail.text.dates import MONTHS
+from cuetrail.text.calendar_words import MONTHS, NUMBER_WORDS, SEASON_STARTS, UNIT_DAYS, WEEKDAYS
 
 # What happened is often told a little later: half as near after so many days, the fewer the shorter the span is.
 LEAST_DRIFT, MOST_DRIFT = 1 * DAY, 14 * DAY
@@ -25,23 +25,15 @@ LEAST_DRIFT, MOST_DRIFT = 1 * DAY, 14 * DAY
 MOST_SPANS = 4
 LONGEST_CUE = 2_000
 
-_SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
-_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()  # noqa: SIM905
-_NUMBERS = {
-    "a": 1, "an": 1, "one": 1, "two": 2, "couple of": 2, "three": 3, "few": 3, "several": 4, "four": 4, "five": 5,
-    "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
-}  # fmt: skip
-_UNITS = {"day": 1, "week": 7, "month": 30, "year": 365}
-
 _MONTH = "(?P<month>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
 _NTH = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
-_COUNT = r"(?P<count>\d{1,3}|" + "|".join(sorted(_NUMBERS, key=len, reverse=True)) + ")"
+_COUNT = r"(?P<count>\d{1,3}|" + "|".join(sorted(NUMBER_WORDS, key=len, reverse=True)) + ")"
 _UNIT = r"(?P<unit>day|week|month|year)s?"
 _OF_LATE = r"(?:last|past|previous)"
 _DURING = "(?:in|over|during|within)"
 _NO_YEAR = "(?P<year>(?!))?"
-_SEASON = "(?P<season>" + "|".join(_SEASONS) + ")"
+_SEASON = "(?P<season>" + "|".join(SEASON_STARTS) + ")"
 _SAID_AS_TIME = (
     "(?:"
     + "|".join(rf"(?<=\b{word} )" for word in ("in", "since", "during", "until", "before", "after"))
@@ -118,7 +110,7 @@ _REACH = re.compile(r"\b(since|after|before|until)\s+$", re.IGNORECASE)
 
 def _far_from(span: Span, far: re.Match[str]) -> Span:
     """So long before or after a span, give or take half a unit; "the week before" it ends where that begins."""
-    days = _UNITS[far["unit"].lower()]
+    days = UNIT_DAYS[far["unit"].lower()]
     is_before = far["side"].lower() == "before"
     if far["count"] is None:
         return Span(span.start - days * DAY, span.start) if is_before else Span(span.end, span.end + days * DAY)
@@ -197,7 +189,7 @@ def _month_in_numbers(match: re.Match[str], _today: date) -> Days:
 
 
 def _season(match: re.Match[str], today: date) -> Days:
-    begins = _SEASONS[match["season"].lower()]
+    begins = SEASON_STARTS[match["season"].lower()]
     if match["year"]:
         return _months(int(match["year"]), begins, 3)
     year = today.year if begins <= today.month else today.year - 1
@@ -217,13 +209,13 @@ def _day_ago(match: re.Match[str], today: date) -> Days:
 
 
 def _weekday(match: re.Match[str], today: date) -> Days:
-    back = (today.weekday() - _WEEKDAYS.index(match["weekday"].lower())) % 7
+    back = (today.weekday() - WEEKDAYS.index(match["weekday"].lower())) % 7
     return _some_days(today + timedelta(7 - back) if match["next"] else today - timedelta(back or 7))
 
 
 def _ago(match: re.Match[str], today: date) -> Days:
     """So long ago, give or take half a unit."""
-    unit = _UNITS[match["unit"].lower()]
+    unit = UNIT_DAYS[match["unit"].lower()]
     return _some_days(today - timedelta(_count(match) * unit + unit // 2), unit)
 
 
@@ -232,13 +224,13 @@ def _half_a_year_ago(_match: re.Match[str], today: date) -> Days:
 
 
 def _of_late(match: re.Match[str], today: date) -> Days:
-    days = _count(match) * _UNITS[match["unit"].lower()]
+    days = _count(match) * UNIT_DAYS[match["unit"].lower()]
     return today - timedelta(days), today + timedelta(1)
 
 
 def _count(match: re.Match[str]) -> int:
     said = (match["count"] or "one").lower()
-    return int(said) if said.isdigit() else _NUMBERS[said]
+    return int(said) if said.isdigit() else NUMBER_WORDS[said]
 
 
 def _period(match: re.Match[str], today: date) -> Days:
@@ -278,7 +270,7 @@ _FORMS: Sequence[tuple[re.Pattern[str], Callable[[re.Match[str], date], Days]]] 
         (rf"\bpast\s+(?P<count>(?!))?{_UNIT}\b", _of_late),
         (r"\b(?P<which>this|last|past|previous|next)\s+(?P<period>weekend|week|month|year)\b", _period),
         (r"\b(?:the day before yesterday|yesterday|tomorrow|today|tonight|last night|this morning)\b", _day_ago),
-        (r"\b(?:last|this|past|on|(?P<next>next))\s+(?P<weekday>" + "|".join(_WEEKDAYS) + r")\b", _weekday),
+        (r"\b(?:last|this|past|on|(?P<next>next))\s+(?P<weekday>" + "|".join(WEEKDAYS) + r")\b", _weekday),
         (rf"(?:\bmid-|(?<![\w.,/-])){_YEAR}(?![\w/-])", _year),
     )
 ]  # fmt: skip

@@ -16,9 +16,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from cuetrail.model import Node
-from cuetrail.recall.query import FUNCTION_WORDS
 from cuetrail.text import names as proper_names
 from cuetrail.text.normalise import norm_name
+from cuetrail.text.word_lists import FUNCTION_WORDS
 
 # A name has no more words than this.
 LONGEST = 8

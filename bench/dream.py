@@ -176,7 +176,7 @@ def matching(folder: Path) -> tuple[float, float, float]:
     its own form.
     """
     with Memory(folder, embedder="none") as memory:
-        (place,) = memory.store.places(None)
+        (place,) = memory.store.partitions(None)
         dreaming = memory.store.dreaming(place, "bench")
         words = Lexicon()
         words.renew(dreaming.names(), dreaming.tags())
@@ -212,7 +212,7 @@ def dreaming(folder: Path) -> list[Row]:
         rows = [Row(one.name, one.read, one.wrote, one.seconds) for one in first.passes if one.name != "infection"]
         rows.append(Row("indexing", 0, 0, first.seconds - sum(one.seconds for one in first.passes)))
         rows.append(_whole("unchanged", memory))
-        (place,) = memory.store.places(None)
+        (place,) = memory.store.partitions(None)
         some = [atom.id for atom in memory.store.dreaming(place, "bench").atoms(range(NAMES + 1, NAMES + CHANGED + 1))]
         memory.add_many({"id": id_, "text": text} for id_, text in zip(some, corrections(), strict=True))
         rows.append(_whole(f"{CHANGED} changed", memory))

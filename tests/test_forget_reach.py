@@ -134,7 +134,7 @@ def test_links_and_tags_of_a_forgotten_sentence_stay_out_with_it(memory: Memory,
     node = next(hit.node for hit in memory.recall("boat dinner").hits if hit.node.source == "vault/more.md")
     assert node.text == "The boat leaves with [[Ann]]. The #dinner is at seven."
     assert ("dinner" in node.tags, "cellar" in node.tags) == (True, False)
-    links = memory.store.links_of(memory.scope, [node.id])[node.id]
+    links = memory.store.links(memory.scope, [node.id])[node.id]
     assert [link.norm for link in links if link.kind == "wikilink"] == ["ann"]
 
 

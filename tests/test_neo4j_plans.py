@@ -42,7 +42,7 @@ ASKED: dict[str, Callable[[Neo4jStore], object]] = {
     "notes on a node": lambda store: store.notes(ME, ["a"], "node", 0, 5),
     "notes on an edge": lambda store: store.notes(ME, ["e"], "edge", 0, 5),
     "edges": lambda store: store.edges(ME, ["e"]),
-    "relationships": lambda store: store.related(ME, RelationQuery(("sea",), 5, 0)),
+    "relationships": lambda store: store.relationships(ME, RelationQuery(("sea",), 5, 0)),
     "names that became edges": lambda store: store.dreaming(ME, "mentions").joined([1, 2]),
 }
 KINDS: dict[str, Callable[[Neo4jStore], object]] = {

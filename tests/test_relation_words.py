@@ -30,7 +30,9 @@ def fill(store: Store) -> None:
 
 
 def found(store: Store) -> list[list[str]]:
-    return [[edge.id for edge in store.related(ME, RelationQuery((word,), 9, 1))] for word in ("chess", "violins")]
+    return [
+        [edge.id for edge in store.relationships(ME, RelationQuery((word,), 9, 1))] for word in ("chess", "violins")
+    ]
 
 
 def change(place: Path, *statements: str) -> None:

@@ -39,7 +39,7 @@ from cuetrail.model import (
     Where,
 )
 from cuetrail.store.expansion import Level, Spark
-from cuetrail.store.ports import Batch, Record, Store, VectorSpace
+from cuetrail.store.ports import Batch, Record, Store, VectorSpace, forgotten_ids
 from cuetrail.store.sqlite import LocalStore
 from cuetrail.transfer.jsonl import required_ids
 from tests.contract.test_records import vector
@@ -175,8 +175,8 @@ def all_reads(store: Store, scope: Scope) -> Iterator[tuple[str, Any]]:
     yield "roots", store.roots(scope)
     yield "source_files", store.source_files(scope, "")
     yield "atoms_of", store.atoms_of(scope, SOURCES)
-    yield "links_of", store.links_of(scope, IDS)
-    yield "links_to", store.links_to(scope, NORMS)
+    yield "links_of", store.links(scope, IDS)
+    yield "links_to", store.links(scope, NORMS, "name")
     yield "edges_via", store.edges_via(scope, ["name:apple"])
     yield "simhash_bands", store.simhash_bands(scope, [(0, 0), (1, 0), (2, 0)], 50)
     yield "vectors", store.vectors(scope, IDS)
@@ -226,7 +226,7 @@ def assert_names_are_sound(store: Store, scope: Scope) -> None:
         ("ends", [end for e in store.edges(scope, EDGES).values() for end in (e.src, e.dst)]),
         ("objects", [f.object for some in store.facts(scope, names).values() for f in some if f.object is not None]),
         ("subjects", [f.subject for some in store.facts(scope, names).values() for f in some]),
-        ("links", [link.src for some in store.links_of(scope, names).values() for link in some]),
+        ("links", [link.src for some in store.links(scope, names).values() for link in some]),
     ):
         assert set(ids) <= set(names), f"{name} leads {scope} to nodes it cannot see"
     for around in store.neighbours(scope, names, 50).values():
@@ -568,10 +568,10 @@ def test_what_was_forgotten_stays_away_from_every_place_and_its_id_from_the_one_
         assert store.write(scope, Batch(nodes=[Node("z", text="word")])).forgotten == ("z",)
     assert store.write(BOB_RED, Batch(nodes=[Node("x", text="other")])).forgotten == ("x",)
     assert store.write(BOB_BLUE, Batch(nodes=[Node("x", text="other")])).added == 1
-    assert store.is_forgotten(ANN, [Node("x", text="word")]) == set()
+    assert forgotten_ids(store, ANN, [Node("x", text="word")]) == set()
     assert store.write(ANN_RED, Batch(nodes=[Node("x", text="word")])).added == 1
     assert store.write(BOB_BLUE, Batch(nodes=[Node("z", text="word")], allow_again=True)).added == 1
-    assert store.is_forgotten(BOB, [Node("z", text="word")]) == set()
+    assert forgotten_ids(store, BOB, [Node("z", text="word")]) == set()
 
 
 def test_what_teammates_said_about_a_memory_goes_with_it_and_nothing_else(store: Store) -> None:

@@ -27,7 +27,7 @@ from cuetrail.ingest.watch import watch_path
 from cuetrail.mirror import MirrorReport, Placement, registered, sync, sync_and_register, sync_registered, unregister
 from cuetrail.model import DreamReport, Edge, Finding, IngestReport, Node, Note, Provenance, Retention, Scope
 from cuetrail.recall.narrative_cache import Answers
-from cuetrail.store.ports import Batch, Progress, Store, Written
+from cuetrail.store.ports import Batch, Progress, Store, Written, forgotten_ids
 from cuetrail.store.shared.copy import copy
 from cuetrail.text.timestamps import now_ms
 from cuetrail.transfer.export_file import export_file
@@ -135,7 +135,7 @@ class Memory(Correcting):
         }  # fmt: skip
         moment = now_ms() if now is None else now
         node = make_node(item, moment)
-        if not allow_again and self.store.left_of(self.scope, [node]).get(node.id):
+        if not allow_again and self.store.redacted_texts(self.scope, [node]).get(node.id):
             raise Forgotten(
                 "a part of this was forgotten and stays so: leave that out, or pass allow_again=True (--allow-again)"
             )
@@ -174,7 +174,7 @@ class Memory(Correcting):
         batch = Batch(nodes=list(nodes), allow_again=allow_again)
         named = [node for node in nodes if node.name is not None or node.aliases]
         if named and not allow_again:
-            kept_out = self.store.is_forgotten(self.scope, named)
+            kept_out = forgotten_ids(self.store, self.scope, named)
             named = [node for node in named if node.id not in kept_out]
         if named:
             pass_on(self.store, self.scope, batch, named)
@@ -384,7 +384,8 @@ class Memory(Correcting):
 
     def _meant(self, ids: Iterable[str], source: str | None) -> list[str]:
         """These ids and those of everything that came from a file. Raises NotFound where there is nothing."""
-        from_file = self.store.of_source(self.scope, source) if source is not None else []
+        nodes = [] if source is None else self.store.atoms_of(self.scope, [source], everywhere=True)[source]
+        from_file = [node.id for node in nodes]
         if source is not None and not from_file:
             raise NotFound(f"nothing in this scope came from {source!r}")
         return [self._need(id_) for id_ in ids] + from_file

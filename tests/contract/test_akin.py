@@ -13,7 +13,7 @@ from cuetrail.errors import EmbedderMismatch
 from cuetrail.model import Edge, Life, Node, Note, Scope, Where
 from cuetrail.store.edge_query import Ties
 from cuetrail.store.ports import NO_VECTORS, Batch, Store, VectorSpace
-from cuetrail.store.relationship_query import MeaningQuery
+from cuetrail.store.relationship_query import RelationQuery
 from cuetrail.store.shared.copy import copy
 from cuetrail.store.sqlite import LocalStore
 from tests.contract.conftest import Engine
@@ -42,8 +42,8 @@ def found(
     store: Store, to: bytes = EAST, limit: int = 10, scope: Scope = ANN, now: int = NOW, ties: Ties | None = None,
     where: Where | None = None, space: VectorSpace | None = None,
 ) -> list[str]:  # fmt: skip
-    query = MeaningQuery(to, limit, now, ties or Ties(), where or Where(), space)
-    return [edge.id for edge in store.akin(scope, query)]
+    query = RelationQuery((), limit, now, ties or Ties(), where or Where(), (to,), space)
+    return [edge.id for edge in store.relationships(scope, query)]
 
 
 def test_the_nearest_come_first_then_the_newer_then_by_id(store: Store) -> None:
@@ -56,7 +56,7 @@ def test_the_nearest_come_first_then_the_newer_then_by_id(store: Store) -> None:
     store.write(ANN, Batch(edges=[*more, newer], edge_vectors=dict.fromkeys("abz", EAST)))
     assert found(store, limit=3) == ["z", "a", "b"]
     assert found(store, limit=0) == []
-    (first, *_) = store.akin(ANN, MeaningQuery(BETWEEN, 1, NOW))
+    (first, *_) = store.relationships(ANN, RelationQuery((), 1, NOW, vectors=(BETWEEN,)))
     assert (first.id, first.src, first.dst, first.text) == ("between", "ada", "cleo", "between")
 
 
@@ -160,7 +160,7 @@ def test_a_shared_relationship_with_what_is_private_is_found_by_its_owner_alone(
 def test_a_relationship_that_passes_to_a_successor_is_found_as_before(store: Store) -> None:
     fill(store)
     store.write(ANN, Batch(nodes=people("ada2"), successors={"ada": "ada2"}))
-    (edge, *_) = store.akin(ANN, MeaningQuery(EAST, 5, NOW))
+    (edge, *_) = store.relationships(ANN, RelationQuery((), 5, NOW, vectors=(EAST,)))
     assert (edge.src, edge.dst) == ("ada2", "bob")
 
 
@@ -169,7 +169,7 @@ def test_a_change_over_makes_theirs_too_and_no_two_models_are_mixed(store: Store
     store.write(ANN, Batch(notes=[Note("n", "silent", "x", "edge", 5)]))
     with pytest.raises(EmbedderMismatch):
         found(store, space=NEXT)
-    store.begin_change_over(NEXT)
+    store.start_vector_space(NEXT, change_over=True)
     missing = store.without_vector(NEXT, 99)
     assert sorted(one.record.id for one in missing) == ["ada", "between", "bob", "cleo", "east", "n", "north"]
     assert store.without_vector(NEXT, 99, after=missing[2]) == missing[3:]
@@ -183,7 +183,7 @@ def test_a_change_over_makes_theirs_too_and_no_two_models_are_mixed(store: Store
     assert store.finish_change_over(NEXT)
     assert found(store, space=NEXT) == ["east", "between", "north", "silent"]
     assert store.doctor(False, None) == []
-    store.begin_change_over(NO_VECTORS)
+    store.start_vector_space(NO_VECTORS, change_over=True)
     assert store.finish_change_over(NO_VECTORS)
     assert found(store) == []
 

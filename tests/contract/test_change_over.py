@@ -37,7 +37,7 @@ def make_all(store: Store, space: VectorSpace, to: bytes) -> int:
 
 
 def test_searches_use_the_old_vectors_until_all_new_ones_are_there(filled: Store) -> None:
-    filled.begin_change_over(NEW)
+    filled.start_vector_space(NEW, change_over=True)
     assert (filled.vector_space(), filled.next_space()) == (OLD, NEW)
     missing = filled.without_vector(NEW, 99)
     assert [said(one) for one in missing] == ["x", "y", "z"]
@@ -55,27 +55,27 @@ def test_searches_use_the_old_vectors_until_all_new_ones_are_there(filled: Store
 
 
 def test_a_change_over_goes_on_where_it_stopped(filled: Store) -> None:
-    filled.begin_change_over(NEW)
+    filled.start_vector_space(NEW, change_over=True)
     first = filled.without_vector(NEW, 1)
     filled.put_vectors(NEW, [(first[0], vector(1, 1))])
-    filled.begin_change_over(NEW)
+    filled.start_vector_space(NEW, change_over=True)
     assert [said(one) for one in filled.without_vector(NEW, 99)] == ["y", "z"]
     assert filled.without_vector(NEW, 99, after=first[0]) == filled.without_vector(NEW, 99)
 
 
 @pytest.mark.parametrize("other", [OLD, THIRD])
 def test_one_that_is_given_up_leaves_nothing_behind(filled: Store, other: VectorSpace) -> None:
-    filled.begin_change_over(NEW)
+    filled.start_vector_space(NEW, change_over=True)
     (one, *_) = filled.without_vector(NEW, 99)
     filled.put_vectors(NEW, [(one, vector(0, 1))])
-    filled.begin_change_over(other)
+    filled.start_vector_space(other, change_over=True)
     assert filled.next_space() == (None if other == OLD else other)
     with pytest.raises(EmbedderMismatch, match="reembed"):
         filled.put_vectors(NEW, [(one, vector(0, 1))])
     with pytest.raises(EmbedderMismatch, match="reembed"):
         filled.finish_change_over(NEW)
     assert nearest(filled, vector(1, 0)) == ["a"]
-    filled.begin_change_over(NEW)
+    filled.start_vector_space(NEW, change_over=True)
     assert len(filled.without_vector(NEW, 99)) == 3
 
 
@@ -91,7 +91,7 @@ def test_vectors_of_a_model_the_memory_does_not_take_are_refused_whole(filled: S
 
 
 def test_writes_meanwhile_go_to_the_space_they_are_of(filled: Store) -> None:
-    filled.begin_change_over(NEW)
+    filled.start_vector_space(NEW, change_over=True)
     filled.write(ME, Batch(nodes=[Node("old", text="o")], vectors={"old": vector(1, 0)}, space=OLD))
     filled.write(ME, Batch(nodes=[Node("new", text="n")], vectors={"new": vector(0, 1)}, space=NEW))
     assert nearest(filled, vector(1, 0)) == ["a", "old"]
@@ -104,7 +104,7 @@ def test_writes_meanwhile_go_to_the_space_they_are_of(filled: Store) -> None:
 
 
 def test_a_node_corrected_or_removed_meanwhile_keeps_no_vector_of_what_it_said(filled: Store) -> None:
-    filled.begin_change_over(NEW)
+    filled.start_vector_space(NEW, change_over=True)
     read = filled.without_vector(NEW, 99)
     filled.write(ME, Batch(nodes=[Node("a", text="corrected")], remove_nodes=["b"]))
     assert filled.put_vectors(NEW, [(one, vector(0, 1)) for one in read]) == 1
@@ -123,19 +123,19 @@ def test_a_node_that_says_nothing_needs_no_vector(store: Store) -> None:
     store.start_vector_space(OLD)
     store.write(ME, Batch(nodes=[Node("silent")]))
     assert store.without_vector(OLD, 9) == []
-    store.begin_change_over(NEW)
+    store.start_vector_space(NEW, change_over=True)
     assert store.finish_change_over(NEW)
 
 
 def test_a_memory_may_be_kept_without_vectors(filled: Store) -> None:
-    filled.begin_change_over(NO_VECTORS)
+    filled.start_vector_space(NO_VECTORS, change_over=True)
     assert filled.finish_change_over(NO_VECTORS)
     assert filled.vector_space() == NO_VECTORS
     assert nearest(filled, vector(1, 0)) == []
     with pytest.raises(EmbedderMismatch, match="no vectors"):
         filled.write(ME, Batch(nodes=[Node("c", text="c")], vectors={"c": vector(1, 0)}, space=OLD))
     assert filled.stats(ME).vectors == 0
-    filled.begin_change_over(OLD)
+    filled.start_vector_space(OLD, change_over=True)
     make_all(filled, OLD, vector(1, 1))
     assert filled.finish_change_over(OLD)
     assert nearest(filled, vector(1, 1)) == ["a", "b"]
@@ -145,7 +145,7 @@ def test_a_memory_may_be_kept_without_vectors(filled: Store) -> None:
 def test_changing_there_and_back_between_two_searches_leaves_no_old_index(filled: Store) -> None:
     assert nearest(filled, vector(1, 0)) == ["a"]
     for space in (NEW, OLD):
-        filled.begin_change_over(space)
+        filled.start_vector_space(space, change_over=True)
         make_all(filled, space, vector(0, 1))
         assert filled.finish_change_over(space)
     assert nearest(filled, vector(0, 1)) == ["a", "b"]
@@ -178,7 +178,7 @@ def test_whatever_happens_meanwhile_every_vector_is_of_its_model_and_its_text(st
         elif dice < 0.5:
             store.write(ME, Batch(remove_nodes=[f"n{chance.randint(0, 9)}"]))
         elif dice < 0.6:
-            store.begin_change_over(coming)
+            store.start_vector_space(coming, change_over=True)
         elif store.next_space() and dice < 0.75:
             stale = store.without_vector(coming, chance.randint(1, 5))
         elif store.next_space() and dice < 0.9:
@@ -196,7 +196,7 @@ def test_whatever_happens_meanwhile_every_vector_is_of_its_model_and_its_text(st
 
 def test_a_change_of_vectors_alone_leaves_the_words_as_they_are(filled: Store) -> None:
     found = filled.text(ME, TextQuery("x"), 9, Where())
-    filled.begin_change_over(NEW)
+    filled.start_vector_space(NEW, change_over=True)
     make_all(filled, NEW, vector(1, 0))
     assert filled.finish_change_over(NEW)
     assert filled.text(ME, TextQuery("x"), 9, Where()) == found

@@ -48,9 +48,9 @@ def test_the_places_of_a_user_are_those_it_has_written_to(store: Store) -> None:
     atoms(store, ANN, "a")
     atoms(store, ANN_RED, "b")
     atoms(store, BOB, "c")
-    assert store.places(ANN) == [ANN, ANN_RED]
-    assert store.places(None) == [ANN, ANN_RED, BOB]
-    assert store.places(Scope("t", "nobody")) == []
+    assert store.partitions(ANN) == [ANN, ANN_RED]
+    assert store.partitions(None) == [ANN, ANN_RED, BOB]
+    assert store.partitions(Scope("t", "nobody")) == []
 
 
 def test_a_pass_sees_its_own_place_only(store: Store) -> None:

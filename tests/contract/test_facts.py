@@ -10,7 +10,7 @@ import pytest
 from cuetrail.errors import InputError, NotFound
 from cuetrail.model import Fact, Node, Scope, Where
 from cuetrail.model.ids import fact_id
-from cuetrail.store.ports import Batch, Store, VectorSpace
+from cuetrail.store.ports import Batch, Store, VectorSpace, facts_by_id
 from cuetrail.store.shared.fact_validity import MADE_FOR_A_FACT, Stated, Verdict, holds
 from tests.contract.test_records import vector
 
@@ -30,6 +30,10 @@ def state(store: Store, *facts: Fact, single: bool = False, scope: Scope = ME) -
     store.write(scope, Batch(stated=[Stated(one, single) for one in facts]))
 
 
+def extracted(store: Store, ref: str) -> list[Fact]:
+    return store.facts(ME, [ref], "source_ref").get(ref, [])
+
+
 def values(store: Store, at: int, subject: str = "jacq", limit: int = 10) -> list[str | None]:
     return [f.value or f.object for f in store.beliefs(ME, [subject], at, limit, "both").get(subject, [])]
 
@@ -44,7 +48,7 @@ def known(store: Store) -> Store:
 def test_a_new_value_of_a_single_valued_predicate_follows_the_old_one(known: Store) -> None:
     state(known, fact("status", "draft"), single=True)
     state(known, fact("status", "active", NOW + DAY), single=True)
-    draft, active = (known.facts_by_id(ME, [fact("status", value).id]) for value in ("draft", "active"))
+    draft, active = (facts_by_id(known, ME, [fact("status", value).id]) for value in ("draft", "active"))
     (old,), (new,) = draft.values(), active.values()
     assert (old.status, old.valid_until, old.superseded_by) == ("superseded", NOW + DAY, new.id)
     assert new.status == "staged"
@@ -85,10 +89,10 @@ def test_verdicts_confirm_and_retract_and_leave_the_past_as_it_was(known: Store)
     rust = fact("uses", "Rust")
     state(known, rust)
     known.write(ME, Batch(verdicts=[Verdict(rust.id, "confirmed", NOW + 1)]))
-    assert known.facts_by_id(ME, [rust.id])[rust.id].status == "confirmed"
+    assert facts_by_id(known, ME, [rust.id])[rust.id].status == "confirmed"
     known.write(ME, Batch(verdicts=[Verdict(rust.id, "retracted", NOW + DAY)]))
     known.write(ME, Batch(verdicts=[Verdict(rust.id, "confirmed", NOW + DAY)]))
-    assert known.facts_by_id(ME, [rust.id])[rust.id].status == "retracted"
+    assert facts_by_id(known, ME, [rust.id])[rust.id].status == "retracted"
     assert (values(known, NOW), values(known, NOW + DAY)) == (["Rust"], [])
 
 
@@ -107,11 +111,11 @@ def test_the_most_certain_facts_of_every_entity_come_in_one_request(known: Store
 
 def test_a_text_that_becomes_an_entity_is_the_same_fact_from_then_on(known: Store) -> None:
     state(known, fact("uses", "DuckDB", confidence=0.7), fact("uses", "Go"))
-    known.touch_facts(ME, [fact("uses", "DuckDB").id], NOW)
+    known.touch(ME, [], NOW, [fact("uses", "DuckDB").id])
     entity = fact("uses", "", NOW + DAY, object="duckdb", confidence=0.8)
     known.write(ME, Batch(stated=[Stated(entity, words="duckdb ")]))
     assert [set(values(known, NOW + days * DAY)) for days in (0, 1)] == [{"Go", "duckdb"}] * 2
-    (found,) = known.facts_by_id(ME, [entity.id]).values()
+    (found,) = facts_by_id(known, ME, [entity.id]).values()
     assert (found.access_count, found.confidence, found.value) == (1, 0.8, None)
     assert known.beliefs(ME, ["duckdb"], NOW, 5, "in").keys() == {"duckdb"}
 
@@ -134,7 +138,7 @@ def test_who_says_it_again_more_or_less_surely_does_not_change_how_sure_it_was(
 ) -> None:
     single = predicate == "status"
     state(known, fact(predicate, "Rust", confidence=0.5), single=single)
-    known.touch_facts(ME, [fact(predicate, "Rust").id], NOW)
+    known.touch(ME, [], NOW, [fact(predicate, "Rust").id])
     state(known, fact(predicate, "Rust", NOW + 5 * DAY, source=source, confidence=then), single=single)
     sure = [known.beliefs(ME, ["jacq"], NOW + days * DAY, 5, "out")["jacq"] for days in (0, 4, 5)]
     assert [[(f.confidence, f.access_count) for f in some] for some in sure] == [[(0.5, 1)], [(0.5, 1)], [(then, 1)]]
@@ -149,7 +153,7 @@ def test_a_fact_of_many_values_stands_while_any_text_states_it(known: Store) -> 
         state(known, fact("uses", "Rust", NOW + day * DAY, source="file", source_ref=ref, confidence=0.75))
     state(known, fact("uses", "Go", source="file", source_ref="a"))
     for day, ref in enumerate(("c", "a"), 4):
-        gone = [f for f in known.facts_from(ME, [ref]) if f.value == "Rust"]
+        gone = [f for f in extracted(known, ref) if f.value == "Rust"]
         known.write(ME, Batch(verdicts=[Verdict(f.id, "retracted", NOW + day * DAY, "statement") for f in gone]))
         assert sorted(map(str, values(known, NOW + day * DAY))) == ["Go", "Rust"]
     (left,) = (f for f in known.beliefs(ME, ["jacq"], NOW + 5 * DAY, 5, "out")["jacq"] if f.value == "Rust")
@@ -161,7 +165,7 @@ def test_a_fact_of_many_values_stands_while_any_text_states_it(known: Store) -> 
 def test_a_surer_text_is_believed_while_it_is_there_and_then_the_one_before(known: Store) -> None:
     state(known, fact("uses", "Rust", source="file", source_ref="a", confidence=0.75))
     state(known, fact("uses", "Rust", NOW + DAY, source="file", source_ref="b", confidence=0.95))
-    (sure,) = known.facts_from(ME, ["b"])
+    (sure,) = extracted(known, "b")
     known.write(ME, Batch(verdicts=[Verdict(sure.id, "retracted", NOW + 2 * DAY, "statement")]))
     told = [known.beliefs(ME, ["jacq"], NOW + days * DAY, 5, "out")["jacq"] for days in range(4)]
     assert [[f.confidence for f in some] for some in told] == [[0.75], [0.95], [0.75], [0.75]]
@@ -188,7 +192,7 @@ def test_forgetting_one_of_two_texts_leaves_what_both_state_and_its_id(known: St
         state(known, fact("uses", "Rust", NOW + day * DAY, source="file", source_ref=ref))
     state(known, fact("uses", "Go"))
     known.forget(ME, ["a"], NOW)
-    assert [f.source_ref for f in known.facts_by_id(ME, [fact("uses", "Rust").id]).values()] == ["b"]
+    assert [f.source_ref for f in facts_by_id(known, ME, [fact("uses", "Rust").id]).values()] == ["b"]
     state(known, fact("uses", "rust", NOW + 2 * DAY, source="user_edit"))
     assert sorted(map(str, values(known, NOW + 2 * DAY))) == ["Go", "Rust"]
     assert known.doctor(False, None) == []
@@ -218,16 +222,16 @@ def test_a_fact_on_an_unknown_node_changes_nothing(known: Store) -> None:
 
 def test_use_is_counted_without_another_version_and_every_write_makes_one(known: Store) -> None:
     state(known, fact("uses", "Rust"))
-    before, other = known.version(ME), known.version(Scope(user="bob"))
-    known.touch_facts(ME, [fact("uses", "Rust").id], NOW + 7)
+    before, other = known.version(ME).writes, known.version(Scope(user="bob")).writes
+    known.touch(ME, [], NOW + 7, [fact("uses", "Rust").id])
     known.touch(ME, ["jacq"], NOW)
     used = known.facts(ME, ["jacq"])["jacq"][0]
     assert (used.access_count, used.last_accessed) == (1, NOW + 7)
-    assert known.version(ME) == before
+    assert known.version(ME).writes == before
     assert known.most_used(ME, 5) == ["jacq"]
     state(known, fact("uses", "Go"))
-    assert known.version(ME) != before
-    assert known.version(Scope(user="bob")) == other
+    assert known.version(ME).writes != before
+    assert known.version(Scope(user="bob")).writes == other
 
 
 def test_names_are_found_by_words_and_how_they_begin_whatever_the_accents(known: Store) -> None:
@@ -257,7 +261,7 @@ def test_what_was_read_out_of_a_forgotten_memory_is_forgotten_with_it(known: Sto
     made = [Node("rust", "entity", "Rust", props=MADE_FOR_A_FACT), Node("atom", text="JACQ uses Rust")]
     known.write(ME, Batch(nodes=made))
     state(known, fact("uses", "", object="rust", source_ref="atom"), fact("uses", "Go", source_ref="other"))
-    assert [f.object for f in known.facts_from(ME, ["atom"])] == ["rust"]
+    assert [f.object for f in extracted(known, "atom")] == ["rust"]
     known.forget(ME, ["atom"], NOW)
     assert values(known, NOW) == ["Go"]
     assert known.get(ME, ["rust", "jacq"]).keys() == {"jacq"}

@@ -91,7 +91,7 @@ def test_names_lead_to_entities(known: Store) -> None:
 
 
 def test_facts_that_may_be_judged_come_in_pages_by_id(known: Store) -> None:
-    known.touch_facts(ME, ["f3"], NOW)
+    known.touch(ME, [], NOW, ["f3"])
     dreaming = known.dreaming(ME, "facts")
     assert dreaming.ageing(NOW, "", 10) == []
     old = [fact.id for fact in dreaming.ageing(NOW + DAY, "", 3)]
@@ -112,7 +112,7 @@ def test_the_entities_used_most_come_first_however_many_facts_the_first_one_has(
     many = [Fact(f"h{n}", "jacq", "has", None, f"part {n}", created=NOW) for n in range(60)]
     known.write(ME, Batch(stated=[Stated(fact) for fact in many]))
     for ids in ([fact.id for fact in many], ["h0", "f0"], ["h0", "f0", "f6"]):
-        known.touch_facts(ME, ids, NOW)
+        known.touch(ME, [], NOW, ids)
     assert known.most_used(ME, 2) == ["jacq", "user"]
     assert known.most_used(ME, 9) == ["jacq", "user", "duckdb"]
 

@@ -36,7 +36,7 @@ from cuetrail.model import (
     Version,
     Where,
 )
-from cuetrail.store.ports import Batch, Record, Store, VectorSpace
+from cuetrail.store.ports import Batch, Record, Store, VectorSpace, forgotten_ids
 from tests.contract.conftest import Engine
 
 ME = Scope()
@@ -282,11 +282,11 @@ def test_every_record_kind_comes_back_from_a_scan(store: Store) -> None:
     assert store.source_files(ME, "docs") == {"docs/a.md": batch.sources[0]}
     assert store.source_files(ME, "doc") == {}
     assert store.history(ME, "a") == batch.versions
-    assert store.links_of(ME, ["a", "c", "none"]) == {
+    assert store.links(ME, ["a", "c", "none"]) == {
         "a": [batch.links[2]],
         "c": [Link("c", "ada", "Ada", "name"), Link("c", "ada", "Ada", "wikilink")],
     }
-    assert [link.src for link in store.links_to(ME, ["ada", "bob"])["ada"]] == ["c", "c"]
+    assert [link.src for link in store.links(ME, ["ada", "bob"], "name")["ada"]] == ["c", "c"]
     assert {path: [n.id for n in some] for path, some in store.atoms_of(ME, ["docs/a.md", "x"]).items()} == {
         "docs/a.md": ["a", "b"],
         "x": [],
@@ -528,12 +528,12 @@ def test_forgetting_leaves_a_hash_and_keeps_the_memory_out(store: Store) -> None
     assert {stone.at for stone in stones} == {9}
     assert "ecret" not in repr(stones)
     back = [Node("a", text="anything"), Node("z", text="secret  THING, corrected"), Node("fine", text="new")]
-    assert store.is_forgotten(ME, back) == {"a", "z"}
+    assert forgotten_ids(store, ME, back) == {"a", "z"}
     written = store.write(ME, Batch(nodes=back, edges=[Edge("e2", "a", "b"), Edge("e3", "fine", "b")]))
     assert (written.added, written.edges, written.forgotten) == (1, 1, ("a", "z"))
     assert store.text(ME, TextQuery("secret"), 9, Where()) == []
     assert store.write(ME, Batch(nodes=back[:2], allow_again=True)).added == 2
-    assert store.is_forgotten(ME, back) == set()
+    assert forgotten_ids(store, ME, back) == set()
     assert store.doctor(False, None) == []
 
 
@@ -554,7 +554,7 @@ def test_ids_that_cannot_exist_are_not_found(store: Store) -> None:
     assert store.named(ME, strange) == {}
     assert store.neighbours(ME, strange, 5) == {}
     assert store.vectors(ME, strange) == {}
-    assert store.links_of(ME, strange) == {}
+    assert store.links(ME, strange) == {}
     assert store.forget(ME, strange, 1) == []
 
 
@@ -565,8 +565,8 @@ def test_a_text_with_a_forgotten_sentence_comes_in_without_it(store: Store) -> N
     assert [node.id for node in store.copies(ME, [Node("a", text=secret)])] == ["b"]
     store.forget(ME, ["a", "b"], 9)
     coming = [Node("n", text=text, simhash=7), Node("m", text=f"{secret} #x"), Node("o", name=secret)]
-    assert store.left_of(ME, coming) == {"n": rest, "m": "", "o": ""}
-    assert store.is_forgotten(ME, coming) == {"m", "o"}
+    assert store.redacted_texts(ME, coming) == {"n": rest, "m": "", "o": ""}
+    assert forgotten_ids(store, ME, coming) == {"m", "o"}
     written = store.write(ME, Batch(nodes=coming))
     assert (written.forgotten, written.cut) == (("m", "o"), ("n",))
     stored = store.get(ME, ["n"])["n"]
@@ -582,7 +582,7 @@ def test_what_is_left_is_judged_again_where_forgotten_words_meet(store: Store) -
     store.write(ME, Batch(nodes=[Node("a", text=inner), Node("b", text=outer)]))
     store.forget(ME, ["a", "b"], 9)
     text = f"Hello there, you. The boat leaves on Friday. {inner} Dinner is at seven."
-    assert store.left_of(ME, [Node("n", text=text)]) == {"n": "Hello there, you."}
+    assert store.redacted_texts(ME, [Node("n", text=text)]) == {"n": "Hello there, you."}
 
 
 def test_the_unsaid_are_forgotten_by_their_ids_alone(store: Store) -> None:
@@ -591,4 +591,4 @@ def test_the_unsaid_are_forgotten_by_their_ids_alone(store: Store) -> None:
     store.write(ME, Batch(nodes=[Node("a", text=text)]))
     assert store.forget(ME, ["a", "b"], 9, unsaid={"a"}) == ["a", "b"]
     coming = [Node("a", text="Anything"), Node("c", text=text), Node("d", text="An earlier wording of it.")]
-    assert store.is_forgotten(ME, [*coming, Node("e", text=secret)]) == {"a", "e"}
+    assert forgotten_ids(store, ME, [*coming, Node("e", text=secret)]) == {"a", "e"}

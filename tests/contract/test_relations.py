@@ -29,7 +29,7 @@ def fill(store: Store, scope: Scope = ANN) -> None:
 def found(
     store: Store, *words: str, limit: int = 10, scope: Scope = ANN, now: int = NOW, ties: Ties | None = None
 ) -> list[str]:
-    return [edge.id for edge in store.related(scope, RelationQuery(words, limit, now, ties or Ties()))]
+    return [edge.id for edge in store.relationships(scope, RelationQuery(words, limit, now, ties or Ties()))]
 
 
 def test_by_type_and_description_those_that_share_most_words_first_then_the_newer(store: Store) -> None:
@@ -92,5 +92,5 @@ def test_nothing_of_another_user_is_found_and_of_a_team_what_its_members_say(sto
 def test_a_relationship_that_passes_to_a_successor_is_found_as_before(store: Store) -> None:
     fill(store)
     store.write(ANN, Batch(nodes=people("ada2"), successors={"ada": "ada2"}))
-    (edge,) = store.related(ANN, RelationQuery(("zürich",), 5, NOW))
+    (edge,) = store.relationships(ANN, RelationQuery(("zürich",), 5, NOW))
     assert (edge.src, edge.dst) == ("ada2", "bob")

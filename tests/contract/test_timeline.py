@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cuetrail.model import Fact, Node, Scope
 from cuetrail.store.ports import Batch, Store
 from cuetrail.store.shared.fact_validity import Verdict, begins, declaration, until
-from tests.contract.test_facts import DAY, ME, NOW, fact, state
+from tests.contract.test_facts import DAY, ME, NOW, extracted, fact, state
 
 _SUBJECTS = count()
 
@@ -58,7 +58,7 @@ def test_the_value_before_holds_again_when_a_mistaken_or_future_one_is_taken_bac
     judge(known, rome, 3)
     assert [lives(known, day) for day in range(3, 12)] == [["Oslo"]] * 9
     assert lives(known, 2) == (["Rome"] if begins_at <= 2 else ["Oslo"])
-    known.touch_facts(ME, [f.id for f in known.facts(ME, ["jacq"])["jacq"]], NOW)
+    known.touch(ME, [], NOW, [f.id for f in known.facts(ME, ["jacq"])["jacq"]])
     say(known, "Bonn", at=4)
     assert [lives(known, day) for day in (0, 3, 4)] == [["Oslo"], ["Oslo"], ["Bonn"]]
 
@@ -92,13 +92,13 @@ def test_what_is_left_when_a_text_is_gone_is_what_the_others_say(known: Store) -
     say(known, "Oslo", source="file", source_ref="a")
     rome = say(known, "Rome", at=1, source="file", source_ref="b")
     again = say(known, "Rome", at=2, source="file", source_ref="c")
-    (last,) = (f for f in known.facts_from(ME, ["c"]) if f.status == "staged")
+    (last,) = (f for f in extracted(known, "c") if f.status == "staged")
     judge(known, last, 3, "statement")
     assert [lives(known, day) for day in range(5)] == [["Oslo"], ["Rome"], ["Rome"], ["Rome"], ["Rome"]]
-    (before,) = {f.source_ref: f for f in known.facts_from(ME, ["b"])}.values()
+    (before,) = {f.source_ref: f for f in extracted(known, "b")}.values()
     judge(known, before, 4, "statement")
     assert (lives(known, 3), lives(known, 4), rome.id == again.id) == (["Rome"], ["Oslo"], True)
-    (first,) = {f.source_ref: f for f in known.facts_from(ME, ["a"])}.values()
+    (first,) = {f.source_ref: f for f in extracted(known, "a")}.values()
     judge(known, first, 5, "statement")
     assert (lives(known, 4), lives(known, 5)) == (["Oslo"], [])
 
@@ -141,11 +141,11 @@ def test_what_is_stated_in_private_changes_nothing_for_the_team(known: Store) ->
     say(known, "Oslo", at=2, subject="tower", scope=private, source="user_edit", confidence=1.0)
     assert known.facts(bob, ["tower"]) == before
     assert lives(known, 3, "tower", bob) == ["Oslo"]
-    version = known.version(bob)
+    version = known.version(bob).writes
     known.write(private, Batch(verdicts=[Verdict(shared.id, "confirmed", NOW)]))
     assert lives(known, 3, "tower", bob) == ["Oslo"]
     say(known, "Bonn", at=4, subject="tower", scope=ops)
-    assert (lives(known, 4, "tower", bob), known.version(bob) != version) == (["Bonn"], True)
+    assert (lives(known, 4, "tower", bob), known.version(bob).writes != version) == (["Bonn"], True)
 
 
 def test_a_declaration_reaches_what_was_stated_and_can_be_taken_back(known: Store) -> None:
@@ -153,10 +153,10 @@ def test_a_declaration_reaches_what_was_stated_and_can_be_taken_back(known: Stor
         state(known, fact("lives_in", city, NOW + day * DAY))
     state(known, fact("lives_in", "Kiel", NOW + 3 * DAY, confidence=0.5))
     assert len(lives(known, 3)) == 4
-    before = known.version(ME)
+    before = known.version(ME).writes
     known.write(ME, Batch(declared={"lives_in": True}))
     assert [lives(known, day) for day in range(5)] == [["Oslo"], ["Rome"], ["Bonn"], ["Bonn"], ["Bonn"]]
-    assert known.version(ME) != before
+    assert known.version(ME).writes != before
     known.write(ME, Batch(declared={"lives_in": False}))
     assert [len(lives(known, day)) for day in range(4)] == [1, 2, 3, 4]
     assert all(f.status == "staged" for f in known.facts(ME, ["jacq"])["jacq"])
@@ -182,14 +182,14 @@ def _held(store: Store, days: int) -> list[Fact]:
 
 def test_every_use_is_known_of_and_is_no_write(known: Store) -> None:
     one = say(known, "Oslo")
-    seen = [known.uses(ME)]
-    version = known.version(ME)
-    known.touch_facts(ME, [one.id], NOW)
-    seen.append(known.uses(ME))
+    seen = [known.version(ME).uses]
+    version = known.version(ME).writes
+    known.touch(ME, [], NOW, [one.id])
+    seen.append(known.version(ME).uses)
     known.touch(ME, ["jacq"], NOW)
-    seen.append(known.uses(ME))
+    seen.append(known.version(ME).uses)
     assert len(set(seen)) == 3
-    assert (known.version(ME), known.uses(Scope(user="bob"))) == (version, ())
+    assert (known.version(ME).writes, known.version(Scope(user="bob")).uses) == (version, ())
 
 
 notes = st.lists(
@@ -216,7 +216,7 @@ def test_what_is_believed_is_the_last_certain_statement_that_is_left(known: Stor
         given: Any = {"source": "file", "source_ref": f"{subject} {number}", "confidence": confidence}
         say(known, value, number, subject, valid_from=start, **end, **given)
     for number, (*_, gone) in enumerate(told):
-        for one in known.facts_from(ME, [f"{subject} {number}"])[:1] if gone else ():
+        for one in extracted(known, f"{subject} {number}")[:1] if gone else ():
             judge(known, one, 0, "statement")
 
     def believed(day: int) -> list[str]:

@@ -67,7 +67,7 @@ def test_dreaming_for_everyone_is_each_dreaming_for_himself(tmp_path: Path) -> N
         assert counts(memory.dream(everyone=True, only=BY_NAME))["infection"] == (12, 12, 0)
         assert idle(memory.dream(everyone=True, only=BY_NAME))
         # What was changed in one place behind another is no reason to look there again.
-        for place in memory.store.places(None):
+        for place in memory.store.partitions(None):
             for module in (infection, mentions):
                 assert memory.store.dreaming(place, module.NAME).idle(module.VERSION)
     for name, scope in WHO.items():

@@ -14,6 +14,7 @@ import pytest
 
 from cuetrail.errors import Busy, InputError, MemoryError_, WrongVersion
 from cuetrail.memory import Memory, restore
+from cuetrail.store.ports import forgotten_ids
 from tests.durability.tools import Op, Plan, Truth, held, nest, open_memory, search
 
 
@@ -62,7 +63,7 @@ def test_a_backup_holds_everything_but_the_indexes(tmp_path: Path) -> None:
     with open_memory(tmp_path / "copy") as copy:
         assert list(copy.store.scan(copy.scope)) == before
         assert search(copy, "ocelot") == ["a"]
-        assert copy.store.is_forgotten(copy.scope, []) == set()
+        assert forgotten_ids(copy.store, copy.scope, []) == set()
     assert sorted(p.name for p in (tmp_path / "deep" / "er").iterdir()) == ["backup.tar"]
 
 

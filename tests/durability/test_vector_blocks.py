@@ -202,7 +202,7 @@ def test_a_change_of_model_never_mixes_vectors(store: LocalStore) -> None:
     assert sum(blocks(store)) == 20
     before = [found.id for found in store.vector(ME, unit(1).tobytes(), 5, Where())]
     another = VectorSpace("another", DIM)
-    store.begin_change_over(another)
+    store.start_vector_space(another, change_over=True)
     missing = store.without_vector(another, 20)
     store.put_vectors(another, [(one, (-unit(int(one.record.id) * 7)).tobytes()) for one in missing])
     assert [found.id for found in store.vector(ME, unit(1).tobytes(), 5, Where())] == before

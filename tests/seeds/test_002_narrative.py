@@ -18,6 +18,7 @@ from cuetrail.formulas import DAY, WEEK, fact_score
 from cuetrail.model import Fact
 from cuetrail.recall import recipes
 from cuetrail.recall.narrative import Narrative
+from cuetrail.store.ports import facts_by_id
 from tests import narrative
 
 NOW = 1_765_929_600_000
@@ -246,7 +247,7 @@ def test_lines_are_ranked_by_their_score_at_that_time(memory: Memory) -> None:
     assert values(found) == ["new", "future", "old"]
     assert found.lines[1].score == pytest.approx(0.55)
     assert found.lines[2].score == pytest.approx(fact_score(0.95, "conversation", 20 * WEEK, 0, False))
-    memory.store.touch_facts(memory.scope, [old.id], NOW)
+    memory.store.touch(memory.scope, [], NOW, [old.id])
     assert values(memory.narrate("user", now=NOW, cache=False))[0] == "old"
 
 
@@ -404,7 +405,7 @@ def test_a_retracted_fact_is_history_and_may_be_stated_again(memory: Memory) -> 
 
 def used(memory: Memory, fact: Fact, times: int, at: int = NOW) -> Fact:
     for _ in range(times):
-        memory.store.touch_facts(memory.scope, [fact.id], at)
+        memory.store.touch(memory.scope, [], at, [fact.id])
     return fact
 
 
@@ -413,7 +414,7 @@ def test_a_dream_promotes_a_staged_fact_that_was_used_three_times(memory: Memory
     thrice = used(memory, memory.fact("user", "likes", "milk", source="conversation", now=NOW), 3)
     report = memory.dream(only=["facts"], now=NOW)
     assert [(one.name, one.wrote, one.removed) for one in report.passes] == [("facts", 1, 0)]
-    found = memory.store.facts_by_id(memory.scope, [twice.id, thrice.id])
+    found = facts_by_id(memory.store, memory.scope, [twice.id, thrice.id])
     assert (found[twice.id].status, found[thrice.id].status) == ("staged", "confirmed")
     assert memory.dream(only=["facts"], now=NOW).passes[0].read == 0
 
@@ -431,7 +432,7 @@ def test_a_dream_retracts_what_no_longer_matters_unless_it_was_confirmed_and_of_
     even = memory.fact("user", "likes", "even", confidence=0.1, source="user_edit", now=NOW)
     report = memory.dream(only=["facts"], now=NOW)
     ids = {"gone": gone, "kept": kept, "stale": stale, "weak": weak, "firm": firm, "sure": sure, "even": even}
-    found = memory.store.facts_by_id(memory.scope, [fact.id for fact in ids.values()])
+    found = facts_by_id(memory.store, memory.scope, [fact.id for fact in ids.values()])
     assert {name: found[fact.id].status for name, fact in ids.items()} == {
         "gone": "retracted", "kept": "confirmed", "stale": "retracted", "weak": "retracted", "firm": "confirmed",
         "sure": "retracted", "even": "confirmed",

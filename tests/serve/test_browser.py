@@ -152,7 +152,7 @@ def test_a_file_is_set_aside_and_let_back_with_all_that_came_from_it(page: Page,
     with Memory(memory_place, embedder=None) as memory:
         source = memory.get("Reading list")
         assert source is not None
-        kept = memory.store.get(memory.scope, memory.store.of_source(memory.scope, source.source or "")).values()
+        kept = memory.store.atoms_of(memory.scope, [source.source or ""], everywhere=True)[source.source or ""]
         assert len(kept) > 1
         assert {node.provenance for node in kept} == {"quarantine"}
         page.goto("/#/quarantine")

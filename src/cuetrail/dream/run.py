@@ -73,7 +73,7 @@ def dream(night: Night, *, only: Collection[str] = (), dry_run: bool = False, ev
         if not alone:
             return DreamReport(skipped=True, dry_run=dry_run)
         with _stage(night, dry_run) as there:
-            places = there.store.places(None if everyone else night.scope)
+            places = there.store.partitions(None if everyone else night.scope)
             reports = _run(there, passes, places)
             if not only or MIRROR in only:
                 reports += _mirrored(there, places, dry_run)

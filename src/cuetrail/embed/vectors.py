@@ -216,7 +216,7 @@ class Vectors:
         Searches use the old ones until all are made. Raises EmbedderMismatch when another change-over takes its place.
         """
         space = NO_VECTORS if embedder is None else space_of(embedder)
-        self.store.begin_change_over(space)
+        self.store.start_vector_space(space, change_over=True)
         made = self._made(embedder, progress)
         while not self.store.finish_change_over(space):
             made += self._made(embedder, progress)

@@ -31,7 +31,7 @@ from cuetrail.model import Edge, Node, Note, node_dict
 from cuetrail.model.lifecycle import SEMANTIC_KINDS
 from cuetrail.store.edge_query import Step, StepQuery, Ties
 from cuetrail.store.ports import Meaning, VectorSpace
-from cuetrail.store.relationship_query import MeaningQuery, RelationQuery
+from cuetrail.store.relationship_query import RelationQuery
 from cuetrail.text.normalise import sanitize_query, snippet
 from cuetrail.text.similarity import token_overlap
 
@@ -245,11 +245,10 @@ def spoken_of(quest: Quest) -> list[Spoken]:
     said = [*quest.text_matches, *(query.text for query in quest.queries)]
     words = tuple(word for text in said for word in telling_words(text))
     most, where = CANDIDATES[quest.mode], quest.of_kinds(*SEMANTIC_KINDS)
-    found = quest.store.related(quest.scope, RelationQuery(words, most, quest.now, quest.ties, where)) if words else []
-    for query in quest.queries:
-        if (meant := quest.embed(query.text)) is not None:
-            asked = MeaningQuery(meant.vector, most, quest.now, quest.ties, where, meant.space)
-            found += quest.store.akin(quest.scope, asked)
+    meant = [one for query in quest.queries if (one := quest.embed(query.text)) is not None]
+    vectors, space = tuple(one.vector for one in meant), meant[0].space if meant else None
+    query = RelationQuery(words, most, quest.now, quest.ties, where, vectors, space)
+    found = quest.store.relationships(quest.scope, query) if words or vectors else []
     edges = list({edge.id: edge for edge in found}.values())
     notes = quest.store.notes(quest.scope, [edge.id for edge in edges], "edge", quest.now, NOTES) if edges else {}
     evidence = _evidence(quest, edges, notes)

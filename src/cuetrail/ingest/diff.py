@@ -141,7 +141,7 @@ def _compare_known(found: Difference, settled: Node, was: Node, now: int) -> Non
 def _compare_links(found: Difference, store: Store, scope: Scope, known: Sequence[Built]) -> None:
     """Links of files that were known. Names are judged by the whole file, so kept atoms may change theirs."""
     links = {(k.src, k.kind, k.norm): k for document in known for k in document.links}
-    stored = store.links_of(scope, sorted({node.id for document in known for node in document.nodes}))
+    stored = store.links(scope, sorted({node.id for document in known for node in document.nodes}))
     had = {(k.src, k.kind, k.norm): k for some in stored.values() for k in some if k.display}
     found.links += [link for key, link in links.items() if key not in had]
     found.ended += [link for key, link in had.items() if key not in links]

@@ -38,7 +38,7 @@ class Sifted:
 
 def sift(store: Store, scope: Scope, built: Mapping[str, list[Built]]) -> Sifted:
     """Leave out of files what was forgotten."""
-    left = store.left_of(scope, [node for some in built.values() for one in some for node in one.nodes])
+    left = store.redacted_texts(scope, [node for some in built.values() for one in some for node in one.nodes])
     if not left:
         return Sifted(built)
     out = frozenset(id_ for id_, text in left.items() if not text)

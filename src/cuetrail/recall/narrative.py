@@ -16,6 +16,7 @@ from cuetrail.recall.query import looked_for
 from cuetrail.recall.recipes import Recipe
 from cuetrail.recall.score.scorers import Scored
 from cuetrail.recall.spread.tags_and_edges import Reached
+from cuetrail.store.ports import facts_by_id
 from cuetrail.store.shared.fact_validity import EVER, until
 
 
@@ -88,7 +89,7 @@ def gather(ask: Ask, recipe: Recipe) -> Matter:
 
 def renewed(ask: Ask, matter: Matter) -> Matter | None:
     """The same, with the use that was made of it meanwhile; None where some of it is gone."""
-    facts = ask.store.facts_by_id(ask.scope, [told.fact.id for told in matter.reached.told])
+    facts = facts_by_id(ask.store, ask.scope, [told.fact.id for told in matter.reached.told])
     nodes = ask.store.get(ask.scope, list(matter.reached.entities))
     if len(facts) < len(matter.reached.told) or len(nodes) < len(matter.reached.entities):
         return None

@@ -25,9 +25,10 @@ MOST_READ = 1_000
 
 @dataclass(frozen=True, slots=True)
 class RelationQuery:
-    """Relationships that pass `ties`, whose ends both pass `where`, and have one of these words; at most `limit`.
+    """Asks for relationships that pass `ties` and whose two ends pass `where`.
 
-    Notes whose time is over at `now` do not count.
+    The answer has at most `limit` that share one of the words, then for each vector the `limit` nearest. Vectors are
+    of the model `space` (None: the one the memory holds). Notes that have expired at `now` do not count.
     """
 
     words: tuple[str, ...]
@@ -35,17 +36,7 @@ class RelationQuery:
     now: int
     ties: Ties = field(default_factory=Ties)
     where: Where = field(default_factory=Where)
-
-
-@dataclass(frozen=True, slots=True)
-class MeaningQuery:
-    """The same by meaning: those nearest to a vector of this model (None: the one the memory holds)."""
-
-    vector: bytes
-    limit: int
-    now: int
-    ties: Ties = field(default_factory=Ties)
-    where: Where = field(default_factory=Where)
+    vectors: tuple[bytes, ...] = ()
     space: VectorSpace | None = None
 
 

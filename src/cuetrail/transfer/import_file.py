@@ -14,7 +14,7 @@ from cuetrail.errors import InputError
 from cuetrail.ingest.pipeline import Options, Writer, ingest_path
 from cuetrail.model import Edge, Fact, FileError, Life, Node, Scope, SourceFile, Tombstone, Version
 from cuetrail.store.dream_port import announce, is_dreamt
-from cuetrail.store.ports import Batch, Progress, Record, Store, VectorSpace, Written
+from cuetrail.store.ports import Batch, Progress, Record, Store, VectorSpace, Written, facts_by_id
 from cuetrail.store.relationship_query import meaning_of
 from cuetrail.store.shared.fact_validity import Stated, value_of
 from cuetrail.transfer import formats
@@ -165,7 +165,7 @@ def _import_lines(
     dreamt: set[str | None] = set()
     while batch := list(islice(lines, RECORDS_AT_ONCE)):
         nodes = [line.record for line in batch if isinstance(line.record, Node)]
-        redacted = target.store.left_of(target.scope, nodes)
+        redacted = target.store.redacted_texts(target.scope, nodes)
         forgotten |= {id_ for id_, text in redacted.items() if not text}
         kept = [_redact(line, redacted) for line in batch if not _needs_any(line.record, forgotten)]
         # Tombstones come last: text forgotten in one partition there may still exist in another.
@@ -306,7 +306,7 @@ def _move_contested_facts(target: Target, scope: Scope, batch: Batch) -> None:
 
     known = target.store.facts(scope, list({fact.subject for fact in batch.facts if fact.predicate in single}))
     stored = [fact for facts in known.values() for fact in facts if fact.predicate in single]
-    stored += target.store.facts_by_id(scope, [id_ for fact in batch.facts for id_ in Stated(fact).ids]).values()
+    stored += facts_by_id(target.store, scope, [id_ for fact in batch.facts for id_ in Stated(fact).ids]).values()
     contested = {topic(fact) for fact in stored}
     moved = [fact for fact in batch.facts if topic(fact) in contested]
     batch.facts = [fact for fact in batch.facts if topic(fact) not in contested]

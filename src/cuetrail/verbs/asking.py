@@ -43,9 +43,7 @@ class Asking(Browsing):
 
     def _told(self, facts: list[str], nodes: list[str], now: int) -> None:
         """Count what was shown as used, once."""
-        self.store.touch(self.scope, nodes, now)
-        if facts:
-            self.store.touch_facts(self.scope, facts, now)
+        self.store.touch(self.scope, nodes, now, facts)
 
     @checked
     def get(self, id: str) -> Node | None:

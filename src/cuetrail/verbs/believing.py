@@ -16,7 +16,7 @@ from cuetrail.recall.narrative import Matter, Narrative, gather, renewed, tell
 from cuetrail.recall.narrative_cache import Answers, Question
 from cuetrail.recall.query import Cue, parse_cue
 from cuetrail.recall.render.text import budget_measure
-from cuetrail.store.ports import Batch, Written
+from cuetrail.store.ports import Batch, Written, facts_by_id, own_nodes
 from cuetrail.store.shared.fact_timeline import as_stated
 from cuetrail.store.shared.fact_validity import (
     EVER,
@@ -74,7 +74,7 @@ class Believing(Asking):
         """
         adopted = {
             place: [replace(node, props={}) for node in nodes if is_found(node) or node.props.get("found") == "fact"]
-            for place, nodes in self.store.homes(self.scope, ids).items()
+            for place, nodes in own_nodes(self.store, self.scope, ids).items()
         }
         here = adopted.pop(self.scope, [])
         for place, nodes in adopted.items():
@@ -84,7 +84,7 @@ class Believing(Asking):
 
     def _typed(self, id_: str, kind: str | None, adopted: list[Node]) -> list[Node]:
         """The node with its kind, where nobody had given it one; it takes the place of the one that is adopted."""
-        here = [*adopted, *self.store.homes(self.scope, [id_]).get(self.scope, [])]
+        here = [*adopted, *own_nodes(self.store, self.scope, [id_]).get(self.scope, [])]
         found = next((node for node in here if node.id == id_), None)
         if found is None or kind in (None, UNTYPED) or found.kind != UNTYPED:
             return []
@@ -152,7 +152,7 @@ class Believing(Asking):
 
     def _as_it_stands(self, fact: Fact) -> Fact:
         """The fact as it was fitted in: it may have ended at once, or be one that was there."""
-        found = self.store.facts_by_id(self.scope, [fact.id]).get(fact.id)
+        found = facts_by_id(self.store, self.scope, [fact.id]).get(fact.id)
         if found is not None and holds(found, begins(fact)):
             return found
         alike = self.store.facts(self.scope, [fact.subject]).get(fact.subject, [])
@@ -175,7 +175,7 @@ class Believing(Asking):
         return self._judged(id, "retracted", now)
 
     def _judged(self, id_: str, status: str, now: int | None) -> Fact:
-        fact = self.store.facts_by_id(self.scope, [id_]).get(id_)
+        fact = facts_by_id(self.store, self.scope, [id_]).get(id_)
         if fact is None:
             raise NotFound(f"there is no fact {id_!r} in this scope; `cuetrail fact list SUBJECT` shows their ids")
         if as_stated(fact).status == "retracted" or (fact.status, status) == ("superseded", "confirmed"):
@@ -183,7 +183,7 @@ class Believing(Asking):
         moment = now_ms() if now is None else now
         verdict = Verdict(id_, "confirmed" if status == "confirmed" else "retracted", moment)
         self._write(Batch(verdicts=[verdict]))
-        judged = self.store.facts_by_id(self.scope, [id_]).get(id_) or self._rest_of(fact)
+        judged = facts_by_id(self.store, self.scope, [id_]).get(id_) or self._rest_of(fact)
         if as_stated(judged).status != status:
             raise NotFound(f"the fact {id_!r} is a teammate's: only who stated it can judge it")
         return judged
@@ -237,7 +237,7 @@ class Believing(Asking):
     @checked
     def fact_ids(self, prefix: str, *, limit: int = 10) -> list[str]:
         """Ids of facts that begin so, in order."""
-        return self.store.fact_ids(self.scope, prefix, limit)
+        return self.store.ids(self.scope, prefix, limit, "fact")
 
     # --- telling
 
@@ -269,9 +269,8 @@ class Believing(Asking):
         moment = now_ms() if now is None else now
         parsed = _normal(parse_cue(cue, Where()))
         question = Question(self.scope, (parsed.query, parsed.where), (*telling, budget, as_of, count_tokens))
-        version = self.store.version(self.scope) if cache else None
+        version, uses = self.store.version(self.scope) if cache else (None, None)
         kept = self._narratives.get(question, version, moment) if cache else None
-        uses = self.store.uses(self.scope) if cache else None
         if kept is not None and kept.uses == uses:
             return replace(kept.told, cue=cue, cached=True)
         ask = Ask(

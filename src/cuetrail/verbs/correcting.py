@@ -8,7 +8,7 @@ from typing import Any
 
 from cuetrail.errors import Forgotten, NotFound
 from cuetrail.model import Node, Tag
-from cuetrail.store.ports import Batch
+from cuetrail.store.ports import Batch, own_nodes
 from cuetrail.text.timestamps import now_ms
 from cuetrail.validation.arguments import checked
 from cuetrail.validation.records import make_node
@@ -41,13 +41,13 @@ class Correcting(Believing):
         """
         moment = now_ms() if now is None else now
         found = self._need(id)
-        homes = self.store.homes(self.scope, [found])
+        homes = own_nodes(self.store, self.scope, [found])
         if not homes:
             raise NotFound(f"{found!r} belongs to somebody else: only its owner can edit it")
         (place, (node,)), *_ = homes.items()
         given = {"text": text, "name": name, "aliases": aliases, "tags": tags, "buckets": buckets, "at": at}
         changed = _corrected(node, {key: value for key, value in given.items() if value is not None}, moment)
-        if not allow_again and self.store.left_of(place, [changed]).get(changed.id):
+        if not allow_again and self.store.redacted_texts(place, [changed]).get(changed.id):
             raise Forgotten(
                 "a part of this was forgotten and stays so: leave that out, or pass allow_again=True (--allow-again)"
             )

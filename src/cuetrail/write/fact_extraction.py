@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from cuetrail.errors import InputError
 from cuetrail.extract import facts as rules
@@ -112,7 +113,8 @@ def _end(store: Store, scope: Scope, batch: Batch, refs: Sequence[str], now: int
         for said in _said(one):
             again.setdefault(said, []).append(one.fact.source_ref)
     gone: dict[Hashable, list[Fact]] = {}
-    for fact in store.facts_from(scope, refs):
+    extracted = chain.from_iterable(store.facts(scope, refs, "source_ref").values())
+    for fact in sorted(extracted, key=lambda fact: fact.id):
         if fact.source != "user_edit":
             gone.setdefault((fact.subject, fact.predicate, value_of(fact)), []).append(fact)
     for said, facts in gone.items():

@@ -18,7 +18,7 @@ from cuetrail.errors import MirrorError
 from cuetrail.mirror import sync_registered
 from cuetrail.model import Node, Scope
 from cuetrail.recall.anchor.names import unread
-from cuetrail.store.ports import Batch, Progress, Store
+from cuetrail.store.ports import Batch, Progress, Store, own_nodes
 from cuetrail.store.shared.tombstones import said_by
 from cuetrail.write.fact_transfer import outlive_forgotten
 from cuetrail.write.links import Change, resolve
@@ -93,7 +93,7 @@ def forget(
 ) -> list[str]:
     """Remove these nodes of the user's for good; the ids that were there."""
     store, ids, unsaid = vectors.store, doomed.ids, doomed.unsaid
-    homes = store.homes(scope, ids)
+    homes = own_nodes(store, scope, ids)
     for place, leaving in homes.items():
         batch = outlive_forgotten(store, place, [node for node in leaving if node.id not in doomed.subjects], now)
         if batch.heirs:

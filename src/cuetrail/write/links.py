@@ -59,7 +59,7 @@ def resolve(store: Store, scope: Scope, change: Change, batch: Batch, now: int) 
     arriving = _renamed(store, scope, change.arriving)
     unsettled = {norm for norms in arriving.values() for norm in norms}
     unsettled |= {link.norm for link in change.ended}
-    unsettled |= {link.norm for links in store.links_of(scope, sorted(gone)).values() for link in links}
+    unsettled |= {link.norm for links in store.links(scope, sorted(gone)).values() for link in links}
     unsettled |= {norm for node in store.get(scope, sorted(gone)).values() for norm in norms_of(node)}
     norms = sorted(unsettled | fresh.keys())
     if not norms:
@@ -146,7 +146,7 @@ def _redo(
     store: Store, scope: Scope, change: Change, names: _Names, norms: Sequence[str], batch: Batch, now: int
 ) -> None:
     """Make the edges of names anew: their meaning changed, or the number of those who share them did."""
-    stored = store.links_to(scope, norms)
+    stored = store.links(scope, norms, "name")
     present = store.edges_via(scope, [via(norm) for norm in norms])
     gone = set(change.leaving)
     links: dict[str, dict[tuple[str, str], Link]] = {

@@ -9,7 +9,7 @@ from pathlib import Path
 from cuetrail.errors import MirrorError
 from cuetrail.mirror import sync_registered
 from cuetrail.model import Node, Provenance, Scope
-from cuetrail.store.ports import Batch, Store, Written
+from cuetrail.store.ports import Batch, Store, Written, own_nodes
 
 FORMER = "quarantined_from"
 """The property that keeps what a node's provenance was before."""
@@ -23,7 +23,7 @@ def move(
     """Put the user's own nodes into quarantine, or take them out, also in mirrors of the memory; those that moved."""
     moved: list[Node] = []
     teams: set[str] = set()
-    for place, nodes in store.homes(scope, ids).items():
+    for place, nodes in own_nodes(store, scope, ids).items():
         changed = [let_back(node) if undo else set_aside(node) for node in nodes]
         moving = [replace(new, updated=now) for new, old in zip(changed, nodes, strict=True) if new != old]
         if moving:

@@ -19,6 +19,7 @@ from cuetrail.model.fast_dataclass import maker
 from cuetrail.model.ids import ledger_hash
 from cuetrail.model.tags import make_tags
 from cuetrail.store.dream_port import Atom, Book, Row, Slice, Writes
+from cuetrail.store.ports import forgotten_ids
 
 NAME = "auto_tags"
 VERSION = "1"
@@ -106,7 +107,7 @@ def _proposed(work: Work, atoms: Sequence[Atom]) -> list[tuple[Atom, tuple[Tag, 
 def _forgotten(work: Work, known: Mapping[str, str]) -> set[str]:
     """Of these tags those that were the name of something that was forgotten."""
     nodes = [_node(f"tag:{name}", "entity", display) for name, display in known.items()]
-    return {id_.removeprefix("tag:") for id_ in work.night.store.is_forgotten(work.night.scope, nodes)}
+    return {id_.removeprefix("tag:") for id_ in forgotten_ids(work.night.store, work.night.scope, nodes)}
 
 
 def _relabel(writes: Writes, atom: Atom, tags: Sequence[Tag]) -> None:

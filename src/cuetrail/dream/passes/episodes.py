@@ -22,6 +22,7 @@ from cuetrail.dream.context import BATCH, Night, Work
 from cuetrail.model import Edge, Node, PassReport
 from cuetrail.model.ids import derived_edge_id, dream_id, dream_number, ledger_hash
 from cuetrail.store.dream_port import Book, Row, Slice, Writes
+from cuetrail.store.ports import forgotten_ids
 
 NAME = "episodes"
 VERSION = "2"
@@ -186,7 +187,7 @@ def _numbers(work: Work, clusters: Sequence[Sequence[Row]]) -> list[int]:
     if not numbers:
         return []
     nodes = [Node(_id(number), KIND) for number in numbers]
-    forgotten = work.night.store.is_forgotten(work.night.scope, nodes)
+    forgotten = forgotten_ids(work.night.store, work.night.scope, nodes)
     return [0 if _id(number) in forgotten else number for number in numbers]
 
 

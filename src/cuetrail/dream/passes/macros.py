@@ -16,6 +16,7 @@ from cuetrail.formulas import DAY
 from cuetrail.model import Edge, Node, PassReport
 from cuetrail.model.ids import derived_edge_id, dream_id, ledger_hash
 from cuetrail.store.dream_port import Book, Row, Writes
+from cuetrail.store.ports import forgotten_ids
 
 NAME = "macros"
 KIND = "macro"
@@ -51,7 +52,7 @@ def _settle(work: Work, anchor: int, anchor_id: str, rows: list[Row], old: Node 
     if old is not None and old.props.get("check") == check:
         return
     node = old or Node(macro_id(anchor_id), KIND, created=night.now)
-    if night.store.is_forgotten(night.scope, [node]):
+    if forgotten_ids(night.store, night.scope, [node]):
         return
     name = subject_of(work, anchor)
     start = stories[0].at

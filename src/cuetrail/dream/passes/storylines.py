@@ -24,6 +24,7 @@ from cuetrail.model import DERIVED, Edge, Node, PassReport, Where
 from cuetrail.model.ids import derived_edge_id, dream_id, dream_number, ledger_hash
 from cuetrail.store.dream_port import Book, Row, Writes
 from cuetrail.store.edge_query import StepQuery, Ties
+from cuetrail.store.ports import forgotten_ids
 
 NAME = "storylines"
 KIND = "storyline"
@@ -241,11 +242,11 @@ def _begin(work: Work, anchor: int) -> None:
         work.read += len(rows)
         number = ledger_hash(f"{brief.id}\n{sources[rows[0].first].id}")
         node = Node(story_id(number), KIND, created=work.night.now)
-        if work.night.store.is_forgotten(work.night.scope, [node]):
+        if forgotten_ids(work.night.store, work.night.scope, [node]):
             continue
         node = _told(work, node, anchor, [(row.third, row.first) for row in rows])
         # What it says may have been forgotten with another.
-        if work.night.store.is_forgotten(work.night.scope, [node]):
+        if forgotten_ids(work.night.store, work.night.scope, [node]):
             continue
         story = Row(number, anchor, rows[-1].third, 1)
         writes = _placing(work, story, rows)

@@ -37,9 +37,7 @@ def carriers(ask: Ask, norms: Iterable[str], each: int) -> dict[str, list[str]]:
     norms = list(norms)
     others = {norm: readings(norm) for norm in norms if norm[-1:] == "s" or not norm.isascii()}
     wanted = list(dict.fromkeys([*norms, *chain.from_iterable(others.values())]))
-    ids = ask.store.named(ask.scope, wanted)
-    for norm, more in ask.store.headed(ask.scope, wanted, each).items():
-        ids[norm] = list(dict.fromkeys([*ids.get(norm, ()), *more]))
+    ids = ask.store.named(ask.scope, wanted, each)
     read = {norm: next((ids[one] for one in some if one in ids), []) for norm, some in others.items()}
     return {norm: found for norm in norms if (found := ids.get(norm) or read.get(norm))}
 

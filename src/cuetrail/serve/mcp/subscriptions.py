@@ -77,7 +77,7 @@ class Updates:
         if not followed:
             return
         async with self._looking:
-            version = await self._use(lambda memory: memory.store.version(memory.scope))
+            version = await self._use(lambda memory: memory.store.version(memory.scope).writes)
             if version == self._version:
                 return
             self._version = version

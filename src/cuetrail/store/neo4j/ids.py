@@ -154,3 +154,12 @@ class Ids:
             else f"{one.id}{SIGN}{self._labels[one.part]}"
             for one in found
         }
+
+
+def partitions(tx: Tx, scope: Scope | None) -> list[Scope]:
+    """Returns the partitions of one user, or of everyone (None), as the scopes that write there."""
+    whose = "" if scope is None else "AND p.tenant = $tenant AND p.owner = $owner"
+    query = f"MATCH (p:CuePlace) WHERE p.part IS NOT NULL {whose} RETURN p.tenant, p.owner, p.team"
+    given = {} if scope is None else {"tenant": scope.tenant, "owner": scope.user}
+    found = sorted(rows(tx, query, **given))
+    return [Scope(tenant, owner, (team,) if team else (), team or None) for tenant, owner, team in found]

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from cuetrail.model import UNKNOWN_WEIGHT, Edge, Link, Neighbour, Neighbourhood, Node, Scope, Stats, Version
+from cuetrail.model import UNKNOWN_WEIGHT, Edge, Neighbour, Neighbourhood, Node, Scope, Version
 from cuetrail.model.ids import fingerprint
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.ids import Found, Ids, short, uid
-from cuetrail.store.neo4j.schema import NAME_INDEX, VERSION
+from cuetrail.store.neo4j.schema import NAME_INDEX
 from cuetrail.store.ports import Alike
-from cuetrail.store.shared.ids import first_named, words_of
+from cuetrail.store.shared.ids import first_named, joined_ids, words_of
 from cuetrail.store.shared.tombstones import TELLING, said_by
 from cuetrail.text.normalise import storable
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
 
+# The number of a partition in which nothing was written yet: no record has it.
+NOWHERE = -1
 # The ends of an edge or a fact: what a name needs.
 ENDS = "a.key, a.id, a.part, b.key, b.id, b.part"
 # Whether what belongs to a node is of one of these places. Said without the sum, a server that planned while it had
@@ -41,7 +43,7 @@ _DEGREES = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}})
 RETURN key, COUNT {{ (n)-[x:CUE_EDGE]-() WHERE {AMONG.format("x", "$parts")} }}, []"""
 _NAMED = """UNWIND $uids AS uid MATCH (m:CueName {uid: uid})<-[:CUE_NAMED]-(n) USING INDEX SEEK m:CueName(uid)
 RETURN m.norm, n.key, n.id, n.part"""
-_HEADED = """UNWIND $begun AS begun UNWIND [begun[0] + ' (', begun[0] + ', '] AS start
+_QUALIFIED = """UNWIND $begun AS begun UNWIND [begun[0] + ' (', begun[0] + ', '] AS start
 MATCH (m:CueName) WHERE m.uid STARTS WITH start MATCH (m)<-[:CUE_NAMED]-(n:CueNode)
 RETURN begun[1], m.norm, n.key, n.id, n.part"""
 _ALIKE = f"""CALL db.index.fulltext.queryNodes('{NAME_INDEX}', $query) YIELD node AS m, score
@@ -57,6 +59,7 @@ class Reader:
         self.scope = scope
         self.ids = Ids(tx, scope)
         self.parts = self.ids.parts
+        self.home = NOWHERE if self.ids.home is None else self.ids.home
 
     # --- nodes
 
@@ -84,16 +87,18 @@ class Reader:
         names = self.ids.names(Found(key, n.id, part_of[n.owner, n.team]) for key, n in found.items())
         return {key: replace(node, id=names[key]) for key, node in found.items()}
 
-    def homes(self, ids: Sequence[str]) -> dict[Scope, list[Node]]:
-        """Of these nodes the user's own, by the place they are in, as the scope that writes there has them."""
-        found: dict[Scope, list[Node]] = {}
-        for node in self.plain_nodes(list(self.ids.keys(ids, mine=True).values())).values():
-            found.setdefault(replace(self.scope, share=node.team), []).append(node)
-        return found
-
-    def beginning(self, prefix: str, limit: int) -> list[str]:
-        """Ids that begin so, in order."""
-        if limit <= 0 or not storable(prefix) or short(prefix) != prefix:
+    def ids_with_prefix(self, prefix: str, limit: int, of: Literal["node", "fact"] = "node") -> list[str]:
+        """Returns the first `limit` ids of visible nodes or facts that begin with a prefix, in order."""
+        if limit <= 0 or not storable(prefix):
+            return []
+        if of == "fact":
+            query = (
+                "MATCH (f:CueFact) WHERE f.uid STARTS WITH $start RETURN f.uid, f.id, f.part ORDER BY f.uid LIMIT $most"
+            )
+            starts = [uid(part, prefix) for part in self.parts]
+            found = [row for start in starts for row in rows(self.tx, query, start=start, most=min(limit, 2**31))]
+            return sorted(self.ids.names((Found(*row) for row in found), "fact").values())[:limit]
+        if short(prefix) != prefix:
             return []
         query = (
             "MATCH (n:CueNode) WHERE n.part IN $parts AND n.ref STARTS WITH $prefix"
@@ -102,21 +107,26 @@ class Reader:
         found = rows(self.tx, query, parts=self.parts, prefix=prefix, limit=limit)
         return sorted(self.ids.names(Found(*row) for row in found).values())
 
-    def named(self, norms: Sequence[str]) -> dict[str, list[str]]:
-        """Ids of the nodes that carry each name, in order."""
+    def named(self, norms: Sequence[str], qualified: int = 0) -> dict[str, list[str]]:
+        """Returns, for each normalised name, the ids of the nodes with that name or alias, in order of id.
+
+        With `qualified`, up to so many ids follow of nodes whose name continues with a bracket or a comma, such as
+        "agni (fire)" for "agni".
+        """
         uids = [uid(part, norm) for norm in dict.fromkeys(norms) if storable(norm) for part in self.parts]
         carriers = [row for some in chunks(uids) for row in rows(self.tx, _NAMED, uids=some)]
         names = self.ids.names(Found(*row[1:]) for row in carriers)
         found: dict[str, list[str]] = {}
         for norm, key, _, _ in carriers:
             found.setdefault(norm, []).append(names[key])
-        return {norm: sorted(ids) for norm, ids in sorted(found.items())}
+        exact = {norm: sorted(ids) for norm, ids in sorted(found.items())}
+        return joined_ids(exact, self._names_with_qualifier(norms, qualified)) if qualified else exact
 
-    def headed(self, norms: Sequence[str], each: int) -> dict[str, list[str]]:
-        """Ids of the first nodes whose name goes on behind this one with a bracket or a comma, by name and id."""
+    def _names_with_qualifier(self, norms: Sequence[str], each: int) -> dict[str, list[str]]:
+        """Returns the first ids of nodes whose name continues each name with a bracket or a comma, by name and id."""
         asked = [norm for norm in dict.fromkeys(norms) if storable(norm)]
         begun = [[uid(part, norm), norm] for norm in asked for part in self.parts]
-        carriers = [row for some in chunks(begun) for row in rows(self.tx, _HEADED, begun=some)]
+        carriers = [row for some in chunks(begun) for row in rows(self.tx, _QUALIFIED, begun=some)]
         names = self.ids.names(Found(*row[2:]) for row in carriers)
         return first_named(((row[0], row[1], names[row[2]]) for row in carriers), each)
 
@@ -134,16 +144,6 @@ class Reader:
             if shared:
                 alike.append(Alike(names[key], kind, name or "", tuple(aliases or ()), shared, self.ids.whose[part][0]))
         return sorted(alike, key=lambda one: (-one.shared, one.id))[:limit]
-
-    def of_source(self, source: str) -> list[str]:
-        """Ids of the user's own nodes that came from a file, in whichever place."""
-        # A file and its chats (`file#id`).
-        same = "(n.file = $file OR n.file STARTS WITH $file + '#')"
-        query = f"MATCH (n:CueNode) WHERE n.part IN $mine AND {same} RETURN n.key, n.id, n.part"
-        if not storable(source):
-            return []
-        found = rows(self.tx, query, mine=self.ids.mine, file=short(source))
-        return sorted(self.ids.names(Found(*row) for row in found).values())
 
     def copies(self, nodes: Sequence[Node]) -> list[Node]:
         """The user's own other nodes that say the same as one of these, by id; looks at every text once."""
@@ -205,7 +205,7 @@ class Reader:
         found: dict[int, tuple[int, list[list[Any]]]] = {}
         for some in chunks(list(keys.values())):
             query = _STRONGEST if limit > 0 else _DEGREES
-            for key, degree, steps in rows(self.tx, query, keys=some, parts=self.parts, limit=limit):
+            for key, degree, steps in rows(self.tx, query, keys=some, parts=self.parts, limit=min(limit, 2**31)):
                 found[key] = (degree, steps)
         every = [step for _, steps in found.values() for step in steps]
         names = self.ids.names(Found(*step[:3]) for step in every)
@@ -221,7 +221,7 @@ class Reader:
         }  # fmt: skip
         return {id_: around[key] for id_, key in keys.items() if key in around}
 
-    def edge_tags(self, names: Sequence[str] | None) -> list[str]:
+    def edge_tags(self, names: Sequence[str] | None = None) -> list[str]:
         """The tags, of these names or of all, that an edge in sight carries, by name; looks at every edge."""
         wanted = None if names is None else [name for name in dict.fromkeys(names) if storable(name)]
         query = (
@@ -229,19 +229,6 @@ class Reader:
             " WITH DISTINCT tag WHERE $wanted IS NULL OR tag IN $wanted RETURN tag"
         )
         return sorted(tag for (tag,) in rows(self.tx, query, parts=self.parts, wanted=wanted))
-
-    def links_of(self, ids: Sequence[str]) -> dict[str, list[Link]]:
-        """Links of the given atoms."""
-        names = {key: id_ for id_, key in self.ids.keys(ids).items()}
-        query = (
-            "UNWIND $keys AS key MATCH (n:CueNode {key: key})-[:CUE_LINKS]->(l) USING INDEX SEEK n:CueNode(key)"
-            " RETURN key, l.norm, l.display, l.kind"
-        )
-        found: dict[str, list[Link]] = {}
-        for some in chunks(list(names)):
-            for key, norm, display, kind in rows(self.tx, query, keys=some):
-                found.setdefault(names[key], []).append(Link(names[key], norm, display, kind))
-        return {id_: sorted(some, key=lambda link: (link.norm, link.kind)) for id_, some in found.items()}
 
     def history(self, id_: str) -> list[Version]:
         """Earlier versions of a node the user owns, the oldest first."""
@@ -252,30 +239,3 @@ class Reader:
         parts, bare = ([one.part], one.id) if one else (self.ids.mine, id_)
         query = "MATCH (v:CueVersion) WHERE v.part IN $parts AND v.ref = $ref RETURN v.at, v.name, v.text ORDER BY v.at"
         return [Version(id_, *row) for row in rows(self.tx, query, parts=parts, ref=short(bare))]
-
-    # --- counts
-
-    def stats(self, slot: str | None, embedder: str | None) -> Stats:
-        """Counts of what the scope can see; `slot` is the property that holds vectors."""
-
-        def count(pattern: str, what: str = "count(*)") -> int:
-            return int(rows(self.tx, f"MATCH {pattern} RETURN {what}", parts=self.parts)[0][0])
-
-        def groups(pattern: str, by: str) -> dict[str, int]:
-            return dict(sorted(rows(self.tx, f"MATCH {pattern} RETURN {by}, count(*)", parts=self.parts)))
-
-        nodes = "(n:CueNode) WHERE n.part IN $parts"
-        return Stats(
-            nodes=count(nodes),
-            edges=count("()-[e:CUE_EDGE]->() WHERE e.part IN $parts"),
-            facts=count("(n:CueFact) WHERE n.part IN $parts"),
-            notes=count("(n:CueNote) WHERE n.part IN $parts"),
-            mentions=count("()-[e:CUE_MENTIONS]->() WHERE e.part IN $parts"),
-            vectors=count(f"{nodes} AND n.{slot} IS NOT NULL") if slot else 0,
-            tombstones=count("(n:CueTombstone) WHERE n.part IN $parts"),
-            kinds=groups(nodes, "n.kind"),
-            tags=count("(t:CueTag) WHERE t.part IN $parts", "count(DISTINCT t.name)"),
-            buckets=groups("(b:CueBucket)<-[:CUE_FILED]-() WHERE b.part IN $parts", "b.name"),
-            embedder=embedder,
-            schema=VERSION,
-        )

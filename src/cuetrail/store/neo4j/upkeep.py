@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# What callers keep among the engine's own values begins so.
-KEPT, TRACES = "kept:", "traces"
+TRACES = "traces"
 KEEP_CHANGES, MOST_CHANGES = 10_000, 200_000
 # How long one waits to see whether somebody else is dreaming.
 DREAM_SECONDS = 0.5
@@ -34,20 +33,6 @@ def start_epoch(connection: Connection) -> None:
     query = "MERGE (m:CueMeta {name: 'epoch'}) ON CREATE SET m.value = $epoch"
     if not connection.reading(lambda tx: rows(tx, "MATCH (m:CueMeta {name: 'epoch'}) RETURN 1")):
         connection.writing(lambda tx: rows(tx, query, epoch=secrets.token_hex(8)))
-
-
-def kept(tx: Tx, prefix: str) -> dict[str, str]:
-    """Settings of the whole memory under names that begin so."""
-    query = "MATCH (m:CueMeta) WHERE m.name STARTS WITH $prefix RETURN m.name, m.value"
-    return {name.removeprefix(KEPT): value for name, value in sorted(rows(tx, query, prefix=KEPT + prefix))}
-
-
-def keep(tx: Tx, name: str, value: str | None) -> None:
-    """Keep a setting, or forget it."""
-    if value is None:
-        rows(tx, "MATCH (m:CueMeta {name: $name}) DELETE m", name=KEPT + name)
-    else:
-        rows(tx, "MERGE (m:CueMeta {name: $name}) SET m.value = $value", name=KEPT + name, value=value)
 
 
 def shorten_log(tx: Tx) -> None:

@@ -40,7 +40,7 @@ def copy(source: Store, target: Store, progress: Progress | None = None) -> int:
     What is copied is one moment, while others go on writing. What dreaming noted for itself is not copied: the next
     dream looks at everything anew, and knows what earlier ones made.
     """
-    if target.places(None):
+    if target.partitions(None):
         raise InputError("the memory to copy to is not empty: name another, or one that is new")
     try:
         with source.moment() as moment:
@@ -54,7 +54,7 @@ def _copy(moment: Moment, target: Store, progress: Progress | None) -> int:
     if space is not None:
         target.start_vector_space(space)
     done = 0
-    places = moment.places()
+    places = moment.partitions()
     for kinds in _ORDER:
         for user in users_of(places):
             for team, batch in _batches(moment, user, kinds):

@@ -7,7 +7,7 @@ is called `id@@owner/team` (`id@@owner` where it is private), so each has one na
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from cuetrail.errors import InputError
@@ -77,3 +77,8 @@ def _norms(*names: str) -> frozenset[str]:
 def words_of(name: str | None, aliases: Iterable[str]) -> set[str]:
     """The words under which a node is found by parts of its names."""
     return {word for one in (name or "", *aliases) for word in name_words(one)}
+
+
+def joined_ids(first: Mapping[str, Sequence[str]], more: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Returns the ids of both mappings under each key, every id once, those of `first` in front."""
+    return {key: list(dict.fromkeys([*first.get(key, ()), *more.get(key, ())])) for key in {**first, **more}}

@@ -25,7 +25,6 @@ BUSY_SECONDS = 60.0
 # How long emptying the log waits for readers, and the name of the note that it could not be emptied.
 ERASE_SECONDS = 2.0
 UNERASED = "log_to_erase"
-KEPT = "kept:"
 # Pages the log may hold before it is written back; the second while many memories are written in a row. Their ids fall
 # all over the index of ids, so a page is changed by many transactions: the longer the log, the fewer are written twice.
 LOG_PAGES = 8_192

@@ -1,59 +1,42 @@
-"""The local engine: the store protocol on a directory."""
+"""The SQLite engine: the store protocol on a directory.
+
+Most methods are a table: a function of the package, and the kind of transaction it runs in.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 from collections import deque
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 from filelock import FileLock, Timeout
 
 from cuetrail.errors import Busy, CuetrailError, MemoryError_
-from cuetrail.model import (
-    Edge,
-    Fact,
-    Finding,
-    Link,
-    Mention,
-    Neighbourhood,
-    Node,
-    Note,
-    Scope,
-    SearchHit,
-    SourceFile,
-    Stats,
-    TextQuery,
-    Version,
-    Walk,
-    WalkQuery,
-    Where,
-)
-from cuetrail.store.edge_query import Side, Step, StepQuery
-from cuetrail.store.expansion import Expanded, Level
-from cuetrail.store.listing import Labelled, Listed, Page
+from cuetrail.model import Edge, Finding, Scope, SearchHit, TextQuery, Walk, WalkQuery, Where
 from cuetrail.store.ports import (
     NO_VECTORS,
     NOTHING_ALONG,
-    Band,
     Batch,
     Meaning,
     Progress,
     Record,
+    ScopeVersion,
     Unembedded,
     VectorSpace,
     Written,
 )
-from cuetrail.store.relationship_query import MeaningQuery, RelationQuery
-from cuetrail.store.sqlite import backup, doctor
-from cuetrail.store.sqlite.connection import KEPT, UNERASED, Database, another_version, head, log_changes
+from cuetrail.store.relationship_query import RelationQuery
+from cuetrail.store.sqlite import backup, doctor, settings
+from cuetrail.store.sqlite.connection import UNERASED, Database, another_version, head, log_changes
 from cuetrail.store.sqlite.dream import dry_run, reads
-from cuetrail.store.sqlite.fact_store import FactStore
-from cuetrail.store.sqlite.ids import Ids, ids_of
-from cuetrail.store.sqlite.index.graph import edges as steps
+from cuetrail.store.sqlite.facts import touch as touch_facts
+from cuetrail.store.sqlite.ids import ids_of, partitions
+from cuetrail.store.sqlite.index.graph import edges as edge_reads
 from cuetrail.store.sqlite.index.graph import relationships
 from cuetrail.store.sqlite.index.graph.expand import expand
 from cuetrail.store.sqlite.index.labels.label_index import LabelIndex
@@ -62,21 +45,46 @@ from cuetrail.store.sqlite.index.text import results
 from cuetrail.store.sqlite.index.text.text_index import FORGOTTEN, TextIndex
 from cuetrail.store.sqlite.index.vector import spaces, vector_search
 from cuetrail.store.sqlite.index.vector.vector_index import NAMED, RELATIONS, VectorIndex
-from cuetrail.store.sqlite.read import facts, listing
+from cuetrail.store.sqlite.read import facts as fact_reads
+from cuetrail.store.sqlite.read import listing, partition
 from cuetrail.store.sqlite.read.copy_view import Moment
-from cuetrail.store.sqlite.read.partition import Home
 from cuetrail.store.sqlite.read.snapshot import Snapshot
 from cuetrail.store.sqlite.reader import Reader
 from cuetrail.store.sqlite.write import succession, tombstones, usage, writer
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 KEEP_CHANGES, MOST_CHANGES = 10_000, 200_000
 DREAM_LOCK = "dream.lock"
-# So many recalls are counted in one transaction, and those of so many milliseconds.
+# Accesses are counted in one transaction when there are this many, or after this many milliseconds.
 MANY_ACCESSES, ACCESS_MS = 32, 1_000
-# What callers keep in the table of the engine's own values begins so.
 
 
-class LocalStore(FactStore):
+def reading(work: Callable[Concatenate[Reader, P], T]) -> Callable[Concatenate[LocalStore, Scope, P], T]:
+    """Turns a function of a Reader into a method that runs it in one consistent view of a scope."""
+
+    @functools.wraps(work)
+    def run(store: LocalStore, scope: Scope, /, *args: P.args, **options: P.kwargs) -> T:
+        with store.db.reading() as db:
+            return work(Reader(db, scope, store.db.path), *args, **options)
+
+    return run
+
+
+def reading_used(work: Callable[Concatenate[Reader, P], T]) -> Callable[Concatenate[LocalStore, Scope, P], T]:
+    """The same as `reading`, for nodes with their use: accesses that wait are counted first."""
+    method = reading(work)
+
+    @functools.wraps(work)
+    def run(store: LocalStore, scope: Scope, /, *args: P.args, **options: P.kwargs) -> T:
+        store.count_accesses()
+        return method(store, scope, *args, **options)
+
+    return run
+
+
+class LocalStore:
     """A memory in a directory: `memory.db` is the truth, `index/` is derived from it."""
 
     def __init__(self, directory: Path) -> None:
@@ -93,18 +101,154 @@ class LocalStore(FactStore):
         self._sweep()
 
     def close(self) -> None:
+        """Counts the accesses that wait and closes every connection."""
         with contextlib.suppress(CuetrailError):
-            self._count_accesses()
+            self.count_accesses()
         self.db.close()
 
-    # --- writing
+    # --- read
 
-    def write(self, scope: Scope, batch: Batch) -> Written:
-        self._count_accesses()
+    get = reading_used(Reader.nodes)
+    edges = reading(Reader.edges)
+    facts = reading(fact_reads.facts)
+    beliefs = reading(fact_reads.beliefs)
+    next_belief = reading(fact_reads.next_belief)
+    most_used = reading(fact_reads.most_used)
+    core = reading(usage.core)
+    ids = reading(Reader.ids_with_prefix)
+    named = reading(Reader.named)
+    notes = reading(edge_reads.notes)
+    mentions = reading(edge_reads.mentions)
+    history = reading(Reader.history)
+    links = reading(partition.links)
+    edges_via = reading(partition.edges_via)
+    roots = reading(partition.roots)
+    source_files = reading(partition.source_files)
+    atoms_of = reading_used(partition.atoms_of)
+    simhash_bands = reading(partition.simhash_bands)
+    copies = reading(Reader.copies)
+    redacted_texts = reading(tombstones.redacted_texts)
+    page = reading(listing.page)
+    labels = reading(listing.labels)
+    stats = reading(listing.stats)
+
+    def version(self, scope: Scope, /) -> ScopeVersion:
+        """Returns values that differ after every write, and after every use, of something the scope sees."""
+        self.count_accesses()
+        with self.db.looking() as db:
+            ids = ids_of(db, scope)
+            return ScopeVersion(ids.version, fact_reads.uses(db, ids.parts))
+
+    def scan(self, scope: Scope, /) -> Iterator[tuple[str | None, Record]]:
+        """Yields everything the user owns, from one consistent view, however long that takes."""
+        self.count_accesses()
+        with self.db.apart() as db:
+            yield from Reader(db, scope, self.db.path).scan()
+
+    @contextlib.contextmanager
+    def snapshot(self, scope: Scope, /) -> Iterator[Snapshot]:
+        """Opens one consistent view of the atoms a scope may be shown, however long the block takes."""
+        self.count_accesses()
+        with self.db.apart() as db:
+            yield Snapshot(db, scope, self.db.path)
+
+    @contextlib.contextmanager
+    def moment(self) -> Iterator[Moment]:
+        """Opens one consistent view of everyone's memories, however long the block takes."""
+        self.count_accesses()
+        with self.db.apart() as db:
+            yield Moment(db, self.db.path)
+
+    def vectors(
+        self, scope: Scope, /, ids: Sequence[str], space: VectorSpace | None = None, of: Meaning = "node"
+    ) -> dict[str, bytes]:
+        """Returns vectors by id; none if the memory does not hold those of this space (None: whichever it holds)."""
+        with self.db.reading() as db:
+            if space not in (None, spaces.space_of(db)):
+                return {}
+            keys = Reader(db, scope, self.db.path).ids.keys(ids, f"{of}s")
+            return spaces.of_keys(db, {key: id_ for id_, key in keys.items()})
+
+    # --- search
+
+    named_like = reading(Reader.named_like)
+
+    def text(
+        self,
+        scope: Scope,
+        /,
+        query: TextQuery,
+        limit: int,
+        where: Where,
+        favour: tuple[float, float] = (1.0, 1.0),
+        nodes: bool = False,
+    ) -> list[SearchHit]:
+        """Returns the best by BM25; `favour` multiplies the scores of internal memories, and of all others."""
+        with self.db.looking() as db:
+            reader = Reader(db, scope, self.db.path)
+            return results.search(reader, self.text_index, query, limit, where, favour, nodes)
+
+    def vector(
+        self,
+        scope: Scope,
+        /,
+        vector: bytes,
+        limit: int,
+        where: Where,
+        space: VectorSpace | None = None,
+        named: bool = False,
+    ) -> list[SearchHit]:
+        """Returns the nearest nodes by cosine, with `named` only of those that have a name.
+
+        Raises EmbedderMismatch if the memory does not hold vectors of this space.
+        """
+        index = self.name_index if named else self.vector_index
+        query = np.frombuffer(vector, dtype="<f2").astype(np.float32)
+        held = self.vector_space()
+        if held is None or held == NO_VECTORS:
+            return []
+        # Filters on labels look among all nodes, with a name or not.
+        labels = None if named else self.text_index
+        return vector_search.search(self.db, scope, index, labels, query, limit, where, space or held)
+
+    def relationships(self, scope: Scope, /, query: RelationQuery) -> list[Edge]:
+        """Returns the relationships that share most words with the query, then those nearest to each of its vectors.
+
+        Raises EmbedderMismatch if the memory does not hold vectors of the query's space.
+        """
+        found: list[Edge] = []
+        if query.words:
+            with self.db.reading() as db:
+                found = relationships.by_words(Reader(db, scope, self.db.path), query)
+        held = self.vector_space() if query.vectors else None
+        if held is not None and held != NO_VECTORS:
+            for vector in query.vectors:
+                found += relationships.by_vector(
+                    self.db, scope, self.relation_index, vector, query, query.space or held
+                )
+        return found
+
+    def walk(self, scope: Scope, /, query: WalkQuery, limit: int, where: Where) -> Walk:
+        """Returns the best nodes with text that share a label with a seed and match no word of the query."""
+        with self.db.reading() as db:
+            return walk_labels(Reader(db, scope, self.db.path), self.label_index, self.text_index, query, limit, where)
+
+    # --- graph
+
+    neighbours = reading(Reader.neighbours)
+    expand = reading(expand)
+    steps = reading(edge_reads.steps)
+    edge_tags = reading(Reader.edge_tags)
+
+    # --- write
+
+    def write(self, scope: Scope, /, batch: Batch) -> Written:
+        """Writes a batch in one transaction; the text index follows at the next search, or at once during `bulk`."""
+        self.count_accesses()
         with self.db.writing() as db:
             written = succession.write_batch(db, scope, batch)
         if getattr(self._bulk, "writes", None) is not None:
-            # One transaction is indexed by the search that wants it; from the second on there is something to gain.
+            # The next search indexes a single transaction; from the second on, indexing now saves time.
             self._bulk.writes += 1
             if self._bulk.writes > 1:
                 self.text_index.follow()
@@ -112,7 +256,7 @@ class LocalStore(FactStore):
 
     @contextlib.contextmanager
     def bulk(self) -> Iterator[None]:
-        """Of many writes in this thread the text index is brought along, instead of by the next search."""
+        """Lets the text index follow the writes of this thread as they happen, instead of at the next search."""
         if getattr(self._bulk, "writes", None) is not None:
             yield
             return
@@ -127,6 +271,7 @@ class LocalStore(FactStore):
     def forget(
         self,
         scope: Scope,
+        /,
         ids: Sequence[str],
         now: int,
         purge: bool = False,
@@ -134,22 +279,22 @@ class LocalStore(FactStore):
         along: Mapping[Scope, Batch] = NOTHING_ALONG,
         unsaid: Collection[str] = (),
     ) -> list[str]:
-        """Remove the user's own nodes for good; their ids come back. Ids of others are left alone.
+        """Removes the user's own nodes for good and returns their ids. Ids of others are left alone.
 
-        What those among them that are `unsaid` say is not forgotten: others may say it. What `along` changes in the
-        places of the user, because they go, is part of the same transaction. A large text index keeps their words,
-        where no search finds them, until it is rewritten; `purge` does that now.
+        The texts of `unsaid` nodes are not forgotten: other nodes may say the same. The batches of `along` are written
+        in the same transaction. A large text index keeps the forgotten words, where no search finds them, until it is
+        rewritten; `purge` rewrites it now.
         """
-        self._count_accesses()
+        self.count_accesses()
         with self.db.writing() as db:
             w = writer.Write(db, scope)
             forgotten = writer.forget(w, ids, now, self.db.path, unsaid)
             w.log()
-            # Behind the tombstones, which keep out what would take the place of the forgotten under its name.
+            # After the tombstones: they keep out what would replace a forgotten node under its name.
             for place, batch in along.items():
                 succession.write_batch(db, place, batch)
             if forgotten:
-                # Should this process die before it is done, the next one knows what is left to do.
+                # If this process dies before it has erased everything, the next one finishes the work.
                 db.execute("INSERT OR REPLACE INTO meta VALUES (?, 1), (?, ?)", (UNERASED, FORGOTTEN, head(db)))
         if forgotten:
             self.db.erase_log()
@@ -164,21 +309,22 @@ class LocalStore(FactStore):
             self._sweep()
         return forgotten
 
-    def has_traces(self) -> bool:
-        """Whether words of something forgotten are still in the text index, where no search finds them."""
-        return self.text_index.has_traces()
+    def touch(self, scope: Scope, /, ids: Sequence[str], now: int, facts: Sequence[str] = ()) -> None:
+        """Counts one access of each node and one use of each fact, a teammate's too.
 
-    def touch(self, scope: Scope, ids: Sequence[str], now: int) -> None:
-        """Count one access of each node. A teammate's counts too: what a team shares is kept alive by its use.
-
-        Accesses are kept and counted together: after a second, or when there are many, or before anything is written
-        or a node is asked for. While another process is writing they are kept longer: a reader does not wait for it.
+        Accesses of nodes wait and are counted together: after a second, when there are many, or before anything is
+        written or a node is read. A reader never waits for a writer: nodes then wait longer, and facts are not counted.
         """
-        self._accesses.append((scope, tuple(ids), now))
-        if len(self._accesses) >= MANY_ACCESSES or not 0 <= now - self._accesses[0][2] < ACCESS_MS:
-            self._count_accesses()
+        if ids:
+            self._accesses.append((scope, tuple(ids), now))
+            if len(self._accesses) >= MANY_ACCESSES or not 0 <= now - self._accesses[0][2] < ACCESS_MS:
+                self.count_accesses()
+        if facts:
+            with contextlib.suppress(Busy), self.db.jotting() as db:
+                touch_facts(db, ids_of(db, scope).keys(facts, "facts").values(), now)
 
-    def _count_accesses(self) -> None:
+    def count_accesses(self) -> None:
+        """Counts the accesses that wait, unless another process is writing."""
         if not self._accesses:
             return
         woken: list[tuple[list[int], int]] = []
@@ -188,238 +334,26 @@ class LocalStore(FactStore):
                 asleep = usage.touch(db, list(ids_of(db, scope).keys(ids).values()), now)
                 if asleep:
                     woken.append((asleep, now))
-            # Others may have appended meanwhile; what was counted stands at the front.
+            # Other threads may have appended meanwhile; the counted ones are at the front.
             for _ in counted:
                 self._accesses.popleft()
         if woken:
-            # The indexes have to hear of it, so this cannot be jotted down.
+            # The indexes must follow, so this needs a lasting write.
             with self.db.writing() as db:
                 for keys, now in woken:
                     usage.touch(db, keys, now, wake=True)
                 log_changes(db, [key for keys, _ in woken for key in keys])
                 another_version(db)
 
-    # --- reading
-
-    def uses(self, scope: Scope) -> Hashable:
-        self._count_accesses()
-        return super().uses(scope)
-
-    def get(self, scope: Scope, ids: Sequence[str]) -> dict[str, Node]:
-        self._count_accesses()
-        with self.db.reading() as db:
-            return Reader(db, scope, self.db.path).nodes(ids)
-
-    def edges(self, scope: Scope, ids: Sequence[str]) -> dict[str, Edge]:
-        with self.db.reading() as db:
-            return Reader(db, scope, self.db.path).edges(ids)
-
-    def facts(self, scope: Scope, subjects: Sequence[str]) -> dict[str, list[Fact]]:
-        with self.db.reading() as db:
-            return facts.by_subject(Reader(db, scope, self.db.path), subjects)
-
-    def ids(self, scope: Scope, prefix: str, limit: int) -> list[str]:
-        """Ids of visible nodes that begin so, in order."""
-        with self.db.reading() as db:
-            return Reader(db, scope, self.db.path).beginning(prefix, limit)
-
-    def named(self, scope: Scope, norms: Sequence[str]) -> dict[str, list[str]]:
-        with self.db.reading() as db:
-            return Reader(db, scope, self.db.path).named(norms)
-
-    def headed(self, scope: Scope, norms: Sequence[str], each: int) -> dict[str, list[str]]:
-        """Ids of the first nodes whose name goes on behind this one with a bracket or a comma."""
-        with self.db.reading() as db:
-            return Reader(db, scope, self.db.path).headed(norms, each)
-
-    def history(self, scope: Scope, id_: str) -> list[Version]:
-        with self.db.reading() as db:
-            return Reader(db, scope, self.db.path).history(id_)
-
-    def text(
-        self,
-        scope: Scope,
-        query: TextQuery,
-        limit: int,
-        where: Where,
-        favour: tuple[float, float] = (1.0, 1.0),
-        nodes: bool = False,
-    ) -> list[SearchHit]:
-        """The best by BM25, multiplied by the first of `favour` on internal memories and by the second on others."""
-        with self.db.looking() as db:
-            reader = Reader(db, scope, self.db.path)
-            return results.search(reader, self.text_index, query, limit, where, favour, nodes)
-
-    def vector(
-        self,
-        scope: Scope,
-        vector: bytes,
-        limit: int,
-        where: Where,
-        space: VectorSpace | None = None,
-        named: bool = False,
-    ) -> list[SearchHit]:
-        """The nearest by cosine, or of those that have a name. Raises EmbedderMismatch when the memory does not hold
-        vectors of this space.
-        """
-        index = self.name_index if named else self.vector_index
-        query = np.frombuffer(vector, dtype="<f2").astype(np.float32)
-        held = self.vector_space()
-        if held is None or held == NO_VECTORS:
-            return []
-        # Labels are looked up among all nodes, with a name or not.
-        labels = None if named else self.text_index
-        return vector_search.search(self.db, scope, index, labels, query, limit, where, space or held)
-
-    def walk(self, scope: Scope, query: WalkQuery, limit: int, where: Where) -> Walk:
-        """The best nodes that share a label with a seed, say something, and match no word of the query."""
-        with self.db.reading() as db:
-            return walk_labels(Reader(db, scope, self.db.path), self.label_index, self.text_index, query, limit, where)
-
-    def neighbours(self, scope: Scope, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]:
-        with self.db.reading() as db:
-            return Reader(db, scope, self.db.path).neighbours(ids, limit)
-
-    def expand(self, scope: Scope, level: Level) -> Expanded:
-        """Where the energy of each spark can go, the most of it first; see `store.energy`."""
-        with self.db.reading() as db:
-            return expand(Reader(db, scope, self.db.path), level)
-
-    def steps(self, scope: Scope, query: StepQuery) -> dict[str, list[Step]]:
-        """The strongest edges of nodes that pass the filters; see `store.steps`."""
-        with self.db.reading() as db:
-            return steps.steps(Reader(db, scope, self.db.path), query)
-
-    def notes(
-        self, scope: Scope, targets: Sequence[str], on: Literal["node", "edge"], now: int, each: int
-    ) -> dict[str, list[Note]]:
-        """The newest notes on nodes or edges whose time is not over, at most `each` per target."""
-        with self.db.reading() as db:
-            return steps.notes(Reader(db, scope, self.db.path), targets, on, now, each)
-
-    def mentions(self, scope: Scope, ids: Sequence[str], by: Side, each: int) -> dict[str, list[Mention]]:
-        """The newest mentions that sources make, or that nodes get, at most `each` per id."""
-        with self.db.reading() as db:
-            return steps.mentions(Reader(db, scope, self.db.path), ids, by, each)
-
-    def related(self, scope: Scope, query: RelationQuery) -> list[Edge]:
-        """The relationships that have most of the words; see `store.relations`."""
-        with self.db.reading() as db:
-            return relationships.related(Reader(db, scope, self.db.path), query)
-
-    def akin(self, scope: Scope, query: MeaningQuery) -> list[Edge]:
-        """The relationships nearest to a vector. Raises EmbedderMismatch when the memory holds none of this space."""
-        held = self.vector_space()
-        if held is None or held == NO_VECTORS:
-            return []
-        return relationships.akin(self.db, scope, self.relation_index, query, query.space or held)
-
-    def core(self, scope: Scope, kinds: Sequence[str], limit: int) -> list[Node]:
-        """The nodes of these kinds that are used most, by salience."""
-        with self.db.reading() as db:
-            return usage.core(Reader(db, scope, self.db.path), kinds, limit)
-
-    def page(self, scope: Scope, query: Page) -> list[Listed]:
-        """The next nodes of a list, the newest first."""
-        with self.db.reading() as db:
-            return listing.page(Reader(db, scope, self.db.path), query)
-
-    def labels(self, scope: Scope, what: Literal["tag", "bucket"], prefix: str, limit: int) -> list[Labelled]:
-        """Tags or buckets that begin so, those that most nodes have first."""
-        with self.db.reading() as db:
-            return listing.labels(Reader(db, scope, self.db.path), what, prefix, limit)
-
-    def edge_tags(self, scope: Scope, names: Sequence[str] | None = None) -> list[str]:
-        """The tags, of these names or of all, that an edge in sight carries, by name."""
-        with self.db.reading() as db:
-            return Reader(db, scope, self.db.path).edge_tags(names)
-
-    def scan(self, scope: Scope) -> Iterator[tuple[str | None, Record]]:
-        """One consistent view from the first record to the last, however long that takes."""
-        self._count_accesses()
-        with self.db.apart() as db:
-            yield from Reader(db, scope, self.db.path).scan()
-
-    @contextlib.contextmanager
-    def snapshot(self, scope: Scope) -> Iterator[Snapshot]:
-        """One consistent view from its opening to its end, however long that takes."""
-        self._count_accesses()
-        with self.db.apart() as db:
-            yield Snapshot(db, scope, self.db.path)
-
-    @contextlib.contextmanager
-    def moment(self) -> Iterator[Moment]:
-        """Everyone's memories as they are now, however long the block takes."""
-        self._count_accesses()
-        with self.db.apart() as db:
-            yield Moment(db, self.db.path)
-
-    def stats(self, scope: Scope) -> Stats:
-        with self.db.reading() as db:
-            return Reader(db, scope, self.db.path).stats()
-
-    # --- what ingest asks
-
-    def roots(self, scope: Scope) -> dict[str, str]:
-        with self.db.reading() as db:
-            return Home(db, scope, self.db.path).roots()
-
-    def source_files(self, scope: Scope, under: str) -> dict[str, SourceFile]:
-        with self.db.reading() as db:
-            return Home(db, scope, self.db.path).source_files(under)
-
-    def atoms_of(self, scope: Scope, sources: Sequence[str]) -> dict[str, list[Node]]:
-        self._count_accesses()
-        with self.db.reading() as db:
-            return Home(db, scope, self.db.path).atoms_of(sources)
-
-    def of_source(self, scope: Scope, source: str) -> list[str]:
-        """Ids of all nodes of the user that came from a file, whichever team it was ingested for."""
-        with self.db.reading() as db:
-            return Reader(db, scope, self.db.path).of_source(source)
-
-    def homes(self, scope: Scope, ids: Sequence[str]) -> dict[Scope, list[Node]]:
-        """Of these nodes the user's own, by the place they are in, as the scope that writes there has them."""
-        self._count_accesses()
-        with self.db.reading() as db:
-            return Reader(db, scope, self.db.path).homes(ids)
-
-    def links_of(self, scope: Scope, ids: Sequence[str]) -> dict[str, list[Link]]:
-        with self.db.reading() as db:
-            return Reader(db, scope, self.db.path).links_of(ids)
-
-    def links_to(self, scope: Scope, norms: Sequence[str]) -> dict[str, list[Link]]:
-        with self.db.reading() as db:
-            return Home(db, scope, self.db.path).links_to(norms)
-
-    def edges_via(self, scope: Scope, norms: Sequence[str]) -> dict[str, list[Edge]]:
-        with self.db.reading() as db:
-            return Home(db, scope, self.db.path).edges_via(norms)
-
-    def simhash_bands(self, scope: Scope, wanted: Collection[Band], limit: int) -> dict[Band, list[tuple[str, int]]]:
-        with self.db.reading() as db:
-            return Home(db, scope, self.db.path).simhash_bands(wanted, limit)
-
-    def is_forgotten(self, scope: Scope, nodes: Sequence[Node]) -> set[str]:
-        with self.db.reading() as db:
-            return tombstones.kept_out(db, Ids(db, scope), nodes)
-
-    def left_of(self, scope: Scope, nodes: Sequence[Node]) -> dict[str, str]:
-        """What of the texts of these nodes may come in, by id, where some of it was forgotten; empty for nothing."""
-        with self.db.reading() as db:
-            return {id_: one.left for id_, one in tombstones.met(db, Ids(db, scope), nodes).items()}
-
-    def copies(self, scope: Scope, nodes: Sequence[Node]) -> list[Node]:
-        """The user's own other nodes that say the same as one of these, whatever the case, spacing and markup."""
-        with self.db.reading() as db:
-            return Reader(db, scope, self.db.path).copies(nodes)
-
-    # --- what dreaming asks
+    # --- dream
 
     @contextlib.contextmanager
     def single_dream(self) -> Iterator[bool]:
-        """Whether this is the only dream in the memory; the system lets go of the lock of one that was killed."""
-        # A lock of its own each time: threads of one process must not pass for one.
+        """Yields True if no other dream runs in this memory, and keeps others out during the block.
+
+        The operating system releases the lock of a process that was killed.
+        """
+        # A new lock each time: two threads of one process must not share one.
         lock = FileLock(self.directory / DREAM_LOCK, timeout=0, is_singleton=False)
         try:
             lock.acquire()
@@ -435,116 +369,88 @@ class LocalStore(FactStore):
         finally:
             lock.release()
 
-    @property
-    def _at_need(self) -> dict[str, VectorIndex]:
-        """The indexes that are made by the first search that wants them, by name."""
-        return {"index of names": self.name_index, "index of relationships": self.relation_index}
-
-    def _vector_indexes(self) -> list[VectorIndex]:
-        return [self.vector_index, *(index for index in self._at_need.values() if index.exists())]
-
-    def _sweep(self) -> bool:
-        """Whether no copy of a dry run that was killed is left; the copy of one that is at work is not touched."""
-        if dry_run.left(self.directory):
-            with contextlib.suppress(MemoryError_), self.single_dream() as alone:
-                return not (alone and dry_run.left(self.directory))
-        return True
-
     @contextlib.contextmanager
     def rehearsal(self) -> Iterator[LocalStore]:
-        """A copy of the truth to try something on; it is gone afterwards."""
+        """Opens a copy of the memory for a dry run; it is deleted afterwards."""
         with dry_run.copied(self.db, self.directory) as place, contextlib.closing(LocalStore(place)) as copy:
             yield copy
 
-    def places(self, scope: Scope | None) -> list[Scope]:
-        """The places this user keeps memories in, private and by team, or those of everyone (None)."""
+    def partitions(self, scope: Scope | None) -> list[Scope]:
+        """Returns the partitions of this user, private and by team, or those of everyone (None)."""
         with self.db.reading() as db:
-            return list(reads.places(db, scope))
+            return partitions(db, scope)
 
     def dreaming(self, scope: Scope, name: str) -> reads.LocalDreaming:
-        """One pass at work in the place this scope writes to."""
-        self._count_accesses()
+        """Returns one dream pass at work in the partition this scope writes to."""
+        self.count_accesses()
         return reads.LocalDreaming(self.db, self.text_index, scope, name)
 
     def dreamt(self, scope: Scope, listens: Mapping[str, Sequence[str]]) -> None:
-        """Have the passes that are through count what dreams changed as seen; `listens` are the exceptions."""
+        """Lets finished passes count the changes made by dreams as seen, except those that `listens` names."""
         with self.db.writing() as db:
             reads.rest(db, scope, listens)
 
-    # --- vectors and upkeep
+    # --- upkeep
 
     def vector_space(self) -> VectorSpace | None:
-        """The model whose vectors searches use."""
+        """Returns the model whose vectors searches use."""
         with self.db.reading() as db:
             return spaces.space_of(db)
 
     def next_space(self) -> VectorSpace | None:
-        """The model that a change-over, running or interrupted, makes vectors of."""
+        """Returns the model that an unfinished change-over makes vectors of."""
         with self.db.reading() as db:
             return spaces.space_of(db, spaces.NEXT)
 
-    def start_vector_space(self, space: VectorSpace) -> VectorSpace:
-        """The model whose vectors the memory holds: this one from now on, if it had none."""
-        with self.db.writing() as db:
-            return spaces.start(db, space)
+    def start_vector_space(self, space: VectorSpace, change_over: bool = False) -> VectorSpace:
+        """Lets a memory without vectors hold those of this model, and returns the model it holds.
 
-    def begin_change_over(self, space: VectorSpace) -> None:
-        """Take vectors of this model beside the present ones, which searches use until `finish_change_over`.
-
-        One to the same model goes on where it stopped, one to another is given up. Changing over to the present model
-        only gives up.
+        With `change_over`, one that holds another model's begins to take these beside them; searches use the old ones
+        until `finish_change_over`. An unfinished change-over to the same model continues, one to another is dropped;
+        a change-over to the present model only drops.
         """
         with self.db.writing() as db:
-            spaces.begin(db, space)
+            return spaces.begin(db, space) if change_over else spaces.start(db, space)
 
     def finish_change_over(self, space: VectorSpace) -> bool:
-        """Let searches use this model's vectors and drop the others; False, and nothing done, while some are missing.
+        """Lets searches use this model's vectors and drops the others; False, and nothing done, while some are missing.
 
-        Raises EmbedderMismatch when the change-over was given up meanwhile.
+        Raises EmbedderMismatch if the change-over was dropped meanwhile.
         """
         with self.db.writing() as db:
             return spaces.finish(db, space)
 
     def without_vector(self, space: VectorSpace, limit: int, after: Unembedded | None = None) -> list[Unembedded]:
-        """What says something and has no vector of this model, whoever owns it, from behind `after` on."""
+        """Returns the next records, of everyone, that need a vector of this model and have none."""
         with self.db.reading() as db:
             return spaces.missing(db, self.db.path, space, after, limit)
 
     def put_vectors(self, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) -> int:
-        """Store vectors; how many. One of what is gone or says something else by now is left out."""
+        """Stores vectors and returns how many; those of records that changed since they were read are left out."""
         with self.db.writing() as db:
             return spaces.put(db, space, made)
 
-    def vectors(
-        self, scope: Scope, ids: Sequence[str], space: VectorSpace | None = None, of: Meaning = "node"
-    ) -> dict[str, bytes]:
-        """Vectors by id; none when the memory does not hold those of this space (None: whichever it holds)."""
-        with self.db.reading() as db:
-            if space not in (None, spaces.space_of(db)):
-                return {}
-            keys = Reader(db, scope, self.db.path).ids.keys(ids, f"{of}s")
-            return spaces.of_keys(db, {key: id_ for id_, key in keys.items()})
-
     def kept(self, prefix: str) -> dict[str, str]:
-        """What `keep` was told under names that begin so, by name."""
-        begin = KEPT + prefix
+        """Returns the settings whose names begin with a prefix."""
         with self.db.reading() as db:
-            found = db.execute("SELECT name, value FROM meta WHERE substr(name, 1, ?) = ?", (len(begin), begin))
-            return {name.removeprefix(KEPT): value for name, value in found}
+            return settings.settings(db, prefix)
 
     def keep(self, name: str, value: str | None) -> None:
-        """Remember a setting of the whole memory under a name, in place of what was there; None forgets it."""
+        """Stores a setting of the whole memory; None deletes it."""
         with self.db.writing() as db:
-            if value is None:
-                db.execute("DELETE FROM meta WHERE name = ?", (KEPT + name,))
-            else:
-                db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (KEPT + name, value))
+            settings.put(db, name, value)
+
+    def has_traces(self) -> bool:
+        """True if words of something forgotten are still in the text index, where no search finds them."""
+        return self.text_index.has_traces()
 
     def backup(self, path: Path) -> None:
-        self._count_accesses()
+        """Writes everyone's memories to a tar file."""
+        self.count_accesses()
         backup.save(self.db, path)
 
     def doctor(self, repair: bool, progress: Progress | None) -> list[Finding]:
+        """Examines the database and the indexes, repairs what it can if asked to, and returns what it found."""
         indexes: dict[str, TextIndex | VectorIndex | LabelIndex] = {
             "text index": self.text_index, "vector index": self.vector_index, "label index": self.label_index,
             **{name: one for name, one in self._at_need.items() if one.exists()},
@@ -556,7 +462,7 @@ class LocalStore(FactStore):
         return found
 
     def refresh(self, progress: Progress | None) -> None:
-        """Bring the indexes up to date now, without a trace of the forgotten; shorten the log they no longer need."""
+        """Updates the indexes now, without a trace of the forgotten, and shortens the change log."""
         self.text_index.purge(progress)
         applied = [self.text_index.view(progress).state.seq]
         applied += [rows.state.seq for index in self._vector_indexes() if (rows := index.view(progress)) is not None]
@@ -567,7 +473,22 @@ class LocalStore(FactStore):
             applied.append(self.label_index.catch_up(progress, erase=long))
         if long:
             with self.db.writing() as db:
-                # A pass of dreaming that is not too far behind need not look at everything again.
+                # The log keeps what a dream pass still needs that is not too far behind.
                 recent = db.execute("SELECT done FROM dreams WHERE done > ?", (head(db) - MOST_CHANGES,))
                 applied += [done for (done,) in recent]
                 db.execute("DELETE FROM changes WHERE seq <= ?", (min(applied),))
+
+    @property
+    def _at_need(self) -> dict[str, VectorIndex]:
+        """The indexes that the first search that needs them builds, by name."""
+        return {"index of names": self.name_index, "index of relationships": self.relation_index}
+
+    def _vector_indexes(self) -> list[VectorIndex]:
+        return [self.vector_index, *(index for index in self._at_need.values() if index.exists())]
+
+    def _sweep(self) -> bool:
+        """Deletes copies left by dry runs that were killed, not by one at work; True if none is left."""
+        if dry_run.left(self.directory):
+            with contextlib.suppress(MemoryError_), self.single_dream() as alone:
+                return not (alone and dry_run.left(self.directory))
+        return True

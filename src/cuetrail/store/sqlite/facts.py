@@ -19,8 +19,8 @@ from cuetrail.store.shared.fact_validity import (
     is_single,
     remembered,
 )
-from cuetrail.store.sqlite import rows
-from cuetrail.store.sqlite.connection import KEPT, another_version, chunks, marks, take_keys
+from cuetrail.store.sqlite import rows, settings
+from cuetrail.store.sqlite.connection import another_version, chunks, marks, take_keys
 
 if TYPE_CHECKING:
     from cuetrail.store.sqlite.write.writer import Write
@@ -107,9 +107,7 @@ def _of_value(w: Write, row: Row) -> list[Row]:
 def _has_one_value(w: Write, part: int, predicate: str) -> bool:
     """Whether a predicate has one value at a time for whom a place is of."""
     owner = w.db.execute("SELECT tenant, owner FROM parts WHERE part = ?", (part,)).fetchone()
-    begin = KEPT + declaration(*owner)
-    found = w.db.execute("SELECT name, value FROM meta WHERE substr(name, 1, ?) = ?", (len(begin), begin))
-    return is_single(predicate, dict(found.fetchall()))
+    return is_single(predicate, settings.settings(w.db, declaration(*owner)))
 
 
 def judge(w: Write, verdicts: Sequence[Verdict]) -> None:

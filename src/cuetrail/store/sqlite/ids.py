@@ -134,3 +134,11 @@ class Ids:
         return {
             key: id_ if meant.get(id_, key) == key else f"{id_}{SIGN}{self._labels[part]}" for key, id_, part in found
         }
+
+
+def partitions(db: sqlite3.Connection, scope: Scope | None) -> list[Scope]:
+    """Returns the partitions of one user, or of everyone (None), as the scopes that write there."""
+    whose, given = ("1", ()) if scope is None else ("tenant = ? AND owner = ?", (scope.tenant, scope.user))
+    query = f"SELECT tenant, owner, team FROM parts WHERE {whose} ORDER BY tenant, owner, team"
+    found = db.execute(query, given)
+    return [Scope(tenant, owner, (team,) if team else (), team or None) for tenant, owner, team in found]

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from cuetrail.model import (
     Edge,
@@ -21,26 +21,24 @@ from cuetrail.model import (
     Note,
     Scope,
     SourceFile,
-    Stats,
     Tombstone,
     Version,
 )
 from cuetrail.model.ids import fingerprint
 from cuetrail.store.ports import Alike, Record
-from cuetrail.store.shared.ids import first_named
+from cuetrail.store.shared.ids import first_named, joined_ids
 from cuetrail.store.shared.tombstones import TELLING, said_by
 from cuetrail.store.sqlite import rows
-from cuetrail.store.sqlite.connection import CHUNK, chunks, damaged, marks, meta
+from cuetrail.store.sqlite.connection import CHUNK, chunks, damaged, marks
 from cuetrail.store.sqlite.ids import ids_of
-from cuetrail.store.sqlite.schema import VERSION
 from cuetrail.text.normalise import storable
 
 # A file and its chats (`file#id`), as a condition on its path.
 SAME = "(path = ?1 OR (path > ?1 || '#' AND path < ?1 || '$'))"
 # How many letters a speaker, a list mark and a full stop may put around the same words.
 AROUND = 80
-# Names that go on behind another are not read beyond this.
-_MOST_HEADED = 5_000
+# At most so many names that continue another one are read.
+_MOST_QUALIFIED = 5_000
 
 
 def checked_node(path: Path, row: tuple[Any, ...]) -> Node:
@@ -89,13 +87,14 @@ class Reader:
             found += self.db.execute(query, some)
         return self.ids.names(found)
 
-    def beginning(self, prefix: str, limit: int) -> list[str]:
-        """Ids that begin so, in order. No character sorts behind the last one of Unicode."""
+    def ids_with_prefix(self, prefix: str, limit: int, of: Literal["node", "fact"] = "node") -> list[str]:
+        """Returns the first `limit` ids of visible nodes or facts that begin with a prefix, in order."""
         if limit <= 0 or not storable(prefix):
             return []
-        query = f"SELECT key, id, part FROM nodes WHERE id >= ? AND id < ? AND {self.among()} ORDER BY id LIMIT ?"
+        # No character sorts after the last one of Unicode.
+        query = f"SELECT key, id, part FROM {of}s WHERE id >= ? AND id < ? AND {self.among()} ORDER BY id LIMIT ?"
         found = self.db.execute(query, (prefix, prefix + "\U0010ffff", limit)).fetchall()
-        return sorted(self.ids.names(found).values())
+        return sorted(self.ids.names(found, f"{of}s").values())
 
     def shown(self, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
         """Keys to ids and times of the visible ones of these nodes."""
@@ -124,14 +123,6 @@ class Reader:
             self.ids.know({node.id: key for key, node in found.items()})
         return found
 
-    def homes(self, ids: Sequence[str]) -> dict[Scope, list[Node]]:
-        """Of these nodes the user's own, by the place they are in, as the scope that writes there has them."""
-        keys = list(self.ids.keys(ids, mine=True).values())
-        found: dict[Scope, list[Node]] = {}
-        for node in nodes_by_key(self.db, self.path, keys).values():
-            found.setdefault(replace(self.scope, share=node.team), []).append(node)
-        return found
-
     def made_edges(self, found: Sequence[tuple[Any, ...]]) -> list[Edge]:
         """Rows of the EDGE query as edges, under the ids they and their ends have in this scope."""
         edges = [rows.to_edge(row) for row in found]
@@ -154,8 +145,12 @@ class Reader:
         by_key = {row[0]: edge for row, edge in zip(found, self.made_edges(found), strict=True)}
         return {id_: by_key[key] for id_, key in keys.items() if key in by_key}
 
-    def named(self, norms: Sequence[str]) -> dict[str, list[str]]:
-        """Ids of the nodes that carry each name or alias, by id."""
+    def named(self, norms: Sequence[str], qualified: int = 0) -> dict[str, list[str]]:
+        """Returns, for each normalised name, the ids of the nodes with that name or alias, in order of id.
+
+        With `qualified`, up to so many ids follow of nodes whose name continues with a bracket or a comma, such as
+        "agni (fire)" for "agni".
+        """
         carriers: list[tuple[str, int, str, int]] = []
         for some in chunks([norm for norm in dict.fromkeys(norms) if storable(norm)]):
             query = (
@@ -167,10 +162,11 @@ class Reader:
         found: dict[str, list[str]] = {}
         for norm, key, _, _ in carriers:
             found.setdefault(norm, []).append(names[key])
-        return {norm: sorted(ids) for norm, ids in sorted(found.items())}
+        exact = {norm: sorted(ids) for norm, ids in sorted(found.items())}
+        return joined_ids(exact, self._names_with_qualifier(norms, qualified)) if qualified else exact
 
-    def headed(self, norms: Sequence[str], each: int) -> dict[str, list[str]]:
-        """Ids of the first nodes whose name goes on behind this one with a bracket or a comma, by name and id."""
+    def _names_with_qualifier(self, norms: Sequence[str], each: int) -> dict[str, list[str]]:
+        """Returns the first ids of nodes whose name continues each name with a bracket or a comma, by name and id."""
         asked = json.dumps([norm for norm in dict.fromkeys(norms) if storable(norm)])
         carriers: list[tuple[str, str, int, str, int]] = []
         # What comes next after " (" and ", " ends the range, so that each name is one step in the index.
@@ -178,7 +174,7 @@ class Reader:
             query = (
                 "SELECT j.value, m.norm, n.key, n.id, n.part FROM json_each(?) j CROSS JOIN names m"
                 f" ON m.norm >= j.value || '{start}' AND m.norm < j.value || '{end}' JOIN nodes n ON n.key = m.key"
-                f" WHERE {self.among('n.part')} LIMIT {_MOST_HEADED}"
+                f" WHERE {self.among('n.part')} LIMIT {_MOST_QUALIFIED}"
             )
             carriers += self.db.execute(query, (asked,))
         names = self.ids.names(row[2:] for row in carriers)
@@ -245,7 +241,7 @@ class Reader:
             for _, other, edge, kind, weight, tags, out, other_key, key, _ in read
         )  # fmt: skip
 
-    def edge_tags(self, names: Sequence[str] | None) -> list[str]:
+    def edge_tags(self, names: Sequence[str] | None = None) -> list[str]:
         """The tags, of these names or of all, that an edge in sight carries, by name."""
         seen = "" if self.all else f" JOIN edges e ON e.key = t.edge AND {self.among('e.part')}"
         carried = f"EXISTS (SELECT 1 FROM adjacency_tags t{seen} WHERE t.label = l.label)"
@@ -283,37 +279,6 @@ class Reader:
                 called = {"target": self.ids.names([(row[7], row[1], row[8])], "edges")[row[7]]}
             yield replace(record, **called) if called else record
 
-    def stats(self) -> Stats:
-        """Counts of what the scope can see."""
-
-        def count(table: str) -> int:
-            return int(self.db.execute(f"SELECT count(*) FROM {table} WHERE {self.among()}").fetchone()[0])
-
-        def groups(query: str) -> dict[str, int]:
-            return dict(self.db.execute(query).fetchall())
-
-        seen = self.among("n.part")
-        space = meta(self.db, "vector_space")
-        labels = "FROM labels l JOIN node_labels x ON x.label = l.label JOIN nodes n ON n.key = x.key"
-        vectors = f"SELECT count(*) FROM vectors v JOIN nodes n ON n.key = v.key WHERE {seen}"
-        tags = f"SELECT count(DISTINCT l.label) {labels} WHERE l.what = 't' AND {seen}"
-        return Stats(
-            nodes=count("nodes"),
-            edges=count("edges"),
-            facts=count("facts"),
-            notes=count("notes"),
-            mentions=count("mentions"),
-            vectors=self.db.execute(vectors).fetchone()[0],
-            tombstones=count("tombstones"),
-            kinds=groups(f"SELECT kind, count(*) FROM nodes WHERE {self.among()} GROUP BY kind ORDER BY kind"),
-            tags=self.db.execute(tags).fetchone()[0],
-            buckets=groups(
-                f"SELECT l.name, count(*) {labels} WHERE l.what = 'b' AND {seen} GROUP BY l.name ORDER BY l.name"
-            ),
-            embedder=json.loads(space)["model"] if space else None,
-            schema=VERSION,
-        )
-
     def history(self, id_: str) -> list[Version]:
         """Earlier versions of a node the user owns, the oldest first."""
         if not storable(id_):
@@ -340,21 +305,6 @@ class Reader:
                 same.append(key)
         others = sorted(set(self.names(same).values()) - {node.id for node in nodes})
         return list(self.nodes(others).values())
-
-    def of_source(self, source: str) -> list[str]:
-        """Ids of the user's own nodes that came from a file, in whichever place."""
-        query = f"SELECT n.key FROM nodes n JOIN sources s ON s.source = n.source WHERE {self.own('n.part')} AND {SAME}"
-        return sorted(self.names(row[0] for row in self.db.execute(query, (source,))).values())
-
-    def links_of(self, ids: Sequence[str]) -> dict[str, list[Link]]:
-        """Links of the given atoms."""
-        found: dict[str, list[Link]] = {}
-        names = {key: id_ for id_, key in self.keys(ids).items()}
-        for some in chunks(list(names)):
-            query = f"{rows.LINK} WHERE l.src IN ({marks(len(some))}) ORDER BY l.norm, l.kind"
-            for _, norm, display, kind, src in self.db.execute(query, some):
-                found.setdefault(names[src], []).append(Link(names[src], norm, display, kind))
-        return found
 
 
 _Make = Callable[[tuple[Any, ...]], Record]

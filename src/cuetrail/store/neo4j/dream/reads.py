@@ -31,7 +31,7 @@ from cuetrail.store.neo4j.filters import BY_KIND, HAS_KEY
 from cuetrail.store.neo4j.ids import place_uid, uid
 from cuetrail.store.neo4j.index.text import text_search
 from cuetrail.store.neo4j.read import facts
-from cuetrail.store.neo4j.read.partition import NOWHERE
+from cuetrail.store.neo4j.reader import NOWHERE
 from cuetrail.store.neo4j.write import usage
 from cuetrail.store.neo4j.write.transaction import Runs, head, joined
 from cuetrail.text.analyser import is_findable
@@ -324,15 +324,6 @@ def rest(tx: Tx, scope: Scope, listens: Mapping[str, Sequence[str]]) -> None:
         since = now._replace(done=mark.done, done_mark=mark.done_mark)
         if mark.done == mark.upto < last and logged(tx, since, listens.get(name, ())) == []:
             dreamwrite.put_mark(tx, part, name, now)
-
-
-def places(tx: Tx, scope: Scope | None) -> list[Scope]:
-    """The places of one user, or of everyone, as the scopes that write there."""
-    whose = "" if scope is None else "AND p.tenant = $tenant AND p.owner = $owner"
-    query = f"MATCH (p:CuePlace) WHERE p.part IS NOT NULL {whose} RETURN p.tenant, p.owner, p.team"
-    given = {} if scope is None else {"tenant": scope.tenant, "owner": scope.user}
-    found = sorted(rows(tx, query, **given))
-    return [Scope(tenant, owner, (team,) if team else (), team or None) for tenant, owner, team in found]
 
 
 def mark_of(tx: Tx, part: int, name: str, version: str) -> Mark:

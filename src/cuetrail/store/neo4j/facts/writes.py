@@ -12,7 +12,7 @@ from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.facts.ranks import LONGEST_TOPIC, ranked
 from cuetrail.store.neo4j.ids import uid
 from cuetrail.store.neo4j.reader import ENDS, Reader
-from cuetrail.store.neo4j.upkeep import kept
+from cuetrail.store.neo4j.settings import settings
 from cuetrail.store.shared import fact_conflicts
 from cuetrail.store.shared.fact_validity import (
     MADE_FOR_A_FACT,
@@ -134,7 +134,7 @@ def _by_topic(w: Write, topics: Sequence[Topic]) -> dict[Topic, list[tuple[Handl
 def _has_one_value(w: Write, part: int, predicate: str) -> bool:
     """Whether a predicate has one value at a time for whom a place is of."""
     (owner,) = rows(w.tx, "MATCH (p:CuePlace {part: $part}) RETURN p.tenant, p.owner", part=part)
-    return is_single(predicate, kept(w.tx, declaration(*owner)))
+    return is_single(predicate, settings(w.tx, declaration(*owner)))
 
 
 def judge(w: Write, verdicts: Sequence[Verdict]) -> None:

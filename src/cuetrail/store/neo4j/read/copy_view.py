@@ -10,12 +10,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from cuetrail.model import Scope
-from cuetrail.store.neo4j import upkeep
+from cuetrail.store.neo4j import settings
 from cuetrail.store.neo4j.connection import Connection, chunks
-from cuetrail.store.neo4j.dream import reads
+from cuetrail.store.neo4j.ids import partitions
 from cuetrail.store.neo4j.index.vector import spaces
-from cuetrail.store.neo4j.read.partition import Home
+from cuetrail.store.neo4j.read.partition import roots
 from cuetrail.store.neo4j.read.snapshot import Spool, at_one_moment, records_of
+from cuetrail.store.neo4j.reader import Reader
 from cuetrail.store.ports import NO_VECTORS, Meaning, Record, VectorSpace
 from cuetrail.store.shared.copy import users_of
 
@@ -37,10 +38,10 @@ class Moment:
     def read(self, tx: Tx) -> None:
         """Take everything over."""
         self._spool.empty()
-        self._space, self._kept = spaces.held(tx), upkeep.kept(tx, "")
-        homes = {place: Home(tx, place) for place in reads.places(tx, None)}
-        self._roots = {place: home.roots() for place, home in homes.items()}
-        self._vectors = {place: dict(self._read_vectors(tx, home.part)) for place, home in homes.items()}
+        self._space, self._kept = spaces.held(tx), settings.settings(tx)
+        homes = {place: Reader(tx, place) for place in partitions(tx, None)}
+        self._roots = {place: roots(home) for place, home in homes.items()}
+        self._vectors = {place: dict(self._read_vectors(tx, home.home)) for place, home in homes.items()}
         self._records = {
             user: [self._spool.put(record) for record in records_of(tx, user)] for user in users_of(list(homes))
         }
@@ -56,7 +57,7 @@ class Moment:
     def close(self) -> None:
         self._spool.close()
 
-    def places(self) -> list[Scope]:
+    def partitions(self) -> list[Scope]:
         return list(self._roots)
 
     def space(self) -> VectorSpace | None:

@@ -5,17 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cuetrail.model import Direction, Fact
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
-from cuetrail.store.neo4j.ids import Found, uid
+from cuetrail.store.neo4j.ids import Found
 from cuetrail.store.neo4j.reader import AMONG, ENDS, Reader
+from cuetrail.store.ports import FactKey, by_ref
 from cuetrail.store.shared.fact_validity import ACTIVE
-from cuetrail.text.normalise import storable
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
@@ -106,31 +106,30 @@ def beliefs(reader: Reader, ids: Sequence[str], at: int, limit: int, direction: 
     return {id_: order[key] for id_, key in keys.items() if key in order}
 
 
-def by_id(reader: Reader, ids: Sequence[str]) -> dict[str, Fact]:
-    """Facts by id, in the order asked, whatever became of them."""
+def by_id(reader: Reader, ids: Sequence[str]) -> dict[str, list[Fact]]:
+    """Returns the fact of each id, whatever its status."""
     meant = reader.ids.seek(ids, "fact")
     uids = [one.handle for one in meant.values()]
     found = [row for some in chunks(uids) for row in rows(reader.tx, _BY_UID, uids=some, parts=reader.parts)]
     by_uid = {row[0]["uid"]: fact for row, fact in zip(found, to_facts(reader, found), strict=True)}
-    return {id_: by_uid[one.handle] for id_, one in meant.items() if one.handle in by_uid}
+    return {id_: [by_uid[one.handle]] for id_, one in meant.items() if one.handle in by_uid}
 
 
-def beginning(reader: Reader, prefix: str, limit: int) -> list[str]:
-    """Ids of facts that begin so, in order."""
-    if limit <= 0 or not storable(prefix):
-        return []
-    found: list[Found] = []
-    for part in reader.parts:
-        query = "MATCH (f:CueFact) WHERE f.uid STARTS WITH $start RETURN f.uid, f.id, f.part ORDER BY f.uid LIMIT $most"
-        found += (Found(*row) for row in rows(reader.tx, query, start=uid(part, prefix), most=min(limit, 2**31)))
-    return sorted(reader.ids.names(found, "fact").values())[:limit]
-
-
-def from_refs(reader: Reader, refs: Sequence[str]) -> list[Fact]:
-    """The user's own facts that were read out of these nodes and were not taken back, by id."""
+def by_source_ref(reader: Reader, refs: Sequence[str]) -> dict[str, list[Fact]]:
+    """Returns the user's own facts that were extracted from each node and are not retracted, by id."""
     given = {"mine": reader.ids.mine, "parts": reader.parts}
     found = [row for some in chunks(refs) for row in rows(reader.tx, _FROM, refs=list(some), **given)]
-    return sorted(to_facts(reader, found), key=lambda fact: fact.id)
+    return by_ref(to_facts(reader, found))
+
+
+_BY: Mapping[FactKey, Callable[[Reader, Sequence[str]], dict[str, list[Fact]]]] = {
+    "subject": by_subject, "id": by_id, "source_ref": by_source_ref,
+}  # fmt: skip
+
+
+def facts(reader: Reader, keys: Sequence[str], by: FactKey = "subject") -> dict[str, list[Fact]]:
+    """Returns the facts of each subject, of each fact id, or that were extracted from each node."""
+    return _BY[by](reader, keys)
 
 
 def most_used(reader: Reader, limit: int) -> list[str]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from cuetrail.model import Stats
 from cuetrail.store.listing import Labelled, Listed, Page, Spot
 from cuetrail.store.neo4j.connection import rows
 from cuetrail.store.neo4j.filters import condition_of_search
+from cuetrail.store.neo4j.index.vector import spaces
 from cuetrail.store.neo4j.reader import Reader
+from cuetrail.store.neo4j.schema import VERSION
 from cuetrail.text.normalise import storable
 
 _LABELS = {
@@ -55,3 +58,30 @@ def labels(reader: Reader, what: Literal["tag", "bucket"], prefix: str, limit: i
     )
     found = rows(reader.tx, cypher, parts=reader.parts, prefix=prefix, limit=max(limit, 0))
     return [Labelled(*row) for row in found]
+
+
+def stats(reader: Reader) -> Stats:
+    """Counts what the scope can see."""
+    held = spaces.held(reader.tx)
+
+    def count(pattern: str, what: str = "count(*)") -> int:
+        return int(rows(reader.tx, f"MATCH {pattern} RETURN {what}", parts=reader.parts)[0][0])
+
+    def groups(pattern: str, by: str) -> dict[str, int]:
+        return dict(sorted(rows(reader.tx, f"MATCH {pattern} RETURN {by}, count(*)", parts=reader.parts)))
+
+    nodes = "(n:CueNode) WHERE n.part IN $parts"
+    return Stats(
+        nodes=count(nodes),
+        edges=count("()-[e:CUE_EDGE]->() WHERE e.part IN $parts"),
+        facts=count("(n:CueFact) WHERE n.part IN $parts"),
+        notes=count("(n:CueNote) WHERE n.part IN $parts"),
+        mentions=count("()-[e:CUE_MENTIONS]->() WHERE e.part IN $parts"),
+        vectors=count(f"{nodes} AND n.{spaces.slot(held)} IS NOT NULL") if held else 0,
+        tombstones=count("(n:CueTombstone) WHERE n.part IN $parts"),
+        kinds=groups(nodes, "n.kind"),
+        tags=count("(t:CueTag) WHERE t.part IN $parts", "count(DISTINCT t.name)"),
+        buckets=groups("(b:CueBucket)<-[:CUE_FILED]-() WHERE b.part IN $parts", "b.name"),
+        embedder=held.model if held else None,
+        schema=VERSION,
+    )

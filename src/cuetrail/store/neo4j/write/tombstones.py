@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from cuetrail.model import Node
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.ids import Ids, short, uid
+from cuetrail.store.neo4j.reader import Reader
 from cuetrail.store.shared.tombstones import Met, id_stone, judge, signs, stones, text_stones
 
 if TYPE_CHECKING:
@@ -48,6 +49,11 @@ def met(tx: Tx, places: Ids, nodes: Sequence[Node]) -> dict[str, Met]:
     for id_, again in (met(tx, places, left) if left else {}).items():
         found[id_] = Met(found[id_].hashes | again.hashes, again.left)
     return found
+
+
+def redacted_texts(reader: Reader, nodes: Sequence[Node]) -> dict[str, str]:
+    """Returns what tombstones leave of the texts of the nodes they match, by id; "" if the node is kept out whole."""
+    return {id_: one.left for id_, one in met(reader.tx, reader.ids, nodes).items()}
 
 
 def kept_out(tx: Tx, places: Ids, nodes: Sequence[Node]) -> set[str]:

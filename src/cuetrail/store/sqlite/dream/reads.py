@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import Any
@@ -396,14 +396,6 @@ def rest(db: sqlite3.Connection, scope: Scope, listens: Mapping[str, Sequence[st
             and _logged(db, now._replace(done=mark.done, done_mark=mark.done_mark), listens.get(name, ())) == []
         ):
             dreamwrite.put_mark(db, part, name, now)
-
-
-def places(db: sqlite3.Connection, scope: Scope | None) -> Iterator[Scope]:
-    """The places of one user, or of everyone, as the scopes that write there."""
-    whose, given = ("1", ()) if scope is None else ("tenant = ? AND owner = ?", (scope.tenant, scope.user))
-    query = f"SELECT tenant, owner, team FROM parts WHERE {whose} ORDER BY tenant, owner, team"
-    for tenant, owner, team in db.execute(query, given):
-        yield Scope(tenant, owner, (team,) if team else (), team or None)
 
 
 def _mark(db: sqlite3.Connection, part: int, name: str, version: str) -> Mark:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from cuetrail.model import Scope
 from cuetrail.store.ports import Meaning, Record, VectorSpace
-from cuetrail.store.sqlite.connection import KEPT
-from cuetrail.store.sqlite.dream import reads
+from cuetrail.store.sqlite import settings
+from cuetrail.store.sqlite.ids import partitions
 from cuetrail.store.sqlite.index.vector import spaces
-from cuetrail.store.sqlite.read.partition import Home
+from cuetrail.store.sqlite.read.partition import roots
 from cuetrail.store.sqlite.reader import Reader
 
 
@@ -22,8 +22,8 @@ class Moment:
         self.db = db
         self.path = path
 
-    def places(self) -> list[Scope]:
-        return list(reads.places(self.db, None))
+    def partitions(self) -> list[Scope]:
+        return partitions(self.db, None)
 
     def space(self) -> VectorSpace | None:
         return spaces.space_of(self.db)
@@ -36,8 +36,7 @@ class Moment:
         return spaces.of_keys(self.db, {key: id_ for id_, key in keys.items()})
 
     def roots(self, scope: Scope) -> dict[str, str]:
-        return Home(self.db, scope, self.path).roots()
+        return roots(Reader(self.db, scope, self.path))
 
     def kept(self) -> dict[str, str]:
-        query = "SELECT name, value FROM meta WHERE substr(name, 1, ?) = ?"
-        return {name.removeprefix(KEPT): value for name, value in self.db.execute(query, (len(KEPT), KEPT))}
+        return settings.settings(self.db)

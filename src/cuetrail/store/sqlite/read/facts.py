@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from cuetrail.model import Direction, Fact
+from cuetrail.store.ports import FactKey, by_ref
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import chunks, marks
 from cuetrail.store.sqlite.reader import Reader
-from cuetrail.text.normalise import storable
 
 Row = tuple[Any, ...]
 
@@ -83,33 +83,34 @@ def queries(reader: Reader, side: str) -> tuple[str, str]:
     )
 
 
-def by_id(reader: Reader, ids: Sequence[str]) -> dict[str, Fact]:
-    """Facts by id, in the order asked, whatever became of them."""
+def by_id(reader: Reader, ids: Sequence[str]) -> dict[str, list[Fact]]:
+    """Returns the fact of each id, whatever its status."""
     keys = reader.ids.keys(ids, "facts")
     read: list[Row] = []
     for some in chunks(list(keys.values())):
         seen = f"{reader.among('a.part')} AND (b.key IS NULL OR {reader.among('b.part')})"
         read += reader.db.execute(f"{rows.FACT} WHERE f.key IN ({marks(len(some))}) AND {seen}", some)
     found = {row[0]: fact for row, fact in zip(read, made(reader, read), strict=True)}
-    return {id_: found[key] for id_, key in keys.items() if key in found}
+    return {id_: [found[key]] for id_, key in keys.items() if key in found}
 
 
-def beginning(reader: Reader, prefix: str, limit: int) -> list[str]:
-    """Ids of facts that begin so, in order."""
-    if limit <= 0 or not storable(prefix):
-        return []
-    query = f"SELECT key, id, part FROM facts WHERE id >= ? AND id < ? AND {reader.among()} ORDER BY id LIMIT ?"
-    found = reader.db.execute(query, (prefix, prefix + "\U0010ffff", limit)).fetchall()
-    return sorted(reader.ids.names(found, "facts").values())
-
-
-def from_refs(reader: Reader, refs: Sequence[str]) -> list[Fact]:
-    """The user's own facts that were read out of these nodes and were not taken back, by id."""
+def by_source_ref(reader: Reader, refs: Sequence[str]) -> dict[str, list[Fact]]:
+    """Returns the user's own facts that were extracted from each node and are not retracted, by id."""
     read: list[Row] = []
     for some in chunks(refs):
         query = f"{rows.FACT} WHERE f.source_ref IN ({marks(len(some))}) AND f.status <> 'retracted'"
         read += reader.db.execute(f"{query} AND {reader.own('f.part')}", some)
-    return sorted(made(reader, read), key=lambda fact: fact.id)
+    return by_ref(made(reader, read))
+
+
+_BY: Mapping[FactKey, Callable[[Reader, Sequence[str]], dict[str, list[Fact]]]] = {
+    "subject": by_subject, "id": by_id, "source_ref": by_source_ref,
+}  # fmt: skip
+
+
+def facts(reader: Reader, keys: Sequence[str], by: FactKey = "subject") -> dict[str, list[Fact]]:
+    """Returns the facts of each subject, of each fact id, or that were extracted from each node."""
+    return _BY[by](reader, keys)
 
 
 def most_used(reader: Reader, limit: int) -> list[str]:

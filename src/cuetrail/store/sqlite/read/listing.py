@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, Literal
 
-from cuetrail.model import DERIVED
+from cuetrail.model import DERIVED, Stats
 from cuetrail.store.listing import Labelled, Listed, Page, Spot
-from cuetrail.store.sqlite.connection import marks
+from cuetrail.store.sqlite.connection import marks, meta
 from cuetrail.store.sqlite.filters import narrowing
 from cuetrail.store.sqlite.reader import Reader
+from cuetrail.store.sqlite.schema import VERSION
 from cuetrail.text.normalise import storable
 
 FEW = 5_000
@@ -90,3 +92,35 @@ def labels(reader: Reader, what: Literal["tag", "bucket"], prefix: str, limit: i
     )
     given = (what[0], prefix, prefix + "\U0010ffff", max(limit, 0))
     return [Labelled(*row) for row in reader.db.execute(query, given)]
+
+
+def stats(reader: Reader) -> Stats:
+    """Counts what the scope can see."""
+
+    def count(table: str) -> int:
+        return int(reader.db.execute(f"SELECT count(*) FROM {table} WHERE {reader.among()}").fetchone()[0])
+
+    def groups(query: str) -> dict[str, int]:
+        return dict(reader.db.execute(query).fetchall())
+
+    seen = reader.among("n.part")
+    space = meta(reader.db, "vector_space")
+    labels = "FROM labels l JOIN node_labels x ON x.label = l.label JOIN nodes n ON n.key = x.key"
+    vectors = f"SELECT count(*) FROM vectors v JOIN nodes n ON n.key = v.key WHERE {seen}"
+    tags = f"SELECT count(DISTINCT l.label) {labels} WHERE l.what = 't' AND {seen}"
+    return Stats(
+        nodes=count("nodes"),
+        edges=count("edges"),
+        facts=count("facts"),
+        notes=count("notes"),
+        mentions=count("mentions"),
+        vectors=reader.db.execute(vectors).fetchone()[0],
+        tombstones=count("tombstones"),
+        kinds=groups(f"SELECT kind, count(*) FROM nodes WHERE {reader.among()} GROUP BY kind ORDER BY kind"),
+        tags=reader.db.execute(tags).fetchone()[0],
+        buckets=groups(
+            f"SELECT l.name, count(*) {labels} WHERE l.what = 'b' AND {seen} GROUP BY l.name ORDER BY l.name"
+        ),
+        embedder=json.loads(space)["model"] if space else None,
+        schema=VERSION,
+    )

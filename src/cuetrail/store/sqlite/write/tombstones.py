@@ -10,6 +10,7 @@ from cuetrail.model import Node
 from cuetrail.store.shared.tombstones import Met, id_stone, judge, signs, stones, text_stones
 from cuetrail.store.sqlite.connection import chunks, marks
 from cuetrail.store.sqlite.ids import Ids, find_keys
+from cuetrail.store.sqlite.reader import Reader
 
 _SAID_BEFORE = "SELECT CASE WHEN text <> '' THEN text ELSE name END FROM history WHERE part = ? AND id = ?"
 
@@ -42,6 +43,11 @@ def _judged_again(db: sqlite3.Connection, places: Ids, nodes: Sequence[Node], fo
     for id_, again in (met(db, places, left) if left else {}).items():
         found[id_] = Met(found[id_].hashes | again.hashes, again.left)
     return found
+
+
+def redacted_texts(reader: Reader, nodes: Sequence[Node]) -> dict[str, str]:
+    """Returns what tombstones leave of the texts of the nodes they match, by id; "" if the node is kept out whole."""
+    return {id_: one.left for id_, one in met(reader.db, reader.ids, nodes).items()}
 
 
 def kept_out(db: sqlite3.Connection, places: Ids, nodes: Sequence[Node]) -> set[str]:

@@ -19,7 +19,7 @@ from cuetrail.store.neo4j.index.vector import spaces
 from cuetrail.store.neo4j.index.vector.vector_search import FEW, widened
 from cuetrail.store.neo4j.reader import ENDS, Reader
 from cuetrail.store.ports import NO_VECTORS, VectorSpace, mismatch
-from cuetrail.store.relationship_query import MOST_READ, MeaningQuery, RelationQuery, best, nearest, wanted_words
+from cuetrail.store.relationship_query import MOST_READ, RelationQuery, best, nearest, wanted_words
 
 _EDGES = """UNWIND $words AS word CALL (word) {
   CALL db.index.fulltext.queryRelationships('cue_relations', word) YIELD relationship AS e
@@ -59,8 +59,18 @@ WITH o LIMIT $most RETURN count(o)"""
 _BY_MEANING = ((_COUNT_DESCRIBED, _DESCRIBED, _DESCRIBED_BY_INDEX), (_COUNT_NOTED, _NOTED, _NOTED_BY_INDEX))
 
 
-def related(reader: Reader, query: RelationQuery) -> list[Edge]:
-    """The relationships in sight that have most of the words; see `store.relations`."""
+def relationships(reader: Reader, query: RelationQuery) -> list[Edge]:
+    """Returns the relationships that share most words with the query, then those nearest to each of its vectors.
+
+    Raises EmbedderMismatch if the memory does not hold vectors of the query's space.
+    """
+    found = _by_words(reader, query)
+    for vector in query.vectors:
+        found += _by_vector(reader, vector, query)
+    return found
+
+
+def _by_words(reader: Reader, query: RelationQuery) -> list[Edge]:
     words = wanted_words(query.words)
     sharing: dict[str, set[str]] = defaultdict(set)
     for part in reader.parts if words else ():
@@ -70,17 +80,13 @@ def related(reader: Reader, query: RelationQuery) -> list[Edge]:
     return best(sharing, partial(_passing, reader, query), query.limit)
 
 
-def akin(reader: Reader, query: MeaningQuery) -> list[Edge]:
-    """The relationships in sight of which is said, or on which is noted, what is nearest; see `store.relations`.
-
-    Raises EmbedderMismatch when the memory does not hold vectors of this space.
-    """
+def _by_vector(reader: Reader, near_to: bytes, query: RelationQuery) -> list[Edge]:
     held = spaces.held(reader.tx)
     if held is None or held == NO_VECTORS:
         return []
     if query.space not in (None, held):
         raise mismatch(held, str(query.space))
-    vector = spaces.floats(query.vector)
+    vector = spaces.floats(near_to)
     if query.limit <= 0 or not reader.parts or not any(vector):
         return []
     scores: dict[str, float] = {}
@@ -92,7 +98,7 @@ def akin(reader: Reader, query: MeaningQuery) -> list[Edge]:
 
 
 def _near(
-    reader: Reader, queries: Sequence[str], query: MeaningQuery, held: VectorSpace, vector: list[float]
+    reader: Reader, queries: Sequence[str], query: RelationQuery, held: VectorSpace, vector: list[float]
 ) -> list[Row]:
     """(uid, score) of the nearest edges, by what is said of them or by what is noted on them."""
     count, all_of_them, by_index = queries
@@ -107,7 +113,7 @@ def _near(
     return found
 
 
-def _filters(query: RelationQuery | MeaningQuery) -> tuple[str, str, dict[str, Any]]:
+def _filters(query: RelationQuery) -> tuple[str, str, dict[str, Any]]:
     """Conditions on both ends and on the edge, and their parameters."""
     ends, given = condition(query.where)
     ties, bounds = tied(query.ties)
@@ -121,7 +127,7 @@ def _filled(cypher: str, parts: Mapping[str, str]) -> str:
     return cypher
 
 
-def _passing(reader: Reader, query: RelationQuery | MeaningQuery, uids: Sequence[str]) -> dict[str, Edge]:
+def _passing(reader: Reader, query: RelationQuery, uids: Sequence[str]) -> dict[str, Edge]:
     """The relationships in sight among these edges that pass all filters, by uid."""
     ends, ties, given = _filters(query)
     cypher = _filled(_FOUND, {"ends": ends, "ties": ties})

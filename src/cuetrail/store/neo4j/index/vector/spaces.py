@@ -26,6 +26,7 @@ from cuetrail.store.relationship_query import name_and_text
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
+    from cuetrail.store.neo4j.reader import Reader
 
 NOW, NEXT = "vector_space", "next_space"
 # How the properties begin that hold vectors.
@@ -141,12 +142,13 @@ def start(connection: Connection, space: VectorSpace) -> VectorSpace:
     return connection.writing(work)
 
 
-def begin(connection: Connection, space: VectorSpace) -> None:
-    """Begin a change-over to this model, or go on with it. One to another model is given up."""
-    wanted = None if start(connection, space) == space else space
+def begin(connection: Connection, space: VectorSpace) -> VectorSpace:
+    """Begins or continues a change-over to this model, drops one to another, and returns the model held now."""
+    now = start(connection, space)
+    wanted = None if now == space else space
     given_up = connection.reading(coming)
     if given_up == wanted:
-        return
+        return now
     if wanted is not None:
         # What an earlier use of this model left must not pass for vectors of today.
         clear(connection, wanted)
@@ -154,6 +156,7 @@ def begin(connection: Connection, space: VectorSpace) -> None:
     connection.writing(lambda tx: _name(tx, NEXT, wanted))
     if given_up is not None:
         clear(connection, given_up)
+    return now
 
 
 def finish(connection: Connection, space: VectorSpace) -> bool:
@@ -249,6 +252,17 @@ def put(tx: Tx, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) ->
         stored += len(vectors)
     rows(tx, _ANOTHER_VERSION)
     return stored
+
+
+def vectors(
+    reader: Reader, ids: Sequence[str], space: VectorSpace | None = None, of: Meaning = "node"
+) -> dict[str, bytes]:
+    """Returns vectors by id; none if the memory does not hold those of this space (None: whichever it holds)."""
+    now = held(reader.tx)
+    if now is None or now == NO_VECTORS or space not in (None, now):
+        return {}
+    handles = {one.handle: id_ for id_, one in reader.ids.seek(ids, of).items()}
+    return stored(reader.tx, now, handles, of)
 
 
 def store(tx: Tx, space: VectorSpace, vectors: Mapping[Any, bytes], of: Meaning = "node") -> None:

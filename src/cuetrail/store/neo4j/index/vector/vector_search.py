@@ -27,7 +27,7 @@ FIRST, MOST_ASKED = 100, 10_000
 
 
 def search(
-    reader: Reader, vector: bytes, limit: int, where: Where, space: VectorSpace | None, named: bool = False
+    reader: Reader, vector: bytes, limit: int, where: Where, space: VectorSpace | None = None, named: bool = False
 ) -> list[SearchHit]:
     """The nearest by cosine, or of those that have a name.
 

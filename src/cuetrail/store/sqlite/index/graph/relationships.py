@@ -12,7 +12,7 @@ import numpy as np
 
 from cuetrail.model import Edge, Scope
 from cuetrail.store.ports import VectorSpace
-from cuetrail.store.relationship_query import MOST_READ, MeaningQuery, RelationQuery, best, nearest, wanted_words
+from cuetrail.store.relationship_query import MOST_READ, RelationQuery, best, nearest, wanted_words
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import Database, chunks, marks
 from cuetrail.store.sqlite.filters import passing
@@ -41,18 +41,20 @@ def _entries(db: sqlite3.Connection, edges: Sequence[int], notes: Sequence[int])
     return found
 
 
-def related(reader: Reader, query: RelationQuery) -> list[Edge]:
-    """The relationships in sight that have most of the words; see `store.relations`."""
+def by_words(reader: Reader, query: RelationQuery) -> list[Edge]:
+    """Returns the visible relationships that share most words with the query, then the newer, then by id."""
     return best(_sharing(reader, query), partial(_passing, reader, query), query.limit)
 
 
-def akin(db: Database, scope: Scope, index: VectorIndex, query: MeaningQuery, space: VectorSpace) -> list[Edge]:
-    """The relationships in sight of which is said, or on which is noted, what is nearest; see `store.relations`."""
+def by_vector(
+    db: Database, scope: Scope, index: VectorIndex, near_to: bytes, query: RelationQuery, space: VectorSpace
+) -> list[Edge]:
+    """Returns the visible relationships whose description, or a note on them, is nearest to a vector."""
     if query.limit <= 0:
         return []
     with db.looking() as look:
         reader = Reader(look, scope, db.path)
-    vector = np.frombuffer(query.vector, dtype="<f2").astype(np.float32)
+    vector = np.frombuffer(near_to, dtype="<f2").astype(np.float32)
     # One more than wanted shows whether the last one ties with it.
     wanted = query.limit + 1
     while True:
@@ -80,7 +82,7 @@ def _cosines(db: sqlite3.Connection, near: Sequence[tuple[int, float]], now: int
     return found
 
 
-def _passing(reader: Reader, query: RelationQuery | MeaningQuery, keys: Sequence[int]) -> dict[int, Edge]:
+def _passing(reader: Reader, query: RelationQuery, keys: Sequence[int]) -> dict[int, Edge]:
     """The relationships in sight among these edges that pass all filters, by key."""
     tests, values = passing(query.where, "n.key")
     ends = " AND ".join([*tests, reader.among("n.part")])

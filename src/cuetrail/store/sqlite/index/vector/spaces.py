@@ -74,12 +74,14 @@ def start(db: sqlite3.Connection, space: VectorSpace) -> VectorSpace:
     return held or space
 
 
-def begin(db: sqlite3.Connection, space: VectorSpace) -> None:
-    """Begin a change-over to this model, or go on with it. One to another model is given up."""
-    wanted = None if start(db, space) == space else space
+def begin(db: sqlite3.Connection, space: VectorSpace) -> VectorSpace:
+    """Begins or continues a change-over to this model, drops one to another, and returns the model held now."""
+    held = start(db, space)
+    wanted = None if held == space else space
     if space_of(db, NEXT) != wanted:
         db.execute(f"DELETE FROM {NEXT}")
         _name(db, NEXT, wanted)
+    return held
 
 
 def finish(db: sqlite3.Connection, space: VectorSpace) -> bool:

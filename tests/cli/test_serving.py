@@ -230,7 +230,7 @@ def test_a_name_that_would_break_the_file_is_refused(home: Path, run: Run) -> No
 
 def test_the_command_line_knows_the_clients_there_are() -> None:
     from cuetrail.cli.commands import serve
-    from cuetrail.serve.mcp.catalogue import COMPAT, PROFILES
+    from cuetrail.serve.mcp.profiles import COMPAT, PROFILES
 
     assert serve.PROGRAMS == client_install.CLIENTS
     assert tuple(PROFILES) == serve.PROFILES

@@ -16,7 +16,7 @@ from mcp_types import CallToolResult, TextContent
 
 from cuetrail import Memory
 from cuetrail.serve.lazy_memory import Opener
-from cuetrail.serve.mcp.catalogue import COMPAT, PROFILES
+from cuetrail.serve.mcp.profiles import COMPAT, PROFILES
 from cuetrail.serve.mcp.server import make_server
 
 Talk = Callable[..., Any]

@@ -13,8 +13,8 @@ from starlette.testclient import TestClient
 
 from cuetrail import Memory, Scope
 from cuetrail.serve.lazy_memory import Opener
-from cuetrail.serve.rest.access import Rules
 from cuetrail.serve.rest.app import make_app
+from cuetrail.serve.rest.middleware import Rules
 from cuetrail.serve.rest.openapi import document
 from cuetrail.serve.tokens import Access, issue
 

@@ -7,7 +7,7 @@ import inspect
 from cuetrail import Memory
 from cuetrail.cli import main
 from cuetrail.serve.rest.app import VERBS
-from cuetrail.serve.rest.file_verbs import FILES
+from cuetrail.serve.rest.file_routes import FILES
 from cuetrail.serve.verb_tools import every_tool
 
 COMMANDS: dict[str, str] = {

@@ -11,8 +11,8 @@ import pytest
 
 from cuetrail import Memory
 from cuetrail.errors import NotFound
-from cuetrail.serve.rest.events import Events
 from cuetrail.serve.rest.problems import body_of, problem_of
+from cuetrail.serve.rest.server_sent_events import Events
 from tests.serve.http_tools import EVENTS, events, issuer, refused, serving
 
 

@@ -16,8 +16,8 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from cuetrail import Memory
 from cuetrail.serve.lazy_memory import Opener
-from cuetrail.serve.mcp.catalogue import COMPAT, PROFILES, Offer
 from cuetrail.serve.mcp.handshake import HANDSHAKES, request_in, welcome
+from cuetrail.serve.mcp.profiles import COMPAT, PROFILES, Offer
 from cuetrail.serve.mcp.server import make_server
 
 SDK = {"mcp", "mcp_types", "pydantic", "anyio", "starlette", "numpy", "cuetrail.memory"}

@@ -19,8 +19,8 @@ from cuetrail import Memory
 from cuetrail.errors import CuetrailError
 from cuetrail.formulas import estimated_tokens
 from cuetrail.serve.mcp import subscriptions
-from cuetrail.serve.mcp.agent_tools import TOOLS
 from cuetrail.serve.mcp.server import _answer
+from cuetrail.serve.mcp.tools import TOOLS
 from cuetrail.serve.tool import compact
 from cuetrail.serve.verb_tools import EFFECTS, every_tool
 from tests.serve.conftest import Agent, Talk, agent, command, session, size

@@ -15,10 +15,10 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 from starlette.testclient import TestClient
 
 from cuetrail import Memory
-from cuetrail.serve.compat.mem0_routes import ALIASES
 from cuetrail.serve.lazy_memory import Opener
-from cuetrail.serve.rest.access import LOOPBACK, Rules
 from cuetrail.serve.rest.app import make_app
+from cuetrail.serve.rest.mem0_routes import ALIASES
+from cuetrail.serve.rest.middleware import LOOPBACK, Rules
 from cuetrail.serve.rest.openapi import EXAMPLES, document
 from tests.servers import Login, alone, wipe
 

@@ -20,10 +20,10 @@ from jsonschema import Draft202012Validator
 from starlette.testclient import TestClient
 
 from cuetrail import Memory
-from cuetrail.serve.compat.mem0_routes import ALIASES
-from cuetrail.serve.rest.access import Rules
 from cuetrail.serve.rest.app import VERBS
-from cuetrail.serve.rest.file_verbs import FILES
+from cuetrail.serve.rest.file_routes import FILES
+from cuetrail.serve.rest.mem0_routes import ALIASES
+from cuetrail.serve.rest.middleware import Rules
 from cuetrail.serve.rest.openapi import EXAMPLES, document
 from cuetrail.serve.tokens import revoke, tokens
 from cuetrail.serve.verb_tools import EFFECTS, verb_tool

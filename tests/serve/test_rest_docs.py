@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 
 from cuetrail import Memory
 from cuetrail.serve.lazy_memory import Opener
-from cuetrail.serve.rest.access import Rules
 from cuetrail.serve.rest.app import make_app
+from cuetrail.serve.rest.middleware import Rules
 
 ROOT = Path(__file__).parents[2]
 COMMAND = re.compile(r"^ {4}(curl (?:.*\\\n)*.*)$", re.MULTILINE)

@@ -16,8 +16,8 @@ from starlette.testclient import TestClient
 
 from cuetrail import Memory
 from cuetrail.serve.lazy_memory import Opener
-from cuetrail.serve.rest.access import Rules
 from cuetrail.serve.rest.app import make_app
+from cuetrail.serve.rest.middleware import Rules
 from cuetrail.serve.verb_tools import job_of
 from tests.serve.http_tools import EVENTS, events, issuer, refused, serving
 

@@ -55,8 +55,8 @@ def mcp(run: Run, ctx: click.Context, /, profile: str, compat: str | None) -> No
     if ctx.invoked_subcommand is not None:
         return
     import cuetrail
-    from cuetrail.serve.mcp.catalogue import COMPAT, PROFILES
     from cuetrail.serve.mcp.handshake import greet
+    from cuetrail.serve.mcp.profiles import COMPAT, PROFILES
 
     offer = COMPAT[compat] if compat else PROFILES[profile]
     # The client is greeted before the SDK is loaded, which takes longer than all the rest.
@@ -174,7 +174,7 @@ def serve(run: Run, /, host: str, port: int, names: tuple[str, ...]) -> None:
     add` makes. As soon as there is a token, every request needs one. Ctrl-C stops when what is under way is done.
     """
     from cuetrail.serve.lazy_memory import Opener
-    from cuetrail.serve.rest.listen import bound, serve_http
+    from cuetrail.serve.rest.server import bound, serve_http
 
     opener = Opener(lambda: _opened(run), far=on_server(run.settings().memory))
     with output.warnings(run.quiet), bound(opener, host, port) as (door, url):

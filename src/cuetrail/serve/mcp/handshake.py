@@ -11,7 +11,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from cuetrail.serve.mcp.catalogue import TITLE, Offer
+from cuetrail.serve.mcp.profiles import TITLE, Offer
 
 HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """Protocols that begin with `initialize`. Who asks for one that is not among them is offered the newest."""

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from cuetrail.errors import NotFound
 from cuetrail.model import Budget
-from cuetrail.serve.mcp.agent_tools import BRIEF_TOKENS, FETCH_TOKENS, briefed, page, recall, whole
+from cuetrail.serve.mcp.tools import BRIEF_TOKENS, FETCH_TOKENS, briefed, page, recall, whole
 from cuetrail.serve.tool import clipped, compact, plain
 from cuetrail.text.normalise import snippet
 

@@ -28,7 +28,7 @@ from cuetrail.errors import CuetrailError
 from cuetrail.model import Scope
 from cuetrail.serve.lazy_memory import Opener
 from cuetrail.serve.mcp import resources
-from cuetrail.serve.mcp.catalogue import PROFILES, TITLE, Offer
+from cuetrail.serve.mcp.profiles import PROFILES, TITLE, Offer
 from cuetrail.serve.mcp.subscriptions import Updates
 from cuetrail.serve.tool import Answer, Tool, checked_arguments
 

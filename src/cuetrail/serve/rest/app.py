@@ -22,15 +22,15 @@ from starlette.types import Scope as Asked
 
 import cuetrail
 from cuetrail.model import Scope
-from cuetrail.serve.compat.mem0_routes import aliases
-from cuetrail.serve.rest import file_verbs
-from cuetrail.serve.rest.access import ASKED, TOKEN, Counts, Door, Rules
-from cuetrail.serve.rest.events import STREAM, Events, Once
+from cuetrail.serve.rest import file_routes
 from cuetrail.serve.rest.idempotency import Repeats
+from cuetrail.serve.rest.mem0_routes import aliases
+from cuetrail.serve.rest.middleware import ASKED, TOKEN, Counts, Door, Rules
 from cuetrail.serve.rest.openapi import document
 from cuetrail.serve.rest.page_routes import front
 from cuetrail.serve.rest.problems import Problem, body_of, problem_of, told
 from cuetrail.serve.rest.request_body import JSON, arguments
+from cuetrail.serve.rest.server_sent_events import STREAM, Events, Once
 from cuetrail.serve.tokens import Access, Token, find, tokens
 from cuetrail.serve.tool import checked_arguments
 from cuetrail.serve.verb_tools import EFFECTS, Effect, Job, job_of, verb_tool
@@ -54,7 +54,7 @@ LONG = frozenset(
         "ingest_text",
         "reembed",
         "traverse",
-        *file_verbs.FILES,
+        *file_routes.FILES,
     }
 )
 """Verbs that may take long. They have turns of their own, so that the others need not wait for them."""
@@ -165,7 +165,7 @@ class Desk:
     async def verb(self, request: Request) -> ASGIApp:
         """The answer to a verb: its result, events as it goes, or a file."""
         name = request.path_params["verb"]
-        file, effect = file_verbs.FILES.get(name), VERBS.get(name)
+        file, effect = file_routes.FILES.get(name), VERBS.get(name)
         if file is not None:
             request.scope[ASKED] = name
             return await file.answer(self, request, await self.allowed(request, file.access))

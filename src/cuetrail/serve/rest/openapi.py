@@ -6,13 +6,13 @@ from functools import cache
 from typing import Any
 
 import cuetrail
-from cuetrail.serve.compat.mem0_routes import ALIASES
-from cuetrail.serve.rest.events import STREAM
-from cuetrail.serve.rest.file_verbs import FILES, FileVerb
+from cuetrail.serve.rest.file_routes import FILES, FileVerb
+from cuetrail.serve.rest.mem0_routes import ALIASES
 from cuetrail.serve.rest.problems import MEDIA
 from cuetrail.serve.rest.request_body import JSON
-from cuetrail.serve.rest.result_schema import Results, named, thing
+from cuetrail.serve.rest.server_sent_events import STREAM
 from cuetrail.serve.tool import Schema
+from cuetrail.serve.verb_schema import Results, named, thing
 from cuetrail.serve.verb_tools import EFFECTS, verb_tool
 
 EXAMPLES: dict[str, dict[str, Any]] = {

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from cuetrail.serve.rest.access import ASKED
+from cuetrail.serve.rest.middleware import ASKED
 from cuetrail.serve.rest.page_views import VIEWS
 from cuetrail.serve.rest.problems import Problem
 from cuetrail.serve.rest.request_body import arguments

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 from starlette.requests import ClientDisconnect, Request
 
-from cuetrail.serve.rest.access import Rules
+from cuetrail.serve.rest.middleware import Rules
 from cuetrail.serve.rest.problems import Problem
 
 JSON = "application/json"

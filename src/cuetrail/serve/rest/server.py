@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from cuetrail.errors import InputError
-from cuetrail.serve.rest.access import LOOPBACK, Rules
 from cuetrail.serve.rest.app import make_app
+from cuetrail.serve.rest.middleware import LOOPBACK, Rules
 from cuetrail.serve.tokens import tokens
 
 if TYPE_CHECKING:

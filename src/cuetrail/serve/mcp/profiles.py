@@ -42,13 +42,13 @@ class Offer:
 
 
 def _ten() -> Sequence[Tool]:
-    from cuetrail.serve.mcp.agent_tools import TOOLS
+    from cuetrail.serve.mcp.tools import TOOLS
 
     return TOOLS
 
 
 def _every() -> Sequence[Tool]:
-    from cuetrail.serve.mcp.agent_tools import TOOLS
+    from cuetrail.serve.mcp.tools import TOOLS
     from cuetrail.serve.verb_tools import every_tool
 
     known = {tool.name: tool for tool in TOOLS}

@@ -12,11 +12,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from cuetrail.serve.compat import mem0
-from cuetrail.serve.rest.access import ASKED
+from cuetrail.serve.rest.middleware import ASKED
 from cuetrail.serve.rest.request_body import arguments
-from cuetrail.serve.rest.result_schema import maybe, several, thing
 from cuetrail.serve.tokens import Access
 from cuetrail.serve.tool import Answer, Schema, Tool, checked_arguments
+from cuetrail.serve.verb_schema import maybe, several, thing
 from cuetrail.transfer.formats.mem0 import WHOSE
 
 if TYPE_CHECKING:

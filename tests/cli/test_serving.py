@@ -197,14 +197,14 @@ def test_a_file_that_others_may_not_read_stays_so(home: Path, run: Run) -> None:
     ],
 )
 def test_an_entry_is_written_as_its_neighbours_are(before: str, after: str) -> None:
-    assert json_with_comments.entered(before, "a", "n", 1) == after
-    assert json_with_comments.parsed(after)["a"]["n"] == 1
+    assert json_with_comments.set_member(before, "a", "n", 1) == after
+    assert json_with_comments.parse(after)["a"]["n"] == 1
 
 
 @pytest.mark.parametrize("text", ["{", '{"a": }', '{"a": {"b": 1}', "[", '{"a" 1}', "{'a': 1}", '{"a": 1} x', "/"])
 def test_broken_settings_are_an_error(text: str) -> None:
     with pytest.raises(json.JSONDecodeError):
-        json_with_comments.parsed(text)
+        json_with_comments.parse(text)
 
 
 def test_claude_desktop_is_told_where_it_is_installed(home: Path, run: Run) -> None:

@@ -15,7 +15,7 @@ from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult, TextContent
 
 from cuetrail import Memory
-from cuetrail.serve.lazy_memory import Opener
+from cuetrail.serve.lazy_memory import LazyMemory
 from cuetrail.serve.mcp.profiles import COMPAT, PROFILES
 from cuetrail.serve.mcp.server import make_server
 
@@ -103,7 +103,7 @@ def talk(place: Path) -> Talk:
 
     def talk(conversation: Callable[[Agent], Awaitable[None]], offer: str = "default", **options: Any) -> None:
         async def run() -> None:
-            opener = Opener(lambda: Memory(place, embedder=None))
+            opener = LazyMemory(lambda: Memory(place, embedder=None))
             server = make_server({**PROFILES, **COMPAT}[offer], opener, "0")
             async with agent(server, **options) as one:
                 await conversation(one)

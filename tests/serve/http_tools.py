@@ -12,10 +12,10 @@ from jsonschema import Draft202012Validator
 from starlette.testclient import TestClient
 
 from cuetrail import Memory, Scope
-from cuetrail.serve.lazy_memory import Opener
+from cuetrail.serve.lazy_memory import LazyMemory
 from cuetrail.serve.rest.app import make_app
-from cuetrail.serve.rest.middleware import Rules
-from cuetrail.serve.rest.openapi import document
+from cuetrail.serve.rest.limits import RequestRules
+from cuetrail.serve.rest.openapi import openapi_document
 from cuetrail.serve.tokens import Access, issue
 
 NOW = 1_700_000_000_000
@@ -24,9 +24,9 @@ Issue = Callable[..., dict[str, str]]
 
 
 @contextmanager
-def serving(place: Path | str, rules: Rules | None = None) -> Iterator[TestClient]:
+def serving(place: Path | str, rules: RequestRules | None = None) -> Iterator[TestClient]:
     """A client of a server over this memory."""
-    app = make_app(Opener(lambda: Memory(place, embedder=None)), rules or Rules())
+    app = make_app(LazyMemory(lambda: Memory(place, embedder=None)), rules or RequestRules())
     with TestClient(app, "http://localhost") as client:
         yield client
 
@@ -46,7 +46,7 @@ def refused(response: Any, status: int) -> str:
     """What a response says that refuses, as problem details."""
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == "application/problem+json"
-    Draft202012Validator(document()["components"]["schemas"]["Problem"]).validate(response.json())
+    Draft202012Validator(openapi_document()["components"]["schemas"]["Problem"]).validate(response.json())
     assert response.json()["status"] == status
     return str(response.json()["detail"])
 

@@ -13,7 +13,7 @@ from mcp_types import TextResourceContents
 
 from cuetrail import Memory
 from cuetrail.errors import ReadError
-from cuetrail.serve.compat.mcp_memory import read_graph, take_over
+from cuetrail.serve.compat.mcp_memory import import_reference_file, read_graph
 from tests.serve.conftest import Agent, Talk, agent, command
 
 ADA = {"name": "Ada_Lovelace", "entityType": "person", "observations": ["Speaks French", "Likes tea"]}
@@ -224,13 +224,13 @@ def test_one_line_is_enough_where_the_settings_name_its_file(place: Path, tmp_pa
     anyio.run(switch)
     with Memory(place, embedder=None) as memory:
         before = memory.stats()
-        take_over(memory, file)
+        import_reference_file(memory, file)
         assert memory.stats() == before, "what it holds was taken in already"
         with file.open("a") as more:
             more.write(json.dumps({"type": "entity", "name": "Eve", "entityType": "person", "observations": []}) + "\n")
-        take_over(memory, file)
+        import_reference_file(memory, file)
         assert [one["name"] for one in read_graph(memory).data["entities"]] == ["Ada_Lovelace", "Eve"]
-        take_over(memory, tmp_path / "not there.jsonl")
+        import_reference_file(memory, tmp_path / "not there.jsonl")
         file.write_text("{broken")
         with pytest.raises(ReadError, match=r"memory\.jsonl"):
-            take_over(memory, file)
+            import_reference_file(memory, file)

@@ -7,7 +7,7 @@ import inspect
 from cuetrail import Memory
 from cuetrail.cli import main
 from cuetrail.serve.rest.app import VERBS
-from cuetrail.serve.rest.file_routes import FILES
+from cuetrail.serve.rest.file_routes import FILE_VERBS
 from cuetrail.serve.verb_tools import every_tool
 
 COMMANDS: dict[str, str] = {
@@ -38,7 +38,7 @@ def test_every_verb_is_a_command_or_part_of_one() -> None:
 
 
 def test_every_verb_is_offered_over_http_but_those_on_the_servers_disk() -> None:
-    files = {file.verb for file in FILES.values()}
+    files = {file.verb for file in FILE_VERBS.values()}
     assert {name if name in verbs() else f"{name}_" for name in VERBS} | files == verbs() - NO_SERVICE
 
 

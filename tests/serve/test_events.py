@@ -11,8 +11,8 @@ import pytest
 
 from cuetrail import Memory
 from cuetrail.errors import NotFound
-from cuetrail.serve.rest.problems import body_of, problem_of
-from cuetrail.serve.rest.server_sent_events import Events
+from cuetrail.serve.rest.problems import problem_body, problem_from
+from cuetrail.serve.rest.server_sent_events import EventResponse
 from tests.serve.http_tools import EVENTS, events, issuer, refused, serving
 
 
@@ -77,7 +77,9 @@ def heard(work: Any, *, leave_after: int | None = None) -> list[dict[str, Any]]:
                 await anyio.sleep_forever()
 
         with anyio.fail_after(60):
-            await Events(work, lambda error: body_of(problem_of(error)), anyio.CapacityLimiter(1))({}, receive, send)
+            await EventResponse(work, lambda error: problem_body(problem_from(error)), anyio.CapacityLimiter(1))(
+                {}, receive, send
+            )
 
     anyio.run(run)
     return sent

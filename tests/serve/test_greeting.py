@@ -15,9 +15,9 @@ from mcp_types import JSONRPCRequest, JSONRPCResponse
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from cuetrail import Memory
-from cuetrail.serve.lazy_memory import Opener
-from cuetrail.serve.mcp.handshake import HANDSHAKES, request_in, welcome
-from cuetrail.serve.mcp.profiles import COMPAT, PROFILES, Offer
+from cuetrail.serve.lazy_memory import LazyMemory
+from cuetrail.serve.mcp.handshake import PROTOCOLS, initialize_result, parse_initialize
+from cuetrail.serve.mcp.profiles import COMPAT, PROFILES, Profile
 from cuetrail.serve.mcp.server import make_server
 
 SDK = {"mcp", "mcp_types", "pydantic", "anyio", "starlette", "numpy", "cuetrail.memory"}
@@ -27,9 +27,9 @@ def asked(version: str) -> dict[str, Any]:
     return {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 
 
-async def answered(offer: Offer, place: Path, params: dict[str, Any]) -> Any:
+async def answered(offer: Profile, place: Path, params: dict[str, Any]) -> Any:
     """What the SDK says to `initialize`."""
-    server = make_server(offer, Opener(lambda: Memory(place, embedder=None)), "1.2.3")
+    server = make_server(offer, LazyMemory(lambda: Memory(place, embedder=None)), "1.2.3")
     heard, hearing = anyio.create_memory_object_stream[SessionMessage | Exception](1)
     saying, said = anyio.create_memory_object_stream[SessionMessage](1)
     request = JSONRPCRequest(jsonrpc="2.0", id=1, method="initialize", params=params)
@@ -46,12 +46,12 @@ async def answered(offer: Offer, place: Path, params: dict[str, Any]) -> Any:
 @pytest.mark.parametrize("name", [*PROFILES, *COMPAT])
 def test_the_greeting_is_word_for_word_what_the_sdk_says(place: Path, name: str) -> None:
     offer = {**PROFILES, **COMPAT}[name]
-    for version in (*HANDSHAKES, "2030-01-01"):
-        assert anyio.run(answered, offer, place, asked(version)) == welcome(offer, "1.2.3", asked(version))
+    for version in (*PROTOCOLS, "2030-01-01"):
+        assert anyio.run(answered, offer, place, asked(version)) == initialize_result(offer, "1.2.3", asked(version))
 
 
 def test_the_greeting_knows_the_protocols_the_sdk_knows() -> None:
-    assert HANDSHAKES == HANDSHAKE_PROTOCOL_VERSIONS
+    assert PROTOCOLS == HANDSHAKE_PROTOCOL_VERSIONS
 
 
 def talk(place: Path, *lines: Any) -> tuple[list[Any], set[str]]:
@@ -96,7 +96,7 @@ def test_a_client_is_greeted_before_the_sdk_is_loaded_and_hears_one_answer(place
 
 def test_a_first_line_that_is_no_greeting_is_left_to_the_sdk(place: Path) -> None:
     greeting = call(1, "initialize", **asked("2025-06-18"))
-    assert request_in(json.dumps(greeting).encode()) == greeting
+    assert parse_initialize(json.dumps(greeting).encode()) == greeting
     others: list[Any] = [
         call(1, "initialize"),
         call(1, "ping"),
@@ -106,7 +106,7 @@ def test_a_first_line_that_is_no_greeting_is_left_to_the_sdk(place: Path) -> Non
         {**greeting, "params": 1},
     ]
     for first in ("no json", "[" * 100_000, "", "\n", *map(json.dumps, others)):
-        assert request_in(first.encode()) is None
+        assert parse_initialize(first.encode()) is None
     answers, _ = talk(place, "no json", call(2, "initialize", **asked("2025-06-18")))
     assert [answer["result"]["protocolVersion"] for answer in answers if answer.get("id") == 2] == ["2025-06-18"]
 

@@ -18,11 +18,12 @@ from mcp_types import TextContent, TextResourceContents
 from cuetrail import Memory
 from cuetrail.errors import CuetrailError
 from cuetrail.formulas import estimated_tokens
+from cuetrail.serve.json_data import compact_json
 from cuetrail.serve.mcp import subscriptions
-from cuetrail.serve.mcp.server import _answer
+from cuetrail.serve.mcp.server import call_tool
 from cuetrail.serve.mcp.tools import TOOLS
-from cuetrail.serve.tool import compact
-from cuetrail.serve.verb_tools import EFFECTS, every_tool
+from cuetrail.serve.verb_effects import EFFECTS
+from cuetrail.serve.verb_tools import every_tool
 from tests.serve.conftest import Agent, Talk, agent, command, session, size
 
 MOST_BYTES = 8000
@@ -153,7 +154,7 @@ def test_whatever_a_model_passes_there_is_an_answer_or_an_error_in_words(shared_
     if tool.name == "memory_forget":
         arguments["dry_run"] = True
     try:
-        answer = _answer(tool, shared_memory, arguments)
+        answer = call_tool(tool, shared_memory, arguments)
     except CuetrailError:
         return
     json.dumps(answer.data, allow_nan=False)
@@ -186,7 +187,7 @@ def test_answers_stay_within_their_budget(place: Path, talk: Talk, tokens: int) 
             (content,) = result.content
             assert isinstance(content, TextContent)
             assert 0 < estimated_tokens(content.text) <= tokens
-            assert estimated_tokens(compact(result.structured_content)) <= tokens
+            assert estimated_tokens(compact_json(result.structured_content)) <= tokens
 
     talk(ask)
 
@@ -290,7 +291,7 @@ def test_pages_are_listed_and_read_and_a_strange_one_is_refused(talk: Talk) -> N
             assert content.text
         templates = (await one.client.list_resource_templates()).resource_templates
         assert [one.uri_template for one in templates] == ["memory://node/{id}"]
-        with pytest.raises(MCPError, match="there is no page"):
+        with pytest.raises(MCPError, match="there is no resource"):
             await one.client.read_resource("memory://node/nobody")
 
     talk(read)
@@ -313,7 +314,7 @@ def test_whoever_listens_hears_of_a_page_that_changed_and_of_no_other(talk: Talk
 def test_a_subscriber_hears_of_what_another_process_wrote(
     place: Path, talk: Talk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(subscriptions, "EVERY", 0.02)
+    monkeypatch.setattr(subscriptions, "POLL_SECONDS", 0.02)
     heard, told, hear = hearing()
 
     async def follow(one: Agent) -> None:

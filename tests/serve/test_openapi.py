@@ -15,11 +15,11 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 from starlette.testclient import TestClient
 
 from cuetrail import Memory
-from cuetrail.serve.lazy_memory import Opener
+from cuetrail.serve.lazy_memory import LazyMemory
 from cuetrail.serve.rest.app import make_app
-from cuetrail.serve.rest.mem0_routes import ALIASES
-from cuetrail.serve.rest.middleware import LOOPBACK, Rules
-from cuetrail.serve.rest.openapi import EXAMPLES, document
+from cuetrail.serve.rest.limits import LOOPBACK, RequestRules
+from cuetrail.serve.rest.mem0_routes import ENDPOINTS
+from cuetrail.serve.rest.openapi import EXAMPLES, openapi_document
 from tests.servers import Login, alone, wipe
 
 EACH = {"local": 4, "neo4j": 1}
@@ -47,13 +47,13 @@ def served(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str
     scheme, rest = login.uri.split("://", 1)
     with alone(login):
         wipe(login)
-        with _client(f"{scheme}://{login.user}:{quote(login.password, safe='')}@{rest}", far=True) as client:
+        with _client(f"{scheme}://{login.user}:{quote(login.password, safe='')}@{rest}", remote=True) as client:
             yield request.param, client
 
 
 def _client(address: Path | str, far: bool = False) -> TestClient:
-    rules = Rules(hosts=(*LOOPBACK, "testserver"))
-    client = TestClient(make_app(Opener(lambda: Memory(address, embedder=None), far=far), rules))
+    rules = RequestRules(hosts=(*LOOPBACK, "testserver"))
+    client = TestClient(make_app(LazyMemory(lambda: Memory(address, embedder=None), remote=far), rules))
     for name, kind in (
         ("Ines Okafor", "person"),
         ("Tomas Lund", "person"),
@@ -91,16 +91,16 @@ def test_whatever_fits_the_description_is_answered_as_it_promises(served: tuple[
         asking: Any = given_it(ask)
         repeated: Any = few(asking)
         repeated()
-    assert number >= len(document()["paths"])
+    assert number >= len(openapi_document()["paths"])
 
 
 def test_every_example_is_answered_as_it_promises(tmp_path: Path) -> None:
     client = _client(tmp_path / "memory")
-    described = document()
+    described = openapi_document()
     asked = [(f"/v1/{verb}", "post", example) for verb, example in EXAMPLES.items() if verb not in ("forget", "unlink")]
     asked += [(f"/v1/{verb}", "post", EXAMPLES[verb]) for verb in ("unlink", "forget")]
     asked += [
-        (one.paths[0], one.method.lower(), one.example) for one in ALIASES if one.example and one.method == "POST"
+        (one.paths[0], one.method.lower(), one.example) for one in ENDPOINTS if one.example and one.method == "POST"
     ]
     for path, method, example in asked:
         answer = client.request(method, path, json=example)

@@ -13,11 +13,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from cuetrail import Memory, Scope
-from cuetrail.serve.lazy_memory import Opener
+from cuetrail.serve.lazy_memory import LazyMemory
 from cuetrail.serve.rest.app import make_app
-from cuetrail.serve.rest.middleware import Rules
+from cuetrail.serve.rest.limits import RequestRules
 from cuetrail.serve.rest.problems import Problem
-from cuetrail.serve.rest.web_page import INDEX, STATIC, load, served
+from cuetrail.serve.rest.web_page import INDEX, STATIC, file_response, load_files
 from cuetrail.serve.tokens import Access, issue
 from scripts import page as script
 
@@ -27,7 +27,9 @@ NOW = 1_700_000_000_000
 
 @pytest.fixture
 def client(place: Path) -> Iterator[TestClient]:
-    with TestClient(make_app(Opener(lambda: Memory(place, embedder=None)), Rules()), "http://localhost") as client:
+    with TestClient(
+        make_app(LazyMemory(lambda: Memory(place, embedder=None)), RequestRules()), "http://localhost"
+    ) as client:
         yield client
 
 
@@ -77,12 +79,12 @@ def test_no_other_file_can_be_had(client: TestClient, name: str) -> None:
 
 
 def test_where_it_is_not_built_the_page_says_how(tmp_path: Path) -> None:
-    response = served(load(tmp_path), INDEX)
+    response = file_response(load_files(tmp_path), INDEX)
     assert response.status_code == 200
     assert b"make page" in bytes(response.body)
     assert b"<script" not in bytes(response.body)
     with pytest.raises(Problem, match="no file"):
-        served(load(tmp_path), "app.js")
+        file_response(load_files(tmp_path), "app.js")
 
 
 def test_the_page_is_not_for_other_names(client: TestClient) -> None:

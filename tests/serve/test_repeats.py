@@ -9,7 +9,7 @@ import anyio
 import pytest
 from starlette.testclient import TestClient
 
-from cuetrail.serve.rest.idempotency import MOST, SECONDS, Repeats
+from cuetrail.serve.rest.idempotency import MAX_RESPONSES, SECONDS, IdempotencyCache
 from cuetrail.serve.rest.problems import Problem
 from tests.serve.http_tools import EVENTS, events, issuer, refused, serving
 
@@ -76,7 +76,7 @@ def test_forgetting_in_events_lets_go_of_answers_and_keeps_its_own(client: TestC
 
 def test_while_the_first_is_at_work_the_second_is_told_to_wait_and_old_ones_go() -> None:
     clock = [0.0]
-    repeats = Repeats(lambda: clock[0])
+    cache = IdempotencyCache(lambda: clock[0])
     made: list[str] = []
 
     async def run() -> None:
@@ -93,17 +93,17 @@ def test_while_the_first_is_at_work_the_second_is_told_to_wait_and_old_ones_go()
             return b"quick"
 
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(repeats.once, "me", "k", "asked", slow)
+            tasks.start_soon(cache.get, "me", "k", "asked", slow)
             await begun.wait()
             with pytest.raises(Problem, match="still at work"):
-                await repeats.once("me", "k", "asked", quick)
+                await cache.get("me", "k", "asked", quick)
             go.set()
-        assert await repeats.once("me", "k", "asked", quick) == b"slow"
+        assert await cache.get("me", "k", "asked", quick) == b"slow"
         clock[0] = SECONDS
-        assert await repeats.once("me", "k", "asked", quick) == b"quick"
-        for number in range(MOST):
-            await repeats.once("me", f"{number}", "asked", quick)
-        assert await repeats.once("me", "k", "other", quick) == b"quick"
+        assert await cache.get("me", "k", "asked", quick) == b"quick"
+        for number in range(MAX_RESPONSES):
+            await cache.get("me", f"{number}", "asked", quick)
+        assert await cache.get("me", "k", "other", quick) == b"quick"
 
     anyio.run(run)
     assert made[:2] == ["slow", "quick"]

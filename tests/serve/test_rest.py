@@ -21,16 +21,17 @@ from starlette.testclient import TestClient
 
 from cuetrail import Memory
 from cuetrail.serve.rest.app import VERBS
-from cuetrail.serve.rest.file_routes import FILES
-from cuetrail.serve.rest.mem0_routes import ALIASES
-from cuetrail.serve.rest.middleware import Rules
-from cuetrail.serve.rest.openapi import EXAMPLES, document
+from cuetrail.serve.rest.file_routes import FILE_VERBS
+from cuetrail.serve.rest.limits import RequestRules
+from cuetrail.serve.rest.mem0_routes import ENDPOINTS
+from cuetrail.serve.rest.openapi import EXAMPLES, openapi_document
 from cuetrail.serve.tokens import revoke, tokens
-from cuetrail.serve.verb_tools import EFFECTS, verb_tool
+from cuetrail.serve.verb_effects import EFFECTS
+from cuetrail.serve.verb_tools import verb_tool
 from tests.serve.conftest import agent, session
 from tests.serve.http_tools import Issue, issuer, refused, serving
 
-PROBLEM = document()["components"]["schemas"]["Problem"]
+PROBLEM = openapi_document()["components"]["schemas"]["Problem"]
 
 
 @pytest.fixture
@@ -62,9 +63,9 @@ def test_a_service_remembers_recalls_relates_and_forgets(client: TestClient) -> 
 
 def test_every_verb_that_takes_no_path_is_there_and_described(client: TestClient) -> None:
     paths = client.get("/openapi.json").json()["paths"]
-    mem0 = {alias.paths[0] for alias in ALIASES}
+    mem0 = {alias.paths[0] for alias in ENDPOINTS}
     offered = {path.removeprefix("/v1/") for path in paths if path.startswith("/v1/") and path not in mem0}
-    assert offered == set(VERBS) | set(FILES)
+    assert offered == set(VERBS) | set(FILE_VERBS)
     assert set(VERBS) == {name.rstrip("_") for name, effect in EFFECTS.items() if not effect.paths}
     for verb, example in EXAMPLES.items():
         Draft202012Validator(verb_tool(verb).schema).validate(example)
@@ -140,7 +141,7 @@ def test_a_body_that_is_no_object_is_refused(client: TestClient, body: bytes, ki
 
 
 def test_a_body_that_is_too_large_is_refused_before_it_is_whole(place: Path) -> None:
-    with serving(place, Rules(most_bytes=1000)) as client:
+    with serving(place, RequestRules(max_body_bytes=1000)) as client:
         assert "1000 bytes" in refused(client.post("/v1/recall", json={"cue": "a" * 2000}), 413)
 
 
@@ -181,7 +182,7 @@ def test_a_page_of_another_server_on_this_machine_is_of_another_site(client: Tes
 
 
 def test_a_name_that_was_allowed_may_be_a_proxys_on_any_port(place: Path) -> None:
-    with serving(place, Rules(hosts=("localhost", "memory.example.org"))) as client:
+    with serving(place, RequestRules(hosts=("localhost", "memory.example.org"))) as client:
         assert client.post("/v1/stats", headers={"Origin": "https://memory.example.org"}).status_code == 200
 
 

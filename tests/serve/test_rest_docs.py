@@ -11,13 +11,16 @@ import pytest
 from starlette.testclient import TestClient
 
 from cuetrail import Memory
-from cuetrail.serve.lazy_memory import Opener
+from cuetrail.serve.lazy_memory import LazyMemory
 from cuetrail.serve.rest.app import make_app
-from cuetrail.serve.rest.middleware import Rules
+from cuetrail.serve.rest.limits import RequestRules
 
 ROOT = Path(__file__).parents[2]
 COMMAND = re.compile(r"^ {4}(curl (?:.*\\\n)*.*)$", re.MULTILINE)
-FILES = {"report.pdf": b"%PDF-1.4 not one", "mem0.json": b'[{"id": "1", "memory": "I like rye.", "user_id": "ada"}]'}
+FILES = {
+    "report.pdf": b"%PDF-1.4 not one",
+    "mem0.json": b'[{"id": "1", "memory": "I like rye.", "user_id": "ada"}]',
+}
 
 
 def commands(page: str) -> list[str]:
@@ -51,7 +54,9 @@ def sent(client: TestClient, command: str) -> Any:
 def test_the_commands_of_a_page_are_answered(tmp_path: Path, page: str, least: int) -> None:
     asked = commands(page)
     assert len(asked) >= least
-    with TestClient(make_app(Opener(lambda: Memory(tmp_path / "memory")), Rules()), "http://localhost") as client:
+    with TestClient(
+        make_app(LazyMemory(lambda: Memory(tmp_path / "memory")), RequestRules()), "http://localhost"
+    ) as client:
         for command in asked:
             answer = sent(client, command)
             if "report.pdf" in command:

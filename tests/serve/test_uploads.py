@@ -15,10 +15,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from cuetrail import Memory
-from cuetrail.serve.lazy_memory import Opener
+from cuetrail.serve.lazy_memory import LazyMemory
 from cuetrail.serve.rest.app import make_app
-from cuetrail.serve.rest.middleware import Rules
-from cuetrail.serve.verb_tools import job_of
+from cuetrail.serve.rest.limits import RequestRules
+from cuetrail.serve.verb_tools import verb_job
 from tests.serve.http_tools import EVENTS, events, issuer, refused, serving
 
 NOTE = b"The antenna stands on the lee side. #radio\n"
@@ -54,7 +54,7 @@ def test_what_cannot_be_taken_in_is_refused(client: TestClient, place: Path) -> 
     assert "broken PDF" in refused(client.post("/v1/ingest?source=a.pdf", content=b"%PDF-1.4 no"), 422)
     refused(client.post("/v1/import", content=b"neither of these"), 400)
     assert "unpacked" in refused(client.post("/v1/import", content=gzip.compress(b"{}")), 415)
-    with serving(place, Rules(most_uploaded=100)) as small:
+    with serving(place, RequestRules(max_upload_bytes=100)) as small:
         assert "100 bytes" in refused(small.post("/v1/ingest?source=a.md", content=b"a" * 101), 413)
         assert "100 bytes" in refused(small.post("/v1/ingest?source=a.md", content=iter([b"a" * 60, b"b" * 60])), 413)
 
@@ -64,7 +64,7 @@ def test_a_key_tells_one_file_from_another_without_keeping_either(client: TestCl
     first = client.post("/v1/ingest?source=a.md", content=NOTE, headers=key)
     assert client.post("/v1/ingest?source=a.md", content=NOTE, headers=key).json() == first.json()
     refused(client.post("/v1/ingest?source=a.md", content=NOTE + b"!", headers=key), 422)
-    assert len(job_of("ingest_bytes", {"data": bytes(2**20), "source": "a.md"}, "ingest").mark()) < 200
+    assert len(verb_job("ingest_bytes", {"data": bytes(2**20), "source": "a.md"}, "ingest").fingerprint()) < 200
 
 
 @pytest.mark.parametrize("more", [0, 1])
@@ -80,7 +80,7 @@ def test_a_request_that_comes_too_slowly_is_ended(place: Path, more: int) -> Non
         said.append(message)
 
     async def run() -> None:
-        app = make_app(Opener(lambda: Memory(place, embedder=None)), Rules(patience=0.05))
+        app = make_app(LazyMemory(lambda: Memory(place, embedder=None)), RequestRules(seconds_per_megabyte=0.05))
         headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
         asked = {"type": "http", "method": "POST", "path": "/v1/add", "query_string": b"", "headers": headers}
         with anyio.fail_after(60):

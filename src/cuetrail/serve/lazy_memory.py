@@ -1,4 +1,4 @@
-"""Opening a memory when it is first needed."""
+"""A memory that is opened when it is first used."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Opener:
-    """The memory of a server: opened by whoever asks first, closed at the end. `far`: a server of its own keeps it."""
+class LazyMemory:
+    """The memory of a server. `remote`: it is stored in a database server, not in files on this machine."""
 
-    def __init__(self, make: Callable[[], Memory], *, far: bool = False) -> None:
-        self._make, self.far, self._lock = make, far, threading.Lock()
+    def __init__(self, open_memory: Callable[[], Memory], *, remote: bool = False) -> None:
+        self._open, self.remote, self._lock = open_memory, remote, threading.Lock()
         self._memory: Memory | None = None
 
     def get(self) -> Memory:
-        """The memory. Raises what opening it raises; the next one to ask tries again."""
+        """Opens the memory if it is not open, and returns it. After an error the next call tries again."""
         with self._lock:
             if self._memory is None:
-                self._memory = self._make()
+                self._memory = self._open()
             return self._memory
 
-    async def use(self, work: Callable[[Memory], T], turns: anyio.CapacityLimiter | None = None) -> T:
-        """What some work on the memory gives, done in a thread."""
-        return await anyio.to_thread.run_sync(lambda: work(self.get()), limiter=turns)
+    async def run(self, work: Callable[[Memory], T], limiter: anyio.CapacityLimiter | None = None) -> T:
+        """Runs the work in a thread, when the limiter allows it, and returns its result."""
+        return await anyio.to_thread.run_sync(lambda: work(self.get()), limiter=limiter)
 
-    async def glance(self, work: Callable[[Memory], T]) -> T:
-        """What some work gives that takes no time: done here and now, unless the memory is yet to be opened or far."""
+    async def run_quick(self, work: Callable[[Memory], T]) -> T:
+        """Runs short work without a thread, unless the memory is remote or not open yet."""
         memory = self._memory
-        if memory is None or self.far:
-            return await self.use(work)
+        if memory is None or self.remote:
+            return await self.run(work)
         return work(memory)
 
     def close(self) -> None:
-        """Close it if it was opened."""
+        """Closes the memory if it is open."""
         with self._lock:
             if self._memory is not None:
                 self._memory.close()

@@ -1,6 +1,6 @@
-"""Tokens: who may use a memory over the network, as whom, and for what. Only a hash of each is kept.
+"""Access tokens of the HTTP server: issue, list, revoke and look up. Only a hash of each token is stored.
 
-A token is `ct_ID_SECRET`. The secret has 256 random bits, so a plain hash of it tells nobody anything.
+A token is `ct_ID_SECRET`. The secret has 256 random bits, so a plain hash does not reveal it.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 Access = Literal["read", "write", "admin"]
 ACCESS: tuple[Access, ...] = get_args(Access)
-"""From less to more. Only an admin may use what concerns everybody's memories."""
+"""From least to most. Verbs that concern the memories of all users need admin."""
 
-_KEPT = "token:"
+_PREFIX = "token:"
 _TOKEN = re.compile(r"ct_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What a token allows. `id` is no secret; it names the token where it is revoked and in logs."""
+    """The rights of a token. `id` is not secret: it names the token in logs and when it is revoked."""
 
     id: str
     name: str
@@ -37,47 +37,47 @@ class Token:
     scope: Scope
     created: int
 
-    def may(self, needed: Access) -> bool:
-        """Whether it allows this much."""
+    def allows(self, needed: Access) -> bool:
+        """True if the token grants at least this access."""
         return ACCESS.index(self.access) >= ACCESS.index(needed)
 
 
 def issue(memory: Memory, name: str, access: Access, scope: Scope, now: int) -> tuple[Token, str]:
-    """Make a token; it comes back with its text, which is shown once and kept nowhere."""
+    """Makes a token and returns it with its text, which is not stored. Raises InputError for an unknown access."""
     if access not in ACCESS:
         raise InputError(f"access must be {' or '.join(ACCESS)}, not {access!r:.40}")
     token = Token(secrets.token_hex(6), name, access, scope, now)
     secret = secrets.token_urlsafe(32)
-    kept = {
+    record = {
         "hash": _hash(secret), "name": name, "access": access, "created": now, "tenant": scope.tenant,
         "user": scope.user, "teams": list(scope.teams), "share": scope.share,
     }  # fmt: skip
-    memory.store.keep(_KEPT + token.id, json.dumps(kept))
+    memory.store.keep(_PREFIX + token.id, json.dumps(record))
     return token, f"ct_{token.id}_{secret}"
 
 
 def tokens(memory: Memory) -> list[Token]:
-    """All tokens of a memory, the oldest first."""
-    found = memory.store.kept(_KEPT)
-    made = [_read(name.removeprefix(_KEPT), json.loads(value)) for name, value in found.items()]
+    """Returns all tokens of a memory, oldest first."""
+    found = memory.store.kept(_PREFIX)
+    made = [_read(name.removeprefix(_PREFIX), json.loads(value)) for name, value in found.items()]
     return sorted(made, key=lambda token: (token.created, token.id))
 
 
 def revoke(memory: Memory, id_: str) -> None:
-    """End a token, given by id. Raises NotFound."""
-    if not id_ or _KEPT + id_ not in memory.store.kept(_KEPT + id_):
+    """Deletes the token with this id. Raises NotFound."""
+    if not id_ or _PREFIX + id_ not in memory.store.kept(_PREFIX + id_):
         raise NotFound(f"there is no token {id_!r:.40}: `cuetrail token list` shows them")
-    memory.store.keep(_KEPT + id_, None)
+    memory.store.keep(_PREFIX + id_, None)
 
 
 def find(memory: Memory, text: str) -> Token | None:
-    """The token with this text, None if there is none."""
+    """Returns the token with this text, or None."""
     parts = _TOKEN.fullmatch(text)
     if parts is None:
         return None
-    kept = memory.store.kept(_KEPT + parts[1]).get(_KEPT + parts[1])
-    row = json.loads(kept) if kept is not None else {"hash": ""}
-    # As long for a token that is nearly right, or not there, as for one that is right.
+    stored = memory.store.kept(_PREFIX + parts[1]).get(_PREFIX + parts[1])
+    row = json.loads(stored) if stored is not None else {"hash": ""}
+    # The comparison takes the same time for a wrong, an unknown and a right token.
     same = hmac.compare_digest(_hash(parts[2]), row["hash"])
     return _read(parts[1], row) if same else None
 

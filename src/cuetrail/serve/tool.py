@@ -1,30 +1,23 @@
-"""What every door does with arguments and results: check them, make them plain data, keep them within a budget."""
+"""A tool: a function over a memory with a JSON Schema for its arguments. MCP, REST and mem0 routes share it."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cuetrail.errors import InputError
-from cuetrail.formulas import estimated_tokens
-from cuetrail.model import Fact, Node, fact_dict, node_dict
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
-
-# A list or text is shortened by this part of it at a time.
-_STEP = 8
 
 Schema = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What a tool says: `text` for a model to read, `data` for a program. Each is within the budget."""
+class ToolResult:
+    """The result of a tool: `text` for a language model, `data` for a program. Each fits into the token budget."""
 
     text: str
     data: dict[str, Any]
@@ -32,17 +25,17 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tool:
-    """A verb as a tool: what to pass, what comes back, and what it does to the memory.
+    """A named function with a schema for its arguments and one for its result.
 
-    `writes` is whether it changes anything, `destroys` whether something may be lost by that, `repeatable` whether a
-    second call with the same arguments changes nothing more. A `lenient` one passes over arguments it does not know.
+    `writes`: it changes the memory. `destroys`: a call may lose data. `repeatable`: a second call with the same
+    arguments changes nothing more. `lenient`: unknown arguments are ignored instead of refused.
     """
 
     name: str
     title: str
     description: str
     properties: Mapping[str, Schema]
-    call: Callable[[Memory, dict[str, Any]], Answer]
+    call: Callable[[Memory, dict[str, Any]], ToolResult]
     required: tuple[str, ...] = ()
     output: Schema | None = None
     writes: bool = False
@@ -52,120 +45,53 @@ class Tool:
 
     @property
     def schema(self) -> Schema:
-        """The JSON Schema of its arguments."""
-        given: Schema = {"type": "object", "properties": dict(self.properties)}
-        given |= {} if self.lenient else {"additionalProperties": False}
-        return {**given, "required": list(self.required)} if self.required else given
+        """The JSON Schema of the arguments."""
+        schema: Schema = {"type": "object", "properties": dict(self.properties)}
+        schema |= {} if self.lenient else {"additionalProperties": False}
+        return {**schema, "required": list(self.required)} if self.required else schema
+
+
+def http_only(name: str, title: str, description: str, properties: dict[str, Schema], *required: str) -> Tool:
+    """Returns a tool that only describes the arguments of an HTTP route. Calling it raises NotImplementedError."""
+
+    def refuse(_memory: Memory, _arguments: dict[str, Any]) -> ToolResult:
+        raise NotImplementedError(f"{name} is available over HTTP only")
+
+    return Tool(name, title, description, properties, refuse, required)
 
 
 def checked_arguments(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments, whole numbers as such however they were written.
+    """Returns the arguments with whole numbers as int.
 
-    Raises InputError, with the place and what belongs there, unless they fit the tool's schema.
+    Raises InputError, with the position and the expected value, if the arguments do not match the tool's schema.
     """
-    check = _checker(tool)
-    if check.is_valid(given):
-        return {name: _whole(value, tool.properties.get(name, {})) for name, value in given.items()}
-    # Imported here: not needed before somebody errs.
+    validator = _validator(tool)
+    if validator.is_valid(given):
+        return {name: _whole_number(value, tool.properties.get(name, {})) for name, value in given.items()}
+    # Imported here: needed only for invalid arguments.
     from jsonschema.exceptions import best_match
 
-    error = best_match(check.iter_errors(given))
+    error = best_match(validator.iter_errors(given))
     if error.validator == "additionalProperties":
-        strange = sorted(set(given) - set(tool.properties)) or [error.message]
-        raise InputError(f"{tool.name} has no argument {', '.join(strange)}; it takes {', '.join(tool.properties)}")
-    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path).lstrip(".")
-    said = error.message
-    # It begins with what was given, which may be long; what is wrong with that comes last.
-    said = said if len(said) <= 300 else f"{said[:60]} … {said[-200:]}"
-    raise InputError(f"{tool.name}: {place + ': ' if place else ''}{said}")
+        unknown = sorted(set(given) - set(tool.properties)) or [error.message]
+        raise InputError(f"{tool.name} has no argument {', '.join(unknown)}; it takes {', '.join(tool.properties)}")
+    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path).lstrip(".")
+    message = error.message
+    # The message begins with the value, which may be long, and ends with the reason.
+    message = message if len(message) <= 300 else f"{message[:60]} … {message[-200:]}"
+    raise InputError(f"{tool.name}: {path + ': ' if path else ''}{message}")
 
 
-def _whole(value: Any, schema: Schema) -> Any:
-    """To JSON 5.0 is a whole number too."""
+def _whole_number(value: Any, schema: Schema) -> Any:
+    """Returns 5 for 5.0 if the schema asks for an integer: JSON Schema accepts both."""
     if not isinstance(value, float) or not value.is_integer():
         return value
     return int(value) if any(one.get("type") == "integer" for one in (schema, *schema.get("anyOf", ()))) else value
 
 
 @cache
-def _checker(tool: Tool) -> Any:
-    # Imported here: a server has answered before it is needed.
+def _validator(tool: Tool) -> Any:
+    # Imported here: loading it would delay the first response of a server.
     from jsonschema import Draft202012Validator
 
     return Draft202012Validator(tool.schema)
-
-
-def plain(value: Any) -> Any:
-    """A result of any verb as data for JSON: mappings, lists, texts, numbers."""
-    match value:
-        case Node():
-            return plain(node_dict(value))
-        case Fact():
-            return fact_dict(value)
-        case Mapping():
-            return {str(key): plain(one) for key, one in value.items()}
-        case None | bool() | int() | float() | str():
-            return value
-        case Path():
-            return str(value)
-        case bytes():
-            return value.hex()
-    if hasattr(value, "to_dict"):
-        return plain(value.to_dict())
-    if is_dataclass(value):
-        return {one.name: plain(getattr(value, one.name)) for one in fields(value)}
-    return [plain(one) for one in value] if hasattr(value, "__iter__") else str(value)
-
-
-def compact(data: Any) -> str:
-    """Data as JSON in as few characters as it takes."""
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), default=str)
-
-
-@dataclass(slots=True)
-class _Part:
-    """A list or a text somewhere in data, how large it is, and where it hangs."""
-
-    size: int
-    holder: Any = field(repr=False)
-    key: Any = None
-
-
-def fitted(data: dict[str, Any], tokens: int) -> dict[str, Any]:
-    """The data itself, or a shorter copy within so many tokens: the longest lists and texts lose their ends.
-
-    A shorter copy says so with `"cut": true`.
-    """
-    if estimated_tokens(compact(data)) <= tokens:
-        return data
-    shorter: dict[str, Any] = {**json.loads(compact(data)), "cut": True}
-    while estimated_tokens(compact(shorter)) > tokens:
-        part = max(_parts(shorter), key=lambda part: part.size, default=None)
-        if part is None:
-            break
-        long = part.holder[part.key]
-        part.holder[part.key] = long[: len(long) - max(1, len(long) // _STEP)]
-    return shorter
-
-
-def _parts(value: Any) -> list[_Part]:
-    """Every list and text below a value that can be shorter; ids and other short texts are left whole."""
-    found: list[_Part] = []
-    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, one in pairs:
-        if (isinstance(one, list) and one) or (isinstance(one, str) and len(one) > 80):
-            # A list that can lose members goes before the text of one that stays.
-            found.append(_Part(len(compact(one)) * (4 if isinstance(one, list) and len(one) > 1 else 1), value, key))
-        found += _parts(one)
-    return found
-
-
-def clipped(text: str, tokens: int) -> str:
-    """A text, cut to so many tokens; a cut one ends with an ellipsis."""
-    if estimated_tokens(text) <= tokens:
-        return text
-    low, high = 0, len(text)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if estimated_tokens(text[:middle] + " …") <= tokens else (low, middle - 1)
-    return text[:low].rstrip() + " …" if low else ""

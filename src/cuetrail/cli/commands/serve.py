@@ -55,23 +55,23 @@ def mcp(run: Run, ctx: click.Context, /, profile: str, compat: str | None) -> No
     if ctx.invoked_subcommand is not None:
         return
     import cuetrail
-    from cuetrail.serve.mcp.handshake import greet
+    from cuetrail.serve.mcp.handshake import answer_initialize
     from cuetrail.serve.mcp.profiles import COMPAT, PROFILES
 
-    offer = COMPAT[compat] if compat else PROFILES[profile]
-    # The client is greeted before the SDK is loaded, which takes longer than all the rest.
-    greeting = greet(offer, cuetrail.__version__)
+    chosen = COMPAT[compat] if compat else PROFILES[profile]
+    # Answered before the SDK is imported, which takes longer than all the rest.
+    handshake = answer_initialize(chosen, cuetrail.__version__)
 
     import anyio
 
-    from cuetrail.serve.lazy_memory import Opener
+    from cuetrail.serve.lazy_memory import LazyMemory
     from cuetrail.serve.mcp.server import make_server
     from cuetrail.serve.mcp.stdio import serve_stdio
 
     opened = partial(_taken_over if compat else _opened, run)
-    server = make_server(offer, Opener(opened), cuetrail.__version__)
+    server = make_server(chosen, LazyMemory(opened), cuetrail.__version__)
     with output.warnings(run.quiet):
-        anyio.run(serve_stdio, server, greeting)
+        anyio.run(serve_stdio, server, handshake)
 
 
 def _opened(run: Run) -> Memory:
@@ -86,12 +86,12 @@ def _opened(run: Run) -> Memory:
 
 def _taken_over(run: Run) -> Memory:
     """The memory, with what the server it stands in for has kept."""
-    from cuetrail.serve.compat.mcp_memory import take_over
+    from cuetrail.serve.compat.mcp_memory import import_reference_file
 
     memory, file = _opened(run), reference_file()
     try:
         if file is not None:
-            take_over(memory, file)
+            import_reference_file(memory, file)
     except BaseException:
         memory.close()
         raise
@@ -121,10 +121,10 @@ def install(run: Run, /, client: Any, name: str, dry_run: bool, replace: bool, *
 
     planned = changes(client, make_entry(name, _arguments(run, **offer)), replace=replace)
     if not run.json:
-        output.say("\n\n".join(f"{one.path}\n{one.shown}" for one in planned))
+        output.say("\n\n".join(f"{one.path}\n{one.entry_text}" for one in planned))
     copies = [] if dry_run else [write(one) for one in planned]
     if run.json:
-        output.say_json({"dry_run": dry_run, "files": [_told(one, dry_run) for one in planned]})
+        output.say_json({"dry_run": dry_run, "files": [_change_json(one, dry_run) for one in planned]})
         return
     for one, copy in zip(planned, copies, strict=False):
         kept = f"; the file as it was is {copy.name}" if copy else ""
@@ -133,8 +133,8 @@ def install(run: Run, /, client: Any, name: str, dry_run: bool, replace: bool, *
         run.notice(f"restart {client} to use it")
 
 
-def _told(change: Change, dry_run: bool) -> dict[str, Any]:
-    return {"path": str(change.path), "entry": change.shown, "written": change.needed and not dry_run}
+def _change_json(change: Change, dry_run: bool) -> dict[str, Any]:
+    return {"path": str(change.path), "entry": change.entry_text, "written": change.needed and not dry_run}
 
 
 def _arguments(run: Run, profile: str | None, compat: str | None) -> list[str]:
@@ -173,13 +173,13 @@ def serve(run: Run, /, host: str, port: int, names: tuple[str, ...]) -> None:
     Only this machine is listened to unless --host says otherwise; any other address needs tokens, which `cuetrail token
     add` makes. As soon as there is a token, every request needs one. Ctrl-C stops when what is under way is done.
     """
-    from cuetrail.serve.lazy_memory import Opener
-    from cuetrail.serve.rest.server import bound, serve_http
+    from cuetrail.serve.lazy_memory import LazyMemory
+    from cuetrail.serve.rest.server import listening_socket, serve_http
 
-    opener = Opener(lambda: _opened(run), far=on_server(run.settings().memory))
-    with output.warnings(run.quiet), bound(opener, host, port) as (door, url):
+    memory = LazyMemory(lambda: _opened(run), remote=on_server(run.settings().memory))
+    with output.warnings(run.quiet), listening_socket(memory, host, port) as (listener, url):
         output.warn(f"serving {without_password(run.settings().memory)} on {url}")
-        serve_http(opener, door, (host, *names))
+        serve_http(memory, listener, (host, *names))
 
 
 @shared

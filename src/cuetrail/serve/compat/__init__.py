@@ -1,4 +1,4 @@
-"""The protocols of other memory systems, answered by this memory.
+"""The operations of mem0 and of the reference MCP memory server, over a cuetrail memory.
 
-May import: errors, memory, model, serve.rest, serve.tokens, serve.tool, store, text, transfer, validation.
+May import: errors, memory, model, serve.json_data, serve.tool, store, text, transfer, validation.
 """

@@ -1,7 +1,7 @@
-"""The nine tools of the reference MCP memory server over a memory of ours, so that its users change one line.
+"""The nine tools of the reference MCP memory server, over a cuetrail memory. Its users change one line.
 
-Entities, observations and relations are kept as an import of its file keeps them: an entity is a node, an observation
-an atom of its own tied to it, a relation an edge. So everything else cuetrail can do works on what these tools write.
+Entities, observations and relations are stored as an import of its file stores them: an entity is a node, an
+observation an atom linked to it, a relation an edge. All other features of cuetrail work on them.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 from cuetrail.errors import InputError, ReadError
 from cuetrail.model import Edge, Node, TextQuery, Where
 from cuetrail.model.ids import digest, stated_edge_id
-from cuetrail.serve.tool import Answer, Schema, Tool
+from cuetrail.serve.compat.delete import delete_nodes
+from cuetrail.serve.tool import Schema, Tool, ToolResult
 from cuetrail.store.edge_query import StepQuery, Ties
 from cuetrail.store.ports import Batch
-from cuetrail.store.shared.tombstones import said_by
 from cuetrail.text.normalise import clean, norm_name
 from cuetrail.text.timestamps import now_ms
 from cuetrail.transfer.formats.graph_view import KINDS, OBSERVATION_WEIGHT, RELATION_WEIGHT, STRUCTURE, is_placeholder
@@ -29,7 +29,7 @@ from cuetrail.validation.records import make_node
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
 
-MOST, BATCH = 100_000, 8_000
+MAX_NODES, BATCH_SIZE = 100_000, 8_000
 _WHERE = Where(kinds=tuple(sorted(KINDS)), quarantined=True, archived=True)
 _ATOMS = Where(quarantined=True, archived=True)
 
@@ -38,7 +38,7 @@ Graph = dict[str, list[dict[str, Any]]]
 
 @dataclass(frozen=True, slots=True)
 class _Entity:
-    """An entity as its clients see it, with the atoms of its observations in their order."""
+    """An entity with the atoms of its observations in their order."""
 
     node: Node
     atoms: tuple[Node, ...]
@@ -55,15 +55,15 @@ class _Entity:
     def to_dict(self) -> dict[str, Any]:
         return {"name": self.node.name, "entityType": self.type, "observations": self.observations}
 
-    def has(self, words: str) -> bool:
-        """Whether its name, its type or what it observes has these words in it, in any case."""
-        return any(words in text.lower() for text in (self.node.name or "", self.type, *self.observations))
+    def contains(self, query: str) -> bool:
+        """True if its name, its type or an observation contains the lower-case query."""
+        return any(query in text.lower() for text in (self.node.name or "", self.type, *self.observations))
 
 
-def take_over(memory: Memory, file: Path) -> None:
-    """Take in the file of the reference server, once for each state of it; where there is none, there is nothing to do.
+def import_reference_file(memory: Memory, file: Path) -> None:
+    """Imports the file of the reference server if it has changed since the last time. A missing file is ignored.
 
-    Raises ReadError for a file that is broken.
+    Raises ReadError if the file is broken.
     """
     try:
         state = digest(file.read_bytes().decode("utf-8", "replace"))
@@ -81,43 +81,43 @@ def take_over(memory: Memory, file: Path) -> None:
 
 
 def _entities(memory: Memory, nodes: Iterable[Node]) -> list[_Entity]:
-    """Those of the nodes that are entities, in the order in which they were made."""
-    # What a rule found in a text, or a relation alone names, is nobody's entity yet.
+    """Returns the nodes that are entities, oldest first, with their observations."""
+    # Names that were extracted from a text, or that only a relation mentions, are not entities yet.
     stated = [node for node in nodes if node.name and not is_placeholder(node) and "found" not in node.props]
     stated.sort(key=lambda node: (node.created, node.seq, node.id))
-    query = StepQuery(tuple(node.id for node in stated), MOST, "in", Ties(kinds=("observation",)), _ATOMS)
+    query = StepQuery(tuple(node.id for node in stated), MAX_NODES, "in", Ties(kinds=("observation",)), _ATOMS)
     steps = memory.store.steps(memory.scope, query) if stated else {}
-    atoms = memory.nodes(*{step.other for some in steps.values() for step in some})
+    atoms = memory.nodes(*{step.other for found in steps.values() for step in found})
     return [
-        _Entity(node, tuple(sorted(_reached(steps.get(node.id, ()), atoms), key=lambda atom: (atom.seq, atom.id))))
+        _Entity(node, tuple(sorted(_observed(steps.get(node.id, ()), atoms), key=lambda atom: (atom.seq, atom.id))))
         for node in stated
     ]
 
 
-def _reached(steps: Iterable[Any], atoms: dict[str, Node]) -> list[Node]:
+def _observed(steps: Iterable[Any], atoms: dict[str, Node]) -> list[Node]:
     return [atoms[step.other] for step in steps if step.other in atoms]
 
 
-def _all(memory: Memory) -> list[_Entity]:
-    found = memory.store.text(memory.scope, TextQuery(""), MOST, _WHERE, nodes=True)
+def _all_entities(memory: Memory) -> list[_Entity]:
+    found = memory.store.text(memory.scope, TextQuery(""), MAX_NODES, _WHERE, nodes=True)
     return _entities(memory, [one.node for one in found if one.node is not None])
 
 
 def _named(memory: Memory, names: Iterable[str]) -> dict[str, _Entity]:
-    """The entities with these names, by the name they were asked for."""
-    asked = {name: norm_name(name) for name in names}
-    ids = memory.store.named(memory.scope, list(asked.values()))
+    """Returns the entities with these names, by the name given."""
+    norms = {name: norm_name(name) for name in names}
+    ids = memory.store.named(memory.scope, list(norms.values()))
     nodes = memory.nodes(*(id_ for some in ids.values() for id_ in some))
     known = {one.node.id: one for one in _entities(memory, [n for n in nodes.values() if n.kind in KINDS])}
-    found = {name: [known[id_] for id_ in ids.get(norm, ()) if id_ in known] for name, norm in asked.items()}
+    found = {name: [known[id_] for id_ in ids.get(norm, ()) if id_ in known] for name, norm in norms.items()}
     return {name: some[0] for name, some in found.items() if some}
 
 
 def _relations(memory: Memory, ids: Collection[str]) -> list[tuple[Edge, dict[str, Any]]]:
-    """The relations that touch one of these nodes, in the order in which they were made."""
+    """Returns the relations from or to one of these nodes, oldest first: each edge and its JSON."""
     if not ids:
         return []
-    steps = memory.store.steps(memory.scope, StepQuery(tuple(ids), MOST, "both", Ties(at=now_ms()), _WHERE))
+    steps = memory.store.steps(memory.scope, StepQuery(tuple(ids), MAX_NODES, "both", Ties(at=now_ms()), _WHERE))
     edges = {step.edge.id: step.edge for some in steps.values() for step in some}
     stated = [edge for edge in edges.values() if edge.via is None and edge.kind not in STRUCTURE]
     stated.sort(key=lambda edge: (edge.created, edge.props.get("seq", 0), edge.id))
@@ -135,26 +135,26 @@ def _graph(memory: Memory, entities: Sequence[_Entity]) -> Graph:
     return {"entities": [one.to_dict() for one in entities], "relations": relations}
 
 
-def read_graph(memory: Memory, _given: dict[str, Any] | None = None) -> Answer:
-    """All entities and relations."""
-    return _said(_graph(memory, _all(memory)))
+def read_graph(memory: Memory, _given: dict[str, Any] | None = None) -> ToolResult:
+    """Returns all entities and relations."""
+    return _result(_graph(memory, _all_entities(memory)))
 
 
-def _search_nodes(memory: Memory, given: dict[str, Any]) -> Answer:
-    words = given["query"].lower()
-    return _said(_graph(memory, [one for one in _all(memory) if one.has(words)]))
+def _search_nodes(memory: Memory, given: dict[str, Any]) -> ToolResult:
+    query = given["query"].lower()
+    return _result(_graph(memory, [one for one in _all_entities(memory) if one.contains(query)]))
 
 
-def _open_nodes(memory: Memory, given: dict[str, Any]) -> Answer:
+def _open_nodes(memory: Memory, given: dict[str, Any]) -> ToolResult:
     found = {one.node.id: one.node for one in _named(memory, given["names"]).values()}
-    return _said(_graph(memory, _entities(memory, found.values())))
+    return _result(_graph(memory, _entities(memory, found.values())))
 
 
 # --- writing
 
 
-def _create_entities(memory: Memory, given: dict[str, Any]) -> Answer:
-    there = {norm_name(name) for name in _named(memory, [row["name"] for row in given["entities"]])}
+def _create_entities(memory: Memory, given: dict[str, Any]) -> ToolResult:
+    known = {norm_name(name) for name in _named(memory, [row["name"] for row in given["entities"]])}
     made: list[dict[str, Any]] = []
     nodes: list[Node] = []
     now = now_ms()
@@ -162,21 +162,21 @@ def _create_entities(memory: Memory, given: dict[str, Any]) -> Answer:
         norm = norm_name(row["name"])
         if not norm:
             raise InputError("an entity needs a name")
-        if norm in there:
+        if norm in known:
             continue
-        there.add(norm)
+        known.add(norm)
         kind, props = kind_of(row["entityType"])
         item = {"id": entity_id(norm), "kind": kind, "name": row["name"], "source": FORMAT, "props": props}
         owner = replace(make_node(item, now), seq=len(nodes))
         nodes += [owner, *_atoms(owner.id, [], 0, row["observations"], now)]
         observed = [text for text in row["observations"] if text.strip()]
         made.append({"name": row["name"], "entityType": row["entityType"], "observations": observed})
-    _keep(memory, nodes, now)
-    return _said({"entities": made}, made)
+    _add_nodes(memory, nodes, now)
+    return _result({"entities": made}, made)
 
 
 def _atoms(owner: str, known: Sequence[str], first: int, texts: Iterable[str], now: int) -> list[Node]:
-    """An atom for each observation beside those an entity has already, numbered from the first."""
+    """Returns an atom for each new observation of an entity; `first` is the position of the first one."""
     seen, atoms = Counter(known), list[Node]()
     for text in texts:
         if not text.strip():
@@ -187,43 +187,43 @@ def _atoms(owner: str, known: Sequence[str], first: int, texts: Iterable[str], n
     return atoms
 
 
-def _keep(memory: Memory, nodes: Sequence[Node], now: int) -> None:
-    """Remember nodes, also what was deleted before: to state it again is to want it again."""
+def _add_nodes(memory: Memory, nodes: Sequence[Node], now: int) -> None:
+    """Adds nodes and links observations to their entities. Deleted texts may be added again."""
     memory.add_many(nodes, allow_again=True, now=now)
     ties = [(atom.id, str(atom.props["of"]), "observation") for atom in nodes if "of" in atom.props]
-    _join(memory, [_edge(stated_edge_id(*tie), *tie, OBSERVATION_WEIGHT, now) for tie in ties])
+    _write_edges(memory, [_edge(stated_edge_id(*tie), *tie, OBSERVATION_WEIGHT, now) for tie in ties])
 
 
 def _edge(id_: str, src: str, dst: str, kind: str, weight: float, now: int, type_: str | None = None) -> Edge:
     return Edge(id_, src, dst, kind, weight, type=type_, created=now, updated=now)
 
 
-def _join(memory: Memory, edges: Sequence[Edge]) -> None:
-    """Write edges, many at once: each in a transaction of its own would take a hundred times as long."""
-    for start in range(0, len(edges), BATCH):
-        memory.store.write(memory.scope, Batch(edges=list(edges[start : start + BATCH])))
+def _write_edges(memory: Memory, edges: Sequence[Edge]) -> None:
+    """Writes edges in batches: one transaction per edge would take a hundred times as long."""
+    for start in range(0, len(edges), BATCH_SIZE):
+        memory.store.write(memory.scope, Batch(edges=list(edges[start : start + BATCH_SIZE])))
 
 
-def _add_observations(memory: Memory, given: dict[str, Any]) -> Answer:
+def _add_observations(memory: Memory, given: dict[str, Any]) -> ToolResult:
     rows = given["observations"]
-    known = _needed(memory, [row["entityName"] for row in rows])
+    known = _require(memory, [row["entityName"] for row in rows])
     now = now_ms()
     results: list[dict[str, Any]] = []
     nodes: list[Node] = []
-    said = {one.node.id: one.observations for one in known.values()}
+    texts = {one.node.id: one.observations for one in known.values()}
     ends = {one.node.id: one.atoms[-1].seq + 1 if one.atoms else 0 for one in known.values()}
     for row in rows:
         owner = known[row["entityName"]].node.id
-        new = [text for text in row["contents"] if text.strip() and text not in said[owner]]
-        nodes += _atoms(owner, said[owner], ends[owner], new, now)
+        new = [text for text in row["contents"] if text.strip() and text not in texts[owner]]
+        nodes += _atoms(owner, texts[owner], ends[owner], new, now)
         ends[owner] += len(new)
-        said[owner] = [*said[owner], *new]
+        texts[owner] = [*texts[owner], *new]
         results.append({"entityName": row["entityName"], "addedObservations": new})
-    _keep(memory, nodes, now)
-    return _said({"results": results}, results)
+    _add_nodes(memory, nodes, now)
+    return _result({"results": results}, results)
 
 
-def _needed(memory: Memory, names: Sequence[str]) -> dict[str, _Entity]:
+def _require(memory: Memory, names: Sequence[str]) -> dict[str, _Entity]:
     known = _named(memory, names)
     for name in names:
         if name not in known:
@@ -231,52 +231,40 @@ def _needed(memory: Memory, names: Sequence[str]) -> dict[str, _Entity]:
     return known
 
 
-def _create_relations(memory: Memory, given: dict[str, Any]) -> Answer:
+def _create_relations(memory: Memory, given: dict[str, Any]) -> ToolResult:
     rows = given["relations"]
-    known = _needed(memory, [row[end] for row in rows for end in ("from", "to")])
-    there = {_key(row) for _, row in _relations(memory, {one.node.id for one in known.values()})}
+    known = _require(memory, [row[end] for row in rows for end in ("from", "to")])
+    existing = {_key(row) for _, row in _relations(memory, {one.node.id for one in known.values()})}
     made: list[dict[str, Any]] = []
     edges: list[Edge] = []
     now = now_ms()
     for row in rows:
         src, dst = known[row["from"]].node, known[row["to"]].node
-        if _key(row) in there:
+        if _key(row) in existing:
             continue
-        there.add(_key(row))
+        existing.add(_key(row))
         type_ = clean(row["relationType"]).strip() or None
         edges.append(_edge(relation_id(*_key(row)), src.id, dst.id, "relates", RELATION_WEIGHT, now + len(made), type_))
         made.append({name: row[name] for name in ("from", "to", "relationType")})
-    _join(memory, edges)
-    return _said({"relations": made}, made)
+    _write_edges(memory, edges)
+    return _result({"relations": made}, made)
 
 
 def _key(row: dict[str, Any]) -> tuple[str, str, str]:
     return norm_name(row["from"]), norm_name(row["to"]), clean(row["relationType"])
 
 
-def _delete_entities(memory: Memory, given: dict[str, Any]) -> Answer:
+def _delete_entities(memory: Memory, given: dict[str, Any]) -> ToolResult:
     names = given["entityNames"]
     known = _named(memory, names)
-    gone = {one.node.id: one for one in known.values()}
-    drop(memory, [one.node for one in gone.values()], [atom for one in gone.values() for atom in one.atoms])
+    entities = {one.node.id: one for one in known.values()}.values()
+    delete_nodes(memory, [one.node for one in entities], [atom for one in entities for atom in one.atoms])
     missing = [name for name in names if name not in known]
-    some = f"Deleted {len(names) - len(missing)} of {len(names)} entities. Not found: {', '.join(missing)}"
-    return _done(some if missing else "Entities deleted successfully")
+    partly = f"Deleted {len(names) - len(missing)} of {len(names)} entities. Not found: {', '.join(missing)}"
+    return _done(partly if missing else "Entities deleted successfully")
 
 
-def drop(memory: Memory, nodes: Sequence[Node], atoms: Sequence[Node]) -> None:
-    """Forget nodes, and atoms that belong to somebody. What another one has in the same words stays with that one."""
-    copies = {said_by(copy) for copy in memory.doomed(*(atom.id for atom in atoms)).copies} if atoms else set()
-    shared = [atom.id for atom in atoms if said_by(atom) in copies]
-    if shared:
-        # To forget the words would take them from the other one too.
-        memory.store.write(memory.scope, Batch(remove_nodes=shared))
-    ids = [node.id for node in (*nodes, *atoms) if node.id not in shared]
-    if ids:
-        memory.forget(*ids)
-
-
-def _delete_observations(memory: Memory, given: dict[str, Any]) -> Answer:
+def _delete_observations(memory: Memory, given: dict[str, Any]) -> ToolResult:
     rows = given["deletions"]
     known = _named(memory, [row["entityName"] for row in rows])
     atoms: dict[str, Node] = {}
@@ -284,37 +272,37 @@ def _delete_observations(memory: Memory, given: dict[str, Any]) -> Answer:
         if row["entityName"] in known:
             entity = known[row["entityName"]]
             atoms |= {atom.id: atom for atom in entity.atoms if atom.text in row["observations"]}
-    drop(memory, [], list(atoms.values()))
-    asked = sum(len(row["observations"]) for row in rows)
+    delete_nodes(memory, [], list(atoms.values()))
+    requested = sum(len(row["observations"]) for row in rows)
     missing = [row["entityName"] for row in rows if row["entityName"] not in known]
-    some = f"Deleted {len(atoms)} of {asked} observations."
-    some += f" Entities not found: {', '.join(missing)}" if missing else ""
-    return _done("Observations deleted successfully" if len(atoms) == asked else some)
+    partly = f"Deleted {len(atoms)} of {requested} observations."
+    partly += f" Entities not found: {', '.join(missing)}" if missing else ""
+    return _done("Observations deleted successfully" if len(atoms) == requested else partly)
 
 
-def _delete_relations(memory: Memory, given: dict[str, Any]) -> Answer:
+def _delete_relations(memory: Memory, given: dict[str, Any]) -> ToolResult:
     rows = given["relations"]
     known = _named(memory, {row[end] for row in rows for end in ("from", "to")})
-    asked = {_key(row) for row in rows}
-    found = [e.id for e, row in _relations(memory, {one.node.id for one in known.values()}) if _key(row) in asked]
+    wanted = {_key(row) for row in rows}
+    found = [e.id for e, row in _relations(memory, {one.node.id for one in known.values()}) if _key(row) in wanted]
     memory.unlink(*found)
-    some = f"Deleted {len(found)} of {len(rows)} relations. The rest matched nothing."
-    return _done("Relations deleted successfully" if len(found) == len(rows) else some)
+    partly = f"Deleted {len(found)} of {len(rows)} relations. The rest matched nothing."
+    return _done("Relations deleted successfully" if len(found) == len(rows) else partly)
 
 
-# --- what is said, and the tools
+# --- results and tools
 
 
-def _said(data: dict[str, Any], shown: object = None) -> Answer:
-    return Answer(json.dumps(data if shown is None else shown, indent=2, ensure_ascii=False), data)
+def _result(data: dict[str, Any], text_data: object = None) -> ToolResult:
+    return ToolResult(json.dumps(data if text_data is None else text_data, indent=2, ensure_ascii=False), data)
 
 
-def _done(message: str) -> Answer:
-    return Answer(message, {"success": True, "message": message})
+def _done(message: str) -> ToolResult:
+    return ToolResult(message, {"success": True, "message": message})
 
 
 def _rows(**properties: str) -> Schema:
-    """A list of objects, by the description of each of their texts; those that end in [] are lists of texts."""
+    """Returns the schema of a list of objects from a description of each property; `[]` at its end means a list."""
     described: dict[str, Schema] = {}
     for name, description in properties.items():
         one: Schema = {"type": "string"}
@@ -343,7 +331,7 @@ _QUERY: Schema = {"type": "string", "maxLength": 2048, "description": "Part of a
 
 
 def _tool(
-    name: str, description: str, argument: str | None, schema: Schema, call: Callable[..., Answer], output: Schema,
+    name: str, description: str, argument: str | None, schema: Schema, call: Callable[..., ToolResult], output: Schema,
     *, writes: bool = False, destroys: bool = False,
 ) -> Tool:  # fmt: skip
     title = name.replace("_", " ").title()
@@ -354,11 +342,11 @@ def _tool(
 
 
 TOOLS: tuple[Tool, ...] = (
-    _tool("create_entities", "Make new entities; a name that is there already is passed over.", "entities",
+    _tool("create_entities", "Create entities; existing names are skipped.", "entities",
           _ENTITIES, _create_entities, _object(entities=_ENTITIES), writes=True),
-    _tool("create_relations", "Make new relations between entities, in active voice; what is there is passed over.",
+    _tool("create_relations", "Create relations between entities, in active voice; existing ones are skipped.",
           "relations", _RELATIONS, _create_relations, _object(relations=_RELATIONS), writes=True),
-    _tool("add_observations", "Add observations to entities that are there.", "observations",
+    _tool("add_observations", "Add observations to existing entities.", "observations",
           _CONTENTS, _add_observations, _object(results=_ADDED), writes=True),
     _tool("delete_entities", "Delete entities with their observations and relations.", "entityNames",
           _texts("Names of entities"), _delete_entities, _DONE, writes=True, destroys=True),
@@ -367,7 +355,7 @@ TOOLS: tuple[Tool, ...] = (
     _tool("delete_relations", "Delete relations.", "relations",
           _RELATIONS, _delete_relations, _DONE, writes=True, destroys=True),
     _tool("read_graph", "All entities and relations.", None, {}, read_graph, _GRAPH),
-    _tool("search_nodes", "Entities whose name, type or observations have these words in them, and their relations.",
+    _tool("search_nodes", "Entities whose name, type or observations contain the query, and their relations.",
           "query", _QUERY, _search_nodes, _GRAPH),
     _tool("open_nodes", "The entities with these names, and their relations.", "names",
           _texts("Names of entities"), _open_nodes, _GRAPH),

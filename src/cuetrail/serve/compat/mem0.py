@@ -1,8 +1,8 @@
-"""The memory as mem0's server and clients know it, so that they can be pointed here: /memories, /search, history.
+"""The operations of mem0 over a memory: add, search, list, update, history, delete. `rest.mem0_routes` has the paths.
 
-A memory of mem0 is an atom. Whose it is (`user_id`, `agent_id`, `app_id`, `run_id`) is kept in its props and as its
-buckets, by which it is found; who may see it at all is still a matter of the token. What is added is kept as it was
-said: no model picks facts out of it.
+A memory of mem0 is an atom. Its owner (`user_id`, `agent_id`, `app_id`, `run_id`) is stored in its props and as its
+buckets, which the search filters by. The token decides who may read it at all. Messages are stored as they are: no
+language model extracts facts from them.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from cuetrail.errors import InputError, NotFound
 from cuetrail.model import Budget, Node, TextQuery, Where
 from cuetrail.model.ids import digest
 from cuetrail.model.tags import norm_buckets
-from cuetrail.serve.compat.mcp_memory import drop
-from cuetrail.serve.tool import plain
+from cuetrail.serve.compat.delete import delete_nodes
+from cuetrail.serve.json_data import to_json_data
 from cuetrail.text.timestamps import milliseconds
 from cuetrail.transfer.formats.mem0 import FORMAT, WHOSE
 from cuetrail.transfer.formats.text_files import to_iso, to_ms
@@ -23,62 +23,63 @@ from cuetrail.transfer.formats.text_files import to_iso, to_ms
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
 
-MOST, PAGE, FOUND = 100_000, 100, 10
-# Among those of several people, so many times more are looked at.
+MAX_MEMORIES, PAGE_SIZE, SEARCH_RESULTS = 100_000, 100, 10
+# If filters remove too many results, the search is repeated with this many times the limit.
 DEEPER = 8
 _UNBOUNDED = Budget(chars=1 << 30)
 
-Given = dict[str, Any]
+Arguments = dict[str, Any]
+Json = dict[str, Any]
 
 
-def told(node: Node) -> Given:
-    """A memory as mem0 tells it."""
+def memory_json(node: Node) -> Json:
+    """Returns a node in mem0's JSON format."""
     props = dict(node.props)
-    row: Given = {"id": node.id, "memory": node.text or node.name or "", "hash": digest(node.text)}
+    row: Json = {"id": node.id, "memory": node.text or node.name or "", "hash": digest(node.text)}
     row |= {name: props.get(name) for name in WHOSE}
     metadata = props.get("metadata")
     return {
-        **row, "metadata": plain(metadata) if isinstance(metadata, Mapping) else None,
+        **row, "metadata": to_json_data(metadata) if isinstance(metadata, Mapping) else None,
         "categories": [tag.display for tag in node.tag_details if tag.origin == "user"],
         "created_at": to_iso(node.at), "updated_at": to_iso(node.updated),
     }  # fmt: skip
 
 
-def add(memory: Memory, given: Given) -> Given:
-    """Remember messages, each as it was said. The same again for the same user is one memory."""
-    whose = _whose(given)
-    if not whose:
+def add(memory: Memory, given: Arguments) -> Json:
+    """Adds each message as a memory. The same text of the same owner is one memory. Raises InputError."""
+    owner = _owner(given)
+    if not owner:
         raise InputError("say whose it is: user_id, agent_id, app_id or run_id")
     texts = _texts(given)
-    known = memory.nodes(*(_id(whose, text) for _, text in texts))
-    results: list[Given] = []
+    known = memory.nodes(*(_id(owner, text) for _, text in texts))
+    results: list[Json] = []
     for role, text in texts:
-        props = {**whose, "role": role} | ({"metadata": given["metadata"]} if "metadata" in given else {})
+        props = {**owner, "role": role} | ({"metadata": given["metadata"]} if "metadata" in given else {})
         node = memory.add(
-            text, id=_id(whose, text), source=FORMAT, buckets=list(whose.values()), props=props,
+            text, id=_id(owner, text), source=FORMAT, buckets=list(owner.values()), props=props,
             tags=given.get("categories", ()), at=_when(given.get("timestamp")), allow_again=True,
         )  # fmt: skip
         results.append({"id": node.id, "memory": node.text, "event": "NONE" if node.id in known else "ADD"})
     return {"results": results}
 
 
-def _id(whose: Mapping[str, str], text: str) -> str:
-    return digest(FORMAT, *(f"{name}={value}" for name, value in sorted(whose.items())), text)
+def _id(owner: Mapping[str, str], text: str) -> str:
+    return digest(FORMAT, *(f"{name}={value}" for name, value in sorted(owner.items())), text)
 
 
-def _texts(given: Given) -> list[tuple[str, str]]:
-    """Who said what. What a system prompt says is nobody's memory."""
+def _texts(given: Arguments) -> list[tuple[str, str]]:
+    """Returns role and text of each message, without system prompts. Raises InputError if there is none."""
     messages: Any = given.get("messages") or given.get("text") or []
-    some = [{"content": messages}] if isinstance(messages, str) else messages
-    said = [(str(one.get("role", "user")), _content(one.get("content"))) for one in some]
-    found = [(role, text) for role, text in said if role != "system" and text.strip()]
+    rows = [{"content": messages}] if isinstance(messages, str) else messages
+    texts = [(str(one.get("role", "user")), _content(one.get("content"))) for one in rows]
+    found = [(role, text) for role, text in texts if role != "system" and text.strip()]
     if not found:
         raise InputError('there is nothing to remember: send {"messages": [{"role": "user", "content": "..."}]}')
     return found
 
 
 def _content(content: Any) -> str:
-    """A content of one text, or of parts of which some are texts."""
+    """Returns the text of a message; of a list of parts, the texts joined by line ends."""
     if isinstance(content, list):
         return "\n".join(str(part["text"]) for part in content if isinstance(part, dict) and "text" in part)
     return content if isinstance(content, str) else ""
@@ -91,8 +92,8 @@ def _when(value: Any) -> int | None:
     return milliseconds(str(value)) if found is None else found
 
 
-def _whose(given: Mapping[str, Any]) -> dict[str, str]:
-    """Those of the four names that are given, at the top or among the filters as something that must be so."""
+def _owner(given: Mapping[str, Any]) -> dict[str, str]:
+    """Returns the owner's ids among the arguments, and among filters that must all hold."""
     filters = given.get("filters")
     parts = [given, *_conditions(filters)] if isinstance(filters, Mapping) else [given]
     return {
@@ -104,13 +105,13 @@ def _whose(given: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _conditions(filters: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Filters that must all hold."""
+    """Returns the filters that must all hold: the top level and its AND."""
     both = filters.get("AND", ())
     return [filters, *(one for one in both if isinstance(one, Mapping))]
 
 
 def _passes(row: Mapping[str, Any], condition: Mapping[str, Any]) -> bool:
-    """Whether a memory passes filters: names with values, `in`, comparisons, AND, OR and NOT. Raises InputError."""
+    """True if a memory passes the filters: names with values, `in`, comparisons, AND, OR and NOT. Raises InputError."""
     if not isinstance(condition, Mapping):
         raise InputError(f'a filter must be an object, such as {{"user_id": "ada"}}, not {condition!r:.60}')
     for name, wanted in condition.items():
@@ -121,7 +122,7 @@ def _passes(row: Mapping[str, Any], condition: Mapping[str, Any]) -> bool:
         elif name == "metadata" and isinstance(wanted, Mapping):
             if not _passes(row.get("metadata") or {}, wanted):
                 return False
-        elif not _fits(_field(row, name), wanted):
+        elif not _matches(_field(row, name), wanted):
             return False
     return True
 
@@ -130,7 +131,7 @@ def _field(row: Mapping[str, Any], name: str) -> Any:
     return row[name] if name in row else (row.get("metadata") or {}).get(name)
 
 
-_COMPARED: dict[str, Callable[[Any, Any], bool]] = {
+_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "eq": lambda one, other: one == other, "ne": lambda one, other: one != other,
     "gt": lambda one, other: one > other, "gte": lambda one, other: one >= other,
     "lt": lambda one, other: one < other, "lte": lambda one, other: one <= other,
@@ -140,89 +141,89 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
 }  # fmt: skip
 
 
-def _fits(value: Any, wanted: Any) -> bool:
+def _matches(value: Any, wanted: Any) -> bool:
     if wanted == "*":
         return value is not None
     if not isinstance(wanted, Mapping):
         return bool(value == wanted) if not isinstance(value, list) else wanted in value
-    strange = [name for name in wanted if name not in _COMPARED]
-    if strange:
-        raise InputError(f"there is no comparison {strange[0]!r:.40}: use {', '.join(_COMPARED)}")
+    unknown = [name for name in wanted if name not in _COMPARISONS]
+    if unknown:
+        raise InputError(f"there is no comparison {unknown[0]!r:.40}: use {', '.join(_COMPARISONS)}")
     try:
-        return value is not None and all(_COMPARED[name](value, other) for name, other in wanted.items())
+        return value is not None and all(_COMPARISONS[name](value, other) for name, other in wanted.items())
     except TypeError:
         return False
 
 
-def _condition(given: Given) -> Given:
-    """All that is asked of a memory."""
+def _condition(given: Arguments) -> Json:
+    """Returns the owner and the filters of the arguments as one condition. Raises InputError."""
     filters = given.get("filters")
     if filters is not None and not isinstance(filters, Mapping):
         raise InputError('filters must be an object, such as {"user_id": "ada"}')
     _passes({}, filters or {})
-    return {"AND": [_whose(given), filters or {}]}
+    return {"AND": [_owner(given), filters or {}]}
 
 
-def search(memory: Memory, given: Given) -> Given:
-    """The memories that a query finds, the best first."""
-    most: int = given["top_k"] if "top_k" in given else given.get("limit", FOUND)
+def search(memory: Memory, given: Arguments) -> Json:
+    """Returns the memories that match a query and the filters, best first."""
+    limit: int = given["top_k"] if "top_k" in given else given.get("limit", SEARCH_RESULTS)
     condition = _condition(given)
-    floor = given.get("threshold")
-    buckets, deep = norm_buckets(_whose(given).values()), 1
+    threshold = given.get("threshold")
+    buckets, depth = norm_buckets(_owner(given).values()), 1
     while True:
         found = memory.recall(
-            given["query"], kinds=["atom"], buckets=buckets, limit=deep * most, budget=_UNBOUNDED
-        ) if most > 0 else None  # fmt: skip
+            given["query"], kinds=["atom"], buckets=buckets, limit=depth * limit, budget=_UNBOUNDED
+        ) if limit > 0 else None  # fmt: skip
         hits = found.hits if found is not None else ()
-        rows = [{**told(hit.node), "score": hit.score} for hit in hits]
-        rows = [row for row in rows if _passes(row, condition) and (floor is None or row["score"] >= floor)]
-        if len(rows) >= most or len(hits) < deep * most or deep * most >= MOST:
-            return {"results": rows[:most]}
-        deep *= DEEPER
+        rows = [{**memory_json(hit.node), "score": hit.score} for hit in hits]
+        rows = [row for row in rows if _passes(row, condition) and (threshold is None or row["score"] >= threshold)]
+        if len(rows) >= limit or len(hits) < depth * limit or depth * limit >= MAX_MEMORIES:
+            return {"results": rows[:limit]}
+        depth *= DEEPER
 
 
-def listed(memory: Memory, given: Given) -> list[Given]:
-    """All memories that pass, the newest first."""
-    where = Where(kinds=("atom",), buckets=norm_buckets(_whose(given).values()), archived=True)
-    found = memory.store.text(memory.scope, TextQuery(""), MOST, where, nodes=True)
+def list_memories(memory: Memory, given: Arguments) -> list[Json]:
+    """Returns all memories that pass the filters, newest first."""
+    where = Where(kinds=("atom",), buckets=norm_buckets(_owner(given).values()), archived=True)
+    found = memory.store.text(memory.scope, TextQuery(""), MAX_MEMORIES, where, nodes=True)
     nodes = [one.node for one in found if one.node is not None]
     nodes.sort(key=lambda node: (-node.at, node.id))
     condition = _condition(given)
-    return [row for row in map(told, nodes) if _passes(row, condition)]
+    return [row for row in map(memory_json, nodes) if _passes(row, condition)]
 
 
-def page(memory: Memory, given: Given) -> Given:
-    """Some of the memories that pass, with how many there are."""
-    rows = listed(memory, given)
-    number, size = int(given.get("page", 1)), int(given.get("page_size", PAGE))
+def page(memory: Memory, given: Arguments) -> Json:
+    """Returns one page of the memories that pass the filters, and their number. Raises InputError."""
+    rows = list_memories(memory, given)
+    number, size = int(given.get("page", 1)), int(given.get("page_size", PAGE_SIZE))
     if number < 1 or size < 1:
         raise InputError("page and page_size begin with 1")
     return {
-        "count": len(rows), "next": _place(number + 1, size) if number * size < len(rows) else None,
-        "previous": _place(number - 1, size) if number > 1 else None,
+        "count": len(rows), "next": _page_url(number + 1, size) if number * size < len(rows) else None,
+        "previous": _page_url(number - 1, size) if number > 1 else None,
         "results": rows[(number - 1) * size : number * size],
     }  # fmt: skip
 
 
-def _place(number: int, size: int) -> str:
+def _page_url(number: int, size: int) -> str:
     return f"/v3/memories/?page={number}&page_size={size}"
 
 
-def get(memory: Memory, given: Given) -> Given:
-    """One memory."""
-    return told(_need(memory, given["id"]))
+def get(memory: Memory, given: Arguments) -> Json:
+    """Returns one memory. Raises NotFound."""
+    return memory_json(_find(memory, given["id"]))
 
 
-def _need(memory: Memory, id_: str) -> Node:
+def _find(memory: Memory, id_: str) -> Node:
     node = memory.nodes(id_).get(id_)
     if node is None:
         raise NotFound(f"there is no memory {id_!r:.80} in this scope: /search finds ids")
     return node
 
 
-def update(memory: Memory, given: Given) -> Given:
-    """Correct a memory; what it said before is history."""
-    node = _need(memory, given["id"])
+def update(memory: Memory, given: Arguments) -> Json:
+    """Changes a memory; its old text stays in its history. Raises NotFound."""
+    node = _find(memory, given["id"])
     text = next((given[name] for name in ("text", "data", "memory") if isinstance(given.get(name), str)), node.text)
     props = dict(node.props) | ({"metadata": given["metadata"]} if "metadata" in given else {})
     when = _when(given.get("timestamp"))
@@ -231,12 +232,12 @@ def update(memory: Memory, given: Given) -> Given:
         tags=[tag.display for tag in node.tag_details if tag.origin == "user"], source=node.source,
         at=node.at if when is None else when, provenance=node.provenance, allow_again=True,
     )  # fmt: skip
-    return {**told(made), "message": "Memory updated successfully!"}
+    return {**memory_json(made), "message": "Memory updated successfully!"}
 
 
-def history(memory: Memory, given: Given) -> list[Given]:
-    """What a memory said, from the first to the last."""
-    node = _need(memory, given["id"])
+def history(memory: Memory, given: Arguments) -> list[Json]:
+    """Returns all versions of a memory, oldest first. Raises NotFound."""
+    node = _find(memory, given["id"])
     versions = memory.history(node.id)
     texts = [*(version.text for version in versions), node.text]
     times = [node.created, *(version.at for version in versions)]
@@ -251,25 +252,25 @@ def history(memory: Memory, given: Given) -> list[Given]:
     ]  # fmt: skip
 
 
-def delete(memory: Memory, given: Given) -> Given:
-    """Forget one memory. What somebody else has in the same words stays his."""
-    drop(memory, [], [_need(memory, given["id"])])
+def delete(memory: Memory, given: Arguments) -> Json:
+    """Forgets one memory. Equal texts of other owners stay. Raises NotFound."""
+    delete_nodes(memory, [], [_find(memory, given["id"])])
     return {"message": "Memory deleted successfully!"}
 
 
-def delete_all(memory: Memory, given: Given) -> Given:
-    """Forget all memories of somebody."""
-    if not _whose(given):
+def delete_all(memory: Memory, given: Arguments) -> Json:
+    """Forgets all memories of an owner. Raises InputError if none is named."""
+    if not _owner(given):
         raise InputError("say whose memories to delete: user_id, agent_id, app_id or run_id")
-    nodes = memory.nodes(*(row["id"] for row in listed(memory, given)))
-    drop(memory, [], list(nodes.values()))
+    nodes = memory.nodes(*(row["id"] for row in list_memories(memory, given)))
+    delete_nodes(memory, [], list(nodes.values()))
     return {"message": "Memories deleted successfully!"}
 
 
-def entities(memory: Memory, _given: Given) -> Given:
-    """Whose memories there are, and how many each has."""
-    found: dict[tuple[str, str], list[Given]] = {}
-    for row in listed(memory, {}):
+def entities(memory: Memory, _given: Arguments) -> Json:
+    """Returns every user, agent, app and run that has memories, and how many."""
+    found: dict[tuple[str, str], list[Json]] = {}
+    for row in list_memories(memory, {}):
         for name in WHOSE:
             if row[name] is not None:
                 found.setdefault((name.removesuffix("_id"), str(row[name])), []).append(row)
@@ -283,32 +284,32 @@ def entities(memory: Memory, _given: Given) -> Given:
     return {"count": len(results), "results": results}
 
 
-def delete_entity(memory: Memory, given: Given) -> Given:
-    """Forget all memories of one of those that `entities` tells."""
-    whose = {f"{given['type']}_id": given["name"]}
-    if not listed(memory, whose):
+def delete_entity(memory: Memory, given: Arguments) -> Json:
+    """Forgets all memories of one user, agent, app or run. Raises NotFound."""
+    owner = {f"{given['type']}_id": given["name"]}
+    if not list_memories(memory, owner):
         raise NotFound(f"there is no memory of {given['name']!r:.80} in this scope")
-    delete_all(memory, whose)
+    delete_all(memory, owner)
     return {"message": "Entity deleted successfully!"}
 
 
-def update_many(memory: Memory, given: Given) -> Given:
-    """Correct several memories; none where one is not there."""
+def update_many(memory: Memory, given: Arguments) -> Json:
+    """Changes several memories. Raises NotFound before any change if one is missing."""
     rows = [{**row, "id": row["memory_id"]} for row in given["memories"]]
     for row in rows:
-        _need(memory, row["id"])
+        _find(memory, row["id"])
     for row in rows:
         update(memory, row)
     return {"message": f"Successfully updated {len(rows)} memories"}
 
 
-def delete_many(memory: Memory, given: Given) -> Given:
-    """Forget several memories; none where one is not there."""
-    nodes = {row["memory_id"]: _need(memory, row["memory_id"]) for row in given["memories"]}
-    drop(memory, [], list(nodes.values()))
+def delete_many(memory: Memory, given: Arguments) -> Json:
+    """Forgets several memories. Raises NotFound before any change if one is missing."""
+    nodes = {row["memory_id"]: _find(memory, row["memory_id"]) for row in given["memories"]}
+    delete_nodes(memory, [], list(nodes.values()))
     return {"message": f"Successfully deleted {len(nodes)} memories"}
 
 
-def ping(memory: Memory, _given: Given) -> Given:
-    """What mem0's clients ask first. They do not go on without an organisation and a project."""
+def ping(memory: Memory, _given: Arguments) -> Json:
+    """Returns the first response that mem0's clients ask for; they require an organisation and a project."""
     return {"status": "ok", "org_id": memory.scope.tenant, "project_id": memory.scope.user, "user_email": None}

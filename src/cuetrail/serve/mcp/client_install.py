@@ -1,4 +1,7 @@
-"""Entering cuetrail in the settings of programs that speak MCP. What else is in a file stays as it is."""
+"""`cuetrail mcp install`: adds cuetrail to the MCP settings of Claude, Cursor, VS Code or Codex.
+
+The rest of a settings file stays as it is.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """How a program starts the server."""
+    """The name of the server and the command that starts it."""
 
     name: str
     command: str
@@ -34,12 +37,12 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A file of settings as it is (None: there is none) and as it will be. `shown` is what is entered."""
+    """A settings file before (None: it does not exist) and after. `entry_text` is the text that is added."""
 
     path: Path
     before: str | None
     after: str
-    shown: str
+    entry_text: str
 
     @property
     def needed(self) -> bool:
@@ -47,13 +50,13 @@ class Change:
 
 
 def program() -> tuple[str, ...]:
-    """How to start cuetrail from anywhere: the program beside this Python, else this Python itself."""
+    """Returns the command for cuetrail: the program beside this Python, else this Python with `-m cuetrail`."""
     beside = shutil.which("cuetrail", path=str(Path(sys.executable).parent))
     return (beside,) if beside else (sys.executable, "-m", "cuetrail")
 
 
 def make_entry(name: str, arguments: Sequence[str]) -> Entry:
-    """An entry of this name for `cuetrail` with these arguments. Raises InputError."""
+    """Returns an entry for `cuetrail` with these arguments. Raises InputError for an invalid name."""
     if not _NAME.fullmatch(name):
         raise InputError(f"{name!r:.80} is no name for a server: use letters, digits, - and _")
     command, *first = program()
@@ -61,20 +64,20 @@ def make_entry(name: str, arguments: Sequence[str]) -> Entry:
 
 
 def changes(client: Client, entry: Entry, *, replace: bool = False) -> list[Change]:
-    """What to write so that a program finds the server. Nothing is written yet.
+    """Returns the changes of a client's settings files. Nothing is written yet.
 
     Raises InputError for a file that cannot be read, or that has another entry of the name, unless `replace`.
     """
-    return [make(path, entry, replace) for path, make in _PLACES[client]()]
+    return [plan(path, entry, replace) for path, plan in _SETTINGS_FILES[client]()]
 
 
 def write(change: Change) -> Path | None:
-    """Write a file of settings; the copy that was made of the one before comes back, None where there was none."""
+    """Writes a settings file. Returns the path of the copy of the old file, or None. Raises InputError."""
     if not change.needed:
         return None
     copy = None
     if change.before is not None:
-        copy = _copied(change.path, change.before)
+        copy = _back_up(change.path, change.before)
     try:
         with replacing(change.path) as file:
             file.write(change.after.encode())
@@ -83,8 +86,8 @@ def write(change: Change) -> Path | None:
     return copy
 
 
-def _copied(path: Path, before: str) -> Path:
-    """A copy of a file beside it; older copies stay, and one that says the same is enough."""
+def _back_up(path: Path, before: str) -> Path:
+    """Copies a file beside itself under a new name, unless an equal copy exists, and returns the copy."""
     for number in count(1):
         copy = path.with_name(f"{path.name}.before-cuetrail{f'-{number}' if number > 1 else ''}")
         if not copy.exists():
@@ -94,13 +97,13 @@ def _copied(path: Path, before: str) -> Path:
     raise AssertionError("there is always a next number")
 
 
-# --- where programs keep their settings
+# --- paths of settings files
 
-_Maker = Callable[[Path, Entry, bool], Change]
+_Plan = Callable[[Path, Entry, bool], Change]
 
 
 def _application(name: str, *inner: str) -> Path:
-    """The folder of a desktop program's settings."""
+    """Returns a path inside the settings folder of a desktop program."""
     match sys.platform:
         case "darwin":
             return Path.home().joinpath("Library", "Application Support", name, *inner)
@@ -109,39 +112,39 @@ def _application(name: str, *inner: str) -> Path:
     return folder("XDG_CONFIG_HOME", ".config").joinpath(name, *inner)
 
 
-def _claude() -> list[tuple[Path, _Maker]]:
-    """Claude Code, and Claude Desktop where it is installed."""
+def _claude() -> list[tuple[Path, _Plan]]:
+    """Returns the files of Claude Code, and of Claude Desktop if it is installed."""
     code, desktop = folder("CLAUDE_CONFIG_DIR") / ".claude.json", _application("Claude")
-    places: list[tuple[Path, _Maker]] = []
+    files: list[tuple[Path, _Plan]] = []
     if desktop.is_dir():
-        places.append((desktop / "claude_desktop_config.json", _in_servers))
-    if code.exists() or not places:
-        places.append((code, _in_servers))
-    return places
+        files.append((desktop / "claude_desktop_config.json", _plan_json))
+    if code.exists() or not files:
+        files.append((code, _plan_json))
+    return files
 
 
-def _in_servers(path: Path, entry: Entry, replace: bool) -> Change:
-    return _in_json(path, entry, "mcpServers", {}, replace)
+def _plan_json(path: Path, entry: Entry, replace: bool) -> Change:
+    return _json_change(path, entry, "mcpServers", {}, replace)
 
 
-def _in_vscode(path: Path, entry: Entry, replace: bool) -> Change:
-    return _in_json(path, entry, "servers", {"type": "stdio"}, replace)
+def _plan_vscode(path: Path, entry: Entry, replace: bool) -> Change:
+    return _json_change(path, entry, "servers", {"type": "stdio"}, replace)
 
 
-_PLACES: dict[Client, Callable[[], list[tuple[Path, _Maker]]]] = {
+_SETTINGS_FILES: dict[Client, Callable[[], list[tuple[Path, _Plan]]]] = {
     "claude": _claude,
-    "cursor": lambda: [(Path.home() / ".cursor" / "mcp.json", _in_servers)],
-    "vscode": lambda: [(_application("Code", "User") / "mcp.json", _in_vscode)],
-    "codex": lambda: [(folder("CODEX_HOME", ".codex") / "config.toml", _in_toml)],
+    "cursor": lambda: [(Path.home() / ".cursor" / "mcp.json", _plan_json)],
+    "vscode": lambda: [(_application("Code", "User") / "mcp.json", _plan_vscode)],
+    "codex": lambda: [(folder("CODEX_HOME", ".codex") / "config.toml", _plan_toml)],
 }
 
 
-# --- entering it
+# --- changes of settings files
 
 
 def _read(path: Path) -> str | None:
     try:
-        # Line ends stay as they are.
+        # Bytes, not text mode: line ends stay as they are.
         return path.read_bytes().decode()
     except FileNotFoundError:
         return None
@@ -149,86 +152,88 @@ def _read(path: Path) -> str | None:
         raise InputError(f"{path} cannot be read ({error}): mend it, or enter cuetrail by hand") from error
 
 
-def _in_json(path: Path, entry: Entry, key: str, more: Mapping[str, Any], replace: bool) -> Change:
-    made = {**more, "command": entry.command, "args": list(entry.args)}
+def _json_change(path: Path, entry: Entry, key: str, more: Mapping[str, Any], replace: bool) -> Change:
+    new = {**more, "command": entry.command, "args": list(entry.args)}
     before = _read(path)
-    by_hand = f"it is left as it is. Enter this by hand: {_json(key, entry, made)}"
+    by_hand = f"it is left as it is. Enter this by hand: {_json_entry(key, entry, new)}"
     try:
-        whole = json_with_comments.parsed(before or "")
+        settings = json_with_comments.parse(before or "")
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not JSON ({error}): {by_hand}") from None
-    servers = whole.get(key, {}) if isinstance(whole, dict) else None
+    servers = settings.get(key, {}) if isinstance(settings, dict) else None
     if not isinstance(servers, dict):
         raise InputError(f"{path} has no object {key!r} to enter it in: {by_hand}")
-    there = servers.get(entry.name)
-    made |= _variables(there)
-    shown = _json(key, entry, made)
-    if there == made:
-        return Change(path, before, before or "", shown)
-    _refuse(path, entry, there, replace)
-    after = json_with_comments.entered(before or "", key, entry.name, made)
-    if json_with_comments.parsed(after) != {**whole, key: {**servers, entry.name: made}}:
+    old_entry = servers.get(entry.name)
+    new |= _environment(old_entry)
+    entry_text = _json_entry(key, entry, new)
+    if old_entry == new:
+        return Change(path, before, before or "", entry_text)
+    _check_replace(path, entry, old_entry, replace)
+    after = json_with_comments.set_member(before or "", key, entry.name, new)
+    if json_with_comments.parse(after) != {**settings, key: {**servers, entry.name: new}}:
         raise InputError(f"{path} is written in a way that cuetrail cannot change safely: {by_hand}")
-    return Change(path, before, after, shown)
+    return Change(path, before, after, entry_text)
 
 
-def _json(key: str, entry: Entry, made: Mapping[str, Any]) -> str:
-    return json.dumps({key: {entry.name: made}}, indent=2, ensure_ascii=False)
+def _json_entry(key: str, entry: Entry, new: Mapping[str, Any]) -> str:
+    return json.dumps({key: {entry.name: new}}, indent=2, ensure_ascii=False)
 
 
-def _variables(there: object) -> dict[str, Any]:
-    """The environment that an entry of the name gives its server. Whatever is entered, it is the user's and stays."""
-    return {"env": there["env"]} if isinstance(there, dict) and isinstance(there.get("env"), dict) else {}
+def _environment(old_entry: object) -> dict[str, Any]:
+    """Returns the `env` of an old entry, which the user wrote and the new entry keeps."""
+    return {"env": old_entry["env"]} if isinstance(old_entry, dict) and isinstance(old_entry.get("env"), dict) else {}
 
 
-def _refuse(path: Path, entry: Entry, there: object, replace: bool) -> None:
-    if there is not None and not replace:
+def _check_replace(path: Path, entry: Entry, old_entry: object, replace: bool) -> None:
+    if old_entry is not None and not replace:
         raise InputError(
             f"{path} has another server called {entry.name!r}: choose another --name, or --replace to change it"
         )
 
 
-def _in_toml(path: Path, entry: Entry, replace: bool) -> Change:
-    made: dict[str, Any] = {"command": entry.command, "args": list(entry.args)}
+def _plan_toml(path: Path, entry: Entry, replace: bool) -> Change:
+    new: dict[str, Any] = {"command": entry.command, "args": list(entry.args)}
     before = _read(path)
-    # What is wrong is told on one line, so that what to enter has to be one too.
-    by_hand = f"it is left as it is. Enter this by hand under [mcp_servers]: {entry.name} = {_toml(made)}"
+    # Error messages have one line, so the entry in the message has one too.
+    by_hand = f"it is left as it is. Enter this by hand under [mcp_servers]: {entry.name} = {_toml_value(new)}"
     try:
-        old = _parsed(before or "")
+        old = _parse_toml(before or "")
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path} is not TOML ({error}): {by_hand}") from None
-    there = old.get("mcp_servers", {}).get(entry.name)
-    made |= _variables(there)
-    shown = "\n".join([f"[mcp_servers.{entry.name}]", *(f"{name} = {_toml(value)}" for name, value in made.items())])
-    if there == made:
-        return Change(path, before, before or "", shown)
-    _refuse(path, entry, there, replace)
-    kept = _without(before or "", entry.name) if there is not None else before or ""
-    line = "\r\n" if "\r\n" in kept else "\n"
-    after = f"{kept.rstrip()}\n\n{shown}\n".lstrip("\n").replace("\r\n", "\n").replace("\n", line)
-    servers = {**old.get("mcp_servers", {}), entry.name: made}
+    old_entry = old.get("mcp_servers", {}).get(entry.name)
+    new |= _environment(old_entry)
+    entry_text = "\n".join(
+        [f"[mcp_servers.{entry.name}]", *(f"{name} = {_toml_value(value)}" for name, value in new.items())]
+    )
+    if old_entry == new:
+        return Change(path, before, before or "", entry_text)
+    _check_replace(path, entry, old_entry, replace)
+    rest = _without_server(before or "", entry.name) if old_entry is not None else before or ""
+    line = "\r\n" if "\r\n" in rest else "\n"
+    after = f"{rest.rstrip()}\n\n{entry_text}\n".lstrip("\n").replace("\r\n", "\n").replace("\n", line)
+    servers = {**old.get("mcp_servers", {}), entry.name: new}
     try:
-        safe = _parsed(after) == {**old, "mcp_servers": servers}
+        safe = _parse_toml(after) == {**old, "mcp_servers": servers}
     except tomllib.TOMLDecodeError:
         safe = False
     if not safe:
         raise InputError(f"{path} is written in a way that cuetrail cannot change safely: {by_hand}")
-    return Change(path, before, after, shown)
+    return Change(path, before, after, entry_text)
 
 
-def _toml(value: Any) -> str:
-    """A value on one line of TOML: texts, lists of them and tables of these."""
+def _toml_value(value: Any) -> str:
+    """Returns a text, a list of texts or a table of them as one line of TOML."""
     if isinstance(value, dict):
-        return f"{{ {', '.join(f'{json.dumps(name)} = {_toml(one)}' for name, one in value.items())} }}"
-    # JSON's texts and lists of texts are TOML's too.
+        return f"{{ {', '.join(f'{json.dumps(name)} = {_toml_value(one)}' for name, one in value.items())} }}"
+    # Texts and lists of texts are written the same in JSON and TOML.
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _parsed(text: str) -> dict[str, Any]:
+def _parse_toml(text: str) -> dict[str, Any]:
     return tomllib.loads(text.removeprefix("\ufeff"))
 
 
-def _without(text: str, name: str) -> str:
-    """A TOML text without the table of a server and the tables below it."""
-    its = rf'\[mcp_servers\."?{re.escape(name)}"?[].]'
-    return re.sub(rf"^{its}.*?(?=^\[|\Z)", "", text, flags=re.MULTILINE | re.DOTALL)
+def _without_server(text: str, name: str) -> str:
+    """Returns a TOML text without the table of a server and its subtables."""
+    header = rf'\[mcp_servers\."?{re.escape(name)}"?[].]'
+    return re.sub(rf"^{header}.*?(?=^\[|\Z)", "", text, flags=re.MULTILINE | re.DOTALL)

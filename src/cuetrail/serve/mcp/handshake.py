@@ -1,7 +1,7 @@
 """The first answer of the MCP server on stdin and stdout, given before the SDK is loaded.
 
-A client waits for it, and loading the SDK takes a second. What is said here is word for word what the SDK would say; a
-test holds the two against each other. The SDK then hears the same request, and its own answer to it is dropped.
+The client waits for this answer, and loading the SDK takes a second. The answer is the same as the SDK's, which a test
+checks. The SDK then receives the same request, and its own answer is dropped.
 """
 
 from __future__ import annotations
@@ -11,69 +11,69 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from cuetrail.serve.mcp.profiles import TITLE, Offer
+from cuetrail.serve.mcp.profiles import TITLE, Profile
 
-HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-"""Protocols that begin with `initialize`. Who asks for one that is not among them is offered the newest."""
+PROTOCOLS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+"""Protocol versions that begin with `initialize`. A client that asks for another one is offered the newest."""
 
-MOST_BYTES = 1 << 20
+MAX_LINE_BYTES = 1 << 20
 _STDIN, _STDOUT = 0, 1
 
 
 @dataclass(frozen=True, slots=True)
-class Greeting:
-    """The first line a client sent, and the id of the request in it if that is answered already."""
+class Handshake:
+    """The first line of a client, and the id of its request if that is already answered."""
 
     line: bytes
-    answered: str | int | None = None
+    answered_id: str | int | None = None
 
 
-def greet(offer: Offer, version: str) -> Greeting:
-    """Read a client's first line and answer it, if it is an `initialize` that is as it should be."""
+def answer_initialize(profile: Profile, version: str) -> Handshake:
+    """Reads the client's first line from stdin and answers it if it is a valid `initialize` request."""
     line = _first_line()
-    request = request_in(line)
+    request = parse_initialize(line)
     if request is None:
-        return Greeting(line)
-    answer = {"jsonrpc": "2.0", "id": request["id"], "result": welcome(offer, version, request["params"])}
+        return Handshake(line)
+    answer = {"jsonrpc": "2.0", "id": request["id"], "result": initialize_result(profile, version, request["params"])}
     data = json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
     while data:
         data = data[os.write(_STDOUT, data) :]
-    return Greeting(line, request["id"])
+    return Handshake(line, request["id"])
 
 
-def welcome(offer: Offer, version: str, asked: dict[str, Any]) -> dict[str, Any]:
-    """The result of `initialize`."""
-    wanted = asked["protocolVersion"]
-    can: dict[str, Any] = {"prompts": {"listChanged": False}} if offer.prompt else {}
-    can |= {"resources": {"subscribe": True, "listChanged": False}, "tools": {"listChanged": False}}
-    told = {
-        "protocolVersion": wanted if wanted in HANDSHAKES else HANDSHAKES[-1],
-        "capabilities": can,
-        "serverInfo": {"name": offer.name, "title": TITLE, "version": version},
+def initialize_result(profile: Profile, version: str, params: dict[str, Any]) -> dict[str, Any]:
+    """Returns the result of `initialize`."""
+    wanted = params["protocolVersion"]
+    capabilities: dict[str, Any] = {"prompts": {"listChanged": False}} if profile.prompt else {}
+    capabilities |= {"resources": {"subscribe": True, "listChanged": False}, "tools": {"listChanged": False}}
+    result = {
+        "protocolVersion": wanted if wanted in PROTOCOLS else PROTOCOLS[-1],
+        "capabilities": capabilities,
+        "serverInfo": {"name": profile.name, "title": TITLE, "version": version},
     }
-    return {**told, "instructions": offer.instructions} if offer.instructions is not None else told
+    return {**result, "instructions": profile.instructions} if profile.instructions is not None else result
 
 
 def _first_line() -> bytes:
-    """Byte by byte: what comes after it is for the SDK, which reads the same descriptor with a buffer of its own."""
+    """Reads byte by byte, because the SDK reads the rest from the same descriptor with a buffer of its own."""
     line = bytearray()
-    while not line.endswith(b"\n") and len(line) < MOST_BYTES and (byte := os.read(_STDIN, 1)):
+    while not line.endswith(b"\n") and len(line) < MAX_LINE_BYTES and (byte := os.read(_STDIN, 1)):
         line += byte
     return bytes(line)
 
 
-def request_in(line: bytes) -> dict[str, Any] | None:
-    """The request in a line if it is one to `initialize` that nothing is wrong with. All else is for the SDK."""
+def parse_initialize(line: bytes) -> dict[str, Any] | None:
+    """Returns the `initialize` request in a line, or None if it is invalid or another request."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
         return None
     if not isinstance(found, dict) or found.get("jsonrpc") != "2.0" or found.get("method") != "initialize":
         return None
-    id_, asked = found.get("id"), found.get("params")
-    if not isinstance(asked, dict) or not isinstance(id_, str | int) or isinstance(id_, bool):
+    id_, params = found.get("id"), found.get("params")
+    if not isinstance(params, dict) or not isinstance(id_, str | int) or isinstance(id_, bool):
         return None
-    who = asked.get("clientInfo")
-    named = isinstance(who, dict) and isinstance(who.get("name"), str) and isinstance(who.get("version"), str)
-    fits = named and isinstance(asked.get("protocolVersion"), str) and isinstance(asked.get("capabilities"), dict)
-    return found if fits else None
+    client = params.get("clientInfo")
+    named = isinstance(client, dict) and isinstance(client.get("name"), str) and isinstance(client.get("version"), str)
+    valid = named and isinstance(params.get("protocolVersion"), str) and isinstance(params.get("capabilities"), dict)
+    return found if valid else None

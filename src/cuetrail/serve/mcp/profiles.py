@@ -1,4 +1,4 @@
-"""What an MCP server can offer: which tools, pages and prompt, and what it says of itself. Nothing heavy is loaded."""
+"""The profiles of the MCP server: which tools, resources and prompt it offers. Importing this loads nothing heavy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cuetrail.serve.mcp.resources import Pages
+    from cuetrail.serve.mcp.resources import Resources
     from cuetrail.serve.tool import Tool
 
 TITLE = "cuetrail"
@@ -18,36 +18,36 @@ INSTRUCTIONS = (
 )
 
 
-def _pages() -> Pages:
-    from cuetrail.serve.mcp.resources import PAGES
+def _resources() -> Resources:
+    from cuetrail.serve.mcp.resources import RESOURCES
 
-    return PAGES
+    return RESOURCES
 
 
-def _graph_pages() -> Pages:
-    from cuetrail.serve.mcp.resources import GRAPH_PAGES
+def _graph_resources() -> Resources:
+    from cuetrail.serve.mcp.resources import GRAPH_RESOURCES
 
-    return GRAPH_PAGES
+    return GRAPH_RESOURCES
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
-    """What a server offers. Tools and pages are made when they are first asked for."""
+class Profile:
+    """The offer of an MCP server. Tools and resources are loaded when they are first needed."""
 
     name: str
     tools: Callable[[], Sequence[Tool]]
-    pages: Callable[[], Pages] = _pages
+    resources: Callable[[], Resources] = _resources
     prompt: bool = True
     instructions: str | None = INSTRUCTIONS
 
 
-def _ten() -> Sequence[Tool]:
+def _agent_tools() -> Sequence[Tool]:
     from cuetrail.serve.mcp.tools import TOOLS
 
     return TOOLS
 
 
-def _every() -> Sequence[Tool]:
+def _all_tools() -> Sequence[Tool]:
     from cuetrail.serve.mcp.tools import TOOLS
     from cuetrail.serve.verb_tools import every_tool
 
@@ -55,14 +55,14 @@ def _every() -> Sequence[Tool]:
     return [*TOOLS, *(tool for name, tool in every_tool().items() if name not in known)]
 
 
-def _official() -> Sequence[Tool]:
+def _reference_tools() -> Sequence[Tool]:
     from cuetrail.serve.compat.mcp_memory import TOOLS
 
     return TOOLS
 
 
-PROFILES: dict[str, Offer] = {"default": Offer("cuetrail", _ten), "full": Offer("cuetrail", _every)}
-COMPAT: dict[str, Offer] = {
-    "mcp-memory": Offer("memory-server", _official, _graph_pages, prompt=False, instructions=None)
+PROFILES: dict[str, Profile] = {"default": Profile("cuetrail", _agent_tools), "full": Profile("cuetrail", _all_tools)}
+COMPAT: dict[str, Profile] = {
+    "mcp-memory": Profile("memory-server", _reference_tools, _graph_resources, prompt=False, instructions=None)
 }
-"""Other servers whose tools are answered in their place."""
+"""Profiles that replace other servers."""

@@ -1,7 +1,6 @@
-"""The MCP server: tools, pages and a prompt over one memory, on the official SDK.
+"""The MCP server: tools, resources and a prompt over one memory, on the official SDK.
 
-Nothing heavy is loaded and the memory is not opened before something is asked of it, so that `initialize` is answered
-at once however large the memory is.
+The memory is opened by the first request that needs it, so `initialize` is fast for a memory of any size.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ from starlette.types import ASGIApp
 
 from cuetrail.errors import CuetrailError
 from cuetrail.model import Scope
-from cuetrail.serve.lazy_memory import Opener
+from cuetrail.serve.lazy_memory import LazyMemory
 from cuetrail.serve.mcp import resources
-from cuetrail.serve.mcp.profiles import PROFILES, TITLE, Offer
-from cuetrail.serve.mcp.subscriptions import Updates
-from cuetrail.serve.tool import Answer, Tool, checked_arguments
+from cuetrail.serve.mcp.profiles import PROFILES, TITLE, Profile
+from cuetrail.serve.mcp.subscriptions import Subscriptions
+from cuetrail.serve.tool import Tool, ToolResult, checked_arguments
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
@@ -41,139 +40,145 @@ T = TypeVar("T")
 Context = ServerRequestContext[Any, Any]
 
 
-Turns = Callable[[str], anyio.CapacityLimiter]
-"""Where a verb waits until it is its turn."""
+LimiterFor = Callable[[str], anyio.CapacityLimiter]
+"""Returns the limiter under which a verb runs."""
 
 
-def make_server(offer: Offer, opener: Opener, version: str, turns: Turns | None = None) -> Server[None]:
-    """A server over a memory. One with `turns` serves several people: it closes nothing and tells of no updates."""
-    updates = Updates(offer.pages(), opener.use)
-    handlers = _Handlers(offer, opener, updates, turns)
-    listen = ListenHandler(updates.bus)
+def make_server(
+    profile: Profile, memory: LazyMemory, version: str, limiter_for: LimiterFor | None = None
+) -> Server[None]:
+    """Returns an MCP server. With `limiter_for` it serves several clients: no subscriptions, memory not closed."""
+    subscriptions = Subscriptions(profile.resources(), memory.run)
+    handlers = _Handlers(profile, memory, subscriptions, limiter_for)
+    listen = ListenHandler(subscriptions.bus)
 
     @contextlib.asynccontextmanager
-    async def living(_server: Server[None]) -> AsyncIterator[None]:
+    async def lifespan(_server: Server[None]) -> AsyncIterator[None]:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(updates.watch)
+            tasks.start_soon(subscriptions.watch)
             try:
                 yield None
             finally:
                 tasks.cancel_scope.cancel()
-                await anyio.to_thread.run_sync(opener.close)
+                await anyio.to_thread.run_sync(memory.close)
 
     async def on_listen(
-        context: Context, asked: types.SubscriptionsListenRequestParams
+        context: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        async with updates.listening(list(asked.notifications.resource_subscriptions or ())):
-            return await listen(context, asked)
+        async with subscriptions.listening(list(params.notifications.resource_subscriptions or ())):
+            return await listen(context, params)
 
     more: dict[str, Any] = {}
-    if offer.prompt:
+    if profile.prompt:
         more |= {"on_list_prompts": handlers.prompts, "on_get_prompt": handlers.prompt}
-    if turns is None:
+    if limiter_for is None:
         more |= {
-            "lifespan": living, "on_subscriptions_listen": on_listen, "on_subscribe_resource": handlers.subscribe,
+            "lifespan": lifespan, "on_subscriptions_listen": on_listen, "on_subscribe_resource": handlers.subscribe,
             "on_unsubscribe_resource": handlers.unsubscribe,
         }  # fmt: skip
     return Server(
-        offer.name, version=version, title=TITLE, instructions=offer.instructions,
+        profile.name, version=version, title=TITLE, instructions=profile.instructions,
         on_list_tools=handlers.tools, on_call_tool=handlers.call, on_list_resources=handlers.resources,
         on_list_resource_templates=handlers.templates, on_read_resource=handlers.read, **more,
     )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class Guest:
-    """Who asks over the network: as whom (None: as the server's own user), and whether he may write."""
+class Caller:
+    """The sender of an HTTP request: the scope of its token (None: the server's own), and whether it may write."""
 
     scope: Scope | None = None
-    writes: bool = True
+    may_write: bool = True
 
 
-GUEST = "cuetrail.guest"
-"""Under this name the HTTP server says who asks."""
+CALLER_KEY = "cuetrail.caller"
+"""The key of an ASGI scope under which the HTTP server stores the caller."""
 
 
-def _guest(context: Context) -> Guest:
-    """Who asks. On stdin there is nobody but the user who started the server."""
-    found = context.request.scope.get(GUEST) if context.request is not None else Guest()
-    if not isinstance(found, Guest):
-        raise MCPError(types.INTERNAL_ERROR, "nobody has said who asks")
+def _caller(context: Context) -> Caller:
+    """Returns the sender of a request. On stdin it is the user who started the server."""
+    found = context.request.scope.get(CALLER_KEY) if context.request is not None else Caller()
+    if not isinstance(found, Caller):
+        raise MCPError(types.INTERNAL_ERROR, "the request has no caller")
     return found
 
 
 class _Handlers:
-    """What is done for each request of a client."""
+    """A handler for each kind of request."""
 
-    def __init__(self, offer: Offer, opener: Opener, updates: Updates, turns: Turns | None) -> None:
-        self._offer, self._pages, self._opener, self._updates = offer, offer.pages(), opener, updates
-        self._turns = turns
+    def __init__(
+        self, profile: Profile, memory: LazyMemory, subscriptions: Subscriptions, limiter_for: LimiterFor | None
+    ) -> None:
+        self._profile, self._resources, self._memory = profile, profile.resources(), memory
+        self._subscriptions, self._limiter_for = subscriptions, limiter_for
         self._tools: dict[str, Tool] = {}
 
-    def _known(self) -> dict[str, Tool]:
+    def _load_tools(self) -> dict[str, Tool]:
         if not self._tools:
-            self._tools = {tool.name: tool for tool in self._offer.tools()}
+            self._tools = {tool.name: tool for tool in self._profile.tools()}
         return self._tools
 
-    async def tools(self, _context: Context, _asked: object) -> types.ListToolsResult:
-        known = await anyio.to_thread.run_sync(self._known)
-        return types.ListToolsResult(tools=[_described(tool) for tool in known.values()])
+    async def tools(self, _context: Context, _params: object) -> types.ListToolsResult:
+        known = await anyio.to_thread.run_sync(self._load_tools)
+        return types.ListToolsResult(tools=[_mcp_tool(tool) for tool in known.values()])
 
-    async def call(self, context: Context, asked: types.CallToolRequestParams) -> types.CallToolResult:
-        tools = await anyio.to_thread.run_sync(self._known)
-        tool = tools.get(asked.name)
+    async def call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        tools = await anyio.to_thread.run_sync(self._load_tools)
+        tool = tools.get(params.name)
         if tool is None:
-            near = get_close_matches(asked.name, list(tools), 1)
+            near = get_close_matches(params.name, list(tools), 1)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(tools)}"
-            raise MCPError(types.INVALID_PARAMS, f"there is no tool {asked.name!r:.80}: {hint}")
-        if tool.writes and not _guest(context).writes:
-            return _failed("this token may only read: use one that may write")
+            raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name!r:.80}: {hint}")
+        if tool.writes and not _caller(context).may_write:
+            return _error_result("this token may only read: use one that may write")
         try:
-            answer = await self._use(context, lambda memory: _answer(tool, memory, asked.arguments or {}), tool.name)
+            result = await self._run(context, lambda memory: call_tool(tool, memory, params.arguments or {}), tool.name)
         except CuetrailError as error:
-            return _failed(" ".join(str(error).split()))
+            return _error_result(" ".join(str(error).split()))
         except Exception as error:
-            # The client must not wait for an answer, nor see where in the code it went wrong.
+            # The client gets an answer in any case, without details of the code.
             log.exception("%s failed", tool.name)
-            return _failed(f"{tool.name} failed unexpectedly ({type(error).__name__}): `cuetrail doctor` may find why")
+            return _error_result(
+                f"{tool.name} failed unexpectedly ({type(error).__name__}): `cuetrail doctor` may find why"
+            )
         if tool.writes:
             with contextlib.suppress(CuetrailError):
-                await self._updates.look()
+                await self._subscriptions.notify_changes()
         return types.CallToolResult(
-            content=[types.TextContent(type="text", text=answer.text)], structured_content=answer.data
+            content=[types.TextContent(type="text", text=result.text)], structured_content=result.data
         )
 
-    async def resources(self, _context: Context, _asked: object) -> types.ListResourcesResult:
+    async def resources(self, _context: Context, _params: object) -> types.ListResourcesResult:
         found = [
             types.Resource(uri=one.uri, name=one.name, title=one.title, description=one.description, mime_type=one.mime)
-            for one in self._pages.fixed
+            for one in self._resources.fixed
         ]
         return types.ListResourcesResult(resources=found)
 
-    async def templates(self, _context: Context, _asked: object) -> types.ListResourceTemplatesResult:
+    async def templates(self, _context: Context, _params: object) -> types.ListResourceTemplatesResult:
         node = types.ResourceTemplate(
             uri_template=resources.NODE + "{id}", name="node", title="One memory", mime_type=resources.MARKDOWN,
             description="One memory by id or name, with its facts and neighbours.",
         )  # fmt: skip
-        return types.ListResourceTemplatesResult(resource_templates=[node] if self._pages.nodes else [])
+        return types.ListResourceTemplatesResult(resource_templates=[node] if self._resources.nodes else [])
 
-    async def read(self, context: Context, asked: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        text, mime = await self._asked(context, lambda memory: self._pages.read(memory, asked.uri))
-        said = types.TextResourceContents(uri=asked.uri, mime_type=mime, text=text)
-        return types.ReadResourceResult(contents=[said])
+    async def read(self, context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        text, mime = await self._run_or_mcp_error(context, lambda memory: self._resources.read(memory, params.uri))
+        contents = types.TextResourceContents(uri=params.uri, mime_type=mime, text=text)
+        return types.ReadResourceResult(contents=[contents])
 
-    async def subscribe(self, context: Context, asked: types.SubscribeRequestParams) -> types.EmptyResult:
+    async def subscribe(self, context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
         try:
-            await self._updates.follow(asked.uri, context.session)
+            await self._subscriptions.subscribe(params.uri, context.session)
         except CuetrailError as error:
             raise MCPError(types.INVALID_PARAMS, str(error)) from error
         return types.EmptyResult()
 
-    async def unsubscribe(self, _context: Context, asked: types.UnsubscribeRequestParams) -> types.EmptyResult:
-        self._updates.leave(asked.uri)
+    async def unsubscribe(self, _context: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
+        self._subscriptions.unsubscribe(params.uri)
         return types.EmptyResult()
 
-    async def prompts(self, _context: Context, _asked: object) -> types.ListPromptsResult:
+    async def prompts(self, _context: Context, _params: object) -> types.ListPromptsResult:
         topic = types.PromptArgument(name="topic", description="What the conversation is about.", required=False)
         prompt = types.Prompt(
             name=resources.START,
@@ -183,44 +188,43 @@ class _Handlers:
         )
         return types.ListPromptsResult(prompts=[prompt])
 
-    async def prompt(self, context: Context, asked: types.GetPromptRequestParams) -> types.GetPromptResult:
-        if asked.name != resources.START:
-            raise MCPError(types.INVALID_PARAMS, f"there is no prompt {asked.name!r:.80}: there is {resources.START}")
-        topic = (asked.arguments or {}).get("topic", "")
-        text = await self._asked(context, lambda memory: resources.start(memory, topic))
+    async def prompt(self, context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        if params.name != resources.START:
+            raise MCPError(types.INVALID_PARAMS, f"there is no prompt {params.name!r:.80}: there is {resources.START}")
+        topic = (params.arguments or {}).get("topic", "")
+        text = await self._run_or_mcp_error(context, lambda memory: resources.start_prompt(memory, topic))
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(description=resources.START_DESCRIPTION, messages=[message])
 
-    async def _use(self, context: Context, work: Callable[[Memory], T], name: str = "page") -> T:
-        """What some work on the memory gives, as whoever asks sees it, when it is its turn."""
-        scope = _guest(context).scope
-        turns = self._turns(name.removeprefix("memory_")) if self._turns is not None else None
-        return await self._opener.use(lambda memory: work(memory.scoped(scope) if scope else memory), turns)
+    async def _run(self, context: Context, work: Callable[[Memory], T], tool: str = "page") -> T:
+        """Runs work on the memory in the caller's scope, when the limiter allows it, and returns its result."""
+        scope = _caller(context).scope
+        limiter = self._limiter_for(tool.removeprefix("memory_")) if self._limiter_for is not None else None
+        return await self._memory.run(lambda memory: work(memory.scoped(scope) if scope else memory), limiter)
 
-    async def _asked(self, context: Context, work: Callable[[Memory], T]) -> T:
-        """What some work gives; what goes wrong in it is an error of the protocol, in words."""
+    async def _run_or_mcp_error(self, context: Context, work: Callable[[Memory], T]) -> T:
+        """Runs work and returns its result. Raises MCPError for errors of cuetrail."""
         try:
-            return await self._use(context, work)
+            return await self._run(context, work)
         except CuetrailError as error:
             raise MCPError(types.INVALID_PARAMS, " ".join(str(error).split())) from error
 
 
-def _answer(tool: Tool, memory: Memory, given: dict[str, Any]) -> Answer:
-    # Models like to say null where they mean nothing.
-    # And where a tool takes nothing, some clients make something up, which the reference server passes over.
-    said = {
+def call_tool(tool: Tool, memory: Memory, given: dict[str, Any]) -> ToolResult:
+    """Calls a tool. Arguments that are null are ignored, and unknown ones if the tool is lenient. Raises InputError."""
+    arguments = {
         name: value
         for name, value in given.items()
         if value is not None and (not tool.lenient or name in tool.properties)
     }
-    return tool.call(memory, checked_arguments(tool, said))
+    return tool.call(memory, checked_arguments(tool, arguments))
 
 
-def _failed(text: str) -> types.CallToolResult:
+def _error_result(text: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
 
 
-def _described(tool: Tool) -> types.Tool:
+def _mcp_tool(tool: Tool) -> types.Tool:
     hints = types.ToolAnnotations(
         read_only_hint=not tool.writes, destructive_hint=tool.destroys, idempotent_hint=tool.repeatable,
         open_world_hint=False,
@@ -232,12 +236,12 @@ def _described(tool: Tool) -> types.Tool:
 
 
 @contextlib.asynccontextmanager
-async def over_http(opener: Opener, version: str, turns: Turns) -> AsyncIterator[ASGIApp]:
-    """The ten tools as an application for streamable HTTP. Who asks must be in the request already, as GUEST."""
+async def over_http(memory: LazyMemory, version: str, limiter_for: LimiterFor) -> AsyncIterator[ASGIApp]:
+    """Yields an application for streamable HTTP with the default tools. Requests must have a CALLER_KEY."""
     manager = StreamableHTTPSessionManager(
-        make_server(PROFILES["default"], opener, version, turns),
+        make_server(PROFILES["default"], memory, version, limiter_for),
         stateless=True,
-        # Host and Origin are checked before a request comes here.
+        # The HTTP server has already checked Host and Origin.
         security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     async with manager.run():

@@ -1,4 +1,4 @@
-"""Serving one MCP client on stdin and stdout, from the line it was greeted on."""
+"""Serves one MCP client on stdin and stdout, after its first line was read by `handshake`."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 
-from cuetrail.serve.mcp.handshake import Greeting
+from cuetrail.serve.mcp.handshake import Handshake
 
-Heard = SessionMessage | Exception
+Incoming = SessionMessage | Exception
 
 
-async def serve_stdio(server: Server[None], greeting: Greeting) -> None:
-    """Serve until the client closes its side. What it said first is heard again, and not answered twice."""
+async def serve_stdio(server: Server[None], handshake: Handshake) -> None:
+    """Serves until the client closes stdin. The server receives the first line again; a second answer is dropped."""
     async with stdio_server() as (reading, writing):
         await server.run(
-            _Replayed(_message(greeting.line), reading), _Once(greeting.answered, writing),
+            _ReplayStream(_parse(handshake.line), reading), _DropStream(handshake.answered_id, writing),
             server.create_initialization_options(),
         )  # fmt: skip
 
 
-def _message(line: bytes) -> list[Heard]:
-    """What a line says, as the SDK's own reader of lines would tell it."""
+def _parse(line: bytes) -> list[Incoming]:
+    """Returns the message in a line, or its error, as the SDK's own reader does; nothing for an empty line."""
     if not line:
         return []
     try:
@@ -34,53 +34,57 @@ def _message(line: bytes) -> list[Heard]:
         return [error]
 
 
-class _Around:
-    """A stream around another one, which is opened and closed with it."""
+class _WrappedStream:
+    """A stream that opens and closes the stream inside it."""
 
-    def __init__(self, rest: Any) -> None:
-        self._rest = rest
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
 
     async def aclose(self) -> None:
-        await self._rest.aclose()
+        await self._inner.aclose()
 
     async def __aenter__(self) -> Self:
-        await self._rest.__aenter__()
+        await self._inner.__aenter__()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
-        found: bool | None = await self._rest.__aexit__(kind, error, trace)
-        return found
+        suppressed: bool | None = await self._inner.__aexit__(kind, error, trace)
+        return suppressed
 
 
-class _Replayed(_Around):
-    """A stream of messages after some that were read before it was there."""
+class _ReplayStream(_WrappedStream):
+    """A stream that yields messages read earlier before its own."""
 
-    def __init__(self, first: list[Heard], rest: Any) -> None:
-        super().__init__(rest)
+    def __init__(self, first: list[Incoming], inner: Any) -> None:
+        super().__init__(inner)
         self._first = first
 
-    async def receive(self) -> Heard:
-        return self._first.pop(0) if self._first else await self._rest.receive()
+    async def receive(self) -> Incoming:
+        return self._first.pop(0) if self._first else await self._inner.receive()
 
-    async def __anext__(self) -> Heard:
-        return self._first.pop(0) if self._first else await self._rest.__anext__()
+    async def __anext__(self) -> Incoming:
+        return self._first.pop(0) if self._first else await self._inner.__anext__()
 
-    def __aiter__(self) -> _Replayed:
+    def __aiter__(self) -> _ReplayStream:
         return self
 
 
-class _Once(_Around):
-    """A stream of answers that leaves out the result which a request has had already."""
+class _DropStream(_WrappedStream):
+    """A stream of responses that drops the response to a request that is already answered."""
 
-    def __init__(self, answered: str | int | None, rest: Any) -> None:
-        super().__init__(rest)
-        self._answered = answered
+    def __init__(self, answered_id: str | int | None, inner: Any) -> None:
+        super().__init__(inner)
+        self._answered_id = answered_id
 
     async def send(self, item: SessionMessage, /) -> None:
         message = item.message
-        if self._answered is not None and isinstance(message, types.JSONRPCResponse) and message.id == self._answered:
-            self._answered = None
+        if (
+            self._answered_id is not None
+            and isinstance(message, types.JSONRPCResponse)
+            and message.id == self._answered_id
+        ):
+            self._answered_id = None
             return
-        await self._rest.send(item)
+        await self._inner.send(item)

@@ -1,4 +1,4 @@
-"""Which pages clients follow, and telling them when one has changed, whoever changed it."""
+"""Subscriptions to resources: clients are notified when a resource changes, also by another process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import anyio
 from mcp.server.subscriptions import InMemorySubscriptionBus, ResourceUpdated
 
 from cuetrail.errors import CuetrailError
-from cuetrail.serve.mcp.resources import Pages
+from cuetrail.serve.mcp.resources import Resources
 
 if TYPE_CHECKING:
     from mcp.server.session import ServerSession
@@ -21,38 +21,38 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Work = Callable[[Callable[["Memory"], T]], Awaitable[T]]
 
-EVERY = 2.0
-"""Seconds between two looks at whether another process has written, while anybody follows a page."""
+POLL_SECONDS = 2.0
+"""The time between two checks for changes by other processes, while there are subscribers."""
 
 
-class Updates:
-    """The pages that are followed, with what they said last. `look` tells who follows one that says something else."""
+class Subscriptions:
+    """The subscribed resources with a hash of their last content."""
 
-    def __init__(self, pages: Pages, use: Callable[[Callable[[Memory], object]], Awaitable[object]]) -> None:
+    def __init__(self, resources: Resources, run: Callable[[Callable[[Memory], object]], Awaitable[object]]) -> None:
         self.bus = InMemorySubscriptionBus()
-        self._pages, self._use = pages, use
+        self._resources, self._run = resources, run
         self._sessions: dict[str, ServerSession] = {}
         self._listening = Counter[str]()
-        self._said: dict[str, int] = {}
+        self._hashes: dict[str, int] = {}
         self._version: object = None
-        self._looking = anyio.Lock()
+        self._checking = anyio.Lock()
 
-    async def follow(self, uri: str, session: ServerSession) -> None:
-        """Tell this client of the page from now on. Raises NotFound."""
-        await self._remember(uri)
+    async def subscribe(self, uri: str, session: ServerSession) -> None:
+        """Notifies this client of changes of the resource from now on. Raises NotFound."""
+        await self._update_hash(uri)
         self._sessions[uri] = session
 
-    def leave(self, uri: str) -> None:
-        """No longer tell of the page."""
+    def unsubscribe(self, uri: str) -> None:
+        """Ends the subscription to a resource."""
         self._sessions.pop(uri, None)
 
     @contextlib.asynccontextmanager
     async def listening(self, uris: list[str]) -> AsyncIterator[None]:
-        """Pages that a stream of events follows, as long as it is open."""
+        """Subscribes an event stream to resources while the context is open."""
         for uri in uris:
-            # A page that is not there may come; that is then a change of it.
+            # A missing resource may appear later, which is a change.
             with contextlib.suppress(CuetrailError):
-                await self._remember(uri)
+                await self._update_hash(uri)
         self._listening.update(uris)
         try:
             yield
@@ -60,45 +60,45 @@ class Updates:
             self._listening.subtract(uris)
             self._listening = +self._listening
 
-    async def _remember(self, uri: str) -> None:
-        self._said[uri] = hash(await self._use(lambda memory: self._pages.read(memory, uri)))
+    async def _update_hash(self, uri: str) -> None:
+        self._hashes[uri] = hash(await self._run(lambda memory: self._resources.read(memory, uri)))
 
     async def watch(self) -> None:
-        """Look again and again, as long as somebody follows a page."""
+        """Checks for changes at intervals, for ever."""
         while True:
-            await anyio.sleep(EVERY)
+            await anyio.sleep(POLL_SECONDS)
             if self._sessions or self._listening:
                 with contextlib.suppress(CuetrailError):
-                    await self.look()
+                    await self.notify_changes()
 
-    async def look(self) -> None:
-        """Tell of the pages that have changed since the last look."""
-        followed = {*self._sessions, *self._listening}
-        if not followed:
+    async def notify_changes(self) -> None:
+        """Notifies subscribers of the resources that changed since the last call."""
+        subscribed = {*self._sessions, *self._listening}
+        if not subscribed:
             return
-        async with self._looking:
-            version = await self._use(lambda memory: memory.store.version(memory.scope).writes)
+        async with self._checking:
+            version = await self._run(lambda memory: memory.store.version(memory.scope).writes)
             if version == self._version:
                 return
             self._version = version
-            for uri in sorted(followed):
+            for uri in sorted(subscribed):
                 if await self._has_changed(uri):
-                    await self._tell(uri)
+                    await self._notify(uri)
 
     async def _has_changed(self, uri: str) -> bool:
-        before = self._said.get(uri)
+        before = self._hashes.get(uri)
         try:
-            await self._remember(uri)
+            await self._update_hash(uri)
         except CuetrailError:
-            # It was forgotten, or its node was; whoever reads it now is told so.
-            self._said.pop(uri, None)
-        return self._said.get(uri) != before
+            # The node was forgotten; reading the resource now raises NotFound.
+            self._hashes.pop(uri, None)
+        return self._hashes.get(uri) != before
 
-    async def _tell(self, uri: str) -> None:
+    async def _notify(self, uri: str) -> None:
         await self.bus.publish(ResourceUpdated(uri=uri))
         session = self._sessions.get(uri)
         if session is not None:
             try:
                 await session.send_resource_updated(uri)
             except (anyio.ClosedResourceError, anyio.BrokenResourceError):
-                self.leave(uri)
+                self.unsubscribe(uri)

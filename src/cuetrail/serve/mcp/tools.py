@@ -1,6 +1,6 @@
-"""The ten tools an agent is offered: eight verbs of a memory, and ChatGPT's `search` and `fetch`.
+"""The default MCP tools: eight verbs of a memory, and ChatGPT's `search` and `fetch`. The list is `TOOLS`.
 
-Descriptions are short on purpose: the list of tools is part of every conversation.
+Descriptions are short because the list of tools is part of every conversation.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from cuetrail.errors import NotFound
 from cuetrail.formulas import estimated_tokens
 from cuetrail.model import Budget, Fact, Node, Recollection
 from cuetrail.model.lifecycle import SEMANTIC_KINDS
-from cuetrail.serve.tool import Answer, Schema, Tool, clipped, compact, fitted, plain
+from cuetrail.serve.json_data import compact_json, fit_data, fit_text, to_json_data
+from cuetrail.serve.tool import Schema, Tool, ToolResult
 from cuetrail.text.normalise import snippet
 from cuetrail.text.timestamps import last_millisecond, milliseconds
 
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
 RECALL_TOKENS, BRIEF_TOKENS, FETCH_TOKENS = 2000, 1300, 8000
 NEIGHBOURS = 10
 FACT_SHARE, FACT_HOPS = 4, 1
-"""Which part of a recall's tokens facts may take, and how far from what the cue means they may be."""
-SEARCHED = 10
-LIST_DROPPED = ("score", "seq", "props", "provenance", "aliases", "salience")
+"""Facts take at most a quarter of a recall's tokens, and are at most one hop from the entities of the cue."""
+SEARCH_RESULTS = 10
+_HIDDEN_FIELDS = ("score", "seq", "props", "provenance", "aliases", "salience")
 
 Arguments = dict[str, Any]
 _TIMES: dict[str, Callable[[str], int]] = {
@@ -50,7 +51,7 @@ def _tokens(default: int) -> Schema:
 
 
 def _object(**properties: str) -> Schema:
-    """The schema of a result, by the JSON type of what is always in it."""
+    """Returns the schema of a result from the JSON types of its required properties."""
     types = {name: {"type": kind} for name, kind in properties.items()}
     return {"type": "object", "properties": types, "required": list(properties)}
 
@@ -60,47 +61,49 @@ _WHEN = "2026-05-31 or 2026-05-31T10:30Z"
 
 
 def uri_of(id_: str) -> str:
-    """The address of a node's page."""
+    """Returns the URI of a node's resource."""
     return f"memory://node/{quote(id_, safe='')}"
 
 
-def timed(given: Mapping[str, Any]) -> Arguments:
-    """The arguments with times as a memory takes them. Raises InputError."""
+def parse_times(given: Mapping[str, Any]) -> Arguments:
+    """Returns the arguments with times as UTC milliseconds. Raises InputError."""
     return {name: _TIMES[name](value) if name in _TIMES else value for name, value in given.items()}
 
 
-def told(node: Node) -> dict[str, Any]:
-    """A node in a result: what it is and says, without how it is kept."""
+def node_json(node: Node) -> dict[str, Any]:
+    """Returns a node as JSON data without empty and internal fields."""
     return {
-        name: value for name, value in plain(node).items() if value not in (None, [], "") and name not in LIST_DROPPED
+        name: value
+        for name, value in to_json_data(node).items()
+        if value not in (None, [], "") and name not in _HIDDEN_FIELDS
     }
 
 
-# --- remembering
+# --- write
 
 
-def _add(memory: Memory, given: Arguments) -> Answer:
-    node = memory.add(**timed(given))
-    return Answer(f"Remembered as {node.id}.", {"id": node.id, "kind": node.kind, "tags": list(node.tags)})
+def _add(memory: Memory, given: Arguments) -> ToolResult:
+    node = memory.add(**parse_times(given))
+    return ToolResult(f"Remembered as {node.id}.", {"id": node.id, "kind": node.kind, "tags": list(node.tags)})
 
 
-def _fact(memory: Memory, given: Arguments) -> Answer:
-    fact = memory.fact(**timed(given))
-    said = f"{given['subject']} {fact.predicate} {given['object']}"
-    return Answer(f"{said} ({fact.status}, id {fact.id}).", {**plain(fact)})
+def _fact(memory: Memory, given: Arguments) -> ToolResult:
+    fact = memory.fact(**parse_times(given))
+    statement = f"{given['subject']} {fact.predicate} {given['object']}"
+    return ToolResult(f"{statement} ({fact.status}, id {fact.id}).", {**to_json_data(fact)})
 
 
-def _relate(memory: Memory, given: Arguments) -> Answer:
-    """People, concepts and entities are related; anything else is linked."""
-    ends = [_need(memory, given["src"]), _need(memory, given["dst"])]
+def _relate(memory: Memory, given: Arguments) -> ToolResult:
+    """Relates two people, concepts or entities; links nodes of other kinds."""
+    ends = [_find(memory, given["src"]), _find(memory, given["dst"])]
     join = memory.relate if all(node.kind in SEMANTIC_KINDS for node in ends) else memory.link
     edge = join(**{**given, "src": ends[0].id, "dst": ends[1].id})
     names = {node.id: _title(node) for node in ends}
     text = f"{names[edge.src]} - {edge.type or edge.kind} - {names[edge.dst]} (id {edge.id})."
-    return Answer(text, {"id": edge.id, "src": edge.src, "dst": edge.dst, "kind": edge.kind, "type": edge.type})
+    return ToolResult(text, {"id": edge.id, "src": edge.src, "dst": edge.dst, "kind": edge.kind, "type": edge.type})
 
 
-def _forget(memory: Memory, given: Arguments) -> Answer:
+def _forget(memory: Memory, given: Arguments) -> ToolResult:
     ids, source = given.get("ids", ()), given.get("source")
     if not ids and source is None:
         raise NotFound("say what to forget: ids, or a source; memory_recall finds them")
@@ -110,55 +113,59 @@ def _forget(memory: Memory, given: Arguments) -> Answer:
         lines = [
             f"- {node.id}: {snippet(node.text or node.name or '', 80)}" for node in (*doomed.meant, *doomed.copies)
         ]
-        return _listed("Would be forgotten:", lines, {"ids": doomed.ids, "copies": copies, "forgotten": False})
+        return _list_result("Would be forgotten:", lines, {"ids": doomed.ids, "copies": copies, "forgotten": False})
     gone = memory.forget(*ids, source=source)
-    return Answer(f"Forgotten for good: {len(gone)}.", fitted({"ids": gone, "copies": copies, "forgotten": True}, 2000))
+    return ToolResult(
+        f"Forgotten for good: {len(gone)}.", fit_data({"ids": gone, "copies": copies, "forgotten": True}, 2000)
+    )
 
 
-def _listed(title: str, lines: Iterable[str], data: dict[str, Any]) -> Answer:
-    return Answer(clipped("\n".join([title, *lines]), RECALL_TOKENS), fitted(data, RECALL_TOKENS))
+def _list_result(title: str, lines: Iterable[str], data: dict[str, Any]) -> ToolResult:
+    return ToolResult(fit_text("\n".join([title, *lines]), RECALL_TOKENS), fit_data(data, RECALL_TOKENS))
 
 
-# --- asking
+# --- read
 
 
-def recall(memory: Memory, given: Arguments) -> Answer:
-    """What is believed of whom or what the cue means, then the memories it brings up."""
+def recall(memory: Memory, given: Arguments) -> ToolResult:
+    """Returns the current facts about the entities of the cue, then the memories it finds."""
     tokens = given.pop("tokens", RECALL_TOKENS)
-    # Facts are of no time, kind or tag by which they could be left out.
-    told_ = None if given.keys() & _FILTERS.keys() else memory.narrate(
+    # Facts have no time, kind or tag to filter by.
+    narrative = None if given.keys() & _FILTERS.keys() else memory.narrate(
         given["cue"], hops=FACT_HOPS, budget=Budget(tokens=tokens // FACT_SHARE)
     )  # fmt: skip
-    facts = told_.text if told_ is not None else ""
-    found = memory.recall(budget=Budget(tokens=tokens - estimated_tokens(facts)), **timed(given))
+    facts = narrative.text if narrative is not None else ""
+    found = memory.recall(budget=Budget(tokens=tokens - estimated_tokens(facts)), **parse_times(given))
     if not found.answerable and not facts:
         looked = f" Looked for: {', '.join(found.looked_for)}." if found.looked_for else " Say what to look for."
-        return Answer(clipped(f"Nothing is remembered on this.{looked}", tokens), fitted(_hits(found), tokens))
-    text = clipped("\n\n".join(part for part in (facts, _recalled(found, tokens)) if part), tokens)
-    return Answer(text, fitted(_hits(found, told_), tokens))
+        return ToolResult(
+            fit_text(f"Nothing is remembered on this.{looked}", tokens), fit_data(_hits_json(found), tokens)
+        )
+    text = fit_text("\n\n".join(part for part in (facts, _recall_text(found, tokens)) if part), tokens)
+    return ToolResult(text, fit_data(_hits_json(found, narrative), tokens))
 
 
-def _recalled(found: Recollection, tokens: int) -> str:
-    """The text of a recollection, then the ids it does not show."""
+def _recall_text(found: Recollection, tokens: int) -> str:
+    """Returns the text of a recollection, then the ids of its hits from files, then its notices."""
     if not found.answerable:
         return ""
     if not found.text:
         return f"Something is remembered on this, but it takes more than {tokens} tokens to say."
     ids = [f"{hit.node.source}: {hit.node.id}" for hit in found.hits if hit.node.source]
-    behind = "\n\nIds: " + ", ".join(ids) if ids else ""
-    return found.text + behind + "".join(f"\n({notice})" for notice in found.notices)
+    id_list = "\n\nIds: " + ", ".join(ids) if ids else ""
+    return found.text + id_list + "".join(f"\n({notice})" for notice in found.notices)
 
 
-def _hits(found: Recollection, told_: Narrative | None = None) -> dict[str, Any]:
+def _hits_json(found: Recollection, narrative: Narrative | None = None) -> dict[str, Any]:
     hits = [
         {
-            **told(hit.node),
+            **node_json(hit.node),
             "score": round(hit.score, 4),
             "found": "directly" if found.is_direct(hit) else "associated",
         }
         for hit in found.hits
     ]
-    facts = [_stated(line.fact, told_.entities) for line in told_.lines] if told_ is not None else []
+    facts = [_fact_json(line.fact, narrative.entities) for line in narrative.lines] if narrative is not None else []
     data = {"answerable": bool(found.answerable or facts), "hits": hits, "looked_for": list(found.looked_for)}
     return {
         **data,
@@ -167,8 +174,8 @@ def _hits(found: Recollection, told_: Narrative | None = None) -> dict[str, Any]
     }
 
 
-def _stated(fact: Fact, entities: Mapping[str, Node]) -> dict[str, Any]:
-    """A fact in names."""
+def _fact_json(fact: Fact, entities: Mapping[str, Node]) -> dict[str, Any]:
+    """Returns a fact with the titles of its subject and object instead of their ids."""
     subject, object_ = (entities.get(id_ or "") for id_ in (fact.subject, fact.object))
     value = fact.value if fact.object is None else _title(object_) if object_ is not None else fact.object
     return {
@@ -177,7 +184,7 @@ def _stated(fact: Fact, entities: Mapping[str, Node]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _need(memory: Memory, id_: str) -> Node:
+def _find(memory: Memory, id_: str) -> Node:
     node = memory.get(id_)
     if node is None:
         raise NotFound(
@@ -190,8 +197,8 @@ def _title(node: Node) -> str:
     return node.name or snippet(node.text, 60) or node.id
 
 
-def whole(memory: Memory, node: Node) -> dict[str, Any]:
-    """All there is to know of a node: facts, neighbours and what it said before."""
+def node_details(memory: Memory, node: Node) -> dict[str, Any]:
+    """Returns a node with its facts, strongest neighbours and earlier versions."""
     near = memory.neighbours(node.id, NEIGHBOURS).neighbours
     names = memory.nodes(*(one.id for one in near))
     neighbours = [
@@ -199,21 +206,21 @@ def whole(memory: Memory, node: Node) -> dict[str, Any]:
         for one in near
         if one.id in names
     ]
-    stated = memory.facts(node.id)
-    objects = memory.nodes(*(fact.object for fact in stated if fact.object is not None))
-    facts = [{**plain(fact), "object_title": _stated(fact, objects)["object"]} for fact in stated]
+    current = memory.facts(node.id)
+    objects = memory.nodes(*(fact.object for fact in current if fact.object is not None))
+    facts = [{**to_json_data(fact), "object_title": _fact_json(fact, objects)["object"]} for fact in current]
     history = [{"at": version.at, "text": version.text} for version in memory.history(node.id)]
-    return {**told(node), "facts": facts, "neighbours": neighbours, "history": history}
+    return {**node_json(node), "facts": facts, "neighbours": neighbours, "history": history}
 
 
-def _get(memory: Memory, given: Arguments) -> Answer:
+def _get(memory: Memory, given: Arguments) -> ToolResult:
     tokens = given.get("tokens", RECALL_TOKENS)
-    data = fitted(whole(memory, _need(memory, given["id"])), tokens)
-    return Answer(clipped(page(data), tokens), data)
+    data = fit_data(node_details(memory, _find(memory, given["id"])), tokens)
+    return ToolResult(fit_text(node_page(data), tokens), data)
 
 
-def page(data: Mapping[str, Any]) -> str:
-    """A node as text, from what `whole` says of it."""
+def node_page(data: Mapping[str, Any]) -> str:
+    """Returns the result of `node_details` as text."""
     lines = [f"# {data['name']}" if data.get("name") else f"# {data['kind']}", data.get("text", "")]
     lines += [f"{name}: {', '.join(data[name])}" for name in ("tags", "buckets") if data.get(name)]
     lines += [f"source: {data['source']}"] if data.get("source") else []
@@ -223,10 +230,10 @@ def page(data: Mapping[str, Any]) -> str:
     return "\n".join(line for line in (*lines, f"id: {data['id']}") if line)
 
 
-def _explore(memory: Memory, given: Arguments) -> Answer:
+def _explore(memory: Memory, given: Arguments) -> ToolResult:
     tokens = given.pop("tokens", RECALL_TOKENS)
-    found = memory.explore(given.pop("queries", ()), **timed(given))
-    parts = {name: [_glimpsed(item) for item in items] for name, items in _groups(found).items() if items}
+    found = memory.explore(given.pop("queries", ()), **parse_times(given))
+    parts = {name: [_item_json(item) for item in items] for name, items in _groups(found).items() if items}
     edges = found.semantic.relationships
     names = memory.nodes(*(id_ for one in edges for id_ in (one.edge.src, one.edge.dst)))
     related = [
@@ -238,7 +245,7 @@ def _explore(memory: Memory, given: Arguments) -> Answer:
         if one.edge.src in names and one.edge.dst in names
     ]  # fmt: skip
     data = {"answerable": found.answerable, **parts, **({"relationships": related} if related else {})}
-    return Answer(clipped(_explored(parts, related), tokens), fitted(data, tokens))
+    return ToolResult(fit_text(_explore_text(parts, related), tokens), fit_data(data, tokens))
 
 
 def _groups(found: Exploration) -> dict[str, tuple[Item, ...]]:
@@ -250,13 +257,13 @@ def _groups(found: Exploration) -> dict[str, tuple[Item, ...]]:
     }  # fmt: skip
 
 
-def _glimpsed(item: Item) -> dict[str, Any]:
-    said = item.node.text or str(item.node.props.get("summary") or "")
-    shown = {"id": item.node.id, "title": _title(item.node), "text": snippet(said, 300), "notes": list(item.notes)}
-    return {name: value for name, value in shown.items() if value}
+def _item_json(item: Item) -> dict[str, Any]:
+    text = item.node.text or str(item.node.props.get("summary") or "")
+    row = {"id": item.node.id, "title": _title(item.node), "text": snippet(text, 300), "notes": list(item.notes)}
+    return {name: value for name, value in row.items() if value}
 
 
-def _explored(parts: Mapping[str, list[dict[str, Any]]], related: list[dict[str, Any]]) -> str:
+def _explore_text(parts: Mapping[str, list[dict[str, Any]]], related: list[dict[str, Any]]) -> str:
     lines: list[str] = []
     for name, items in parts.items():
         lines += [f"## {name}", *(f"- {one['title']}: {one.get('text', '')} [{one['id']}]" for one in items)]
@@ -267,39 +274,39 @@ def _explored(parts: Mapping[str, list[dict[str, Any]]], related: list[dict[str,
     )
 
 
-def _brief(memory: Memory, given: Arguments) -> Answer:
+def _brief(memory: Memory, given: Arguments) -> ToolResult:
     tokens = given.get("tokens", BRIEF_TOKENS)
     found = memory.brief(budget=Budget(tokens=tokens))
     data = {name: value for name, value in found.to_dict().items() if name != "text"}
-    return Answer(briefed(found), fitted(data, tokens))
+    return ToolResult(brief_text(found), fit_data(data, tokens))
 
 
-def briefed(found: Brief) -> str:
-    """The text of a brief; one that has nothing but the owner says so."""
+def brief_text(found: Brief) -> str:
+    """Returns the text of a brief, or a sentence that nothing is remembered yet."""
     known = found.beliefs or found.goals or found.relationships or found.recent
     return found.text if known and found.text else "Nothing is remembered yet."
 
 
-# --- ChatGPT's two: names and shapes are its own
+# --- search and fetch, with the names and result formats that ChatGPT requires
 
 
-def _search(memory: Memory, given: Arguments) -> Answer:
-    hits = memory.recall(given["query"], limit=SEARCHED).hits if given["query"].strip() else ()
+def _search(memory: Memory, given: Arguments) -> ToolResult:
+    hits = memory.recall(given["query"], limit=SEARCH_RESULTS).hits if given["query"].strip() else ()
     results = [{"id": hit.node.id, "title": _title(hit.node), "url": uri_of(hit.node.id)} for hit in hits]
-    return _as_json({"results": results})
+    return _json_result({"results": results})
 
 
-def _fetch(memory: Memory, given: Arguments) -> Answer:
-    node = _need(memory, given["id"])
+def _fetch(memory: Memory, given: Arguments) -> ToolResult:
+    node = _find(memory, given["id"])
     more = {"kind": node.kind, "tags": ", ".join(node.tags), "source": node.source or ""}
-    # Of a person or a thing, what is believed says more than its own text.
-    said = page(whole(memory, node)) if node.kind in SEMANTIC_KINDS else node.text or node.name or ""
-    text = clipped(said, FETCH_TOKENS)
-    return _as_json({"id": node.id, "title": _title(node), "text": text, "url": uri_of(node.id), "metadata": more})
+    # The facts of a person or entity say more than its own text.
+    body = node_page(node_details(memory, node)) if node.kind in SEMANTIC_KINDS else node.text or node.name or ""
+    text = fit_text(body, FETCH_TOKENS)
+    return _json_result({"id": node.id, "title": _title(node), "text": text, "url": uri_of(node.id), "metadata": more})
 
 
-def _as_json(data: dict[str, Any]) -> Answer:
-    return Answer(compact(data), data)
+def _json_result(data: dict[str, Any]) -> ToolResult:
+    return ToolResult(compact_json(data), data)
 
 
 _FILTERS: dict[str, Schema] = {"tags": _texts(), "kinds": _texts(), "since": _text(_WHEN), "until": _text(_WHEN)}

@@ -1,14 +1,13 @@
-"""The memory over HTTP: `POST /v1/VERB` with the verb's arguments as JSON; files are sent and fetched, never named.
+"""The HTTP application: its routes, `POST /v1/VERB` for every verb, `/health`, `/metrics`, `/openapi.json`, `/mcp`.
 
-A request is let in by its Host and Origin, then by its token; what it may do follows from the token alone.
+No request names a file on the server: files are uploaded and downloaded. The rights of a request come from its token.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
@@ -18,261 +17,133 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Send
-from starlette.types import Scope as Asked
+from starlette.types import Scope as AsgiScope
 
 import cuetrail
-from cuetrail.model import Scope
-from cuetrail.serve.rest import file_routes
-from cuetrail.serve.rest.idempotency import Repeats
-from cuetrail.serve.rest.mem0_routes import aliases
-from cuetrail.serve.rest.middleware import ASKED, TOKEN, Counts, Door, Rules
-from cuetrail.serve.rest.openapi import document
-from cuetrail.serve.rest.page_routes import front
-from cuetrail.serve.rest.problems import Problem, body_of, problem_of, told
-from cuetrail.serve.rest.request_body import JSON, arguments
-from cuetrail.serve.rest.server_sent_events import STREAM, Events, Once
-from cuetrail.serve.tokens import Access, Token, find, tokens
+from cuetrail.serve.rest.file_routes import FILE_VERBS
+from cuetrail.serve.rest.limits import RequestRules
+from cuetrail.serve.rest.mem0_routes import mem0_routes
+from cuetrail.serve.rest.metrics import VERB_KEY
+from cuetrail.serve.rest.middleware import RequestMiddleware
+from cuetrail.serve.rest.openapi import openapi_document
+from cuetrail.serve.rest.problems import Problem, problem_response
+from cuetrail.serve.rest.request_body import json_arguments
+from cuetrail.serve.rest.service import Service
+from cuetrail.serve.rest.web_page import page_routes
+from cuetrail.serve.tokens import Access
 from cuetrail.serve.tool import checked_arguments
-from cuetrail.serve.verb_tools import EFFECTS, Effect, Job, job_of, verb_tool
+from cuetrail.serve.verb_effects import EFFECTS, Effect
+from cuetrail.serve.verb_tools import verb_job, verb_tool
 
 if TYPE_CHECKING:
-    from cuetrail.memory import Memory
-    from cuetrail.serve.lazy_memory import Opener
-    from cuetrail.serve.mcp.server import Guest
-
-T = TypeVar("T")
+    from cuetrail.serve.lazy_memory import LazyMemory
 
 VERBS = {name.rstrip("_"): effect for name, effect in EFFECTS.items() if not effect.paths}
-LONG = frozenset(
-    {
-        "activate",
-        "add_many",
-        "bench",
-        "doctor",
-        "dream",
-        "explore",
-        "ingest_text",
-        "reembed",
-        "traverse",
-        *file_routes.FILES,
-    }
-)
-"""Verbs that may take long. They have turns of their own, so that the others need not wait for them."""
-WRITING = frozenset(name for name, effect in VERBS.items() if effect.writes) - LONG
-AT_ONCE, FAR_AT_ONCE, LONG_AT_ONCE = 1, 8, 2
-"""How many are done at a time. Threads that read one file take Python's lock from each other at every row, so that each
-takes twice the time; those that wait for a server do not.
-"""
-FORGETTING = ("forget", "mem0-delete")
-EVERY = 0.25
-"""Seconds that what is written may wait for more of its kind."""
 EMBEDDERS = ("none", "static")
-"""Embedders that may be chosen from outside: the others name places and servers, and this server has keys to these."""
+"""Embedders a request may choose. Others name folders and servers, for which this server may have keys."""
 
 
-def make_app(opener: Opener, rules: Rules) -> Starlette:
-    """The server as an ASGI application."""
-    desk = Desk(opener, rules)
+def make_app(memory: LazyMemory, rules: RequestRules) -> Starlette:
+    """Returns the server as an ASGI application. It closes the memory when it stops."""
+    service = Service(memory, rules)
+    mcp = _McpRoute(service)
 
     @contextlib.asynccontextmanager
-    async def living(_app: Starlette) -> AsyncIterator[None]:
-        # Imported here: the SDK takes a second to load, which who only describes the server need not wait for.
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        # Imported here: the MCP SDK takes a second to load, and describing the server does not need it.
         from cuetrail.serve.mcp.server import over_http
 
         try:
-            async with over_http(opener, cuetrail.__version__, desk.turns) as desk.mcp:
+            async with over_http(memory, cuetrail.__version__, service.queues.limiter) as mcp.app:
                 yield
         finally:
-            await anyio.to_thread.run_sync(opener.close)
+            await anyio.to_thread.run_sync(memory.close)
+
+    async def health(request: Request) -> Response:
+        request.scope[VERB_KEY] = "health"
+        await memory.run(lambda opened: opened.store.kept("token:"))
+        return JSONResponse({"status": "ok"})
+
+    async def metrics(request: Request) -> Response:
+        request.scope[VERB_KEY] = "metrics"
+        await service.authorize(request, "read")
+        return PlainTextResponse(service.metrics.text(), media_type="text/plain; version=0.0.4")
+
+    async def openapi(request: Request) -> Response:
+        request.scope[VERB_KEY] = "openapi"
+        return JSONResponse(await anyio.to_thread.run_sync(openapi_document))
+
+    async def verb(request: Request) -> ASGIApp:
+        return await _answer_verb(service, request)
 
     routes = [
-        *front(desk),
-        Route("/health", desk.health, methods=["GET"]),
-        Route("/metrics", desk.metrics, methods=["GET"]),
-        Route("/openapi.json", desk.openapi, methods=["GET"]),
-        # Without sessions there is nothing to follow by GET nor to end by DELETE.
-        Route("/mcp", _Mcp(desk), methods=["POST"]),
-        *aliases(desk),
-        Route("/v1/{verb}", desk.verb, methods=["POST"]),
+        *page_routes(service),
+        Route("/health", health, methods=["GET"]),
+        Route("/metrics", metrics, methods=["GET"]),
+        Route("/openapi.json", openapi, methods=["GET"]),
+        # There are no sessions, so no GET to follow one and no DELETE to end one.
+        Route("/mcp", mcp, methods=["POST"]),
+        *mem0_routes(service),
+        Route("/v1/{verb}", verb, methods=["POST"]),
     ]
-    handlers: dict[Any, Any] = {404: _nothing_there, 405: _wrong_method}
-    door = Middleware(Door, rules=rules, counts=desk.counts)
-    app = Starlette(routes=routes, middleware=[door], exception_handlers=handlers, lifespan=living)
-    # Many clients do not follow a request that is sent elsewhere; all understand that there is nothing.
+    handlers: dict[Any, Any] = {404: _not_found, 405: _wrong_method}
+    middleware = Middleware(RequestMiddleware, rules=rules, metrics=service.metrics)
+    app = Starlette(routes=routes, middleware=[middleware], exception_handlers=handlers, lifespan=lifespan)
+    # Many clients do not follow redirects of a POST; all understand 404.
     app.router.redirect_slashes = False
     return app
 
 
-async def _nothing_there(request: Request, _error: Exception) -> Response:
-    return told(Problem(404, f"there is nothing at {request.url.path:.80}: /openapi.json tells what there is"))
+async def _not_found(request: Request, _error: Exception) -> Response:
+    return problem_response(
+        Problem(404, f"there is nothing at {request.url.path:.80}: /openapi.json tells what there is")
+    )
 
 
 async def _wrong_method(request: Request, error: Exception) -> Response:
     allowed = (getattr(error, "headers", None) or {}).get("Allow", "")
-    said = f"{request.method:.20} is not for {request.url.path:.80}: use {allowed}"
-    return told(Problem(405, said, headers={"Allow": allowed}))
+    detail = f"{request.method:.20} is not for {request.url.path:.80}: use {allowed}"
+    return problem_response(Problem(405, detail, headers={"Allow": allowed}))
 
 
-class _Mcp:
-    """The MCP server behind the same door; it writes its answers itself, because it streams them."""
+class _McpRoute:
+    """The MCP server at `/mcp`, behind the same checks. It streams its own responses."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self.app: ASGIApp | None = None
 
-    async def __call__(self, scope: Asked, receive: Receive, send: Send) -> None:
-        from cuetrail.serve.mcp.server import GUEST
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        from cuetrail.serve.mcp.server import CALLER_KEY, Caller
 
-        assert self._desk.mcp is not None
-        scope[GUEST] = await self._desk.guest(Request(scope, receive))
-        await self._desk.mcp(scope, receive, send)
-
-
-class Desk:
-    """What is done for each request that was let in."""
-
-    def __init__(self, opener: Opener, rules: Rules) -> None:
-        self._opener, self.rules, self.counts = opener, rules, Counts()
-        self._turns = anyio.CapacityLimiter(FAR_AT_ONCE if opener.far else AT_ONCE)
-        self._long = anyio.CapacityLimiter(LONG_AT_ONCE)
-        self._repeats = Repeats()
-        self.mcp: ASGIApp | None = None
-
-    async def guest(self, request: Request) -> Guest:
-        """Who asks, for the MCP server. Raises Problem."""
-        from cuetrail.serve.mcp.server import Guest
-
-        request.scope[ASKED] = "mcp"
-        scope = await self.allowed(request, "read")
-        return Guest(scope, getattr(request.state, "access", "write") != "read")
-
-    async def health(self, request: Request) -> Response:
-        """Whether the memory can be read."""
-        request.scope[ASKED] = "health"
-        await self._opener.use(lambda memory: memory.store.kept("token:"))
-        return JSONResponse({"status": "ok"})
-
-    async def metrics(self, request: Request) -> Response:
-        """Counts for Prometheus."""
-        request.scope[ASKED] = "metrics"
-        await self.allowed(request, "read")
-        return PlainTextResponse(self.counts.text(), media_type="text/plain; version=0.0.4")
-
-    async def openapi(self, request: Request) -> Response:
-        """The description of everything here."""
-        request.scope[ASKED] = "openapi"
-        return JSONResponse(await anyio.to_thread.run_sync(document))
-
-    async def verb(self, request: Request) -> ASGIApp:
-        """The answer to a verb: its result, events as it goes, or a file."""
-        name = request.path_params["verb"]
-        file, effect = file_routes.FILES.get(name), VERBS.get(name)
-        if file is not None:
-            request.scope[ASKED] = name
-            return await file.answer(self, request, await self.allowed(request, file.access))
-        if effect is None:
-            raise Problem(404, f"there is no verb {name!r:.60}: /openapi.json tells which there are")
-        request.scope[ASKED] = name
-        # A token first: nobody is listened to who may not speak.
-        scope = await self.allowed(request, _needed(effect))
-        given = checked_arguments(verb_tool(_verb(name)), await arguments(request, self.rules))
-        if given.get("everyone"):
-            await self.allowed(request, "admin")
-        if given.get("embedder", "none") not in EMBEDDERS:
-            raise Problem(403, "over HTTP the embedder may be static or none: choose others with `cuetrail reembed`")
-        return await self.job(request, job_of(_verb(name), given, name), scope)
-
-    async def job(self, request: Request, job: Job, scope: Scope | None) -> ASGIApp:
-        """What a verb gives: its result, or events as it goes."""
-        sent = request.headers.get("idempotency-key") if job.writes else None
-        key = None if sent is None else (sent, job.mark())
-        if STREAM in request.headers.get("accept", ""):
-            return Events(
-                lambda say, gone: job.tell(_seen(self._opener.get(), scope), say, gone),
-                lambda error: body_of(problem_of(error)), self.turns(job.name), self._once(request, job.name, key),
-            )  # fmt: skip
-        return await self.answer(request, job.name, scope, job.result, key)
-
-    async def answer(
-        self, request: Request, name: str, scope: Scope | None, work: Callable[[Memory], Any],
-        key: tuple[str, str] | None = None,
-    ) -> Response:  # fmt: skip
-        """What some work gives, as JSON; what was asked with the same key before is not done again."""
-
-        async def make() -> bytes:
-            await self._together(name)
-            return await self.use(name, scope, lambda memory: _written(work(memory)))
-
-        return Response(await self._once(request, name, key)(make), media_type=JSON)
-
-    def _once(self, request: Request, name: str, key: tuple[str, str] | None) -> Once:
-        """How work is done: once for each key, and so that no answer outlives what was forgotten."""
-
-        async def once(make: Callable[[], Awaitable[bytes]]) -> bytes:
-            async def done() -> bytes:
-                try:
-                    return await make()
-                finally:
-                    if name in FORGETTING:
-                        self._repeats.clear()
-
-            return await (done() if key is None else self._repeats.once(request.scope.get(TOKEN, ""), *key, done))
-
-        return once
-
-    async def use(self, name: str, scope: Scope | None, work: Callable[[Memory], T]) -> T:
-        """What some work on the memory gives, as whoever asks sees it, when it is its turn."""
-        return await self._opener.use(lambda memory: work(_seen(memory, scope)), self.turns(name))
-
-    async def _together(self, name: str) -> None:
-        """While others ask, let what writes wait for more of its kind, a moment at most.
-
-        After anything is written the indexes are brought up before the next recall: rather once for all of them.
-        """
-        if name in WRITING and self._turns.borrowed_tokens:
-            await anyio.sleep(EVERY - anyio.current_time() % EVERY)
-
-    def turns(self, name: str) -> anyio.CapacityLimiter:
-        """Where a verb waits until it is its turn."""
-        return self._long if name in LONG else self._turns
-
-    async def allowed(self, request: Request, needed: Access) -> Scope | None:
-        """The scope of the request's token; None for one that needs none. Raises Problem."""
-        text = _given_token(request)
-        if not text:
-            known = True if self.rules.tokens else await self._opener.glance(lambda memory: bool(tokens(memory)))
-            if known:
-                raise Problem(401, "send a token, `Authorization: Bearer ct_...`; `cuetrail token add` makes one")
-            return None
-        token: Token | None = await self._opener.glance(lambda memory: find(memory, text))
-        if token is None:
-            raise Problem(401, "this token is not known here: `cuetrail token list` shows which are")
-        request.scope[TOKEN], request.state.access = token.id, token.access
-        if not token.may(needed):
-            raise Problem(403, f"this token may only {token.access}; this needs one that may {needed}")
-        return token.scope
+        assert self.app is not None
+        request = Request(scope, receive)
+        scope[VERB_KEY] = "mcp"
+        allowed = await self._service.authorize(request, "read")
+        scope[CALLER_KEY] = Caller(allowed, getattr(request.state, "access", "write") != "read")
+        await self.app(scope, receive, send)
 
 
-def _given_token(request: Request) -> str:
-    """The token of a request, however clients send it: `Bearer`, mem0's `Token`, or `X-API-Key`."""
-    kind, _, text = request.headers.get("authorization", "").partition(" ")
-    if not text:
-        return request.headers.get("x-api-key", "").strip() or kind
-    return text.strip() if kind.lower() in ("bearer", "token") else "?"
+async def _answer_verb(service: Service, request: Request) -> ASGIApp:
+    """Runs the verb named in the path; the response is its result, server-sent events, or a file. Raises Problem."""
+    name = request.path_params["verb"]
+    file_verb, effect = FILE_VERBS.get(name), VERBS.get(name)
+    if file_verb is not None:
+        request.scope[VERB_KEY] = name
+        return await file_verb.respond(service, request, await service.authorize(request, file_verb.access))
+    if effect is None:
+        raise Problem(404, f"there is no verb {name!r:.60}: /openapi.json tells which there are")
+    request.scope[VERB_KEY] = name
+    # The token is checked before the body is read.
+    scope = await service.authorize(request, _needed_access(effect))
+    verb = name if name in EFFECTS else f"{name}_"
+    arguments = checked_arguments(verb_tool(verb), await json_arguments(request, service.rules))
+    if arguments.get("everyone"):
+        await service.authorize(request, "admin")
+    if arguments.get("embedder", "none") not in EMBEDDERS:
+        raise Problem(403, "over HTTP the embedder may be static or none: choose others with `cuetrail reembed`")
+    return await service.respond_to_job(request, verb_job(verb, arguments, name), scope)
 
 
-def _needed(effect: Effect) -> Access:
-    """How much a token must allow for this."""
-    return "admin" if effect.whole else "write" if effect.writes else "read"
-
-
-def _verb(name: str) -> str:
-    """The verb of this name as the library calls it."""
-    return name if name in EFFECTS else f"{name}_"
-
-
-def _seen(memory: Memory, scope: Scope | None) -> Memory:
-    return memory.scoped(scope) if scope else memory
-
-
-def _written(data: Any) -> bytes:
-    return json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=str).encode()
+def _needed_access(effect: Effect) -> Access:
+    return "admin" if effect.all_users else "write" if effect.writes else "read"

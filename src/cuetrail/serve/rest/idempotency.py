@@ -1,6 +1,6 @@
-"""A request that is sent again with the same `Idempotency-Key` is answered as before, and done once.
+"""Answers a repeated request with the same `Idempotency-Key` from memory instead of running it again.
 
-Answers are kept in this process alone, for an hour: what was forgotten must not be found in a file of answers.
+Responses are stored in this process only, for an hour: a file of responses could contain forgotten texts.
 """
 
 from __future__ import annotations
@@ -12,57 +12,60 @@ from time import monotonic
 
 from cuetrail.serve.rest.problems import Problem
 
-SECONDS, MOST, LONGEST = 3600.0, 1000, 255
+SECONDS, MAX_RESPONSES, MAX_KEY_LENGTH = 3600.0, 1000, 255
 
 
 @dataclass(slots=True)
-class _Kept:
-    """What was asked, when, and the answer; None while it is being made."""
+class _Entry:
+    """The fingerprint of a request, its time, and its response; None while the request runs."""
 
-    asked: bytes
+    fingerprint: bytes
     at: float
-    answer: bytes | None = None
+    response: bytes | None = None
 
 
-class Repeats:
-    """The answers to requests that carried a key, by who sent them and the key."""
+class IdempotencyCache:
+    """Responses to requests with an Idempotency-Key, by token id and key."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
-        self._clock, self._kept = clock, dict[tuple[str, str], _Kept]()
+        self._clock, self._entries = clock, dict[tuple[str, str], _Entry]()
 
-    async def once(self, who: str, key: str, asked: str, make: Callable[[], Awaitable[bytes]]) -> bytes:
-        """The answer made for this key, now or before. What fails may be tried again. Raises Problem."""
-        if not 0 < len(key) <= LONGEST:
-            raise Problem(400, f"an Idempotency-Key has 1 to {LONGEST} characters")
-        place, mark, now = (who, key), hashlib.sha256(asked.encode("utf-8", "surrogatepass")).digest(), self._clock()
-        kept = self._kept.get(place)
-        if kept is not None and now - kept.at < SECONDS:
-            return _again(kept, mark)
+    async def get(self, token: str, key: str, fingerprint: str, make: Callable[[], Awaitable[bytes]]) -> bytes:
+        """Returns the stored response for a key, else makes and stores it. Failed requests are not stored.
+
+        Raises Problem if the key came with a different request, or if the first request still runs.
+        """
+        if not 0 < len(key) <= MAX_KEY_LENGTH:
+            raise Problem(400, f"an Idempotency-Key has 1 to {MAX_KEY_LENGTH} characters")
+        digest, now = hashlib.sha256(fingerprint.encode("utf-8", "surrogatepass")).digest(), self._clock()
+        found = self._entries.get((token, key))
+        if found is not None and now - found.at < SECONDS:
+            return _stored_response(found, digest)
         self._make_room(now)
-        made = self._kept[place] = _Kept(mark, now)
+        made = self._entries[token, key] = _Entry(digest, now)
         try:
-            made.answer = await make()
+            made.response = await make()
         except BaseException:
-            if self._kept.get(place) is made:
-                del self._kept[place]
+            if self._entries.get((token, key)) is made:
+                del self._entries[token, key]
             raise
-        return made.answer
+        return made.response
 
     def _make_room(self, now: float) -> None:
-        """Let go of what is old, then of the oldest."""
-        for place in [place for place, kept in self._kept.items() if now - kept.at >= SECONDS]:
-            del self._kept[place]
-        while len(self._kept) >= MOST:
-            del self._kept[next(iter(self._kept))]
+        """Removes expired entries, then the oldest ones above the limit."""
+        for key in [key for key, entry in self._entries.items() if now - entry.at >= SECONDS]:
+            del self._entries[key]
+        while len(self._entries) >= MAX_RESPONSES:
+            del self._entries[next(iter(self._entries))]
 
     def clear(self) -> None:
-        """Let go of every answer: something that may be in one was forgotten."""
-        self._kept = {place: kept for place, kept in self._kept.items() if kept.answer is None}
+        """Removes every stored response, because one may contain a forgotten text. Running requests stay."""
+        self._entries = {key: entry for key, entry in self._entries.items() if entry.response is None}
 
 
-def _again(kept: _Kept, asked: bytes) -> bytes:
-    if kept.asked != asked:
+def _stored_response(entry: _Entry, fingerprint: bytes) -> bytes:
+    if entry.fingerprint != fingerprint:
         raise Problem(422, "this Idempotency-Key came with another request: use a new one for each")
-    if kept.answer is None:
+    if entry.response is None:
         raise Problem(409, "the first request with this Idempotency-Key is still at work: try again in a moment")
-    return kept.answer
+    return entry.response

@@ -1,4 +1,4 @@
-"""The description of the HTTP server, made from the verbs themselves."""
+"""The OpenAPI document of the HTTP server, made from the signatures of the verbs."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from functools import cache
 from typing import Any
 
 import cuetrail
-from cuetrail.serve.rest.file_routes import FILES, FileVerb
-from cuetrail.serve.rest.mem0_routes import ALIASES
-from cuetrail.serve.rest.problems import MEDIA
+from cuetrail.serve.rest.file_routes import FILE_VERBS, FileVerb
+from cuetrail.serve.rest.mem0_routes import ENDPOINTS
+from cuetrail.serve.rest.problems import PROBLEM_JSON
 from cuetrail.serve.rest.request_body import JSON
 from cuetrail.serve.rest.server_sent_events import STREAM
 from cuetrail.serve.tool import Schema
-from cuetrail.serve.verb_schema import Results, named, thing
-from cuetrail.serve.verb_tools import EFFECTS, verb_tool
+from cuetrail.serve.verb_effects import EFFECTS
+from cuetrail.serve.verb_schema import TEXT, ResultSchemas, object_of, reference
+from cuetrail.serve.verb_tools import verb_tool
 
 EXAMPLES: dict[str, dict[str, Any]] = {
     "activate": {"seeds": [["Ines Okafor", 0.9]], "max_depth": 3},
@@ -37,31 +38,34 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "traverse": {"start": ["Ines Okafor"], "max_hops": 2},
     "unlink": {"ids": ["5f0c1d2e"]},
 }
-_PROBLEM = {"description": "What is wrong, and what to do.", "content": {MEDIA: {"schema": named("Problem")}}}
+_PROBLEM = {
+    "description": "What is wrong, and what to do.",
+    "content": {PROBLEM_JSON: {"schema": reference("Problem")}},
+}
 _KEY = {
     "name": "Idempotency-Key", "in": "header", "required": False,
-    "description": "The same key again, within an hour, is answered as before and done once.",
+    "description": "A repeated request with the same key, within an hour, runs once and gets the same response.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
 }  # fmt: skip
-_STREAMED = "With `Accept: text/event-stream` events tell how far it is, then the result."
+_STREAMED = "With `Accept: text/event-stream` the response is events: progress, then the result."
 
 
 @cache
-def document() -> dict[str, Any]:
-    """The whole of it, as OpenAPI 3.1."""
-    results = Results()
+def openapi_document() -> dict[str, Any]:
+    """Returns the whole document, as OpenAPI 3.1."""
+    results = ResultSchemas()
     paths = {f"/v1/{name}": _path(name, results) for name, effect in sorted(EFFECTS.items()) if not effect.paths}
-    paths |= {f"/v1/{name}": _file_path(name, verb, results) for name, verb in FILES.items()}
+    paths |= {f"/v1/{name}": _file_path(name, verb, results) for name, verb in FILE_VERBS.items()}
     problem: Schema = {
-        **thing(type={"type": "string"}, title={"type": "string"}, status={"type": "integer"}),
+        **object_of(type=TEXT, title=TEXT, status={"type": "integer"}),
         "description": "Problem details, RFC 9457.",
     }
-    problem["properties"] |= {"detail": {"type": "string"}, "kind": {"type": "string"}}
+    problem["properties"] |= {"detail": TEXT, "kind": TEXT}
     problem["required"] += ["detail"]
     return {
         "openapi": "3.1.0",
         "info": {"title": "cuetrail", "version": cuetrail.__version__},
-        "paths": {"/health": _health(), "/metrics": _metrics(), **paths, **_aliases()},
+        "paths": {"/health": _health(), "/metrics": _metrics(), **paths, **_mem0_paths()},
         "components": {
             "schemas": {"Problem": problem, **results.components},
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
@@ -70,28 +74,26 @@ def document() -> dict[str, Any]:
     }
 
 
-def _answered(description: str, media: str, schema: Schema) -> dict[str, Any]:
+def _responses(description: str, media: str, schema: Schema) -> dict[str, Any]:
     return {"200": {"description": description, "content": {media: {"schema": schema}}}, "default": _PROBLEM}
 
 
 def _health() -> dict[str, Any]:
-    said = _answered("The memory can be read.", JSON, thing(status={"const": "ok"}))
-    return {"get": {"operationId": "health", "responses": said, "security": []}}
+    responses = _responses("The memory can be read.", JSON, object_of(status={"const": "ok"}))
+    return {"get": {"operationId": "health", "responses": responses, "security": []}}
 
 
 def _metrics() -> dict[str, Any]:
-    return {
-        "get": {"operationId": "metrics", "responses": _answered("For Prometheus.", "text/plain", {"type": "string"})}
-    }
+    return {"get": {"operationId": "metrics", "responses": _responses("For Prometheus.", "text/plain", TEXT)}}
 
 
-def _path(name: str, results: Results) -> dict[str, Any]:
+def _path(name: str, results: ResultSchemas) -> dict[str, Any]:
     tool, effect = verb_tool(name), EFFECTS[name]
     content: dict[str, Any] = {"schema": tool.schema}
     if name in EXAMPLES:
         content["example"] = EXAMPLES[name]
-    answers = _answered("The result.", JSON, results.of(name))
-    answers["200"]["content"][STREAM] = {"schema": {"type": "string"}}
+    responses = _responses("The result.", JSON, results.of(name))
+    responses["200"]["content"][STREAM] = {"schema": TEXT}
     return {
         "post": {
             "operationId": name,
@@ -99,49 +101,50 @@ def _path(name: str, results: Results) -> dict[str, Any]:
             "description": f"{tool.description} {_STREAMED}",
             "parameters": [_KEY] if effect.writes else [],
             "requestBody": {"required": bool(tool.required), "content": {JSON: content}},
-            "responses": answers,
+            "responses": responses,
         }
     }
 
 
-def _file_path(name: str, file: FileVerb, results: Results) -> dict[str, Any]:
+def _file_path(name: str, file: FileVerb, results: ResultSchemas) -> dict[str, Any]:
     tool = file.tool
-    asked: dict[str, Any] = {"operationId": name, "summary": tool.title, "description": tool.description}
-    if not file.takes:
+    operation: dict[str, Any] = {"operationId": name, "summary": tool.title, "description": tool.description}
+    if not file.uploads:
         body = {"required": False, "content": {JSON: {"schema": tool.schema}}}
-        return {"post": {**asked, "requestBody": body, "responses": _answered("A file.", file.media, {})}}
+        return {"post": {**operation, "requestBody": body, "responses": _responses("A file.", file.media_type, {})}}
     query = [
         {"name": one, "in": "query", "required": one in tool.required, "schema": schema}
         for one, schema in tool.properties.items()
     ]
-    body = {"required": True, "content": {file.media: {"schema": {"type": "string", "format": "binary"}}}}
-    answers = _answered("What was done.", JSON, results.of(file.verb))
-    return {"post": {**asked, "parameters": [_KEY, *query], "requestBody": body, "responses": answers}}
+    body = {"required": True, "content": {file.media_type: {"schema": {"type": "string", "format": "binary"}}}}
+    responses = _responses("What was done.", JSON, results.of(file.verb))
+    return {"post": {**operation, "parameters": [_KEY, *query], "requestBody": body, "responses": responses}}
 
 
-def _aliases() -> dict[str, Any]:
-    """What mem0's clients use, by the first path of each."""
+def _mem0_paths() -> dict[str, Any]:
+    """Returns the endpoints of mem0, by the first path of each."""
     paths: dict[str, Any] = {}
-    for alias in ALIASES:
-        place, in_path, named_ = alias.paths[0].replace(":path", ""), alias.in_path, alias.tool.properties
-        asked: dict[str, Any] = {
-            "operationId": f"mem0 {alias.method} {place}", "summary": alias.tool.title, "tags": ["mem0"],
-            "responses": _answered("The result.", JSON, alias.result),
+    for endpoint in ENDPOINTS:
+        path, in_path = endpoint.paths[0].replace(":path", ""), endpoint.in_path
+        properties = endpoint.tool.properties
+        operation: dict[str, Any] = {
+            "operationId": f"mem0 {endpoint.method} {path}", "summary": endpoint.tool.title, "tags": ["mem0"],
+            "responses": _responses("The result.", JSON, endpoint.result),
         }  # fmt: skip
-        asked["parameters"] = [
+        operation["parameters"] = [
             {
-                "name": name, "in": "path" if name in in_path else "query", "required": name in alias.tool.required,
+                "name": name, "in": "path" if name in in_path else "query", "required": name in endpoint.tool.required,
                 "schema": schema,
             }
-            for name, schema in named_.items()
-            if name in in_path or (not alias.has_body and schema.get("type") != "object")
+            for name, schema in properties.items()
+            if name in in_path or (not endpoint.has_body and schema.get("type") != "object")
         ]  # fmt: skip
-        if alias.has_body:
+        if endpoint.has_body:
             schema = {
-                "type": "object", "properties": {n: s for n, s in named_.items() if n not in in_path},
-                "required": [name for name in alias.tool.required if name not in in_path],
+                "type": "object", "properties": {n: s for n, s in properties.items() if n not in in_path},
+                "required": [name for name in endpoint.tool.required if name not in in_path],
             }  # fmt: skip
-            example = {"example": alias.example} if alias.example else {}
-            asked["requestBody"] = {"required": True, "content": {JSON: {"schema": schema, **example}}}
-        paths.setdefault(place, {})[alias.method.lower()] = asked
+            example = {"example": endpoint.example} if endpoint.example else {}
+            operation["requestBody"] = {"required": True, "content": {JSON: {"schema": schema, **example}}}
+        paths.setdefault(path, {})[endpoint.method.lower()] = operation
     return paths

@@ -1,4 +1,4 @@
-"""What goes wrong over HTTP, as problem details (RFC 9457)."""
+"""Errors over HTTP as problem details (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ TITLES = {
     408: "Too slow", 409: "Conflict", 413: "Too large", 415: "Not JSON", 421: "Wrong host", 422: "Cannot be used",
     429: "Too many requests", 500: "Failed", 502: "Embedder failed", 503: "Memory not available",
 }  # fmt: skip
-MEDIA = "application/problem+json"
+PROBLEM_JSON = "application/problem+json"
 
 
-class Problem(Exception):  # it is what the client is told, not a bug
-    """A request that is not answered: with which status, and why."""
+class Problem(Exception):  # an answer for the client, not a bug
+    """A request that is refused or failed: the HTTP status and the reason."""
 
     def __init__(self, status: int, detail: str, kind: str = "", headers: Mapping[str, str] | None = None) -> None:
         super().__init__(detail)
         self.status, self.detail, self.kind, self.headers = status, detail, kind, dict(headers or {})
 
 
-def problem_of(error: Exception) -> Problem:
-    """An error as the client is told of it. Of one that is none of ours, he hears that it happened and no more."""
+def problem_from(error: Exception) -> Problem:
+    """Returns the problem for an error. The text of an error that is not cuetrail's own is not shown to the client."""
     if isinstance(error, Problem):
         return error
     if not isinstance(error, CuetrailError):
@@ -39,15 +39,15 @@ def problem_of(error: Exception) -> Problem:
     return Problem(status, " ".join(str(error).split()), type(error).__name__)
 
 
-def body_of(problem: Problem) -> dict[str, Any]:
-    """A problem as data."""
+def problem_body(problem: Problem) -> dict[str, Any]:
+    """Returns a problem as JSON data."""
     title = TITLES.get(problem.status, "Failed")
     body = {"type": "about:blank", "title": title, "status": problem.status, "detail": problem.detail}
     return {**body, "kind": problem.kind} if problem.kind else body
 
 
-def told(problem: Problem) -> JSONResponse:
-    """The response to a request that is not answered."""
+def problem_response(problem: Problem) -> JSONResponse:
+    """Returns the HTTP response for a problem."""
     headers = problem.headers | ({"WWW-Authenticate": "Bearer"} if problem.status == 401 else {})
     headers |= {"Retry-After": "1"} if problem.status in (429, 503) else {}
-    return JSONResponse(body_of(problem), problem.status, headers, media_type=MEDIA)
+    return JSONResponse(problem_body(problem), problem.status, headers, media_type=PROBLEM_JSON)

@@ -1,4 +1,4 @@
-"""Listening: on which address, with tokens or without, until the process is told to stop."""
+"""Runs the HTTP server: binds a socket, serves until the process is stopped, and logs one line of JSON per request."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ import uvicorn
 
 from cuetrail.errors import InputError
 from cuetrail.serve.rest.app import make_app
-from cuetrail.serve.rest.middleware import LOOPBACK, Rules
+from cuetrail.serve.rest.limits import LOOPBACK, RequestRules
 from cuetrail.serve.tokens import tokens
 
 if TYPE_CHECKING:
-    from cuetrail.serve.lazy_memory import Opener
+    from cuetrail.serve.lazy_memory import LazyMemory
 
 BACKLOG = 128
-GRACE = 10
-"""Seconds that requests under way have to end when the server stops."""
+SHUTDOWN_SECONDS = 10
+"""The time that running requests have to finish when the server stops."""
 
 
 def is_local(host: str) -> bool:
-    """Whether only programs on this machine reach an address.
+    """True if only programs on this machine can reach the address.
 
     >>> is_local("127.0.0.1"), is_local("::1"), is_local("localhost"), is_local("0.0.0.0"), is_local("10.0.0.1")
     (True, True, True, False, False)
@@ -41,52 +41,55 @@ def is_local(host: str) -> bool:
 
 
 @contextlib.contextmanager
-def bound(opener: Opener, host: str, port: int) -> Iterator[tuple[socket.socket, str]]:
-    """A socket that listens, and the address of it. Raises InputError where nobody should or can listen."""
-    if not is_local(host) and not tokens(opener.get()):
-        opener.close()
+def listening_socket(memory: LazyMemory, host: str, port: int) -> Iterator[tuple[socket.socket, str]]:
+    """Yields a listening socket and its URL.
+
+    Raises InputError if the address is public and there is no token, or if it cannot be bound.
+    """
+    if not is_local(host) and not tokens(memory.get()):
+        memory.close()
         raise InputError(f"{host} can be reached from elsewhere: make a token first, `cuetrail token add NAME`")
     try:
-        door = _listening(host, port)
+        listener = _bind(host, port)
     except OSError as error:
-        opener.close()
+        memory.close()
         raise InputError(
             f"nothing can listen on {host}:{port} ({error.strerror or error}): choose another --host or --port"
         ) from error
-    with door:
+    with listener:
         shown = f"[{host}]" if ":" in host else host
-        yield door, f"http://{shown}:{door.getsockname()[1]}"
+        yield listener, f"http://{shown}:{listener.getsockname()[1]}"
 
 
-def _listening(host: str, port: int) -> socket.socket:
-    """A socket that is known to be TCP: only of such does asyncio send each answer at once, and not 40 ms later."""
-    door = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+def _bind(host: str, port: int) -> socket.socket:
+    """Returns a listening socket. It names TCP as its protocol, or asyncio would send each response 40 ms late."""
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if sys.platform != "win32":
-            # There it would let two servers listen on one port; elsewhere it lets one begin where another just ended.
-            door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        door.bind((host, port))
-        door.listen(BACKLOG)
+            # A server can start right after another one stopped. On Windows two servers could share the port.
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(BACKLOG)
     except BaseException:
-        door.close()
+        listener.close()
         raise
-    return door
+    return listener
 
 
-def serve_http(opener: Opener, door: socket.socket, names: tuple[str, ...]) -> None:
-    """Serve until the process is told to stop; requests under way are answered first."""
-    local = is_local(names[0])
-    rules = Rules(hosts=(*LOOPBACK, *(name.lower() for name in names)), tokens=not local)
+def serve_http(memory: LazyMemory, listener: socket.socket, names: tuple[str, ...]) -> None:
+    """Serves until the process is stopped; running requests are answered first."""
+    hosts = (*LOOPBACK, *(name.lower() for name in names))
+    rules = RequestRules(hosts, tokens_required=not is_local(names[0]))
     config = uvicorn.Config(
-        make_app(opener, rules), log_config=None, access_log=False, server_header=False, lifespan="on",
-        timeout_graceful_shutdown=GRACE, timeout_keep_alive=30,
+        make_app(memory, rules), log_config=None, access_log=False, server_header=False, lifespan="on",
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS, timeout_keep_alive=30,
     )  # fmt: skip
-    with _logged():
-        uvicorn.Server(config).run(sockets=[door])
+    with _json_log():
+        uvicorn.Server(config).run(sockets=[listener])
 
 
-class _Lines(logging.Formatter):
-    """Each record as a line of JSON; of an error its kind and place, not its words, which may be private."""
+class _JsonFormatter(logging.Formatter):
+    """Formats a record as a line of JSON. Errors show type and location, not the message, which may be private."""
 
     def format(self, record: logging.LogRecord) -> str:
         row: dict[str, object] = {
@@ -104,10 +107,10 @@ class _Lines(logging.Formatter):
 
 
 @contextlib.contextmanager
-def _logged() -> Iterator[None]:
-    """One line of JSON on stderr for each request, and for each thing that goes wrong."""
+def _json_log() -> Iterator[None]:
+    """Logs requests and errors of the server to stderr while the context is open."""
     logger, handler = logging.getLogger("cuetrail.rest"), logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Lines())
+    handler.setFormatter(_JsonFormatter())
     before = logger.level, logger.propagate
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)

@@ -1,4 +1,4 @@
-"""What takes a while, told as it goes: server-sent events.
+"""Server-sent events: the progress and the results of a verb while it runs.
 
     event: progress
     data: {"step": "indexing", "done": 3, "total": 10}
@@ -9,8 +9,8 @@
     event: end
     data: {}
 
-There is one result, or one for each seed of `activate`. What fails ends with `problem` instead of `end`. What fails
-before anything was told is an ordinary problem.
+There is one result, or one for each seed of `activate`. After an error the last event is `problem` instead of `end`. An
+error before the first event is an ordinary problem response.
 """
 
 from __future__ import annotations
@@ -26,105 +26,109 @@ import anyio
 import anyio.to_thread
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from starlette.types import Receive, Send
-from starlette.types import Scope as Asked
+from starlette.types import Scope as AsgiScope
 
-from cuetrail.serve.tool import compact
+from cuetrail.serve.json_data import compact_json
 
 STREAM = "text/event-stream"
-SOON, SILENCE = 1.0, 15.0
-"""After so many seconds an answer begins even if there is nothing to tell yet, and a silent one says that it lives."""
+FIRST_BYTES_AFTER, KEEP_ALIVE_EVERY = 1.0, 15.0
+"""Seconds until the response begins even without an event, and seconds between comments that keep it alive."""
 
-Tell = Callable[[str, Any], None]
-Work = Callable[[Tell, threading.Event], None]
-"""Work in a thread: it tells of events by name, and looks whether anybody still listens."""
-Once = Callable[[Callable[[], Awaitable[bytes]]], Awaitable[bytes]]
-"""Has something made, or knows what came of it when it was asked for before."""
+Emit = Callable[[str, Any], None]
+Work = Callable[[Emit, threading.Event], None]
+"""Work in a thread: it emits events by name, and may stop early when the event is set."""
+RunOnce = Callable[[Callable[[], Awaitable[bytes]]], Awaitable[bytes]]
+"""Runs work and returns its result, or returns the stored result of the same request."""
 
 
 def event(name: str, data: Any) -> bytes:
-    """An event as it is sent.
+    """Returns an event in the format in which it is sent.
 
     >>> event("end", {})
     b'event: end\\ndata: {}\\n\\n'
     """
-    return f"event: {name}\ndata: {compact(data)}\n\n".encode()
+    return f"event: {name}\ndata: {compact_json(data)}\n\n".encode()
 
 
-class Events:
-    """An answer in events. Whoever stops listening stops a walk; a job that writes goes on to its end."""
+class EventResponse:
+    """An ASGI response of events. When the client disconnects, reading work stops; writing work runs to its end."""
 
     def __init__(
-        self, work: Work, problem: Callable[[Exception], Any], turns: anyio.CapacityLimiter, once: Once | None = None
+        self,
+        work: Work,
+        problem: Callable[[Exception], Any],
+        limiter: anyio.CapacityLimiter,
+        run_once: RunOnce | None = None,
     ) -> None:
-        self._work, self._problem, self._turns, self._once = work, problem, turns, once
-        self._gone = threading.Event()
+        self._work, self._problem, self._limiter, self._run_once = work, problem, limiter, run_once
+        self._stop = threading.Event()
         self._failed: Exception | None = None
 
-    async def __call__(self, _scope: Asked, receive: Receive, send: Send) -> None:
-        telling, told = anyio.create_memory_object_stream[bytes](math.inf)
-        async with told, anyio.create_task_group() as tasks:
-            tasks.start_soon(self._listen, receive, tasks.cancel_scope)
-            tasks.start_soon(self._run, telling)
+    async def __call__(self, _scope: AsgiScope, receive: Receive, send: Send) -> None:
+        sender, receiver = anyio.create_memory_object_stream[bytes](math.inf)
+        async with receiver, anyio.create_task_group() as tasks:
+            tasks.start_soon(self._watch_client, receive, tasks.cancel_scope)
+            tasks.start_soon(self._run, sender)
             try:
-                begun = await self._send(told, send)
+                begun = await self._send(receiver, send)
             finally:
-                self._gone.set()
+                self._stop.set()
                 tasks.cancel_scope.cancel()
         if self._failed is not None and not begun:
             raise self._failed
 
-    async def _listen(self, receive: Receive, working: anyio.CancelScope) -> None:
-        """Stop when the client has gone."""
+    async def _watch_client(self, receive: Receive, running: anyio.CancelScope) -> None:
+        """Stops the work when the client disconnects."""
         while (await receive())["type"] != "http.disconnect":
             pass
-        self._gone.set()
-        working.cancel()
+        self._stop.set()
+        running.cancel()
 
-    async def _run(self, telling: MemoryObjectSendStream[bytes]) -> None:
-        """Do the work in a thread, to its end also where nobody listens any more."""
+    async def _run(self, sender: MemoryObjectSendStream[bytes]) -> None:
+        """Runs the work in a thread and queues its events. A running thread is not interrupted."""
         loop = asyncio.get_running_loop()
 
         def put(piece: bytes) -> None:
             with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
-                telling.send_nowait(piece)
+                sender.send_nowait(piece)
 
         results, ran = list[bytes](), False
 
-        def tell(name: str, data: Any) -> None:
+        def emit(name: str, data: Any) -> None:
             if name == "result":
-                results.append(compact(data).encode())
-            if not self._gone.is_set():
+                results.append(compact_json(data).encode())
+            if not self._stop.is_set():
                 loop.call_soon_threadsafe(put, event(name, data))
 
         async def make() -> bytes:
             nonlocal ran
             ran = True
-            await anyio.to_thread.run_sync(lambda: self._work(tell, self._gone), limiter=self._turns)
+            await anyio.to_thread.run_sync(lambda: self._work(emit, self._stop), limiter=self._limiter)
             return results[-1] if results else b"{}"
 
-        async with telling:
+        async with sender:
             try:
-                known = await (make() if self._once is None else self._once(make))
+                stored = await (make() if self._run_once is None else self._run_once(make))
                 if not ran:
-                    # It was done before; what came of it then is told again.
-                    put(b"event: result\ndata: %b\n\n" % known)
+                    # The request was a repetition: the stored result is sent.
+                    put(b"event: result\ndata: %b\n\n" % stored)
                 put(event("end", {}))
-            except Exception as error:  # noqa: BLE001  # the client is told of it, whatever it is
+            except Exception as error:  # noqa: BLE001  # every error is reported to the client
                 self._failed = error
 
-    async def _send(self, told: MemoryObjectReceiveStream[bytes], send: Send) -> bool:
-        """Pass events on; whether any has been. What fails before that can be told as any other problem is."""
-        begun, wait, over = False, SOON, False
+    async def _send(self, receiver: MemoryObjectReceiveStream[bytes], send: Send) -> bool:
+        """Sends queued events. Returns False if the work failed before the response began."""
+        begun, wait, over = False, FIRST_BYTES_AFTER, False
         while not over:
             piece: bytes | None = b": at work\n\n"
             with anyio.move_on_after(wait):
-                piece = await anext(told, None)
+                piece = await anext(receiver, None)
             if piece is None:
                 if self._failed is not None and not begun:
                     return False
                 over, piece = True, b"" if self._failed is None else event("problem", self._problem(self._failed))
             if not begun:
-                begun, wait = True, SILENCE
+                begun, wait = True, KEEP_ALIVE_EVERY
                 headers = [(b"content-type", STREAM.encode()), (b"cache-control", b"no-store")]
                 await send({"type": "http.response.start", "status": 200, "headers": headers})
             await send({"type": "http.response.body", "body": piece, "more_body": not over})

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from bench.common import SMALL, Result, arguments, emptied, ms, p50, p95, publish, timed, times, workplace
 from bench.corpus import SEED, vocabulary
 from cuetrail import Memory
-from cuetrail.embed.embedders import to_blob
+from cuetrail.embed.embedder import to_blob
 from cuetrail.model import Edge, Life, Mention, Node
 from cuetrail.store.ports import Batch, VectorSpace
 

@@ -26,17 +26,12 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
-from cuetrail.embed.embedders import (
-    BGE_PREFIX,
-    Embedder,
-    FastEmbedEmbedder,
-    OnnxEmbedder,
-    OpenAIEmbedder,
-    StaticEmbedder,
-    from_blob,
-    open_embedder,
-    to_blob,
-)
+from cuetrail.embed import open_embedder
+from cuetrail.embed.embedder import BGE_PREFIX, Embedder, from_blob, to_blob
+from cuetrail.embed.fastembed import FastEmbedEmbedder
+from cuetrail.embed.onnx import OnnxEmbedder
+from cuetrail.embed.openai import OpenAIEmbedder
+from cuetrail.embed.static import StaticEmbedder
 from cuetrail.errors import EmbedderError
 
 # Read here, because the settings of the machine are hidden from the tests themselves.

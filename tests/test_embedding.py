@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cuetrail import Memory
-from cuetrail.embed.embedders import Vectors
+from cuetrail.embed.embedder import Vectors
 from cuetrail.errors import EmbedderError, EmbedderMismatch, InputError
 
 CATS = "A cat is asleep on the warm windowsill."

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from cuetrail import CuetrailError, Memory, Scope
-from cuetrail.embed.embedders import Vectors, to_blob
+from cuetrail.embed.embedder import Vectors, to_blob
 from cuetrail.errors import Forgotten, NotFound
 from cuetrail.store.sqlite import LocalStore
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cuetrail import Memory, Scope
-from cuetrail.embed.embedders import Vectors, to_blob
+from cuetrail.embed.embedder import Vectors, to_blob
 from cuetrail.errors import EmbedderError, EmbedderMismatch, InputError
 from cuetrail.store.ports import VectorSpace
 from tests.test_embedding import CATS, TAXES, Concepts, first

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from cuetrail.aio import AsyncMemory
-    from cuetrail.embed.embedders import Embedder
+    from cuetrail.embed import Embedder
     from cuetrail.errors import CuetrailError
     from cuetrail.memory import Memory
     from cuetrail.model import (
@@ -58,7 +58,7 @@ _HOMES = {
     "CuetrailError": "cuetrail.errors",
     "DreamReport": "cuetrail.model",
     "Edge": "cuetrail.model",
-    "Embedder": "cuetrail.embed.embedders",
+    "Embedder": "cuetrail.embed",
     "Fact": "cuetrail.model",
     "Hit": "cuetrail.model",
     "IngestReport": "cuetrail.model",

@@ -15,7 +15,8 @@ from typing import Any
 
 from cuetrail.config import on_server, server_home, server_login, without_login, without_password
 from cuetrail.dream import RULE, AutoTagger, Night, Teller, dream, extract, zone_of
-from cuetrail.embed.embedders import Embedder, open_embedder
+from cuetrail.embed import open_embedder
+from cuetrail.embed.embedder import Embedder
 from cuetrail.embed.vectors import Vectors
 from cuetrail.errors import Forgotten, InputError, MemoryError_, NotFound
 from cuetrail.facts.relationships import related

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cuetrail.embed.embedders import to_blob
+from cuetrail.embed.embedder import to_blob
 from cuetrail.explore.candidates import Query, Quest
 from cuetrail.explore.explore import Exploration, explore
 from cuetrail.model import Edge, Life, Node, Note, Scope, State, Where

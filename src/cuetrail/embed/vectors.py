@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from cuetrail.embed.embedders import Embedder, to_blob
+from cuetrail.embed.embedder import Embedder, to_blob
 from cuetrail.errors import EmbedderError, EmbedderMismatch, InputError
 from cuetrail.model import Edge, Node, Note, Scope
 from cuetrail.store.ports import (

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 
 from cuetrail.dream.context import Night, Work
 from cuetrail.dream.summaries import called, sampled
+from cuetrail.embed.embedder import from_blob
 from cuetrail.formulas import DAY
 from cuetrail.model import DERIVED, Edge, Node, PassReport, Where
 from cuetrail.model.ids import derived_edge_id, dream_id, dream_number, ledger_hash
@@ -168,10 +169,8 @@ def _most_alike(work: Work, source: int, time: int, stories: Sequence[_Open]) ->
     brief = work.memory.nodes([source]).get(source)
     if not near or brief is None:
         return None
-    import numpy as np
-
     blobs = work.night.store.vectors(work.night.scope, [brief.id, *near])
-    vectors = {id_: np.frombuffer(blob, dtype="<f2").astype(np.float64) for id_, blob in blobs.items()}
+    vectors = {id_: from_blob(blob).astype(float) for id_, blob in blobs.items()}
     own = vectors.pop(brief.id, None)
     if own is None:
         return None

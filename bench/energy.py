@@ -31,7 +31,7 @@ from bench.corpus import SEED
 from bench.graphs import DONE, TAGS, build, node_id, on_server
 from cuetrail import Memory
 from cuetrail.model import Activation, Scope
-from cuetrail.store.expansion import Expanded, Level
+from cuetrail.store.graph import Expanded, Level
 from cuetrail.store.ports import Store
 
 ACTIVATIONS = 200

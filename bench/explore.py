@@ -27,7 +27,8 @@ from bench.corpus import SEED, vocabulary
 from cuetrail import Memory
 from cuetrail.embed.embedder import to_blob
 from cuetrail.model import Edge, Life, Mention, Node
-from cuetrail.store.ports import Batch, VectorSpace
+from cuetrail.store.vector_space import VectorSpace
+from cuetrail.store.write import Batch
 
 DIM = 256
 BATCH = 20_000

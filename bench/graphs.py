@@ -27,7 +27,7 @@ from cuetrail.store.neo4j.connection import Address, rows
 from cuetrail.store.neo4j.ids import Ids
 from cuetrail.store.neo4j.rows import edge_props, node_props
 from cuetrail.store.neo4j.write.transaction import take_keys
-from cuetrail.store.ports import Batch
+from cuetrail.store.write import Batch
 from scripts import neo4j as script
 
 JOINS = 5

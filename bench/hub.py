@@ -19,7 +19,7 @@ from bench.common import Result, arguments, emptied, p50, publish, timed, times,
 from bench.corpus import SEED
 from cuetrail import Memory
 from cuetrail.model import Edge, Node
-from cuetrail.store.ports import Batch
+from cuetrail.store.write import Batch
 
 DEGREES = (100, 1_000, 100_000)
 LIMIT = 10

@@ -25,7 +25,7 @@ from bench.common import SMALL, Result, arguments, emptied, ms, p50, p95, publis
 from bench.corpus import SEED
 from cuetrail import Memory
 from cuetrail.model import Fact, Where
-from cuetrail.store.ports import Batch
+from cuetrail.store.write import Batch
 
 QUESTIONS = 200
 WARM_UP = 20

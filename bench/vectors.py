@@ -49,8 +49,9 @@ from bench.search import make_queries
 from cuetrail.embed.embedder import to_blob
 from cuetrail.embed.static import StaticEmbedder
 from cuetrail.model import Node, Scope, Where
-from cuetrail.store.ports import Batch, VectorSpace
 from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.vector_space import VectorSpace
+from cuetrail.store.write import Batch
 
 Matrix = NDArray[np.float32]
 Search = Callable[[Matrix], list[int]]

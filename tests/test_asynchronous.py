@@ -15,7 +15,7 @@ from cuetrail import AsyncMemory, CuetrailError, Memory
 from cuetrail.errors import InputError, NotFound
 from cuetrail.model import Scope
 from cuetrail.recall import recipes
-from cuetrail.store.expansion import Expanded, Level
+from cuetrail.store.graph import Expanded, Level
 
 
 async def chain(memory: AsyncMemory) -> None:

@@ -14,7 +14,7 @@ from cuetrail.errors import InputError
 from cuetrail.formulas import DAY
 from cuetrail.model import Fact
 from cuetrail.recall import recipes
-from cuetrail.store.ports import Batch
+from cuetrail.store.write import Batch
 
 NOW = 1_765_929_600_000
 

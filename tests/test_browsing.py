@@ -9,7 +9,7 @@ import pytest
 
 from cuetrail import Memory, Scope
 from cuetrail.errors import InputError
-from cuetrail.store.listing import Labelled
+from cuetrail.store.read import Labelled
 
 NOW = 1_700_000_000_000
 DAY = 86_400_000

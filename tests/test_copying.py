@@ -16,9 +16,10 @@ from cuetrail.errors import MemoryError_
 from cuetrail.memory import copy_memory
 from cuetrail.model import Edge, Node, Note
 from cuetrail.store.neo4j import Neo4jStore
-from cuetrail.store.ports import Batch, Store
+from cuetrail.store.ports import Store
 from cuetrail.store.shared.copy import copy
 from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.write import Batch
 from tests.servers import Login, alone, wipe
 
 ANN = Scope("t", "ann", ("ops",))

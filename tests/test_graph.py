@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from cuetrail.model import Edge, Node, Scope
-from cuetrail.store.expansion import Level, Spark
-from cuetrail.store.ports import Batch
+from cuetrail.store.graph import Level, Spark
 from cuetrail.store.sqlite import LocalStore
 from cuetrail.store.sqlite.index.graph.expand import expand
 from cuetrail.store.sqlite.reader import Reader
+from cuetrail.store.write import Batch
 
 ME = Scope("t", "me", ("red",))
 MATE = Scope("t", "mate", ("red",), "red")

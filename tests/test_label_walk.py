@@ -10,11 +10,11 @@ import pytest
 from numpy.typing import NDArray
 
 from cuetrail.model import Node, Tag, WalkQuery
-from cuetrail.store.ports import Batch
 from cuetrail.store.sqlite import LocalStore
 from cuetrail.store.sqlite.connection import moment
 from cuetrail.store.sqlite.index.labels import columns, label_index, label_search, walk
 from cuetrail.store.sqlite.index.text import text_search
+from cuetrail.store.write import Batch
 from tests.contract.test_walking import ANYTHING, ME, check, from_tag, seed, some_node, tags, walked
 
 

@@ -11,15 +11,14 @@ from typing import Any
 import pytest
 
 from cuetrail.model import Edge, Fact, Life, Mention, Node, Note, Scope, TextQuery, Where
-from cuetrail.store.dream_port import Book
-from cuetrail.store.edge_query import StepQuery
-from cuetrail.store.expansion import Level, Spark
+from cuetrail.store.dream import Book
+from cuetrail.store.graph import Level, Spark, StepQuery
 from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.neo4j.connection import rows
 from cuetrail.store.neo4j.index.graph import relationships
-from cuetrail.store.ports import Batch
-from cuetrail.store.relationship_query import RelationQuery
+from cuetrail.store.search import RelationQuery
 from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.write import Batch
 from tests.servers import Login
 
 ME = Scope()

@@ -11,7 +11,7 @@ import pytest
 from cuetrail import Memory, Scope
 from cuetrail.embed.embedder import Vectors, to_blob
 from cuetrail.errors import EmbedderError, EmbedderMismatch, InputError
-from cuetrail.store.ports import VectorSpace
+from cuetrail.store.vector_space import VectorSpace
 from tests.test_embedding import CATS, TAXES, Concepts, first
 
 TEA = "A brew at five."
@@ -55,7 +55,7 @@ def interrupted(memory: Memory, other: Concepts) -> None:
 
 def assert_all_are_of(memory: Memory, embedder: Concepts) -> None:
     """Every memory has the vector that this model makes of its text."""
-    assert memory.store.vector_space() == VectorSpace(embedder.model, embedder.dim)
+    assert memory.store.vector_spaces().held == VectorSpace(embedder.model, embedder.dim)
     nodes = [hit.node for hit in memory.recall("cat invoice filler number brew", limit=99, record_access=False).hits]
     assert len(nodes) >= 50
     stored = memory.store.vectors(memory.scope, [node.id for node in nodes])
@@ -136,7 +136,7 @@ def test_opened_with_the_new_model_before_it_is_finished_it_answers_by_words_and
 def test_going_back_to_the_old_model_drops_what_was_made(memory: Memory, place: Path) -> None:
     interrupted(memory, Opposite())
     assert memory.reembed(Concepts()) == 0
-    assert memory.store.next_space() is None
+    assert memory.store.vector_spaces().next is None
     with pytest.raises(EmbedderMismatch):
         Memory(place, embedder=Opposite())
     assert_all_are_of(memory, Concepts())

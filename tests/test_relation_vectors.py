@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 from cuetrail import Memory
 from cuetrail.errors import EmbedderError
 from cuetrail.model import Edge, Note, Where
-from cuetrail.store.edge_query import Ties
+from cuetrail.store.graph import Ties
 from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.neo4j.connection import rows
 from cuetrail.store.neo4j.index.vector.spaces import index_names
 from cuetrail.store.neo4j.schema import DESCRIBED, migrate
 from cuetrail.store.neo4j.schema import MIGRATIONS as ON_SERVER
-from cuetrail.store.ports import Batch
 from cuetrail.store.sqlite import LocalStore
 from cuetrail.store.sqlite.schema import MIGRATIONS
+from cuetrail.store.write import Batch
 from tests.contract.test_akin import EAST, NORTH, SPACE, fill, found
 from tests.contract.test_relations import ANN, BOB, people
 from tests.seeds.axes import Axes

@@ -11,10 +11,11 @@ from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.neo4j.connection import rows
 from cuetrail.store.neo4j.schema import MIGRATIONS as ON_SERVER
 from cuetrail.store.neo4j.schema import RELATIONSHIPS, migrate
-from cuetrail.store.ports import Batch, Store
-from cuetrail.store.relationship_query import RelationQuery
+from cuetrail.store.ports import Store
+from cuetrail.store.search import RelationQuery
 from cuetrail.store.sqlite import LocalStore
 from cuetrail.store.sqlite.schema import MIGRATIONS
+from cuetrail.store.write import Batch
 from tests.servers import Login, alone, wipe
 
 ME = Scope()

@@ -38,9 +38,12 @@ from cuetrail.model import (
     Version,
     Where,
 )
-from cuetrail.store.expansion import Level, Spark
-from cuetrail.store.ports import Batch, Record, Store, VectorSpace, forgotten_ids
+from cuetrail.store.graph import Level, Spark
+from cuetrail.store.ports import Store
+from cuetrail.store.read import Record, forgotten_ids
 from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.vector_space import VectorSpace
+from cuetrail.store.write import Batch
 from cuetrail.transfer.jsonl import required_ids
 from tests.contract.test_records import vector
 

@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 from cuetrail.formulas import bm25, idf
 from cuetrail.model import Node, Scope, SearchHit, Tag, TextQuery, Where
-from cuetrail.store.ports import Batch, Store
+from cuetrail.store.ports import Store
 from cuetrail.store.sqlite import LocalStore
 from cuetrail.store.sqlite.index.text import text_search
+from cuetrail.store.write import Batch
 from cuetrail.text.analyser import Terms, make_analyser, terms_of
 from cuetrail.text.normalise import analysable, sanitize_query
 

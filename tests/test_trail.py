@@ -16,7 +16,7 @@ from cuetrail.recall.anchor.answer_form import asked_about
 from cuetrail.recall.anchor.dates import MOST_SPANS, spans, told
 from cuetrail.recall.anchor.names import names_in, names_said, says, spaced
 from cuetrail.recall.weights import Kinds, Trail, Weights, kinds_of
-from cuetrail.store.ports import QueryVector, VectorSpace
+from cuetrail.store.vector_space import QueryVector, VectorSpace
 
 ROOM = Budget(chars=1 << 20)
 WORDS = ["Thunder Hill", "Hans Salter", "organ", "Vienna", "composer", "film", "the", "of", "born"]

@@ -28,8 +28,10 @@ from cuetrail.ingest.watch import watch_path
 from cuetrail.mirror import MirrorReport, Placement, registered, sync, sync_and_register, sync_registered, unregister
 from cuetrail.model import DreamReport, Edge, Finding, IngestReport, Node, Note, Provenance, Retention, Scope
 from cuetrail.recall.narrative_cache import Answers
-from cuetrail.store.ports import Batch, Progress, Store, Written, forgotten_ids
+from cuetrail.store.ports import Store
+from cuetrail.store.read import forgotten_ids
 from cuetrail.store.shared.copy import copy
+from cuetrail.store.write import Batch, Progress, Written
 from cuetrail.text.timestamps import now_ms
 from cuetrail.transfer.export_file import export_file
 from cuetrail.transfer.import_file import ImportReport, Target, import_file

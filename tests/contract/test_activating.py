@@ -14,7 +14,8 @@ import pytest
 
 from cuetrail.model import Activation, Claim, Edge, Node, Scope, Where
 from cuetrail.recall.spread.activation import Flow, activate
-from cuetrail.store.ports import Batch, Store
+from cuetrail.store.ports import Store
+from cuetrail.store.write import Batch
 
 CONFORMANCE = """
 A0-A1 .90 camp,evid,region | A0-A2 .80 camp,meth | A1-A2 .75 norm,camp | A2-A3 .85 camp,insight,region

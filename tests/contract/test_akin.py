@@ -11,11 +11,13 @@ import pytest
 
 from cuetrail.errors import EmbedderMismatch
 from cuetrail.model import Edge, Life, Node, Note, Scope, Where
-from cuetrail.store.edge_query import Ties
-from cuetrail.store.ports import NO_VECTORS, Batch, Store, VectorSpace
-from cuetrail.store.relationship_query import RelationQuery
+from cuetrail.store.graph import Ties
+from cuetrail.store.ports import Store
+from cuetrail.store.search import RelationQuery
 from cuetrail.store.shared.copy import copy
 from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.vector_space import NO_VECTORS, VectorSpace
+from cuetrail.store.write import Batch
 from tests.contract.conftest import Engine
 from tests.contract.test_records import vector
 from tests.contract.test_relations import ANN, BOB, NOW, TEAM_ANN, TEAM_BOB, people

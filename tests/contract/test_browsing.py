@@ -6,8 +6,9 @@ import random
 from dataclasses import replace
 
 from cuetrail.model import Life, Node, Provenance, Scope, Tag, Where
-from cuetrail.store.listing import Labelled, Page
-from cuetrail.store.ports import Batch, Store
+from cuetrail.store.ports import Store
+from cuetrail.store.read import Labelled, Page
+from cuetrail.store.write import Batch
 
 ME = Scope()
 HIDDEN: dict[str, Provenance] = {"q": "quarantine", "i": "internal"}

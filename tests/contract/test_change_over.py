@@ -8,7 +8,9 @@ import pytest
 
 from cuetrail.errors import EmbedderMismatch, InputError
 from cuetrail.model import Node, Scope, Tag, TextQuery, Where
-from cuetrail.store.ports import NO_VECTORS, Batch, Store, Unembedded, VectorSpace
+from cuetrail.store.ports import Store
+from cuetrail.store.vector_space import NO_VECTORS, Unembedded, VectorSpace
+from cuetrail.store.write import Batch
 from tests.contract.test_records import vector
 
 ME, OTHER = Scope(), Scope("elsewhere", "other", ("team",), "team")
@@ -38,7 +40,7 @@ def make_all(store: Store, space: VectorSpace, to: bytes) -> int:
 
 def test_searches_use_the_old_vectors_until_all_new_ones_are_there(filled: Store) -> None:
     filled.start_vector_space(NEW, change_over=True)
-    assert (filled.vector_space(), filled.next_space()) == (OLD, NEW)
+    assert (filled.vector_spaces().held, filled.vector_spaces().next) == (OLD, NEW)
     missing = filled.without_vector(NEW, 99)
     assert [said(one) for one in missing] == ["x", "y", "z"]
     assert filled.put_vectors(NEW, [(missing[0], vector(0, 1)), (missing[1], vector(0, 1))]) == 2
@@ -47,7 +49,7 @@ def test_searches_use_the_old_vectors_until_all_new_ones_are_there(filled: Store
     assert filled.vectors(ME, ["a", "b"]) == {"a": vector(1, 0)}
     assert make_all(filled, NEW, vector(1, 1)) == 1
     assert filled.finish_change_over(NEW)
-    assert (filled.vector_space(), filled.next_space()) == (NEW, None)
+    assert (filled.vector_spaces().held, filled.vector_spaces().next) == (NEW, None)
     assert filled.vectors(ME, ["a", "b"], NEW) == {"a": vector(0, 1), "b": vector(0, 1)}
     assert filled.vectors(OTHER, ["a"], NEW) == {"a": vector(1, 1)}
     assert nearest(filled, vector(0, 1), NEW) == ["a", "b"]
@@ -69,7 +71,7 @@ def test_one_that_is_given_up_leaves_nothing_behind(filled: Store, other: Vector
     (one, *_) = filled.without_vector(NEW, 99)
     filled.put_vectors(NEW, [(one, vector(0, 1))])
     filled.start_vector_space(other, change_over=True)
-    assert filled.next_space() == (None if other == OLD else other)
+    assert filled.vector_spaces().next == (None if other == OLD else other)
     with pytest.raises(EmbedderMismatch, match="reembed"):
         filled.put_vectors(NEW, [(one, vector(0, 1))])
     with pytest.raises(EmbedderMismatch, match="reembed"):
@@ -130,7 +132,7 @@ def test_a_node_that_says_nothing_needs_no_vector(store: Store) -> None:
 def test_a_memory_may_be_kept_without_vectors(filled: Store) -> None:
     filled.start_vector_space(NO_VECTORS, change_over=True)
     assert filled.finish_change_over(NO_VECTORS)
-    assert filled.vector_space() == NO_VECTORS
+    assert filled.vector_spaces().held == NO_VECTORS
     assert nearest(filled, vector(1, 0)) == []
     with pytest.raises(EmbedderMismatch, match="no vectors"):
         filled.write(ME, Batch(nodes=[Node("c", text="c")], vectors={"c": vector(1, 0)}, space=OLD))
@@ -155,7 +157,7 @@ def test_changing_there_and_back_between_two_searches_leaves_no_old_index(filled
 def test_the_first_model_to_come_is_the_one_that_stays(store: Store) -> None:
     assert store.start_vector_space(OLD) == OLD
     assert store.start_vector_space(NEW) == OLD
-    assert (store.vector_space(), store.next_space()) == (OLD, None)
+    assert (store.vector_spaces().held, store.vector_spaces().next) == (OLD, None)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -173,17 +175,17 @@ def test_whatever_happens_meanwhile_every_vector_is_of_its_model_and_its_text(st
         dice = chance.random()
         if dice < 0.4:
             node = Node(f"n{chance.randint(0, 9)}", text=str(chance.randint(1, 9)), updated=number)
-            space = chance.choice([held, *([coming] if store.next_space() else [])])
+            space = chance.choice([held, *([coming] if store.vector_spaces().next else [])])
             store.write(ME, Batch(nodes=[node], vectors={node.id: meant(space, node.text)}, space=space))
         elif dice < 0.5:
             store.write(ME, Batch(remove_nodes=[f"n{chance.randint(0, 9)}"]))
         elif dice < 0.6:
             store.start_vector_space(coming, change_over=True)
-        elif store.next_space() and dice < 0.75:
+        elif store.vector_spaces().next and dice < 0.75:
             stale = store.without_vector(coming, chance.randint(1, 5))
-        elif store.next_space() and dice < 0.9:
+        elif store.vector_spaces().next and dice < 0.9:
             store.put_vectors(coming, [(one, meant(coming, one.record.text)) for one in stale])
-        elif store.next_space() and store.finish_change_over(coming):
+        elif store.vector_spaces().next and store.finish_change_over(coming):
             held, coming, stale = coming, held, []
         texts = {id_: node.text for id_, node in store.get(ME, [f"n{i}" for i in range(10)]).items()}
         for id_, blob in store.vectors(ME, sorted(texts), held).items():

@@ -10,8 +10,10 @@ import pytest
 from cuetrail.errors import InputError
 from cuetrail.model import Edge, Life, Mention, Node, Note, Origin, Scope, Tag, TextQuery, Where
 from cuetrail.model.ids import ledger_hash
-from cuetrail.store.dream_port import Book, Dreaming, Row, Writes
-from cuetrail.store.ports import Batch, Store, VectorSpace
+from cuetrail.store.dream import Book, Dreaming, Row, Writes
+from cuetrail.store.ports import Store
+from cuetrail.store.vector_space import VectorSpace
+from cuetrail.store.write import Batch
 
 ANN = Scope("t", "ann")
 ANN_RED = Scope("t", "ann", ("red",), "red")
@@ -195,7 +197,7 @@ def test_after_a_dream_every_pass_is_idle(store: Store) -> None:
     for name in ("one", "two", "listening"):
         read(store.dreaming(ANN, name))
     relabel(store, ANN, "p", (Tag("x", "x", "auto"),))
-    store.dreamt(ANN, {"listening": ("p",)})
+    store.dreaming(ANN, "").rest({"listening": ("p",)})
     assert [store.dreaming(ANN, name).idle("1") for name in ("one", "two", "listening")] == [True, True, False]
 
 

@@ -10,8 +10,9 @@ from dataclasses import replace
 import pytest
 
 from cuetrail.model import Claim, Edge, Life, Node, Scope, Tag, Where
-from cuetrail.store.expansion import Candidate, Expanded, Level, Spark, share_out
-from cuetrail.store.ports import Batch, Store
+from cuetrail.store.graph import Candidate, Expanded, Level, Spark, share_out
+from cuetrail.store.ports import Store
+from cuetrail.store.write import Batch
 from tests.contract.test_reading import passes
 
 ME = Scope()

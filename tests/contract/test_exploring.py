@@ -13,10 +13,12 @@ from cuetrail.embed.embedder import to_blob
 from cuetrail.explore.candidates import Query, Quest
 from cuetrail.explore.explore import Exploration, explore
 from cuetrail.model import Edge, Life, Node, Note, Scope, State, Where
-from cuetrail.store.edge_query import Ties
-from cuetrail.store.ports import Batch, QueryVector, Store, VectorSpace
-from cuetrail.store.relationship_query import meaning_of
+from cuetrail.store.graph import Ties
+from cuetrail.store.ports import Store
+from cuetrail.store.shared.relationships import meaning_of
 from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.vector_space import QueryVector, VectorSpace
+from cuetrail.store.write import Batch
 from tests.seeds.axes import VOCABULARY, Axes
 
 ANN, BOB = Scope("t", "ann"), Scope("t", "bob")

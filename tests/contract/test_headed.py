@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from cuetrail.model import Node, Scope
-from cuetrail.store.ports import Batch, Store
+from cuetrail.store.ports import Store
+from cuetrail.store.write import Batch
 
 ME = Scope()
 YOU = Scope(user="you")

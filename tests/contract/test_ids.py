@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cuetrail.model import Node, Scope
-from cuetrail.store.ports import Batch, Store
+from cuetrail.store.ports import Store
+from cuetrail.store.write import Batch
 
 ME = Scope()
 MATE = Scope(user="mate", teams=("crew",), share="crew")

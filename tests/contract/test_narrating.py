@@ -12,8 +12,10 @@ from cuetrail.recall import recipes
 from cuetrail.recall.anchor.text_and_vector import Ask
 from cuetrail.recall.narrative import Narrative, narrate
 from cuetrail.recall.query import parse_cue
-from cuetrail.store.ports import Batch, QueryVector, Store, VectorSpace
+from cuetrail.store.ports import Store
 from cuetrail.store.shared.fact_validity import Stated
+from cuetrail.store.vector_space import QueryVector, VectorSpace
+from cuetrail.store.write import Batch
 from tests import narrative
 from tests.contract.test_records import vector
 

@@ -14,7 +14,9 @@ from cuetrail.errors import NotFound
 from cuetrail.model import Edge, Fact, Link, Mention, Node, Note, Scope, Tag, TextQuery, Version, Where
 from cuetrail.model.ids import fingerprint
 from cuetrail.model.lifecycle import accessed
-from cuetrail.store.ports import Batch, Store, VectorSpace
+from cuetrail.store.ports import Store
+from cuetrail.store.vector_space import VectorSpace
+from cuetrail.store.write import Batch
 from cuetrail.text.normalise import norm_name
 from tests.contract.test_records import records, vector
 

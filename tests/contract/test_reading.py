@@ -9,7 +9,9 @@ import pytest
 
 from cuetrail.formulas import bands
 from cuetrail.model import Edge, Life, Neighbour, Node, Scope, Stats, Tag, TextQuery, Where
-from cuetrail.store.ports import Batch, Store, VectorSpace
+from cuetrail.store.ports import Store
+from cuetrail.store.vector_space import VectorSpace
+from cuetrail.store.write import Batch
 from tests.contract.test_records import full_node, vector, whole_batch
 
 ME = Scope()

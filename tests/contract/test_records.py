@@ -36,7 +36,10 @@ from cuetrail.model import (
     Version,
     Where,
 )
-from cuetrail.store.ports import Batch, Record, Store, VectorSpace, forgotten_ids
+from cuetrail.store.ports import Store
+from cuetrail.store.read import Record, forgotten_ids
+from cuetrail.store.vector_space import VectorSpace
+from cuetrail.store.write import Batch
 from tests.contract.conftest import Engine
 
 ME = Scope()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from cuetrail.model import Edge, Node, Note, Scope
-from cuetrail.store.edge_query import Ties
-from cuetrail.store.ports import Batch, Store
-from cuetrail.store.relationship_query import RelationQuery
+from cuetrail.store.graph import Ties
+from cuetrail.store.ports import Store
+from cuetrail.store.search import RelationQuery
+from cuetrail.store.write import Batch
 
 ANN, BOB = Scope("t", "ann"), Scope("t", "bob")
 TEAM_ANN, TEAM_BOB = Scope("t", "ann", ("ops",), "ops"), Scope("t", "bob", ("ops",), "ops")

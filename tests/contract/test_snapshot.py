@@ -7,7 +7,9 @@ from dataclasses import replace
 import pytest
 
 from cuetrail.model import Edge, Life, Node, Note, Scope, Tag
-from cuetrail.store.ports import Batch, Content, Placed, Said, Store
+from cuetrail.store.ports import Store
+from cuetrail.store.read import Content, Placed, Said
+from cuetrail.store.write import Batch
 
 ME = Scope()
 ANN = Scope(user="ann", teams=("ops",), share="ops")

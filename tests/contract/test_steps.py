@@ -12,8 +12,9 @@ import pytest
 
 from cuetrail.model import Edge, Life, Mention, Node, Note, Scope, Where
 from cuetrail.recall.spread.traversal import Rank, Way, hops, rank
-from cuetrail.store.edge_query import StepQuery, Ties
-from cuetrail.store.ports import Batch, Store
+from cuetrail.store.graph import StepQuery, Ties
+from cuetrail.store.ports import Store
+from cuetrail.store.write import Batch
 
 ANN, BOB = Scope("t", "ann"), Scope("t", "bob")
 TEAM = Scope("t", "ann", ("red",), "red")

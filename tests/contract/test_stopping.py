@@ -8,7 +8,8 @@ import pytest
 
 from cuetrail.dream import RULE, Night, dream
 from cuetrail.model import Edge, Node, Scope
-from cuetrail.store.ports import Batch, Store
+from cuetrail.store.ports import Store
+from cuetrail.store.write import Batch
 
 ANN = Scope("t", "ann")
 

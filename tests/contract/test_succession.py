@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from cuetrail.model import Edge, Fact, Node, Note, Scope
 from cuetrail.model.ids import fact_id, stated_edge_id
-from cuetrail.store.ports import Batch, Store
+from cuetrail.store.ports import Store
+from cuetrail.store.write import Batch
 from tests.contract.test_records import records
 
 ME = Scope()

@@ -7,8 +7,9 @@ from datetime import UTC
 from cuetrail.dream import RULE, Night, dream
 from cuetrail.formulas import DAY
 from cuetrail.model import Life, Node, Scope, Where
-from cuetrail.store.edge_query import StepQuery, Ties
-from cuetrail.store.ports import Batch, Store
+from cuetrail.store.graph import StepQuery, Ties
+from cuetrail.store.ports import Store
+from cuetrail.store.write import Batch
 
 ANN = Scope("t", "ann")
 START = 1_768_780_800_000

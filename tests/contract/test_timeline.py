@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cuetrail.model import Fact, Node, Scope
-from cuetrail.store.ports import Batch, Store
+from cuetrail.store.ports import Store
 from cuetrail.store.shared.fact_validity import Verdict, begins, declaration, until
+from cuetrail.store.write import Batch
 from tests.contract.test_facts import DAY, ME, NOW, extracted, fact, state
 
 _SUBJECTS = count()

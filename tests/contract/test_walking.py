@@ -11,7 +11,8 @@ import pytest
 
 from cuetrail.formulas import gravity, idf
 from cuetrail.model import Label, Life, Node, Origin, Rank, Scope, Tag, TextQuery, WalkQuery, WalkSeed, Where
-from cuetrail.store.ports import Batch, Store
+from cuetrail.store.ports import Store
+from cuetrail.store.write import Batch
 from tests.contract.test_reading import passes
 
 ME = Scope()

@@ -13,7 +13,7 @@ from cuetrail.dream.context import Night, Work
 from cuetrail.dream.passes import cooccurrence
 from cuetrail.dream.passes import mentions as naming
 from cuetrail.dream.tagger import RULE
-from cuetrail.store.dream_port import Book, Row, Writes
+from cuetrail.store.dream import Book, Row, Writes
 from tests.dream.tools import MONDAY
 
 PEOPLE = ("Ada", "Babbage", "Cleo", "Dora", "Emil", "Fritz", "Greta", "Hanne", "Ingrid", "Jonas")

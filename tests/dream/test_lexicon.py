@@ -13,7 +13,7 @@ from cuetrail.dream import names as module
 from cuetrail.dream.names import Callings, Lexicon, words_of
 from cuetrail.dream.word_matcher import is_telling
 from cuetrail.model.ids import ledger_hash
-from cuetrail.store.dream_port import Named, Row
+from cuetrail.store.dream import Named, Row
 from cuetrail.text.normalise import folded, norm_name
 
 # Several make the same tag, are written in other ways, or are told apart by their signs alone.

@@ -18,7 +18,7 @@ from bench.year import USERS, lived
 from cuetrail import Memory, Scope
 from cuetrail.memory import copy_memory
 from cuetrail.model import DERIVED, Node
-from cuetrail.store.ports import Batch
+from cuetrail.store.write import Batch
 from tests.dream.test_incremental import NAMES, Step, in_the_end, state, steps
 from tests.dream.tools import MINUTE, MONDAY, episodes, exported, fill, idle
 from tests.seeds.test_003_year import chats

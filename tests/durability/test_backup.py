@@ -14,7 +14,7 @@ import pytest
 
 from cuetrail.errors import Busy, InputError, MemoryError_, WrongVersion
 from cuetrail.memory import Memory, restore
-from cuetrail.store.ports import forgotten_ids
+from cuetrail.store.read import forgotten_ids
 from tests.durability.tools import Op, Plan, Truth, held, nest, open_memory, search
 
 

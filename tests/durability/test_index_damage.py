@@ -11,7 +11,7 @@ import pytest
 
 from cuetrail.memory import Memory, restore
 from cuetrail.model import Node
-from cuetrail.store.ports import Batch
+from cuetrail.store.write import Batch
 from tests.durability.tools import (
     Plan,
     Truth,

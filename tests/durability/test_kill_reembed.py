@@ -21,7 +21,7 @@ def texts_of(memory: Memory) -> dict[str, str]:
 def examined(place: Path) -> str:
     """The model the memory holds, after checking that every vector is of that model and of its own text."""
     with Memory(place, embedder=None) as memory:
-        space = memory.store.vector_space()
+        space = memory.store.vector_spaces().held
         assert space is not None
         assert space.model in MODELS
         texts = texts_of(memory)

@@ -11,9 +11,10 @@ import pytest
 from numpy.typing import NDArray
 
 from cuetrail.model import Node, Scope, Where
-from cuetrail.store.ports import Batch, VectorSpace
 from cuetrail.store.sqlite import LocalStore
 from cuetrail.store.sqlite.index.vector import vector_index
+from cuetrail.store.vector_space import VectorSpace
+from cuetrail.store.write import Batch
 
 ME = Scope()
 DIM = 8

@@ -26,7 +26,7 @@ from cuetrail.recall.recipes import Recipe
 from cuetrail.recall.render.text import one_list
 from cuetrail.recall.score.scorers import blended
 from cuetrail.recall.spread.tags_and_edges import nowhere
-from cuetrail.store.ports import Batch
+from cuetrail.store.write import Batch
 from tests.durability.tools import Op, Pebbles, open_memory, search
 
 Say = Callable[[str], None]

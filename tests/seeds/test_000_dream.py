@@ -11,7 +11,7 @@ import pytest
 from cuetrail import Memory, Node
 from cuetrail.errors import InputError
 from cuetrail.model import DreamReport
-from cuetrail.store.dream_port import Writes
+from cuetrail.store.dream import Writes
 from tests.dream.tools import (
     DAY,
     MINUTE,

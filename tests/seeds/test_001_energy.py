@@ -17,8 +17,9 @@ from cuetrail.formulas import seed_score, tag_sim, transfer
 from cuetrail.model import Activation, Edge, Node
 from cuetrail.recall import recipes
 from cuetrail.recall.spread.activation import Flow, merge
-from cuetrail.store.expansion import Expanded, Level
-from cuetrail.store.ports import Batch, Store
+from cuetrail.store.graph import Expanded, Level
+from cuetrail.store.ports import Store
+from cuetrail.store.write import Batch
 
 EDGES = """
 A0-A1 .90 camp,evid,region | A0-A2 .80 camp,meth | A1-A2 .75 norm,camp | A2-A3 .85 camp,insight,region

@@ -18,7 +18,7 @@ from cuetrail.formulas import DAY, WEEK, fact_score
 from cuetrail.model import Fact
 from cuetrail.recall import recipes
 from cuetrail.recall.narrative import Narrative
-from cuetrail.store.ports import facts_by_id
+from cuetrail.store.read import facts_by_id
 from tests import narrative
 
 NOW = 1_765_929_600_000

@@ -9,7 +9,7 @@ import pytest
 
 from cuetrail import Memory, Scope
 from cuetrail.model import Edge, Node
-from cuetrail.store.ports import Batch
+from cuetrail.store.write import Batch
 
 NOW = 1_768_831_200_000
 MANY = 250

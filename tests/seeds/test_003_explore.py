@@ -17,7 +17,7 @@ from cuetrail.explore.explore import Exploration
 from cuetrail.formulas import DAY, rrf
 from cuetrail.model import Mention
 from cuetrail.recall import recipes
-from cuetrail.store.ports import Batch
+from cuetrail.store.write import Batch
 from cuetrail.text.similarity import levenshtein
 from tests.seeds.axes import Axes
 

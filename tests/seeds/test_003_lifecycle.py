@@ -236,7 +236,7 @@ def test_what_was_used_while_the_dream_was_reading_is_left_alone(memory: Memory)
     (one,) = dreaming.lives(NOW + 10 * DAY, -1, 10)
     use(memory, "antenna", NOW + 10 * DAY)
     memory.store.get(memory.scope, ["a"])
-    from cuetrail.store.dream_port import Writes
+    from cuetrail.store.dream import Writes
 
     dreaming.save(Writes(lives=[(one, decayed(one.life, one.kind, one.created, NOW + 10 * DAY))]))
     assert life(memory, "a").accesses == 2

@@ -13,7 +13,7 @@ from cuetrail import Budget, Memory, Scope
 from cuetrail.errors import InputError, NotFound
 from cuetrail.formulas import DAY, estimated_tokens
 from cuetrail.model import Edge
-from cuetrail.store.edge_query import Ties
+from cuetrail.store.graph import Ties
 
 NOW = 1_768_831_200_000
 KINDS = ("person", "concept", "entity")

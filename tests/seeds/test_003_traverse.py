@@ -10,7 +10,7 @@ import pytest
 from cuetrail import Memory, Scope
 from cuetrail.errors import InputError, NotFound
 from cuetrail.model import Edge, Node
-from cuetrail.store.ports import Batch
+from cuetrail.store.write import Batch
 
 DAY = 86_400_000
 NOW = 1_768_831_200_000

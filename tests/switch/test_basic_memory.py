@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cuetrail.errors import InputError
 from cuetrail.model import Edge, Fact, FileError, Node, Tag
-from cuetrail.store.ports import Record
+from cuetrail.store.read import Record
 from cuetrail.text.normalise import clean
 from cuetrail.transfer.formats import basic_memory, load, mcp_memory
 from cuetrail.transfer.formats.detect import recognise

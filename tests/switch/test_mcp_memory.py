@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cuetrail.errors import InputError
 from cuetrail.model import Edge, Fact, FileError, Node
-from cuetrail.store.ports import Record
+from cuetrail.store.read import Record
 from cuetrail.transfer.formats import mcp_memory
 
 ADA = {"type": "entity", "name": "Ada", "entityType": "person", "observations": ["Lives in Turin", 'Says "hi"\n🍵']}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cuetrail.errors import CuetrailError, ReadError
 from cuetrail.model import Edge, FileError, Node, Tag
-from cuetrail.store.ports import Record
+from cuetrail.store.read import Record
 from cuetrail.transfer.formats import mem0
 
 TEA: dict[str, Any] = {

@@ -14,8 +14,9 @@ from cuetrail.dream.tagger import AutoTagger
 from cuetrail.dream.word_matcher import Dictionary
 from cuetrail.embed.vectors import Vectors
 from cuetrail.model import Node, PassReport, Scope
-from cuetrail.store.dream_port import Atom, Mark, Named, Slice, Writes
-from cuetrail.store.ports import Progress, Store
+from cuetrail.store.dream import Atom, Mark, Named, Slice, Writes
+from cuetrail.store.ports import Store
+from cuetrail.store.write import Progress
 from cuetrail.text.normalise import snippet
 
 # Atoms of one transaction: another writer waits for a fraction of a second, and a kill costs as much.

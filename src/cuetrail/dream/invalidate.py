@@ -9,8 +9,9 @@ from cuetrail.dream.passes.consolidation import KEYWORDS, SUMMARY
 from cuetrail.dream.passes.storylines import ABOUT, PART_OF
 from cuetrail.model import DERIVED, Direction, Node, Scope, Where
 from cuetrail.model.ids import source_id
-from cuetrail.store.edge_query import StepQuery, Ties
-from cuetrail.store.ports import Batch, Store
+from cuetrail.store.graph import StepQuery, Ties
+from cuetrail.store.ports import Store
+from cuetrail.store.write import Batch
 
 MOST = 10_000
 

@@ -15,7 +15,7 @@ from cuetrail.dream.word_matcher import Dictionary, is_telling
 from cuetrail.model import Scope, Tag
 from cuetrail.model.ids import ledger_hash
 from cuetrail.model.tags import make_tags
-from cuetrail.store.dream_port import Book, Named, Row, Writes
+from cuetrail.store.dream import Book, Named, Row, Writes
 from cuetrail.store.ports import Store
 from cuetrail.text.normalise import folded, norm_name
 

@@ -17,9 +17,10 @@ from cuetrail.dream.context import BATCH, Night, Work
 from cuetrail.dream.passes import cooccurrence, episodes, mentions, storylines
 from cuetrail.model import Edge, Mention, Node, Where
 from cuetrail.model.lifecycle import SEMANTIC_KINDS
-from cuetrail.store.dream_port import Book, Brief, Row, Writes, unbegun
-from cuetrail.store.edge_query import StepQuery, Ties
-from cuetrail.store.ports import Batch, Record
+from cuetrail.store.dream import Book, Brief, Row, Writes, unbegun
+from cuetrail.store.graph import StepQuery, Ties
+from cuetrail.store.read import Record
+from cuetrail.store.write import Batch
 
 NAME = "adopting"
 

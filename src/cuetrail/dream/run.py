@@ -106,7 +106,7 @@ def _run(night: Night, passes: Sequence[Pass], places: Sequence[Scope]) -> list[
         totals |= {report.name: _plus(totals[report.name], report) for report in found}
     # When all are through: what is changed in one place is logged for all of them.
     for place in places if changed else ():
-        night.store.dreamt(place, LISTENS)
+        night.store.dreaming(place, "").rest(LISTENS)
     return list(totals.values())
 
 

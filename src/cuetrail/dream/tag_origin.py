@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from cuetrail.model import Origin, Tag
 from cuetrail.model.tags import is_path_tag
-from cuetrail.store.dream_port import Atom
+from cuetrail.store.dream import Atom
 
 # A tag has one origin: what people and files gave comes first, then these. What says most of a text stands in front.
 DREAMT: tuple[Origin, ...] = ("auto", "infected", "temporal")

@@ -15,18 +15,10 @@ from typing import TypeVar
 from cuetrail.embed.embedder import Embedder, to_blob
 from cuetrail.errors import EmbedderError, EmbedderMismatch, InputError
 from cuetrail.model import Edge, Node, Note, Scope
-from cuetrail.store.ports import (
-    NO_VECTORS,
-    Batch,
-    Progress,
-    QueryVector,
-    Store,
-    Unembedded,
-    VectorSpace,
-    Written,
-    mismatch,
-)
-from cuetrail.store.relationship_query import meaning_of
+from cuetrail.store.ports import Store
+from cuetrail.store.shared.relationships import meaning_of
+from cuetrail.store.vector_space import NO_VECTORS, QueryVector, Unembedded, VectorSpace, mismatch
+from cuetrail.store.write import Batch, Progress, Written
 from cuetrail.text.simhash import simhash
 
 log = logging.getLogger("cuetrail")
@@ -89,9 +81,9 @@ class Vectors:
         self._queries: dict[str, QueryVector] = {}
         self._texts: dict[tuple[VectorSpace, str], bytes] = {}
         # A model's name is there at once; its dimension may need the model, so it is compared at first use.
-        held = store.vector_space()
+        held = store.vector_spaces().held
         if embedder is not None and held not in (None, NO_VECTORS):
-            coming = store.next_space()
+            coming = store.vector_spaces().next
             if embedder.model not in (held.model, coming.model if coming else None):
                 raise mismatch(held, repr(embedder.model))
 
@@ -142,24 +134,24 @@ class Vectors:
         None when the memory wants no vectors. Raises EmbedderMismatch when it holds another's, as after a change-over
         in another process.
         """
-        held = self.store.vector_space()
+        held = self.store.vector_spaces().held
         if held == NO_VECTORS:
             return None
         own = space_of(embedder)
         if held is None:
             held = self.store.start_vector_space(own)
-        if own not in (held, self.store.next_space() if own != held else None):
+        if own not in (held, self.store.vector_spaces().next if own != held else None):
             raise mismatch(held, str(own))
         return own
 
     def of_query(self, text: str) -> QueryVector | None:
         """The query as a vector, None where there is nothing to compare it with. Raises EmbedderError."""
-        held = self.store.vector_space()
+        held = self.store.vector_spaces().held
         if self.embedder is None or held == NO_VECTORS:
             return None
         own = space_of(self.embedder)
         if held not in (None, own):
-            if own == self.store.next_space():
+            if own == self.store.vector_spaces().next:
                 raise EmbedderError(f"the change-over to {own} is not finished; `cuetrail reembed` goes on with it")
             raise mismatch(held, str(own))
         try:
@@ -174,7 +166,7 @@ class Vectors:
     def of_repeated(self, text: str) -> QueryVector | None:
         """The same as `of_query`; what was asked for before need not be embedded again."""
         known = self._queries.get(text)
-        if known is not None and known.space == self.store.vector_space():
+        if known is not None and known.space == self.store.vector_spaces().held:
             return known
         made = self.of_query(text)
         if made is not None:
@@ -183,7 +175,7 @@ class Vectors:
 
     def of_texts(self, texts: Sequence[str]) -> list[bytes] | None:
         """Short texts as vectors, None where there is nothing to compare them with. Raises EmbedderError."""
-        held = self.store.vector_space()
+        held = self.store.vector_spaces().held
         if self.embedder is None or held in (None, NO_VECTORS):
             return None
         space = space_of(self.embedder)
@@ -195,7 +187,7 @@ class Vectors:
 
     def space(self) -> VectorSpace | None:
         """The model whose vectors the memory holds, or will once it holds any."""
-        space = self.store.vector_space()
+        space = self.store.vector_spaces().held
         if space is None and self.embedder is not None:
             with contextlib.suppress(EmbedderError):
                 space = space_of(self.embedder)
@@ -203,7 +195,7 @@ class Vectors:
 
     def complete(self, progress: Progress | None) -> int:
         """Make the missing vectors with the memory's own embedder, or go on with a change-over to it; how many."""
-        held = self.store.vector_space()
+        held = self.store.vector_spaces().held
         if self.embedder is None or held == NO_VECTORS:
             raise InputError("name an embedder to make vectors with, such as --embedder static")
         if self.store.start_vector_space(space_of(self.embedder)) != space_of(self.embedder):

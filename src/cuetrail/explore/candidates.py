@@ -16,8 +16,9 @@ from cuetrail.model import Node, Scope, TextQuery, Where
 from cuetrail.model.ids import source_id
 from cuetrail.model.lifecycle import SEMANTIC_KINDS
 from cuetrail.recall.query import nouns, parse_cue, proper_nouns
-from cuetrail.store.edge_query import Ties
-from cuetrail.store.ports import QueryVector, Store
+from cuetrail.store.graph import Ties
+from cuetrail.store.ports import Store
+from cuetrail.store.vector_space import QueryVector
 from cuetrail.text.normalise import folded, norm_name, norm_tag, sanitize_query
 from cuetrail.text.similarity import MEASURES, token_overlap
 from cuetrail.text.word_lists import STOP_WORDS

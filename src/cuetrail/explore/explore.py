@@ -29,9 +29,9 @@ from cuetrail.explore.candidates import (
 )
 from cuetrail.model import Edge, Node, Note, node_dict
 from cuetrail.model.lifecycle import SEMANTIC_KINDS
-from cuetrail.store.edge_query import Step, StepQuery, Ties
-from cuetrail.store.ports import Meaning, VectorSpace
-from cuetrail.store.relationship_query import RelationQuery
+from cuetrail.store.graph import Step, StepQuery, Ties
+from cuetrail.store.search import RelationQuery
+from cuetrail.store.vector_space import Meaning, VectorSpace
 from cuetrail.text.normalise import sanitize_query, snippet
 from cuetrail.text.similarity import token_overlap
 

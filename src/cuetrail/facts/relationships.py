@@ -11,7 +11,7 @@ from cuetrail.errors import InputError
 from cuetrail.model import Edge, Node, Scope, Where
 from cuetrail.model.ids import relationship_id
 from cuetrail.model.lifecycle import SEMANTIC_KINDS
-from cuetrail.store.edge_query import StepQuery, Ties
+from cuetrail.store.graph import StepQuery, Ties
 from cuetrail.store.ports import Store
 from cuetrail.validation.records import make_edge
 

@@ -15,7 +15,8 @@ from typing import Literal
 
 from cuetrail.errors import InputError
 from cuetrail.model import DERIVED, Node, Scope
-from cuetrail.store.ports import Alike, Store
+from cuetrail.store.ports import Store
+from cuetrail.store.search import Alike
 from cuetrail.text.normalise import folded, name_words, norm_name
 from cuetrail.text.similarity import levenshtein
 

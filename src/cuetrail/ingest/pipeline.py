@@ -17,7 +17,8 @@ from cuetrail.ingest.readers import MAX_BYTES, load, read
 from cuetrail.ingest.redact import sift
 from cuetrail.model import FileError, IngestReport, Provenance, Scope, SourceFile
 from cuetrail.model.ids import digest
-from cuetrail.store.ports import Batch, Progress, Store, Written
+from cuetrail.store.ports import Store
+from cuetrail.store.write import Batch, Progress, Written
 from cuetrail.text.normalise import storable
 from cuetrail.write.links import Change, resolve
 from cuetrail.write.near_duplicates import regroup

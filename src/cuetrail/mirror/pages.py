@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import xxhash
 
 from cuetrail.mirror.file_names import UNSOURCED, file_name, file_stem, folder_paths
-from cuetrail.store.ports import Placed, Said
+from cuetrail.store.read import Placed, Said
 from cuetrail.text.normalise import snippet
 
 # Increase it when the rendering changes: pages of an older version are then written again.

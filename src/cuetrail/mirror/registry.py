@@ -19,7 +19,8 @@ from cuetrail.mirror.marker import Placement, read_marker
 from cuetrail.mirror.publish import Work
 from cuetrail.mirror.update import MirrorReport, sync, sync_lock
 from cuetrail.model import Scope
-from cuetrail.store.ports import Progress, Store
+from cuetrail.store.ports import Store
+from cuetrail.store.write import Progress
 
 _PREFIX = "mirror:"
 

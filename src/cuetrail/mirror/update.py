@@ -21,7 +21,9 @@ from cuetrail.mirror.marker import Marker, Placement, claim, marker_bytes
 from cuetrail.mirror.pages import LAYOUT, Page, page_title, pages, render_page
 from cuetrail.mirror.publish import FULL, Change, Work, publish
 from cuetrail.model import Scope
-from cuetrail.store.ports import Content, Progress, Snapshot, Store
+from cuetrail.store.ports import Store
+from cuetrail.store.read import Content, Snapshot
+from cuetrail.store.write import Progress
 
 # How many atoms are sorted into pages, and how many texts are held, at a time.
 ATOMS_AT_ONCE = 20_000

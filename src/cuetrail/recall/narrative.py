@@ -16,7 +16,7 @@ from cuetrail.recall.query import looked_for
 from cuetrail.recall.recipes import Recipe
 from cuetrail.recall.score.scorers import Scored
 from cuetrail.recall.spread.tags_and_edges import Reached
-from cuetrail.store.ports import facts_by_id
+from cuetrail.store.read import facts_by_id
 from cuetrail.store.shared.fact_validity import EVER, until
 
 

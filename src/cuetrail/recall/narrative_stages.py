@@ -16,8 +16,9 @@ from cuetrail.model import Direction, Fact, Hit, Node, SearchHit, fact_dict
 from cuetrail.recall.anchor.text_and_vector import Anchor, Anchored, Ask
 from cuetrail.recall.score.scorers import Scored
 from cuetrail.recall.spread.tags_and_edges import Reached, Told
-from cuetrail.store.ports import Alike, QueryVector
+from cuetrail.store.search import Alike
 from cuetrail.store.shared.fact_validity import ends_of
+from cuetrail.store.vector_space import QueryVector
 from cuetrail.text.normalise import folded, name_words, snippet
 
 MEANING, NAMES, EITHER = "meaning", "names", "meaning and names"

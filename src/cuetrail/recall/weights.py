@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from cuetrail.model import Node
 from cuetrail.recall.anchor.text_and_vector import Anchor
-from cuetrail.store.ports import QueryVector
+from cuetrail.store.vector_space import QueryVector
 
 _OF_THE_BLEND = frozenset({"words", "words_if_strong", "strong"})
 

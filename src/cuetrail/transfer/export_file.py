@@ -11,8 +11,10 @@ from pathlib import Path
 from cuetrail.errors import InputError
 from cuetrail.files import replacing
 from cuetrail.model import Scope
-from cuetrail.store.ports import NO_VECTORS, Meaning, Record, Store, VectorSpace
-from cuetrail.store.relationship_query import meaning_of
+from cuetrail.store.ports import Store
+from cuetrail.store.read import Record
+from cuetrail.store.shared.relationships import meaning_of
+from cuetrail.store.vector_space import NO_VECTORS, Meaning, VectorSpace
 from cuetrail.transfer import formats
 from cuetrail.transfer.jsonl import dump_line, header
 
@@ -38,7 +40,7 @@ def export_file(store: Store, scope: Scope, path: Path, format: str, vectors: bo
 
 
 def _write_lines(write: Callable[[str], object], store: Store, scope: Scope, vectors: bool) -> int:
-    stored = store.vector_space() if vectors else None
+    stored = store.vector_spaces().held if vectors else None
     space = None if stored == NO_VECTORS else stored
     write(header(space))
     count = 0

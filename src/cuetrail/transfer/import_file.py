@@ -13,10 +13,14 @@ from cuetrail.embed.vectors import shortened
 from cuetrail.errors import InputError
 from cuetrail.ingest.pipeline import Options, Writer, ingest_path
 from cuetrail.model import Edge, Fact, FileError, Life, Node, Scope, SourceFile, Tombstone, Version
-from cuetrail.store.dream_port import announce, is_dreamt
-from cuetrail.store.ports import Batch, Progress, Record, Store, VectorSpace, Written, facts_by_id
-from cuetrail.store.relationship_query import meaning_of
+from cuetrail.store.dream import is_dreamt
+from cuetrail.store.ports import Store
+from cuetrail.store.read import Record, facts_by_id
+from cuetrail.store.shared.copy import announce
 from cuetrail.store.shared.fact_validity import Stated, value_of
+from cuetrail.store.shared.relationships import meaning_of
+from cuetrail.store.vector_space import VectorSpace
+from cuetrail.store.write import Batch, Progress, Written
 from cuetrail.transfer import formats
 from cuetrail.transfer.formats.compressed import unpacked
 from cuetrail.transfer.formats.detect import recognise

@@ -17,7 +17,9 @@ import numpy as np
 
 from cuetrail.errors import ReadError
 from cuetrail.model import Edge, Fact, Life, Link, Mention, Node, Note, SourceFile, Tag, Tombstone, Version
-from cuetrail.store.ports import Batch, Record, VectorSpace
+from cuetrail.store.read import Record
+from cuetrail.store.vector_space import VectorSpace
+from cuetrail.store.write import Batch
 
 FORMAT = 1
 _TYPES: dict[str, type[Record]] = {

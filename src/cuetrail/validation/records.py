@@ -19,7 +19,7 @@ from cuetrail.model.ids import atom_id, fact_id, named_node_id, note_id, stated_
 from cuetrail.model.tags import make_tags, norm_buckets
 from cuetrail.recall.anchor.seeds import Seeding
 from cuetrail.recall.spread.activation import Flow
-from cuetrail.store.edge_query import Ties
+from cuetrail.store.graph import Ties
 from cuetrail.text.normalise import clean, norm_name, norm_tag, storable
 from cuetrail.validation.arguments import PROVENANCES, RETENTIONS, TERMS, check, is_list, is_number, is_whole, refusal
 

@@ -21,7 +21,7 @@ from cuetrail.recall.pipeline import recall
 from cuetrail.recall.query import parse_cue
 from cuetrail.recall.recipes import Mode, Recipe
 from cuetrail.recall.spread.activation import Stream, activate
-from cuetrail.store.ports import Progress
+from cuetrail.store.write import Progress
 from cuetrail.text.timestamps import now_ms
 from cuetrail.validation.arguments import MODES, RecallOptions, checked, refusal
 from cuetrail.validation.records import chosen, make_flow, make_query_tags, make_seeding, make_seeds, make_where

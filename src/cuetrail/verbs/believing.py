@@ -16,7 +16,7 @@ from cuetrail.recall.narrative import Matter, Narrative, gather, renewed, tell
 from cuetrail.recall.narrative_cache import Answers, Question
 from cuetrail.recall.query import Cue, parse_cue
 from cuetrail.recall.render.text import budget_measure
-from cuetrail.store.ports import Batch, Written, facts_by_id, own_nodes
+from cuetrail.store.read import facts_by_id, own_nodes
 from cuetrail.store.shared.fact_timeline import as_stated
 from cuetrail.store.shared.fact_validity import (
     EVER,
@@ -29,6 +29,7 @@ from cuetrail.store.shared.fact_validity import (
     until,
     value_of,
 )
+from cuetrail.store.write import Batch, Written
 from cuetrail.text.normalise import norm_name, norm_tag
 from cuetrail.text.timestamps import now_ms
 from cuetrail.validation.arguments import checked

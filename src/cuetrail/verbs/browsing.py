@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from cuetrail.errors import InputError
 from cuetrail.model import DreamReport, Node, PassReport, Provenance, Scope, node_dict
-from cuetrail.store.listing import Labelled, Page, Spot
 from cuetrail.store.ports import Store
+from cuetrail.store.read import Labelled, Page, Spot
 from cuetrail.text.normalise import norm_tag
 from cuetrail.validation.arguments import checked
 from cuetrail.validation.records import make_where

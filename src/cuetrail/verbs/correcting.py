@@ -8,7 +8,8 @@ from typing import Any
 
 from cuetrail.errors import Forgotten, NotFound
 from cuetrail.model import Node, Tag
-from cuetrail.store.ports import Batch, own_nodes
+from cuetrail.store.read import own_nodes
+from cuetrail.store.write import Batch
 from cuetrail.text.timestamps import now_ms
 from cuetrail.validation.arguments import checked
 from cuetrail.validation.records import make_node

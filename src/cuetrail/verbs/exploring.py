@@ -15,7 +15,8 @@ from cuetrail.model import Budget, Direction, Scope
 from cuetrail.recall.anchor.text_and_vector import Measure
 from cuetrail.recall.render.text import budget_measure
 from cuetrail.recall.spread.traversal import Rank, Traversal, Way, hops, rank
-from cuetrail.store.ports import QueryVector, Store
+from cuetrail.store.ports import Store
+from cuetrail.store.vector_space import QueryVector
 from cuetrail.text.normalise import norm_name
 from cuetrail.text.similarity import MEASURES
 from cuetrail.text.timestamps import now_ms

@@ -17,8 +17,9 @@ from cuetrail.extract.facts import USER, Triple
 from cuetrail.facts.resolve import Resolved, entity_of, precedence, resolve_entity, subjects_of
 from cuetrail.model import FROM_FILE, Fact, Node, Scope
 from cuetrail.model.ids import fact_id, source_id
-from cuetrail.store.ports import Batch, Store
+from cuetrail.store.ports import Store
 from cuetrail.store.shared.fact_validity import ACTIVE, MADE_FOR_A_FACT, Stated, Verdict, value_of
+from cuetrail.store.write import Batch
 from cuetrail.text.normalise import norm_name
 from cuetrail.write.fact_transfer import entity_for, pass_on
 from cuetrail.write.links import Change, is_found, norms_of, resolve

@@ -12,8 +12,9 @@ from cuetrail.extract.facts import USER
 from cuetrail.facts.resolve import UNTYPED, precedence
 from cuetrail.model import Node, Scope
 from cuetrail.model.ids import named_node_id
-from cuetrail.store.ports import Batch, Store
+from cuetrail.store.ports import Store
 from cuetrail.store.shared.fact_validity import MADE_FOR_A_FACT
+from cuetrail.store.write import Batch
 from cuetrail.text.normalise import norm_name
 from cuetrail.write.links import Change, norms_of, resolve
 

@@ -18,8 +18,10 @@ from cuetrail.errors import MirrorError
 from cuetrail.mirror import sync_registered
 from cuetrail.model import Node, Scope
 from cuetrail.recall.anchor.names import unread
-from cuetrail.store.ports import Batch, Progress, Store, own_nodes
+from cuetrail.store.ports import Store
+from cuetrail.store.read import own_nodes
 from cuetrail.store.shared.tombstones import said_by
+from cuetrail.store.write import Batch, Progress
 from cuetrail.write.fact_transfer import outlive_forgotten
 from cuetrail.write.links import Change, resolve
 from cuetrail.write.near_duplicates import regroup

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from cuetrail.facts.resolve import entity_of
 from cuetrail.model import Edge, Link, Node, Scope
 from cuetrail.model.ids import derived_edge_id, entity_id
-from cuetrail.store.ports import Batch, Store
+from cuetrail.store.ports import Store
+from cuetrail.store.write import Batch
 from cuetrail.text.normalise import norm_name
 
 # Bridge band: someone joined the two on purpose. Topical band: the text merely names the other.

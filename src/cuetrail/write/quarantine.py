@@ -9,7 +9,9 @@ from pathlib import Path
 from cuetrail.errors import MirrorError
 from cuetrail.mirror import sync_registered
 from cuetrail.model import Node, Provenance, Scope
-from cuetrail.store.ports import Batch, Store, Written, own_nodes
+from cuetrail.store.ports import Store
+from cuetrail.store.read import own_nodes
+from cuetrail.store.write import Batch, Written
 
 FORMER = "quarantined_from"
 """The property that keeps what a node's provenance was before."""

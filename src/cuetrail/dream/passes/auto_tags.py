@@ -18,8 +18,8 @@ from cuetrail.model import Node, PassReport, Tag
 from cuetrail.model.fast_dataclass import maker
 from cuetrail.model.ids import ledger_hash
 from cuetrail.model.tags import make_tags
-from cuetrail.store.dream_port import Atom, Book, Row, Slice, Writes
-from cuetrail.store.ports import forgotten_ids
+from cuetrail.store.dream import Atom, Book, Row, Slice, Writes
+from cuetrail.store.read import forgotten_ids
 
 NAME = "auto_tags"
 VERSION = "1"

@@ -13,7 +13,7 @@ from cuetrail.dream.context import Night, Work
 from cuetrail.dream.passes.storylines import texts_of
 from cuetrail.dream.summaries import keywords
 from cuetrail.model import PassReport
-from cuetrail.store.dream_port import Book, Row, Slice, Writes
+from cuetrail.store.dream import Book, Row, Slice, Writes
 
 NAME = "consolidation"
 VERSION = "1"

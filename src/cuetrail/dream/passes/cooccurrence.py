@@ -21,7 +21,7 @@ from cuetrail.dream.context import Night, Work
 from cuetrail.formulas import company, company_weight
 from cuetrail.model import Edge, PassReport
 from cuetrail.model.ids import derived_edge_id
-from cuetrail.store.dream_port import Book, Row, Writes
+from cuetrail.store.dream import Book, Row, Writes
 
 NAME = "cooccurrence"
 KIND = "co_occurs"

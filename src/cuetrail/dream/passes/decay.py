@@ -9,7 +9,7 @@ from __future__ import annotations
 from cuetrail.dream.context import BATCH, Night, Work
 from cuetrail.model import PassReport
 from cuetrail.model.lifecycle import decayed
-from cuetrail.store.dream_port import Writes
+from cuetrail.store.dream import Writes
 
 HOUR = 3_600_000
 

@@ -21,8 +21,8 @@ from itertools import count
 from cuetrail.dream.context import BATCH, Night, Work
 from cuetrail.model import Edge, Node, PassReport
 from cuetrail.model.ids import derived_edge_id, dream_id, dream_number, ledger_hash
-from cuetrail.store.dream_port import Book, Row, Slice, Writes
-from cuetrail.store.ports import forgotten_ids
+from cuetrail.store.dream import Book, Row, Slice, Writes
+from cuetrail.store.read import forgotten_ids
 
 NAME = "episodes"
 VERSION = "2"

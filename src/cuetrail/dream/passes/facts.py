@@ -9,7 +9,7 @@ from __future__ import annotations
 from cuetrail.dream.context import BATCH, Night, Work
 from cuetrail.formulas import WEEK, fact_score
 from cuetrail.model import Fact, PassReport
-from cuetrail.store.dream_port import Writes
+from cuetrail.store.dream import Writes
 from cuetrail.store.shared.fact_validity import Verdict, until
 
 PROMOTED_FROM = 3

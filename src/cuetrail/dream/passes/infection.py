@@ -18,7 +18,7 @@ from cuetrail.dream.passes import auto_tags
 from cuetrail.dream.tag_origin import relabelled
 from cuetrail.dream.word_matcher import Dictionary, Hits, Page, page
 from cuetrail.model import PassReport, Tag
-from cuetrail.store.dream_port import Atom, Book, Row, Slice, Writes
+from cuetrail.store.dream import Atom, Book, Row, Slice, Writes
 
 NAME = "infection"
 VERSION = "1"

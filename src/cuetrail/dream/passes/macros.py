@@ -15,8 +15,8 @@ from cuetrail.dream.summaries import called
 from cuetrail.formulas import DAY
 from cuetrail.model import Edge, Node, PassReport
 from cuetrail.model.ids import derived_edge_id, dream_id, ledger_hash
-from cuetrail.store.dream_port import Book, Row, Writes
-from cuetrail.store.ports import forgotten_ids
+from cuetrail.store.dream import Book, Row, Writes
+from cuetrail.store.read import forgotten_ids
 
 NAME = "macros"
 KIND = "macro"

@@ -20,7 +20,7 @@ from cuetrail.formulas import mention_weight
 from cuetrail.model import Edge, Mention, PassReport
 from cuetrail.model.ids import derived_edge_id
 from cuetrail.model.lifecycle import SEMANTIC_KINDS
-from cuetrail.store.dream_port import Atom, Book, Brief, Row, Writes
+from cuetrail.store.dream import Atom, Book, Brief, Row, Writes
 
 NAME = "mentions"
 VERSION = "1"

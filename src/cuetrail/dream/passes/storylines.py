@@ -23,9 +23,9 @@ from cuetrail.embed.embedder import from_blob
 from cuetrail.formulas import DAY
 from cuetrail.model import DERIVED, Edge, Node, PassReport, Where
 from cuetrail.model.ids import derived_edge_id, dream_id, dream_number, ledger_hash
-from cuetrail.store.dream_port import Book, Row, Writes
-from cuetrail.store.edge_query import StepQuery, Ties
-from cuetrail.store.ports import forgotten_ids
+from cuetrail.store.dream import Book, Row, Writes
+from cuetrail.store.graph import StepQuery, Ties
+from cuetrail.store.read import forgotten_ids
 
 NAME = "storylines"
 KIND = "storyline"

@@ -6,7 +6,7 @@ from cuetrail.dream.calendar_labels import labels
 from cuetrail.dream.context import Night, Work
 from cuetrail.dream.tag_origin import relabelled
 from cuetrail.model import PassReport
-from cuetrail.store.dream_port import Writes
+from cuetrail.store.dream import Writes
 
 NAME = "temporal"
 VERSION = "2"

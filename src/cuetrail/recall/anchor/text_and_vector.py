@@ -11,7 +11,8 @@ from cuetrail.formulas import shares
 from cuetrail.model import Attempt, Node, Scope, SearchHit, TextQuery
 from cuetrail.model.fast_dataclass import maker
 from cuetrail.recall.query import Cue, nouns, proper_nouns
-from cuetrail.store.ports import QueryVector, Store
+from cuetrail.store.ports import Store
+from cuetrail.store.vector_space import QueryVector
 from cuetrail.text.analyser import terms_of
 
 FULL, NOUNS, NAMES, TYPOS = "full", "nouns", "names", "typos"

@@ -15,7 +15,7 @@ from cuetrail.recall.anchor.name_lookup import alike, carriers
 from cuetrail.recall.anchor.names import Run, runs
 from cuetrail.recall.anchor.text_and_vector import Anchored, Ask, by_words_and_meaning
 from cuetrail.recall.weights import Trail
-from cuetrail.store.listing import Page
+from cuetrail.store.read import Page
 from cuetrail.text.word_lists import FUNCTION_WORDS
 
 # A name that so many memories carry tells none of them from the others.

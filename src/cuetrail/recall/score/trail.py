@@ -33,7 +33,7 @@ from cuetrail.recall.spread.second_hop import Second, onward, search
 from cuetrail.recall.spread.tags_and_edges import Reached
 from cuetrail.recall.spread.trail import Way, Web, flow, weave
 from cuetrail.recall.weights import Fusion, Trail, Weights, is_bare, kinds_of
-from cuetrail.store.ports import QueryVector
+from cuetrail.store.vector_space import QueryVector
 
 # The signals of the second hop, all that lead to a memory from others, and also that the cue names it.
 SECOND = ("link", "hop", "left", "further")

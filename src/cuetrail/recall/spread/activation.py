@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from cuetrail.errors import CuetrailError
 from cuetrail.model import Activation, ActivationEnd, Claim, Hop, Path, Scope, Where
 from cuetrail.model.fast_dataclass import maker
-from cuetrail.store.expansion import Candidate, Level, Spark
+from cuetrail.store.graph import Candidate, Level, Spark
 from cuetrail.store.ports import Store
 
 _hop = maker(Hop)

@@ -17,7 +17,7 @@ from cuetrail.recall.anchor.names import forms_of, holders, names_said, says, sp
 from cuetrail.recall.anchor.text_and_vector import Ask
 from cuetrail.recall.anchor.trail import Finds
 from cuetrail.recall.spread.tags_and_edges import labels_of
-from cuetrail.store.edge_query import StepQuery, Ties
+from cuetrail.store.graph import StepQuery, Ties
 
 # A name that more memories carry leads to none of them.
 FAN = 5

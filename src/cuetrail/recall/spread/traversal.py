@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cuetrail.model import UNKNOWN_WEIGHT, Direction, Node, Scope, Where, node_dict
-from cuetrail.store.edge_query import StepQuery, Ties
+from cuetrail.store.graph import StepQuery, Ties
 from cuetrail.store.ports import Store
 
 if TYPE_CHECKING:

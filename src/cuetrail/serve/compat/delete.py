@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cuetrail.store.ports import Batch
 from cuetrail.store.shared.tombstones import said_by
+from cuetrail.store.write import Batch
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory

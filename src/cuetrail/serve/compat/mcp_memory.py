@@ -18,8 +18,8 @@ from cuetrail.model import Edge, Node, TextQuery, Where
 from cuetrail.model.ids import digest, stated_edge_id
 from cuetrail.serve.compat.delete import delete_nodes
 from cuetrail.serve.tool import Schema, Tool, ToolResult
-from cuetrail.store.edge_query import StepQuery, Ties
-from cuetrail.store.ports import Batch
+from cuetrail.store.graph import StepQuery, Ties
+from cuetrail.store.write import Batch
 from cuetrail.text.normalise import clean, norm_name
 from cuetrail.text.timestamps import now_ms
 from cuetrail.transfer.formats.graph_view import KINDS, OBSERVATION_WEIGHT, RELATION_WEIGHT, STRUCTURE, is_placeholder

@@ -13,7 +13,8 @@ from cuetrail.store.neo4j.connection import Connection, rows
 from cuetrail.store.neo4j.index.text.statistics import wear
 from cuetrail.store.neo4j.index.vector import spaces
 from cuetrail.store.neo4j.schema import statements
-from cuetrail.store.ports import NO_VECTORS, Progress
+from cuetrail.store.vector_space import NO_VECTORS
+from cuetrail.store.write import Progress
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx

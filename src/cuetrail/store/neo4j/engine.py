@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from cuetrail.errors import Busy, CuetrailError, Unreachable
 from cuetrail.model import Finding, Scope, SearchHit, TextQuery, Where
-from cuetrail.store.expansion import Expanded, Level
+from cuetrail.store.graph import Expanded, Level
 from cuetrail.store.neo4j import doctor, settings, upkeep
 from cuetrail.store.neo4j.connection import Address, Connection
 from cuetrail.store.neo4j.dream import reads
@@ -35,18 +35,11 @@ from cuetrail.store.neo4j.read.copy_view import Moment, moment
 from cuetrail.store.neo4j.reader import Reader
 from cuetrail.store.neo4j.schema import migrate
 from cuetrail.store.neo4j.write import removal, succession, tombstones, transaction, usage
-from cuetrail.store.ports import (
-    NOTHING_ALONG,
-    Batch,
-    Progress,
-    Record,
-    ScopeVersion,
-    Store,
-    Unembedded,
-    VectorSpace,
-    Written,
-)
+from cuetrail.store.ports import Store
+from cuetrail.store.read import Record, ScopeVersion
 from cuetrail.store.shared.copy import copy
+from cuetrail.store.vector_space import Unembedded, VectorSpace, VectorSpaces
+from cuetrail.store.write import NOTHING_ALONG, Batch, Progress, Written
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
@@ -308,19 +301,11 @@ class Neo4jStore:
         """Returns one dream pass at work in the partition this scope writes to."""
         return reads.Neo4jDreaming(self.connection, scope, name)
 
-    def dreamt(self, scope: Scope, listens: Mapping[str, Sequence[str]]) -> None:
-        """Lets finished passes count the changes made by dreams as seen, except those that `listens` names."""
-        self.connection.writing(lambda tx: reads.rest(tx, scope, listens))
-
     # --- upkeep
 
-    def vector_space(self) -> VectorSpace | None:
-        """Returns the model whose vectors searches use."""
-        return self.connection.reading(spaces.held)
-
-    def next_space(self) -> VectorSpace | None:
-        """Returns the model that an unfinished change-over makes vectors of."""
-        return self.connection.reading(spaces.coming)
+    def vector_spaces(self) -> VectorSpaces:
+        """Returns the model whose vectors searches use, and the one of an unfinished change-over."""
+        return self.connection.reading(spaces.spaces)
 
     def start_vector_space(self, space: VectorSpace, change_over: bool = False) -> VectorSpace:
         """Lets a memory without vectors hold those of this model, and returns the model it holds.

@@ -12,7 +12,7 @@ from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.ids import Found, Ids, short, uid
 from cuetrail.store.neo4j.schema import NAME_INDEX
-from cuetrail.store.ports import Alike
+from cuetrail.store.search import Alike
 from cuetrail.store.shared.ids import first_named, joined_ids, words_of
 from cuetrail.store.shared.tombstones import TELLING, said_by
 from cuetrail.text.normalise import storable

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from cuetrail.errors import MemoryError_
 from cuetrail.store.neo4j.connection import Connection, explained, rows
 from cuetrail.store.neo4j.index.text.statistics import renew
-from cuetrail.store.ports import Progress
+from cuetrail.store.write import Progress
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx

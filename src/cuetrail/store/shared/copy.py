@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
@@ -9,9 +10,13 @@ from typing import Any
 
 from cuetrail.errors import CuetrailError, InputError
 from cuetrail.model import Edge, Fact, Link, Mention, Node, Note, Scope, SourceFile, Tombstone, Version
-from cuetrail.store.dream_port import announce
-from cuetrail.store.ports import NO_VECTORS, Batch, Meaning, Moment, Progress, Record, Store
-from cuetrail.store.relationship_query import meaning_of
+from cuetrail.store.dream import Book, Row, Writes
+from cuetrail.store.ports import Store
+from cuetrail.store.read import Record
+from cuetrail.store.shared.relationships import meaning_of
+from cuetrail.store.upkeep import Moment
+from cuetrail.store.vector_space import NO_VECTORS, Meaning
+from cuetrail.store.write import Batch, Progress
 
 SIZE = 2_000
 # Everyone's nodes go first, then everyone's edges: what follows may lead to those of a teammate. Tombstones go last:
@@ -107,3 +112,10 @@ def list_of(batch: Batch, record: Record) -> list[Any]:
     """The list of a batch that a record belongs in."""
     found: list[Any] = getattr(batch, _LISTS[type(record)])
     return found
+
+
+def announce(store: Store, partition: Scope) -> None:
+    """Notes that records made by dreams elsewhere come to a partition: the next dream enters them in its ledger."""
+    # The partition may be new.
+    store.write(partition, Batch())
+    store.dreaming(partition, "").save(Writes(put=[(Book.BROUGHT, Row(random.getrandbits(62)))]))

@@ -10,7 +10,6 @@ from typing import Any
 
 from cuetrail.errors import CorruptMemory
 from cuetrail.model import UNKNOWN_WEIGHT, Finding
-from cuetrail.store.ports import Progress
 from cuetrail.store.shared.ids import norms
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import Database
@@ -20,6 +19,7 @@ from cuetrail.store.sqlite.index.text.text_index import TextIndex
 from cuetrail.store.sqlite.index.vector import spaces
 from cuetrail.store.sqlite.index.vector.vector_index import VectorIndex
 from cuetrail.store.sqlite.schema import true_given, true_name_words
+from cuetrail.store.write import Progress
 
 RESTORE = "put back a backup with `cuetrail restore`"
 REPAIR = "run `cuetrail doctor --repair`"

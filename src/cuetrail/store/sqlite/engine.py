@@ -18,19 +18,8 @@ from filelock import FileLock, Timeout
 
 from cuetrail.errors import Busy, CuetrailError, MemoryError_
 from cuetrail.model import Edge, Finding, Scope, SearchHit, TextQuery, Walk, WalkQuery, Where
-from cuetrail.store.ports import (
-    NO_VECTORS,
-    NOTHING_ALONG,
-    Batch,
-    Meaning,
-    Progress,
-    Record,
-    ScopeVersion,
-    Unembedded,
-    VectorSpace,
-    Written,
-)
-from cuetrail.store.relationship_query import RelationQuery
+from cuetrail.store.read import Record, ScopeVersion
+from cuetrail.store.search import RelationQuery
 from cuetrail.store.sqlite import backup, doctor, settings
 from cuetrail.store.sqlite.connection import UNERASED, Database, another_version, head, log_changes
 from cuetrail.store.sqlite.dream import dry_run, reads
@@ -51,6 +40,8 @@ from cuetrail.store.sqlite.read.copy_view import Moment
 from cuetrail.store.sqlite.read.snapshot import Snapshot
 from cuetrail.store.sqlite.reader import Reader
 from cuetrail.store.sqlite.write import succession, tombstones, usage, writer
+from cuetrail.store.vector_space import NO_VECTORS, Meaning, Unembedded, VectorSpace, VectorSpaces
+from cuetrail.store.write import NOTHING_ALONG, Batch, Progress, Written
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -204,7 +195,7 @@ class LocalStore:
         """
         index = self.name_index if named else self.vector_index
         query = np.frombuffer(vector, dtype="<f2").astype(np.float32)
-        held = self.vector_space()
+        held = self.vector_spaces().held
         if held is None or held == NO_VECTORS:
             return []
         # Filters on labels look among all nodes, with a name or not.
@@ -220,7 +211,7 @@ class LocalStore:
         if query.words:
             with self.db.reading() as db:
                 found = relationships.by_words(Reader(db, scope, self.db.path), query)
-        held = self.vector_space() if query.vectors else None
+        held = self.vector_spaces().held if query.vectors else None
         if held is not None and held != NO_VECTORS:
             for vector in query.vectors:
                 found += relationships.by_vector(
@@ -385,22 +376,12 @@ class LocalStore:
         self.count_accesses()
         return reads.LocalDreaming(self.db, self.text_index, scope, name)
 
-    def dreamt(self, scope: Scope, listens: Mapping[str, Sequence[str]]) -> None:
-        """Lets finished passes count the changes made by dreams as seen, except those that `listens` names."""
-        with self.db.writing() as db:
-            reads.rest(db, scope, listens)
-
     # --- upkeep
 
-    def vector_space(self) -> VectorSpace | None:
-        """Returns the model whose vectors searches use."""
+    def vector_spaces(self) -> VectorSpaces:
+        """Returns the model whose vectors searches use, and the one of an unfinished change-over."""
         with self.db.reading() as db:
-            return spaces.space_of(db)
-
-    def next_space(self) -> VectorSpace | None:
-        """Returns the model that an unfinished change-over makes vectors of."""
-        with self.db.reading() as db:
-            return spaces.space_of(db, spaces.NEXT)
+            return spaces.spaces(db)
 
     def start_vector_space(self, space: VectorSpace, change_over: bool = False) -> VectorSpace:
         """Lets a memory without vectors hold those of this model, and returns the model it holds.

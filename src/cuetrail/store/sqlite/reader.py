@@ -25,7 +25,8 @@ from cuetrail.model import (
     Version,
 )
 from cuetrail.model.ids import fingerprint
-from cuetrail.store.ports import Alike, Record
+from cuetrail.store.read import Record
+from cuetrail.store.search import Alike
 from cuetrail.store.shared.ids import first_named, joined_ids
 from cuetrail.store.shared.tombstones import TELLING, said_by
 from cuetrail.store.sqlite import rows

@@ -18,7 +18,7 @@ from typing import Any
 
 from cuetrail.errors import InputError, ReadError
 from cuetrail.model import FileError
-from cuetrail.store.ports import Record
+from cuetrail.store.read import Record
 from cuetrail.transfer.formats import basic_memory, mcp_memory, mem0
 
 _SYSTEMS: dict[str, Any] = {module.FORMAT: module for module in (mcp_memory, mem0, basic_memory)}

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cuetrail.model import Edge, Fact, Node
-from cuetrail.store.ports import Record
+from cuetrail.store.read import Record
 from cuetrail.text.normalise import clean, norm_name
 
 KINDS = frozenset({"person", "project", "concept", "decision", "preference", "file", "conversation", "entity"})

@@ -18,7 +18,7 @@ from typing import Any
 
 from cuetrail.model import Edge, FileError, Node
 from cuetrail.model.ids import digest
-from cuetrail.store.ports import Record
+from cuetrail.store.read import Record
 from cuetrail.text.normalise import clean, norm_name
 from cuetrail.transfer.formats.graph_view import (
     KINDS,

@@ -20,7 +20,7 @@ from cuetrail.errors import ReadError
 from cuetrail.model import Edge, FileError, Node
 from cuetrail.model.ids import digest
 from cuetrail.model.tags import make_tags, norm_buckets
-from cuetrail.store.ports import Record
+from cuetrail.store.read import Record
 from cuetrail.text.normalise import clean, norm_name
 from cuetrail.transfer.formats.graph_view import RELATION_WEIGHT, GraphView, graph_view, is_placeholder
 from cuetrail.transfer.formats.text_files import (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cuetrail.model import DATE_ONLY, Fact, Scope, Tag
 from cuetrail.model.ids import ledger_hash
 from cuetrail.model.lifecycle import SEMANTIC_KINDS
-from cuetrail.store.dream_port import (
+from cuetrail.store.dream import (
     DREAMT,
     NOTHING,
     Atom,
@@ -63,6 +63,10 @@ class Neo4jDreaming:
 
     def _rows(self, query: str, **given: object) -> list[Any]:
         return self.connection.reading(lambda tx: rows(tx, query, part=self.part, **given))
+
+    def rest(self, listens: Mapping[str, Sequence[str]]) -> None:
+        """Lets finished passes count the changes that dreams made here as seen, except those that `listens` names."""
+        self.connection.writing(lambda tx: _rest(tx, self.scope, listens))
 
     # --- what changed
 
@@ -313,7 +317,7 @@ class Neo4jDreaming:
         return dreamwrite.save(self.connection, self.scope, self.name, writes)
 
 
-def rest(tx: Tx, scope: Scope, listens: Mapping[str, Sequence[str]]) -> None:
+def _rest(tx: Tx, scope: Scope, listens: Mapping[str, Sequence[str]]) -> None:
     """Let the passes that are through count what dreams changed as seen, so that the next dream has nothing to read."""
     found = rows(tx, "MATCH (p:CuePlace {uid: $uid}) RETURN p.part", uid=place_uid(scope))
     part = found[0][0] if found and found[0][0] else NOWHERE

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from cuetrail.errors import InputError
 from cuetrail.model import Scope, Tag
-from cuetrail.store.dream_port import Atom, Book, Mark, Row, Saved, Writes
+from cuetrail.store.dream import Atom, Book, Mark, Row, Saved, Writes
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import Connection, chunks, rows
 from cuetrail.store.neo4j.ids import uid
 from cuetrail.store.neo4j.write import transaction, usage, writer
 from cuetrail.store.neo4j.write.transaction import Write
-from cuetrail.store.ports import Batch
+from cuetrail.store.write import Batch
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx

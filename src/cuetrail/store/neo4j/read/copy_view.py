@@ -17,8 +17,9 @@ from cuetrail.store.neo4j.index.vector import spaces
 from cuetrail.store.neo4j.read.partition import roots
 from cuetrail.store.neo4j.read.snapshot import Spool, at_one_moment, records_of
 from cuetrail.store.neo4j.reader import Reader
-from cuetrail.store.ports import NO_VECTORS, Meaning, Record, VectorSpace
+from cuetrail.store.read import Record
 from cuetrail.store.shared.copy import users_of
+from cuetrail.store.vector_space import NO_VECTORS, Meaning, VectorSpace
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx

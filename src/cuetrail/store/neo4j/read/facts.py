@@ -14,7 +14,7 @@ from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.ids import Found
 from cuetrail.store.neo4j.reader import AMONG, ENDS, Reader
-from cuetrail.store.ports import FactKey, by_ref
+from cuetrail.store.read import FactKey, by_ref
 from cuetrail.store.shared.fact_validity import ACTIVE
 
 if TYPE_CHECKING:

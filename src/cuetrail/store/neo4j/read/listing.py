@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from cuetrail.model import Stats
-from cuetrail.store.listing import Labelled, Listed, Page, Spot
 from cuetrail.store.neo4j.connection import rows
 from cuetrail.store.neo4j.filters import condition_of_search
 from cuetrail.store.neo4j.index.vector import spaces
 from cuetrail.store.neo4j.reader import Reader
 from cuetrail.store.neo4j.schema import VERSION
+from cuetrail.store.read import Labelled, Listed, Page, Spot
 from cuetrail.text.normalise import storable
 
 _LABELS = {

@@ -15,7 +15,7 @@ from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.ids import Found, short
 from cuetrail.store.neo4j.reader import ENDS, Reader
-from cuetrail.store.ports import Band, LinkKey
+from cuetrail.store.read import Band, LinkKey
 from cuetrail.text.normalise import storable
 
 SOURCE = "s.path, s.size, s.mtime_ns, s.hash, s.ingested"

@@ -23,7 +23,7 @@ from cuetrail.store.neo4j.ids import Found
 from cuetrail.store.neo4j.read.partition import SOURCE
 from cuetrail.store.neo4j.reader import ENDS, Reader
 from cuetrail.store.neo4j.write.transaction import head
-from cuetrail.store.ports import Content, Placed, Record, Said
+from cuetrail.store.read import Content, Placed, Record, Said
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx

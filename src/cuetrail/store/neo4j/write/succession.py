@@ -17,8 +17,8 @@ from cuetrail.store.neo4j.facts.ranks import ranked
 from cuetrail.store.neo4j.ids import short, uid
 from cuetrail.store.neo4j.write.transaction import Write
 from cuetrail.store.neo4j.write.writer import carry_out
-from cuetrail.store.ports import Batch, Written
 from cuetrail.store.shared.fact_validity import ACTIVE
+from cuetrail.store.write import Batch, Written
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cuetrail.model import NEW_LIFE, Life, Node
 from cuetrail.model.lifecycle import accessed
-from cuetrail.store.dream_port import Living
+from cuetrail.store.dream import Living
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.facts.writes import count_use

@@ -18,11 +18,12 @@ from cuetrail.store.neo4j.index.vector import spaces
 from cuetrail.store.neo4j.write import tombstones
 from cuetrail.store.neo4j.write.removal import drop_labels, remove_edges, remove_empty_sources, remove_nodes
 from cuetrail.store.neo4j.write.transaction import Write
-from cuetrail.store.ports import Batch, Meaning, Written
-from cuetrail.store.relationship_query import meaning_of, note_words
 from cuetrail.store.shared.fact_validity import check_whole
 from cuetrail.store.shared.ids import check_ids, norms
+from cuetrail.store.shared.relationships import meaning_of, note_words
 from cuetrail.store.shared.tombstones import let_in
+from cuetrail.store.vector_space import Meaning
+from cuetrail.store.write import Batch, Written
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx

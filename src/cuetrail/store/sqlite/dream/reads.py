@@ -12,7 +12,7 @@ from typing import Any
 from cuetrail.model import DATE_ONLY, Fact, Scope, Tag, Where
 from cuetrail.model.ids import ledger_hash
 from cuetrail.model.lifecycle import SEMANTIC_KINDS
-from cuetrail.store.dream_port import (
+from cuetrail.store.dream import (
     DREAMT,
     NOTHING,
     Atom,
@@ -81,6 +81,11 @@ class LocalDreaming:
             self.head_mark = mark_of(view, self.head) or 0
             seen = view.execute("SELECT upto FROM dreams WHERE part = ? AND pass = ?", (self.part, name)).fetchone()
             self.seen: int = seen[0] if seen else NOTHING
+
+    def rest(self, listens: Mapping[str, Sequence[str]]) -> None:
+        """Lets finished passes count the changes that dreams made here as seen, except those that `listens` names."""
+        with self.db.writing() as db:
+            _rest(db, self.scope, listens)
 
     # --- what changed
 
@@ -384,7 +389,7 @@ class LocalDreaming:
             return dreamwrite.save(db, self.db.path, self.scope, self.part, self.name, writes)
 
 
-def rest(db: sqlite3.Connection, scope: Scope, listens: Mapping[str, Sequence[str]]) -> None:
+def _rest(db: sqlite3.Connection, scope: Scope, listens: Mapping[str, Sequence[str]]) -> None:
     """Let the passes that are through count what dreams changed as seen, so that the next dream has nothing to read."""
     part = own_part(db, scope)
     last, mark_there = head(db), mark_of(db, head(db)) or 0

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from cuetrail.errors import InputError
 from cuetrail.model import Scope, Tag
-from cuetrail.store.dream_port import Atom, Book, Mark, Row, Saved, Writes
-from cuetrail.store.ports import Batch
+from cuetrail.store.dream import Atom, Book, Mark, Row, Saved, Writes
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import another_version, damaged, log_changes
 from cuetrail.store.sqlite.index.labels.tables import collect_labels, count_given, label_ids, put_carriers
 from cuetrail.store.sqlite.write import usage, writer
+from cuetrail.store.write import Batch
 
 Relabelled = Sequence[tuple[Atom, tuple[Tag, ...]]]
 

@@ -1,5 +1,5 @@
 """Index.
 
-May import: errors, formulas, model, store.edge_query, store.expansion, store.ports, store.relationship_query,
-store.sqlite.connection, store.sqlite.filters, store.sqlite.reader, store.sqlite.rows, text.
+May import: errors, formulas, model, store.graph, store.read, store.search, store.shared, store.sqlite.connection,
+store.sqlite.filters, store.sqlite.reader, store.sqlite.rows, store.vector_space, store.write, text.
 """

@@ -1,5 +1,5 @@
 """Read.
 
-May import: model, store.listing, store.ports, store.sqlite.connection, store.sqlite.filters, store.sqlite.ids,
-store.sqlite.index, store.sqlite.reader, store.sqlite.rows, store.sqlite.schema, store.sqlite.settings, text.
+May import: model, store.read, store.sqlite.connection, store.sqlite.filters, store.sqlite.ids, store.sqlite.index,
+store.sqlite.reader, store.sqlite.rows, store.sqlite.schema, store.sqlite.settings, store.vector_space, text.
 """

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from cuetrail.model import Scope
-from cuetrail.store.ports import Meaning, Record, VectorSpace
+from cuetrail.store.read import Record
 from cuetrail.store.sqlite import settings
 from cuetrail.store.sqlite.ids import partitions
 from cuetrail.store.sqlite.index.vector import spaces
 from cuetrail.store.sqlite.read.partition import roots
 from cuetrail.store.sqlite.reader import Reader
+from cuetrail.store.vector_space import Meaning, VectorSpace
 
 
 class Moment:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from cuetrail.model import Direction, Fact
-from cuetrail.store.ports import FactKey, by_ref
+from cuetrail.store.read import FactKey, by_ref
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import chunks, marks
 from cuetrail.store.sqlite.reader import Reader

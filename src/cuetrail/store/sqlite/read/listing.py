@@ -6,7 +6,7 @@ import json
 from typing import Any, Literal
 
 from cuetrail.model import DERIVED, Stats
-from cuetrail.store.listing import Labelled, Listed, Page, Spot
+from cuetrail.store.read import Labelled, Listed, Page, Spot
 from cuetrail.store.sqlite.connection import marks, meta
 from cuetrail.store.sqlite.filters import narrowing
 from cuetrail.store.sqlite.reader import Reader

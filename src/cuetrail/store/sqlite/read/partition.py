@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from cuetrail.model import Edge, Link, Node, SourceFile
-from cuetrail.store.ports import Band, LinkKey
+from cuetrail.store.read import Band, LinkKey
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import chunks, marks
 from cuetrail.store.sqlite.reader import SAME, Reader, nodes_by_key

@@ -10,7 +10,7 @@ from pathlib import Path
 import xxhash
 
 from cuetrail.model import Scope
-from cuetrail.store.ports import Content, Placed, Said
+from cuetrail.store.read import Content, Placed, Said
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import CHUNK, chunks, damaged, marks, meta
 from cuetrail.store.sqlite.reader import Reader

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from cuetrail.model import UNKNOWN_WEIGHT, Scope
 from cuetrail.model.ids import fact_id, past_fact_id, stated_edge_id
-from cuetrail.store.ports import Batch, Written
 from cuetrail.store.sqlite import facts
 from cuetrail.store.sqlite.connection import chunks, marks
 from cuetrail.store.sqlite.write import writer
+from cuetrail.store.write import Batch, Written
 
 
 class _End(NamedTuple):

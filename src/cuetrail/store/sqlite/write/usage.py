@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from cuetrail.model import NEW_LIFE, Life, Node
 from cuetrail.model.lifecycle import accessed
-from cuetrail.store.dream_port import Living
+from cuetrail.store.dream import Living
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import chunks, log_changes, marks
 from cuetrail.store.sqlite.facts import count_use

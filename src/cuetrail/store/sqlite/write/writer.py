@@ -14,7 +14,6 @@ from typing import Any
 from cuetrail.errors import GhostWrite, NotFound
 from cuetrail.model import DERIVED, NEW_LIFE, UNKNOWN_WEIGHT, Edge, Node, Scope
 from cuetrail.model.lifecycle import restated
-from cuetrail.store.ports import Batch, Written
 from cuetrail.store.shared.fact_validity import check_whole
 from cuetrail.store.shared.ids import check_ids, norms, plain, words_of
 from cuetrail.store.shared.tombstones import let_in
@@ -26,6 +25,7 @@ from cuetrail.store.sqlite.index.labels.tables import collect_labels, count_give
 from cuetrail.store.sqlite.index.vector import spaces
 from cuetrail.store.sqlite.reader import nodes_by_key
 from cuetrail.store.sqlite.write import tombstones
+from cuetrail.store.write import Batch, Written
 
 # From so many nodes in one transaction on their order matters.
 MANY = 1_000

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from cuetrail.model import UNKNOWN_WEIGHT, Mention, Note
-from cuetrail.store.edge_query import Side, Step, StepQuery, Ties
+from cuetrail.store.graph import Step, StepQuery, Ties
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.filters import condition
 from cuetrail.store.neo4j.ids import Found
 from cuetrail.store.neo4j.reader import AMONG, ENDS, Reader
+from cuetrail.store.read import Side
 
 _PATTERNS = {"out": "(o)-[e:CUE_EDGE]->(n)", "in": "(o)<-[e:CUE_EDGE]-(n)"}
 _STEPS = f"""UNWIND $keys AS key MATCH (o:CueNode {{key: key}})

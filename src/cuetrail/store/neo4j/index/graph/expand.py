@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from cuetrail.model import UNKNOWN_WEIGHT, Scope
-from cuetrail.store.expansion import Candidate, Expanded, Level, share_out
+from cuetrail.store.graph import Candidate, Expanded, Level, share_out
 from cuetrail.store.neo4j.connection import rows
 from cuetrail.store.neo4j.filters import condition
 from cuetrail.store.neo4j.ids import FEW, PLACE, PLACES, Found, Ids, asking, closest, short

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from cuetrail.store.neo4j.connection import Connection, rows
-from cuetrail.store.relationship_query import edge_words, note_words
+from cuetrail.store.shared.relationships import edge_words, note_words
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx

@@ -18,8 +18,9 @@ from cuetrail.store.neo4j.index.graph.edges import tied
 from cuetrail.store.neo4j.index.vector import spaces
 from cuetrail.store.neo4j.index.vector.vector_search import FEW, widened
 from cuetrail.store.neo4j.reader import ENDS, Reader
-from cuetrail.store.ports import NO_VECTORS, VectorSpace, mismatch
-from cuetrail.store.relationship_query import MOST_READ, RelationQuery, best, nearest, wanted_words
+from cuetrail.store.search import RelationQuery
+from cuetrail.store.shared.relationships import MOST_READ, best, nearest, wanted_words
+from cuetrail.store.vector_space import NO_VECTORS, VectorSpace, mismatch
 
 _EDGES = """UNWIND $words AS word CALL (word) {
   CALL db.index.fulltext.queryRelationships('cue_relations', word) YIELD relationship AS e

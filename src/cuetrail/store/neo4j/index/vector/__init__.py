@@ -1,5 +1,5 @@
 """Vector.
 
 May import: errors, model, store.neo4j.connection, store.neo4j.filters, store.neo4j.ids, store.neo4j.reader,
-store.neo4j.rows, store.ports, store.relationship_query.
+store.neo4j.rows, store.shared, store.vector_space.
 """

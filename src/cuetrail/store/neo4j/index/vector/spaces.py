@@ -21,8 +21,8 @@ from cuetrail.errors import InputError
 from cuetrail.model import Edge, Node, Note
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import Connection, chunks, rows
-from cuetrail.store.ports import NO_VECTORS, Meaning, Unembedded, VectorSpace, mismatch
-from cuetrail.store.relationship_query import name_and_text
+from cuetrail.store.shared.relationships import name_and_text
+from cuetrail.store.vector_space import NO_VECTORS, Meaning, Unembedded, VectorSpace, VectorSpaces, mismatch
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
@@ -90,6 +90,14 @@ def held(tx: Tx) -> VectorSpace | None:
 def coming(tx: Tx) -> VectorSpace | None:
     """The model that a change-over makes vectors of."""
     return _space(tx, NEXT)
+
+
+def spaces(tx: Tx) -> VectorSpaces:
+    """Returns the model whose vectors searches use, and the one of an unfinished change-over."""
+    query = "MATCH (m:CueMeta) WHERE m.name IN $names RETURN m.name, m.value"
+    packed = dict(rows(tx, query, names=[NOW, NEXT]))
+    now, following = (VectorSpace(**json.loads(packed[name])) if name in packed else None for name in (NOW, NEXT))
+    return VectorSpaces(now, following)
 
 
 def _name(tx: Tx, name: str, space: VectorSpace | None) -> None:

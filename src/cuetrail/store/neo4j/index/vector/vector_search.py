@@ -17,7 +17,7 @@ from cuetrail.store.neo4j.filters import condition as condition_of
 from cuetrail.store.neo4j.ids import Found as Record
 from cuetrail.store.neo4j.index.vector import spaces
 from cuetrail.store.neo4j.reader import Reader
-from cuetrail.store.ports import NO_VECTORS, VectorSpace, mismatch
+from cuetrail.store.vector_space import NO_VECTORS, VectorSpace, mismatch
 
 Passing = tuple[str, dict[str, Any]]
 """A condition on the node `n`, and its parameters."""

@@ -1,6 +1,6 @@
 """Graph.
 
-May import: formulas, model, store.edge_query, store.expansion, store.ports, store.relationship_query,
-store.sqlite.connection, store.sqlite.filters, store.sqlite.index.labels, store.sqlite.index.vector,
-store.sqlite.reader, store.sqlite.rows.
+May import: formulas, model, store.graph, store.read, store.search, store.shared, store.sqlite.connection,
+store.sqlite.filters, store.sqlite.index.labels, store.sqlite.index.vector, store.sqlite.reader, store.sqlite.rows,
+store.vector_space.
 """

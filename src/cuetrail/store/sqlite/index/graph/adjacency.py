@@ -9,7 +9,7 @@ from typing import Any
 
 from cuetrail.formulas import counted_sim, tag_sim
 from cuetrail.model import Where
-from cuetrail.store.expansion import Level
+from cuetrail.store.graph import Level
 from cuetrail.store.sqlite.connection import marks
 from cuetrail.store.sqlite.filters import narrowing
 from cuetrail.store.sqlite.index.labels.tables import label_ids

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from cuetrail.model import Mention, Note
-from cuetrail.store.edge_query import Side, Step, StepQuery
+from cuetrail.store.graph import Step, StepQuery
+from cuetrail.store.read import Side
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import chunks, marks
 from cuetrail.store.sqlite.filters import passing

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from cuetrail.formulas import counted_sim, tag_sim, transfer
-from cuetrail.store.expansion import Candidate, Expanded, Level, Spark, share_out
+from cuetrail.store.graph import Candidate, Expanded, Level, Spark, share_out
 from cuetrail.store.sqlite.index.graph.adjacency import (
     EDGE,
     EDGE_ID,

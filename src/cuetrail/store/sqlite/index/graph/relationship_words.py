@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator
 
-from cuetrail.store.relationship_query import edge_words, note_words
+from cuetrail.store.shared.relationships import edge_words, note_words
 
 Entry = tuple[int, str, int, int]
 """Place, word, time with a minus, and key."""

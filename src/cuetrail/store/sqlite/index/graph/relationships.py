@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 
 from cuetrail.model import Edge, Scope
-from cuetrail.store.ports import VectorSpace
-from cuetrail.store.relationship_query import MOST_READ, RelationQuery, best, nearest, wanted_words
+from cuetrail.store.search import RelationQuery
+from cuetrail.store.shared.relationships import MOST_READ, best, nearest, wanted_words
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import Database, chunks, marks
 from cuetrail.store.sqlite.filters import passing
 from cuetrail.store.sqlite.index.graph.relationship_words import EDGES, NOTES, Entry, of_edges, of_notes
 from cuetrail.store.sqlite.index.vector.vector_index import VectorIndex
 from cuetrail.store.sqlite.reader import Reader
+from cuetrail.store.vector_space import VectorSpace
 
 
 def enter(db: sqlite3.Connection, edges: Sequence[int] = (), notes: Sequence[int] = ()) -> None:

@@ -1,5 +1,5 @@
 """Labels.
 
-May import: formulas, model, store.ports, store.sqlite.connection, store.sqlite.index.directory,
-store.sqlite.index.text, store.sqlite.reader, store.sqlite.rows, text.
+May import: formulas, model, store.sqlite.connection, store.sqlite.index.directory, store.sqlite.index.text,
+store.sqlite.reader, store.sqlite.rows, store.write, text.
 """

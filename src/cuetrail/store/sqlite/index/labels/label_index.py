@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cuetrail.model import Label
-from cuetrail.store.ports import Progress
 from cuetrail.store.sqlite.connection import Database, changes_since, gone, head, mark_of, meta, moment
 from cuetrail.store.sqlite.index.directory import IndexDir, Seen, State, rebuilding
 from cuetrail.store.sqlite.index.labels import columns as labelbase
@@ -24,6 +23,7 @@ from cuetrail.store.sqlite.index.labels import rows as labelrows
 from cuetrail.store.sqlite.index.labels.columns import Base, Piece
 from cuetrail.store.sqlite.index.labels.rows import RowNumbers, Rows, Runs, joined
 from cuetrail.store.sqlite.index.text.text_index import FORGOTTEN
+from cuetrail.store.write import Progress
 
 LAYOUT = "labels-3"
 # So many nodes are read from the truth when a memory is opened; beside a large base, a share of it.

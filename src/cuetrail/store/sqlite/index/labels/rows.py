@@ -17,9 +17,9 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from cuetrail.store.ports import Progress
 from cuetrail.store.sqlite.connection import chunks, marks
 from cuetrail.store.sqlite.rows import packed_buckets, packed_tags, signed, unpack_tag
+from cuetrail.store.write import Progress
 
 QUARANTINED, ARCHIVED, SILENT, HASHED = 1, 2, 4, 8
 """Flags of a row. A silent one has nothing to show: no text, or only a heading. A hashed one has a SimHash."""

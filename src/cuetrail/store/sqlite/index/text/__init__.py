@@ -1,5 +1,5 @@
 """Text.
 
-May import: model, store.ports, store.sqlite.connection, store.sqlite.index.directory, store.sqlite.reader,
-store.sqlite.rows, text.
+May import: model, store.sqlite.connection, store.sqlite.index.directory, store.sqlite.reader, store.sqlite.rows,
+store.write, text.
 """

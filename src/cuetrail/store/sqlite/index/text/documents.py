@@ -11,9 +11,9 @@ from typing import Any
 import tantivy
 
 from cuetrail.model import DERIVED
-from cuetrail.store.ports import Progress
 from cuetrail.store.sqlite.connection import chunks, marks
 from cuetrail.store.sqlite.rows import label_names
+from cuetrail.store.write import Progress
 from cuetrail.text.analyser import searchable_text
 from cuetrail.text.normalise import analysable
 

@@ -16,10 +16,10 @@ from typing import Any
 
 import tantivy
 
-from cuetrail.store.ports import Progress
 from cuetrail.store.sqlite.connection import Database, changes_since, gone, head, mark_of, meta, moment
 from cuetrail.store.sqlite.index.directory import IndexDir, Seen, State, rebuilding
 from cuetrail.store.sqlite.index.text.documents import Feed, feeding, make_schema
+from cuetrail.store.write import Progress
 from cuetrail.text.analyser import make_analyser
 
 FLAGS = ("quarantine", "archived", "external", "derived", "bare")

@@ -1,5 +1,5 @@
 """Vector.
 
-May import: errors, model, store.ports, store.relationship_query, store.sqlite.connection, store.sqlite.index.directory,
-store.sqlite.index.text, store.sqlite.reader, store.sqlite.rows.
+May import: errors, model, store.shared, store.sqlite.connection, store.sqlite.index.directory, store.sqlite.index.text,
+store.sqlite.reader, store.sqlite.rows, store.vector_space, store.write.
 """

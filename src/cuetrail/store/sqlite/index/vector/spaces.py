@@ -15,11 +15,11 @@ from pathlib import Path
 
 from cuetrail.errors import InputError
 from cuetrail.model import Edge, Node, Note
-from cuetrail.store.ports import NO_VECTORS, Unembedded, VectorSpace, mismatch
-from cuetrail.store.relationship_query import name_and_text
+from cuetrail.store.shared.relationships import name_and_text
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import another_version, chunks, log_changes, marks, meta
 from cuetrail.store.sqlite.reader import nodes_by_key
+from cuetrail.store.vector_space import NO_VECTORS, Unembedded, VectorSpace, VectorSpaces, mismatch
 
 NOW, NEXT = "vectors", "next_vectors"
 _NAMED = {NOW: "vector_space", NEXT: "next_space"}
@@ -48,6 +48,13 @@ def space_of(db: sqlite3.Connection, table: str = NOW) -> VectorSpace | None:
     """The model whose vectors the table holds."""
     packed = meta(db, _NAMED[table])
     return VectorSpace(**json.loads(packed)) if packed else None
+
+
+def spaces(db: sqlite3.Connection) -> VectorSpaces:
+    """Returns the model whose vectors searches use, and the one of an unfinished change-over."""
+    packed = dict(db.execute("SELECT name, value FROM meta WHERE name IN (?, ?)", tuple(_NAMED.values())).fetchall())
+    now, following = (VectorSpace(**json.loads(packed[name])) if name in packed else None for name in _NAMED.values())
+    return VectorSpaces(now, following)
 
 
 def _name(db: sqlite3.Connection, table: str, space: VectorSpace | None) -> None:

@@ -24,7 +24,6 @@ import simsimd
 import xxhash
 from numpy.typing import NDArray
 
-from cuetrail.store.ports import NO_VECTORS, Progress, VectorSpace, mismatch
 from cuetrail.store.sqlite.connection import (
     Database,
     changes_since,
@@ -38,6 +37,8 @@ from cuetrail.store.sqlite.connection import (
 )
 from cuetrail.store.sqlite.index.directory import IndexDir, Seen, State, rebuilding
 from cuetrail.store.sqlite.index.vector import spaces
+from cuetrail.store.vector_space import NO_VECTORS, VectorSpace, mismatch
+from cuetrail.store.write import Progress
 
 LAYOUT = "vectors-5"
 OVERFETCH = 4

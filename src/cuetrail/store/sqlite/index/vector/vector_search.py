@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cuetrail.model import Scope, SearchHit, TextQuery, Where
-from cuetrail.store.ports import VectorSpace
 from cuetrail.store.sqlite.connection import Database, chunks
 from cuetrail.store.sqlite.index.text import results
 from cuetrail.store.sqlite.index.text.text_index import TextIndex
 from cuetrail.store.sqlite.index.vector.vector_index import VectorIndex
 from cuetrail.store.sqlite.reader import Reader
+from cuetrail.store.vector_space import VectorSpace
 
 # Of up to so many that filters on labels leave, all are compared; of more, the nearest of all are looked through.
 FEW = 2_000

@@ -6,14 +6,15 @@ other, so what a rule finds in one place is never carried into another. Quaranti
 
 from __future__ import annotations
 
-import random
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 from cuetrail.model import DERIVED, Edge, Fact, Life, Mention, Node, Scope, Tag
-from cuetrail.store.ports import Batch, Record, Store
+from cuetrail.store.read import Record
+from cuetrail.store.write import Batch
 
 DREAMT = ("episode", *DERIVED)
 """Kinds of nodes that only dreams make. No text names them."""
@@ -164,13 +165,6 @@ def is_dreamt(record: Record) -> bool:
     return isinstance(record, Mention) or (isinstance(record, Node) and record.kind in DREAMT)
 
 
-def announce(store: Store, place: Scope) -> None:
-    """Note that something comes to a place that dreams made elsewhere: the next dream takes it into its books."""
-    # The place may be new.
-    store.write(place, Batch())
-    store.dreaming(place, "").save(Writes(put=[(Book.BROUGHT, Row(random.getrandbits(62)))]))
-
-
 class Dreaming(Protocol):
     """One pass at work in one place. It knows the changes that were there when it began; later ones wait."""
 
@@ -206,3 +200,13 @@ class Dreaming(Protocol):
     def all(self, book: Book, limit: int | None = None) -> list[Row]: ...
 
     def save(self, writes: Writes) -> Saved: ...
+    def rest(self, listens: Mapping[str, Sequence[str]]) -> None: ...
+
+
+class Dreams(Protocol):
+    """What the nightly passes need beside the other ports."""
+
+    def single_dream(self) -> AbstractContextManager[bool]: ...
+    def rehearsal(self) -> AbstractContextManager[Self]: ...
+    def partitions(self, scope: Scope | None) -> list[Scope]: ...
+    def dreaming(self, scope: Scope, name: str) -> Dreaming: ...

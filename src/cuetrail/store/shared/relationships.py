@@ -9,35 +9,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TypeVar
 
-from cuetrail.model import Edge, Node, Note, Where
-from cuetrail.store.edge_query import Ties
-from cuetrail.store.ports import Meaning, Record, VectorSpace
+from cuetrail.model import Edge, Node, Note
+from cuetrail.store.read import Record
+from cuetrail.store.vector_space import Meaning
 from cuetrail.text.analyser import terms_of
 
 K = TypeVar("K")
 
 # Of a word that more relationships or notes of a place have, these many are looked at, the newest.
 MOST_READ = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class RelationQuery:
-    """Asks for relationships that pass `ties` and whose two ends pass `where`.
-
-    The answer has at most `limit` that share one of the words, then for each vector the `limit` nearest. Vectors are
-    of the model `space` (None: the one the memory holds). Notes that have expired at `now` do not count.
-    """
-
-    words: tuple[str, ...]
-    limit: int
-    now: int
-    ties: Ties = field(default_factory=Ties)
-    where: Where = field(default_factory=Where)
-    vectors: tuple[bytes, ...] = ()
-    space: VectorSpace | None = None
 
 
 def meaning_of(record: Record) -> tuple[Meaning, str] | None:

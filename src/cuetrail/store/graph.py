@@ -1,14 +1,17 @@
-"""What a walk by energy asks an engine: one request per level, for all seeds and all nodes their energy has come to.
+"""The graph port: neighbours of nodes, the edges that pass filters, and one level of spreading activation.
 
-The rule, in the scope of the reader and in IEEE doubles, every expression from left to right:
+Every request is for many nodes at once. Filters apply before anything is counted: an edge or a node that does not pass
+takes no place among the `each` or `limit` best.
 
-    sim = 1                                            where `tags` is empty
-          floor                                        where the edge has no tags
-          floor + (1 - floor) * |E & tags| / |E | tags|    else, E being the edge's tags, each once
-    T   = R * w / sqrt(degree) * sim                   w is .01 where the edge has no weight
+Spreading activation computes, in IEEE doubles and every expression from left to right:
 
-`degree` counts every edge at the node that the scope sees: parallel ones each, a self-loop once, and also one whose
-other end is out of sight. Filters leave it as it is.
+    sim = 1                                            if `tags` is empty
+          floor                                        if the edge has no tags
+          floor + (1 - floor) * |E & tags| / |E | tags|    otherwise, E being the set of the edge's tags
+    T   = R * w / sqrt(degree) * sim                   w is .01 if the edge has no weight
+
+`degree` counts every edge at the node that the scope sees: parallel edges each, a self-loop once, and also an edge
+whose other end is not visible. Filters do not change it.
 """
 
 from __future__ import annotations
@@ -16,9 +19,72 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
-from cuetrail.model import Claim, Where
+from cuetrail.model import Claim, Direction, Edge, Neighbourhood, Scope, Where
+
+
+@dataclass(frozen=True, slots=True)
+class Ties:
+    """Filters on edges. A bound fails where the edge has no such number; `exclude_types` beats `types`.
+
+    `types` and `exclude_types` are in lower case. `at` leaves out edges that are not valid at that time,
+    `stated` those that a rule made.
+    """
+
+    kinds: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    exclude_types: tuple[str, ...] = ()
+    min_attitude: int | None = None
+    max_attitude: int | None = None
+    min_proximity: int | None = None
+    max_proximity: int | None = None
+    at: int | None = None
+    stated: bool = False
+
+    @property
+    def are_any(self) -> bool:
+        """Whether an edge of one of the kinds counts, whatever else it is like."""
+        return self == Ties(self.kinds)
+
+    def passes(self, edge: Edge) -> bool:
+        """Whether an edge counts."""
+        kind = (edge.type or "").lower()
+        return (
+            (not self.kinds or edge.kind in self.kinds)
+            and (not self.types or kind in self.types)
+            and kind not in self.exclude_types
+            and _within(edge.attitude, self.min_attitude, self.max_attitude)
+            and _within(edge.proximity, self.min_proximity, self.max_proximity)
+            and (self.at is None or edge.valid_from is None or edge.valid_from <= self.at)
+            and (self.at is None or edge.valid_until is None or self.at < edge.valid_until)
+            and (not self.stated or edge.via is None)
+        )
+
+
+def _within(value: int | None, low: int | None, high: int | None) -> bool:
+    if low is None and high is None:
+        return True
+    return value is not None and (low is None or value >= low) and (high is None or value <= high)
+
+
+@dataclass(frozen=True, slots=True)
+class StepQuery:
+    """The edges of these nodes that pass `ties` and lead to a node that passes `where`; at most `each` per node."""
+
+    ids: tuple[str, ...]
+    each: int
+    direction: Direction = "both"
+    ties: Ties = field(default_factory=Ties)
+    where: Where = field(default_factory=Where)
+
+
+class Step(NamedTuple):
+    """One edge as seen from the node it was asked for. Of a self-loop the other end is the node itself."""
+
+    edge: Edge
+    other: str
+    outgoing: bool
 
 
 class Spark(NamedTuple):
@@ -88,7 +154,14 @@ class Expanded:
     known: Mapping[str, int] = field(default_factory=dict, compare=False)
 
 
-# --- who takes what
+class Graph(Protocol):
+    """Steps from node to node along the edges that one scope sees."""
+
+    def neighbours(self, scope: Scope, /, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]: ...
+    def expand(self, scope: Scope, /, level: Level) -> Expanded: ...
+    def steps(self, scope: Scope, /, query: StepQuery) -> dict[str, list[Step]]: ...
+    def edge_tags(self, scope: Scope, /, names: Sequence[str] | None = None) -> list[str]: ...
+
 
 Offer = TypeVar("Offer", bound=tuple[Any, ...])
 """A step that begins with the id of the neighbour and the energy that comes to it."""

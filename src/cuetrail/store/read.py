@@ -1,0 +1,190 @@
+"""The read port: records by id, name, source or time, as one scope sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple, Protocol
+
+from cuetrail.model import (
+    Direction,
+    Edge,
+    Fact,
+    Link,
+    Mention,
+    Node,
+    Note,
+    Provenance,
+    Scope,
+    SourceFile,
+    Stats,
+    Tombstone,
+    Version,
+    Where,
+)
+from cuetrail.store.shared.ids import plain
+from cuetrail.store.vector_space import Meaning, VectorSpace
+
+Record = Node | Edge | Fact | Note | Mention | Link | SourceFile | Tombstone | Version
+"""Everything that a memory stores and a scan yields."""
+
+Band = tuple[int, int]
+"""One of the three bands of a SimHash, as (number of the band, its value); see `formulas.bands`."""
+
+FactKey = Literal["subject", "id", "source_ref"]
+"""Facts are found by their subject, by their own id, or by the node they were extracted from."""
+
+LinkKey = Literal["atom", "name"]
+"""Links are found by the atom that makes them, or by the normalised name they lead to."""
+
+Side = Literal["source", "node"]
+"""Mentions are found by the source that makes them, or by the node that is mentioned."""
+
+
+class ScopeVersion(NamedTuple):
+    """`writes` differs after every write to what a scope sees, `uses` after every use of it, in any process."""
+
+    writes: Hashable
+    uses: Hashable
+
+
+class Spot(NamedTuple):
+    """Where a node stands among all others: its time, then the engine's own number for it, which is never used twice.
+
+    A list goes on behind a spot also when the node that was there is gone.
+    """
+
+    at: int
+    key: int
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The next nodes to list, the newest first: at most `limit` of those behind `after` that pass all filters.
+
+    With `provenance` only nodes of that one.
+    """
+
+    limit: int
+    where: Where = field(default_factory=Where)
+    provenance: Provenance | None = None
+    after: Spot | None = None
+
+
+class Listed(NamedTuple):
+    """A node of a list, and where it stands."""
+
+    spot: Spot
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A tag or a bucket, and how many nodes have it."""
+
+    name: str
+    nodes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """How many atoms a file has, and a number that is another one when any of them is."""
+
+    atoms: int
+    digest: int
+
+
+class Placed(NamedTuple):
+    """An atom as far as its place goes, under the engine's own number for it; `check` is another when it is."""
+
+    key: int
+    source: str | None
+    tags: Sequence[str]
+    buckets: Sequence[str]
+    check: int
+
+
+class Said(NamedTuple):
+    """What an atom says, under the id it has in the scope."""
+
+    id: str
+    name: str | None
+    text: str
+
+
+class Snapshot(Protocol):
+    """One consistent view of the atoms a scope may be shown: neither in quarantine nor archived."""
+
+    epoch: str
+
+    def sources(self) -> dict[str | None, Content]: ...
+    def placed(self, files: Sequence[str | None]) -> Iterator[Placed]: ...
+    def said(self, keys: Sequence[int]) -> dict[int, Said]: ...
+
+
+class Reads(Protocol):
+    """Reads of what one scope sees. Ids that nothing visible has are absent from the answer."""
+
+    def get(self, scope: Scope, /, ids: Sequence[str]) -> dict[str, Node]: ...
+    def edges(self, scope: Scope, /, ids: Sequence[str]) -> dict[str, Edge]: ...
+    def facts(self, scope: Scope, /, keys: Sequence[str], by: FactKey = "subject") -> dict[str, list[Fact]]: ...
+    def beliefs(
+        self, scope: Scope, /, ids: Sequence[str], at: int, limit: int, direction: Direction
+    ) -> dict[str, list[Fact]]: ...
+    def next_belief(self, scope: Scope, /, after: int) -> int | None: ...
+    def most_used(self, scope: Scope, /, limit: int) -> list[str]: ...
+    def core(self, scope: Scope, /, kinds: Sequence[str], limit: int) -> list[Node]: ...
+    def ids(self, scope: Scope, /, prefix: str, limit: int, of: Literal["node", "fact"] = "node") -> list[str]: ...
+    def named(self, scope: Scope, /, norms: Sequence[str], qualified: int = 0) -> dict[str, list[str]]: ...
+    def notes(
+        self, scope: Scope, /, targets: Sequence[str], on: Literal["node", "edge"], now: int, each: int
+    ) -> dict[str, list[Note]]: ...
+    def mentions(self, scope: Scope, /, ids: Sequence[str], by: Side, each: int) -> dict[str, list[Mention]]: ...
+    def history(self, scope: Scope, /, id_: str) -> list[Version]: ...
+    def links(self, scope: Scope, /, keys: Sequence[str], by: LinkKey = "atom") -> dict[str, list[Link]]: ...
+    def edges_via(self, scope: Scope, /, norms: Sequence[str]) -> dict[str, list[Edge]]: ...
+    def roots(self, scope: Scope, /) -> dict[str, str]: ...
+    def source_files(self, scope: Scope, /, under: str) -> dict[str, SourceFile]: ...
+    def atoms_of(self, scope: Scope, /, sources: Sequence[str], everywhere: bool = False) -> dict[str, list[Node]]: ...
+    def simhash_bands(
+        self, scope: Scope, /, wanted: Collection[Band], limit: int
+    ) -> dict[Band, list[tuple[str, int]]]: ...
+    def copies(self, scope: Scope, /, nodes: Sequence[Node]) -> list[Node]: ...
+    def redacted_texts(self, scope: Scope, /, nodes: Sequence[Node]) -> dict[str, str]: ...
+    def page(self, scope: Scope, /, query: Page) -> list[Listed]: ...
+    def labels(self, scope: Scope, /, what: Literal["tag", "bucket"], prefix: str, limit: int) -> list[Labelled]: ...
+    def stats(self, scope: Scope, /) -> Stats: ...
+    def version(self, scope: Scope, /) -> ScopeVersion: ...
+    def scan(self, scope: Scope, /) -> Iterator[tuple[str | None, Record]]: ...
+    def snapshot(self, scope: Scope, /) -> AbstractContextManager[Snapshot]: ...
+    def vectors(
+        self, scope: Scope, /, ids: Sequence[str], space: VectorSpace | None = None, of: Meaning = "node"
+    ) -> dict[str, bytes]: ...
+
+
+def by_ref(facts: Iterable[Fact]) -> dict[str, list[Fact]]:
+    """Groups facts, in order of id, by the node they were extracted from."""
+    found: dict[str, list[Fact]] = {}
+    for fact in sorted(facts, key=lambda fact: fact.id):
+        found.setdefault(fact.source_ref or "", []).append(fact)
+    return found
+
+
+def facts_by_id(store: Reads, scope: Scope, ids: Sequence[str]) -> dict[str, Fact]:
+    """Returns the facts with these ids, whatever their status."""
+    return {id_: fact for id_, (fact,) in store.facts(scope, ids, "id").items()}
+
+
+def forgotten_ids(store: Reads, scope: Scope, nodes: Sequence[Node]) -> set[str]:
+    """Returns the ids of the nodes that tombstones keep out as a whole."""
+    return {id_ for id_, text in store.redacted_texts(scope, nodes).items() if not text}
+
+
+def own_nodes(store: Reads, scope: Scope, ids: Sequence[str]) -> dict[Scope, list[Node]]:
+    """Returns the user's own nodes by the partition they are in, each with the id it has there."""
+    found: dict[Scope, list[Node]] = {}
+    for node in store.get(scope, ids).values():
+        if node.owner == scope.user:
+            found.setdefault(replace(scope, share=node.team), []).append(replace(node, id=plain(node.id)))
+    return found

@@ -1,0 +1,69 @@
+"""The search port: nodes by words, vectors, names and shared labels, and relationships by words and vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from cuetrail.model import Edge, Scope, SearchHit, TextQuery, Walk, WalkQuery, Where
+from cuetrail.store.graph import Ties
+from cuetrail.store.vector_space import VectorSpace
+
+
+class Alike(NamedTuple):
+    """A node that has some of the words it was looked for by in its names. `shared` says how many."""
+
+    id: str
+    kind: str
+    name: str
+    aliases: tuple[str, ...]
+    shared: int
+    owner: str = "me"
+
+
+@dataclass(frozen=True, slots=True)
+class RelationQuery:
+    """Asks for relationships that pass `ties` and whose two ends pass `where`.
+
+    The answer has at most `limit` that share one of the words, then for each vector the `limit` nearest. Vectors are
+    of the model `space` (None: the one the memory holds). Notes that have expired at `now` do not count.
+    """
+
+    words: tuple[str, ...]
+    limit: int
+    now: int
+    ties: Ties = field(default_factory=Ties)
+    where: Where = field(default_factory=Where)
+    vectors: tuple[bytes, ...] = ()
+    space: VectorSpace | None = None
+
+
+class Searches(Protocol):
+    """Searches of what one scope sees. Orders are total: score descending, then newer, then id."""
+
+    def text(
+        self,
+        scope: Scope,
+        /,
+        query: TextQuery,
+        limit: int,
+        where: Where,
+        favour: tuple[float, float] = (1.0, 1.0),
+        nodes: bool = False,
+    ) -> list[SearchHit]: ...
+    def vector(
+        self,
+        scope: Scope,
+        /,
+        vector: bytes,
+        limit: int,
+        where: Where,
+        space: VectorSpace | None = None,
+        named: bool = False,
+    ) -> list[SearchHit]: ...
+    def named_like(
+        self, scope: Scope, /, words: Collection[str], beginnings: Collection[str], limit: int
+    ) -> list[Alike]: ...
+    def relationships(self, scope: Scope, /, query: RelationQuery) -> list[Edge]: ...
+    def walk(self, scope: Scope, /, query: WalkQuery, limit: int, where: Where) -> Walk: ...

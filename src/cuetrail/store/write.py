@@ -1,0 +1,108 @@
+"""The write port: one batch, or one forgetting, is one transaction. If it raises, nothing was changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from cuetrail.model import Edge, Fact, Link, Mention, Node, Note, Scope, SourceFile, Tombstone, Version
+from cuetrail.store.shared.fact_validity import Stated, Verdict
+from cuetrail.store.vector_space import Meaning, VectorSpace
+
+Progress = Callable[[str, int, int], None]
+"""(what, done, total); total 0 means unknown."""
+"""Called with (what is done, how much of it, of how much); a total of 0 is unknown."""
+
+
+@dataclass(slots=True)
+class Batch:
+    """Everything one transaction changes. Removals happen first, then nodes, then what refers to them.
+
+    `successors` come last: what anyone states of the first node of a pair is then stated of the second, and the first
+    is removed. Edges made by a rule do not pass on, and nothing passes to a node that was kept out. Of the pairs of
+    `heirs` the facts alone pass, and both stay.
+    `nodes` are inserted, or replaced where the id exists. `vectors` maps node ids to unit vectors as little-endian
+    float16 bytes; they are of the model `space` names (None: the one the memory holds), and so are `edge_vectors` and
+    `note_vectors`, of described relationships and of notes on edges. `roots` maps the short names of ingested folders
+    to where they are. `facts` are written as they are; those that are `stated` are fitted into what
+    is known, and `verdicts` say what becomes of facts that are there; see `store.facts`. Facts of the `declared`
+    predicates have one value at a time from now on, or (False) many.
+    """
+
+    nodes: list[Node] = field(default_factory=list)
+    edges: list[Edge] = field(default_factory=list)
+    facts: list[Fact] = field(default_factory=list)
+    stated: list[Stated] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
+    declared: dict[str, bool] = field(default_factory=dict)
+    notes: list[Note] = field(default_factory=list)
+    mentions: list[Mention] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+    vectors: dict[str, bytes] = field(default_factory=dict)
+    edge_vectors: dict[str, bytes] = field(default_factory=dict)
+    note_vectors: dict[str, bytes] = field(default_factory=dict)
+    space: VectorSpace | None = None
+    sources: list[SourceFile] = field(default_factory=list)
+    tombstones: list[Tombstone] = field(default_factory=list)
+    versions: list[Version] = field(default_factory=list)
+    roots: dict[str, str] = field(default_factory=dict)
+    successors: dict[str, str] = field(default_factory=dict)
+    heirs: dict[str, str] = field(default_factory=dict)
+    remove_nodes: list[str] = field(default_factory=list)
+    remove_edges: list[str] = field(default_factory=list)
+    remove_notes: list[str] = field(default_factory=list)
+    remove_sources: list[str] = field(default_factory=list)
+    remove_roots: list[str] = field(default_factory=list)
+    allow_again: bool = False
+
+    def vectors_of(self, what: Meaning) -> dict[str, bytes]:
+        """The vectors of its nodes, edges or notes."""
+        return {"node": self.vectors, "edge": self.edge_vectors, "note": self.note_vectors}[what]
+
+
+NOTHING_ALONG: Mapping[Scope, Batch] = {}
+"""Of a forgetting that changes nothing but what is forgotten."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a write did. `forgotten` are node ids a tombstone kept out; of `cut` it kept out some sentences."""
+
+    added: int = 0
+    replaced: int = 0
+    removed: int = 0
+    edges: int = 0
+    forgotten: tuple[str, ...] = ()
+    cut: tuple[str, ...] = ()
+
+    def plus(self, other: Written) -> Written:
+        """What both did together."""
+        return Written(
+            self.added + other.added,
+            self.replaced + other.replaced,
+            self.removed + other.removed,
+            self.edges + other.edges,
+            self.forgotten + other.forgotten,
+            self.cut + other.cut,
+        )
+
+
+class Writing(Protocol):
+    """Changes to the partition a scope writes to."""
+
+    def write(self, scope: Scope, /, batch: Batch) -> Written: ...
+    def bulk(self) -> AbstractContextManager[None]: ...
+    def forget(
+        self,
+        scope: Scope,
+        /,
+        ids: Sequence[str],
+        now: int,
+        purge: bool = False,
+        progress: Progress | None = None,
+        along: Mapping[Scope, Batch] = NOTHING_ALONG,
+        unsaid: Collection[str] = (),
+    ) -> list[str]: ...
+    def touch(self, scope: Scope, /, ids: Sequence[str], now: int, facts: Sequence[str] = ()) -> None: ...

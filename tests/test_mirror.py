@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 
 from cuetrail import Memory, Scope
 from cuetrail.errors import InputError, MirrorError
-from cuetrail.ingest.files import is_own
+from cuetrail.ingest.scan import is_own_output
 from cuetrail.model import Node
 from tests.mirror_tools import ids, looks, opened, pages, shown, tree
 
@@ -273,9 +273,9 @@ def test_what_a_watch_sees_of_a_mirror_or_of_one_in_the_making_is_its_own(memory
     memory.mirror(vault / "brain")
     own = (tmp_path / "memory",)
     for path in ("vault/brain/@general/x.md", "vault/.cuetrail-mirror-0123/new/@b/x.md", "memory/memory.db", "memory"):
-        assert is_own(tmp_path / path, own)
+        assert is_own_output(tmp_path / path, own)
     for path in ("vault/note.md", "vault/brainstorm.md", "memory2/x.md", "memory.md"):
-        assert not is_own(tmp_path / path, own)
+        assert not is_own_output(tmp_path / path, own)
 
 
 # --- placement, dry runs, interruptions

@@ -1,4 +1,4 @@
-"""From a document to nodes, edges and links: pure, so that the same document always gives the same ids."""
+"""Turns a document into nodes, edges and links. Pure: the same document always gives the same ids."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from cuetrail.text.dates import Day
 from cuetrail.text.normalise import clean, norm_name
 from cuetrail.text.simhash import simhashes
 
-# Topical band: structure says that two atoms stand together, not that one causes the other.
+# Weights of topical relations: neighbours in a file belong together, but neither causes the other.
 NEXT_WEIGHT = 0.35
 UNDER_WEIGHT = 0.45
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What the file tells beyond its content."""
+    """Facts about a file beyond its content, and the options of the ingest."""
 
     bucket: str | None
     provenance: Provenance
@@ -33,7 +33,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A document as records. The first node stands for the document itself."""
+    """A document as records. The first node represents the document; `dated` are ids of nodes with a stated date."""
 
     nodes: list[Node]
     edges: list[Edge]
@@ -41,19 +41,19 @@ class Built:
     dated: frozenset[str]
 
 
-def structure(path: str) -> str:
-    """The mark of the edges that follow a file's structure."""
+def structure_via(path: str) -> str:
+    """Returns the `via` of the edges that represent the structure of a file."""
     return f"file:{path}"
 
 
 def build(document: Document, context: Context) -> Built:
-    """Nodes in reading order, edges along headings and sequence, links by name."""
+    """Returns nodes in reading order, edges along headings and sequence, and links by name."""
     folders = PurePosixPath(document.path).parts[:-1]
     tags = _unique(make_tags(document.tags) + _path_tags(folders, document.kind))
-    # The first folder below the ingested one, unless something else is stated.
+    # By default the bucket is the first folder below the ingested one.
     buckets = norm_buckets((context.bucket,) if context.bucket else document.buckets or folders[1:2])
     at = context.mtime if document.at is None else document.at
-    atoms = _atoms(document, _Common(tags, buckets, at, context))
+    atoms = _atoms(document, _Shared(tags, buckets, at, context))
     props = {"format": document.kind, **document.props}
     top = Node(
         id=source_id(document.path),
@@ -66,7 +66,7 @@ def build(document: Document, context: Context) -> Built:
         seq=-1,
         at=int(at),
         provenance=context.provenance,
-        props={**props, FROM_FILE: _record(document, props, tags, buckets, atoms)},
+        props={**props, FROM_FILE: _stated(document, props, tags, buckets, atoms)},
         created=context.now,
         updated=context.now,
     )
@@ -77,23 +77,23 @@ def build(document: Document, context: Context) -> Built:
     return Built([top, *atoms], _edges(document, top, atoms, context.now), links, frozenset(dated))
 
 
-def _record(
+def _stated(
     document: Document, props: Mapping[str, Any], tags: tuple[Tag, ...], buckets: tuple[str, ...], atoms: list[Node]
 ) -> dict[str, list[str]]:
-    """What on the nodes of a document is its file's own."""
-    record = {
+    """Returns the labels and properties that the file states, to tell them from those that users add later."""
+    stated = {
         "tags": [tag.name for tag in tags if tag.origin == "user"],
         "buckets": list(buckets),
         "aliases": list(document.aliases),
         "props": sorted(props),
         "atom_props": sorted({name for atom in atoms for name in atom.props}),
     }
-    return {name: stated for name, stated in record.items() if stated}
+    return {name: values for name, values in stated.items() if values}
 
 
 @dataclass(frozen=True, slots=True)
-class _Common:
-    """What the atoms of a document have in common."""
+class _Shared:
+    """Values that all atoms of a document share."""
 
     tags: tuple[Tag, ...]
     buckets: tuple[str, ...]
@@ -101,39 +101,39 @@ class _Common:
     context: Context
 
 
-def _atoms(document: Document, common: _Common) -> list[Node]:
+def _atoms(document: Document, shared: _Shared) -> list[Node]:
     repeats = Counter[str]()
     atoms = []
     hashes = simhashes([piece.text for piece in document.pieces])
     for seq, (piece, hash_) in enumerate(zip(document.pieces, hashes, strict=True)):
         nth = repeats[piece.text]
         repeats[piece.text] += 1
-        atoms.append(_atom(document.path, piece, seq, atom_id(document.path, piece.text, nth), hash_, common))
+        atoms.append(_atom(document.path, piece, seq, atom_id(document.path, piece.text, nth), hash_, shared))
     return atoms
 
 
-def _atom(path: str, piece: Piece, seq: int, id_: str, hash_: int | None, common: _Common) -> Node:
+def _atom(path: str, piece: Piece, seq: int, id_: str, hash_: int | None, shared: _Shared) -> Node:
     props = dict(piece.props)
     if piece.level:
         props["level"] = piece.level
     if piece.speaker:
         props["speaker"] = piece.speaker
-    at = common.at if piece.at is None else piece.at
+    at = shared.at if piece.at is None else piece.at
     if isinstance(at, Day):
         props[DATE_ONLY] = True
     return Node(
         id=id_,
         text=piece.text,
-        tag_details=_unique(make_tags(piece.tags) + common.tags) if piece.tags else common.tags,
-        buckets=common.buckets,
+        tag_details=_unique(make_tags(piece.tags) + shared.tags) if piece.tags else shared.tags,
+        buckets=shared.buckets,
         source=path,
         seq=seq,
         at=int(at),
-        provenance=common.context.provenance,
+        provenance=shared.context.provenance,
         simhash=hash_,
         props=props,
-        created=common.context.now,
-        updated=common.context.now,
+        created=shared.context.now,
+        updated=shared.context.now,
     )
 
 
@@ -161,7 +161,7 @@ def _links(id_: str, piece: Piece) -> list[Link]:
 
 
 def _edges(document: Document, top: Node, atoms: list[Node], now: int) -> list[Edge]:
-    via = structure(document.path)
+    via = structure_via(document.path)
     edges: list[Edge] = []
     above: list[tuple[int, str]] = [(0, top.id)]
     for number, (atom, piece) in enumerate(zip(atoms, document.pieces, strict=True)):

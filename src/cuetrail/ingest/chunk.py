@@ -1,6 +1,6 @@
-"""Cuts text into pieces small enough to be one memory each. Nothing but white space is lost.
+"""Splits text into pieces small enough to be one memory each. Only white space is lost.
 
-Paragraphs are never packed together: editing one changes one piece, and all others keep their identity.
+Paragraphs are never joined: editing one changes one piece, and all others keep their ids.
 """
 
 from __future__ import annotations
@@ -13,20 +13,21 @@ from typing import Literal
 
 from cuetrail.text import markup, sentences
 
+# The largest piece in characters: of prose, of text without structure, of code.
 PROSE = 800
 BLOB = 1500
 CODE = 2000
 
-# What a line begins with that is more than prose: a heading, a fence, a rule, an underline, a quoted fence.
+# First characters of lines that may not be prose: a heading, a fence, a rule, an underline, a quoted fence.
 _STRUCTURE = frozenset("#`~-*_=>")
 _LIST_MARKS = ("- ", "* ", "+ ", "|", "> ", "- [")
-# Lines at column 0 that belong to the construct above them.
+# Lines at column 0 that continue the construct above them.
 _CLOSER = re.compile(r"[})\]{]|\*/|(?:end|else|elif|except|finally|catch|fi|done|esac|then|do)\b(?!\s*=)")
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One part of a Markdown text. `level` is a heading's depth, `language` what a code fence names."""
+    """One block of a Markdown text. `level` is the depth of a heading, `language` that of a code fence."""
 
     kind: Literal["prose", "heading", "code", "rule"]
     text: str
@@ -35,7 +36,7 @@ class Block:
 
 
 def paragraphs(text: str) -> list[str]:
-    """Runs of lines without a blank line in them, stripped at both ends, whatever their length."""
+    """Splits text at blank lines. Paragraphs are stripped at both ends and may have any length."""
     found: list[str] = []
     run: list[str] = []
     for line in text.split("\n"):
@@ -50,12 +51,12 @@ def paragraphs(text: str) -> list[str]:
 
 
 def prose(text: str, limit: int = PROSE) -> list[str]:
-    """One piece a paragraph; longer paragraphs are cut at sentence ends, lists and tables at line ends."""
+    """Returns one piece per paragraph. Longer paragraphs are cut at sentence ends, lists and tables at line ends."""
     return [piece for paragraph in paragraphs(text) for piece in _fit_paragraph(paragraph, limit)]
 
 
 def plain(text: str) -> list[str]:
-    """Prose, or blobs when the text has neither blank lines nor sentence ends."""
+    """Splits plain text: as prose, or as a blob if it has neither blank lines nor sentence ends."""
     parts = paragraphs(text)
     if len(parts) == 1 and len(parts[0]) > PROSE and not sentences.has_end(parts[0]):
         return blob(parts[0])
@@ -63,19 +64,19 @@ def plain(text: str) -> list[str]:
 
 
 def blob(text: str, limit: int = BLOB) -> list[str]:
-    """Pieces of a text without structure, cut at line ends, else at spaces, else anywhere."""
+    """Splits text without structure: at line ends, else at spaces, else anywhere."""
     return _pack(text.split("\n"), limit, "\n")
 
 
 def code(text: str, limit: int = CODE) -> list[str]:
-    """One piece a top-level construct, longer ones cut at line ends."""
+    """Returns one piece per top-level construct of source code. Longer ones are cut at line ends."""
     return [piece for construct in constructs(text) for piece in lines(construct, limit)]
 
 
 def constructs(text: str) -> list[str]:
-    """Top-level constructs of source code, whatever their length: each starts with lines at column 0.
+    """Splits source code into top-level constructs of any length. Each starts with lines at column 0.
 
-    Neighbouring lines at column 0 stay together, so imports are one construct and a comment stays with its function.
+    Neighbouring lines at column 0 stay together: imports are one construct, a comment stays with its function.
     """
     found: list[list[str]] = []
     joinable = False
@@ -93,14 +94,14 @@ def constructs(text: str) -> list[str]:
 
 
 def lines(text: str, limit: int) -> list[str]:
-    """Pieces within the limit that keep their indentation, cut at line ends."""
+    """Splits text at line ends into pieces within the limit. Keeps the indentation."""
     if len(text) <= limit:
         return [text] if text.strip() else []
     return _pack(text.split("\n"), limit, "\n", indented=True)
 
 
 def markdown(text: str) -> list[Block]:
-    """The blocks of a Markdown text, each within its limit: headings, paragraphs, fenced code and rules."""
+    """Splits Markdown into blocks within their limits: headings, paragraphs, fenced code and rules."""
     blocks: list[Block] = []
     run: list[str] = []
     fence: str | None = None
@@ -126,23 +127,23 @@ def markdown(text: str) -> list[Block]:
                 blocks += _heading(line, level)
             elif line.strip():
                 blocks.append(Block("rule", line.strip()))
-    # A fence that is never closed runs to the end.
+    # An unclosed fence runs to the end.
     return blocks + (_prose(run) if fence is None else _code(run))
 
 
 def heading_text(heading: str) -> str:
-    """The words of a heading block, without `#` marks or underline."""
+    """Returns the text of a heading block, without `#` marks or underline."""
     line = heading.split("\n", 1)[0].strip()
     if not _heading_level(line):
         return line
     words = line.lstrip("#").strip()
     bare = words.rstrip("#")
-    # Closing marks stand apart: "# C#" is about C#, "# C #" is about C.
+    # Closing marks follow a space: "# C#" has the text C#, "# C #" has the text C.
     return bare.rstrip() if not bare or bare[-1].isspace() else words
 
 
 def _opened(line: str) -> str | None:
-    # A fence inside a quote belongs to the quote, which stays one block.
+    # A fence inside a quote is part of the quote, which stays one block.
     return None if line.lstrip().startswith(">") else markup.open_fence(line)
 
 
@@ -151,7 +152,7 @@ def _is_plain(line: str) -> bool:
 
 
 def _prose(run: list[str]) -> list[Block]:
-    """Lines without a blank one among them: one paragraph."""
+    """Returns one paragraph, cut where it is too long."""
     return [Block("prose", piece) for piece in _fit_paragraph("\n".join(run).strip(), PROSE)] if run else []
 
 
@@ -161,7 +162,7 @@ def _code(run: list[str]) -> list[Block]:
 
 
 def _heading(text: str, level: int) -> list[Block]:
-    """A heading, and whatever of it is over the limit as prose."""
+    """Returns a heading block; text beyond the limit follows as prose."""
     first, *rest = prose(text)
     return [Block("heading", first, level), *(Block("prose", piece) for piece in rest)]
 
@@ -201,7 +202,7 @@ def _fit_paragraph(paragraph: str, limit: int) -> list[str]:
 
 
 def _pack(parts: Iterable[str], limit: int, joint: str, indented: bool = False, by_sentence: bool = False) -> list[str]:
-    """Puts neighbouring parts together up to the limit; a part over the limit is cut on its own."""
+    """Joins neighbouring parts up to the limit. A part over the limit is cut by itself."""
     pieces: list[str] = []
     current = ""
     for part in parts:
@@ -218,7 +219,7 @@ def _pack(parts: Iterable[str], limit: int, joint: str, indented: bool = False, 
 
 
 def _cut(text: str, limit: int, by_sentence: bool) -> list[str]:
-    """Parts of at most `limit` characters: at sentence ends if asked and possible, else at a space, else anywhere."""
+    """Cuts text into parts of at most `limit` characters: at sentence ends (`by_sentence`), at a space, or anywhere."""
     if len(text.rstrip()) <= limit:
         return [text]
     if by_sentence and sentences.ends(text):
@@ -233,13 +234,13 @@ def _cut(text: str, limit: int, by_sentence: bool) -> list[str]:
         start = cut
         while start < end and text[start].isspace():
             start += 1
-    # White space behind the last part keeps it apart from what is packed after it.
+    # White space after the last part separates it from the next one.
     parts.append(text[start:])
     return parts
 
 
 def _before_marks(text: str, cut: int, start: int) -> int:
-    """Moves a cut back so that accents and joined emoji stay with their letter, by a few characters at most."""
+    """Moves a cut back by a few characters, so that accents and joined emoji stay with their letter."""
     for back in range(cut, max(start + 1, cut - 16), -1):
         if not (unicodedata.combining(text[back]) or text[back] in "\u200d\ufe0f" or text[back - 1] == "\u200d"):
             return back

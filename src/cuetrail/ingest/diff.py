@@ -1,4 +1,4 @@
-"""What a file's new content changes: compared with its atoms in the memory, so that only the difference is written."""
+"""Compares the new content of files with the stored one, so that only the difference is written."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from cuetrail.ingest import paragraph_match, user_edits
-from cuetrail.ingest.build import Built, structure
+from cuetrail.ingest.build import Built, structure_via
 from cuetrail.model import NEW_LIFE, Edge, Link, Node, Scope, Tag
 from cuetrail.model.tags import is_path_tag
 from cuetrail.store.ports import Store
 from cuetrail.write import near_duplicates
 from cuetrail.write.links import withdrawn
 
-_GIVEN = ("auto", "temporal", "infected")
+_DREAM_ORIGINS = ("auto", "temporal", "infected")
 
 
 @dataclass(slots=True)
 class Difference:
-    """`changed` is to be written; of it `new` was not there, and `relabelled` has other tags or buckets of its own.
+    """`changed` nodes are to be written: `new` ones, and `relabelled` ones whose own tags or buckets changed.
 
-    `successors` says of `leaving`, by id, which of them live on in which other node.
+    `leaving` nodes are to be removed; `successors` maps those that were edited or moved to the node that replaces them.
+    `kept` counts the atoms that stay.
     """
 
     changed: list[Node] = field(default_factory=list)
@@ -36,13 +37,13 @@ class Difference:
     kept: int = 0
 
     def stored_links(self) -> list[Link]:
-        """The links to write. The engine cannot delete one, so one that ended stays as a row without words."""
+        """Returns the links to write. Engines cannot delete a link, so an ended one is stored without its text."""
         return self.links + [withdrawn(link) for link in self.ended]
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file as it should be, as it is in the memory, and as it was under the path it was moved from."""
+    """A file: its nodes as `wanted`, the `old` ones that are stored, and those of the path it was `moved` from."""
 
     documents: Sequence[Built]
     wanted: Mapping[str, Node]
@@ -61,16 +62,16 @@ def compare(
     moved: Mapping[str, str],
     now: int,
 ) -> Difference:
-    """The difference between files as built and as present. `moved` says which vanished file a new one was."""
+    """Returns the difference between built and stored files. `moved` maps a new source to the old one."""
     found = Difference()
     known = [document for source, documents in built.items() if present[source] for document in documents]
-    edges = store.edges_via(scope, sorted({_mark(document) for document in known}))
-    here = {node.id for source in built for node in present[source]}
-    apart = _set_apart(store, scope, known, edges, here) if known else {}
+    edges = store.edges_via(scope, sorted({_via(document) for document in known}))
+    stored = {node.id for source in built for node in present[source]}
+    detached = _detached(store, scope, known, edges, stored) if known else {}
     for source, documents in built.items():
         wanted = {node.id: node for document in documents for node in document.nodes}
         old = {node.id: node for node in present[source]}
-        old |= {node.id: node for document in documents for node in apart.get(_mark(document), ())}
+        old |= {node.id: node for document in documents for node in detached.get(_via(document), ())}
         before = {node.id: node for node in present[moved[source]]} if source in moved else {}
         _compare_nodes(found, _File(documents, wanted, old, before), now)
         if not present[source]:
@@ -81,88 +82,89 @@ def compare(
     return found
 
 
-def _mark(document: Built) -> str:
-    return structure(document.nodes[0].source or "")
+def _via(document: Built) -> str:
+    return structure_via(document.nodes[0].source or "")
 
 
-def _set_apart(
-    store: Store, scope: Scope, known: Sequence[Built], edges: Mapping[str, Sequence[Edge]], here: Collection[str]
+def _detached(
+    store: Store, scope: Scope, known: Sequence[Built], edges: Mapping[str, Sequence[Edge]], stored: Collection[str]
 ) -> dict[str, list[Node]]:
-    """Nodes that a person has stated again by their ids, and that name no file since, by the mark of their document.
+    """Returns nodes of these documents that a user added again by id, and that lost their source by that.
 
-    One that is no longer in the file and was given another text is the person's own.
+    The key is the `via` of the document's edges. A node that is no longer in the file and has another text now is the
+    user's own and left out.
     """
-    marks = {end: mark for mark, some in edges.items() for edge in some for end in (edge.src, edge.dst)}
-    wanted = {node.id: _mark(document) for document in known for node in document.nodes}
-    marks |= wanted
-    apart: dict[str, list[Node]] = defaultdict(list)
-    for node in store.get(scope, sorted(marks.keys() - here)).values():
+    vias = {end: via for via, some in edges.items() for edge in some for end in (edge.src, edge.dst)}
+    wanted = {node.id: _via(document) for document in known for node in document.nodes}
+    vias |= wanted
+    detached: dict[str, list[Node]] = defaultdict(list)
+    for node in store.get(scope, sorted(vias.keys() - stored)).values():
         is_mine = (node.owner, node.team) == (scope.user, scope.share)
         if is_mine and (node.id in wanted or not store.history(scope, node.id)):
-            apart[marks[node.id]].append(node)
-    return apart
+            detached[vias[node.id]].append(node)
+    return detached
 
 
 def _compare_nodes(found: Difference, file: _File, now: int) -> None:
-    records = user_edits.records((*file.old.values(), *file.moved.values()))
+    stated = user_edits.stated_by_files((*file.old.values(), *file.moved.values()))
     successors = _successors(file)
-    elders: dict[str, list[Node]] = defaultdict(list)
+    predecessors: dict[str, list[Node]] = defaultdict(list)
     for old, new in successors.items():
-        elders[new].append(file.old.get(old) or file.moved[old])
+        predecessors[new].append(file.old.get(old) or file.moved[old])
     for id_, node in file.wanted.items():
-        was, dated = file.old.get(id_), file.is_dated(id_)
-        settled = node if was is None else _settled(node, was, records, dated)
-        for elder in elders[id_]:
-            settled = _inheriting(settled, elder, records, elder.id in file.moved and not dated)
-        if was is None:
-            found.new.append(settled)
-            found.changed.append(settled)
+        stored, dated = file.old.get(id_), file.is_dated(id_)
+        merged = node if stored is None else _merged(node, stored, stated, dated)
+        for previous in predecessors[id_]:
+            merged = _inherit(merged, previous, stated, previous.id in file.moved and not dated)
+        if stored is None:
+            found.new.append(merged)
+            found.changed.append(merged)
         else:
-            _compare_known(found, settled, was, now)
+            _compare_stored(found, merged, stored, now)
     found.leaving += [node for id_, node in file.old.items() if id_ not in file.wanted]
     found.successors |= successors
 
 
-def _compare_known(found: Difference, settled: Node, was: Node, now: int) -> None:
-    """Take note of a node that was there. Unless its own tags or buckets changed it keeps what it borrowed."""
-    found.kept += settled.kind == "atom"
-    bare = near_duplicates.own(was)
-    relabelled = (settled.tag_details, settled.buckets) != (bare.tag_details, bare.buckets)
-    if not relabelled and bare is not was:
-        props = {**settled.props, near_duplicates.NOTED: was.props[near_duplicates.NOTED]}
-        settled = replace(settled, tag_details=was.tag_details, buckets=was.buckets, props=props)
-    if settled != was:
-        settled = replace(settled, updated=now)
-        found.changed.append(settled)
-        if relabelled or settled.simhash != was.simhash:
-            found.relabelled.append(settled)
+def _compare_stored(found: Difference, node: Node, stored: Node, now: int) -> None:
+    """Adds a stored node to the difference. Unless its own labels changed, it keeps those of near duplicates."""
+    found.kept += node.kind == "atom"
+    own = near_duplicates.without_borrowed(stored)
+    relabelled = (node.tag_details, node.buckets) != (own.tag_details, own.buckets)
+    if not relabelled and own is not stored:
+        props = {**node.props, near_duplicates.BORROWED: stored.props[near_duplicates.BORROWED]}
+        node = replace(node, tag_details=stored.tag_details, buckets=stored.buckets, props=props)
+    if node != stored:
+        node = replace(node, updated=now)
+        found.changed.append(node)
+        if relabelled or node.simhash != stored.simhash:
+            found.relabelled.append(node)
 
 
 def _compare_links(found: Difference, store: Store, scope: Scope, known: Sequence[Built]) -> None:
-    """Links of files that were known. Names are judged by the whole file, so kept atoms may change theirs."""
+    """Compares the links of known files. Names depend on the whole file, so an unchanged atom may get other links."""
     links = {(k.src, k.kind, k.norm): k for document in known for k in document.links}
     stored = store.links(scope, sorted({node.id for document in known for node in document.nodes}))
-    had = {(k.src, k.kind, k.norm): k for some in stored.values() for k in some if k.display}
-    found.links += [link for key, link in links.items() if key not in had]
-    found.ended += [link for key, link in had.items() if key not in links]
+    old = {(k.src, k.kind, k.norm): k for some in stored.values() for k in some if k.display}
+    found.links += [link for key, link in links.items() if key not in old]
+    found.ended += [link for key, link in old.items() if key not in links]
 
 
 def _compare_edges(found: Difference, known: Sequence[Built], present: Sequence[Edge]) -> None:
     edges = {edge.id: edge for document in known for edge in document.edges}
-    have = {edge.id for edge in present}
-    found.edges += [edge for id_, edge in edges.items() if id_ not in have]
-    found.stale_edges += sorted(have - edges.keys())
+    stored = {edge.id for edge in present}
+    found.edges += [edge for id_, edge in edges.items() if id_ not in stored]
+    found.stale_edges += sorted(stored - edges.keys())
 
 
-def _settled(node: Node, old: Node, records: user_edits.Records, dated: bool) -> Node:
-    """The node as it should be stored, without what it borrows.
+def _merged(node: Node, old: Node, stated: user_edits.Stated, dated: bool) -> Node:
+    """Returns the node as it should be stored, without labels of near duplicates.
 
-    What people and rules gave the old one stays, and a date that only the file's time told does not move.
+    It keeps what users and dreams gave the old node, and the old time if the file states no date.
     """
-    node = user_edits.put_on(node, user_edits.told_from(old, records.get(node.source)))
+    node = user_edits.apply(node, user_edits.find(old, stated.get(node.source)))
     return replace(
         node,
-        tag_details=node.tag_details + _given(node, old),
+        tag_details=node.tag_details + _dream_tags(node, old),
         at=node.at if dated else old.at,
         created=old.created,
         updated=old.updated,
@@ -172,37 +174,41 @@ def _settled(node: Node, old: Node, records: user_edits.Records, dated: bool) ->
     )
 
 
-def _inheriting(node: Node, elder: Node, records: user_edits.Records, same_time: bool) -> Node:
-    """The node with the life of the one it was, and what people put on that one."""
-    node = user_edits.put_on(node, user_edits.told_from(elder, records.get(elder.source or node.source)))
-    same = node.text == elder.text
+def _inherit(node: Node, old: Node, stated: user_edits.Stated, same_time: bool) -> Node:
+    """Returns the node with the usage of its predecessor, and with the users' additions to that one."""
+    node = user_edits.apply(node, user_edits.find(old, stated.get(old.source or node.source)))
+    same = node.text == old.text
     return replace(
         node,
-        tag_details=node.tag_details + (_given(node, elder) if same else ()),
-        at=elder.at if same_time else node.at,
-        created=min(node.created, elder.created),
-        life=elder.life if node.life == NEW_LIFE else node.life,
+        tag_details=node.tag_details + (_dream_tags(node, old) if same else ()),
+        at=old.at if same_time else node.at,
+        created=min(node.created, old.created),
+        life=old.life if node.life == NEW_LIFE else node.life,
     )
 
 
-def _given(node: Node, old: Node) -> tuple[Tag, ...]:
-    """The tags that dreams gave the old one: the same text would get them again."""
-    tags = (tag for tag in near_duplicates.own(old).tag_details if tag.origin in _GIVEN and not is_path_tag(tag))
+def _dream_tags(node: Node, old: Node) -> tuple[Tag, ...]:
+    """Returns the old node's tags from dreams: the same text would get them again."""
+    tags = (
+        tag
+        for tag in near_duplicates.without_borrowed(old).tag_details
+        if tag.origin in _DREAM_ORIGINS and not is_path_tag(tag)
+    )
     return tuple(tag for tag in tags if tag.name not in node.tags)
 
 
 def _successors(file: _File) -> dict[str, str]:
-    """The nodes that live on in a node of the file, by id: all of the file it was, and its own edited ones."""
+    """Maps old node ids to new ones: edited paragraphs, and all nodes of the path that the file was moved from."""
     found = paragraph_match.find(list(file.old.values()), list(file.wanted.values())) if file.old else {}
     if file.moved:
-        now = dict(zip(_contents(list(file.wanted.values())), file.wanted, strict=True))
-        before = dict(zip(file.moved, _contents(list(file.moved.values())), strict=True))
-        found |= {id_: now[content] for id_, content in before.items() if content in now}
+        new = dict(zip(_content_keys(list(file.wanted.values())), file.wanted, strict=True))
+        old = dict(zip(file.moved, _content_keys(list(file.moved.values())), strict=True))
+        found |= {id_: new[key] for id_, key in old.items() if key in new}
     return found
 
 
-def _contents(nodes: Sequence[Node]) -> list[tuple[str, str, int]]:
-    """What tells the nodes of a file apart, whatever its path: kind, text, and how many equal ones stand before."""
+def _content_keys(nodes: Sequence[Node]) -> list[tuple[str, str, int]]:
+    """Returns a key per node that does not depend on the path: kind, text, and the number of equal nodes before it."""
     seen = Counter[tuple[str, str]]()
     keys = []
     for node in nodes:

@@ -1,4 +1,4 @@
-"""What a reader makes of a file: plain data, before it becomes nodes."""
+"""The output of a reader: documents made of pieces, before they become nodes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One atom-to-be. `level` > 0 marks a heading of that depth; `speaker` and `at` belong to chat turns."""
+    """The text of one future atom. `level` > 0 is the depth of a heading; `speaker` and `at` are for chats."""
 
     text: str
     level: int = 0
@@ -23,10 +23,10 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One readable thing: a note, a page, a chat. A file may hold several chats, each a document with its own `path`.
+    """A note, a page or a chat. A file may hold several chats; each is a document with its own `path`.
 
-    `at` is the date the content or frontmatter states, None when it states none. `tags` and `buckets` are the
-    frontmatter's own. `kind` is note, page, pdf, code, text or chat.
+    `at` is the date that the content or frontmatter states, or None. `tags` and `buckets` come from the frontmatter.
+    `kind` is note, page, pdf, code, text or chat.
     """
 
     path: str

@@ -1,8 +1,8 @@
-"""What was forgotten is left out of files before anything is made of it: links, names, tags, hashes."""
+"""Removes forgotten text from documents before it is stored: from texts, links, tags and hashes."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from cuetrail.extract import tags as inline
@@ -14,62 +14,60 @@ from cuetrail.text.simhash import simhash
 
 
 @dataclass(frozen=True, slots=True)
-class Sifted:
-    """Files without what was forgotten. `out` are ids of nodes that stay out, `cut` of those that are shortened.
+class Redacted:
+    """Documents without forgotten text, by source.
 
-    `lost` are ids of documents' titles and headings under which nothing is left.
+    `forgotten` are ids of nodes whose whole text was forgotten, `cut` of nodes that lost some sentences. `emptied` are
+    ids of titles and headings of documents in which no paragraph is left.
     """
 
     built: Mapping[str, list[Built]]
-    out: frozenset[str] = frozenset()
+    forgotten: frozenset[str] = frozenset()
     cut: frozenset[str] = frozenset()
-    lost: frozenset[str] = frozenset()
+    emptied: frozenset[str] = frozenset()
 
-    def touched(self) -> tuple[str, ...]:
-        """The files of which something is left out."""
-        some = self.out | self.cut
-        return tuple(s for s, built in self.built.items() if any(n.id in some for b in built for n in b.nodes))
+    def affected_sources(self) -> tuple[str, ...]:
+        """Returns the sources from which something was removed."""
+        ids = self.forgotten | self.cut
+        return tuple(s for s, built in self.built.items() if any(n.id in ids for b in built for n in b.nodes))
 
-    def without(self, gone: Collection[str]) -> list[str]:
-        """The files all of whose nodes are among these; a file that has none is not."""
-        ids = {source: [node.id for one in built for node in one.nodes] for source, built in self.built.items()}
-        return [source for source, some in ids.items() if some and all(id_ in gone for id_ in some)]
-
-
-def sift(store: Store, scope: Scope, built: Mapping[str, list[Built]]) -> Sifted:
-    """Leave out of files what was forgotten."""
-    left = store.redacted_texts(scope, [node for some in built.values() for one in some for node in one.nodes])
-    if not left:
-        return Sifted(built)
-    out = frozenset(id_ for id_, text in left.items() if not text)
-    shorter = {source: [_shortened(one, left) for one in some] for source, some in built.items()}
-    lost = frozenset(id_ for some in shorter.values() for one in some for id_ in _lost(one, out))
-    return Sifted(shorter, out, frozenset(left.keys() - out), lost)
+    def sources_within(self, ids: Collection[str]) -> list[str]:
+        """Returns the sources that have nodes and all of whose nodes are among these ids."""
+        nodes = {source: [node.id for one in built for node in one.nodes] for source, built in self.built.items()}
+        return [source for source, own in nodes.items() if own and all(id_ in ids for id_ in own)]
 
 
-def _lost(built: Built, out: Collection[str]) -> list[str]:
-    """The title and the headings of a document of whose paragraphs none is left: a copy of what was forgotten."""
-    told = [node.id for node in built.nodes[1:] if "level" not in node.props]
-    if not told or any(id_ not in out for id_ in told):
+def redact(store: Store, scope: Scope, built: Mapping[str, list[Built]]) -> Redacted:
+    """Returns the documents without forgotten text."""
+    texts = store.redacted_texts(scope, [node for documents in built.values() for one in documents for node in one.nodes])
+    if not texts:
+        return Redacted(built)
+    forgotten = frozenset(id_ for id_, text in texts.items() if not text)
+    shorter = {source: [_cut_document(one, texts) for one in documents] for source, documents in built.items()}
+    emptied = frozenset(id_ for documents in shorter.values() for one in documents for id_ in _emptied(one, forgotten))
+    return Redacted(shorter, forgotten, frozenset(texts.keys() - forgotten), emptied)
+
+
+def _emptied(built: Built, forgotten: Collection[str]) -> list[str]:
+    """Returns the ids of title and headings if every paragraph was forgotten: the document is a forgotten copy."""
+    paragraphs = [node.id for node in built.nodes[1:] if "level" not in node.props]
+    if not paragraphs or any(id_ not in forgotten for id_ in paragraphs):
         return []
-    return [node.id for node in built.nodes if node.id not in told]
+    return [node.id for node in built.nodes if node.id not in paragraphs]
 
 
-def _shortened(built: Built, left: Mapping[str, str]) -> Built:
-    cut = {node.id: left[node.id] for node in built.nodes if left.get(node.id)}
+def _cut_document(built: Built, texts: Mapping[str, str]) -> Built:
+    cut = {node.id: texts[node.id] for node in built.nodes if texts.get(node.id)}
     if not cut:
         return built
-    said = {id_: norm_name(text) for id_, text in cut.items()}
-    links = [link for link in built.links if link.src not in cut or link.norm in said[link.src]]
-    return replace(built, nodes=_cut(built.nodes, cut), links=links)
+    norms = {id_: norm_name(text) for id_, text in cut.items()}
+    links = [link for link in built.links if link.src not in cut or link.norm in norms[link.src]]
+    nodes = [_cut_node(node, cut[node.id]) if node.id in cut else node for node in built.nodes]
+    return replace(built, nodes=nodes, links=links)
 
 
-def _cut(nodes: Sequence[Node], cut: Mapping[str, str]) -> list[Node]:
-    return [_node(node, cut[node.id]) if node.id in cut else node for node in nodes]
-
-
-def _node(node: Node, text: str) -> Node:
-    """A node with a part of its text, without the tags that stood in the other."""
-    ended = {norm_tag(tag) for tag in inline.find(node.text)} - {norm_tag(tag) for tag in inline.find(text)}
-    tags = tuple(tag for tag in node.tag_details if tag.name not in ended)
+def _cut_node(node: Node, text: str) -> Node:
+    """Returns the node with the remaining text, and without tags that only the removed text had."""
+    removed = {norm_tag(tag) for tag in inline.find(node.text)} - {norm_tag(tag) for tag in inline.find(text)}
+    tags = tuple(tag for tag in node.tag_details if tag.name not in removed)
     return replace(node, text=text, tag_details=tags, simhash=simhash(text))

@@ -1,8 +1,8 @@
-"""What people put on the nodes of a file, told from what ingest made of it, so that it outlives edits and renames.
+"""Preserves what users added to the nodes of a file when the file is edited or renamed.
 
-The node that stands for a document keeps a record of what its file states: tags, buckets, aliases, properties. The rest
-is by hand. Tags in a paragraph's text are found in that text again. A document without a record is one that an earlier
-version took in: nothing of it counts as made by hand.
+The source node lists the tags, buckets, aliases and properties that its file states (FROM_FILE); all others were added
+by users. Tags in a text are found again in that text. A source without the list was ingested by an earlier version:
+nothing on its nodes counts as a user's edit.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from cuetrail.model.tags import make_tags
 from cuetrail.write import near_duplicates
 from cuetrail.write.quarantine import still_aside
 
-Records = Mapping[str | None, Mapping[str, Any]]
+Stated = Mapping[str | None, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class ByHand:
-    """What a person added to a node. `leads` says that a bucket of theirs is the primary one."""
+class UserEdits:
+    """What users added to a node. `leads` is True if their bucket is the primary one."""
 
     tags: tuple[Tag, ...] = ()
     buckets: tuple[str, ...] = ()
@@ -34,39 +34,39 @@ class ByHand:
     valid_until: int | None = None
 
 
-def records(nodes: Iterable[Node]) -> Records:
-    """The records that the nodes of documents hold, by their paths."""
-    kept = {node.source: node.props.get(FROM_FILE) for node in nodes if node.kind == "source"}
-    return {path: record for path, record in kept.items() if isinstance(record, dict)}
+def stated_by_files(nodes: Iterable[Node]) -> Stated:
+    """Returns what the files of these nodes state, by source."""
+    stated = {node.source: node.props.get(FROM_FILE) for node in nodes if node.kind == "source"}
+    return {source: fields for source, fields in stated.items() if isinstance(fields, dict)}
 
 
-def told_from(node: Node, record: Mapping[str, Any] | None) -> ByHand:
-    """What of a stored node is by hand, by the record of its document; nothing where there is none."""
-    if record is None:
-        return ByHand()
-    node = near_duplicates.own(node)
+def find(node: Node, stated: Mapping[str, Any] | None) -> UserEdits:
+    """Returns what users added to a stored node, given what its file states; nothing if that is unknown."""
+    if stated is None:
+        return UserEdits()
+    node = near_duplicates.without_borrowed(node)
     is_atom = node.kind == "atom"
-    stated = {*record.get("tags", ()), *(tag.name for tag in make_tags(extract.find(node.text)))}
-    buckets = tuple(bucket for bucket in node.buckets if bucket not in record.get("buckets", ()))
-    names = {*record.get("atom_props" if is_atom else "props", ()), FROM_FILE}
-    return ByHand(
-        tags=tuple(tag for tag in node.tag_details if tag.origin == "user" and tag.name not in stated),
+    tags = {*stated.get("tags", ()), *(tag.name for tag in make_tags(extract.find(node.text)))}
+    buckets = tuple(bucket for bucket in node.buckets if bucket not in stated.get("buckets", ()))
+    names = {*stated.get("atom_props" if is_atom else "props", ()), FROM_FILE}
+    return UserEdits(
+        tags=tuple(tag for tag in node.tag_details if tag.origin == "user" and tag.name not in tags),
         buckets=buckets,
         leads=bool(buckets) and node.buckets[0] == buckets[0],
         name=node.name if is_atom else None,
-        aliases=tuple(alias for alias in node.aliases if is_atom or alias not in record.get("aliases", ())),
+        aliases=tuple(alias for alias in node.aliases if is_atom or alias not in stated.get("aliases", ())),
         props={name: value for name, value in node.props.items() if name not in names},
         valid_from=node.valid_from,
         valid_until=node.valid_until,
     )
 
 
-def put_on(node: Node, added: ByHand) -> Node:
-    """The node as its file states it, with what was added by hand. Where both say something the file is right."""
-    if added == ByHand():
+def apply(node: Node, added: UserEdits) -> Node:
+    """Returns the node as its file states it, with the users' additions. In a conflict the file wins."""
+    if added == UserEdits():
         return node
     buckets = (*added.buckets, *node.buckets) if added.leads else (*node.buckets, *added.buckets)
-    whole = replace(
+    edited = replace(
         node,
         tag_details=node.tag_details + tuple(tag for tag in added.tags if tag.name not in node.tags),
         buckets=tuple(dict.fromkeys(buckets)),
@@ -76,4 +76,4 @@ def put_on(node: Node, added: ByHand) -> Node:
         valid_from=added.valid_from,
         valid_until=added.valid_until,
     )
-    return still_aside(whole)
+    return still_aside(edited)

@@ -1,4 +1,4 @@
-"""Following a path: a report after each change below it, through the loss and return of its folder."""
+"""Watches a path and ingests each change. Goes on if the folder is deleted and made again."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cuetrail.errors import InputError, ReadError
-from cuetrail.ingest.files import is_own, links
 from cuetrail.ingest.pipeline import Options, Writer, ingest_path
+from cuetrail.ingest.scan import is_own_output, linked_files
 from cuetrail.model import FileError, IngestReport, Scope
 from cuetrail.store.ports import Store
 
-# How often a watch looks whether it should stop, in milliseconds.
+# How often a watch checks whether it should stop, in milliseconds.
 STEP = 500
-# How long changes that follow each other are gathered into one round, in milliseconds.
+# Changes within this many milliseconds are handled together.
 DEBOUNCE = 400
 
 
 @dataclass(slots=True)
 class _Watch:
-    """What happens in a folder. When something in it is closed, the rest is watched (`leniently`)."""
+    """A watch on one folder. `leniently` skips subfolders that may not be read."""
 
     folder: Path
     skip: Sequence[Path]
@@ -30,23 +30,23 @@ class _Watch:
     leniently: bool = False
 
     def rounds(self) -> Iterator[set[str] | None]:
-        """The paths that changed, none of them when a while passed without a change; None when it must begin anew."""
+        """Yields the changed paths; an empty set after STEP without changes; None if the watch must start again."""
         # Imported here: only --watch needs it.
         from watchfiles import Change, watch
 
         try:
             for changes in watch(
                 self.folder,
-                watch_filter=lambda _, changed: not is_own(Path(changed), self.skip),
+                watch_filter=lambda _, changed: not is_own_output(Path(changed), self.skip),
                 stop_event=self.stop,
                 raise_interrupt=False,
                 debounce=DEBOUNCE,
                 rust_timeout=STEP,
                 yield_on_timeout=True,
-                # Not from the beginning: it also says nothing of folders that are one too many to be watched.
+                # Only after an error: it would also hide that there are too many folders to watch.
                 ignore_permission_denied=self.leniently,
             ):
-                # One made anew may have the very identity of the one that left, but it is not watched.
+                # A new folder with the same path is not watched, even if it has the same identity.
                 if (Change.deleted, str(self.folder)) in changes:
                     yield None
                     return
@@ -58,8 +58,8 @@ class _Watch:
             yield None
         except OSError as error:
             raise ReadError(
-                f"{self.folder} cannot be watched ({error}). What is there was taken in. If it has more folders than"
-                " may be watched, raise that limit (sysctl fs.inotify.max_user_watches) or watch one of its folders."
+                f"{self.folder} cannot be watched ({error}). Its files were ingested. If it has more folders than may"
+                " be watched, raise that limit (sysctl fs.inotify.max_user_watches) or watch one of its folders."
             ) from error
 
 
@@ -73,22 +73,22 @@ def watch_path(
     stop: threading.Event | None,
     clock: Callable[[], int],
 ) -> Iterator[IngestReport]:
-    """A report after each change below the path, until `stop` is set or Ctrl-C.
+    """Yields a report after each change below the path, until `stop` is set or Ctrl-C is pressed.
 
-    The folder is the path or, as editors replace a file rather than write to it, the one that a file is in.
+    `folder` is the path, or the folder of a single file: editors replace a file instead of writing to it.
     """
     path, folder, stop = path.absolute(), folder.absolute(), stop or threading.Event()
 
-    def look() -> IngestReport:
-        return _look(store, scope, path, replace(options, now=clock()), write)
+    def ingest() -> IngestReport:
+        return _ingest(store, scope, path, replace(options, now=clock()), write)
 
     watch, lost = _Watch(folder, options.skip, stop), False
     while not stop.is_set():
-        there = _identity(folder)
-        if there is None:
-            # Deleted or moved away, perhaps to be made anew.
+        identity = _identity(folder)
+        if identity is None:
+            # It was deleted or moved, and may return.
             if not lost:
-                yield look()
+                yield ingest()
             lost = True
             with suppress(KeyboardInterrupt):
                 stop.wait(STEP / 1000)
@@ -97,12 +97,12 @@ def watch_path(
         lost, first = False, True
         linked: dict[Path, _Stamp] = {}
         for changes in watch.rounds():
-            if changes is None or _identity(folder) != there:
+            if changes is None or _identity(folder) != identity:
                 break
-            # What changed before the watch began is in no event, so its first round looks without one.
-            if changes or first or any(_stamp(file) != was for file, was in linked.items()):
-                linked = {file: _stamp(file) for file in links(path, options.skip)}
-                report = look()
+            # Changes before the watch began have no event, so the first round always ingests.
+            if changes or first or any(_stamp(file) != old for file, old in linked.items()):
+                linked = {file: _stamp(file) for file in linked_files(path, options.skip)}
+                report = ingest()
                 if report.errors or changes or report.unchanged_files < report.files or report.removed_files:
                     yield report
             first = False
@@ -110,7 +110,7 @@ def watch_path(
             return
 
 
-def _look(store: Store, scope: Scope, path: Path, options: Options, write: Writer) -> IngestReport:
+def _ingest(store: Store, scope: Scope, path: Path, options: Options, write: Writer) -> IngestReport:
     try:
         return ingest_path(store, scope, path, options, write, None)
     except InputError as error:
@@ -121,7 +121,7 @@ _Stamp = tuple[int, int, int] | None
 
 
 def _stamp(file: Path) -> _Stamp:
-    """What tells that a file was changed where a link leads to, which may be a folder that is not watched."""
+    """Returns values that change with the target of a symbolic link, whose folder may not be watched."""
     try:
         found = file.stat()
     except OSError:
@@ -130,7 +130,7 @@ def _stamp(file: Path) -> _Stamp:
 
 
 def _identity(folder: Path) -> tuple[int, int] | None:
-    """Which folder it is: one that was made anew is another. None when there is none."""
+    """Returns the identity of a folder, None if it does not exist. A folder made again has another identity."""
     try:
         found = folder.stat()
     except OSError:

@@ -25,7 +25,7 @@ from cuetrail.store.ports import Store
 from cuetrail.store.read import Band
 from cuetrail.store.write import Batch
 
-NOTED = "near"
+BORROWED = "near"
 DISTANCE = 2
 # What stands in more places is boilerplate: what one place is tagged with says nothing about the others.
 MOST_SHARING = 16
@@ -35,9 +35,9 @@ Hashes = Mapping[str, int]
 _NOBODY: Hashes = {}
 
 
-def own(node: Node) -> Node:
+def without_borrowed(node: Node) -> Node:
     """The node without what it borrowed."""
-    noted = node.props.get(NOTED)
+    noted = node.props.get(BORROWED)
     # A note's frontmatter may have a field of this name.
     if not isinstance(noted, dict):
         return node
@@ -45,7 +45,7 @@ def own(node: Node) -> Node:
         node,
         tag_details=tuple(tag for tag in node.tag_details if tag.name not in noted["tags"]),
         buckets=tuple(bucket for bucket in node.buckets if bucket not in noted["buckets"]),
-        props={name: value for name, value in node.props.items() if name != NOTED},
+        props={name: value for name, value in node.props.items() if name != BORROWED},
     )
 
 
@@ -166,7 +166,7 @@ def _share(store: Store, scope: Scope, batch: Batch, partners: Mapping[str, Sequ
     nodes = {node.id: node for node in batch.nodes}
     wanted = partners.keys() | {other for others in partners.values() for other in others}
     known = store.get(scope, sorted(wanted - nodes.keys())) | {id_: nodes[id_] for id_ in wanted if id_ in nodes}
-    bare = {id_: own(node) for id_, node in known.items()}
+    bare = {id_: without_borrowed(node) for id_, node in known.items()}
     for id_, others in partners.items():
         node = _borrowing(bare[id_], [bare[other] for other in others])
         if node != known[id_]:
@@ -190,5 +190,5 @@ def _borrowing(node: Node, lenders: Sequence[Node]) -> Node:
         node,
         tag_details=(*node.tag_details, *tags),
         buckets=(*node.buckets, *buckets),
-        props={**node.props, NOTED: {"tags": [tag.name for tag in tags], "buckets": buckets}},
+        props={**node.props, BORROWED: {"tags": [tag.name for tag in tags], "buckets": buckets}},
     )

@@ -15,7 +15,7 @@ from cuetrail.errors import InputError, ReadError
 from cuetrail.files import read_at_most
 from cuetrail.ingest.document import Document
 from cuetrail.ingest.readers import chat, code, html, markdown, pdf, plain
-from cuetrail.ingest.readers.common import decode
+from cuetrail.ingest.readers.pieces import decode
 from cuetrail.text.normalise import clean
 
 __all__ = ["FORMATS", "MAX_BYTES", "load", "read", "read_string", "supported"]

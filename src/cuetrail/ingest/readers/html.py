@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from cuetrail.extract import links
 from cuetrail.ingest import chunk
 from cuetrail.ingest.document import Document
-from cuetrail.ingest.readers.common import Part, aliases, make_pieces, stem
-from cuetrail.ingest.readers.nesting import shallow
+from cuetrail.ingest.readers.html_nesting import shallow
+from cuetrail.ingest.readers.pieces import Part, aliases, make_pieces, stem
 from cuetrail.text import dates
 from cuetrail.text.normalise import clean
 

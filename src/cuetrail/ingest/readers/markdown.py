@@ -9,7 +9,7 @@ from typing import Any
 from cuetrail.extract import links
 from cuetrail.ingest import chunk
 from cuetrail.ingest.document import Document
-from cuetrail.ingest.readers.common import Part, aliases, make_pieces, stem
+from cuetrail.ingest.readers.pieces import Part, aliases, make_pieces, stem
 from cuetrail.text import dates
 from cuetrail.text.normalise import clean
 

@@ -39,7 +39,9 @@ class Redacted:
 
 def redact(store: Store, scope: Scope, built: Mapping[str, list[Built]]) -> Redacted:
     """Returns the documents without forgotten text."""
-    texts = store.redacted_texts(scope, [node for documents in built.values() for one in documents for node in one.nodes])
+    texts = store.redacted_texts(
+        scope, [node for documents in built.values() for one in documents for node in one.nodes]
+    )
     if not texts:
         return Redacted(built)
     forgotten = frozenset(id_ for id_, text in texts.items() if not text)

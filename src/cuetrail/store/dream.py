@@ -1,7 +1,7 @@
-"""What dreaming asks of an engine, beside the store protocol: the changes of one place, and a ledger to keep books in.
+"""The dream port: the changes of one partition since a pass last ran, and a ledger in which passes keep their state.
 
-A place is what one user keeps for himself or for one team. A pass dreams in one place at a time and sees nothing of any
-other, so what a rule finds in one place is never carried into another. Quarantined nodes take no part.
+A partition is what one user keeps privately or shares with one team. A pass works in one partition at a time and sees
+nothing of others, so nothing it derives crosses from one into another. Quarantined nodes are left out.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ from cuetrail.store.read import Record
 from cuetrail.store.write import Batch
 
 DREAMT = ("episode", *DERIVED)
-"""Kinds of nodes that only dreams make. No text names them."""
+"""Kinds of nodes that only dreams make. Texts do not mention them by name."""
 
 NOTHING = -1
-"""The change up to which a pass is that has not begun."""
+"""The number of the last change seen by a pass that has never run."""
 
 
 class Book(IntEnum):
-    """The books of the ledger, with what the four numbers of a row are. The numbers of the books are stored."""
+    """The books of the ledger, each with the meaning of the four numbers of its rows. The values are stored: never
+    change them.
+    """
 
     PROPOSED = 1  # atom, hash of the phrase
     INFECTS = 2  # hash of the words, hash of the tag, hash of its display, whether texts are being settled by it
@@ -45,7 +47,7 @@ class Book(IntEnum):
 
 
 class Row(NamedTuple):
-    """A line of a book. The first two numbers are its key; it is found by either."""
+    """A row of a book. The first two numbers are its key; rows are found by either of them."""
 
     first: int
     second: int = 0
@@ -54,10 +56,10 @@ class Row(NamedTuple):
 
 
 class Atom(NamedTuple):
-    """An atom as a pass reads it, under the engine's own number for it.
+    """An atom as a pass reads it, with the engine's own key.
 
-    `borrowed` are tags that near duplicates lent it. `row` is the engine's: what it needs to write the atom back, and
-    to see whether somebody changed it meanwhile. `is_day`: its time is a date that was given without a time.
+    `borrowed` are tags copied from near duplicates. `row` belongs to the engine: it writes the atom back with it and
+    detects changes made meanwhile. `is_day` is true if its time is a date without a time of day.
     """
 
     key: int
@@ -72,7 +74,7 @@ class Atom(NamedTuple):
 
 
 class Named(NamedTuple):
-    """A node by one of the names that lead to it. `found`: a rule made it of a shared name, nobody stated it."""
+    """A node and one of its normalised names. `found` is true if a rule made the node from a shared name."""
 
     norm: str
     key: int
@@ -83,7 +85,7 @@ class Named(NamedTuple):
 
 
 class Brief(NamedTuple):
-    """The little of a node that edges and mentions need."""
+    """The fields of a node that edges and mentions need."""
 
     id: str
     kind: str
@@ -92,7 +94,7 @@ class Brief(NamedTuple):
 
 
 class Living(NamedTuple):
-    """A node whose life is another than a newborn's, under the engine's own number for it."""
+    """A node whose usage state differs from that of a new node, with the engine's own key."""
 
     key: int
     id: str
@@ -102,8 +104,8 @@ class Living(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """How far a pass is. Everything up to the change `done` is settled (-1: nothing is); of what changed from there to
-    `upto`, the nodes up to the key `after`. The random marks tell two histories with the same numbers apart.
+    """The progress of a pass. All changes up to `done` are processed (-1: none), and of the changes from there to
+    `upto` the nodes up to the key `after`. The random marks tell two histories with the same numbers apart.
     """
 
     version: str
@@ -115,16 +117,16 @@ class Mark(NamedTuple):
 
 
 def unbegun(version: str) -> Mark:
-    """The mark of a pass that has settled nothing."""
+    """Returns the mark of a pass that has processed nothing."""
     return Mark(version, NOTHING, 0, NOTHING, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """The next atoms to look at, by key.
+    """The next atoms to process, by key.
 
-    `runs` are the runs of keys they were taken from: a key in there that is no atom's is of one that is gone. `mark`
-    is to be saved with what the pass makes of them; `left` says about how many keys are still to come.
+    `runs` are the key ranges they come from: a key in there without an atom belongs to a deleted one. `mark` is saved
+    together with the results of the pass; `left` estimates how many keys remain.
     """
 
     atoms: list[Atom]
@@ -135,10 +137,11 @@ class Slice:
 
 @dataclass(slots=True)
 class Writes:
-    """What a pass changes in one transaction. Rows of `drop` go by their first two numbers, then those of `put` come.
+    """The changes a pass makes in one transaction. Rows of `drop` are deleted by their first two numbers, then `put` is
+    added.
 
-    An atom of `relabelled` that somebody changed since it was read is left alone: it comes again with the next dream.
-    So is one of `lives` that somebody used since.
+    Atoms of `relabelled` that changed since they were read are skipped and come again with the next dream. So are
+    `lives` of nodes that were used since.
     """
 
     mark: Mark | None = None
@@ -151,7 +154,7 @@ class Writes:
 
 
 class Saved(NamedTuple):
-    """How many atoms have other tags now, and how many tags came and went."""
+    """The number of atoms whose tags changed, and of tags added and dropped."""
 
     atoms: int
     added: int
@@ -159,14 +162,16 @@ class Saved(NamedTuple):
 
 
 def is_dreamt(record: Record) -> bool:
-    """Whether a dream made this record."""
+    """True if a dream made this record."""
     if isinstance(record, Edge):
         return record.via is not None and record.via.startswith("dream:")
     return isinstance(record, Mention) or (isinstance(record, Node) and record.kind in DREAMT)
 
 
 class Dreaming(Protocol):
-    """One pass at work in one place. It knows the changes that were there when it began; later ones wait."""
+    """One pass at work in one partition. It sees the changes that were there when it began; later ones wait for the
+    next dream.
+    """
 
     def begun(self, version: str) -> bool: ...
     def idle(self, version: str) -> bool: ...
@@ -204,7 +209,7 @@ class Dreaming(Protocol):
 
 
 class Dreams(Protocol):
-    """What the nightly passes need beside the other ports."""
+    """Access for dreams: a lock, a copy for dry runs, the partitions, and the passes at work in them."""
 
     def single_dream(self) -> AbstractContextManager[bool]: ...
     def rehearsal(self) -> AbstractContextManager[Self]: ...

@@ -26,10 +26,11 @@ from cuetrail.model import Claim, Direction, Edge, Neighbourhood, Scope, Where
 
 @dataclass(frozen=True, slots=True)
 class Ties:
-    """Filters on edges. A bound fails where the edge has no such number; `exclude_types` beats `types`.
+    """Filters on edges. A bound on a number rejects edges without that number; `exclude_types` takes precedence over
+    `types`.
 
-    `types` and `exclude_types` are in lower case. `at` leaves out edges that are not valid at that time,
-    `stated` those that a rule made.
+    `types` and `exclude_types` are in lower case. `at` rejects edges that are not valid at that time, `stated` those
+    that a rule made.
     """
 
     kinds: tuple[str, ...] = ()
@@ -44,11 +45,11 @@ class Ties:
 
     @property
     def are_any(self) -> bool:
-        """Whether an edge of one of the kinds counts, whatever else it is like."""
+        """True if only the kinds of edges are restricted."""
         return self == Ties(self.kinds)
 
     def passes(self, edge: Edge) -> bool:
-        """Whether an edge counts."""
+        """True if an edge passes the filters."""
         kind = (edge.type or "").lower()
         return (
             (not self.kinds or edge.kind in self.kinds)
@@ -70,7 +71,9 @@ def _within(value: int | None, low: int | None, high: int | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class StepQuery:
-    """The edges of these nodes that pass `ties` and lead to a node that passes `where`; at most `each` per node."""
+    """Asks for the edges of these nodes that pass `ties` and lead to a node that passes `where`; at most `each` per
+    node.
+    """
 
     ids: tuple[str, ...]
     each: int
@@ -80,7 +83,7 @@ class StepQuery:
 
 
 class Step(NamedTuple):
-    """One edge as seen from the node it was asked for. Of a self-loop the other end is the node itself."""
+    """One edge as seen from the node it was asked for. The other end of a self-loop is the node itself."""
 
     edge: Edge
     other: str
@@ -88,7 +91,7 @@ class Step(NamedTuple):
 
 
 class Spark(NamedTuple):
-    """A node that energy flows on from: how much it has (R), and the number of the seed that this came from."""
+    """A node of the frontier: its energy (R), and the number of the seed that the energy came from."""
 
     id: str
     energy: float
@@ -97,12 +100,12 @@ class Spark(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """One level of a walk. The sparks of several seeds may be the same node, with an energy for each.
+    """One level of spreading activation. Several seeds may have reached the same node, each with its own energy.
 
-    `visited` has one set of ids per seed: where energy of that seed has been. It holds the seed's own sparks, so a
-    self-loop leads nowhere. `where` holds for the nodes that energy comes to, not for the sparks. `claim` is the rule
-    by which candidates are shared out among the sparks of a seed; without one, each spark is given all it may need.
-    `known` is what the level before made known of its candidates, for the engine alone.
+    `visited` has one set of ids per seed: the nodes that its energy has reached. It includes the frontier, so a self-
+    loop leads nowhere. `where` filters the nodes that energy flows to, not the frontier. `claim` is the rule by which
+    the frontier nodes of a seed share candidates; without one, each gets all candidates it may need. `known` is what
+    the previous level learnt about its candidates; only the engine uses it.
     """
 
     sparks: tuple[Spark, ...]
@@ -116,17 +119,19 @@ class Level:
     known: Mapping[str, int] = field(default_factory=dict)
 
     def wanted(self) -> list[int]:
-        """How many candidates each spark may need.
+        """Returns how many candidates each frontier node may need.
 
-        It takes `max_branches`, and each other spark of its seed may take as many that it would have liked: with so
-        many, any rule for sharing them out comes to what it would with all.
+        A node takes up to `max_branches`, and every other frontier node of its seed may take as many that it would have
+        preferred. With this many, every sharing rule gives the same result as with all candidates.
         """
         sparks = Counter(spark.seed for spark in self.sparks)
         return [max(self.max_branches, 0) * sparks[spark.seed] for spark in self.sparks]
 
 
 class Candidate(NamedTuple):
-    """A step energy can take: to which node, with how much left, and along which edge. `weight` is None if unknown."""
+    """A node that energy can flow to, with the energy that arrives, and the edge it flows along. `weight` is None if
+    unknown.
+    """
 
     id: str
     energy: float
@@ -139,14 +144,13 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """The candidates of each spark, in the order of the sparks, and which sparks no node in sight has the id of.
+    """The candidates of each frontier node, in the same order, and the frontier ids that no visible node has.
 
-    Candidates of a spark are the neighbours, either way along an edge, that the scope sees, that pass `where`, that are
-    not in `visited` of its seed, and that more than `min_activation` flows to; each once, by the edge that lets most
-    through, of equals the one with the lower id. They come by energy, the most first, then by neighbour id, then by
-    edge id, and no more than `wanted`. Ids are compared by code point, without what `@@` adds to them; where that
-    makes two the same, as they are called. A spark that is not there has no candidates. With a rule to share them out,
-    only what each spark takes is there.
+    Candidates are the visible neighbours, along edges in either direction, that pass `where`, are not in `visited` of
+    the seed, and receive more than `min_activation`. Each appears once, by the edge that transmits most energy (of
+    equal edges, the lower id). They are ordered by energy, then neighbour id, then edge id, and limited to `wanted`.
+    Ids are compared by code point without their `@@` suffix, then with it. With a sharing rule, only what each frontier
+    node takes is included.
     """
 
     candidates: tuple[tuple[Candidate, ...], ...]
@@ -164,11 +168,13 @@ class Graph(Protocol):
 
 
 Offer = TypeVar("Offer", bound=tuple[Any, ...])
-"""A step that begins with the id of the neighbour and the energy that comes to it."""
+"""A tuple that begins with the id of the neighbour and the energy that arrives there."""
 
 
 def share_out(offered: Sequence[Sequence[Offer]], level: Level) -> list[list[Offer]]:
-    """What each spark takes of what it is offered, by the level's rule: among the sparks of a seed, each node once."""
+    """Returns what each frontier node takes of its candidates: among the frontier nodes of one seed, every candidate
+    goes to one.
+    """
     if level.claim is None:
         return [list(steps) for steps in offered]
     sparks: dict[int, list[int]] = {}
@@ -183,9 +189,9 @@ def share_out(offered: Sequence[Sequence[Offer]], level: Level) -> list[list[Off
 
 
 def claim_by_energy(offered: Sequence[Sequence[Offer]], most: int) -> list[list[Offer]]:
-    """Share candidates out, at most so many to each spark: those with the most energy first, then as the sparks stand.
+    """Shares candidates out, at most `most` per frontier node: highest energy first, ties in frontier order.
 
-    Who finds one taken goes on to its next, and has not used up its share by that.
+    A node that finds a candidate taken continues with its next one, without using up its share.
     """
     order = [(-step[1], spark, place) for spark, steps in enumerate(offered) for place, step in enumerate(steps)]
     order.sort()
@@ -200,7 +206,7 @@ def claim_by_energy(offered: Sequence[Sequence[Offer]], most: int) -> list[list[
 
 
 def claim_by_frontier(offered: Sequence[Sequence[Offer]], most: int) -> list[list[Offer]]:
-    """Share candidates out, at most so many to each spark: spark by spark as they stand, each its best ones left."""
+    """Shares candidates out, at most `most` per frontier node: in frontier order, each takes its best free ones."""
     claimed: list[list[Offer]] = []
     taken: set[str] = set()
     for steps in offered:

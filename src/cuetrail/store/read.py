@@ -50,9 +50,9 @@ class ScopeVersion(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """Where a node stands among all others: its time, then the engine's own number for it, which is never used twice.
+    """The position of a node in a list: its time, then the engine's own number for it, which is never reused.
 
-    A list goes on behind a spot also when the node that was there is gone.
+    A list continues after a position even if the node that was there is gone.
     """
 
     at: int
@@ -61,9 +61,9 @@ class Spot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The next nodes to list, the newest first: at most `limit` of those behind `after` that pass all filters.
+    """Asks for the next `limit` nodes, newest first, that come after the position `after` and pass all filters.
 
-    With `provenance` only nodes of that one.
+    With `provenance`, only nodes of that provenance.
     """
 
     limit: int
@@ -73,7 +73,7 @@ class Page:
 
 
 class Listed(NamedTuple):
-    """A node of a list, and where it stands."""
+    """A listed node and its position."""
 
     spot: Spot
     node: Node
@@ -81,7 +81,7 @@ class Listed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A tag or a bucket, and how many nodes have it."""
+    """A tag or bucket, and the number of nodes that have it."""
 
     name: str
     nodes: int
@@ -89,14 +89,14 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """How many atoms a file has, and a number that is another one when any of them is."""
+    """The number of atoms of a file, and a digest that differs if any of them changes."""
 
     atoms: int
     digest: int
 
 
 class Placed(NamedTuple):
-    """An atom as far as its place goes, under the engine's own number for it; `check` is another when it is."""
+    """The file, tags and buckets of an atom, with the engine's own key for it; `check` differs if the atom changes."""
 
     key: int
     source: str | None
@@ -106,7 +106,7 @@ class Placed(NamedTuple):
 
 
 class Said(NamedTuple):
-    """What an atom says, under the id it has in the scope."""
+    """The id, name and text of an atom, as the scope sees it."""
 
     id: str
     name: str | None
@@ -114,7 +114,7 @@ class Said(NamedTuple):
 
 
 class Snapshot(Protocol):
-    """One consistent view of the atoms a scope may be shown: neither in quarantine nor archived."""
+    """One consistent view of the visible atoms of a scope: neither quarantined nor archived."""
 
     epoch: str
 

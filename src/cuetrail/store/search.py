@@ -12,7 +12,7 @@ from cuetrail.store.vector_space import VectorSpace
 
 
 class Alike(NamedTuple):
-    """A node that has some of the words it was looked for by in its names. `shared` says how many."""
+    """A node whose names contain some of the words that were searched for; `shared` is their number."""
 
     id: str
     kind: str

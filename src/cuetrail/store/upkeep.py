@@ -14,7 +14,7 @@ from cuetrail.store.write import Progress
 
 
 class Moment(Protocol):
-    """Everyone's memories as they were at one moment: what a copy is made of."""
+    """One consistent view of everyone's memories, from which a copy is made."""
 
     def partitions(self) -> list[Scope]: ...
     def space(self) -> VectorSpace | None: ...
@@ -25,7 +25,7 @@ class Moment(Protocol):
 
 
 class Upkeep(Protocol):
-    """Care for the whole memory, whoever owns what."""
+    """Methods on the whole memory, whoever owns its records."""
 
     def close(self) -> None: ...
     def vector_spaces(self) -> VectorSpaces: ...

@@ -29,7 +29,7 @@ NO_VECTORS = VectorSpace("none", 0)
 
 @dataclass(frozen=True, slots=True)
 class QueryVector:
-    """The vector of a query, and the model that made it."""
+    """A query's vector and the model that made it."""
 
     vector: bytes
     space: VectorSpace

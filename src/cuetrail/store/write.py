@@ -12,23 +12,24 @@ from cuetrail.store.shared.fact_validity import Stated, Verdict
 from cuetrail.store.vector_space import Meaning, VectorSpace
 
 Progress = Callable[[str, int, int], None]
-"""(what, done, total); total 0 means unknown."""
+"""Called with (what is done, how much of it, of how much); a total of 0 is unknown."""
 """Called with (what is done, how much of it, of how much); a total of 0 is unknown."""
 
 
 @dataclass(slots=True)
 class Batch:
-    """Everything one transaction changes. Removals happen first, then nodes, then what refers to them.
+    """Everything one transaction changes. Removals happen first, then nodes, then the records that refer to them.
 
-    `successors` come last: what anyone states of the first node of a pair is then stated of the second, and the first
-    is removed. Edges made by a rule do not pass on, and nothing passes to a node that was kept out. Of the pairs of
-    `heirs` the facts alone pass, and both stay.
-    `nodes` are inserted, or replaced where the id exists. `vectors` maps node ids to unit vectors as little-endian
-    float16 bytes; they are of the model `space` names (None: the one the memory holds), and so are `edge_vectors` and
-    `note_vectors`, of described relationships and of notes on edges. `roots` maps the short names of ingested folders
-    to where they are. `facts` are written as they are; those that are `stated` are fitted into what
-    is known, and `verdicts` say what becomes of facts that are there; see `store.facts`. Facts of the `declared`
-    predicates have one value at a time from now on, or (False) many.
+    `nodes` are inserted, or replaced if the id exists. `vectors` maps node ids to unit vectors as little-endian float16
+    bytes, `edge_vectors` and `note_vectors` likewise for described relationships and notes on edges; all are of the
+    model `space` (None: the one the memory holds). `roots` maps short names of ingested folders to their paths.
+
+    `facts` are written unchanged; `stated` facts are fitted into the known ones, and `verdicts` confirm or retract
+    known facts. `declared` predicates have one value at a time from now on, or (False) many.
+
+    `successors` come last: statements about the first node of a pair move to the second, and the first is removed.
+    Edges made by rules do not move, and nothing moves to a node that a tombstone keeps out. For the pairs of `heirs`
+    only the facts move, and both nodes stay.
     """
 
     nodes: list[Node] = field(default_factory=list)
@@ -58,17 +59,19 @@ class Batch:
     allow_again: bool = False
 
     def vectors_of(self, what: Meaning) -> dict[str, bytes]:
-        """The vectors of its nodes, edges or notes."""
+        """Returns the vectors of the batch's nodes, edges or notes, by id."""
         return {"node": self.vectors, "edge": self.edge_vectors, "note": self.note_vectors}[what]
 
 
 NOTHING_ALONG: Mapping[Scope, Batch] = {}
-"""Of a forgetting that changes nothing but what is forgotten."""
+"""No batches: a forgetting that changes nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a write did. `forgotten` are node ids a tombstone kept out; of `cut` it kept out some sentences."""
+    """Counts of what a write did. Tombstones kept out the nodes `forgotten` whole, and some sentences of the nodes
+    `cut`.
+    """
 
     added: int = 0
     replaced: int = 0
@@ -78,7 +81,7 @@ class Written:
     cut: tuple[str, ...] = ()
 
     def plus(self, other: Written) -> Written:
-        """What both did together."""
+        """Returns the sum of both."""
         return Written(
             self.added + other.added,
             self.replaced + other.replaced,

@@ -1,4 +1,4 @@
-"""The filters of a search, once as a condition in Cypher and once in the query language of the text index."""
+"""Filters on nodes, as a Cypher condition and as clauses of the full-text index."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from cuetrail.model import DERIVED, Where
 from cuetrail.store.neo4j.rows import mark, moment
 
 _TWO63 = 1 << 63
-# Goes to the nodes of some kinds and places, past all others. An index of three fields is only used where something is
-# said of all three, so it is said that a node has a key, which each has.
+# Seeks the nodes of some kinds and partitions in an index of three fields. The server uses it only if the query says
+# something of all three, so the query says that a node has a key, which each has.
 BY_KIND = "USING INDEX SEEK n:CueNode(part, kind, key)"
 HAS_KEY = "n.key IS NOT NULL"
 
 
 def condition(where: Where) -> tuple[str, dict[str, Any]]:
-    """A condition on the node `n`, which begins with AND or is empty, and its parameters."""
+    """Returns a Cypher condition on the node `n`, which begins with AND or is empty, and its parameters."""
     parts: list[str] = []
     given: dict[str, Any] = {}
     if where.tags:
@@ -42,7 +42,7 @@ def condition(where: Where) -> tuple[str, dict[str, Any]]:
 
 
 def condition_of_search(where: Where) -> tuple[str, dict[str, Any]]:
-    """The same for a search, which finds what dreams tell only where its kind is asked for."""
+    """The same for a search: nodes told by dreams are found only if their kind is asked for."""
     passing, given = condition(where)
     if where.kinds:
         return passing, given
@@ -50,18 +50,18 @@ def condition_of_search(where: Where) -> tuple[str, dict[str, Any]]:
 
 
 def any_of(field: str, words: Sequence[str]) -> str:
-    """Documents with one of these words."""
-    # Quoted, so that no word is taken for an operator.
+    """Returns a clause for documents with one of these words."""
+    # Quoted, so that no word acts as an operator.
     return "(" + " ".join(f'{field}:"{word}"' for word in words) + ")"
 
 
 def must(query: str) -> str:
-    """The query as a condition that adds nothing to the score."""
+    """Returns the query as a required clause that adds nothing to the score."""
     return f"+({query})^0"
 
 
 def clauses(parts: Sequence[int], where: Where) -> list[str]:
-    """The filters as clauses of the text index."""
+    """Returns the filters as clauses of the full-text index."""
     found = [must(any_of("marks", [f"p{part}" for part in parts]))]
     found += [must(any_of("marks", [mark("t", tag)])) for tag in where.tags]
     for letter, names in (("b", where.buckets), ("k", where.kinds)):

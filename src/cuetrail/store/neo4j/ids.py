@@ -1,4 +1,4 @@
-"""Which record an id means in a scope, and what a record is called there; `store.naming` has the rule."""
+"""Ids in a scope: the record an id means, and the id a record has; `store.shared.ids` has the rule."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from cuetrail.text.normalise import storable
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
 
-# An index of the server holds no value of more than eight thousand bytes.
+# The server's indexes hold no value of more than eight thousand bytes.
 LONGEST = 3_500
-# A name's entity has the same id with everyone: few places are looked up rather than all read.
+# Entities named alike have the same id for every user, so a few partitions are looked up by number.
 FEW = 8
 
-# The places a scope may read, as `p`; `asking` gives what it needs.
+# Matches the partitions a scope may read, as `p`; `asking` gives the parameters.
 PLACES = """MATCH (p:CuePlace) WHERE p.tenant = $tenant AND p.part IS NOT NULL
   AND (p.owner = $user OR (p.team <> '' AND p.team IN $teams))"""
 PLACE = "p.part, p.owner, p.team, p.writes"
-# The index is named because a plan made while it was empty may be a scan of all.
+# The index is named: a plan made while it was empty may scan everything.
 _PATTERNS = {
     "node": (
         "(n:CueNode {uid: uid}) USING INDEX SEEK n:CueNode(uid)",
@@ -37,7 +37,7 @@ _PATTERNS = {
 
 
 class Found(NamedTuple):
-    """A record by what it is known: `handle` is a node's key, any other record's uid."""
+    """A record's identity: `handle` is the key of a node, or the uid of any other record."""
 
     handle: int | str
     id: str
@@ -45,30 +45,30 @@ class Found(NamedTuple):
 
 
 def short(text: str) -> str:
-    """The text, or what stands for one that is too long for an index."""
+    """Returns the text, or a digest if it is too long for an index."""
     if len(text) * 4 <= LONGEST or len(text.encode()) <= LONGEST:
         return text
     return f"{text[:100]}\x1f{hashlib.blake2b(text.encode(), digest_size=16).hexdigest()}"
 
 
 def uid(part: int, *texts: str) -> str:
-    """What is unique in the whole database: a text of one place, or several that are unique together."""
+    """Returns an identifier unique in the whole database, of a partition's number and one or several texts."""
     return f"{part}:" + "\x1f".join(map(short, texts))
 
 
 def place_uid(scope: Scope) -> str:
-    """The one name of the place a scope writes to; lengths keep its three parts from running together."""
+    """Returns the unique name of the partition a scope writes to; lengths keep its three parts apart."""
     parts = (scope.tenant, scope.user, scope.share or "")
     return "".join(f"{len(part)}:{short(part)}" for part in parts)
 
 
 def asking(scope: Scope) -> dict[str, str | list[str]]:
-    """What `PLACES` needs to know of a scope, and which place comes first in it."""
+    """Returns the parameters of `PLACES` for a scope, which also order its partitions."""
     return {"tenant": scope.tenant, "user": scope.user, "teams": list(scope.teams), "share": scope.share or ""}
 
 
 def closest(records: Iterable[Found], parts: Sequence[int]) -> dict[str, Found]:
-    """Of the records of each id the one whose place comes first."""
+    """Returns, for each id, the record whose partition comes first."""
     order = {part: n for n, part in enumerate(parts)}
     best: dict[str, Found] = {}
     for one in records:
@@ -78,11 +78,11 @@ def closest(records: Iterable[Found], parts: Sequence[int]) -> dict[str, Found]:
 
 
 class Ids:
-    """The places a scope may read, and the names of records in them.
+    """The partitions a scope may read, and the ids of records in them.
 
-    `parts` are those places, the closest first; `mine` those of them that are the user's own, which alone it may
-    change; `home` is the one it writes to, None while nothing was written there. `whose` gives owner and team.
-    `version` is another one after every write to one of the places. They are read, unless they are `given`.
+    `parts` are the numbers of these partitions, closest first; `mine` those of the user, which alone it may change;
+    `home` the one it writes to, None before the first write. `whose` maps each to its owner and team. `version` differs
+    after every write to one of them. They are read from the server unless they are `given`.
     """
 
     def __init__(self, tx: Tx, scope: Scope, given: Sequence[Row] | None = None) -> None:
@@ -98,7 +98,9 @@ class Ids:
         self._labels = place_labels([(part, owner, team) for part, owner, team, _ in found])
 
     def find(self, ids: Iterable[str], what: str = "node", parts: Sequence[int] | None = None) -> dict[str, Found]:
-        """Records by plain id among the given places, in the order asked; where several have it the first wins."""
+        """Returns records by plain id in the given partitions, in the given order; if several have an id, the first
+        partition wins.
+        """
         parts = self.parts if parts is None else parts
         asked = [id_ for id_ in dict.fromkeys(ids) if storable(id_)]
         best = closest(self._records(asked, what, parts), parts)
@@ -118,7 +120,9 @@ class Ids:
             yield from (Found(*row) for row in rows(self.tx, query, some=some, parts=parts))
 
     def seek(self, ids: Iterable[str], what: str = "node", mine: bool = False) -> dict[str, Found]:
-        """Ids to what they mean here, in the order asked; those of no visible record, or none of `mine`, are absent."""
+        """Returns the records that ids mean in this scope, in the given order; ids of no visible record, or with `mine`
+        of none of the user's, are absent.
+        """
         parts = self.mine if mine else self.parts
         asked = [id_ for id_ in dict.fromkeys(ids) if storable(id_)]
         found = self.find(asked, what, parts)
@@ -127,7 +131,7 @@ class Ids:
         return {id_: found[id_] for id_ in asked if id_ in found}
 
     def _elsewhere(self, ids: Sequence[str], what: str, parts: Sequence[int]) -> dict[str, Found]:
-        """The records that these ids name together with whose they are."""
+        """Returns the records of ids that name their owner (`id@@owner`)."""
         places = {self._labels[part]: part for part in parts}
         meant = {id_: (bare, places.get(label)) for id_ in ids for bare, _, label in [id_.partition(SIGN)]}
         bare_ids = list(dict.fromkeys(bare for bare, _ in meant.values()))
@@ -135,19 +139,19 @@ class Ids:
         return {id_: known[bare, part] for id_, (bare, part) in meant.items() if part and (bare, part) in known}
 
     def keys(self, ids: Iterable[str], mine: bool = False) -> dict[str, int]:
-        """Ids of nodes to their keys, in the order asked."""
+        """Returns the keys of node ids, in the given order."""
         return {id_: int(one.handle) for id_, one in self.seek(ids, mine=mine).items()}
 
     def names(self, records: Iterable[Found], what: str = "node") -> dict[int | str, str]:
-        """What visible records are called, by handle."""
+        """Returns the ids in this scope of visible records, by handle."""
         found = list(records)
         if len(self.parts) < 2:
             return {one.handle: one.id for one in found}
         return self.called(found, self.find((one.id for one in found), what))
 
     def called(self, found: Iterable[Found], meant: Mapping[str, Found]) -> dict[int | str, str]:
-        """What records are called, by handle, where their ids mean these."""
-        # Nothing is meant where the record was deleted since it was read.
+        """Returns the ids of records, by handle, given the record that each plain id means."""
+        # No record has the id if it was deleted since it was read.
         return {
             one.handle: one.id
             if one.id not in meant or meant[one.id].handle == one.handle

@@ -1,4 +1,4 @@
-"""Reads of one scope inside one transaction. None of them leaves the scope."""
+"""Reads for one scope inside one transaction. No method returns anything outside the scope."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 # The number of a partition in which nothing was written yet: no record has it.
 NOWHERE = -1
-# The ends of an edge or a fact: what a name needs.
+# The two ends of an edge or a fact, with the columns that determine their ids in a scope.
 ENDS = "a.key, a.id, a.part, b.key, b.id, b.part"
-# Whether what belongs to a node is of one of these places. Said without the sum, a server that planned while it had
-# few records reads all there is in the places for each node, by the index on their part, and keeps to that for a while.
-# For the same reason what is at the other end of an edge is not said to be a CueNode, which it is: else that server
-# reads all nodes by one of their indexes, and looks which of them are joined to the one.
+# A condition that a record's partition is among some. Without the sum, a server that planned while it had few records
+# would read all records of the partitions for each node, and keep that plan for a while. For the same reason the other
+# end of an edge is not labelled CueNode: the server would read all nodes by an index and test which are joined to the
+# one.
 AMONG = "{}.part + 0 IN {}"
-# How many letters a speaker, a list mark and a full stop may put around the same words.
+# Allowance, in characters, for a speaker, a list mark and a full stop around the same words.
 AROUND = 80
 
 _STRONGEST = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}})
@@ -52,7 +52,7 @@ MATCH (m)<-[:CUE_NAMED]-(n:CueNode) WITH DISTINCT n RETURN n.key, n.id, n.part, 
 
 
 class Reader:
-    """What one scope sees, in one transaction."""
+    """The records that one scope sees, in one transaction."""
 
     def __init__(self, tx: Tx, scope: Scope) -> None:
         self.tx = tx
@@ -64,13 +64,13 @@ class Reader:
     # --- nodes
 
     def nodes(self, ids: Sequence[str]) -> dict[str, Node]:
-        """Nodes by id, in the order asked; missing ones are absent."""
+        """Returns nodes by id, in the given order; missing ones are absent."""
         keys = self.ids.keys(ids)
         by_key = self.plain_nodes(list(keys.values()))
         return {id_: replace(node, id=id_) for id_, key in keys.items() if (node := by_key.get(key))}
 
     def plain_nodes(self, keys: Sequence[int]) -> dict[int, Node]:
-        """Visible nodes by key, under their plain ids, in the order asked."""
+        """Returns visible nodes by key, with their plain ids, in the given order."""
         found: dict[int, Node] = {}
         query = f"UNWIND $keys AS key MATCH (n:CueNode {{key: key}}) WHERE n.part IN $parts RETURN {made.NODE}"
         for some in chunks(keys):
@@ -79,7 +79,7 @@ class Reader:
         return {key: found[key] for key in keys if key in found}
 
     def nodes_by_key(self, keys: Sequence[int]) -> dict[int, Node]:
-        """Visible nodes by key, under the ids they have in this scope."""
+        """Returns visible nodes by key, with the ids they have in this scope."""
         found = self.plain_nodes(keys)
         if len(self.parts) < 2:
             return found
@@ -131,7 +131,9 @@ class Reader:
         return first_named(((row[0], row[1], names[row[2]]) for row in carriers), each)
 
     def named_like(self, words: Collection[str], beginnings: Collection[str], limit: int) -> list[Alike]:
-        """Nodes with one of these words, or one that begins so, in their names: those that share most, then by id."""
+        """Returns nodes whose names have one of these words, or a word with one of these beginnings: most shared words
+        first, then by id.
+        """
         wanted = [f'"{word}"' for word in sorted(words)] + [f"{word}*" for word in sorted(beginnings)]
         if not wanted or limit <= 0:
             return []
@@ -146,20 +148,22 @@ class Reader:
         return sorted(alike, key=lambda one: (-one.shared, one.id))[:limit]
 
     def copies(self, nodes: Sequence[Node]) -> list[Node]:
-        """The user's own other nodes that say the same as one of these, by id; looks at every text once."""
+        """Returns the user's other nodes with the same text as one of these, ignoring case, spacing and markup. Reads
+        every text once.
+        """
         texts = {fingerprint(node.text) for node in nodes if node.text}
         words = {said for node in nodes if node.text and len(said := said_by(node)) >= TELLING}
         sizes = [len("".join(said.split())) for node in nodes if node.text for said in (node.text, said_by(node))]
         if not sizes:
             return []
-        # Letters in order tell most texts apart before they are sent and normalised.
+        # Lengths rule out most texts before they are sent and normalised.
         squeezed = "size(replace(replace(replace(n.text, ' ', ''), '\\n', ''), '\\t', ''))"
         query = (
             f"MATCH (n:CueNode) WHERE n.part IN $mine AND n.text <> '' AND $low <= {squeezed} <= $high"
             " RETURN n.key, n.id, n.part, n.text, n.props"
         )
         same = []
-        # A character beyond the first 65,536 counts twice with the server.
+        # The server counts a character beyond the first 65,536 twice.
         given = {"low": min(sizes), "high": 2 * max(sizes) + AROUND}
         for *row, text, props in rows(self.tx, query, mine=self.ids.mine, **given):
             node = Node("", text=text, props=made.unpack(props) if props and "speaker" in props else {})
@@ -171,21 +175,21 @@ class Reader:
     # --- what leads from node to node
 
     def ends(self, found: Sequence[list[Any]]) -> dict[int | str, str]:
-        """What the nodes are called whose key, id and place are in the last six columns."""
+        """Returns the ids in this scope of the nodes whose key, id and partition are in the last six columns."""
         sides = [Found(*row[at:][:3]) for row in found for at in (-6, -3) if row[at] is not None]
-        # What is no longer shared with this user has its plain id.
+        # Records no longer shared with this user keep their plain id.
         visible = [one for one in dict.fromkeys(sides) if one.part in self.ids.whose]
         return {one.handle: one.id for one in sides} | self.ids.names(visible)
 
     def made_edges(self, found: Sequence[list[Any]]) -> list[Edge]:
-        """Rows of (properties, ENDS) as edges, under the ids they and their ends have in this scope."""
+        """Turns rows of (properties, ENDS) into edges, with the ids they and their ends have in this scope."""
         names = self.ends(found)
         called = self.ids.names((Found(e["uid"], e["id"], e["part"]) for e, *_ in found), "edge")
         edges = [made.to_edge(row[0], names[row[1]], names[row[4]]) for row in found]
         return [replace(edge, id=str(called[row[0]["uid"]])) for row, edge in zip(found, edges, strict=True)]
 
     def edges(self, ids: Sequence[str]) -> dict[str, Edge]:
-        """Edges by id, in the order asked; one that leads to a node outside the scope is not shown."""
+        """Returns edges by id, in the given order; edges that lead to an invisible node are absent."""
         meant = self.ids.seek(ids, "edge")
         query = (
             "UNWIND $uids AS uid MATCH (a)-[e:CUE_EDGE {uid: uid}]->(b) USING INDEX SEEK e:CUE_EDGE(uid)"
@@ -197,9 +201,9 @@ class Reader:
         return {id_: by_uid[one.handle] for id_, one in meant.items() if one.handle in by_uid}
 
     def neighbours(self, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]:
-        """The `limit` strongest edges of each node, by weight, neighbour and edge, by their plain ids.
+        """Returns the degree of each node and its `limit` strongest edges, by weight, then neighbour id, then edge id.
 
-        The degree counts every visible edge, also one that leads to a node outside the scope.
+        The degree counts every visible edge, even one that leads to an invisible node.
         """
         keys = self.ids.keys(ids)
         found: dict[int, tuple[int, list[list[Any]]]] = {}
@@ -222,7 +226,7 @@ class Reader:
         return {id_: around[key] for id_, key in keys.items() if key in around}
 
     def edge_tags(self, names: Sequence[str] | None = None) -> list[str]:
-        """The tags, of these names or of all, that an edge in sight carries, by name; looks at every edge."""
+        """Returns the tags that visible edges have, of these names or all, by name; reads every edge."""
         wanted = None if names is None else [name for name in dict.fromkeys(names) if storable(name)]
         query = (
             "MATCH ()-[e:CUE_EDGE]->() WHERE e.part IN $parts AND e.tags IS NOT NULL UNWIND e.tags AS tag"
@@ -231,11 +235,11 @@ class Reader:
         return sorted(tag for (tag,) in rows(self.tx, query, parts=self.parts, wanted=wanted))
 
     def history(self, id_: str) -> list[Version]:
-        """Earlier versions of a node the user owns, the oldest first."""
+        """Returns earlier versions of a node the user owns, oldest first."""
         if not storable(id_):
             return []
         one = self.ids.seek([id_], mine=True).get(id_)
-        # Of a node that was removed its history is left, under its plain id.
+        # The history of a removed node stays, under its plain id.
         parts, bare = ([one.part], one.id) if one else (self.ids.mine, id_)
         query = "MATCH (v:CueVersion) WHERE v.part IN $parts AND v.ref = $ref RETURN v.at, v.name, v.text ORDER BY v.at"
         return [Version(id_, *row) for row in rows(self.tx, query, parts=parts, ref=short(bare))]

@@ -1,4 +1,4 @@
-"""The filters of a walk as conditions in SQL."""
+"""Filters on nodes as SQL conditions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ _LABELLED = (
 
 
 def narrowing(where: Where, key: str) -> tuple[list[str], list[Any]]:
-    """What tags, buckets, kinds, texts and times ask of the node `n` with its key in this column, and the values."""
+    """Returns SQL conditions, and their values, for the filters on tags, buckets, kinds, text and time of the node `n`,
+    whose key is in the given column.
+    """
     tests, values = list[str](), list[Any]()
     for tag in where.tags:
         tests.append(_LABELLED.format(key, "= ?"))
@@ -35,7 +37,7 @@ def narrowing(where: Where, key: str) -> tuple[list[str], list[Any]]:
 
 
 def passing(where: Where, key: str) -> tuple[list[str], list[Any]]:
-    """What all filters ask of the node `n`, whose key is in this column, and the values for it."""
+    """Returns SQL conditions, and their values, for all filters on the node `n`, whose key is in the given column."""
     tests, values = narrowing(where, key)
     if not where.quarantined:
         tests.append("n.provenance <> 'quarantine'")

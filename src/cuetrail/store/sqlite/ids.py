@@ -1,4 +1,4 @@
-"""Which row an id means in a scope, and what a row is called there; `store.naming` has the rule."""
+"""Ids in a scope: the row an id means, and the id a row has; `store.shared.ids` has the rule."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from cuetrail.store.sqlite.connection import MOMENT, Connection, chunks, marks, 
 from cuetrail.text.normalise import storable
 
 FEW = 8
-# So many scopes are kept, and so many keys of each.
+# The number of scopes cached, and of keys cached for each.
 MANY, MANY_KEYS = 1_000, 10_000
 
 
 def find_keys(db: sqlite3.Connection, ids: Iterable[str], table: str, parts: Sequence[int]) -> dict[str, int]:
-    """Ids to keys among the given parts, in the order asked; where several parts have the id, the first one wins."""
+    """Returns the keys of ids in the given partitions, in the given order; if several have an id, the first partition
+    wins.
+    """
     order = {part: n for n, part in enumerate(parts)}
     best: dict[str, tuple[int, int]] = {}
     asked = [id_ for id_ in dict.fromkeys(ids) if storable(id_)]
@@ -31,15 +33,15 @@ def find_keys(db: sqlite3.Connection, ids: Iterable[str], table: str, parts: Seq
 def _rows(
     db: sqlite3.Connection, ids: Sequence[str], table: str, parts: Sequence[int]
 ) -> Iterator[tuple[str, int, int]]:
-    """(id, key, part) of the rows of these ids in these parts, and of others where the parts are many."""
-    # A name's entity has the same id with everyone: few places are looked up rather than all read.
+    """Yields (id, key, partition) of the rows with these ids; if the partitions are many, of other partitions too."""
+    # Entities named alike have the same id for every user, so a few partitions are looked up by number.
     among = f" AND part IN ({','.join(map(str, parts))})" if len(parts) <= FEW else ""
     for some in chunks(ids):
         yield from db.execute(f"SELECT id, key, part FROM {table} WHERE id IN ({marks(len(some))}){among}", some)
 
 
 def ids_of(db: sqlite3.Connection, scope: Scope) -> Ids:
-    """The places of a scope, as they were if no other connection has written since: every read asks for them."""
+    """Returns the partitions of a scope, from a cache that lasts until another connection writes."""
     if not isinstance(db, Connection):
         return Ids(db, scope)
     kept = db.unchanged()
@@ -52,12 +54,12 @@ def ids_of(db: sqlite3.Connection, scope: Scope) -> Ids:
 
 
 class Ids:
-    """The places a scope may read, and the names of rows in them.
+    """The partitions a scope may read, and the ids of rows in them.
 
-    `parts` are those places, the closest first; `mine` those of them that are the user's own, which alone it may
-    change; `home` is the one it writes to, None while nothing was written there. `all`: there are no others.
-    `version` is another one after every write to one of the places. `lasting`: nobody writes while this is kept, so
-    keys that were looked up are kept too.
+    `parts` are the numbers of these partitions, closest first; `mine` those of the user, which alone it may change;
+    `home` the one it writes to, None before the first write. `all` is true if there are no other partitions. `version`
+    differs after every write to one of them. `lasting` is true if nobody writes while this object lives, so keys are
+    cached too.
     """
 
     def __init__(self, db: sqlite3.Connection, scope: Scope, lasting: bool = False) -> None:
@@ -68,7 +70,7 @@ class Ids:
             f" WHERE tenant = ? AND (owner = ? OR (team <> '' AND team IN ({marks(len(scope.teams))})))",
             (scope.tenant, scope.user, *scope.teams),
         ).fetchall()
-        # Asked for together: a search needs both, and a statement costs more than what it reads.
+        # Read together: a search needs both, and a statement costs more than the read itself.
         self._moment: tuple[str, int] | None = (found[0][4], found[0][5] or 0) if found else None
         share = scope.share or ""
         found.sort(key=lambda row: (row[1] != scope.user, row[2] != share, row[2], row[1]))
@@ -81,17 +83,21 @@ class Ids:
         self._once: dict[str, tuple[Any, ...]] = {}
 
     def moment(self) -> tuple[str, int]:
-        """The memory's epoch and the number of the last change as of this view."""
+        """Returns the memory's epoch and the number of the last change in this view."""
         return self._moment or moment(self.db)
 
     def once(self, query: str) -> tuple[Any, ...]:
-        """The first row of a query, read once until another connection writes: for what no access of a node changes."""
+        """Returns the first row of a query, cached until another connection writes. Not for values that an access of a
+        node changes.
+        """
         if query not in self._once:
             self._once[query] = self.db.execute(query).fetchone()
         return self._once[query]
 
     def keys(self, ids: Iterable[str], table: str = "nodes", mine: bool = False) -> dict[str, int]:
-        """Ids to keys, in the order asked; those that mean no visible row, or none of `mine`, are absent."""
+        """Returns the keys of ids, in the given order; ids of no visible row, or with `mine` of none of the user's, are
+        absent.
+        """
         if self._known is None or table != "nodes" or mine:
             return self._looked_up(ids, table, mine)
         asked, known = list(dict.fromkeys(ids)), self._known
@@ -101,7 +107,7 @@ class Ids:
         return keys
 
     def know(self, keys: Mapping[str, int]) -> None:
-        """Keep the keys of nodes that were read, by the ids these have here, so that they are not looked up again."""
+        """Caches the keys of nodes that were read, by their ids in this scope."""
         if self._known is not None:
             if len(self._known) > MANY_KEYS:
                 self._known.clear()
@@ -117,7 +123,7 @@ class Ids:
         return found
 
     def _elsewhere(self, ids: Sequence[str], table: str, parts: Sequence[int]) -> dict[str, int]:
-        """The rows that these ids name together with whose they are."""
+        """Returns the keys of ids that name their owner (`id@@owner`)."""
         places = {self._labels[part]: part for part in parts}
         meant = {id_: (bare, places.get(label)) for id_ in ids for bare, _, label in [id_.partition(SIGN)]}
         bare_ids = list(dict.fromkeys(bare for bare, _ in meant.values()))
@@ -125,12 +131,12 @@ class Ids:
         return {id_: known[bare, part] for id_, (bare, part) in meant.items() if part and (bare, part) in known}
 
     def names(self, rows: Iterable[tuple[int, str, int]], table: str = "nodes") -> dict[int, str]:
-        """What visible rows, given as (key, id, part), are called."""
+        """Returns the ids in this scope of visible rows, given as (key, id, partition), by key."""
         found = list(rows)
         if len(self.parts) < 2:
             return {key: id_ for key, id_, _ in found}
         meant = find_keys(self.db, (id_ for _, id_, _ in found), table, self.parts)
-        # Nothing is meant where the row was deleted since it was read.
+        # No row has the id if it was deleted since it was read.
         return {
             key: id_ if meant.get(id_, key) == key else f"{id_}{SIGN}{self._labels[part]}" for key, id_, part in found
         }

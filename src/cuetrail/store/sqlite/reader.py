@@ -1,4 +1,4 @@
-"""Reads of the truth. Each takes an open connection and a scope, and never leaves the scope."""
+"""Reads of `memory.db` for one scope. No method returns anything outside the scope."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ from cuetrail.store.sqlite.connection import CHUNK, chunks, damaged, marks
 from cuetrail.store.sqlite.ids import ids_of
 from cuetrail.text.normalise import storable
 
-# A file and its chats (`file#id`), as a condition on its path.
+# A SQL condition on the path: the file itself or one of its chats (`file#id`).
 SAME = "(path = ?1 OR (path > ?1 || '#' AND path < ?1 || '$'))"
-# How many letters a speaker, a list mark and a full stop may put around the same words.
+# Allowance, in characters, for a speaker, a list mark and a full stop around the same words.
 AROUND = 80
 # At most so many names that continue another one are read.
 _MOST_QUALIFIED = 5_000
 
 
 def checked_node(path: Path, row: tuple[Any, ...]) -> Node:
-    """A node whose row still has the checksum it was written with; else the truth is damaged."""
+    """Returns the node of a row. Raises CorruptMemory if the row does not match its checksum."""
     if rows.check_sum(row) != row[6]:
         raise damaged(path, f"{row[2]!r} changed on disk")
     return rows.to_node(row)
 
 
 def nodes_by_key(db: sqlite3.Connection, path: Path, keys: Sequence[int]) -> dict[int, Node]:
-    """Nodes by key, whoever owns them."""
+    """Returns nodes by key, whoever owns them."""
     found = {}
     for some in chunks(keys):
         for row in db.execute(f"{rows.NODE} WHERE n.key IN ({marks(len(some))})", some):
@@ -59,7 +59,7 @@ def nodes_by_key(db: sqlite3.Connection, path: Path, keys: Sequence[int]) -> dic
 
 
 class Reader:
-    """One consistent view of the truth for one scope."""
+    """One consistent view of `memory.db` for one scope."""
 
     def __init__(self, db: sqlite3.Connection, scope: Scope, path: Path) -> None:
         self.db = db
@@ -69,19 +69,19 @@ class Reader:
         self.parts, self.all = self.ids.parts, self.ids.all
 
     def among(self, column: str = "part") -> str:
-        """A SQL condition that keeps rows inside the scope."""
+        """Returns a SQL condition that is true for rows inside the scope."""
         return "1" if self.all else f"{column} IN ({','.join(map(str, self.parts)) or 'NULL'})"
 
     def own(self, column: str = "part") -> str:
-        """A SQL condition that keeps rows to those this user owns: what it may change, and what it exports."""
+        """Returns a SQL condition that is true for rows this user owns: those it may change and export."""
         return f"{column} IN ({','.join(map(str, self.ids.mine)) or 'NULL'})"
 
     def keys(self, ids: Iterable[str]) -> dict[str, int]:
-        """Ids of nodes to keys, in the order asked."""
+        """Returns the keys of these node ids, in the given order."""
         return self.ids.keys(ids)
 
     def names(self, keys: Iterable[int]) -> dict[int, str]:
-        """What the visible ones of these nodes are called."""
+        """Returns the ids that these nodes have in this scope, by key; invisible ones are absent."""
         found: list[tuple[int, str, int]] = []
         for some in chunks(list(dict.fromkeys(keys))):
             query = f"SELECT key, id, part FROM nodes WHERE key IN ({marks(len(some))}) AND {self.among()}"
@@ -98,7 +98,7 @@ class Reader:
         return sorted(self.ids.names(found, f"{of}s").values())
 
     def shown(self, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
-        """Keys to ids and times of the visible ones of these nodes."""
+        """Returns the id and time of each visible node among these keys."""
         found: dict[int, tuple[str, int, int]] = {}
         for some in chunks(keys):
             query = f"SELECT key, id, part, at FROM nodes WHERE key IN ({marks(len(some))}) AND {self.among()}"
@@ -107,25 +107,25 @@ class Reader:
         return {key: (names[key], row[2]) for key, row in found.items()}
 
     def nodes(self, ids: Sequence[str]) -> dict[str, Node]:
-        """Nodes by id, in the order asked; missing ones are absent."""
+        """Returns nodes by id, in the given order; missing ones are absent."""
         keys = self.keys(ids)
         by_key = self.nodes_by_key(list(keys.values()))
-        # A key that is kept may be of a node that another has just deleted.
+        # A cached key may belong to a node that another process has just deleted.
         return {id_: by_key[key] for id_, key in keys.items() if key in by_key}
 
     def nodes_by_key(self, keys: Sequence[int]) -> dict[int, Node]:
-        """Visible nodes by key, under the ids they have in this scope."""
+        """Returns visible nodes by key, with the ids they have in this scope."""
         found = nodes_by_key(self.db, self.path, keys)
         if len(self.parts) > 1:
             called = {key: id_ for key, id_ in self.names(found).items() if id_ != found[key].id}
             found |= {key: replace(found[key], id=id_) for key, id_ in called.items()}
         elif self.all:
-            # Only where every node is in sight: keys that are asked for may be of anyone.
+            # Only if every node is visible: these keys may belong to anyone.
             self.ids.know({node.id: key for key, node in found.items()})
         return found
 
     def made_edges(self, found: Sequence[tuple[Any, ...]]) -> list[Edge]:
-        """Rows of the EDGE query as edges, under the ids they and their ends have in this scope."""
+        """Turns rows of the EDGE query into edges, with the ids they and their ends have in this scope."""
         edges = [rows.to_edge(row) for row in found]
         if len(self.parts) < 2:
             return edges
@@ -137,7 +137,7 @@ class Reader:
         ]
 
     def edges(self, ids: Sequence[str]) -> dict[str, Edge]:
-        """Edges by id, in the order asked; one that leads to a node outside the scope is not shown."""
+        """Returns edges by id, in the given order; edges that lead to an invisible node are absent."""
         ends = f"{self.among('a.part')} AND {self.among('b.part')}"
         keys = self.ids.keys(ids, "edges")
         found: list[tuple[Any, ...]] = []
@@ -170,7 +170,7 @@ class Reader:
         """Returns the first ids of nodes whose name continues each name with a bracket or a comma, by name and id."""
         asked = json.dumps([norm for norm in dict.fromkeys(norms) if storable(norm)])
         carriers: list[tuple[str, str, int, str, int]] = []
-        # What comes next after " (" and ", " ends the range, so that each name is one step in the index.
+        # The next character after " (" and ", " ends the range, so each name is one seek in the index.
         for start, end in ((" (", " )"), (", ", ",!")):
             query = (
                 "SELECT j.value, m.norm, n.key, n.id, n.part FROM json_each(?) j CROSS JOIN names m"
@@ -182,9 +182,10 @@ class Reader:
         return first_named(((row[0], row[1], names[row[2]]) for row in carriers), each)
 
     def named_like(self, words: Collection[str], beginnings: Collection[str], limit: int) -> list[Alike]:
-        """Nodes with one of these words, or one that begins so, in their names: those that share most, then by id.
+        """Returns nodes whose names have one of these words, or a word with one of these beginnings: most shared words
+        first, then by id.
 
-        Of the nodes that have a word the first `limit` of each place are looked at.
+        Of the nodes with a word, the first `limit` of each partition are considered.
         """
         shared = Counter[int]()
         wanted: list[tuple[str, tuple[str, ...]]] = [("word = ?", (word,)) for word in sorted(words) if storable(word)]
@@ -199,9 +200,9 @@ class Reader:
         return sorted(found, key=lambda one: (-one.shared, one.id))
 
     def neighbours(self, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]:
-        """The `limit` strongest edges of each node, by weight, neighbour and edge, by their plain ids; no more is read.
+        """Returns the degree of each node and its `limit` strongest edges, by weight, then neighbour id, then edge id.
 
-        The degree counts every visible edge, also one that leads to a node outside the scope.
+        The degree counts every visible edge, even one that leads to an invisible node.
         """
         keys = self.keys(ids)
         degrees: dict[int, int] = {}
@@ -214,7 +215,9 @@ class Reader:
         }
 
     def expansion(self) -> str:
-        """The query behind `neighbours`, strongest first. It must need no sort: a hub would be read whole for it."""
+        """Returns the query of `neighbours`, strongest first. Its plan must not sort: that would read all edges of a
+        hub.
+        """
         return (
             "SELECT a.rank, a.other_id, e.id, e.kind, e.weight, e.tags, a.outgoing, a.other, a.edge, e.part"
             " FROM adjacency a JOIN edges e ON e.key = a.edge JOIN nodes n ON n.key = a.other"
@@ -226,7 +229,7 @@ class Reader:
         read: list[tuple[Any, ...]] = []
         with contextlib.closing(self.db.execute(self.expansion(), (key,))) as cursor:
             for row in cursor:
-                # Parallel edges of one weight are stored by age; all are read before their ids put them in order.
+                # Parallel edges of equal weight are stored by age; all are read before they are ordered by id.
                 if len(read) >= limit and row[:2] != read[-1][:2]:
                     break
                 read.append(row)
@@ -243,7 +246,7 @@ class Reader:
         )  # fmt: skip
 
     def edge_tags(self, names: Sequence[str] | None = None) -> list[str]:
-        """The tags, of these names or of all, that an edge in sight carries, by name."""
+        """Returns the tags that visible edges have, of these names or all, by name."""
         seen = "" if self.all else f" JOIN edges e ON e.key = t.edge AND {self.among('e.part')}"
         carried = f"EXISTS (SELECT 1 FROM adjacency_tags t{seen} WHERE t.label = l.label)"
         query = f"SELECT l.name FROM labels l WHERE l.what = 't' AND {carried}"
@@ -255,9 +258,10 @@ class Reader:
         return sorted(found)
 
     def scan(self) -> Iterator[tuple[str | None, Record]]:
-        """Everything this user owns with the team it is shared with, in a fixed order: what export writes.
+        """Yields everything this user owns, each with the team it is shared with, in a fixed order. Exports are made of
+        it.
 
-        What a record leads to is called as in the place of the record.
+        Records refer to others by the ids these have in the record's own partition.
         """
         mine = "SELECT part, team FROM parts WHERE tenant = ? AND owner = ? ORDER BY team"
         places = self.db.execute(mine, (self.scope.tenant, self.scope.user)).fetchall()
@@ -269,33 +273,35 @@ class Reader:
                     yield from ((team or None, record) for record in readers[part]._made(some, make, ends))
 
     def _made(self, found: Sequence[tuple[Any, ...]], make: _Make, ends: Mapping[str, int]) -> Iterator[Record]:
-        """Rows as records; `ends` says which column has the key of the node that a field names."""
+        """Turns rows into records; `ends` maps fields that name a node to the column with that node's key."""
         keys = {row[at] for row in found for at in ends.values()} - {None} if len(self.parts) > 1 else ()
         names = self.names(keys)
         for row in found:
             record: Any = checked_node(self.path, row) if make is rows.to_node else make(row)
             called = {field: names[row[at]] for field, at in ends.items() if row[at] in names} if names else {}
             if isinstance(record, Note) and row[8] in self.parts:
-                # On an edge, which may be a teammate's; there are few such notes.
+                # A note on an edge, which may be a teammate's; such notes are few.
                 called = {"target": self.ids.names([(row[7], row[1], row[8])], "edges")[row[7]]}
             yield replace(record, **called) if called else record
 
     def history(self, id_: str) -> list[Version]:
-        """Earlier versions of a node the user owns, the oldest first."""
+        """Returns earlier versions of a node the user owns, oldest first."""
         if not storable(id_):
             return []
         key = self.ids.keys([id_], mine=True).get(id_)
         found = self.db.execute("SELECT part, id FROM nodes WHERE key = ?", (key,)).fetchone()
-        # Of a node that was removed its history is left, under its plain id.
+        # The history of a removed node stays, under its plain id.
         place, bare = (f"part = {found[0]}", found[1]) if found else (self.own(), id_)
         query = f"SELECT at, name, text FROM history WHERE {place} AND id = ? ORDER BY at"
         return [Version(id_, *row) for row in self.db.execute(query, (bare,))]
 
     def copies(self, nodes: Sequence[Node]) -> list[Node]:
-        """The user's own other nodes that say the same as one of these, by id; looks at every text once."""
+        """Returns the user's other nodes with the same text as one of these, ignoring case, spacing and markup. Reads
+        every text once.
+        """
         texts = {fingerprint(node.text) for node in nodes if node.text}
         words = {said for node in nodes if node.text and len(said := said_by(node)) >= TELLING}
-        # Their lengths tell most texts apart before they are normalised.
+        # Lengths rule out most texts before they are normalised.
         sizes = [len("".join(said.split())) for node in nodes if node.text for said in (node.text, said_by(node))]
         squeezed = "replace(replace(replace(text, ' ', ''), char(10), ''), char(9), '')"
         query = f"SELECT key, text, props FROM nodes WHERE {self.own()} AND length({squeezed}) BETWEEN ? AND ?"

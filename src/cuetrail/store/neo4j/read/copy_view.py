@@ -1,6 +1,6 @@
-"""Everyone's memories at one moment: what a copy and a backup are made of.
+"""One consistent view of everyone's memories, from which copies and backups are made.
 
-They are read in one go into a file of their own, as every view is; see `views`.
+It is read at once into a temporary file; see `snapshot`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Moment:
-    """What was there when it was read."""
+    """The memory as it was when it was read."""
 
     def __init__(self) -> None:
         self._spool = Spool()
@@ -37,7 +37,7 @@ class Moment:
         self._space: VectorSpace | None = None
 
     def read(self, tx: Tx) -> None:
-        """Take everything over."""
+        """Reads everything into the temporary file."""
         self._spool.empty()
         self._space, self._kept = spaces.held(tx), settings.settings(tx)
         homes = {place: Reader(tx, place) for place in partitions(tx, None)}
@@ -68,7 +68,7 @@ class Moment:
         return (self._spool.get(at) for at in self._records.get(scope, ()))
 
     def vectors(self, scope: Scope, ids: Sequence[str], of: Meaning = "node") -> dict[str, bytes]:
-        # A place is known with its own team alone.
+        # Partitions are known by a scope that has only their own team.
         home = Scope(scope.tenant, scope.user, (scope.share,) if scope.share else (), scope.share)
         known = self._vectors.get(home, {})
         return {id_: self._spool.get(known[of, id_]) for id_ in ids if (of, id_) in known}
@@ -82,7 +82,7 @@ class Moment:
 
 @contextmanager
 def moment(connection: Connection) -> Iterator[Moment]:
-    """Everything as it is now, for as long as the block takes."""
+    """Opens a view of everything as it is now, for the length of the block."""
     view = Moment()
     try:
         at_one_moment(connection, view.read)

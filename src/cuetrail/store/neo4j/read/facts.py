@@ -1,6 +1,7 @@
-"""Which facts of an entity hold, read in the order of their certainty: of an entity with many no more than are wanted.
+"""Reads of facts for one scope: by subject, by id, by the node they were extracted from, and those that hold at a time.
 
-`ranks` has the words they are ordered by.
+Active facts are read in order of certainty, and no more than are wanted; `facts.ranks` has the indexed keys of that
+order.
 """
 
 from __future__ import annotations
@@ -21,22 +22,21 @@ if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
 
 SIDES = {"out": ("subject",), "in": ("object",), "both": ("subject", "object")}
-# Hidden ends are passed over before the limit: what is hidden takes nobody's place.
+# Facts with invisible ends are skipped before the limit applies.
 _SEEN = """f.part IN $parts AND coalesce(f.valid_from, f.created) <= $at
     AND EXISTS { MATCH (f)-[:CUE_SUBJECT]->(s) WHERE s.part IN $parts }
     AND NOT EXISTS { MATCH (f)-[:CUE_OBJECT]->(o) WHERE NOT o.part IN $parts }"""
-# An OR would be planned as two reads and a sort. The index is named because a plan made while it was empty would stay a
-# scan of all.
+# An OR would be planned as two reads and a sort. The index is named: a plan made while it was empty would stay a scan.
 _ACTIVE = f"""MATCH (f:CueFact) USING INDEX SEEK f:CueFact(by_SIDE) WHERE f.by_SIDE STARTS WITH toString(key) + ':'
     AND coalesce(f.valid_until, $at + 1) > $at AND {_SEEN}
   RETURN f ORDER BY f.by_SIDE LIMIT $limit"""
-# Behind the colon stands when it ended, as a word; the semicolon follows the colon.
+# After the colon comes the end as a sortable text; the semicolon is the character after the colon.
 _PAST = f"""MATCH (f:CueFact) USING INDEX SEEK f:CueFact(past_SIDE)
   WHERE f.past_SIDE > toString(key) + ':' + $moment AND f.past_SIDE < toString(key) + ';' AND {_SEEN}
   RETURN f ORDER BY f.confidence DESC, f.created DESC, f.id LIMIT $limit"""
 _WITH_ENDS = f"""MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode)
 WITH f, a, b WHERE a.part IN $parts AND (b IS NULL OR b.part IN $parts) RETURN properties(f), {ENDS}"""
-# The index is named because a plan made while it was empty may be a scan of all facts.
+# The index is named: a plan made while it was empty may scan all facts.
 _BY_UID = f"UNWIND $uids AS uid MATCH (f:CueFact {{uid: uid}}) USING INDEX SEEK f:CueFact(uid) WITH f {_WITH_ENDS}"
 _FROM = f"""MATCH (f:CueFact) WHERE f.part IN $mine AND f.source_ref IN $refs AND f.status <> 'retracted'
 WITH f {_WITH_ENDS}"""
@@ -56,7 +56,9 @@ RETURN properties(f), {ENDS}"""
 
 
 def query(direction: Direction) -> str:
-    """The facts of each of several entities that hold at a time, those of each side of a fact apart."""
+    """Returns the query for the facts of several entities that hold at a time, read separately for each role of the
+    entity.
+    """
     ways = [way.replace("SIDE", side) for side in SIDES[direction] for way in (_ACTIVE, _PAST)]
     union = "\n  UNION\n  ".join(ways)
     return f"""UNWIND $keys AS key CALL (key) {{
@@ -67,7 +69,7 @@ RETURN key, properties(f), {ENDS}"""
 
 
 def to_facts(reader: Reader, found: Sequence[list[Any]]) -> list[Fact]:
-    """Rows of (properties, ENDS) as facts, under the ids they and their ends have in this scope."""
+    """Turns rows of (properties, ENDS) into facts, with the ids they and their ends have in this scope."""
     names = reader.ends(found)
     own = reader.ids.names((Found(f["uid"], f["id"], f["part"]) for f, *_ in found), "fact")
     return [
@@ -77,7 +79,9 @@ def to_facts(reader: Reader, found: Sequence[list[Any]]) -> list[Fact]:
 
 
 def by_subject(reader: Reader, subjects: Sequence[str]) -> dict[str, list[Fact]]:
-    """Facts per subject, the most certain first, then newer, then by id. None about a node outside the scope."""
+    """Returns the facts of each subject: most certain first, then newer, then by id. Facts about invisible nodes are
+    absent.
+    """
     keys = {key: id_ for id_, key in reader.ids.keys(subjects).items()}
     found = [row for some in chunks(list(keys)) for row in rows(reader.tx, _FACTS, keys=some, parts=reader.parts)]
     names = reader.ends(found)
@@ -90,7 +94,9 @@ def by_subject(reader: Reader, subjects: Sequence[str]) -> dict[str, list[Fact]]
 
 
 def beliefs(reader: Reader, ids: Sequence[str], at: int, limit: int, direction: Direction) -> dict[str, list[Fact]]:
-    """The facts of each node that hold at a time: the `limit` most certain, then newer, then by id. No more is read."""
+    """Returns the facts of each node that hold at a time: the `limit` most certain, then newer, then by id. Reads no
+    more.
+    """
     keys = reader.ids.keys(ids)
     most = min(max(limit, 0), 2**31)
     given = {"parts": reader.parts, "at": at, "limit": most, "moment": made.moment(at)}
@@ -133,7 +139,7 @@ def facts(reader: Reader, keys: Sequence[str], by: FactKey = "subject") -> dict[
 
 
 def most_used(reader: Reader, limit: int) -> list[str]:
-    """The entities whose facts were used most often, the most used first."""
+    """Returns the ids of the entities whose facts were used most often, most used first."""
     given = {"parts": reader.parts, "active": list(ACTIVE), "limit": min(max(limit, 0), 2**31)}
     found = [Found(*row[:3]) for row in rows(reader.tx, _USED, **given)]
     names = reader.ids.names(found)
@@ -141,19 +147,23 @@ def most_used(reader: Reader, limit: int) -> list[str]:
 
 
 def next_belief(reader: Reader, after: int) -> int | None:
-    """When the next fact begins to hold that was stated ahead of its time."""
+    """Returns the next time after `after` at which a fact begins to hold that was stated in advance, None if there is
+    none.
+    """
     query = "MATCH (f:CueFact) WHERE f.valid_from > $after AND f.part IN $parts RETURN min(f.valid_from)"
     found: int | None = rows(reader.tx, query, after=after, parts=reader.parts)[0][0]
     return found
 
 
 def ageing(tx: Tx, part: int, before: int, after: str, limit: int) -> list[Fact]:
-    """Active facts of a place that may be promoted or retracted, by id: much used, unsure, or unused since `before`."""
+    """Returns active facts of a partition, by id, that may be promoted or retracted: much used, unsure, or unused since
+    `before`.
+    """
     given = {"part": part, "before": before, "after": after, "limit": limit, "active": list(ACTIVE)}
     found = sorted(rows(tx, _AGEING, **given), key=lambda row: str(row[0]["id"]))
     return [made.to_fact(row[0], row[2], row[5]) for row in found]
 
 
 def uses(reader: Reader) -> Hashable:
-    """Another one whenever something in the places of a scope was used."""
+    """Returns a value that differs whenever something that the scope sees was used."""
     return tuple(tuple(row) for row in rows(reader.tx, _USES, parts=reader.parts))

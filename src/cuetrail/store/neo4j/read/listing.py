@@ -1,4 +1,4 @@
-"""Lists of nodes by time, and of labels by how many nodes have them."""
+"""Lists of nodes by time, of labels by how many nodes have them, and counts, for one scope."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _LABELS = {
 
 
 def page(reader: Reader, query: Page) -> list[Listed]:
-    """The next nodes, the newest first, then those that came last."""
+    """Returns the next nodes of a list, newest first; of equal times, the last added first."""
     passing, given = _passing(query)
-    # Of one place at a time: so the index has the nodes in their order already.
+    # One partition at a time: the index has its nodes in order already.
     cypher = (
         f"MATCH (n:CueNode) WHERE n.part = $part AND n.at IS NOT NULL{passing}"
         " RETURN n.at, n.key ORDER BY n.at DESC, n.key DESC LIMIT $limit"
@@ -37,7 +37,7 @@ def page(reader: Reader, query: Page) -> list[Listed]:
 
 
 def _passing(query: Page) -> tuple[str, dict[str, Any]]:
-    """The filters as a condition that begins with AND or is empty, and its parameters."""
+    """Returns the filters as a condition that begins with AND or is empty, and its parameters."""
     passing, given = condition_of_search(query.where)
     if query.provenance is not None:
         passing = passing.replace(" AND n.provenance <> 'quarantine'", "") + " AND n.provenance = $provenance"
@@ -49,7 +49,7 @@ def _passing(query: Page) -> tuple[str, dict[str, Any]]:
 
 
 def labels(reader: Reader, what: Literal["tag", "bucket"], prefix: str, limit: int) -> list[Labelled]:
-    """Tags or buckets that begin so, those that most nodes have first, then by name."""
+    """Returns tags or buckets that begin with a prefix: those of most nodes first, then by name."""
     if not storable(prefix):
         return []
     cypher = (

@@ -1,7 +1,7 @@
-"""What ingest asks: reads of the one place a scope writes to. Here every record has its plain id.
+"""Reads of the one partition a scope writes to. Here every record has its plain id.
 
-A file that is ingested for a team and one that is kept private are two, also where their paths are the same. So what a
-rule finds and writes back in one place never carries a memory into another.
+A file ingested for a team and the same path ingested privately are two files. So what a rule derives in one partition
+never reaches another.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SOURCE = "s.path, s.size, s.mtime_ns, s.hash, s.ingested"
 
 
 def source_files(reader: Reader, under: str) -> dict[str, SourceFile]:
-    """Ingested files whose path is `under` or lies below it."""
+    """Returns the ingested files whose path is `under` or lies below it."""
     below = under if not under or under.endswith("/") else under + "/"
     query = f"MATCH (s:CueSource {{part: $part}}) WHERE s.path = $under OR s.path STARTS WITH $below RETURN {SOURCE}"
     found = rows(reader.tx, query, part=reader.home, under=under, below=below)
@@ -30,7 +30,7 @@ def source_files(reader: Reader, under: str) -> dict[str, SourceFile]:
 
 
 def roots(reader: Reader) -> dict[str, str]:
-    """Ingested folders by their short names."""
+    """Returns the paths of ingested folders by their short names."""
     query = "MATCH (r:CueRoot {part: $part}) RETURN r.name, r.path"
     return dict(sorted(rows(reader.tx, query, part=reader.home)))
 
@@ -87,7 +87,7 @@ def _links_to(reader: Reader, norms: Sequence[str]) -> dict[str, list[Link]]:
 
 
 def edges_via(reader: Reader, norms: Sequence[str]) -> dict[str, list[Edge]]:
-    """Rule-made edges per name they were made through."""
+    """Returns the edges that rules made through each name."""
     query = (
         "UNWIND $norms AS via MATCH (a)-[e:CUE_EDGE {part: $part, via: via}]->(b)"
         f" USING INDEX SEEK e:CUE_EDGE(part, via) RETURN {made.EDGE_MAP}, {ENDS}"
@@ -101,7 +101,7 @@ def edges_via(reader: Reader, norms: Sequence[str]) -> dict[str, list[Edge]]:
 
 
 def simhash_bands(reader: Reader, wanted: Collection[Band], limit: int) -> dict[Band, list[tuple[str, int]]]:
-    """Nodes that carry each band of a SimHash, with their hashes; of each band at most `limit`."""
+    """Returns the nodes with each SimHash band, as (id, hash); at most `limit` per band."""
     found: dict[Band, list[tuple[str, int]]] = {}
     for number in range(3):
         query = (

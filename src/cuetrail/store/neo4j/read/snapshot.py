@@ -1,8 +1,8 @@
-"""Views of one moment: what a scan gives, and the snapshot that a mirror is made of.
+"""Consistent views: the records of a scan, and the snapshot of atoms that a mirror is made of.
 
-The server shows each query what is committed when it runs, so a long read could see half of what others do meanwhile.
-A view is therefore read in one go into a file of its own. If the change log moved meanwhile it is read again, and the
-third time while nobody else may finish a write.
+The server shows each query what is committed when it runs, so a long read could see half of a concurrent write. A view
+is therefore read at once into a temporary file. If the change log moved meanwhile it is read again, and the third time
+while other writers must wait.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ IN_MEMORY = 64_000_000
 GLANCES = 2
 _MASK = 2**64 - 1
 _HOLD = "MERGE (m:CueMeta {name: 'log'}) SET m.held = true"
-# What a recall may show without being asked for more.
+# The atoms that a recall shows by default.
 _ATOMS = """MATCH (n:CueNode) WHERE n.part IN $parts AND n.kind = 'atom' AND n.provenance <> 'quarantine'
   AND (n.state IS NULL OR n.state <> 'archived')"""
 
 
 def at_one_moment(connection: Connection, work: Callable[[Tx], None]) -> None:
-    """Read something while nothing changes. It may be read up to three times."""
+    """Runs a read until nothing changes during it. It may run up to three times."""
 
     def glance(tx: Tx) -> bool:
         before = head(tx)
@@ -56,7 +56,7 @@ def at_one_moment(connection: Connection, work: Callable[[Tx], None]) -> None:
 
 
 class Spool:
-    """Records in a temporary file, in memory while they are few."""
+    """Records in a temporary file, held in memory while they are few."""
 
     def __init__(self) -> None:
         self.file: IO[bytes] = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  # `close` closes it
@@ -66,7 +66,7 @@ class Spool:
         self.file.truncate()
 
     def put(self, record: Any) -> int:
-        """Append one; where it is."""
+        """Appends a record and returns its position."""
         at = self.file.tell()
         pickle.dump(record, self.file, pickle.HIGHEST_PROTOCOL)
         return at
@@ -87,7 +87,7 @@ class Spool:
 
 
 def scan(connection: Connection, scope: Scope) -> Iterator[tuple[str | None, Record]]:
-    """Everything this user owns with the team it is shared with, in a fixed order: what export writes."""
+    """Yields everything this user owns, each with the team it is shared with, in the order of an export."""
     spool = Spool()
 
     def work(tx: Tx) -> None:
@@ -103,7 +103,7 @@ def scan(connection: Connection, scope: Scope) -> Iterator[tuple[str | None, Rec
 
 
 def records_of(tx: Tx, scope: Scope) -> Iterator[tuple[str | None, Record]]:
-    """The records of a scan. What one leads to is called as in the place of the record."""
+    """Yields the records of a scan. They refer to others by the ids these have in the record's own partition."""
     query = "MATCH (p:CuePlace {tenant: $tenant, owner: $owner}) WHERE p.part IS NOT NULL RETURN p.part, p.team"
     places = sorted(rows(tx, query, tenant=scope.tenant, owner=scope.user), key=lambda row: str(row[1]))
     readers = {part: Reader(tx, replace(scope, share=team or None)) for part, team in places}
@@ -113,7 +113,7 @@ def records_of(tx: Tx, scope: Scope) -> Iterator[tuple[str | None, Record]]:
 
 
 def _in_order(tx: Tx, query: str, part: int) -> Iterator[Row]:
-    """The rows of a query on one place by its first columns, whose order the server would tell otherwise."""
+    """Yields the rows of a query on one partition, ordered by its first columns as Python orders them."""
     yield from sorted(
         rows(tx, query, part=part), key=lambda row: [str(c) if isinstance(c, str) else c for c in row[:3]]
     )
@@ -204,7 +204,7 @@ def _links(reader: Reader, part: int) -> Iterator[Record]:
 
 
 class Snapshot:
-    """The atoms a scope may be shown, as they were when it was opened."""
+    """The visible atoms of a scope, as they were when the view was opened."""
 
     def __init__(self) -> None:
         self.epoch = ""
@@ -213,7 +213,7 @@ class Snapshot:
         self._said: dict[int, int] = {}
 
     def read(self, tx: Tx, scope: Scope) -> None:
-        """Take everything over."""
+        """Reads everything into the temporary file."""
         self._spool.empty()
         self._atoms, self._said = {}, {}
         reader = Reader(tx, scope)
@@ -227,7 +227,7 @@ class Snapshot:
             found = rows(tx, query, keys=some)
             names = reader.ids.names(Found(*row[:3]) for row in found)
             for key, id_, _, source, tags, buckets, seq, at, check, name, text in found:
-                # What an atom is called here is shown too, and is not of its own making.
+                # The id an atom has in this scope is shown too, and its own checksum does not cover it.
                 seen = made.unsigned(check) ^ (0 if names[key] == id_ else _number(names[key]))
                 atom = Placed(key, source, tags or [], buckets or [], seen)
                 self._atoms.setdefault(source, []).append((atom, (seq, at, id_, key)))
@@ -237,25 +237,27 @@ class Snapshot:
         self._spool.close()
 
     def sources(self) -> dict[str | None, Content]:
-        """Every file that has atoms, and None for those without one, with what tells whether any of them changed."""
+        """Returns every file that has atoms, and None for atoms without a file, with a digest that differs if any of
+        them changed.
+        """
         return {
             source: Content(len(some), sum(atom.check for atom, _ in some) & _MASK)
             for source, some in self._atoms.items()
         }
 
     def placed(self, files: Sequence[str | None]) -> Iterator[Placed]:
-        """The atoms of these files, file by file as asked, each by sequence, then time, then id."""
+        """Yields the atoms of these files, file by file in the given order, each by sequence, then time, then id."""
         for path in files:
             yield from (atom for atom, _ in sorted(self._atoms.get(path, ()), key=lambda pair: pair[1]))
 
     def said(self, keys: Iterable[int]) -> dict[int, Said]:
-        """What these atoms say."""
+        """Returns the names and texts of atoms."""
         return {key: self._spool.get(self._said[key]) for key in keys if key in self._said}
 
 
 @contextmanager
 def snapshot(connection: Connection, scope: Scope) -> Iterator[Snapshot]:
-    """One consistent view from its opening to its end, however long that takes."""
+    """Opens one consistent view, however long the block takes."""
     view = Snapshot()
     try:
         at_one_moment(connection, lambda tx: view.read(tx, scope))
@@ -265,7 +267,7 @@ def snapshot(connection: Connection, scope: Scope) -> Iterator[Snapshot]:
 
 
 def epoch(tx: Tx) -> str:
-    """What tells this memory from any other; made when it is first opened."""
+    """Returns the random name that tells this memory from any other; made when it is first opened."""
     return str(rows(tx, "MATCH (m:CueMeta {name: 'epoch'}) RETURN m.value")[0][0])
 
 

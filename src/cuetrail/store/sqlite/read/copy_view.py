@@ -1,4 +1,4 @@
-"""Everyone's memories at one moment: what a copy is made of."""
+"""One consistent view of everyone's memories, from which copies and backups are made."""
 
 from __future__ import annotations
 

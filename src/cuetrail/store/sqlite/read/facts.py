@@ -1,4 +1,4 @@
-"""Reads of facts for one scope: by subject, by id, by the node they were read from, and those that hold at a time."""
+"""Reads of facts for one scope: by subject, id, or the node they were extracted from, and those that hold at a time."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from cuetrail.store.sqlite.reader import Reader
 
 Row = tuple[Any, ...]
 
-# Both ways an entity is in a fact: the column of its key, the index by certainty, and the one of what has ended.
+# The two roles of an entity in a fact: its column, the index of active facts by certainty, and the index of ended ones.
 SIDES = {"out": ("subject", "facts_of_subject", "facts_past"), "in": ("object", "facts_of_object", "facts_past_object")}
 _HELD = "coalesce(f.valid_from, f.created) <= ?"
 
 
 def made(reader: Reader, read: Sequence[Row]) -> list[Fact]:
-    """Rows of the FACT query as facts, under the ids they and their ends have in this scope."""
+    """Turns rows of the FACT query into facts, with the ids they and their ends have in this scope."""
     facts = [rows.to_fact(row) for row in read]
     if len(reader.parts) < 2:
         return facts
@@ -34,7 +34,9 @@ def made(reader: Reader, read: Sequence[Row]) -> list[Fact]:
 
 
 def by_subject(reader: Reader, subjects: Sequence[str]) -> dict[str, list[Fact]]:
-    """Facts per subject, the most certain first, then newer, then by id. None about a node outside the scope."""
+    """Returns the facts of each subject: most certain first, then newer, then by id. Facts about invisible nodes are
+    absent.
+    """
     read: list[Row] = []
     keys = reader.keys(subjects)
     for some in chunks(list(keys.values())):
@@ -50,11 +52,13 @@ def by_subject(reader: Reader, subjects: Sequence[str]) -> dict[str, list[Fact]]
 
 
 def beliefs(reader: Reader, ids: Sequence[str], at: int, limit: int, direction: Direction) -> dict[str, list[Fact]]:
-    """The facts of each node that hold at a time: the `limit` most certain, then newer, then by id. No more is read."""
+    """Returns the facts of each node that hold at a time: the `limit` most certain, then newer, then by id. Reads no
+    more.
+    """
     ways = [queries(reader, side) for side in SIDES if direction in (side, "both")]
     found: dict[str, list[Row]] = {}
     for id_, key in reader.keys(ids).items():
-        # A fact about the node itself is read twice.
+        # A fact whose subject is also its object is read twice.
         read: dict[int, Row] = {}
         for active, past in ways:
             read.update((row[0], row) for row in reader.db.execute(active, (key, at, at, limit)))
@@ -66,8 +70,9 @@ def beliefs(reader: Reader, ids: Sequence[str], at: int, limit: int, direction: 
 
 
 def queries(reader: Reader, side: str) -> tuple[str, str]:
-    """The facts of a node that hold and are active, and those that ended later. The first must need no sort: an entity
-    of 100,000 facts would be read whole for it.
+    """Returns two queries: the active facts of a node that hold, and the ended ones that held until later.
+
+    The plan of the first must not sort: that would read all facts of an entity that has 100,000.
     """
     column, index, past = SIDES[side]
     seen = f"{reader.among('f.part')} AND {reader.among('a.part')} AND (b.key IS NULL OR {reader.among('b.part')})"
@@ -114,14 +119,14 @@ def facts(reader: Reader, keys: Sequence[str], by: FactKey = "subject") -> dict[
 
 
 def most_used(reader: Reader, limit: int) -> list[str]:
-    """The entities whose facts were used most often, the most used first."""
+    """Returns the ids of the entities whose facts were used most often, most used first."""
     query = (
         "SELECT subject, access_count FROM facts INDEXED BY facts_used WHERE access_count > 0"
         f" AND status IN ('staged', 'confirmed') AND {reader.among()} ORDER BY access_count DESC"
     )
     uses: dict[int, int] = {}
     for subject, count in reader.db.execute(query) if limit > 0 else ():
-        # Those that are used as often as the last one are looked at before it is decided.
+        # All that are used as often as the last one are read before the cut.
         if len(uses) >= limit and count < min(uses.values()):
             break
         uses.setdefault(subject, count)
@@ -131,7 +136,9 @@ def most_used(reader: Reader, limit: int) -> list[str]:
 
 
 def next_belief(reader: Reader, after: int) -> int | None:
-    """When the next fact begins to hold that was stated ahead of its time."""
+    """Returns the next time after `after` at which a fact begins to hold that was stated in advance, None if there is
+    none.
+    """
     query = (
         "SELECT min(valid_from) FROM facts INDEXED BY facts_ahead"
         f" WHERE valid_from > created AND valid_from > ? AND {reader.among()}"
@@ -141,7 +148,9 @@ def next_belief(reader: Reader, after: int) -> int | None:
 
 
 def ageing(db: sqlite3.Connection, part: int, before: int, after: str, limit: int) -> list[Fact]:
-    """Active facts of a place that may be promoted or retracted, by id: much used, unsure, or unused since `before`."""
+    """Returns active facts of a partition, by id, that may be promoted or retracted: much used, unsure, or unused since
+    `before`.
+    """
     query = (
         f"{rows.FACT} WHERE f.id > ? AND f.part = ? AND f.status IN ('staged', 'confirmed')"
         " AND (f.status = 'staged' AND f.access_count >= 3 OR f.confidence < .2"
@@ -151,6 +160,8 @@ def ageing(db: sqlite3.Connection, part: int, before: int, after: str, limit: in
 
 
 def uses(db: sqlite3.Connection, parts: Sequence[int]) -> Hashable:
-    """Another one whenever something in these places was used. What this connection writes must not be kept by it."""
+    """Returns a value that differs whenever something in these partitions was used. It must not be cached with the
+    connection: its own writes change it.
+    """
     query = f"SELECT part, count FROM uses WHERE part IN ({marks(len(parts))}) ORDER BY part"
     return tuple(db.execute(query, parts).fetchall())

@@ -1,4 +1,4 @@
-"""Lists of nodes by time, and of labels by how many nodes have them, read from the truth for one scope."""
+"""Lists of nodes by time, of labels by how many nodes have them, and counts, for one scope."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from cuetrail.store.sqlite.schema import VERSION
 from cuetrail.text.normalise import storable
 
 FEW = 5_000
-"""Of so many nodes that have a label each is looked at; of more, the newest nodes are, until enough have it."""
+"""If at most so many nodes have a label, each is tested; otherwise the newest nodes are read until enough have it."""
 
 
 def page(reader: Reader, query: Page) -> list[Listed]:
-    """The next nodes, the newest first, then those that came last."""
+    """Returns the next nodes of a list, newest first; of equal times, the last added first."""
     limit = max(query.limit, 0)
     tests, values = _tests(query)
     source = _source(reader, query)
@@ -35,7 +35,7 @@ def page(reader: Reader, query: Page) -> list[Listed]:
 
 
 def _source(reader: Reader, query: Page) -> str:
-    """What to go through: what is in quarantine, what has a rare label, or all nodes by their time."""
+    """Returns the table to scan: quarantined nodes, nodes with a rare label, or all nodes by time."""
     if query.provenance == "quarantine":
         return "nodes n INDEXED BY nodes_in_quarantine"
     labels = [("t", tag) for tag in query.where.tags] + [("b", bucket) for bucket in query.where.buckets]
@@ -54,11 +54,11 @@ def _source(reader: Reader, query: Page) -> str:
 
 
 def _tests(query: Page) -> tuple[list[str], list[Any]]:
-    """What a node must be, and the values for it."""
+    """Returns the SQL conditions of a listing and their values."""
     tests, values = narrowing(query.where, "n.key")
     tests += _unhidden(query)
     if query.provenance == "quarantine":
-        # Written out: only so it is known that the index of what is in quarantine has all of it.
+        # Written as a literal: only then does SQLite know that the partial index of quarantined nodes applies.
         tests.append("n.provenance = 'quarantine'")
     elif query.provenance is not None:
         tests.append("n.provenance = ?")
@@ -82,7 +82,7 @@ def _unhidden(query: Page) -> list[str]:
 
 
 def labels(reader: Reader, what: Literal["tag", "bucket"], prefix: str, limit: int) -> list[Labelled]:
-    """Tags or buckets that begin so, those that most nodes have first, then by name."""
+    """Returns tags or buckets that begin with a prefix: those of most nodes first, then by name."""
     if not storable(prefix):
         return []
     seen = "" if reader.all else f" JOIN nodes n ON n.key = x.key AND {reader.among('n.part')}"

@@ -1,7 +1,7 @@
-"""What ingest asks: reads of the one place a scope writes to.
+"""Reads of the one partition a scope writes to.
 
-A file that is ingested for a team and one that is kept private are two, also where their paths are the same. So what a
-rule finds and writes back in one place never carries a memory into another. Here every row has its plain id.
+A file ingested for a team and the same path ingested privately are two files. So what a rule derives in one partition
+never reaches another. Here every row has its plain id.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _here(reader: Reader, column: str = "part") -> str:
 
 
 def source_files(reader: Reader, under: str) -> dict[str, SourceFile]:
-    """Ingested files whose path is `under` or lies below it."""
+    """Returns the ingested files whose path is `under` or lies below it."""
     query = (
         f"{rows.SOURCE} WHERE {_here(reader)} AND hash IS NOT NULL"
         " AND (path = ?1 OR substr(path, 1, length(?2)) = ?2) ORDER BY path"
@@ -34,7 +34,7 @@ def source_files(reader: Reader, under: str) -> dict[str, SourceFile]:
 
 
 def roots(reader: Reader) -> dict[str, str]:
-    """Ingested folders by their short names."""
+    """Returns the paths of ingested folders by their short names."""
     return dict(reader.db.execute(f"SELECT name, path FROM roots WHERE {_here(reader)} ORDER BY name").fetchall())
 
 
@@ -81,7 +81,7 @@ def _links_to(reader: Reader, norms: Sequence[str]) -> dict[str, list[Link]]:
 
 
 def edges_via(reader: Reader, norms: Sequence[str]) -> dict[str, list[Edge]]:
-    """Rule-made edges per name they were made through."""
+    """Returns the edges that rules made through each name."""
     here = _here(reader, "e.part")
     found: dict[str, list[Edge]] = {}
     for some in chunks(norms):
@@ -93,11 +93,11 @@ def edges_via(reader: Reader, norms: Sequence[str]) -> dict[str, list[Edge]]:
 
 
 def simhash_bands(reader: Reader, wanted: Collection[Band], limit: int) -> dict[Band, list[tuple[str, int]]]:
-    """Nodes that carry each band of a SimHash, with their hashes; of each band at most `limit`."""
+    """Returns the nodes with each SimHash band, as (id, hash); at most `limit` per band."""
     here = _here(reader)
     found: dict[Band, list[tuple[str, int]]] = {}
     for number, expression in enumerate(_BANDS):
-        # One seek a value. The list inside keeps a crowded band from being read to its end.
+        # One seek per value. The inner query keeps a crowded band from being read to its end.
         carriers = f"SELECT key FROM nodes WHERE {expression} = w.value AND simhash IS NOT NULL AND {here} LIMIT ?"
         for some in chunks([value for band, value in wanted if band == number]):
             query = (

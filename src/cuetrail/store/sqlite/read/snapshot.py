@@ -1,4 +1,4 @@
-"""One consistent view of the atoms a scope may be shown, for what follows a memory from outside, such as the mirror."""
+"""One consistent view of the visible atoms of a scope, for readers outside such as the mirror."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import CHUNK, chunks, damaged, marks, meta
 from cuetrail.store.sqlite.reader import Reader
 
-# What a recall may show without being asked for more.
+# The atoms that a recall shows by default.
 _SHOWN = "n.kind = 'atom' AND n.provenance <> 'quarantine' AND (l.state IS NULL OR l.state <> 'archived')"
 _ATOMS = f"FROM nodes n LEFT JOIN life l ON l.key = n.key WHERE {_SHOWN}"
-# Two halves, because the sum of many 64-bit numbers is more than SQLite can count to.
+# Summed in two halves: the sum of many 64-bit numbers overflows in SQLite.
 _SUMS = "count(*), sum(n.check_sum & 4294967295), sum((n.check_sum >> 32) & 4294967295)"
 _MASK = 2**64 - 1
 
@@ -28,7 +28,7 @@ def _number(name: str) -> int:
 
 
 class Snapshot:
-    """A view that stays as it was when it was opened."""
+    """A view that does not change after it was opened."""
 
     def __init__(self, db: sqlite3.Connection, scope: Scope, path: Path) -> None:
         self.db = db
@@ -36,9 +36,11 @@ class Snapshot:
         self.epoch = str(meta(db, "epoch"))
 
     def sources(self) -> dict[str | None, Content]:
-        """Every file that has atoms, and None for those without one, with what tells whether any of them changed."""
+        """Returns every file that has atoms, and None for atoms without a file, with a digest that differs if any of
+        them changed.
+        """
         found: dict[str | None, Content] = {}
-        # The index of sources gives the groups in order; it has no rows without a source.
+        # The index of sources returns groups in order; it has no rows without a source.
         named = f"SELECT n.source, {_SUMS} {_ATOMS} AND {self._seen} AND n.source IS NOT NULL GROUP BY n.source"
         alone = f"SELECT NULL, {_SUMS} {_ATOMS} AND {self._seen} AND n.source IS NULL"
         for query in (named, alone):
@@ -54,7 +56,7 @@ class Snapshot:
         return found
 
     def placed(self, files: Sequence[str | None]) -> Iterator[Placed]:
-        """The atoms of these files, file by file as asked, each by sequence, then time, then id."""
+        """Yields the atoms of these files, file by file in the given order, each by sequence, then time, then id."""
         order, renamed = "ORDER BY n.seq, n.at, n.id, n.key", self._renamed
         for path in files:
             sources: Sequence[int] = () if path is None else self._keys_by_path.get(path, [])
@@ -72,10 +74,10 @@ class Snapshot:
                     yield Placed(key, path, tags, buckets, check)
 
     def said(self, keys: Sequence[int]) -> dict[int, Said]:
-        """What these atoms say. Raises CorruptMemory for one that changed on disk."""
+        """Returns the names and texts of atoms. Raises CorruptMemory if one changed on disk."""
         found, renamed = {}, self._renamed
         for some in chunks(keys):
-            # Without the joins and the dataclass of a node, this takes a third of the time.
+            # Faster than reading whole nodes: it takes a third of the time.
             for row in self.db.execute(f"SELECT * FROM nodes WHERE key IN ({marks(len(some))})", some):
                 if rows.check_sum(row) != row[6]:
                     raise damaged(self.reader.path, f"{row[2]!r} changed on disk")
@@ -96,7 +98,7 @@ class Snapshot:
 
     @cached_property
     def _keys_by_path(self) -> dict[str, list[int]]:
-        # Two who share a team may each have a file of the same path.
+        # Two members of a team may each have a file of the same path.
         found: dict[str, list[int]] = {}
         for key, path in self._paths.items():
             found.setdefault(path, []).append(key)
@@ -104,7 +106,9 @@ class Snapshot:
 
     @cached_property
     def _renamed(self) -> dict[int, tuple[int | None, str]]:
-        """Nodes that are not called by their plain id, with their source: the checksum does not know that name."""
+        """Returns the nodes whose id in this scope is not their plain id, with source and id: their checksum does not
+        cover that id.
+        """
         if len(self.reader.parts) < 2:
             return {}
         shared = f"SELECT id FROM nodes WHERE {self.reader.among()} GROUP BY id HAVING count(*) > 1"

@@ -1,4 +1,4 @@
-"""How the engine talks to the server: one driver, managed transactions, one retry layer, errors in our own words."""
+"""The connection to the server: one driver, managed transactions, one retry layer, and errors in cuetrail's words."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Row = list[Any]
 
-# Python shows errors of a logger that nobody listens to, and whoever uses a memory is told in our own words.
+# Python prints errors of a logger without handlers; users of a memory get cuetrail's own errors instead.
 logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
 ATTEMPTS, FIRST_WAIT = 3, 0.05
-# Writers that wait for each other are told so at once, and one of them goes on: the other is soon through as well.
+# The server reports a deadlock of two writers at once and lets one continue; the other soon succeeds as well.
 MEETINGS, LONGEST_WAIT = 8, 0.4
 CONNECT_SECONDS, ACQUIRE_SECONDS = 5.0, 10.0
-# After so long a failure nothing is tried again: whoever asked has waited long enough.
+# After so many seconds nothing is retried: the caller has waited long enough.
 PATIENCE = 5.0
-# How long a server may be silent on a question that is answered at once. Others have the time that the server itself
-# asks for, two minutes as it is delivered: it says so every minute that it is still at work.
+# How many seconds the server may be silent on a quick query. Other queries have the time the server itself asks for,
+# two minutes by default: it reports every minute that it is still working.
 SILENCE = 30.0
-# What the server answers to IF [NOT] EXISTS when it becomes so while the statement runs.
+# The server's errors for IF [NOT] EXISTS if another process changes the schema while the statement runs.
 SETTLED = (
     "EquivalentSchemaRuleAlreadyExists", "IndexAlreadyExists", "ConstraintAlreadyExists", "IndexNotFound",
     "IndexDropFailed",
 )  # fmt: skip
-# Rows in one request: more make the server's plan no faster, and a transaction's memory larger.
+# Rows in one request: more do not make the server faster, and need more memory in a transaction.
 CHUNK = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a memory is. The password never shows."""
+    """The address of a memory. Its text never shows the password."""
 
     uri: str
     database: str | None
@@ -56,7 +56,7 @@ class Address:
 
 
 def parse(address: str) -> Address:
-    """The parts of `neo4j://user:password@host:port/database`. Raises InputError, without the password in it."""
+    """Parses `neo4j://user:password@host:port/database`. Raises InputError, without the password in it."""
     wrong = InputError(
         "the memory's address is not one: write neo4j://user@host:7687/database, and in a password %2F for /, %40 for "
         "@, %3A for :, %3F for ? and %23 for #"
@@ -72,7 +72,7 @@ def parse(address: str) -> Address:
             + ", ".join(f"{scheme}://" for scheme in SCHEMES)
         )
     database = unquote(found.path.strip("/")) or None
-    # A slash in a password ends the host's part, and the rest of the password would pass for a database.
+    # A slash in a password ends the host part, and the rest of the password would look like a database.
     if not found.hostname or found.query or found.fragment or (database and not set(database).isdisjoint("/@:")):
         raise wrong
     host = f"[{found.hostname}]" if ":" in found.hostname else found.hostname
@@ -82,22 +82,22 @@ def parse(address: str) -> Address:
 
 
 def chunks(items: Sequence[T], size: int = CHUNK) -> Iterator[Sequence[T]]:
-    """The items in pieces of one request each."""
+    """Yields slices of one request each."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
 
 
 def rows(tx: Tx, query: str, /, **given: Any) -> list[Any]:
-    """All rows of a query, each a list of its columns."""
-    # Queries are put together from constants of this package alone; values go as parameters.
+    """Returns all rows of a query, each a list of its columns."""
+    # Queries consist of constants of this package only; values are passed as parameters.
     return tx.run(query, given).values()
 
 
 class Connection:
     """The driver, opened on one database. Threads may share it.
 
-    `reading` and `writing` run a function in a managed transaction, again where the server says that this may help.
-    Reads see what this connection wrote, on any member of a cluster.
+    `reading` and `writing` run a function in a managed transaction, and retry it if the server says that this may help.
+    Reads see earlier writes of this connection, on any member of a cluster.
     """
 
     makes_indexes = True
@@ -111,7 +111,7 @@ class Connection:
             self._driver: Driver = neo4j.GraphDatabase.driver(
                 address.uri,
                 auth=login,
-                # What is retried, and how often, is decided here alone.
+                # Only this class decides what is retried, and how often.
                 max_transaction_retry_time=-1.0,
                 connection_timeout=CONNECT_SECONDS,
                 connection_acquisition_timeout=ACQUIRE_SECONDS,
@@ -128,17 +128,19 @@ class Connection:
         self._driver.close()
 
     def reading(self, work: Callable[[Tx], T], quick: bool = False) -> T:
-        """What `work` gives, run in a read transaction. One that is `quick` fails when the server falls silent."""
+        """Runs `work` in a read transaction and returns its result; with `quick`, fails if the server is silent."""
         return self._run("execute_read", work, quick)
 
     def writing(self, work: Callable[[Tx], T], quick: bool = False) -> T:
-        """What `work` gives, run in a transaction of which all or nothing is kept. It may run more than once."""
+        """Runs `work` in a write transaction and returns its result. It may run more than once; only one run takes
+        effect.
+        """
         return self._run("execute_write", work, quick)
 
     def schema(self, statements: Sequence[str]) -> None:
-        """Run statements that change the schema, each in a transaction of its own, as the server wants it.
+        """Runs statements that change the schema, each in its own transaction, as the server requires.
 
-        What another process makes or drops at the same moment is made or dropped.
+        Errors because another process makes the same change at the same moment are ignored.
         """
 
         def run(statement: str) -> None:
@@ -152,7 +154,7 @@ class Connection:
                     raise
 
     def session(self) -> Any:
-        """A session for a transaction that the caller ends."""
+        """Returns a session for a transaction that the caller ends."""
         self._check_open()
         return self._driver.session(database=self.address.database, bookmark_manager=self._bookmarks)
 
@@ -175,14 +177,14 @@ class Connection:
                 late = time.monotonic() - began > PATIENCE
                 if late or attempt >= _attempts(error):
                     raise explained(self.address, error) from error
-            # Not all after the same time, or those that met would meet again.
+            # Random, so that writers that collided do not collide again.
             time.sleep(min(FIRST_WAIT * 2 ** (attempt - 1), LONGEST_WAIT) * random.uniform(0.5, 1.5))
 
 
 def _limited(tx: Tx, work: Callable[[Tx], T], quick: bool) -> T:
-    """Run the work; one that is quick with a limit on how long the server may be silent.
+    """Runs the work; quick work with a limit on how long the server may be silent.
 
-    The driver has no setting for it, and knows only what the server asks for; so the connection's socket is told.
+    The driver has no setting for it, so the timeout is set on the connection's socket.
     """
     connection: Any = getattr(tx, "_connection", None)
     if connection is not None:
@@ -201,11 +203,11 @@ def _driver_package() -> Any:
 
 
 def _attempts(error: BaseException) -> int:
-    """How often something is tried that fails so."""
+    """Returns how often work that fails with this error is tried."""
     code = str(getattr(error, "code", None) or "")
     if code.endswith("Transaction.DeadlockDetected"):
         return MEETINGS
-    # Somebody deleted a node between our reading and our writing, or switched to a new index: reading again tells.
+    # Another process deleted a node between the read and the write, or switched to a new index: reading again helps.
     if code.endswith("Statement.EntityNotFound") or "no such fulltext schema index" in str(error):
         return ATTEMPTS
     retryable = getattr(error, "is_retryable", None)
@@ -213,12 +215,12 @@ def _attempts(error: BaseException) -> int:
 
 
 def _is_settled(error: BaseException | None) -> bool:
-    """Whether a change of the schema failed because another process made the same one at the same moment."""
+    """True if a schema change failed because another process made the same one at the same moment."""
     return str(getattr(error, "code", None) or "").endswith(SETTLED)
 
 
 def explained(address: Address, error: BaseException) -> CuetrailError:
-    """The error in our own words: what happened and what to do. No password is in it."""
+    """Returns cuetrail's error for one of the driver: what happened and what to do. It never contains the password."""
     from neo4j import exceptions as known
 
     code = str(getattr(error, "code", None) or "")

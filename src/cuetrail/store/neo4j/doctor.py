@@ -1,7 +1,7 @@
-"""What can be wrong with a memory on a server, and what is done about it.
+"""Examination of a memory on a server, and repair.
 
-The server keeps its own files and indexes in order. What is looked at here is what only cuetrail knows: that nothing
-leads nowhere, that what is kept beside the memories agrees with them, and that the indexes are there.
+The server keeps its own files and indexes in order. The checks cover what only cuetrail knows: that no record refers to
+a missing one, that derived data agrees with the records, and that the indexes exist.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ REPAIRED, WOULD_REPAIR = "repaired", "run `cuetrail doctor --repair`"
 
 
 class _Check(NamedTuple):
-    """What is wrong where `find` gives more than 0, and how it is mended."""
+    """A problem that exists if the query `find` returns more than 0, and the query that repairs it."""
 
     name: str
     problem: str
@@ -68,7 +68,7 @@ _INDEXES = "SHOW INDEXES YIELD name, state WHERE name STARTS WITH 'cue_' RETURN 
 
 
 def examine(connection: Connection, repair: bool, progress: Progress | None) -> list[Finding]:
-    """What is wrong; with `repair`, what was."""
+    """Returns the problems found; with `repair`, those that it repaired."""
     found = _indexes(connection, repair)
     for number, check in enumerate(_CHECKS, 1):
         if progress:
@@ -90,7 +90,7 @@ def examine(connection: Connection, repair: bool, progress: Progress | None) -> 
 
 
 def _indexes(connection: Connection, repair: bool) -> list[Finding]:
-    """Indexes that are missing, or that the server could not build."""
+    """Returns the indexes that are missing or that the server could not build."""
     states: dict[str, str] = dict(connection.reading(lambda tx: rows(tx, _INDEXES)))
     makes = statements(connection.reading(wear).name)
     wanted = list(makes)

@@ -1,6 +1,6 @@
-"""Between records and the properties of the server: how each is laid out, and what of a node is searched.
+"""Conversion between records and properties on the server: the layout of each record, and what of a node is searched.
 
-A property that is None is not there. Props are JSON, because the server has no maps; every other field is as it is.
+A property that is None is absent. Props are JSON, because the server has no maps; every other field is stored directly.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cuetrail.text.analyser import searchable_text, terms_of
 
 Props = dict[str, Any]
 
-# Where a tag comes from that somebody or a rule gave.
+# The origins of tags that a person or a rule gave.
 GIVEN = ("user", "auto")
 _TWO63, _TWO64 = 1 << 63, 1 << 64
 LIFE = ("salience", "state", "confidence", "accesses", "last_access", "last_decay", "interval", "gradient", "retention")
@@ -32,14 +32,14 @@ EDGE = (
     "id", "kind", "weight", "tags", "text", "type", "attitude", "proximity", "confidence", "via", "props", "created",
     "updated", "valid_from", "valid_until",
 )  # fmt: skip
-# Everything of an edge but what only searches need.
+# All properties of an edge except those only searches need.
 EDGE_MAP = f"e {{.uid, .part, {', '.join(f'.{name}' for name in EDGE)}}}"
 FACT = (
     "id", "predicate", "value", "confidence", "status", "source", "source_ref", "provenance", "tags", "access_count",
     "last_accessed", "created", "valid_from", "valid_until", "superseded_by", "stated_from",
     "stated_until", "stated_status", "restated",
 )  # fmt: skip
-# Everything of a node but what only searches need, which may be as long as the text.
+# All properties of a node except those only searches need, which may be as long as the text.
 NODE = (
     "n {.key, .part, .id, .kind, .name, .text, .aliases, .tags, .tag_shows, .tag_origins, .buckets, .source, .seq, .at,"
     " .provenance, .simhash, .props, .created, .updated, .valid_from, .valid_until, .check, .salience, .state,"
@@ -48,34 +48,34 @@ NODE = (
 
 
 def signed(value: int) -> int:
-    """An unsigned 64-bit number as the server's signed one."""
+    """Converts an unsigned 64-bit number to the server's signed one."""
     return value - _TWO64 if value >= _TWO63 else value
 
 
 def unsigned(value: int) -> int:
-    """The reverse of `signed`."""
+    """Reverses `signed`."""
     return value + _TWO64 if value < 0 else value
 
 
 def pack(value: Mapping[str, Any]) -> str | None:
-    """JSON, or None for nothing."""
+    """Returns JSON, or None for an empty value."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")) if value else None
 
 
 def unpack(packed: str | None) -> Props:
-    """The reverse of `pack`."""
+    """Reverses `pack`."""
     found: Props = json.loads(packed) if packed else {}
     return found
 
 
 def _fields(record: Life | Edge | Fact, names: Sequence[str]) -> Props:
-    """Fields of a record. A weight of 1 is written as 1.0: the server keeps whole numbers apart from others."""
+    """Returns fields of a record. A weight of 1 is written as 1.0: the server distinguishes integers from floats."""
     found = {name: getattr(record, name) for name in names}
     return {name: float(value) if name in REAL and value is not None else value for name, value in found.items()}
 
 
 def node_props(node: Node, key: int, part: int) -> Props:
-    """A node's properties but for its life and its vectors."""
+    """Returns a node's properties, without its usage state and its vectors."""
     parts: Sequence[int | None] = bands(node.simhash) if node.simhash is not None else (None, None, None)
     return {
         "key": key,
@@ -109,7 +109,7 @@ def node_props(node: Node, key: int, part: int) -> Props:
 
 
 def label_props(tags: Sequence[Tag], buckets: Sequence[str]) -> Props:
-    """Tags and buckets: for reading, and their words for the search."""
+    """Returns the properties of tags and buckets, and their words for the search."""
     words = terms_of(" ".join((*(tag.name for tag in tags), *buckets)))
     return {
         "tags": [tag.name for tag in tags] or None,
@@ -121,17 +121,17 @@ def label_props(tags: Sequence[Tag], buckets: Sequence[str]) -> Props:
 
 
 def is_silent(node: Node) -> bool:
-    """Whether a walk has nothing to show of it: no text, or only a heading."""
+    """True if a walk has nothing to show of the node: it has no text, or is only a heading."""
     return not node.text or bool(node.props.get("level"))
 
 
 def life_props(life: Life) -> Props:
-    """A life as properties; a newborn's are not there."""
+    """Returns a node's usage state as properties; for a new node they are absent."""
     return dict.fromkeys(LIFE) if life == NEW_LIFE else _fields(life, LIFE)
 
 
 def to_node(found: Props, whose: tuple[str, str | None]) -> Node:
-    """The node that the map NODE is of; `whose` is the owner and the team of its place."""
+    """Returns the node of the map NODE; `whose` is the owner and team of its partition."""
     shows, origins = found["tag_shows"] or (), found["tag_origins"] or ()
     return Node(
         id=found["id"],
@@ -158,7 +158,7 @@ def to_node(found: Props, whose: tuple[str, str | None]) -> Node:
 
 
 def check_sum(node: Node, tags: Iterable[Tag] | None = None) -> int:
-    """A number that is another one when anything of a node is that a view of it shows."""
+    """Returns a checksum that differs if anything changes that a view of the node shows."""
     labels = [(tag.name, tag.display, tag.origin) for tag in (node.tag_details if tags is None else tags)]
     said = (
         node.id, node.kind, node.name, node.text, node.aliases, labels, node.buckets, node.seq, node.at,
@@ -172,12 +172,12 @@ def check_sum(node: Node, tags: Iterable[Tag] | None = None) -> int:
 
 @lru_cache(maxsize=65536)
 def mark(kind: str, name: str) -> str:
-    """A word that stands for a label in the text index, whatever characters the label has."""
+    """Returns a word that represents a label in the text index, whatever characters the label has."""
     return kind + hashlib.blake2b(name.encode(), digest_size=10).hexdigest()
 
 
 def marks(node: Node, key: int, part: int, tags: Iterable[Tag] | None = None) -> str:
-    """The words by which a search filters: place, key, kind, tags, buckets, and what hides a node."""
+    """Returns the words by which a search filters: partition, key, kind, tags, buckets, and what hides a node."""
     found = [f"p{part}", f"n{key}", mark("k", node.kind)]
     found += [mark("t", tag.name) for tag in (node.tag_details if tags is None else tags)]
     found += [mark("b", bucket) for bucket in node.buckets]
@@ -195,7 +195,7 @@ def marks(node: Node, key: int, part: int, tags: Iterable[Tag] | None = None) ->
 
 
 def moment(at: int) -> str:
-    """A time as a word: words of two times have the order of the times."""
+    """Returns a time as a text that sorts like the time."""
     return f"{min(max(at, -_TWO63), _TWO63 - 1) + _TWO63:020d}"
 
 
@@ -203,7 +203,7 @@ def moment(at: int) -> str:
 
 
 def edge_props(edge: Edge, part: int) -> Props:
-    """An edge's properties but for its ends."""
+    """Returns an edge's properties, without its ends."""
     found = _fields(edge, EDGE)
     return {
         **found, "tags": list(edge.tags) or None, "props": pack(edge.props), "part": part, "uid": uid(part, edge.id),
@@ -213,7 +213,7 @@ def edge_props(edge: Edge, part: int) -> Props:
 
 
 def to_edge(found: Props, src: str, dst: str) -> Edge:
-    """An edge between two nodes, given by what they are called."""
+    """Returns an edge between two nodes, given by their ids."""
     given = {name: found.get(name) for name in EDGE}
     tags, props = tuple(given["tags"] or ()), unpack(given["props"])
     fields: Props = {**given, "src": src, "dst": dst, "tags": tags, "props": props}
@@ -221,28 +221,28 @@ def to_edge(found: Props, src: str, dst: str) -> Edge:
 
 
 def fact_props(fact: Fact, part: int) -> Props:
-    """A fact's properties but for its subject and object."""
+    """Returns a fact's properties, without its subject and object."""
     found = _fields(fact, FACT)
     tags = list(fact.tags) or None
     return {**found, "tags": tags, "part": part, "uid": uid(part, fact.id), "rank": rank(fact)}
 
 
 def rank(fact: Fact) -> str:
-    """The word that orders active facts of one entity: the most certain first, then the newer, then by id. One that has
-    ended is ordered by when it did.
+    """Returns a text that orders the active facts of one entity: most certain first, then newer, then by id. An ended
+    fact is ordered by its end.
 
     >>> rank(Fact("a", "s", "p", confidence=0.9)) < rank(Fact("a", "s", "p", confidence=0.8))
     True
     """
     if fact.status not in ACTIVE:
         return moment(until(fact))
-    # Bits of numbers from 0 on have the order of the numbers.
+    # The bits of non-negative floats sort like the numbers.
     (bits,) = struct.unpack(">Q", struct.pack(">d", fact.confidence))
     return f"{2**64 - 1 - bits:016x}{2**63 - 1 - fact.created:016x}{short(fact.id)}"
 
 
 def to_fact(found: Props, subject: str, object_: str | None) -> Fact:
-    """A fact on nodes, given by what they are called."""
+    """Returns a fact about nodes, given by their ids."""
     given = {name: found.get(name) for name in FACT}
     fields: Props = {**given, "subject": subject, "object": object_, "tags": tuple(given["tags"] or ())}
     return Fact(**fields)

@@ -27,7 +27,7 @@ from cuetrail.store.neo4j.facts.ranks import BY_VALUE, INDEXES, rank_all
 from cuetrail.store.neo4j.index.graph.relationship_words import describe_all, enter_all
 from cuetrail.store.neo4j.index.vector import spaces
 
-# One of them is there at a time, but for the moment in which it is made anew.
+# Only one of the two exists at a time, except while it is rebuilt.
 TEXT_INDEXES = ("cue_text", "cue_text_again")
 NAME_INDEX = "cue_names"
 UNIQUE = (
@@ -46,7 +46,7 @@ INDEXED = (
     ("CueLedger", "part, book, second"),
 )  # fmt: skip
 EDGE_INDEXED = (("CUE_EDGE", "part"), ("CUE_EDGE", "part, via"), ("CUE_MENTIONS", "part"))
-# What is searched is analysed before it is stored, by the analyser all engines share; the server only cuts at spaces.
+# Texts are analysed before they are stored, by the analyser both engines share; the server only splits at spaces.
 SEARCHED = ("body", "labels", "marks", "moment")
 
 
@@ -55,8 +55,8 @@ def _name(kind: str, label: str, fields: str) -> str:
 
 
 def text_index(name: str) -> str:
-    """What makes the text index of this name."""
-    # The server has no two indexes on the same fields; in another order they are others.
+    """Returns the statement that makes the text index of this name."""
+    # The server refuses a second index on the same fields, but not on the same fields in another order.
     fields = SEARCHED if name == TEXT_INDEXES[0] else SEARCHED[::-1]
     return (
         f"CREATE FULLTEXT INDEX {name} IF NOT EXISTS FOR (n:CueNode) ON EACH [{', '.join(f'n.{f}' for f in fields)}]"
@@ -80,14 +80,14 @@ def _first() -> list[str]:
     return made
 
 
-# A name is found by some of its words, whatever their case and accents.
+# Names are found by some of their words, ignoring case and accents.
 _FOLDING = "{indexConfig: {`fulltext.analyzer`: 'standard-folding', `fulltext.eventually_consistent`: false}}"
 FACTS = (
     "CREATE INDEX cue_by_fact_part_source_ref IF NOT EXISTS FOR (n:CueFact) ON (n.part, n.source_ref)",
     f"CREATE FULLTEXT INDEX {NAME_INDEX} IF NOT EXISTS FOR (n:CueName) ON EACH [n.norm] OPTIONS {_FOLDING}",
 )
 
-# The words of what is stated of an edge, and of notes on edges, as stored; the server only cuts at spaces.
+# The words of stated edges and of notes on edges, as stored; the server only splits at spaces.
 _AS_STORED = "{indexConfig: {`fulltext.analyzer`: 'whitespace', `fulltext.eventually_consistent`: false}}"
 RELATIONSHIPS = (
     f"CREATE FULLTEXT INDEX cue_relations IF NOT EXISTS FOR ()-[e:CUE_EDGE]-() ON EACH [e.words] OPTIONS {_AS_STORED}",
@@ -99,7 +99,7 @@ TIME = ("CREATE INDEX cue_by_node_part_at_key IF NOT EXISTS FOR (n:CueNode) ON (
 AHEAD = ("CREATE INDEX cue_by_fact_valid_from IF NOT EXISTS FOR (n:CueFact) ON (n.valid_from)",)
 USES = ("CREATE CONSTRAINT cue_uses_part IF NOT EXISTS FOR (u:CueUses) REQUIRE u.part IS UNIQUE",)
 
-# `described` is the part of a stated edge that has a description, and of no other: those have vectors.
+# `described` is the partition of a stated edge that has a description; other edges lack it. These edges have vectors.
 DESCRIBED = ("CREATE INDEX cue_by_edge_described IF NOT EXISTS FOR ()-[e:CUE_EDGE]-() ON (e.described)",)
 
 MIGRATIONS: tuple[Sequence[str], ...] = (
@@ -110,12 +110,12 @@ _RANKED = MIGRATIONS.index(BY_VALUE) + 1
 _WORDED = MIGRATIONS.index(RELATIONSHIPS) + 1
 _DESCRIBED = MIGRATIONS.index(DESCRIBED) + 1
 BARE_MARKED = _DESCRIBED + 1
-# What earlier versions needed.
+# Indexes of earlier versions.
 _OLD_INDEXES = ("cue_by_edge_lower_type",)
 
 
 def statements(text: str = TEXT_INDEXES[0]) -> dict[str, str]:
-    """What makes each constraint and index, by its name; `text` is the text index that is searched."""
+    """Returns the statement that makes each constraint and index, by name; `text` is the name of the text index."""
     every = [one for part in MIGRATIONS for one in part if one != text_index(TEXT_INDEXES[0])]
     return {one.partition(" IF NOT EXISTS")[0].rpartition(" ")[2]: one for one in [*every, text_index(text)]}
 
@@ -127,7 +127,7 @@ RETURN coalesce(s.version, 0), coalesce(m.text, $first)"""
 
 
 def migrate(connection: Connection) -> None:
-    """Bring the database to VERSION, with all its indexes. Raises WrongVersion for one written by a newer cuetrail."""
+    """Migrates the database to VERSION, with all its indexes. Raises WrongVersion if a newer cuetrail wrote it."""
     version, text = connection.reading(lambda tx: rows(tx, _STATE, first=TEXT_INDEXES[0]))[0]
     if version > VERSION:
         raise WrongVersion(
@@ -137,7 +137,7 @@ def migrate(connection: Connection) -> None:
     there = {name for (name,) in connection.reading(lambda tx: rows(tx, "SHOW INDEXES YIELD name RETURN name"))}
     missing = [made for name, made in statements(text).items() if name not in there]
     if missing:
-        # Every statement may run twice: another process may be making the same at the same moment.
+        # Every statement may run twice: another process may do the same at this moment.
         connection.schema([*missing, "CALL db.awaitIndexes(300)"])
     if there.intersection(_OLD_INDEXES):
         connection.schema([f"DROP INDEX {name} IF EXISTS" for name in _OLD_INDEXES])
@@ -157,7 +157,7 @@ def migrate(connection: Connection) -> None:
 
 
 def mark_bare(connection: Connection) -> None:
-    """Mark what is a name and no more in a database that was written before a search told it apart."""
+    """Marks nodes that have a name but no text, in a database that was written before searches told them apart."""
     while connection.writing(lambda tx: rows(tx, _MARK_BARE))[0][0]:
         pass
 

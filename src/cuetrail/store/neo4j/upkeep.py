@@ -1,4 +1,4 @@
-"""What is neither a memory nor a search: settings, accesses, locks, and what a server needs now and then."""
+"""Maintenance: the memory's epoch, the change log, traces of forgotten words, the dream lock, and rehearsals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 TRACES = "traces"
 KEEP_CHANGES, MOST_CHANGES = 10_000, 200_000
-# How long one waits to see whether somebody else is dreaming.
+# How many seconds to wait to find out if another dream runs.
 DREAM_SECONDS = 0.5
 
 _SHORTEN = """MATCH (m:CueMeta {name: 'log'}) WITH m.value AS head
@@ -29,14 +29,14 @@ MATCH (c:CueChange) WHERE c.seq < head - $keep AND c.seq <= needed DELETE c"""
 
 
 def start_epoch(connection: Connection) -> None:
-    """Give a memory that has none what tells it from any other."""
+    """Gives a new memory its epoch, a random name that tells it from any other."""
     query = "MERGE (m:CueMeta {name: 'epoch'}) ON CREATE SET m.value = $epoch"
     if not connection.reading(lambda tx: rows(tx, "MATCH (m:CueMeta {name: 'epoch'}) RETURN 1")):
         connection.writing(lambda tx: rows(tx, query, epoch=secrets.token_hex(8)))
 
 
 def shorten_log(tx: Tx) -> None:
-    """Delete changes that are long past. A pass of dreaming that is not too far behind still finds those it needs."""
+    """Deletes old changes from the log, except those that a dream pass not too far behind still needs."""
     rows(tx, _SHORTEN, keep=KEEP_CHANGES, most=MOST_CHANGES)
 
 
@@ -44,17 +44,17 @@ def shorten_log(tx: Tx) -> None:
 
 
 def note_traces(tx: Tx) -> None:
-    """Say that the text index may have words of something forgotten."""
+    """Notes that the text index may contain words of something forgotten."""
     rows(tx, "MERGE (m:CueMeta {name: $name}) SET m.value = true", name=TRACES)
 
 
 def has_traces(tx: Tx) -> bool:
-    """Whether the text index may have words of something forgotten."""
+    """True if the text index may contain words of something forgotten."""
     return bool(rows(tx, "MATCH (m:CueMeta {name: $name}) RETURN 1", name=TRACES))
 
 
 def purge(connection: Connection, progress: Progress | None) -> None:
-    """Make the text index anew; the old one answers until that is done."""
+    """Rebuilds the text index; the old one answers until that is done."""
     if progress:
         progress("making the text index anew", 0, 0)
     renew(connection)
@@ -66,9 +66,9 @@ def purge(connection: Connection, progress: Progress | None) -> None:
 
 @contextlib.contextmanager
 def dream_lock(connection: Connection) -> Iterator[bool]:
-    """Whether nobody else holds the lock of dreaming; then it is held to the end of the block.
+    """Yields True if no other dream holds the lock, and holds it during the block.
 
-    The lock is a node that an open transaction has written to. The server ends that transaction when the process dies.
+    The lock is a node that an open transaction has written to. The server ends that transaction if the process dies.
     """
     from neo4j.exceptions import DriverError, Neo4jError
 
@@ -107,7 +107,7 @@ class Bound(Connection):
         self._tx = tx
 
     def close(self) -> None:
-        """Whoever opened the transaction ends it."""
+        """Does nothing: the caller that opened the transaction ends it."""
 
     def reading(self, work: Callable[[Tx], T], quick: bool = False) -> T:
         return self._run("", work, quick)
@@ -132,7 +132,7 @@ class Bound(Connection):
 
 @contextlib.contextmanager
 def undone(connection: Connection) -> Iterator[Bound]:
-    """A connection of which nothing is left at the end."""
+    """Opens a connection whose changes are all rolled back at the end."""
     from neo4j.exceptions import DriverError, Neo4jError
 
     with connection.session() as session:

@@ -1,4 +1,4 @@
-"""Backups: one consistent copy of the truth in a tar file with its checksum. Indexes are rebuilt, not kept."""
+"""Backups: one consistent copy of `memory.db` in a tar file with its checksum. Indexes are rebuilt, not stored."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LOG, SHARED = TRUTH + "-wal", TRUTH + "-shm"
 
 
 def save(db: Database, path: Path) -> None:
-    """Write a backup while others go on writing. It replaces `path` only when it is complete."""
+    """Writes a backup while others continue to write. It replaces `path` only when it is complete."""
     if path.is_dir():
         raise InputError(f"{path} is a folder: name a file for the backup, such as {path / 'memory.tar'}")
     try:
@@ -44,7 +44,7 @@ def save(db: Database, path: Path) -> None:
 def _packed(db: Database, place: Path, zipped: bool) -> Path:
     copy, about, finished = place / TRUTH, place / ABOUT, place / "finished"
     with db.connection() as view:
-        # A snapshot of one moment: later writes neither wait for it nor get into it.
+        # A consistent snapshot: later writes neither wait for it nor enter it.
         view.execute("VACUUM INTO ?", (str(copy),))
     about.write_text(json.dumps({"cuetrail-backup": 1, "schema": VERSION, "sha256": _sha256(copy)}), "utf-8")
     with tarfile.open(finished, "w:gz") if zipped else tarfile.open(finished, "w") as tar:
@@ -54,7 +54,7 @@ def _packed(db: Database, place: Path, zipped: bool) -> Path:
 
 
 def _nameless(member: tarfile.TarInfo) -> tarfile.TarInfo:
-    """The backup says nothing about the account it was made under."""
+    """Removes the user and group from a tar entry, so that the backup does not reveal the account."""
     member.uid = member.gid = 0
     member.uname = member.gname = ""
     member.mode = 0o600
@@ -62,10 +62,10 @@ def _nameless(member: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def restore(path: Path, directory: Path, replace: bool) -> Path | None:
-    """Put a backup in place of the memory in `directory`. A damaged one is kept beside it; its new path comes back.
+    """Replaces the memory in `directory` by a backup. A damaged memory is kept beside it; returns its new path.
 
-    Raises InputError when the backup is not one, is damaged, or a healthy memory is there and `replace` is False; Busy
-    when a process has that memory open.
+    Raises InputError if the backup is not one or is damaged, or if a healthy memory is there and `replace` is False;
+    Busy if a process has that memory open.
     """
     made = not directory.exists()
     directory.mkdir(parents=True, exist_ok=True)
@@ -85,7 +85,7 @@ def restore(path: Path, directory: Path, replace: bool) -> Path | None:
 
 
 def _unpacked(path: Path, place: Path) -> Path:
-    """The truth out of a backup, checked. Only the two known files are read, whatever else is in there."""
+    """Extracts and checks `memory.db`. Only the two known files are read, whatever else the archive contains."""
     try:
         with tarfile.open(path) as tar:
             for name in (ABOUT, TRUTH):
@@ -112,7 +112,7 @@ def _unpacked(path: Path, place: Path) -> Path:
 
 
 def _renew(path: Path, copy: Path) -> None:
-    """A new epoch, so that no index of the directory's earlier memory is taken for this one's."""
+    """Sets a new epoch, so that no index of the directory's earlier memory passes for this one's."""
     try:
         with contextlib.closing(sqlite3.connect(copy, isolation_level=None)) as db:
             db.execute("PRAGMA journal_mode = WAL").fetchall()
@@ -123,7 +123,7 @@ def _renew(path: Path, copy: Path) -> None:
 
 
 def _put(copy: Path, directory: Path, replace: bool) -> Path | None:
-    """Switch over in one step. The old log goes first: SQLite would apply it to the new memory."""
+    """Replaces the memory in one step. The old log is deleted first: SQLite would apply it to the new memory."""
     truth = directory / TRUTH
     healthy = _healthy(truth) if truth.exists() else None
     if healthy and not replace:
@@ -138,10 +138,10 @@ def _put(copy: Path, directory: Path, replace: bool) -> Path | None:
 
 @contextlib.contextmanager
 def _held(truth: Path) -> Iterator[None]:
-    """Nobody has this memory open, and nobody can open it."""
+    """Keeps every process from opening the memory during the block. Raises Busy if one has it open."""
     with explained(truth), contextlib.closing(sqlite3.connect(truth, timeout=0, isolation_level=None)) as db:
         try:
-            # To leave the log's mode SQLite needs the file for itself alone; in this locking mode it keeps it so.
+            # To leave WAL mode SQLite needs exclusive access to the file; in this locking mode it keeps that.
             db.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
             db.execute("PRAGMA journal_mode = DELETE").fetchall()
             db.execute("BEGIN EXCLUSIVE")
@@ -163,7 +163,7 @@ def _healthy(truth: Path) -> bool:
 
 
 def _keep(directory: Path) -> Path:
-    """Give a damaged memory and its log a second name, under which they stay; that of the memory comes back."""
+    """Gives a damaged memory and its log a second name, and returns that of the memory."""
     kept = directory / f"{TRUTH}.damaged-{uuid.uuid4().hex[:8]}"
     for name, ending in ((TRUTH, ""), (LOG, "-wal")):
         place = directory / name
@@ -171,7 +171,7 @@ def _keep(directory: Path) -> Path:
             try:
                 os.link(place, f"{kept}{ending}")
             except OSError:
-                # This file system knows no hard links.
+                # This file system has no hard links.
                 shutil.copyfile(place, f"{kept}{ending}")
     return kept
 

@@ -1,4 +1,4 @@
-"""Connections to `memory.db`: one writer, one reader per thread, and SQLite's errors in cuetrail's words."""
+"""Connections to `memory.db`: one writer, one reader per thread, and SQLite's errors turned into cuetrail's."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ from cuetrail.store.sqlite.schema import migrate
 T = TypeVar("T")
 
 BUSY_SECONDS = 60.0
-# How long emptying the log waits for readers, and the name of the note that it could not be emptied.
+# How long emptying the write-ahead log waits for readers, and the meta entry that says it could not be emptied.
 ERASE_SECONDS = 2.0
 UNERASED = "log_to_erase"
-# Pages the log may hold before it is written back; the second while many memories are written in a row. Their ids fall
-# all over the index of ids, so a page is changed by many transactions: the longer the log, the fewer are written twice.
+# Pages the write-ahead log may hold before it is written back; the second while many memories are written in a row.
+# Their ids are spread over the whole index of ids, so many transactions change the same page: the longer the log, the
+# fewer pages are written twice.
 LOG_PAGES = 8_192
 LONG_LOG_PAGES = 32_768
 CHUNK = 500
@@ -37,13 +38,13 @@ _DAMAGED_CODES = (10, 11, 26)
 _LOCKED_CODES = (5, 6)
 _READ_ONLY_CODE = 8
 _FULL_CODE = 13
-# Errors without a telling code: text that is no longer UTF-8, a schema that lost a table.
+# Errors without a specific code: text that is no longer UTF-8, a schema that lost a table.
 _DAMAGED_WORDS = ("decode to UTF-8", "no such table", "no such column", "unsupported file format", "malformed")
 
 
 @contextlib.contextmanager
 def explained(path: Path, seconds: float = BUSY_SECONDS) -> Iterator[None]:
-    """Turn SQLite's errors, and those of decoding what it gave, into ones that say what to do next."""
+    """Turns SQLite's errors, and errors of decoding its values, into errors that say what to do next."""
     try:
         yield
     except sqlite3.Error as error:
@@ -73,7 +74,7 @@ def _in_our_words(path: Path, seconds: float, error: sqlite3.Error) -> MemoryErr
 
 
 def damaged(path: Path, what: str) -> CorruptMemory:
-    """The error for a damaged truth; nothing has been written to the file."""
+    """Returns the error for a damaged `memory.db`. Nothing has been written to the file."""
     return CorruptMemory(
         f"{path} is damaged ({what}). It was left as it is. Put back a backup with "
         f"`cuetrail restore BACKUP --memory {path.parent}`"
@@ -81,17 +82,17 @@ def damaged(path: Path, what: str) -> CorruptMemory:
 
 
 def gone(path: Path) -> MemoryError_:
-    """The error for a memory that was deleted or replaced while it was open."""
+    """Returns the error for a memory that was deleted or replaced while it was open."""
     return MemoryError_(f"{path} was deleted, moved or replaced while it was open: close this memory and open it again")
 
 
 def closed(path: Path) -> MemoryError_:
-    """The error for using a memory after `close`."""
+    """Returns the error for using a memory after `close`."""
     return MemoryError_(f"the memory in {path.parent} was closed: open it again")
 
 
 class Connection(sqlite3.Connection):
-    """A connection with room for what was read and holds until another connection writes; see `unchanged`."""
+    """A connection with a cache that lasts until another connection writes; see `unchanged`."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -99,8 +100,8 @@ class Connection(sqlite3.Connection):
         self._version: int | None = None
 
     def unchanged(self) -> dict[Any, Any]:
-        """What was kept since another connection last wrote: empty if it has since. What this one writes does not
-        count, so only what it never writes may be kept.
+        """Returns the cache, emptied if another connection has written. Writes of this connection do not empty it, so
+        it must hold only values that this connection never writes.
         """
         (version,) = self.execute("PRAGMA data_version").fetchone()
         if version != self._version:
@@ -109,7 +110,7 @@ class Connection(sqlite3.Connection):
 
 
 class _Reader:
-    """A reading connection and how many are at work on it. It is closed when its thread has ended."""
+    """A reading connection and the number of its current users. It is closed when its thread ends."""
 
     __slots__ = ("__weakref__", "db", "users")
 
@@ -120,7 +121,7 @@ class _Reader:
 
 
 class _Looking:
-    """The context of `Database.looking`: a class, because it is entered on every search and a generator costs more."""
+    """The context of `Database.looking`: a class, because every search enters it and a generator costs more."""
 
     __slots__ = ("_database", "_reader")
 
@@ -146,8 +147,8 @@ class _Looking:
 class Database:
     """`memory.db`, opened for one process. Threads may share it; SQLite's locks keep processes apart.
 
-    Opening and reading write nothing into the file. `memory.db` is never opened but by SQLite: closing any other
-    handle would drop the locks that this process holds on it.
+    Opening and reading write nothing into the file. Only SQLite may open `memory.db`: closing any other handle would
+    drop the locks this process holds on it.
     """
 
     def __init__(self, directory: Path, busy_seconds: float | None = None) -> None:
@@ -173,14 +174,14 @@ class Database:
                     self.writer.execute("PRAGMA journal_mode = WAL").fetchall()
                 migrate(self.writer)
             except BaseException:
-                # The writer goes first: as long as another connection is open it does not write its log back.
+                # The writer closes first: while another connection is open it does not write its log back.
                 if hasattr(self, "writer"):
                     self.writer.close()
                 self._probe.close()
                 raise
 
     def _examined(self) -> sqlite3.Connection:
-        """A connection that cannot write, after a first look that found nothing wrong."""
+        """Returns a read-only connection, after a first check of the file. Raises CorruptMemory if that fails."""
         db = sqlite3.connect(
             f"{self.path.absolute().as_uri()}?mode=ro", uri=True, timeout=self.busy_seconds, check_same_thread=False
         )
@@ -200,9 +201,8 @@ class Database:
         db = sqlite3.connect(
             self.path, timeout=self.busy_seconds, isolation_level=None, check_same_thread=False, factory=kind
         )
-        # FULL: an acknowledged write survives a power cut; NORMAL: the end of this process. secure_delete: forgotten
-        # bytes are overwritten.
-        # A longer log before it is written back: pages that many writes touch are then written back once.
+        # FULL: an acknowledged write survives a power cut; NORMAL: it survives the end of this process. secure_delete
+        # overwrites forgotten bytes. A longer log means that pages changed by many writes are written back once.
         for pragma in (
             f"synchronous = {synchronous}",
             "secure_delete = ON",
@@ -235,7 +235,7 @@ class Database:
             raise
 
     def _explain(self, error: BaseException) -> None:
-        """Raise the error in our words if it is SQLite's; remember that the truth is damaged if it says so."""
+        """Raises cuetrail's error if this is one of SQLite's, and remembers if the file is damaged."""
         try:
             with explained(self.path, self.busy_seconds):
                 raise error
@@ -247,7 +247,9 @@ class Database:
                 raise
 
     def looking(self) -> _Looking:
-        """This thread's reading connection, for single statements. `close` does not wait: the last user closes it."""
+        """Opens this thread's reading connection, for single statements. `close` does not wait: the last user closes
+        it.
+        """
         return _Looking(self)
 
     def _taken(self) -> _Reader:
@@ -268,7 +270,7 @@ class Database:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """One consistent view for several statements. Nested calls share the outer view."""
+        """Opens one consistent view for several statements. Nested calls share the outer view."""
         with self.looking() as db:
             if db.in_transaction:
                 yield db
@@ -281,7 +283,7 @@ class Database:
 
     @contextlib.contextmanager
     def fresh(self) -> Iterator[sqlite3.Connection]:
-        """A view as of now, also inside an older one."""
+        """Opens a view of the present state, even inside an older view."""
         with self.looking() as db:
             nested = db.in_transaction
         if not nested:
@@ -293,14 +295,14 @@ class Database:
 
     @contextlib.contextmanager
     def apart(self) -> Iterator[sqlite3.Connection]:
-        """A view of its own: other reads of this thread do not share it. For views that are left open for long."""
+        """Opens a separate view that other reads of this thread do not share, for views that stay open for long."""
         with self.connection() as db:
             db.execute("BEGIN")
             yield db
 
     @contextlib.contextmanager
     def connection(self) -> Iterator[sqlite3.Connection]:
-        """A connection of its own, outside any view."""
+        """Opens a separate connection outside any view."""
         with self._explained():
             self._check_place()
             with contextlib.closing(self._connect()) as db:
@@ -308,7 +310,7 @@ class Database:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction: committed if the block ends, rolled back if it raises."""
+        """Opens one write transaction: committed if the block ends, rolled back if it raises."""
         with self.write_lock, self._explained():
             self._check_place()
             self.writer.execute("BEGIN IMMEDIATE")
@@ -325,10 +327,10 @@ class Database:
 
     @contextlib.contextmanager
     def jotting(self) -> Iterator[sqlite3.Connection]:
-        """A transaction for what may be lost in a power cut: it waits neither for the disk nor for another writer.
+        """Opens a write transaction that waits neither for the disk nor for another writer; a power cut may lose it.
 
-        It is made on this thread's reading connection: a write on another one would cost that its whole cache. Raises
-        Busy at once when someone else is writing.
+        It uses this thread's reading connection: a write on another one would empty its cache. Raises Busy at once if
+        someone else is writing.
         """
         if not self.write_lock.acquire(blocking=False):
             raise Busy(f"another thread is writing to {self.path.parent}")
@@ -359,7 +361,7 @@ class Database:
 
     @contextlib.contextmanager
     def long_log(self) -> Iterator[None]:
-        """Let the log grow while much is written."""
+        """Lets the write-ahead log grow during the block, while much is written."""
         with self._explained():
             self.writer.execute(f"PRAGMA wal_autocheckpoint = {LONG_LOG_PAGES}")
         try:
@@ -369,9 +371,9 @@ class Database:
                 self.writer.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
 
     def erase_log(self) -> bool:
-        """Move the write-ahead log into `memory.db` and empty it, so that no forgotten byte stays in it.
+        """Moves the write-ahead log into `memory.db` and empties it, so that no forgotten byte stays in it.
 
-        False when a reader still needs it; then every later write, in any process, tries again.
+        Returns False if a reader still needs it; every later write, in any process, then tries again.
         """
         with self.write_lock, self._explained():
             self._check_place()
@@ -390,19 +392,19 @@ class Database:
         return not busy
 
     def on_close(self, release: Callable[[], None]) -> None:
-        """Have what was derived from this database let go of its files together with it."""
+        """Registers a function to call on `close`, such as one that releases the files of an index."""
         self._closing.append(release)
 
     def close(self) -> None:
-        """Close every connection; one that another thread is reading from is closed when it has finished."""
+        """Closes every connection; one that another thread is reading from is closed when that has finished."""
         with self.write_lock:
             with self._guard:
                 if not self._open:
                     return
                 self._open = False
                 idle = [reader for reader in self._readers if not reader.users]
-            # The last connection to go writes the log back into `memory.db`. A damaged file stays as it is: the last
-            # one is then the one that cannot write.
+            # The last connection to close writes the log back into `memory.db`. A damaged file must stay as it is: the
+            # last one is then the one that cannot write.
             connections = [reader.db for reader in idle] + [self.writer]
             for db in [*connections, self._probe] if self._damaged else [self._probe, *connections]:
                 with contextlib.suppress(sqlite3.Error):
@@ -417,15 +419,15 @@ def _undo(db: sqlite3.Connection) -> None:
 
 
 def _end(db: sqlite3.Connection) -> None:
-    """End a reading transaction; after some errors SQLite has done so itself."""
+    """Ends a reading transaction; after some errors SQLite has ended it already."""
     if db.in_transaction:
         db.execute("COMMIT")
 
 
 def _make_if_missing(path: Path) -> None:
-    """Make a new memory beside its place and put it there whole, so that no process ever sees half of one."""
+    """Makes a new memory under a temporary name and renames it, so that no process sees half of one."""
     log = path.with_name(path.name + "-wal")
-    # Looked at before the file itself: a log appears only after it.
+    # Checked before the file itself: a log appears only after it.
     left = log.exists() and log.stat().st_size > 0
     if path.exists():
         return
@@ -444,14 +446,14 @@ def _make_if_missing(path: Path) -> None:
         except FileExistsError:
             return
         except OSError:
-            # This file system knows no hard links.
+            # This file system has no hard links.
             if not path.exists():
                 new.replace(path)
     sync_folder(path.parent)
 
 
 def sync_folder(path: Path) -> None:
-    """Make new names in a folder survive a power cut, where the system can do that."""
+    """Makes new names in a folder survive a power cut, if the system can do that."""
     with contextlib.suppress(OSError):
         handle = os.open(path, os.O_RDONLY)
         try:
@@ -461,28 +463,28 @@ def sync_folder(path: Path) -> None:
 
 
 def meta(db: sqlite3.Connection, name: str) -> Any:
-    """A value of the meta table, None when absent."""
+    """Returns a value of the meta table, None if absent."""
     row = db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
     return row[0] if row else None
 
 
 def head(db: sqlite3.Connection) -> int:
-    """The number of the last change."""
+    """Returns the number of the last change."""
     row = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'changes'").fetchone()
     return int(row[0]) if row else 0
 
 
 def moment(db: sqlite3.Connection) -> tuple[str, int]:
-    """The memory's epoch and the number of the last change: what an index must have seen."""
+    """Returns the memory's epoch and the number of the last change, up to which an index must have followed."""
     epoch, seq = db.execute(f"SELECT {MOMENT}").fetchone()
     return str(epoch), int(seq or 0)
 
 
 def changes_since(db: sqlite3.Connection, seq: int, mark: int, vectors: bool = True) -> list[tuple[int, int]] | None:
-    """Runs of keys changed after `seq`, joined and in order; None when the log no longer tells.
+    """Returns the ranges of keys changed after `seq`, merged and in order; None if the log cannot tell.
 
-    That is when it was shortened beyond `seq`, or when `seq` was another change then, with another mark. Without
-    `vectors`, changes of vectors alone are left out; with them, those of labels alone.
+    It cannot if it was shortened beyond `seq`, or if `seq` was another change, with another mark. Without `vectors`,
+    changes of vectors alone are left out; with them, changes of labels alone.
     """
     last = head(db)
     oldest = db.execute("SELECT min(seq) FROM changes").fetchone()[0]
@@ -495,7 +497,7 @@ def changes_since(db: sqlite3.Connection, seq: int, mark: int, vectors: bool = T
 
 
 def joined(runs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Runs in order, with those that touch made one."""
+    """Merges adjacent and overlapping ranges, which must be in order."""
     found: list[tuple[int, int]] = []
     for low, high in runs:
         if found and low <= found[-1][1] + 1:
@@ -506,13 +508,13 @@ def joined(runs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def mark_of(db: sqlite3.Connection, seq: int) -> int | None:
-    """The random mark of a change, None when it is no longer in the log."""
+    """Returns the random mark of a change, None if it is no longer in the log."""
     row = db.execute("SELECT mark FROM changes WHERE seq = ?", (seq,)).fetchone()
     return row[0] if row else None
 
 
 def take_keys(db: sqlite3.Connection, count: int) -> int:
-    """Reserve `count` keys; the first of them comes back."""
+    """Reserves `count` keys and returns the first of them."""
     first = int(meta(db, "next_key"))
     db.execute("UPDATE meta SET value = ? WHERE name = 'next_key'", (first + count,))
     return first
@@ -525,9 +527,9 @@ def log_changes(
     labels_only: bool = False,
     dreamt: str | None = None,
 ) -> None:
-    """Append changed node keys to the log, as runs of consecutive keys.
+    """Appends changed node keys to the log, as ranges of consecutive keys.
 
-    `vectors_only`: the nodes are as they were. `labels_only`: their texts are. `dreamt`: the pass that did it.
+    `vectors_only` and `labels_only` say that nothing else changed; `dreamt` names the dream pass that made the change.
     """
     runs: list[tuple[int, int]] = []
     for key in sorted(set(keys)):
@@ -541,26 +543,26 @@ def log_changes(
 
 
 def another_version(db: sqlite3.Connection, part: int | None = None) -> None:
-    """Say that a place, or any place (None), is no longer as it was: what was made of it is of before."""
+    """Increases the version of a partition, or of all (None): answers cached for it are out of date."""
     db.execute("UPDATE parts SET version = version + 1 WHERE ?1 IS NULL OR part = ?1", (part,))
 
 
 def own_part(db: sqlite3.Connection, scope: Scope) -> int:
-    """The part this scope writes to, made on first use. Needs a write transaction."""
+    """Returns the number of the partition this scope writes to, made on first use. Needs a write transaction."""
     row = (scope.tenant, scope.user, scope.share or "")
     db.execute("INSERT OR IGNORE INTO parts (tenant, owner, team) VALUES (?, ?, ?)", row)
-    # A user may change what he has in other places as well.
+    # A user may change records in their other partitions as well.
     db.execute("UPDATE parts SET version = version + 1 WHERE tenant = ? AND owner = ?", row[:2])
     found = db.execute("SELECT part FROM parts WHERE tenant = ? AND owner = ? AND team = ?", row).fetchone()
     return int(found[0])
 
 
 def chunks(items: Sequence[T], size: int = CHUNK) -> Iterator[Sequence[T]]:
-    """Slices of at most `size`, to stay below SQLite's limit of parameters."""
+    """Yields slices of at most `size`, to stay below SQLite's limit of parameters."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
 
 
 def marks(count: int) -> str:
-    """`?,?,?` for an IN list."""
+    """Returns `?,?,?` for an IN list."""
     return ",".join("?" * count)

@@ -1,4 +1,4 @@
-"""Examining a memory: is the truth whole, do its tables agree, do the indexes equal a full scan."""
+"""Examination of a memory: whether `memory.db` is intact, its tables agree, and the indexes equal a full scan."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Check = Callable[[sqlite3.Connection], Iterator[Finding]]
 def examine(
     db: Database, indexes: Mapping[str, TextIndex | VectorIndex | LabelIndex], repair: bool, progress: Progress | None
 ) -> list[Finding]:
-    """Everything that is wrong. With `repair`, derived tables and indexes are made anew and reported as mended."""
+    """Returns everything that is wrong. With `repair`, derived tables and indexes are rebuilt and so reported."""
     try:
         found = _tables(db, progress)
         if any(f.check == "truth" for f in found):
@@ -71,7 +71,7 @@ def _tables(db: Database, progress: Progress | None) -> list[Finding]:
 
 
 def whole(db: sqlite3.Connection) -> Iterator[Finding]:
-    """What is wrong with the file itself and with the memories in it; nothing can mend that."""
+    """Returns damage of the file itself and of the memories in it, which cannot be repaired."""
     for (message,) in db.execute("PRAGMA integrity_check(20)"):
         if message != "ok":
             yield Finding("truth", message, RESTORE)
@@ -82,7 +82,9 @@ def whole(db: sqlite3.Connection) -> Iterator[Finding]:
 
 
 def _sum(table: Iterable[tuple[Any, ...]]) -> tuple[int, int]:
-    """How many rows and the sum of their hashes: equal for equal tables in any order, without holding them."""
+    """Returns the number of rows and the sum of their hashes: equal for equal tables in any order, without holding
+    them.
+    """
     count, total = 0, 0
     for row in table:
         count += 1
@@ -157,7 +159,7 @@ def _adjacency(db: sqlite3.Connection) -> Iterator[Finding]:
         yield Finding("edges", "the table of edge tags differs from the edges", REPAIR)
 
 
-# Rows that belong to a node, and the column that says to which.
+# Tables whose rows belong to a node, and the column with the node's key.
 _OF_NODES = (
     ("edges", "src"),
     ("edges", "dst"),
@@ -168,7 +170,7 @@ _OF_NODES = (
     ("links", "src"),
     ("life", "key"),
 )
-# A vector is of something that says something, or at least of a node.
+# A vector belongs to a record with text, or at least to a node.
 _VECTORLESS = "{0} WHERE " + " AND ".join(
     f"NOT EXISTS (SELECT 1 FROM {table} n WHERE n.key = {{0}}.key AND {'1' if table == 'nodes' else saying})"
     for table, saying in spaces.SAYING.items()
@@ -187,7 +189,7 @@ def _ends(db: sqlite3.Connection) -> Iterator[Finding]:
 
 
 def _mend(db: sqlite3.Connection) -> None:
-    """Make every derived table anew from nodes and edges, and drop what belongs to nothing."""
+    """Rebuilds every derived table from nodes and edges, and deletes rows that belong to nothing."""
     for table, column in _OF_NODES:
         db.execute(f"DELETE FROM {table} WHERE {column} NOT IN (SELECT key FROM nodes)")
     for table in (spaces.NOW, spaces.NEXT):

@@ -1,4 +1,4 @@
-"""Between rows and dataclasses: how each record is laid out in its table."""
+"""Conversion between rows and dataclasses: the layout of each record in its table."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import xxhash
 from cuetrail.model import NEW_LIFE, Edge, Fact, Life, Node, Tag
 from cuetrail.model.fast_dataclass import maker
 
-# Where a tag comes from that somebody or a rule gave.
+# The origins of tags that a person or a rule gave.
 GIVEN = ("user", "auto")
-# So many tags are kept ready made.
+# The number of unpacked tags to cache.
 KEPT_TAGS = 1 << 16
 _TWO64 = 1 << 64
 _node = maker(Node)
@@ -43,9 +43,9 @@ INSERT_FACT = "INSERT OR REPLACE INTO facts VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,
 
 
 def check_sum(row: Sequence[Any]) -> int:
-    """A 64-bit hash of a node's row but for its source; a bit that flips on disk is noticed by it.
+    """Returns a 64-bit hash of a node's row without its source; it detects bits that flip on disk.
 
-    `row` is as `nodes` has it or as the NODE query gives it.
+    `row` has the columns of `nodes` or of the NODE query.
     """
     key, part, id_, kind, name, text, _, aliases, labels, _, *rest = row[:19]
     said = f"{key}\0{part}\0{id_}\0{kind}\0{name}\0{text}\0{aliases}\0{labels}\0{_listed(*rest)}"
@@ -53,7 +53,8 @@ def check_sum(row: Sequence[Any]) -> int:
 
 
 def _listed(a: Any, b: Any, text: Any, c: Any, props: Any, d: Any, e: Any, f: Any, g: Any) -> str:
-    """The last columns as Python writes a list of them, in a third of the time. All but two are whole numbers or None.
+    """Returns the last columns as Python would print them in a list, in a third of the time. All but two are integers
+    or None.
 
     >>> print(_listed(1, -2, "internal", None, '{"a":"b"}', 3, 4, None, 5))
     [1, -2, 'internal', None, '{"a":"b"}', 3, 4, None, 5]
@@ -62,7 +63,9 @@ def _listed(a: Any, b: Any, text: Any, c: Any, props: Any, d: Any, e: Any, f: An
 
 
 def relabelled_sums(row: Sequence[Any], labels: str | None) -> tuple[int, int]:
-    """The checksum of a row as it is, and as it is with other labels. Many are asked for, so nothing is done twice."""
+    """Returns the checksums of a row with its present labels and with others. It runs often, so it shares the work of
+    both.
+    """
     key, part, id_, kind, name, text, _, aliases, old, _, *rest = row[:19]
     before = f"{key}\0{part}\0{id_}\0{kind}\0{name}\0{text}\0{aliases}\0".encode()
     after = f"\0{_listed(*rest)}"
@@ -72,25 +75,25 @@ def relabelled_sums(row: Sequence[Any], labels: str | None) -> tuple[int, int]:
 
 
 def signed(value: int) -> int:
-    """An unsigned 64-bit number as SQLite's signed one."""
+    """Converts an unsigned 64-bit number to SQLite's signed one."""
     return value - _TWO64 if value >= _TWO64 >> 1 else value
 
 
 def unsigned(value: int) -> int:
-    """The reverse of `signed`."""
+    """Reverses `signed`."""
     return value + _TWO64 if value < 0 else value
 
 
 def pack(value: Mapping[str, Any] | tuple[Any, ...] | list[Any]) -> str | None:
-    """JSON, or None for nothing."""
+    """Returns JSON, or None for an empty value."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")) if value else None
 
 
 def pack_labels(tags: tuple[Tag, ...], buckets: tuple[str, ...]) -> str | None:
-    """Tags and buckets as one text: JSON would take a fifth of the time of writing a node.
+    """Packs tags and buckets into one text: JSON would take a fifth of the time of writing a node.
 
-    A tag that its user typed in its normal form is just its name, another one name, display and origin. Only where a
-    name is empty or has a separator in it, JSON is used after all; it starts with a bracket, which no other form does.
+    A tag that its user typed in normal form is just its name, others are name, display and origin. JSON is used only if
+    a name is empty or contains a separator; it starts with a bracket, which the other form never does.
     """
     if not tags and not buckets:
         return None
@@ -99,7 +102,7 @@ def pack_labels(tags: tuple[Tag, ...], buckets: tuple[str, ...]) -> str | None:
 
 
 def repacked(packed: str | None, tags: tuple[Tag, ...]) -> str | None:
-    """Labels in `pack_labels`' form with other tags and the same buckets, in that form."""
+    """Returns packed labels with the tags replaced and the same buckets."""
     if packed is not None and packed[0] != "[":
         buckets = packed.rpartition(_GROUP)[2]
         plain = _packed(tags, buckets) if tags or buckets else None
@@ -109,7 +112,7 @@ def repacked(packed: str | None, tags: tuple[Tag, ...]) -> str | None:
 
 
 def _packed(tags: tuple[Tag, ...], buckets: str | None) -> str | None:
-    """Tags before buckets that are packed already; None where a name does not allow that."""
+    """Packs tags in front of packed buckets; None if a name contains a separator."""
     items = [_packed_tag(tag.name, tag.display, tag.origin) for tag in tags]
     if buckets is None or None in items:
         return None
@@ -133,7 +136,7 @@ def _is_plain(name: str) -> bool:
 
 
 def unpack_labels(packed: str | None) -> tuple[tuple[Tag, ...], tuple[str, ...]]:
-    """The reverse of `pack_labels`."""
+    """Reverses `pack_labels`."""
     if packed is None:
         return (), ()
     if packed[0] == "[":
@@ -146,12 +149,12 @@ def unpack_labels(packed: str | None) -> tuple[tuple[Tag, ...], tuple[str, ...]]
 
 
 def given_names(tags: Iterable[Tag], provenance: str) -> set[str]:
-    """The tags that people, files or rules gave a node; of one in quarantine none counts."""
+    """Returns the tags that people, files or rules gave a node; none for a quarantined one."""
     return {tag.name for tag in tags if tag.origin in GIVEN} if provenance != "quarantine" else set()
 
 
 def packed_tags(packed: str) -> list[str]:
-    """The tags in `pack_labels`' form, each as a text that `unpack_tag` understands; the same tag is the same text."""
+    """Returns packed tags as separate texts, which `unpack_tag` reads; equal tags have equal texts."""
     if packed[0] == "[":
         return [_GROUP + json.dumps(tag) for tag in json.loads(packed)[0]]
     tags = packed.partition(_GROUP)[0]
@@ -159,7 +162,7 @@ def packed_tags(packed: str) -> list[str]:
 
 
 def packed_buckets(packed: str | None) -> tuple[str, ...]:
-    """The buckets in `pack_labels`' form."""
+    """Returns the buckets of packed labels."""
     if packed is None or packed[0] == "[":
         return tuple(label_names(packed)[1])
     buckets = packed.rpartition(_GROUP)[2]
@@ -168,13 +171,13 @@ def packed_buckets(packed: str | None) -> tuple[str, ...]:
 
 @lru_cache(KEPT_TAGS)
 def unpack_tag(item: str) -> Tag:
-    """A tag of `packed_tags`. The same few are asked for again and again."""
+    """Unpacks a tag of `packed_tags`. Cached, because few tags occur very often."""
     parts = json.loads(item[1:]) if item.startswith(_GROUP) else item.split(_IN)
     return Tag(parts[0], parts[0]) if len(parts) == 1 else Tag(parts[0], parts[1], parts[2])  # type: ignore[arg-type]  # an origin is what was packed as one
 
 
 def label_names(packed: str | None) -> tuple[list[str], list[str]]:
-    """The names of the tags and of the buckets in `pack_labels`' form."""
+    """Returns the names of the tags and of the buckets in packed labels."""
     if packed is None:
         return [], []
     if packed[0] == "[":
@@ -188,7 +191,7 @@ def label_names(packed: str | None) -> tuple[list[str], list[str]]:
 
 
 def node_row(node: Node, key: int, part: int, source: int | None) -> tuple[Any, ...]:
-    """A node as a row of `nodes`."""
+    """Returns a node as a row of `nodes`."""
     aliases = pack(node.aliases)
     labels = pack_labels(node.tag_details, node.buckets)
     rest = (
@@ -208,7 +211,7 @@ def node_row(node: Node, key: int, part: int, source: int | None) -> tuple[Any, 
 
 
 def to_node(row: tuple[Any, ...]) -> Node:
-    """A row of the NODE query as a node."""
+    """Returns a row of the NODE query as a node."""
     (
         _, _, id_, kind, name, text, _, aliases, labels, source, seq, at, provenance, simhash, props, created, updated,
         valid_from, valid_until, owner, team, salience, *life,
@@ -222,7 +225,7 @@ def to_node(row: tuple[Any, ...]) -> Node:
 
 
 def life_row(key: int, life: Life) -> tuple[Any, ...]:
-    """A life as a row of `life`."""
+    """Returns a node's usage state as a row of `life`."""
     return (
         key,
         life.salience,
@@ -238,7 +241,7 @@ def life_row(key: int, life: Life) -> tuple[Any, ...]:
 
 
 def edge_row(edge: Edge, key: int, part: int, src: int, dst: int) -> tuple[Any, ...]:
-    """An edge as a row of `edges`."""
+    """Returns an edge as a row of `edges`."""
     return (
         key,
         part,
@@ -263,7 +266,7 @@ def edge_row(edge: Edge, key: int, part: int, src: int, dst: int) -> tuple[Any, 
 
 
 def to_edge(row: tuple[Any, ...]) -> Edge:
-    """A row of the EDGE query as an edge."""
+    """Returns a row of the EDGE query as an edge."""
     tags = tuple(json.loads(row[7])) if row[7] else ()
     props = json.loads(row[14]) if row[14] else {}
     fields = (*row[2:7], tags, *row[8:14], props, *row[15:19])
@@ -271,7 +274,7 @@ def to_edge(row: tuple[Any, ...]) -> Edge:
 
 
 def fact_row(fact: Fact, key: int, part: int, subject: int, object_: int | None) -> tuple[Any, ...]:
-    """A fact as a row of `facts`."""
+    """Returns a fact as a row of `facts`."""
     return (
         key,
         part,
@@ -300,7 +303,7 @@ def fact_row(fact: Fact, key: int, part: int, subject: int, object_: int | None)
 
 
 def to_fact(row: tuple[Any, ...]) -> Fact:
-    """A row of the FACT query as a fact."""
+    """Returns a row of the FACT query as a fact."""
     tags = tuple(json.loads(row[12])) if row[12] else ()
     fields = (*row[2:12], tags, *row[13:19], *row[21:25])
     return Fact(*fields)

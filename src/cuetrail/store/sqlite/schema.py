@@ -1,7 +1,7 @@
 """The tables of `memory.db` and the ordered list of migrations. Each migration runs in its own transaction.
 
-Rows point at nodes and edges by integer key; ids are what callers see. `part` says whose row it is: one row of
-`parts` per (tenant, owner, team). Keys are handed out from `meta` and never used twice.
+Rows refer to nodes and edges by integer key; callers see ids. `part` is the number of a row's partition: one row of
+`parts` per (tenant, owner, team). Keys come from a counter in `meta` and are never reused.
 """
 
 from __future__ import annotations
@@ -115,7 +115,9 @@ def _first(db: sqlite3.Connection) -> None:
 
 
 def _change_over(db: sqlite3.Connection) -> None:
-    """Room for the vectors of the model a memory changes over to; a change of vectors alone says so in the log."""
+    """Adds a table for the vectors of the model a memory changes over to, and marks changes of vectors alone in the
+    log.
+    """
     db.execute("CREATE TABLE next_vectors (key INTEGER PRIMARY KEY, vector BLOB NOT NULL)")
     db.execute("ALTER TABLE changes ADD COLUMN vectors_only INTEGER NOT NULL DEFAULT 0")
 
@@ -140,13 +142,13 @@ ALTER TABLE changes ADD COLUMN dreamt TEXT;
 
 
 def _dreams(db: sqlite3.Connection) -> None:
-    """Room for what dreaming knows, and the tags it begins with."""
+    """Adds the tables of dreams, and fills in the given tags."""
     _run(db, DREAMS)
     db.executemany("INSERT INTO given_tags VALUES (?, ?, ?)", list(true_given(db)))
 
 
 def true_given(db: sqlite3.Connection) -> Iterator[tuple[int, str, int]]:
-    """The table of given tags as the nodes have it."""
+    """Yields the table of given tags, computed from the nodes."""
     counts = Counter[tuple[int, str]]()
     for part, labels, provenance in db.execute("SELECT part, labels, provenance FROM nodes WHERE labels IS NOT NULL"):
         counts.update((part, name) for name in given_names(unpack_labels(labels)[0], provenance))
@@ -169,13 +171,13 @@ DROP TABLE unsized_tags;
 
 
 def _energy(db: sqlite3.Connection) -> None:
-    """What a walk by energy needs so that a hub costs what a small node does."""
+    """Adds the tables of adjacency and degrees, so that spreading from a hub costs as little as from a small node."""
     db.create_function("tag_count", 1, lambda packed: len(set(json.loads(packed or "[]"))), deterministic=True)
     _run(db, ENERGY)
 
 
 def _expiry(db: sqlite3.Connection) -> None:
-    """What is needed to find the notes whose time is over."""
+    """Adds an index of notes that expire."""
     db.execute("CREATE INDEX IF NOT EXISTS notes_by_expiry ON notes (part, expires) WHERE expires IS NOT NULL")
 
 
@@ -198,57 +200,58 @@ DELETE FROM name_words;
 
 
 def _facts(db: sqlite3.Connection) -> None:
-    """What facts and their entities are found by."""
+    """Adds the indexes of facts and of the words in names."""
     _run(db, FACTS)
     if "version" not in {row[1] for row in db.execute("PRAGMA table_info(parts)")}:
-        # Counts the writes of a place, so that what was made of it is known to be of before.
+        # Counts the writes of a partition, so that cached answers are known to be out of date.
         db.execute("ALTER TABLE parts ADD COLUMN version INTEGER NOT NULL DEFAULT 0")
     db.executemany("INSERT INTO name_words VALUES (?, ?, ?)", true_name_words(db))
 
 
 def true_name_words(db: sqlite3.Connection) -> Iterator[tuple[int, str, int]]:
-    """The table of the words of names as the nodes have it."""
+    """Yields the table of words in names, computed from the nodes."""
     query = "SELECT part, key, name, aliases FROM nodes WHERE name IS NOT NULL OR aliases IS NOT NULL"
     for part, key, name, aliases in db.execute(query).fetchall():
         yield from ((part, word, key) for word in words_of(name, json.loads(aliases) if aliases else ()))
 
 
 def _core(db: sqlite3.Connection) -> None:
-    """What is needed to find the memories that are used most."""
+    """Adds an index of the most used nodes."""
     db.execute("CREATE INDEX IF NOT EXISTS life_core ON life (key) WHERE state = 'core'")
 
 
 def _types(db: sqlite3.Connection) -> None:
-    """What is needed to find relationships by their type, the newest first."""
+    """Adds an index of relationships by type, newest first."""
     db.execute(
         "CREATE INDEX IF NOT EXISTS edges_by_type ON edges (lower(type), updated DESC, id) WHERE type IS NOT NULL"
     )
 
 
 def _time(db: sqlite3.Connection) -> None:
-    """What is needed to list nodes by time; their kinds are there too, so that rare ones need no look at the rest.
+    """Adds an index of nodes by time, which includes their kinds, so that rare kinds are found without reading other
+    rows.
 
-    The place stands in it as an expression: as a column it would draw every query that names a place away from better
-    indexes, and a hub would be read whole.
+    The partition is an expression in it: as a column it would draw queries that name a partition away from better
+    indexes, and all edges of a hub would be read.
     """
     db.execute("DROP INDEX IF EXISTS nodes_by_time")
     db.execute("CREATE INDEX IF NOT EXISTS nodes_in_time ON nodes (part + 0, at, key, kind)")
 
 
 def _ahead(db: sqlite3.Connection) -> None:
-    """What is needed to know when the next fact begins to hold; words of names are without strokes now, too."""
+    """Adds an index of facts that begin in the future, and removes diacritics from the words of names."""
     db.execute("CREATE INDEX IF NOT EXISTS facts_ahead ON facts (valid_from) WHERE valid_from > created")
     db.execute("DELETE FROM name_words")
     db.executemany("INSERT INTO name_words VALUES (?, ?, ?)", true_name_words(db))
 
 
 IS_NAMED = "(name IS NOT NULL OR aliases IS NOT NULL)"
-# Whether a rule made the node of a shared name.
+# True if a rule made the node from a shared name.
 IS_FOUND = "kind = 'entity' AND coalesce(json_type(props, '$.found'), 'null') <> 'null'"
 
 
 def _named(db: sqlite3.Connection) -> None:
-    """What is needed to read all names of a place without its texts; the place is an expression, as in `_time`."""
+    """Adds an index of all names of a partition, which is an expression as in `_time`."""
     db.execute(
         "CREATE INDEX IF NOT EXISTS nodes_named"
         f" ON nodes (part + 0, key, id, kind, name, aliases, provenance, {IS_FOUND}) WHERE {IS_NAMED}"
@@ -266,14 +269,14 @@ DROP TABLE IF EXISTS edge_vectors
 
 
 def _relations(db: sqlite3.Connection) -> None:
-    """What is needed to find relationships by what is said of them."""
+    """Adds the table of words of relationships."""
     _run(db, RELATIONS)
     db.execute("DELETE FROM relation_words")
     db.executemany("INSERT OR IGNORE INTO relation_words VALUES (?, ?, ?, ?)", list(true_words(db)))
 
 
 def _stated(db: sqlite3.Connection) -> None:
-    """Room for what was stated of a fact, where that is not what holds, and for how often anything was used."""
+    """Adds columns for the stated validity of a fact where it differs from the one that holds, and counters of use."""
     there = {row[1] for row in db.execute("PRAGMA table_info(facts)")}
     for column in ("stated_from INTEGER", "stated_until INTEGER", "stated_status TEXT", "restated INTEGER"):
         if column.split()[0] not in there:
@@ -282,12 +285,12 @@ def _stated(db: sqlite3.Connection) -> None:
 
 
 def _described(db: sqlite3.Connection) -> None:
-    """What is needed to find the edges that have a vector; `reembed` makes those of edges and notes of before."""
+    """Adds an index of described edges; `reembed` makes the vectors of existing edges and notes."""
     db.execute("CREATE INDEX IF NOT EXISTS edges_described ON edges (key) WHERE via IS NULL AND text <> ''")
 
 
 def _by_value(db: sqlite3.Connection) -> None:
-    """What finds all facts that say the same, also of an entity with many."""
+    """Adds an index of facts by value, for entities with many facts."""
     db.execute("CREATE INDEX IF NOT EXISTS facts_by_value ON facts (subject, predicate, object, substr(value, 1, 64))")
     db.execute("DROP INDEX IF EXISTS facts_by_subject")
 
@@ -300,7 +303,7 @@ VERSION = len(MIGRATIONS)
 
 
 def migrate(db: sqlite3.Connection) -> None:
-    """Bring `memory.db` to VERSION. Raises WrongVersion for one written by a newer cuetrail."""
+    """Migrates `memory.db` to VERSION. Raises WrongVersion if a newer cuetrail wrote it."""
     while True:
         found = int(db.execute("PRAGMA user_version").fetchone()[0])
         if found > VERSION:

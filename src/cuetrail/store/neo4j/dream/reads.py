@@ -1,4 +1,4 @@
-"""What dreaming reads: the changes of one place since a pass last looked, and the passes' ledger."""
+"""The dream pass on Neo4j: changes of one partition since the pass last ran, what passes read, and their ledger."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from cuetrail.text.analyser import is_findable
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
 
-# Only what is not in quarantine is dreamt of.
+# Dreams leave out quarantined nodes.
 _ATOMS = "MATCH (n:CueNode) WHERE n.part = $part AND n.kind = 'atom' AND n.provenance <> 'quarantine'"
 _LEDGER = "MATCH (l:CueLedger) WHERE l.part = $part AND l.book = $book"
 _ROW = "RETURN l.first, l.second, l.third, l.fourth"
@@ -47,7 +47,7 @@ _BY_BOTH = "ORDER BY l.first, l.second"
 
 
 class Neo4jDreaming:
-    """One pass in one place."""
+    """One dream pass in one partition."""
 
     def __init__(self, connection: Connection, scope: Scope, name: str) -> None:
         self.connection = connection
@@ -71,11 +71,11 @@ class Neo4jDreaming:
     # --- what changed
 
     def begun(self, version: str) -> bool:
-        """Whether the pass, in this version, has settled anything here."""
+        """True if this version of the pass has processed anything here."""
         return self._mark(version).upto != NOTHING
 
     def idle(self, version: str) -> bool:
-        """Whether nothing at all has changed in this memory since the pass was through."""
+        """True if nothing has changed in this memory since the pass finished."""
         mark = self._mark(version)
         return (mark.done, mark.done_mark, mark.after) == (self.head, self.head_mark, 0)
 
@@ -83,10 +83,10 @@ class Neo4jDreaming:
         return self.connection.reading(lambda tx: mark_of(tx, self.part, self.name, version))
 
     def slice(self, version: str, limit: int, listens: Sequence[str] = (), behind: Mark | None = None) -> Slice | None:
-        """The next atoms that changed since the pass last looked, None when there are none.
+        """Returns the next atoms that changed since the pass last ran, None if there are none.
 
-        What dreams changed counts only if a pass it `listens` to did. The slice before this one may be yet to be saved:
-        then `behind` is its mark.
+        Changes made by dreams count only if they come from a pass that this one `listens` to. `behind` is the mark of
+        the previous slice if that is not saved yet.
         """
         mark = behind or self._mark(version)
         continued = mark.upto > mark.done
@@ -106,7 +106,7 @@ class Neo4jDreaming:
         return Slice(atoms, covered, mark, left)
 
     def _changed(self, mark: Mark, listens: Sequence[str]) -> Runs:
-        """The runs of keys that are still to be looked at."""
+        """Returns the ranges of keys that remain to be processed."""
         stage = mark._replace(after=0)
         if self._runs is None or self._runs[0] != stage:
 
@@ -119,7 +119,7 @@ class Neo4jDreaming:
         return [(max(low, mark.after + 1), high) for low, high in self._runs[1] if high > mark.after]
 
     def _read(self, runs: Runs, limit: int) -> tuple[list[Atom], Runs]:
-        """Up to `limit` atoms of these runs, and the runs as far as they were read."""
+        """Returns up to `limit` atoms of these ranges, and the ranges as far as they were read."""
         query = f"{_ATOMS} AND $low <= n.key <= $high RETURN {made.NODE} ORDER BY n.key LIMIT $room"
 
         def look(tx: Tx) -> tuple[list[Atom], Runs]:
@@ -139,30 +139,30 @@ class Neo4jDreaming:
     # --- nodes
 
     def count(self) -> int:
-        """How many atoms there are, about: for progress."""
+        """Returns the approximate number of atoms, for progress reports."""
         return int(self._rows(f"{_ATOMS} RETURN count(n)")[0][0])
 
     def texts(self, after: int, limit: int) -> list[tuple[int, str]]:
-        """The next atoms behind a key, with their texts alone."""
+        """Returns (key, text) of the next atoms after a key."""
         query = f"{_ATOMS} AND n.key > $after RETURN n.key, n.text ORDER BY n.key LIMIT $limit"
         return [(key, text) for key, text in self._rows(query, after=after, limit=limit)]
 
     def holding(self, names: Collection[str]) -> set[int] | None:
-        """Keys of the atoms that have one of these names as whole words, and perhaps of a few others; None when the
-        index does not tell.
+        """Returns the keys of atoms that contain one of these names as whole words, and possibly of a few others; None
+        if the index cannot tell.
         """
         if not all(map(is_findable, names)):
             return None
         return self.connection.reading(lambda tx: text_search.saying(tx, self.part, names))
 
     def atoms(self, keys: Collection[int]) -> list[Atom]:
-        """Those of these keys that are atoms here, by key."""
+        """Returns the atoms of this partition with these keys, by key."""
         query = f"UNWIND $keys AS key {_ATOMS} AND n.key = key RETURN {made.NODE}"
         found = [row for some in chunks(sorted(keys)) for row in self._rows(query, keys=some)]
         return sorted((_atom(node) for (node,) in found), key=lambda atom: atom.key)
 
     def names(self) -> list[Named]:
-        """Every name in this place with the node it leads to."""
+        """Returns every name in this partition with its node."""
         query = (
             "MATCH (m:CueName {part: $part})<-[:CUE_NAMED]-(n:CueNode)"
             " WHERE n.provenance <> 'quarantine' AND NOT n.kind IN $unnamed"
@@ -174,12 +174,12 @@ class Neo4jDreaming:
         ]
 
     def tags(self) -> list[str]:
-        """The tags that people, files or rules gave; not those that came with the time or by infection."""
+        """Returns the tags that people, files or rules gave; not temporal tags nor those spread from other texts."""
         query = "MATCH (t:CueTag {part: $part}) WHERE EXISTS { (t)<-[:CUE_TAGGED {given: true}]-() } RETURN t.name"
         return sorted(str(name) for (name,) in self._rows(query))
 
     def carriers(self, tags: Collection[int]) -> list[int]:
-        """Keys of the atoms here that carry a tag whose name has one of these hashes."""
+        """Returns the keys of atoms here with a tag whose name has one of these hashes."""
         names = [str(name) for (name,) in self._rows("MATCH (t:CueTag {part: $part}) RETURN t.name")]
         uids = [uid(self.part, name) for name in names if ledger_hash(name) in tags]
         query = (
@@ -190,7 +190,7 @@ class Neo4jDreaming:
         return sorted({key for some in chunks(uids) for (key,) in self._rows(query, uids=some)})
 
     def nodes(self, keys: Collection[int]) -> dict[int, Brief]:
-        """Those of these keys that are nodes of this place."""
+        """Returns the nodes of this partition with these keys."""
         query = (
             "UNWIND $keys AS key MATCH (n:CueNode {key: key}) WHERE n.part = $part"
             " RETURN key, n.id, n.kind, n.at, n.source"
@@ -199,13 +199,13 @@ class Neo4jDreaming:
         return {key: Brief(*rest) for key, *rest in found}
 
     def keys(self, ids: Collection[str]) -> dict[str, int]:
-        """The keys of those of these ids that are of nodes in this place."""
+        """Returns the keys of nodes in this partition with these ids."""
         query = "UNWIND $uids AS uid MATCH (n:CueNode {uid: uid}) RETURN n.id, n.key"
         uids = [uid(self.part, id_) for id_ in sorted(ids)]
         return {id_: key for some in chunks(uids) for id_, key in self._rows(query, uids=some)}
 
     def sources(self, keys: Collection[int]) -> dict[int, int]:
-        """For atoms that came from a file, the node of that file."""
+        """Returns, for atoms that came from a file, the key of that file's node."""
         query = (
             "UNWIND $keys AS key MATCH (n:CueNode {key: key}) WHERE n.part = $part AND n.source IS NOT NULL"
             " MATCH (t:CueNode) WHERE t.part = $part AND t.file = n.file AND t.seq = -1 AND t.kind = 'source'"
@@ -215,7 +215,7 @@ class Neo4jDreaming:
         return dict(found)
 
     def joined(self, keys: Collection[int]) -> set[tuple[int, int]]:
-        """(atom, node) where a name or link in the atom was made an edge when it was taken in."""
+        """Returns the (atom, node) pairs for which ingest made an edge from a name or link in the atom."""
         query = (
             "UNWIND $keys AS key MATCH (n:CueNode {key: key})-[e:CUE_EDGE]->(m) USING INDEX SEEK n:CueNode(key)"
             " WHERE e.part + 0 = $part AND e.via STARTS WITH 'name:' RETURN DISTINCT key, m.key"
@@ -224,11 +224,13 @@ class Neo4jDreaming:
         return {(key, other) for key, other in found}
 
     def lives(self, before: int, after: int, limit: int) -> list[Living]:
-        """The next nodes behind a key whose life is no newborn's and was last settled or used before a time."""
+        """Returns the next nodes after a key whose usage state is not that of a new node and was last updated before a
+        time.
+        """
         return self.connection.reading(lambda tx: usage.living(tx, self.part, before, after, limit))
 
     def awake(self, book: Book) -> list[int]:
-        """People, concepts and entities that somebody has used and that are second in a row of a book, by key."""
+        """Returns the keys of used people, concepts and entities that are the second number of a row in a book."""
         query = (
             f"MATCH (n:CueNode) {BY_KIND} WHERE n.part = $part AND n.kind IN $kinds AND {HAS_KEY}"
             " AND n.state IN ['active', 'core'] AND n.provenance <> 'quarantine' AND EXISTS { MATCH (l:CueLedger)"
@@ -237,14 +239,14 @@ class Neo4jDreaming:
         return sorted(key for (key,) in self._rows(query, kinds=list(SEMANTIC_KINDS), book=int(book)))
 
     def expired(self, now: int, limit: int) -> list[str]:
-        """Ids of notes of this place whose time is over, by id."""
+        """Returns the ids of expired notes in this partition, in order."""
         query = (
             "MATCH (o:CueNote {part: $part}) WHERE o.expires <= $now RETURN o.id ORDER BY o.expires, o.id LIMIT $limit"
         )
         return [id_ for (id_,) in self._rows(query, now=now, limit=limit)]
 
     def ageing(self, before: int, after: str, limit: int) -> list[Fact]:
-        """Active facts behind this id that may be promoted or retracted."""
+        """Returns active facts after this id that may be promoted or retracted."""
         return self.connection.reading(lambda tx: facts.ageing(tx, self.part, before, after, limit))
 
     # --- the ledger
@@ -253,12 +255,12 @@ class Neo4jDreaming:
         return [Row(*row) for row in self._rows(f"{_LEDGER} {rest}", book=int(book), **given)]
 
     def by_first(self, book: Book, firsts: Collection[int]) -> list[Row]:
-        """The rows with one of these first numbers."""
+        """Returns the rows with one of these first numbers."""
         some = chunks(sorted(firsts))
         return [row for part in some for row in self._book(book, f"AND l.first IN $some {_ROW} {_BY_BOTH}", some=part)]
 
     def by_second(self, book: Book, seconds: Collection[int], each: int | None = None) -> list[Row]:
-        """The rows with one of these second numbers; of each number at most `each`."""
+        """Returns the rows with one of these second numbers; at most `each` per number."""
         query = (
             "UNWIND $some AS number CALL (number) { MATCH (l:CueLedger) WHERE l.part = $part AND l.book = $book"
             " AND l.second = number RETURN l ORDER BY l.first LIMIT $each } RETURN l.first, l.second, l.third, l.fourth"
@@ -271,19 +273,21 @@ class Neo4jDreaming:
         return found
 
     def firsts(self, book: Book, seconds: Collection[int]) -> dict[int, list[int]]:
-        """For each of these second numbers that has rows, their first numbers."""
+        """Returns the first numbers of the rows with each of these second numbers."""
         found: defaultdict[int, list[int]] = defaultdict(list)
         for row in self.by_second(book, seconds):
             found[row.second].append(row.first)
         return found
 
     def beside(self, book: Book, seconds: Collection[int]) -> list[tuple[int, int]]:
-        """First and second number of each row whose first number a row with one of these second numbers has, too."""
+        """Returns (first, second) of every row whose first number also occurs in a row with one of these second
+        numbers.
+        """
         firsts = {row.first for row in self.by_second(book, seconds)}
         return [(row.first, row.second) for row in self.by_first(book, firsts)]
 
     def within(self, book: Book, runs: Sequence[tuple[int, int]]) -> list[Row]:
-        """The rows whose first number lies in one of these runs."""
+        """Returns the rows whose first number lies in one of these ranges."""
         query = (
             "UNWIND $runs AS run MATCH (l:CueLedger) WHERE l.part = $part AND l.book = $book"
             f" AND run[0] <= l.first <= run[1] {_ROW} {_BY_BOTH}"
@@ -293,12 +297,12 @@ class Neo4jDreaming:
         return [Row(*row) for row in found]
 
     def between(self, book: Book, low: int, high: int) -> list[Row]:
-        """The rows whose second number lies from `low` to `high`, by second and first."""
+        """Returns the rows whose second number lies from `low` to `high`, by second and first number."""
         rest = f"AND $low <= l.second <= $high {_ROW} ORDER BY l.second, l.first"
         return self._book(book, rest, low=low, high=high)
 
     def seconds(self, book: Book, start: int, backwards: bool, limit: int) -> list[int]:
-        """The different second numbers from `start` on, or from it back."""
+        """Returns the distinct second numbers from `start` upwards, or downwards."""
         sign, order = ("<=", "DESC") if backwards else (">=", "ASC")
         query = (
             f"{_LEDGER} AND l.second {sign} $start WITH DISTINCT l.second AS second ORDER BY second {order}"
@@ -307,18 +311,18 @@ class Neo4jDreaming:
         return [second for (second,) in self._rows(query, book=int(book), start=start, limit=limit)]
 
     def all(self, book: Book, limit: int | None = None) -> list[Row]:
-        """The rows of a book, by first and second number."""
+        """Returns the rows of a book, by first and second number."""
         return self._book(book, f"{_ROW} {_BY_BOTH} LIMIT $limit", limit=2**40 if limit is None else limit)
 
     # --- writing
 
     def save(self, writes: Writes) -> Saved:
-        """Write it all or nothing."""
+        """Writes all changes in one transaction."""
         return dreamwrite.save(self.connection, self.scope, self.name, writes)
 
 
 def _rest(tx: Tx, scope: Scope, listens: Mapping[str, Sequence[str]]) -> None:
-    """Let the passes that are through count what dreams changed as seen, so that the next dream has nothing to read."""
+    """Lets finished passes count the changes that dreams made as seen, so that the next dream has nothing to read."""
     found = rows(tx, "MATCH (p:CuePlace {uid: $uid}) RETURN p.part", uid=place_uid(scope))
     part = found[0][0] if found and found[0][0] else NOWHERE
     last, there = head(tx)
@@ -331,7 +335,7 @@ def _rest(tx: Tx, scope: Scope, listens: Mapping[str, Sequence[str]]) -> None:
 
 
 def mark_of(tx: Tx, part: int, name: str, version: str) -> Mark:
-    """Where the pass stopped; at the very beginning if it never ran, or ran by other rules."""
+    """Returns the progress of the pass; the very beginning if it never ran, or ran in another version."""
     query = (
         "MATCH (m:CueMark {uid: $uid}) WHERE m.version = $version"
         " RETURN m.version, m.done, m.done_mark, m.upto, m.upto_mark, m.after"
@@ -341,7 +345,7 @@ def mark_of(tx: Tx, part: int, name: str, version: str) -> Mark:
 
 
 def logged(tx: Tx, mark: Mark, listens: Sequence[str]) -> Runs | None:
-    """The runs of keys that changed from `done` to `upto`, joined; None when the log does not tell."""
+    """Returns the ranges of keys that changed from `done` to `upto`, merged; None if the log cannot tell."""
     oldest = rows(tx, "MATCH (c:CueChange) RETURN min(c.seq)")[0][0]
     if mark.done == NOTHING or oldest is None or oldest > mark.done + 1:
         return None if mark.done < mark.upto else []

@@ -1,4 +1,4 @@
-"""How dreaming writes: tags of many atoms at once, its ledger and its marks, in one transaction with what they say."""
+"""Writes of dreams: tags of many atoms at once, the ledger and the marks, in one transaction."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MARK = "MERGE (m:CueMark {uid: $uid}) SET m += $props, m.part = $part"
 
 
 def save(connection: Connection, scope: Scope, name: str, writes: Writes) -> Saved:
-    """Carry out what a pass wants, all of it or nothing."""
+    """Makes the changes of a pass in one transaction."""
     count = len(writes.batch.nodes)
     keys = connection.writing(lambda tx: transaction.take_keys(tx, count)) if count else range(0)
 
@@ -59,12 +59,12 @@ def save(connection: Connection, scope: Scope, name: str, writes: Writes) -> Sav
 
 
 def put_mark(tx: Tx, part: int, name: str, mark: Mark) -> None:
-    """Say how far a pass is."""
+    """Saves the progress of a pass."""
     rows(tx, _MARK, uid=uid(part, name), part=part, props={"pass": name, **mark._asdict()})
 
 
 def _relabel(w: Write, relabelled: Relabelled) -> Relabelled:
-    """Give atoms other tags and nothing else; those of them that nobody changed since they were read."""
+    """Changes the tags of atoms and nothing else, except of atoms that changed since they were read."""
     put = []
     for atom, tags in relabelled:
         node, was = atom.row
@@ -76,7 +76,7 @@ def _relabel(w: Write, relabelled: Relabelled) -> Relabelled:
 
 
 def _invert(w: Write, written: Relabelled) -> tuple[int, int]:
-    """Bring what is found by tag in step; how many tags were added, and how many dropped.
+    """Updates the tags of nodes, and returns how many were added and dropped.
 
     Raises InputError if one of them was a user's.
     """
@@ -100,7 +100,7 @@ def _invert(w: Write, written: Relabelled) -> tuple[int, int]:
 
 
 def _remove_mentions(w: Write, pairs: Sequence[tuple[str, str]]) -> None:
-    """Delete mentions that the user's own nodes no longer make."""
+    """Deletes mentions that the user's own nodes no longer make."""
     for some in chunks([[uid(w.part, source), uid(w.part, node)] for source, node in pairs]):
         rows(w.tx, _UNMENTION, rows=some, part=w.part)
 

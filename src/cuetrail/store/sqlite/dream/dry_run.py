@@ -1,4 +1,4 @@
-"""A copy of the truth to try something on, in a folder inside the memory's own, so that nobody else can read it."""
+"""Copies of `memory.db` for dry runs, in a folder inside the memory's own, so that nobody else can read them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PREFIX = ".rehearsal-"
 
 @contextlib.contextmanager
 def copied(db: Database, directory: Path) -> Iterator[Path]:
-    """A folder with the truth as it is now; it is deleted afterwards."""
+    """Yields a folder with a copy of `memory.db`; it is deleted afterwards."""
     with tempfile.TemporaryDirectory(dir=directory, prefix=_PREFIX) as made:
         place = Path(made)
         with db.reading() as view, contextlib.closing(sqlite3.connect(place / "memory.db")) as copy:
@@ -25,11 +25,11 @@ def copied(db: Database, directory: Path) -> Iterator[Path]:
 
 
 def left(directory: Path) -> list[Path]:
-    """The copies that are there, of processes at work or killed."""
+    """Returns the existing copies, of running or killed processes."""
     return sorted(directory.glob(_PREFIX + "*"))
 
 
 def sweep(directory: Path) -> None:
-    """Delete the copies of processes that were killed: what is forgotten must not live on in one."""
+    """Deletes the copies of killed processes: forgotten texts must not survive in one."""
     for copy in left(directory):
         shutil.rmtree(copy, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""What dreaming reads from the truth: the changes of one place since a pass last looked, and the passes' ledger."""
+"""The dream pass on SQLite: changes of one partition since the pass last ran, what passes read, and their ledger."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ Runs = list[tuple[int, int]]
 # Above every key.
 END = 2**62
 _NONE = frozenset[str]()
-# Only what is not in quarantine is dreamt of.
+# Dreams leave out quarantined nodes.
 _ATOMS = "n.part = ? AND n.kind = 'atom' AND n.provenance <> 'quarantine'"
-# The columns of a node as its checksum has them, and the path of its file.
+# The columns of a node in the order of its checksum, and the path of its file.
 _ROWS = "SELECT n.*, s.path FROM nodes n LEFT JOIN sources s ON s.source = n.source"
 _LEDGER = "SELECT first, second, third, fourth FROM ledger WHERE part = ? AND book = ?"
-# Left to itself SQLite prefers the table, of which it would read the whole book.
+# Without the hint SQLite would read the whole book from the table.
 _BY_SECOND = _LEDGER.replace("ledger", "ledger INDEXED BY ledger_by_second")
-# Of a row of four numbers, without a call of Python's own.
+# Makes a row of four numbers without a Python-level call.
 _as_row: Callable[[Iterable[int]], Row] = partial(tuple.__new__, Row)
 _as_named: Callable[[Iterable[Any]], Named] = partial(tuple.__new__, Named)
-# In the words of the index, which has all it asks for: no row of the table is read.
+# In the terms of the index, which covers the query: no row of the table is read.
 NAMED = (
     f"SELECT key, id, kind, name, aliases, {IS_FOUND} FROM nodes INDEXED BY nodes_named"
     f" WHERE part + 0 = ? AND {IS_NAMED} AND provenance <> 'quarantine' AND kind NOT IN ({marks(len(DREAMT))})"
@@ -61,7 +61,7 @@ NAMED = (
 
 
 class LocalDreaming:
-    """One pass in one place of a local memory."""
+    """One dream pass in one partition."""
 
     def __init__(self, db: Database, index: TextIndex, scope: Scope, name: str) -> None:
         self.db = db
@@ -75,7 +75,7 @@ class LocalDreaming:
                 "SELECT part FROM parts WHERE tenant = ? AND owner = ? AND team = ?",
                 (scope.tenant, scope.user, scope.share or ""),
             ).fetchone()
-            # No part has this number, so of a place in which nothing was written nothing is read.
+            # No partition has this number, so nothing is read before the first write.
             self.part: int = found[0] if found else -1
             self.head = head(view)
             self.head_mark = mark_of(view, self.head) or 0
@@ -90,22 +90,22 @@ class LocalDreaming:
     # --- what changed
 
     def begun(self, version: str) -> bool:
-        """Whether the pass, in this version, has settled anything here."""
+        """True if this version of the pass has processed anything here."""
         with self.db.reading() as db:
             return _mark(db, self.part, self.name, version).upto != NOTHING
 
     def idle(self, version: str) -> bool:
-        """Whether nothing at all has changed in this memory since the pass was through."""
+        """True if nothing has changed in this memory since the pass finished."""
         with self.db.reading() as db:
             mark = _mark(db, self.part, self.name, version)
-        # Of a log that has been read by all and thrown away the mark is not known.
+        # The mark is unknown if the log was read by all passes and deleted.
         return (mark.done, mark.after) == (self.head, 0) and self.head_mark in (0, mark.done_mark)
 
     def slice(self, version: str, limit: int, listens: Sequence[str] = (), behind: Mark | None = None) -> Slice | None:
-        """The next atoms that changed since the pass last looked, None when there are none.
+        """Returns the next atoms that changed since the pass last ran, None if there are none.
 
-        What dreams changed counts only if a pass it `listens` to did. The slice before this one may be yet to be saved:
-        then `behind` is its mark.
+        Changes made by dreams count only if they come from a pass that this one `listens` to. `behind` is the mark of
+        the previous slice if that is not saved yet.
         """
         with self.db.reading() as db:
             mark = behind or _mark(db, self.part, self.name, version)
@@ -126,7 +126,7 @@ class LocalDreaming:
         return Slice(atoms, covered, mark, left)
 
     def _changed(self, db: sqlite3.Connection, mark: Mark, listens: Sequence[str]) -> Runs:
-        """The runs of keys that are still to be looked at."""
+        """Returns the ranges of keys that remain to be processed."""
         stage = mark._replace(after=0)
         if self._runs is None or self._runs[0] != stage:
             newest = db.execute("SELECT max(key) FROM nodes").fetchone()[0] or 0
@@ -135,7 +135,7 @@ class LocalDreaming:
         return [(max(low, mark.after + 1), high) for low, high in self._runs[1] if high > mark.after]
 
     def _read(self, db: sqlite3.Connection, runs: Runs, limit: int) -> tuple[list[Atom], Runs]:
-        """Up to `limit` atoms of these runs, and the runs as far as they were read."""
+        """Returns up to `limit` atoms of these ranges, and the ranges as far as they were read."""
         if sum(high - low + 1 for low, high in runs) <= min(limit, CHUNK):
             keys = [key for low, high in runs for key in range(low, high + 1)]
             query = f"{_ROWS} WHERE {_ATOMS} AND n.key IN ({marks(len(keys))}) ORDER BY n.key"
@@ -155,19 +155,19 @@ class LocalDreaming:
     # --- nodes
 
     def count(self) -> int:
-        """How many atoms there are, about: for progress."""
+        """Returns the approximate number of atoms, for progress reports."""
         with self.db.reading() as db:
             return int(db.execute(f"SELECT count(*) FROM nodes n WHERE {_ATOMS}", (self.part,)).fetchone()[0])
 
     def texts(self, after: int, limit: int) -> list[tuple[int, str]]:
-        """The next atoms behind a key, with their texts alone."""
+        """Returns (key, text) of the next atoms after a key."""
         query = f"SELECT n.key, n.text FROM nodes n WHERE {_ATOMS} AND n.key > ? ORDER BY n.key LIMIT ?"
         with self.db.reading() as db:
             return db.execute(query, (self.part, after, limit)).fetchall()
 
     def holding(self, names: Collection[str]) -> set[int] | None:
-        """Keys of the atoms that had one of these names as whole words when the pass last looked, and perhaps of a few
-        others; None when the index does not tell.
+        """Returns the keys of atoms that contained one of these names as whole words when the pass last ran, and
+        possibly of a few others; None if the index cannot tell.
         """
         view = self.index.at_hand(self.seen)
         if view is None or not all(map(is_findable, names)):
@@ -176,7 +176,7 @@ class LocalDreaming:
         return TextSearch(view, self.index.analyser, [self.part], where).saying(names)
 
     def atoms(self, keys: Collection[int]) -> list[Atom]:
-        """Those of these keys that are atoms here, by key."""
+        """Returns the atoms of this partition with these keys, by key."""
         found: list[Atom] = []
         with self.db.reading() as db:
             for some in chunks(sorted(keys)):
@@ -194,14 +194,14 @@ class LocalDreaming:
         return Atom(key, id_, text, at, path, tags, _borrowed(props), row, is_day)
 
     def _tag(self, item: str) -> Tag:
-        """The tag packed in a text. The same few tags come again and again, so each is made once."""
+        """Unpacks a tag; each is made once, because few tags occur very often."""
         tag = self._tags.get(item)
         if tag is None:
             tag = self._tags[item] = rows.unpack_tag(item)
         return tag
 
     def names(self) -> list[Named]:
-        """Every name of a word or more that leads to a node of this place, by name and id."""
+        """Returns every name, of at least one word, of a node in this partition, by name and id."""
         with self.db.reading() as db:
             rows = db.execute(NAMED, (self.part, *DREAMT)).fetchall()
         found = [
@@ -212,13 +212,13 @@ class LocalDreaming:
         return sorted(found, key=itemgetter(0, 2))
 
     def tags(self) -> list[str]:
-        """The tags that people, files or rules gave; not those that came with the time or by infection."""
+        """Returns the tags that people, files or rules gave; not temporal tags nor those spread from other texts."""
         with self.db.reading() as db:
             query = "SELECT name FROM given_tags WHERE part = ? ORDER BY name"
             return [name for (name,) in db.execute(query, (self.part,))]
 
     def carriers(self, tags: Collection[int]) -> list[int]:
-        """Keys of the atoms here that carry a tag whose name has one of these hashes."""
+        """Returns the keys of atoms here with a tag whose name has one of these hashes."""
         found: set[int] = set()
         if not tags:
             return []
@@ -230,7 +230,7 @@ class LocalDreaming:
         return sorted(found)
 
     def nodes(self, keys: Collection[int]) -> dict[int, Brief]:
-        """Those of these keys that are nodes of this place."""
+        """Returns the nodes of this partition with these keys."""
         found: dict[int, Brief] = {}
         with self.db.reading() as db:
             for some in chunks(sorted(keys)):
@@ -242,7 +242,7 @@ class LocalDreaming:
         return found
 
     def keys(self, ids: Collection[str]) -> dict[str, int]:
-        """The keys of those of these ids that are of nodes in this place."""
+        """Returns the keys of nodes in this partition with these ids."""
         found: dict[str, int] = {}
         with self.db.reading() as db:
             for some in chunks(sorted(ids)):
@@ -251,7 +251,7 @@ class LocalDreaming:
         return found
 
     def sources(self, keys: Collection[int]) -> dict[int, int]:
-        """For atoms that came from a file, the node of that file."""
+        """Returns, for atoms that came from a file, the key of that file's node."""
         found: dict[int, int] = {}
         with self.db.reading() as db:
             for some in chunks(sorted(keys)):
@@ -263,7 +263,7 @@ class LocalDreaming:
         return found
 
     def joined(self, keys: Collection[int]) -> set[tuple[int, int]]:
-        """(atom, node) where a name or link in the atom was made an edge when it was taken in."""
+        """Returns the (atom, node) pairs for which ingest made an edge from a name or link in the atom."""
         found: set[tuple[int, int]] = set()
         with self.db.reading() as db:
             for some in chunks(sorted(keys)):
@@ -275,12 +275,14 @@ class LocalDreaming:
         return found
 
     def lives(self, before: int, after: int, limit: int) -> list[Living]:
-        """The next nodes behind a key whose life is no newborn's and was last settled or used before a time."""
+        """Returns the next nodes after a key whose usage state is not that of a new node and was last updated before a
+        time.
+        """
         with self.db.reading() as db:
             return usage.living(db, self.part, before, after, limit)
 
     def awake(self, book: Book) -> list[int]:
-        """People, concepts and entities that somebody has used and that are second in a row of a book, by key."""
+        """Returns the keys of used people, concepts and entities that are the second number of a row in a book."""
         query = (
             "SELECT f.key FROM life f CROSS JOIN nodes n ON n.key = f.key WHERE f.state IN ('active', 'core')"
             f" AND n.part = ? AND n.kind IN ({marks(len(SEMANTIC_KINDS))}) AND n.provenance <> 'quarantine'"
@@ -292,20 +294,20 @@ class LocalDreaming:
             return [key for (key,) in db.execute(query, (self.part, *SEMANTIC_KINDS, book))]
 
     def expired(self, now: int, limit: int) -> list[str]:
-        """Ids of notes of this place whose time is over, by id."""
+        """Returns the ids of expired notes in this partition, in order."""
         query = "SELECT id FROM notes WHERE part = ? AND expires <= ? ORDER BY expires, id LIMIT ?"
         with self.db.reading() as db:
             return [id_ for (id_,) in db.execute(query, (self.part, now, limit))]
 
     def ageing(self, before: int, after: str, limit: int) -> list[Fact]:
-        """Active facts behind this id that may be promoted or retracted."""
+        """Returns active facts after this id that may be promoted or retracted."""
         with self.db.reading() as db:
             return facts.ageing(db, self.part, before, after, limit)
 
     # --- the ledger
 
     def by_first(self, book: Book, firsts: Collection[int]) -> list[Row]:
-        """The rows with one of these first numbers."""
+        """Returns the rows with one of these first numbers."""
         found: list[Row] = []
         with self.db.reading() as db:
             for some in chunks(sorted(firsts)):
@@ -314,10 +316,10 @@ class LocalDreaming:
         return found
 
     def by_second(self, book: Book, seconds: Collection[int], each: int | None = None) -> list[Row]:
-        """The rows with one of these second numbers; of each number at most `each`."""
+        """Returns the rows with one of these second numbers; at most `each` per number."""
         found: list[Row] = []
         query = f"{_BY_SECOND} AND second = ? LIMIT ?"
-        # Most phrases of a text are nobody else's: which have a row at all is asked of all at once.
+        # Most phrases of a text occur nowhere else: one query finds which have rows at all.
         there = (
             "SELECT j.value FROM json_each(?3) j WHERE EXISTS (SELECT 1 FROM ledger INDEXED BY ledger_by_second"
             " WHERE part = ?1 AND book = ?2 AND second = j.value)"
@@ -329,8 +331,8 @@ class LocalDreaming:
         return found
 
     def firsts(self, book: Book, seconds: Collection[int]) -> dict[int, list[int]]:
-        """For each of these second numbers that has rows, their first numbers."""
-        # As a list per number rather than a row per pair: what names say is said a hundred times.
+        """Returns the first numbers of the rows with each of these second numbers."""
+        # A list per number rather than a row per pair: common names have hundreds of rows.
         query = (
             "SELECT second, json_group_array(first) FROM ledger INDEXED BY ledger_by_second"
             " WHERE part = ? AND book = ? AND second IN (SELECT value FROM json_each(?)) GROUP BY second"
@@ -340,7 +342,9 @@ class LocalDreaming:
             return {second: json.loads(firsts) for second, firsts in found}
 
     def beside(self, book: Book, seconds: Collection[int]) -> list[tuple[int, int]]:
-        """First and second number of each row whose first number a row with one of these second numbers has, too."""
+        """Returns (first, second) of every row whose first number also occurs in a row with one of these second
+        numbers.
+        """
         query = (
             "SELECT first, second FROM ledger WHERE part = ?1 AND book = ?2 AND first IN ("
             "SELECT first FROM ledger INDEXED BY ledger_by_second WHERE part = ?1 AND book = ?2"
@@ -350,7 +354,7 @@ class LocalDreaming:
             return db.execute(query, (self.part, book, json.dumps(sorted(seconds)))).fetchall()
 
     def within(self, book: Book, runs: Sequence[tuple[int, int]]) -> list[Row]:
-        """The rows whose first number lies in one of these runs."""
+        """Returns the rows whose first number lies in one of these ranges."""
         found: list[Row] = []
         with self.db.reading() as db:
             for run in runs:
@@ -358,13 +362,13 @@ class LocalDreaming:
         return found
 
     def between(self, book: Book, low: int, high: int) -> list[Row]:
-        """The rows whose second number lies from `low` to `high`, by second and first."""
+        """Returns the rows whose second number lies from `low` to `high`, by second and first number."""
         with self.db.reading() as db:
             query = f"{_BY_SECOND} AND second BETWEEN ? AND ? ORDER BY second, first"
             return [Row(*row) for row in db.execute(query, (self.part, book, low, high))]
 
     def seconds(self, book: Book, start: int, backwards: bool, limit: int) -> list[int]:
-        """The different second numbers from `start` on, or from it back."""
+        """Returns the distinct second numbers from `start` upwards, or downwards."""
         sign, order = ("<=", "DESC") if backwards else (">=", "ASC")
         query = (
             "SELECT DISTINCT second FROM ledger WHERE part = ? AND book = ?"
@@ -374,7 +378,7 @@ class LocalDreaming:
             return [second for (second,) in db.execute(query, (self.part, book, start, limit))]
 
     def all(self, book: Book, limit: int | None = None) -> list[Row]:
-        """The rows of a book, by first and second number."""
+        """Returns the rows of a book, by first and second number."""
         with self.db.reading() as db:
             found = db.execute(
                 f"{_LEDGER} ORDER BY first, second LIMIT ?", (self.part, book, -1 if limit is None else limit)
@@ -384,13 +388,13 @@ class LocalDreaming:
     # --- writing
 
     def save(self, writes: Writes) -> Saved:
-        """Write it all or nothing."""
+        """Writes all changes in one transaction."""
         with self.db.writing() as db:
             return dreamwrite.save(db, self.db.path, self.scope, self.part, self.name, writes)
 
 
 def _rest(db: sqlite3.Connection, scope: Scope, listens: Mapping[str, Sequence[str]]) -> None:
-    """Let the passes that are through count what dreams changed as seen, so that the next dream has nothing to read."""
+    """Lets finished passes count the changes that dreams made as seen, so that the next dream has nothing to read."""
     part = own_part(db, scope)
     last, mark_there = head(db), mark_of(db, head(db)) or 0
     for name, version in db.execute("SELECT pass, version FROM dreams WHERE part = ?", (part,)).fetchall():
@@ -404,14 +408,14 @@ def _rest(db: sqlite3.Connection, scope: Scope, listens: Mapping[str, Sequence[s
 
 
 def _mark(db: sqlite3.Connection, part: int, name: str, version: str) -> Mark:
-    """Where the pass stopped; at the very beginning if it never ran, or ran by other rules."""
+    """Returns the progress of the pass; the very beginning if it never ran, or ran in another version."""
     query = "SELECT version, done, done_mark, upto, upto_mark, after FROM dreams WHERE part = ? AND pass = ?"
     row = db.execute(query, (part, name)).fetchone()
     return Mark(*row) if row and row[0] == version else unbegun(version)
 
 
 def _logged(db: sqlite3.Connection, mark: Mark, listens: Sequence[str]) -> Runs | None:
-    """The runs of keys that changed from `done` to `upto`, joined; None when the log does not tell."""
+    """Returns the ranges of keys that changed from `done` to `upto`, merged; None if the log cannot tell."""
     oldest = db.execute("SELECT min(seq) FROM changes").fetchone()[0]
     if mark.done == NOTHING or oldest is None or oldest > mark.done + 1:
         return None if mark.done < mark.upto else []

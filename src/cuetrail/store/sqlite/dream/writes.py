@@ -1,4 +1,4 @@
-"""How dreaming writes: tags of many atoms at once, its ledger and its marks, in one transaction with what they say."""
+"""Writes of dreams: tags of many atoms at once, the ledger and the marks, in one transaction."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Relabelled = Sequence[tuple[Atom, tuple[Tag, ...]]]
 
 
 def save(db: sqlite3.Connection, path: Path, scope: Scope, part: int, name: str, writes: Writes) -> Saved:
-    """Carry out what a pass wants, inside the caller's transaction."""
+    """Makes the changes of a pass, inside the caller's transaction."""
     written = _relabel(db, path, writes.relabelled) if writes.relabelled else []
     log_changes(db, [atom.key for atom, _ in written], labels_only=True, dreamt=name)
     added, dropped = _invert(db, part, written)
@@ -37,12 +37,12 @@ def save(db: sqlite3.Connection, path: Path, scope: Scope, part: int, name: str,
 
 
 def put_mark(db: sqlite3.Connection, part: int, name: str, mark: Mark) -> None:
-    """Say how far a pass is."""
+    """Saves the progress of a pass."""
     db.execute("INSERT OR REPLACE INTO dreams VALUES (?,?,?,?,?,?,?,?)", (part, name, *mark))
 
 
 def _relabel(db: sqlite3.Connection, path: Path, relabelled: Relabelled) -> Relabelled:
-    """Give atoms other tags and nothing else; those of them that nobody changed since they were read."""
+    """Changes the tags of atoms and nothing else, except of atoms that changed since they were read."""
     changes = []
     for atom, tags in relabelled:
         row = atom.row
@@ -61,7 +61,7 @@ def _relabel(db: sqlite3.Connection, path: Path, relabelled: Relabelled) -> Rela
 
 
 def _invert(db: sqlite3.Connection, part: int, written: Relabelled) -> tuple[int, int]:
-    """Bring the inverted tables of tags in step; how many tags were added, and how many dropped.
+    """Updates the inverted tables of tags, and returns how many tags were added and dropped.
 
     Raises InputError if one of them was a user's.
     """
@@ -71,7 +71,7 @@ def _invert(db: sqlite3.Connection, part: int, written: Relabelled) -> tuple[int
     for atom, tags in written:
         come, gone = _difference(atom.tags, tags)
         for names, some, others, step in ((added, come, gone, 1), (dropped, gone, come, -1)):
-            # One that stays under its name has changed its origin.
+            # A tag with the same name has changed its origin.
             staying = {tag.name for tag in others}
             for tag in some:
                 if tag.origin == "user":
@@ -91,19 +91,19 @@ def _invert(db: sqlite3.Connection, part: int, written: Relabelled) -> tuple[int
 
 
 def _difference(had: Sequence[Tag], tags: Sequence[Tag]) -> tuple[Sequence[Tag], Sequence[Tag]]:
-    """The tags that come, and those that go."""
-    # As a rule tags are added behind the others.
+    """Returns the tags that are added and those that are dropped."""
+    # Usually tags are appended.
     if tags[: len(had)] == had:
         return tags[len(had) :], ()
     was, now = {tag.name: tag for tag in had}, {tag.name: tag for tag in tags}
-    # As a rule a tag that stays is the same object, and to compare two others takes long.
+    # Usually an unchanged tag is the same object; comparing two others takes long.
     come = [tag for tag in tags if tag is not (old := was.get(tag.name)) and tag != old]
     gone = [tag for tag in had if tag is not (new := now.get(tag.name)) and tag != new]
     return come, gone
 
 
 def _remove_mentions(db: sqlite3.Connection, part: int, pairs: Sequence[tuple[str, str]]) -> None:
-    """Delete mentions that the user's own nodes no longer make."""
+    """Deletes mentions that the user's own nodes no longer make."""
     node = "(SELECT key FROM nodes WHERE id = ? AND part = ?)"
     query = f"DELETE FROM mentions WHERE source = {node} AND node = {node} AND part = ?"
     db.executemany(query, [(source, part, other, part, part) for source, other in pairs])
@@ -114,7 +114,7 @@ def _keep_books(
 ) -> None:
     gone = [(part, book, row.first, row.second) for book, row in drop]
     db.executemany("DELETE FROM ledger WHERE part = ? AND book = ? AND first = ? AND second = ?", gone)
-    # A row that stays is changed in place: the index of second numbers has nothing of what changes.
+    # An existing row is changed in place: the index of second numbers does not contain the changed columns.
     query = (
         "INSERT INTO ledger VALUES (?,?,?,?,?,?) ON CONFLICT (part, book, first, second)"
         " DO UPDATE SET third = excluded.third, fourth = excluded.fourth"

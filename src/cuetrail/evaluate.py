@@ -9,16 +9,26 @@ import json
 import statistics
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from cuetrail.errors import InputError
+from cuetrail.facts.resolve import require_node
+from cuetrail.model import Budget, Where
+from cuetrail.recall import recipes
+from cuetrail.recall.access import recall
+from cuetrail.recall.recipes import Recipe
+from cuetrail.session import Session
+from cuetrail.store.write import Progress
 
 RESAMPLES = 10_000
 SEED = 20_260
+# What is found is measured, whether or not a budget has room for its text.
+_UNBOUNDED = Budget(chars=1 << 30)
 # Questions whose answers are drawn together: bounds what a resampling holds in memory.
 _DRAWN_AT_ONCE = 1_000
 
@@ -253,3 +263,52 @@ def make_question(given: object) -> Question:
     if not isinstance(gold, list | tuple) or not gold or not all(isinstance(one, str) and one for one in gold):
         raise InputError("gold must be a list of ids or names that is not empty")
     return Question(cue, tuple(dict.fromkeys(gold)), kind if isinstance(kind, str) else "")
+
+
+# --- the recipes of a memory, compared
+
+
+def bench(
+    session: Session,
+    questions: Sequence[Question],
+    contenders: Mapping[str, Recipe],
+    limit: int,
+    progress: Progress | None,
+    now: int,
+) -> Comparison:
+    """Returns how well each recipe answers the questions. Nothing counts as used. Raises NotFound for unknown gold.
+
+    Gold that is a source counts as found if anything from that source is found.
+    """
+    store, scope = session.store, session.scope
+    asked = [replace(q, gold=tuple(require_node(store, scope, one) for one in q.gold)) for q in questions]
+    golden = store.get(scope, [id_ for one in asked for id_ in one.gold])
+    sources = {node.source: node.id for node in golden.values() if node.kind == "source" and node.source is not None}
+
+    def find(question: Question, recipe: Recipe) -> list[str]:
+        found = recall(
+            session, question.cue, recipe=recipe, budget=_UNBOUNDED, limit=limit, where=Where(), fuzzy=False,
+            record_access=False, count_tokens=None, now=now if question.now is None else question.now,
+        )  # fmt: skip
+        nodes = (hit.node for hit in found.hits)
+        return [n.id if n.id in question.gold else sources.get(n.source or "", n.id) for n in nodes]
+
+    given = {}
+    for name, recipe in contenders.items():
+        find(asked[0], recipe)  # loads what is loaded once, so that it counts in no time
+        given[name] = [answer(partial(find, recipe=recipe), question) for question in asked]
+        if progress:
+            progress(name, len(asked), len(asked))
+    return compare(asked, given, *measures_of(limit))
+
+
+def contenders(only: Iterable[str], others: Mapping[str, Recipe]) -> dict[str, Recipe]:
+    """Returns the recipes to compare by name, the default one first. Raises InputError for an unknown name."""
+    known = {**recipes.BY_NAME, **others}
+    chosen = {}
+    for name in list(only) or list(known):
+        # A list, because callers may pass what has no hash.
+        if name not in list(known):
+            raise InputError(f"there is no recipe {name!r:.60}: use some of {', '.join(known)}")
+        chosen[name] = known[name]
+    return chosen

@@ -1,62 +1,90 @@
-"""The façade: opens a memory, wires engine and embedder, and is the only place with side effects."""
+"""The façade: every verb of a memory with its signature, what it does, and a call to the function that does it."""
 
 from __future__ import annotations
 
-import logging
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy as copy_of
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal, Unpack
 
-from cuetrail.config import on_server, server_home, server_login, without_login, without_password
-from cuetrail.dream import RULE, AutoTagger, Night, Teller, dream, extract, zone_of
+from cuetrail import engines, evaluate, mirror
+from cuetrail.config import without_password
+from cuetrail.dream.report_log import Dreamt, logged_reports
+from cuetrail.dream.run import dream_and_log
+from cuetrail.dream.summaries import Teller
+from cuetrail.dream.tagger import AutoTagger
 from cuetrail.embed import open_embedder
 from cuetrail.embed.embedder import Embedder
-from cuetrail.embed.vectors import Vectors
-from cuetrail.errors import Forgotten, InputError, MemoryError_, NotFound
-from cuetrail.facts.relationships import related
-from cuetrail.ingest.document import Document
-from cuetrail.ingest.pipeline import Options, Writer, ingest_documents, ingest_path
+from cuetrail.embed.vectors import Vectors, reembed
+from cuetrail.evaluate import Comparison, Question
+from cuetrail.explore import access as explore_access
+from cuetrail.explore import browse
+from cuetrail.explore.access import BRIEF_BUDGET
+from cuetrail.explore.brief import Brief
+from cuetrail.explore.browse import Timeline
+from cuetrail.explore.candidates import CANDIDATES, Expander
+from cuetrail.explore.explore import Exploration
+from cuetrail.extract.fact_reader import FactReader, open_fact_reader
+from cuetrail.facts.history import believed_facts, fact_history
+from cuetrail.facts.resolve import get_node, require_node
+from cuetrail.ingest.ingest import ingest, ingest_content
+from cuetrail.ingest.pipeline import Options
 from cuetrail.ingest.readers import read as read_bytes
 from cuetrail.ingest.readers import read_string
-from cuetrail.ingest.watch import watch_path
-from cuetrail.mirror import MirrorReport, Placement, registered, sync, sync_and_register, sync_registered, unregister
-from cuetrail.model import DreamReport, Edge, Finding, IngestReport, Node, Note, Provenance, Retention, Scope
-from cuetrail.recall.narrative_cache import Answers
+from cuetrail.mirror import MirrorReport, Placement
+from cuetrail.model import (
+    Budget,
+    Claim,
+    Direction,
+    DreamReport,
+    Edge,
+    Fact,
+    Finding,
+    IngestReport,
+    Neighbourhood,
+    Node,
+    Note,
+    Provenance,
+    Rank,
+    Recollection,
+    Retention,
+    Scope,
+    Stats,
+    Version,
+)
+from cuetrail.recall import access, recipes
+from cuetrail.recall.access import DEFAULT_BUDGET, PREWARMED, WALK_BUDGET, NarrativeCache
+from cuetrail.recall.anchor.seeds import Chooser
+from cuetrail.recall.anchor.text_and_vector import Measure
+from cuetrail.recall.narrative import Narrative
+from cuetrail.recall.recipes import Mode, Recipe
+from cuetrail.recall.spread.activation import Stream
+from cuetrail.recall.spread.traversal import Traversal
+from cuetrail.session import Session
 from cuetrail.store.ports import Store
-from cuetrail.store.read import forgotten_ids
-from cuetrail.store.shared.copy import copy
-from cuetrail.store.write import Batch, Progress, Written
+from cuetrail.store.read import Labelled
+from cuetrail.store.write import Progress, Written
+from cuetrail.text.normalise import norm_tag
 from cuetrail.text.timestamps import now_ms
 from cuetrail.transfer.export_file import export_file
-from cuetrail.transfer.import_file import ImportReport, Target, import_file
-from cuetrail.validation.arguments import checked
-from cuetrail.validation.records import make_edge, make_node, make_nodes, make_note, make_scope
-from cuetrail.verbs.browsing import write_down
-from cuetrail.verbs.correcting import Correcting
-from cuetrail.write.fact_extraction import FactReader, by_rules, state
-from cuetrail.write.fact_transfer import outlive, pass_on
-from cuetrail.write.forget import Doomed, doom, forget
-from cuetrail.write.links import Change, resolve
-from cuetrail.write.quarantine import move
-
-log = logging.getLogger("cuetrail")
-
-# Memories in one transaction. Larger ones write each page of the index of ids less often, smaller ones let others in.
-BATCH = 16_000
+from cuetrail.transfer.import_file import ImportReport, import_file
+from cuetrail.validation import queries as valid
+from cuetrail.validation.arguments import MODES, RecallOptions, check_range, checked, chosen
+from cuetrail.validation.records import make_scope
+from cuetrail.write import edges, facts, nodes
+from cuetrail.write.forget import Doomed, forget, plan_forget
+from cuetrail.write.quarantine import quarantine
 
 
-class Memory(Correcting):
+class Memory:
     """A memory, opened. Use it as a context manager or call `close`.
 
     `address` is a directory (made if missing), or a database of a Neo4j server, `neo4j://user@host:7687/database`.
     `embedder` is an Embedder, a spec such as "static", "none", "onnx:FOLDER", "openai:URL#MODEL", or None for text
-    alone. `extractor` reads facts out of what is ingested: "rules", "none", "openai:URL#MODEL", or a function of yours.
+    alone. `extractor` reads facts from files: "rules", "none", "openai:URL#MODEL", or a function of yours.
     """
 
     @checked
@@ -70,13 +98,13 @@ class Memory(Correcting):
         extractor: FactReader | str | None = "rules",
     ) -> None:
         self.scope = make_scope(scope or Scope())
-        self._extractor = _reader(extractor, api_key)
+        self._extractor = open_fact_reader(extractor, api_key)
         self.address = without_password(str(address))
         self._api_key = api_key
-        self._narratives = Answers()
-        self.store: Store = _open_store(str(address))
+        self._narratives: NarrativeCache = NarrativeCache()
+        self.store: Store = engines.open_store(str(address))
         try:
-            self._vectors = Vectors(self.store, self._embedder(embedder))
+            self._vectors = Vectors(self.store, self._open_embedder(embedder))
         except BaseException:
             self.store.close()
             raise
@@ -95,15 +123,20 @@ class Memory(Correcting):
 
     @checked
     def scoped(self, scope: Scope) -> Memory:
-        """The same memory as somebody else sees it. To close one closes both."""
+        """Return the same memory as another user or team member sees it. Closing one closes both."""
         other = copy_of(self)
         other.scope = make_scope(scope)
         return other
 
-    def _embedder(self, chosen: Embedder | str | None) -> Embedder | None:
-        return open_embedder(chosen, api_key=self._api_key) if isinstance(chosen, str) else chosen
+    @property
+    def _session(self) -> Session:
+        """What the functions behind the verbs are given."""
+        return Session(self.address, self.store, self.scope, self._vectors, self._extractor)
 
-    # --- putting in
+    def _open_embedder(self, given: Embedder | str | None) -> Embedder | None:
+        return open_embedder(given, api_key=self._api_key) if isinstance(given, str) else given
+
+    # --- write: nodes, edges, notes (write/)
 
     @checked
     def add(
@@ -125,30 +158,18 @@ class Memory(Correcting):
         allow_again: bool = False,
         now: int | None = None,
     ) -> Node:
-        """Remember one thing; the node comes back. The same id again corrects it and keeps the old text as history.
+        """Add one node and return it. The same id again edits it and keeps the old text as history.
 
-        `retention` is how it fades: by "decay" while nobody uses it, never ("keep_forever"), or after 30 days, 90 for
-        people, concepts and entities ("ephemeral"). What is less certain than .8 fades before its first use too.
-        Raises Forgotten when it was forgotten before, unless `allow_again`.
+        `retention` says how it fades: "decay" while nobody uses it, "keep_forever" never, or "ephemeral" after 30 days
+        (90 for people, concepts and entities). A node with a confidence below .8 also fades before its first use.
+        Raises Forgotten if it was forgotten before, unless `allow_again`.
         """
-        item = {
+        given = {
             "text": text, "id": id, "kind": kind, "name": name, "aliases": aliases, "tags": tags, "buckets": buckets,
             "source": source, "at": at, "provenance": provenance, "props": props, "retention": retention,
             "confidence": confidence,
         }  # fmt: skip
-        moment = now_ms() if now is None else now
-        node = make_node(item, moment)
-        if not allow_again and self.store.redacted_texts(self.scope, [node]).get(node.id):
-            raise Forgotten(
-                "a part of this was forgotten and stays so: leave that out, or pass allow_again=True (--allow-again)"
-            )
-        written = self._remember([node], allow_again, moment)
-        if written.forgotten:
-            raise Forgotten(
-                "this was forgotten and stays so: pass allow_again=True (--allow-again) to remember it anew"
-            )
-        # Another process may have forgotten it in the meantime; what was remembered is what comes back.
-        return self.store.get(self.scope, [node.id]).get(node.id, node)
+        return nodes.add(self._session, given, allow_again, _time(now))
 
     @checked
     def add_many(
@@ -159,30 +180,31 @@ class Memory(Correcting):
         now: int | None = None,
         progress: Progress | None = None,
     ) -> Written:
-        """Remember many things, in transactions of BATCH: texts, nodes, or mappings with the arguments of `add`."""
-        moment = now_ms() if now is None else now
-        nodes = make_nodes(items, moment)
-        total = Written()
-        done = 0
-        with self.store.bulk():
-            while some := list(islice(nodes, BATCH)):
-                total = total.plus(self._remember(some, allow_again, moment))
-                done += len(some)
-                if progress:
-                    progress("adding", done, 0)
-        return total
+        """Add many nodes, in large transactions: texts, nodes, or mappings with the arguments of `add`."""
+        return nodes.add_many(self._session, items, allow_again, progress, _time(now))
 
-    def _remember(self, nodes: Sequence[Node], allow_again: bool, now: int) -> Written:
-        """Write nodes; links that wait for one of their names become edges."""
-        batch = Batch(nodes=list(nodes), allow_again=allow_again)
-        named = [node for node in nodes if node.name is not None or node.aliases]
-        if named and not allow_again:
-            kept_out = forgotten_ids(self.store, self.scope, named)
-            named = [node for node in named if node.id not in kept_out]
-        if named:
-            pass_on(self.store, self.scope, batch, named)
-        resolve(self.store, self.scope, Change(arriving=named, leaving=list(batch.successors)), batch, now)
-        return self._write(batch)
+    @checked
+    def edit(
+        self,
+        id: str,
+        *,
+        text: str | None = None,
+        name: str | None = None,
+        aliases: Iterable[str] | None = None,
+        tags: Iterable[str] | None = None,
+        buckets: Iterable[str] | None = None,
+        at: int | None = None,
+        allow_again: bool = False,
+        now: int | None = None,
+    ) -> Node:
+        """Change a node, given by id or name, and return it. Arguments that are not given leave their field unchanged.
+
+        The old text is kept as history. `tags` replaces the tags that people gave; tags that rules found stay. Raises
+        NotFound for a node that is missing or another user's, and Forgotten if the new text was forgotten before,
+        unless `allow_again`.
+        """
+        given = {"text": text, "name": name, "aliases": aliases, "tags": tags, "buckets": buckets, "at": at}
+        return nodes.edit(self._session, id, given, allow_again, _time(now))
 
     @checked
     def link(
@@ -203,43 +225,25 @@ class Memory(Correcting):
         id: str | None = None,
         now: int | None = None,
     ) -> Edge:
-        """Join two nodes, given by id or name; the edge comes back. The same ends and kind again replace it."""
+        """Add an edge between two nodes, given by id or name, and return it. The same ends and kind replace an edge."""
         given = {
             "weight": weight, "tags": tags, "kind": kind, "text": text, "type": type, "attitude": attitude, "id": id,
             "proximity": proximity, "confidence": confidence, "valid_from": valid_from, "valid_until": valid_until,
         }  # fmt: skip
-        edge = make_edge(self._need(src), self._need(dst), given, now_ms() if now is None else now)
-        self._write(Batch(nodes=self._adopted(edge.src, edge.dst), edges=[edge]))
-        return self.store.edges(self.scope, [edge.id])[edge.id]
+        return edges.link(self._session, src, dst, given, _time(now))
 
     @checked
     def unlink(self, *ids: str) -> list[str]:
-        """Remove edges, given by id; the removed ids come back. Raises NotFound for one that is not this user's."""
-        there = self.store.edges(self.scope, ids)
-        for id_ in ids:
-            if id_ not in there:
-                raise NotFound(f"there is no edge {id_!r} in this scope; `neighbours` shows the edges of a node")
-        self._write(Batch(remove_edges=list(there)))
-        left = self.store.edges(self.scope, list(there))
-        if left:
-            raise NotFound(f"the edge {next(iter(left))!r} is a teammate's: only who made it can remove it")
-        return list(there)
+        """Remove edges, given by id, and return their ids. Raises NotFound for one that is not this user's."""
+        return edges.unlink(self._session, ids, now_ms())
 
     @checked
     def note(self, target: str, text: str, *, expires: int | str | None = None, now: int | None = None) -> Note:
-        """Put a remark on a node, given by id or name, or on a relationship, given by id; it comes back.
+        """Add a note to a node, given by id or name, or to a relationship, given by id, and return it.
 
-        It `expires` at a time, or after a "week", a "month" or a "year"; "never" and None keep it.
+        It `expires` at a time, or after a "week", a "month" or a "year"; with "never" or None it stays.
         """
-        moment = now_ms() if now is None else now
-        found = self._find(target)
-        if found is None and self.store.edges(self.scope, [target]):
-            note = make_note(target, text, expires, moment, "edge")
-            self._write(Batch(notes=[note]))
-            return note
-        note = make_note(self._need(target), text, expires, moment)
-        self._write(Batch(nodes=self._adopted(note.target), notes=[note]))
-        return note
+        return edges.note(self._session, target, text, expires, _time(now))
 
     @checked
     def relate(
@@ -258,23 +262,92 @@ class Memory(Correcting):
         valid_until: int | None = None,
         now: int | None = None,
     ) -> Edge:
-        """State how two people, concepts or entities stand to each other, given by id or name; the edge comes back.
+        """State how two people, concepts or entities, given by id or name, relate; return the relationship.
 
-        What joins them follows from what they are. What is not said stays as it was. Another type, attitude or
-        proximity than was held closes the old relationship, which stays as history, and begins a new one.
+        The kinds of both nodes decide the kind of the edge. Arguments that are not given keep their earlier value. A
+        type, attitude or proximity that differs from the current one closes the old relationship, which stays as
+        history, and begins a new one.
         """
         given = {
             "weight": weight, "tags": tags, "text": text, "type": type, "attitude": attitude, "proximity": proximity,
             "confidence": confidence, "valid_from": valid_from, "valid_until": valid_until,
         }  # fmt: skip
-        ids = [self._need(src), self._need(dst)]
-        nodes = self.store.get(self.scope, ids)
-        moment = now_ms() if now is None else now
-        edge, edges = related(self.store, self.scope, nodes[ids[0]], nodes[ids[1]], given, moment)
-        self._write(Batch(nodes=self._adopted(*ids), edges=edges))
-        return self.store.edges(self.scope, [edge.id])[edge.id]
+        return edges.relate(self._session, src, dst, given, _time(now))
 
-    # --- ingest
+    # --- facts (write/facts.py, facts/)
+
+    @checked
+    def fact(
+        self,
+        subject: str,
+        predicate: str,
+        object: str,
+        *,
+        confidence: float = 0.9,
+        source: str = "user_edit",
+        source_ref: str | None = None,
+        kind: str | None = None,
+        tags: Iterable[str] = (),
+        valid_from: int | None = None,
+        valid_until: int | None = None,
+        now: int | None = None,
+    ) -> Fact:
+        """State the fact subject - predicate - object and return it, as it now stands among the others.
+
+        Subject and object are ids or names; a name may differ in case, accents and a letter or two. An unknown subject
+        becomes an entity of this `kind`; an unknown object is stored as text. If the predicate has one value at a
+        time, a value of confidence .9 or more ends the previous one; a less certain value is only kept as history.
+        """
+        given = {
+            "confidence": confidence, "source": source, "source_ref": source_ref, "tags": tags,
+            "valid_from": valid_from, "valid_until": valid_until,
+        }  # fmt: skip
+        return facts.state_fact(self._session, subject, predicate, object, kind, given, _time(now))
+
+    @checked
+    def confirm(self, id: str, *, now: int | None = None) -> Fact:
+        """Confirm a fact, given by id, and return it."""
+        return facts.judge_fact(self._session, id, "confirmed", _time(now))
+
+    @checked
+    def retract(self, id: str, *, now: int | None = None) -> Fact:
+        """Retract a fact, given by id, and return it: from now on it is history.
+
+        If the predicate has one value at a time, the value that this one had superseded holds again.
+        """
+        return facts.judge_fact(self._session, id, "retracted", _time(now))
+
+    @checked
+    def declare(self, predicate: str, *, single: bool = True) -> str:
+        """Declare that a predicate has one value at a time, or many; return its normal form.
+
+        It holds for all facts of this user, past and future: of several values the last one is believed, and with
+        `single=False` the others are believed again. Other users' declarations are their own.
+        """
+        return facts.declare_predicate(self._session, predicate, single, now_ms())
+
+    @checked
+    def facts(self, subject: str, *, as_of: int | None = None, now: int | None = None) -> list[Fact]:
+        """Return the facts believed about a subject, given by id or name, now or `as_of` a time; most certain first.
+
+        Unknown subjects return []. Raises InputError if the name is ambiguous.
+        """
+        return believed_facts(self.store, self.scope, subject, _time(now) if as_of is None else as_of)
+
+    @checked
+    def fact_history(self, subject: str, *, predicate: str | None = None) -> list[Fact]:
+        """Return all facts ever stated about a subject, also ended ones and those that never held; most certain first.
+
+        A fact that several texts state for the same time is listed once. Unknown subjects return [].
+        """
+        return fact_history(self.store, self.scope, subject, predicate)
+
+    @checked
+    def fact_ids(self, prefix: str, *, limit: int = 10) -> list[str]:
+        """Return the ids of facts that begin with a prefix, in order."""
+        return self.store.ids(self.scope, prefix, limit, "fact")
+
+    # --- files (ingest/)
 
     @checked
     def ingest(
@@ -283,33 +356,24 @@ class Memory(Correcting):
         on_report: Callable[[IngestReport], None] | None = None, stop: threading.Event | None = None,
         now: int | None = None,
     ) -> IngestReport:  # fmt: skip
-        """Take in a file or folder and follow it: what is unchanged is skipped, what is gone is removed.
+        """Take in a file or folder. Unchanged files are skipped, and the content of deleted files is removed.
 
-        With `watch`, goes on until `stop` is set or Ctrl-C, reporting each round to `on_report`.
+        With `watch`, goes on until `stop` is set or Ctrl-C, and reports each round to `on_report`.
         """
-        options = Options(bucket, provenance, max_bytes, now_ms() if now is None else now, (self._home,))
-        place = Path(path).expanduser()
-        folder = place if place.is_dir() else place.parent
-        with self.store.bulk():
-            report = ingest_path(self.store, self.scope, place, options, self._learning(options.now), progress)
-        report = replace(report, notices=self._taken_in(report.notices, progress))
-        if watch:
-            if on_report:
-                on_report(report)
-            write = self._learning(None)
-            for report in watch_path(self.store, self.scope, place, folder, options, write, stop, now_ms):
-                report = replace(report, notices=self._taken_in(report.notices, None))
-                if on_report:
-                    on_report(report)
-        return report
+        session = self._session
+        options = Options(bucket, provenance, max_bytes, _time(now), (session.home,))
+        return ingest(
+            session, Path(path), options, watch=watch, on_report=on_report, stop=stop, progress=progress
+        )  # fmt: skip
 
     @checked
     def ingest_text(
         self, text: str, *, source: str = "stdin", format: str | None = None, bucket: str | None = None,
         provenance: Provenance = "internal", now: int | None = None,
     ) -> IngestReport:  # fmt: skip
-        """Take in a text as if it were the file `source`, replacing what that source held."""
-        return self._ingest(read_string(text, source, format), source, bucket, provenance, now, None)
+        """Take in a text as if it were the file `source`; it replaces the earlier content of that source."""
+        options = Options(bucket, provenance, None, _time(now), ())
+        return ingest_content(self._session, source, read_string(text, source, format), options, None)
 
     @checked
     def ingest_bytes(
@@ -317,124 +381,361 @@ class Memory(Correcting):
         progress: Progress | None = None, now: int | None = None,
     ) -> IngestReport:  # fmt: skip
         """Take in the bytes of a file, such as a PDF, as if it were the file `source`; see `ingest_text`."""
-        return self._ingest(read_bytes(data, source), source, bucket, provenance, now, progress)
+        options = Options(bucket, provenance, None, _time(now), ())
+        return ingest_content(self._session, source, read_bytes(data, source), options, progress)
 
-    def _ingest(
-        self, documents: list[Document], source: str, bucket: str | None, provenance: Provenance, now: int | None,
-        progress: Progress | None,
-    ) -> IngestReport:  # fmt: skip
-        options = Options(bucket, provenance, None, now_ms() if now is None else now, ())
-        report = ingest_documents(self.store, self.scope, source, documents, options, self._learning(options.now))
-        return replace(report, notices=self._taken_in(report.notices, progress))
-
-    def _learning(self, now: int | None) -> Writer:
-        """Writes what is taken in together with the facts in it; those that a model reads come after it."""
-
-        def write(batch: Batch) -> Written:
-            moment = now_ms() if now is None else now
-            gone = [*batch.remove_nodes, *batch.successors]
-            outlive(self.store, self.scope, batch, moment)
-            if self._extractor is by_rules:
-                state(self.store, self.scope, batch, gone, by_rules, self._single, moment)
-                return self._write(batch)
-            written = self._write(batch)
-            if self._extractor is not None:
-                new = [node for node in batch.nodes if node.id not in written.forgotten]
-                self._read_by(self._extractor, new, gone, moment)
-            return written
-
-        return write
-
-    def _read_by(self, extractor: FactReader, new: list[Node], gone: Sequence[str], now: int) -> None:
-        """State what a model reads; that it fails, however it does, costs its facts alone."""
-        later = Batch(nodes=list(new))
-        try:
-            state(self.store, self.scope, later, gone, extractor, self._single, now)
-        except Exception as error:  # noqa: BLE001  # a function of the caller's may raise anything
-            log.warning("no facts were read out of %d memories: %s", len(new), error)
-            return
-        written = {id(node) for node in new}
-        later.nodes = [node for node in later.nodes if id(node) not in written]
-        self._write(later)
-
-    def _taken_in(self, notices: tuple[str, ...], progress: Progress | None) -> tuple[str, ...]:
-        """Bring indexes and mirrors up to date with what was taken in; the notices, with what there is to say of it."""
-        self.store.refresh(progress)
-        done = sync_registered(self.store, self.scope, self._home, progress)
-        return self._noticed((*notices, *done.problems, *done.ended))
-
-    @property
-    def _home(self) -> Path:
-        if not on_server(self.address):
-            return Path(self.address).expanduser().resolve()
-        home = server_home(without_login(self.address))
-        home.mkdir(parents=True, exist_ok=True)
-        return home
-
-    # --- setting aside
+    # --- quarantine and forgetting (write/)
 
     @checked
     def quarantine(
         self, *ids: str, source: str | None = None, undo: bool = False, now: int | None = None
     ) -> list[Node]:
-        """Set nodes aside: they stay, but nothing finds them unless asked to; with `undo`, let them back as they were.
+        """Put nodes into quarantine: they stay, but only searches that ask for them find them. `undo` releases them.
 
-        `source` names everything that came from a file. What is so already is left alone; the others come back.
+        `source` means all nodes of a file. Returns the nodes that moved; those already there are left alone.
         """
-        moving = self._own(self._meant(ids, source), "move")
-        moment = now_ms() if now is None else now
-        return move(self.store, self.scope, self._write, [node.id for node in moving], undo, moment, self._home)
-
-    def _meant(self, ids: Iterable[str], source: str | None) -> list[str]:
-        """These ids and those of everything that came from a file. Raises NotFound where there is nothing."""
-        nodes = [] if source is None else self.store.atoms_of(self.scope, [source], everywhere=True)[source]
-        from_file = [node.id for node in nodes]
-        if source is not None and not from_file:
-            raise NotFound(f"nothing in this scope came from {source!r}")
-        return [self._need(id_) for id_ in ids] + from_file
-
-    def _own(self, ids: Sequence[str], verb: str) -> list[Node]:
-        """The nodes of these ids. Raises NotFound for one of somebody else."""
-        nodes = list(self.store.get(self.scope, ids).values())
-        other = next((node for node in nodes if node.owner != self.scope.user), None)
-        if other is not None:
-            raise NotFound(f"{other.id!r} belongs to {other.owner!r}: only its owner can {verb} it")
-        return nodes
-
-    # --- forgetting
+        return quarantine(self._session, ids, source, undo, _time(now))
 
     @checked
     def forget(
         self, *ids: str, source: str | None = None, purge: bool = False, now: int | None = None,
         progress: Progress | None = None,
     ) -> list[str]:  # fmt: skip
-        """Remove nodes for good and keep them from coming back; the forgotten ids come back. All of them or none.
+        """Remove nodes for good and keep them from coming back; return the ids that were removed. All go, or none.
 
-        `source` forgets everything that came from a file, and so does the node of a file. Copies go too: what is
-        forgotten must not answer from another place; `doomed` tells of them before. A large text index keeps the words,
-        where no search finds them, until it is next rewritten (`has_traces` tells); `purge` does that at once.
+        `source` forgets everything from a file, and so does the node of a file. Copies go too, so that the forgotten
+        text cannot be found elsewhere; `doomed` lists them beforehand. A large text index keeps the words, where no
+        search finds them, until it is next rewritten (see `has_traces`); `purge` rewrites it at once.
         """
-        doomed = self.doomed(*ids, source=source)
-        moment = now_ms() if now is None else now
-        return forget(self._vectors, self.scope, doomed, moment, self._home, purge, progress)
+        return forget(self._session, self.doomed(*ids, source=source), purge, progress, _time(now))
 
     @checked
     def doomed(self, *ids: str, source: str | None = None) -> Doomed:
-        """What `forget` would take with the same arguments: the nodes meant, copies elsewhere, and what stays there."""
-        named = self._own([self._need(id_) for id_ in ids], "forget")
-        of_file = self._own(self._meant((), source), "forget")
-        for file in [node for node in named if node.kind == "source" and node.source is not None]:
-            of_file += self._own(self._meant((), file.source), "forget")
-        files = {node.id for node in of_file if node.kind == "source"}
-        named = [node for node in named if node.id not in files]
-        doomed = doom(self.store, self.scope, named, list({node.id: node for node in of_file}.values()))
-        return replace(doomed, subjects=frozenset(map(self._need, ids)))
+        """Return what `forget` would remove with the same arguments: the nodes, their copies, and what stays."""
+        return plan_forget(self._session, ids, source)
 
     def has_traces(self) -> bool:
-        """Whether words of something forgotten are still in the text index, where no search finds them."""
+        """Return whether words of something forgotten are still in the text index, where no search finds them."""
         return self.store.has_traces()
 
-    # --- upkeep
+    # --- read: nodes and edges (store/)
+
+    @checked
+    def get(self, id: str) -> Node | None:
+        """Return the node with this id or, failing that, this name; None if there is none in this scope."""
+        return get_node(self.store, self.scope, id)
+
+    @checked
+    def nodes(self, *ids: str) -> dict[str, Node]:
+        """Return the nodes with these ids, in this order; ids that are not in this scope are left out."""
+        return self.store.get(self.scope, ids)
+
+    @checked
+    def ids(self, prefix: str, *, limit: int = 10) -> list[str]:
+        """Return the ids of nodes that begin with a prefix, in order."""
+        return self.store.ids(self.scope, prefix, limit)
+
+    @checked
+    def edge(self, id: str) -> Edge | None:
+        """Return the edge with this id, None if there is none."""
+        return self.store.edges(self.scope, [id]).get(id)
+
+    @checked
+    def neighbours(self, id: str, limit: int = 10) -> Neighbourhood:
+        """Return the strongest edges of a node, given by id or name."""
+        found = require_node(self.store, self.scope, id)
+        return self.store.neighbours(self.scope, [found], limit)[found]
+
+    @checked
+    def history(self, id: str) -> list[Version]:
+        """Return the earlier versions of a node, the oldest first."""
+        return self.store.history(self.scope, id)
+
+    # --- read: by a cue (recall/)
+
+    @checked
+    def recall(
+        self,
+        cue: str,
+        *,
+        budget: Budget = DEFAULT_BUDGET,
+        limit: int | None = None,
+        recipe: Recipe = recipes.TRAIL,
+        tags: Iterable[str] = (),
+        buckets: Iterable[str] = (),
+        kinds: Iterable[str] = (),
+        since: int | None = None,
+        until: int | None = None,
+        include_quarantined: bool = False,
+        include_archived: bool = False,
+        fuzzy: bool = False,
+        record_access: bool = True,
+        count_tokens: Measure | None = None,
+        now: int | None = None,
+    ) -> Recollection:
+        """Return what the memory holds on a cue: text within the budget, hits, and why each was found.
+
+        `fuzzy` tolerates typos, and then searches by words alone.
+        """
+        where = valid.make_where(tags, buckets, kinds, since, until, include_quarantined, include_archived)
+        return access.recall(
+            self._session, cue, recipe=recipe, budget=budget, limit=limit, where=where, fuzzy=fuzzy,
+            record_access=record_access, count_tokens=count_tokens, now=_time(now),
+        )  # fmt: skip
+
+    @checked
+    def tag_walk(
+        self,
+        cue: str,
+        *,
+        budget: Budget = WALK_BUDGET,
+        mode: Mode = "all",
+        rank: Rank = "idf",
+        spill: bool = False,
+        min_results: int = 10,
+        **options: Unpack[RecallOptions],
+    ) -> Recollection:
+        """Return what the words of a cue find (`.anchors`), and what shares tags and buckets with it (`.walkers`).
+
+        `mode` favours internal memories ("all", more so "internal") or the others ("external"). `rank` orders walkers
+        by the rarity of the tags they share ("idf"), or by their number, time and similarity ("gravity"). Anchors get
+        70 % of the budget and walkers the rest; with `spill`, one may use what the other leaves. A cue that finds fewer
+        than `min_results` is read again, more tolerantly. `options` are as in `recall`.
+        """
+        recipe = recipes.tag_walk(chosen("mode", mode, MODES), rank, spill, min_results)
+        return self.recall(cue, budget=budget, recipe=recipe, **options)
+
+    @checked
+    def activate(
+        self,
+        seeds: str | Iterable[str | tuple[str, float]],
+        *,
+        tags: Iterable[str] | None = None,
+        max_depth: int = 5,
+        max_branches: int = 3,
+        min_activation: float = 0.005,
+        tag_sim_floor: float = 0.15,
+        claim: Claim = "energy",
+        limit: int = 5,
+        text_weight: float = 0.5,
+        vector_weight: float = 0.5,
+        choose_tags: Chooser | None = None,
+        buckets: Iterable[str] = (),
+        kinds: Iterable[str] = (),
+        since: int | None = None,
+        until: int | None = None,
+        include_quarantined: bool = False,
+        include_archived: bool = False,
+        record_access: bool = True,
+        stop: threading.Event | None = None,
+        now: int | None = None,
+    ) -> Stream:
+        """Spread energy from seeds along edges; yield one result per seed, as soon as its walk has ended.
+
+        Seeds are ids with their initial energy (1 if none is given), or a query that finds at most `limit` of them.
+        `tags` are what the query is about: edges with none of them pass little energy on. By default these are the tags
+        of edges that the query's words or its best results name; `choose_tags` may choose others. The other filters
+        apply to every node on the way. Closing the stream, or `stop`, ends the walk.
+        """
+        flow = valid.make_flow(max_depth, max_branches, min_activation, tag_sim_floor, claim)
+        where = valid.make_where((), buckets, kinds, since, until, include_quarantined, include_archived)
+        return access.activate(
+            self._session, seeds if isinstance(seeds, str) else valid.make_seeds(seeds),
+            tags=None if tags is None else valid.make_query_tags(tags), flow=flow,
+            seeding=valid.make_seeding(limit, text_weight, vector_weight), choose_tags=choose_tags, where=where,
+            record_access=record_access, stop=stop, now=now,
+        )  # fmt: skip
+
+    @checked
+    def traverse(
+        self,
+        start: str | Iterable[str],
+        *,
+        mode: Literal["hops", "ppr"] = "hops",
+        direction: Direction = "both",
+        max_hops: int = 1,
+        depth: int = 3,
+        damping: float = 0.85,
+        top_k: int = 20,
+        limit: int = 100,
+        relationship_filters: Mapping[str, Any] | None = None,
+        tags: Iterable[str] = (),
+        buckets: Iterable[str] = (),
+        kinds: Iterable[str] = (),
+        since: int | None = None,
+        until: int | None = None,
+        include_quarantined: bool = False,
+        include_archived: bool = False,
+        record_access: bool = True,
+        now: int | None = None,
+    ) -> Traversal:
+        """Return the nodes that edges lead to from a start, given by ids or names: up to `max_hops` away or, with mode
+        "ppr", where a random walk from the start is most often (personalised PageRank).
+
+        Filters apply to every edge and node on the way, before anything is scored. Raises NotFound for an unknown
+        start; it is never a query.
+        """
+        where = valid.make_where(tags, buckets, kinds, since, until, include_quarantined, include_archived)
+        extent = valid.make_extent(mode, max_hops, limit, depth, damping, top_k)
+        time = _time(now)
+        way = valid.make_way(direction, relationship_filters, where, time)
+        starts = [start] if isinstance(start, str) else start
+        return access.traverse(self._session, starts, way, extent, record_access, time)
+
+    @checked
+    def narrate(
+        self,
+        cue: str,
+        *,
+        budget: Budget = DEFAULT_BUDGET,
+        anchors: int = 3,
+        hops: int = 2,
+        per_entity: int = 10,
+        max_facts: int = 30,
+        direction: Direction = "both",
+        floor: float = 0.25,
+        as_of: int | None = None,
+        cache: bool = True,
+        record_access: bool = True,
+        count_tokens: Measure | None = None,
+        now: int | None = None,
+    ) -> Narrative:
+        """Return the facts believed about the entities that a cue means, in sections; each line says why it is there.
+
+        Entities are found by meaning, or by name if there are no vectors (`.degraded`). Their facts and those of their
+        neighbours, `hops` away, hold now or `as_of` a time. The answer is cached for a minute, as long as nothing is
+        written in this scope; `cache=False` makes it anew.
+        """
+        settings = valid.make_narrative_settings(anchors, hops, per_entity, max_facts, direction, floor)
+        return access.narrate(
+            self._session, self._narratives, cue, recipe=recipes.narrative(*settings), parameters=settings,
+            budget=budget, as_of=as_of, use_cache=cache, record_access=record_access, count_tokens=count_tokens,
+            now=_time(now),
+        )  # fmt: skip
+
+    @checked
+    def prewarm(self, *, limit: int = PREWARMED, now: int | None = None) -> list[str]:
+        """Make and cache the narratives of the most used entities; return their names."""
+        names = access.most_used_names(self._session, limit)
+        for name in names:
+            self.narrate(name, record_access=False, now=now)
+        return names
+
+    @checked
+    def bench(
+        self,
+        questions: str | Path | Iterable[Mapping[str, Any] | Question],
+        *,
+        only: Iterable[str] = (),
+        others: Mapping[str, Recipe] | None = None,
+        limit: int = 10,
+        progress: Progress | None = None,
+        now: int | None = None,
+    ) -> Comparison:
+        """Return how well each recipe answers questions with known answers, so that one can be chosen for this memory.
+
+        `questions` are a JSONL file or a list: {"question": ..., "gold": [ids or names]}. Gold that is a source counts
+        as found if anything from it is found. `only` names recipes; `others` are your own. The first row is the
+        baseline of the others. Nothing counts as used. Raises InputError for a wrong question, NotFound for unknown
+        gold.
+        """
+        asked = evaluate.make_questions(questions)
+        return evaluate.bench(
+            self._session, asked, evaluate.contenders(only, others or {}), limit, progress, _time(now)
+        )  # fmt: skip
+
+    # --- read: all sides of a topic, and lists (explore/)
+
+    @checked
+    def explore(
+        self,
+        queries: Iterable[str | Mapping[str, Any]] = (),
+        *,
+        text_matches: Iterable[str] = (),
+        relationship_filters: Mapping[str, Any] | None = None,
+        granularity: int = 1,
+        multi_query: bool = False,
+        mode: Literal["fast", "deep"] = "fast",
+        weights: Mapping[str, float] | None = None,
+        fuzzy: str = "levenshtein",
+        explain: bool = False,
+        expander: Expander | None = None,
+        tags: Iterable[str] = (),
+        buckets: Iterable[str] = (),
+        since: int | None = None,
+        until: int | None = None,
+        include_quarantined: bool = False,
+        include_archived: bool = False,
+        record_access: bool = True,
+        now: int | None = None,
+    ) -> Exploration:
+        """Return what the memory holds on some questions: people, concepts, entities and their relationships, events,
+        and artifacts.
+
+        `queries` find by meaning; each is a text or {"query": ..., "threshold": ...}. `text_matches` find by name and
+        tag, and relationships by their descriptions. `granularity` chooses single sources (1), storylines (2) or macros
+        (3). With `multi_query`, and in mode "deep", more queries are made of each, by templates or by the `expander`.
+        `weights` are those of "semantic", "time" and "salience". Raises InputError if there is nothing to look for.
+        """
+        matches = valid.make_matches(text_matches)
+        check_range("granularity", granularity, 1, 3)
+        time = _time(now)
+        return explore_access.explore(
+            self._session, valid.make_queries(queries, matches), matches,
+            ties=valid.make_ties(relationship_filters, time),
+            where=valid.make_where(tags, buckets, (), since, until, include_quarantined, include_archived),
+            granularity=granularity, multi_query=multi_query, expander=expander,
+            mode=chosen("mode", mode, tuple(CANDIDATES)), weights=valid.make_weights(weights), fuzzy=fuzzy,
+            explain=explain, record_access=record_access, now=time,
+        )  # fmt: skip
+
+    @checked
+    def brief(
+        self,
+        *,
+        budget: Budget = BRIEF_BUDGET,
+        count_tokens: Measure | None = None,
+        record_access: bool = True,
+        now: int | None = None,
+    ) -> Brief:
+        """Return a summary for the start of a conversation: whose memory it is, 10 core beliefs, 5 goals, 10
+        relationships, and the last 7 days, within the budget.
+        """
+        return explore_access.brief(self._session, budget, count_tokens, record_access, _time(now))
+
+    @checked
+    def timeline(
+        self,
+        *,
+        tags: Iterable[str] = (),
+        buckets: Iterable[str] = (),
+        kinds: Iterable[str] = (),
+        since: int | None = None,
+        until: int | None = None,
+        provenance: Provenance | None = None,
+        include_quarantined: bool = False,
+        include_archived: bool = False,
+        limit: int = 50,
+        after: str | None = None,
+    ) -> Timeline:
+        """Return the nodes that pass all filters, the newest first; with `provenance`, only those of that one.
+
+        `after` is the `more` of the previous page. Nodes that dreams made are listed only if `kinds` names their kind.
+        """
+        where = valid.make_where(tags, buckets, kinds, since, until, include_quarantined, include_archived)
+        return browse.timeline(self.store, self.scope, where, provenance, limit, after)
+
+    @checked
+    def labels(self, what: Literal["tag", "bucket"] = "tag", *, prefix: str = "", limit: int = 1000) -> list[Labelled]:
+        """Return tags, or buckets, that begin with a prefix, with how many nodes have them; the most common first."""
+        what = chosen("what", what, ("tag", "bucket"))
+        return self.store.labels(self.scope, what, norm_tag(prefix) if prefix else "", limit)
+
+    def stats(self) -> Stats:
+        """Return counts of what this scope can see, and how often narratives came from the cache."""
+        return replace(self.store.stats(self.scope), narratives=self._narratives.counts(self.scope))
+
+    # --- upkeep (dream/, mirror/, transfer/, embed/, store/)
 
     @checked
     def dream(
@@ -442,19 +743,20 @@ class Memory(Correcting):
         tagger: AutoTagger | None = None, teller: Teller | None = None, progress: Progress | None = None,
         now: int | None = None,
     ) -> DreamReport:  # fmt: skip
-        """Let the memory find what belongs together: tags, edges, episodes. Only what changed since is looked at.
+        """Find what belongs together: tags, edges, episodes, storylines. Reads only what changed since the last dream.
 
         `only` names passes; a dry run writes nothing and reports what it would change; `everyone` dreams for all users;
-        `zone` is where days begin; a `tagger` and a `teller` take the place of the rules. While another dream is at
-        work it is skipped.
+        `zone` is the time zone of days; a `tagger` and a `teller` replace the rules. While another dream runs, this one
+        is skipped.
         """
-        now = now_ms() if now is None else now
-        night = Night(
-            self.store, self.scope, now, zone_of(zone), tagger or RULE, progress, self._home, self._vectors,
-            teller or extract,
+        return dream_and_log(
+            self._session, only=list(only), dry_run=dry_run, everyone=everyone, zone=zone, tagger=tagger, teller=teller,
+            progress=progress, now=_time(now),
         )  # fmt: skip
-        report = dream(night, only=list(only), dry_run=dry_run, everyone=everyone)
-        return write_down(self.store, self.scope, report, now)
+
+    def dreams(self) -> list[Dreamt]:
+        """Return the reports of this user's last dreams, the newest first."""
+        return logged_reports(self.store, self.scope)
 
     @checked
     def mirror(
@@ -466,29 +768,29 @@ class Memory(Correcting):
         dry_run: bool = False,
         progress: Progress | None = None,
     ) -> MirrorReport:
-        """Write what this scope sees to Markdown files to browse, `@bucket/#tag/source.md`, or bring them in step.
+        """Write what this scope sees to Markdown files, `@bucket/#tag/source.md`, or bring them up to date.
 
-        `placement` says whether an atom stands under its "first" tag or under "all"; None leaves it as it is. From now
-        on ingest, dream and forget keep the folder in step, until it is deleted or mirrored with `follow=False`.
+        `placement` puts an atom under its "first" tag or under "all" of them; None leaves it as it is. From now on
+        ingest, dream and forget keep the folder up to date, until it is deleted or mirrored with `follow=False`.
         """
-        place, home = Path(directory), self._home
-        if dry_run:
-            return sync(self.store, self.scope, place, placement, memory=home, dry_run=True, progress=progress)
-        return sync_and_register(self.store, self.scope, place, placement, memory=home, keep=follow, progress=progress)
+        session = self._session
+        return mirror.sync_and_register(
+            self.store, self.scope, Path(directory), placement, memory=session.home, keep=follow, dry_run=dry_run,
+            progress=progress,
+        )  # fmt: skip
 
     @checked
     def end_mirror(self, directory: str | Path) -> str:
-        """No longer keep a mirror in step, also one that is away; the folder, which stays as it is, comes back."""
-        return str(unregister(self.store, self.scope, Path(directory), self._home))
+        """Stop keeping a mirror up to date, also one that is away; return its folder, which stays as it is."""
+        return str(mirror.unregister(self.store, self.scope, Path(directory), self._session.home))
 
     def mirrors(self) -> list[str]:
-        """The folders that are kept in step for this user, also those that are away."""
-        known = registered(self.store, self._home).items()
-        return [str(place) for place, one in known if one.state == "kept" and one.is_for(self.scope, ())]
+        """Return the folders that are kept up to date for this user, also those that are away."""
+        return mirror.folders_of(self.store, self.scope, self._session.home)
 
     @checked
     def export(self, path: str | Path, *, format: str = "cuetrail", vectors: bool = False) -> int:
-        """Write everything this user owns to a file, or in another system's format; how many records."""
+        """Write everything this user owns to a file, also in another system's format; return the number of records."""
         return export_file(self.store, self.scope, Path(path).expanduser(), format, vectors)
 
     @checked
@@ -496,12 +798,7 @@ class Memory(Correcting):
         self, path: str | Path, *, format: str | None = None, progress: Progress | None = None, now: int | None = None
     ) -> ImportReport:
         """Take in an export of cuetrail or of another system. What was forgotten here stays forgotten."""
-        place = Path(path).expanduser()
-        options = Options(None, "internal", None, now_ms() if now is None else now, (self._home,))
-        learn, space = self._learning(options.now), self._vectors.space()
-        target = Target(self.store, self.scope, self._write, learn, self._single, space, options.now)
-        report = import_file(target, place, format, options, progress)
-        return replace(report, notices=self._taken_in(report.notices, progress))
+        return import_file(self._session, Path(path).expanduser(), format, progress, _time(now))
 
     @checked
     def backup(self, path: str | Path) -> None:
@@ -510,21 +807,17 @@ class Memory(Correcting):
 
     @checked
     def reembed(self, embedder: Embedder | str | None = None, *, progress: Progress | None = None) -> int:
-        """Change over to another embedder, for every user, or make the missing vectors; how many were made.
+        """Change to another embedder, for every user, or make the missing vectors; return how many were made.
 
-        "none" drops all vectors: the memory is then searched by words alone. Recalls go on meanwhile and use the old
-        vectors until all new ones are made. Interrupted, the same call goes on where it stopped.
+        "none" drops all vectors: the memory is then searched by words alone. Recalls go on meanwhile with the old
+        vectors, until all new ones are made. After an interruption, the same call continues.
         """
-        if embedder is None:
-            made = self._vectors.complete(progress)
-        else:
-            made = self._vectors.change_over(self._embedder(embedder), progress)
-        self.store.refresh(progress)
-        return made
+        keep = embedder is None
+        return reembed(self._vectors, None if keep else self._open_embedder(embedder), keep, progress)
 
     @checked
     def doctor(self, *, repair: bool = False, progress: Progress | None = None) -> list[Finding]:
-        """What is wrong with this memory; empty when nothing is."""
+        """Check the memory and return what is wrong with it; empty if nothing is."""
         return self.store.doctor(repair, progress)
 
     @checked
@@ -535,64 +828,17 @@ class Memory(Correcting):
 
 @checked
 def restore(backup: str | Path, address: str | Path, *, force: bool = False) -> Path | None:
-    """Put a backup in place of the memory at `address`; where a damaged one was kept, if there was one."""
-    from cuetrail.store.sqlite.backup import restore as put_back
-
-    if on_server(str(address)):
-        raise InputError("a backup is restored to a folder: restore it there, then `cuetrail copy FOLDER ADDRESS`")
-    return put_back(Path(backup).expanduser(), Path(address).expanduser(), force)
+    """Replace the memory at `address` by a backup; return where a damaged one was moved to, if there was one."""
+    return engines.restore_backup(Path(backup), str(address), force)
 
 
 def copy_memory(source: str | Path, target: str | Path, *, progress: Progress | None = None) -> int:
-    """Copy everyone's memories from one address to another, of either engine; how many records.
+    """Copy everyone's memories from one address to another, of either engine; return the number of records.
 
-    The target must be empty. Vectors, history, tombstones and settings go along.
+    The target must be empty. Vectors, history, tombstones and settings are copied too.
     """
-    if not on_server(str(source)) and not (Path(source).expanduser() / "memory.db").exists():
-        raise NotFound(f"there is no memory at {source}: name one to copy from")
-    with closing(_open_store(str(source))) as one, closing(_open_store(str(target))) as other:
-        done = copy(one, other, progress)
-        other.refresh(progress)
-    return done
+    return engines.copy_everything(str(source), str(target), progress)
 
 
-def _reader(given: FactReader | str | None, key: str | None) -> FactReader | None:
-    """What reads facts: the rules, a model, a function of the caller's, or nothing. Raises InputError for no such."""
-    if given is None or given == "none":
-        return None
-    if given == "rules":
-        return by_rules
-    if not isinstance(given, str):
-        return given
-    kind, _, rest = given.partition(":")
-    url, _, model = rest.rpartition("#")
-    if kind != "openai":
-        raise InputError(f"there is no extractor {given!r}: use rules, none, or openai:URL#MODEL")
-    # Imported here: it takes longer than most commands need.
-    from cuetrail.extract.llm import OpenAIReader
-
-    return OpenAIReader(url, model, key)
-
-
-def _open_server(address: str) -> Store:
-    from cuetrail.store.neo4j.connection import Address, parse
-    from cuetrail.store.neo4j.engine import Neo4jStore
-    from cuetrail.store.sqlite import LocalStore
-
-    found = parse(address)
-    user, password = server_login(str(found), found.user, found.password)
-    return Neo4jStore(Address(found.uri, found.database, user, password), LocalStore)
-
-
-def _open_store(address: str) -> Store:
-    if on_server(address):
-        return _open_server(address)
-    # Imported here because tantivy and numpy take longer to load than most commands need.
-    from cuetrail.store.sqlite import LocalStore
-
-    try:
-        return LocalStore(Path(address).expanduser())
-    except OSError as error:
-        raise MemoryError_(
-            f"{address} cannot be used as a memory's directory ({error.strerror or error}): choose another"
-        ) from error
+def _time(now: int | None) -> int:
+    return now_ms() if now is None else now

@@ -13,9 +13,9 @@ import pytest
 
 from cuetrail import Memory
 from cuetrail.errors import InputError, ReadError
+from cuetrail.extract.fact_reader import Passage
 from cuetrail.extract.facts import Triple
 from cuetrail.extract.llm import PAUSE, OpenAIReader
-from cuetrail.write.fact_extraction import Passage
 
 NOW = 1_765_929_600_000
 DAY = 86_400_000

@@ -3,7 +3,7 @@
 - `night` is what every pass is given, `labels` says which tags a pass may change.
 - `dictionary` finds known words in texts, `moments` names times, `tagging` proposes tags.
 
-May import: embed, errors, formulas, mirror, model, store, text.
+May import: embed, errors, formulas, mirror, model, session, store, text.
 """
 
 from cuetrail.dream.calendar_labels import zone_of

@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from cuetrail.dream.calendar_labels import zone_of
 from cuetrail.dream.context import Night, Pass
 from cuetrail.dream.gc_pause import few_collections
 from cuetrail.dream.passes import (
@@ -31,9 +32,14 @@ from cuetrail.dream.passes import (
     temporal,
 )
 from cuetrail.dream.reconcile import adopt
+from cuetrail.dream.report_log import log_report
+from cuetrail.dream.summaries import Teller, extract
+from cuetrail.dream.tagger import RULE, AutoTagger
 from cuetrail.errors import InputError
 from cuetrail.mirror import sync_registered
 from cuetrail.model import DreamReport, PassReport, Scope
+from cuetrail.session import Session
+from cuetrail.store.write import Progress
 
 PASSES: tuple[Pass, ...] = (
     temporal.temporal,
@@ -55,6 +61,28 @@ MIRROR = "mirror"
 NAMES = (*(one.__name__ for one in PASSES), MIRROR)
 # Which other passes' changes a pass has to look at; of the rest of what dreams change it need not know.
 LISTENS = {infection.NAME: infection.LISTENS}
+
+
+def dream_and_log(
+    session: Session,
+    *,
+    only: Collection[str],
+    dry_run: bool,
+    everyone: bool,
+    zone: str,
+    tagger: AutoTagger | None,
+    teller: Teller | None,
+    progress: Progress | None,
+    now: int,
+) -> DreamReport:
+    """Dreams in an opened memory and keeps the report; the rules tag and summarise unless a tagger or teller does."""
+    night = Night(
+        session.store, session.scope, now, zone_of(zone), tagger or RULE, progress, session.home, session.vectors,
+        teller or extract,
+    )  # fmt: skip
+    report = dream(night, only=only, dry_run=dry_run, everyone=everyone)
+    log_report(session.store, session.scope, report, now)
+    return report
 
 
 def dream(night: Night, *, only: Collection[str] = (), dry_run: bool = False, everyone: bool = False) -> DreamReport:

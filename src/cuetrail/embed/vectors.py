@@ -230,3 +230,13 @@ class Vectors:
                 progress("embedding", made, 0)
         self.notice = ""
         return made
+
+
+def reembed(vectors: Vectors, embedder: Embedder | None, keep: bool, progress: Progress | None) -> int:
+    """Makes the missing vectors (`keep`), or all anew with another embedder, None for no vectors; returns how many.
+
+    Brings the indexes up to date afterwards.
+    """
+    made = vectors.complete(progress) if keep else vectors.change_over(embedder, progress)
+    vectors.store.refresh(progress)
+    return made

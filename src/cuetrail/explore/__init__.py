@@ -1,4 +1,4 @@
 """Explore and brief: what a memory holds on a topic, seen from every side.
 
-May import: formulas, model, recall, store, text.
+May import: embed, errors, formulas, model, recall, session, store, text.
 """

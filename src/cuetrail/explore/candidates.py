@@ -19,7 +19,7 @@ from cuetrail.recall.query import nouns, parse_cue, proper_nouns
 from cuetrail.store.graph import Ties
 from cuetrail.store.ports import Store
 from cuetrail.store.vector_space import QueryVector
-from cuetrail.text.normalise import folded, norm_name, norm_tag, sanitize_query
+from cuetrail.text.normalise import clean, folded, norm_name, norm_tag, sanitize_query
 from cuetrail.text.similarity import MEASURES, token_overlap
 from cuetrail.text.word_lists import STOP_WORDS
 
@@ -32,6 +32,8 @@ LEAST_WORDS = 0.5
 CANDIDATES = {"fast": 30, "deep": 100}
 # Where many speak of a name, and fewer than FEW of them are called so, so many are looked at.
 FEW, MANY = 5, 1_000
+# A question has as many sides as a person can think of; more would only dilute each other.
+MOST_QUERIES, MOST_CHARS = 16, 2_000
 Weights = tuple[float, float, float]
 
 Expander = Callable[[str], Iterable[str]]
@@ -44,6 +46,11 @@ class Query:
 
     text: str
     threshold: float = THRESHOLD
+
+
+def trim_query(text: str) -> str:
+    """Returns a query without broken characters and outer white space, cut to MOST_CHARS."""
+    return clean(text).strip()[:MOST_CHARS]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
 """Facts and relationships: which entity a name means, and what predicates allow.
 
-May import: errors, model, store, text, validation.
+May import: errors, model, store, text.
 """

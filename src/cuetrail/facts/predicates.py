@@ -11,15 +11,15 @@ from cuetrail.store.shared.fact_validity import declaration, is_single
 
 
 def single_valued(store: Store, scope: Scope, predicates: Iterable[str]) -> set[str]:
-    """Those of the predicates that have one value at a time, by what this user declared, else by nature."""
-    kept = store.kept(declaration(scope.tenant, scope.user))
-    return {predicate for predicate in predicates if is_single(predicate, kept)}
+    """Returns the predicates that have one value at a time, as this user declared or else by nature."""
+    declared = store.kept(declaration(scope.tenant, scope.user))
+    return {predicate for predicate in predicates if is_single(predicate, declared)}
 
 
 def one_each(store: Store, scope: Scope, facts: Sequence[Fact]) -> list[Fact]:
-    """Of facts that hold at one time those that a user believes, in the same order.
+    """Returns those of the facts that a user believes, in the same order. All of them hold at one time.
 
-    What is stated in one place fits together. But a user may see several: his own, and those of his teams.
+    Facts of one partition agree with each other. A user may see several partitions, his own and those of his teams.
     """
     topics: dict[tuple[str, str], list[Fact]] = {}
     for fact in facts:
@@ -28,5 +28,5 @@ def one_each(store: Store, scope: Scope, facts: Sequence[Fact]) -> list[Fact]:
     if not several:
         return list(facts)
     single = single_valued(store, scope, {predicate for _, predicate in several})
-    kept = {id(fact) for (_, predicate), some in several.items() for fact in believed_of(some, predicate in single)}
-    return [fact for fact in facts if (fact.subject, fact.predicate) not in several or id(fact) in kept]
+    believed = {id(fact) for (_, name), some in several.items() for fact in believed_of(some, name in single)}
+    return [fact for fact in facts if (fact.subject, fact.predicate) not in several or id(fact) in believed]

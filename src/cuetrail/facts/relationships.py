@@ -1,4 +1,4 @@
-"""Relationships between people, concepts and entities: one at a time between two, the earlier ones are history."""
+"""Relationships between people, concepts and entities: two nodes have one at a time, the earlier ones are history."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from cuetrail.model.ids import relationship_id
 from cuetrail.model.lifecycle import SEMANTIC_KINDS
 from cuetrail.store.graph import StepQuery, Ties
 from cuetrail.store.ports import Store
-from cuetrail.validation.records import make_edge
 
 KINDS = {
     ("person", "person"): "has_relationship_with",
@@ -23,16 +22,20 @@ KINDS = {
     ("concept", "entity"): "involves",
     ("entity", "entity"): "connected_to",
 }
-"""What joins a pair, by the kinds of both, in this order."""
+"""The kind of edge between two nodes, by the kinds of both, in this order."""
 
 CONTRADICTED = ("type", "attitude", "proximity")
-KEPT = ("text", "weight", "type", "attitude", "proximity", "tags", "confidence", "valid_from", "valid_until")
-# So many relationships of a node are looked through for the one with the other.
+"""A different value of one of these contradicts the relationship that holds."""
+
+CARRIED_OVER = ("text", "weight", "type", "attitude", "proximity", "tags", "confidence", "valid_from", "valid_until")
+"""If a relationship is restated without one of these, it keeps the value it has."""
+
 MOST = 10_000
+"""The number of a node's relationships that are searched for those with the other node."""
 
 
 def ordered(src: Node, dst: Node) -> tuple[Node, Node, str]:
-    """Both ends in the order their kinds have, and what joins them. Raises InputError for what cannot be related."""
+    """Returns both ends in the order of KINDS, and the kind of edge. Raises InputError for kinds that cannot relate."""
     for one, other in ((src, dst), (dst, src)):
         if (one.kind, other.kind) in KINDS:
             return one, other, KINDS[one.kind, other.kind]
@@ -44,28 +47,27 @@ def ordered(src: Node, dst: Node) -> tuple[Node, Node, str]:
 
 
 def related(
-    store: Store, scope: Scope, src: Node, dst: Node, given: Mapping[str, Any], now: int
+    store: Store, scope: Scope, src: Node, dst: Node, stated: Edge, given: Mapping[str, Any], now: int
 ) -> tuple[Edge, list[Edge]]:
-    """The relationship of two nodes as it is now, and the edges to write for that.
+    """Returns the relationship of two nodes as it is from now on, and the edges to write for that.
 
-    What is not said stays as it was. Where it contradicts what was held, that is closed, and another begins; it ends
-    when the next one begins that was stated already. What is over already ends what says the same and is still held;
-    else it closes nothing: it is history at once.
+    `stated` is the new statement as an edge, `given` the arguments it was made from; one that is None keeps the value
+    of the relationship that holds. If the statement contradicts that relationship, the old one is closed and a new one
+    begins. It ends when a later relationship that is already stated begins. A statement about the past closes an open
+    relationship that says the same; otherwise it is history at once and closes nothing.
     """
-    sure = 1.0 if given["confidence"] is None else given["confidence"]
-    stated = make_edge(src.id, dst.id, {**given, "kind": "relates", "id": None, "confidence": sure}, now)
     if src.id == dst.id:
         raise InputError(f"{src.id!r} cannot be related to itself: name two nodes")
     one, other, kind = ordered(src, dst)
     edge = replace(stated, src=one.id, dst=other.id, kind=kind)
     between = _between(store, scope, edge)
     if edge.valid_until is not None and edge.valid_until <= now:
-        same = _meant(edge, between, now)
+        same = _same_past(edge, between, now)
         edge = _restated(edge, same, given) if same else replace(edge, id=_id(edge, now, edge.valid_from))
         return edge, [edge]
     begin = now if edge.valid_from is None else edge.valid_from
     at = max(begin, now)
-    old = _held(between, at)
+    old = _holding(between, at)
     closed = []
     if old is None:
         edge = replace(edge, id=_id(edge, now))
@@ -76,13 +78,13 @@ def related(
         edge = replace(edge, id=_id(edge, now, old.id), valid_from=begin)
     else:
         edge = _restated(edge, old, given)
-        # What holds already is not put off.
+        # A relationship that holds already is not postponed.
         edge = replace(edge, valid_from=old.valid_from) if _start(old) <= now < begin else edge
     later = [one for one in between if one is not old and at < _start(one) < _end(one)]
     if edge.valid_until is None:
         begins = [one.valid_from for one in later if one.valid_from is not None]
         edge = replace(edge, valid_until=min(begins, default=None))
-    closed += [_put_off(one, edge, now) for one in later if _start(one) < _end(edge)]
+    closed += [_postponed(one, edge, now) for one in later if _start(one) < _end(edge)]
     return edge, [*closed, edge]
 
 
@@ -99,23 +101,26 @@ def _end(edge: Edge) -> float:
 
 
 def _restated(new: Edge, old: Edge, given: Mapping[str, Any]) -> Edge:
-    """What was stated of old, said again."""
-    kept = {name: getattr(old, name) for name in KEPT if given[name] is None or getattr(new, name) in (None, "", ())}
-    return replace(new, **kept, id=old.id)
+    """Returns the new statement under the old one's id, with the old values where it gives none."""
+    empty = (None, "", ())
+    old_values = {n: getattr(old, n) for n in CARRIED_OVER if given[n] is None or getattr(new, n) in empty}
+    return replace(new, **old_values, id=old.id)
 
 
-def _meant(new: Edge, between: Sequence[Edge], now: int) -> Edge | None:
-    """Of what says the same as something that is over: what is held still and ends with it, or is over as well."""
+def _same_past(new: Edge, between: Sequence[Edge], now: int) -> Edge | None:
+    """Returns the relationship that a statement about the past restates: an open one that it ends, else one with the
+    same times; None if there is neither.
+    """
     same = [one for one in between if not _contradicts(new, one)]
-    held = _held(same, now)
+    held = _holding(same, now)
     if held is not None and _start(held) < _end(new) and new.valid_from in (None, held.valid_from):
         return held
     times = new.valid_from, new.valid_until
     return max((one for one in same if (one.valid_from, one.valid_until) == times), key=_newest, default=None)
 
 
-def _put_off(one: Edge, edge: Edge, now: int) -> Edge:
-    """What was to begin later, when another holds until after that: it begins then, or not at all."""
+def _postponed(one: Edge, edge: Edge, now: int) -> Edge:
+    """Returns a later relationship moved behind the end of `edge`; one that would end before that becomes empty."""
     if _end(one) <= _end(edge):
         return replace(one, valid_until=one.valid_from, updated=now)
     return replace(one, valid_from=edge.valid_until, updated=now)
@@ -137,8 +142,8 @@ def _folded(value: object) -> object:
     return value.casefold() if isinstance(value, str) else value
 
 
-def _held(edges: Sequence[Edge], at: int) -> Edge | None:
-    """The one that holds at a time."""
+def _holding(edges: Sequence[Edge], at: int) -> Edge | None:
+    """Returns the newest relationship that holds at a time."""
     return max((edge for edge in edges if _start(edge) <= at < _end(edge)), key=_newest, default=None)
 
 
@@ -147,7 +152,7 @@ def _newest(edge: Edge) -> tuple[int, str]:
 
 
 def _between(store: Store, scope: Scope, edge: Edge) -> list[Edge]:
-    """All relationships of these two that were stated, also those that are over or to come."""
+    """Returns all stated relationships of the two nodes, also past and future ones."""
     ties, where = Ties(kinds=(edge.kind,), stated=True), Where(quarantined=True, archived=True)
     steps = store.steps(scope, StepQuery((edge.src,), MOST, "both", ties, where)).get(edge.src, [])
     return [step.edge for step in steps if step.other == edge.dst]

@@ -1,8 +1,13 @@
-"""Which entity a name means: by its name, an alias, the same without case and accents, or nearly the same letters.
+"""Which node a name means. The one home of this question, for every verb.
 
-Never one of another type where a type is asked for, and never one that another user keeps for himself; what comes near
-is never another user's at all. A note is a text about something: where the user has an entity of its name, that is what
-is meant.
+- `find_node`, `require_node`: an id, or the exact name or alias of any node.
+- `nodes_of`, `require_own`: several nodes and those of a source file, and that they belong to the user.
+- `resolve_entity`: the entity that a fact is about; also by a name that differs in case, accents or a slip of the pen.
+- `link_target`: the node that a `[[wikilink]]` or a name in a text leads to.
+
+A note (the node of a source file) is a text about something: if the user has one entity of the note's name, facts are
+about that entity. An entity of another user's private memory is never meant, and a name that only resembles the given
+one never means another user's entity.
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal
 
-from cuetrail.errors import InputError
+from cuetrail.errors import InputError, NotFound
 from cuetrail.model import DERIVED, Node, Scope
 from cuetrail.store.ports import Store
 from cuetrail.store.search import Alike
@@ -23,24 +28,95 @@ from cuetrail.text.similarity import levenshtein
 How = Literal["id", "name", "alias", "folded", "fuzzy"]
 
 THRESHOLD = 0.88
-"""Names of which so much is alike mean the same: one slip in nine letters or more."""
+"""Names at least this similar mean the same: one slip in nine letters or more."""
 
 WORD_THRESHOLD = 0.8
-"""Each word must be more alike than this: a short one is not the same with a letter doubled, nor XI with XII."""
+"""Each word must be more similar than this: a doubled letter makes a short word another one, and XI is not XII."""
 
 UNTYPED = "entity"
-"""The kind of what nobody gave one."""
+"""The kind of an entity that nobody gave a kind."""
+
+SHARED_NAME = "shared name"
+"""The `found` property of an entity that exists only because several atoms share its name."""
 
 CANDIDATES = 200
-_BEGINNING = 3
+_PREFIX_LENGTH = 3
 _NUMBER = re.compile(r"\d+")
-_MOST_NAMED = 5
-_TEXTS = ("atom", "source", "episode", *DERIVED)
+_MOST_LISTED = 5
+_TEXT_KINDS = ("atom", "source", "episode", *DERIVED)
+
+
+# --- any node, by id or exact name
+
+
+def find_node(store: Store, scope: Scope, id_or_name: str) -> str | None:
+    """Returns the id of the node with this id or, failing that, this name or alias; None if there is none."""
+    if store.get(scope, [id_or_name]):
+        return id_or_name
+    norm = norm_name(id_or_name)
+    found = store.named(scope, [norm]).get(norm)
+    return found[0] if found else None
+
+
+def get_node(store: Store, scope: Scope, id_or_name: str) -> Node | None:
+    """Returns the node with this id or, failing that, this name or alias; None if there is none."""
+    found = find_node(store, scope, id_or_name)
+    return store.get(scope, [found]).get(found) if found is not None else None
+
+
+def require_node(store: Store, scope: Scope, id_or_name: str) -> str:
+    """Returns the id of the node with this id or name. Raises NotFound if there is none."""
+    found = find_node(store, scope, id_or_name)
+    if found is None:
+        raise NotFound(
+            f"there is no node with the id or name {id_or_name!r} in this scope; `recall` finds nodes and their ids"
+        )
+    return found
+
+
+def nodes_of(store: Store, scope: Scope, ids: Iterable[str], source: str | None) -> list[str]:
+    """Returns the ids of these nodes, given by id or name, and of all nodes of a source file. Raises NotFound."""
+    nodes = [] if source is None else store.atoms_of(scope, [source], everywhere=True)[source]
+    of_file = [node.id for node in nodes]
+    if source is not None and not of_file:
+        raise NotFound(f"nothing in this scope came from {source!r}")
+    return [require_node(store, scope, id_) for id_ in ids] + of_file
+
+
+def require_own(store: Store, scope: Scope, ids: Sequence[str], verb: str) -> list[Node]:
+    """Returns the nodes with these ids. Raises NotFound if one belongs to another user; `verb` is for the message."""
+    nodes = list(store.get(scope, ids).values())
+    other = next((node for node in nodes if node.owner != scope.user), None)
+    if other is not None:
+        raise NotFound(f"{other.id!r} belongs to {other.owner!r}: only its owner can {verb} it")
+    return nodes
+
+
+def norms_of(node: Node) -> set[str]:
+    """Returns the normalised name and aliases of a node."""
+    return {norm for norm in map(norm_name, (node.name or "", *node.aliases)) if norm}
+
+
+def is_shared_name(node: Node) -> bool:
+    """True if the node is an entity made because atoms share its name, and nobody has stated anything about it yet."""
+    return node.kind == UNTYPED and node.props.get("found") == SHARED_NAME
+
+
+def link_target(nodes: Iterable[Node]) -> Node | None:
+    """Returns the one of the nodes of a name that links lead to: a note first, then by id; no shared-name entity."""
+    return min(
+        (node for node in nodes if not is_shared_name(node)),
+        key=lambda node: (node.kind != "source", node.id),
+        default=None,
+    )
+
+
+# --- the entity that a fact is about
 
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """The entity that a name means, how that is known, and how alike the names are."""
+    """The entity that a name means, how it was found, and how similar the names are."""
 
     id: str
     how: How
@@ -50,63 +126,67 @@ class Resolved:
 def resolve_entity(
     store: Store, scope: Scope, name: str, kind: str | None = None, *, fuzzy: bool = True
 ) -> Resolved | None:
-    """The entity of this id or name, and of this kind if one is given; None where there is none.
+    """Returns the entity with this id or name, and of this kind if one is given; None if there is none.
 
-    One that nobody gave a kind may be of any. Raises InputError where the name is that of several, and nothing tells
-    which is meant, or where it is an alias of something of another kind.
+    An entity without a kind of its own matches any kind. Raises InputError if the name is ambiguous, or if it is an
+    alias of an entity of another kind.
     """
     found = _resolved(store, scope, name, kind, fuzzy)
     node = store.get(scope, [found.id]).get(found.id) if found is not None else None
     if found is None or node is None or node.kind != "source" or node.owner != scope.user:
         return found
-    place = (node.owner, node.team)
-    about = subjects_of(store, scope, {node.id: node.name or ""}, place)
-    if node.id not in about and found.how != "id":
-        _refuse_several(store, scope, node, name, place)
-    return replace(found, id=about.get(node.id, node.id))
+    partition = (node.owner, node.team)
+    subjects = subjects_of(store, scope, {node.id: node.name or ""}, partition)
+    if node.id not in subjects and found.how != "id":
+        _refuse_ambiguous_note(store, scope, node, name, partition)
+    return replace(found, id=subjects.get(node.id, node.id))
 
 
-def _refuse_several(store: Store, scope: Scope, note: Node, name: str, place: tuple[str, str | None]) -> None:
-    """Raises InputError where a note may be about several: what was stated of its name is of one of them."""
+def _refuse_ambiguous_note(
+    store: Store, scope: Scope, note: Node, name: str, partition: tuple[str, str | None]
+) -> None:
+    """Raises InputError if the note could be about several entities: a fact must name one of them."""
     norm = norm_name(note.name or "")
-    alike = store.get(scope, store.named(scope, [norm]).get(norm, []))
-    made = [node for node in alike.values() if (node.owner, node.team) == place and _is_made(node)]
-    if len(made) > 1:
-        raise InputError(_several(name, [note, *made]))
+    namesakes = store.get(scope, store.named(scope, [norm]).get(norm, []))
+    entities = [node for node in namesakes.values() if (node.owner, node.team) == partition and _is_stated(node)]
+    if len(entities) > 1:
+        raise InputError(_ambiguous(name, [note, *entities]))
 
 
-def subjects_of(store: Store, scope: Scope, titles: Mapping[str, str], place: tuple[str, str | None]) -> dict[str, str]:
-    """The entities that notes, given by id and title, are about: the user's own of that name in the same place."""
+def subjects_of(
+    store: Store, scope: Scope, titles: Mapping[str, str], partition: tuple[str, str | None]
+) -> dict[str, str]:
+    """Returns, by note id, the entity each note is about: the user's own of that title in the same partition."""
     norms = {norm for title in titles.values() if (norm := norm_name(title))}
     named = store.named(scope, sorted(norms)) if norms else {}
     nodes = store.get(scope, sorted({id_ for ids in named.values() for id_ in ids}))
     found: dict[str, str] = {}
     for note, title in titles.items():
-        alike = (nodes[id_] for id_ in named.get(norm_name(title), ()) if id_ in nodes)
-        entity = entity_of((node for node in alike if (node.owner, node.team) == place), title)
+        namesakes = (nodes[id_] for id_ in named.get(norm_name(title), ()) if id_ in nodes)
+        entity = entity_of((node for node in namesakes if (node.owner, node.team) == partition), title)
         if entity is not None:
             found[note] = entity.id
     return found
 
 
 def entity_of(nodes: Iterable[Node], title: str) -> Node | None:
-    """The one that a note of this title is about: who is called so, else who is also called so. None where there are
-    several, or what a rule made alone.
+    """Returns the entity that a note of this title is about: the only one of that name, else the only one with that
+    alias. None if there are several, or only entities that a rule made.
     """
     norm = norm_name(title)
-    made = [node for node in nodes if _is_made(node)]
-    named = [node for node in made if norm_name(node.name or "") == norm]
-    also = [node for node in made if norm in map(norm_name, node.aliases)]
-    return next(iter(named or also)) if len(named or also) == 1 else None
+    entities = [node for node in nodes if _is_stated(node)]
+    by_name = [node for node in entities if norm_name(node.name or "") == norm]
+    by_alias = [node for node in entities if norm in map(norm_name, node.aliases)]
+    return next(iter(by_name or by_alias)) if len(by_name or by_alias) == 1 else None
 
 
-def _is_made(node: Node) -> bool:
-    """Whether somebody made an entity of it; a text is none."""
-    return node.kind not in _TEXTS and "found" not in node.props
+def _is_stated(node: Node) -> bool:
+    """True if the node is an entity that somebody stated; not a text, and not made by a rule."""
+    return node.kind not in _TEXT_KINDS and "found" not in node.props
 
 
-def _several(name: str, nodes: Sequence[Node]) -> str:
-    several = "; ".join(f"{node.id} ({node.kind}, {node.name})" for node in nodes[:_MOST_NAMED])
+def _ambiguous(name: str, nodes: Sequence[Node]) -> str:
+    several = "; ".join(f"{node.id} ({node.kind}, {node.name})" for node in nodes[:_MOST_LISTED])
     return f"{name!r} may mean several: give the id, or the kind of the one you mean: {several}"
 
 
@@ -125,12 +205,12 @@ def _resolved(store: Store, scope: Scope, name: str, kind: str | None, fuzzy: bo
                 f"{name!r} is an alias of {node.name!r}, a {node.kind}: leave out the kind if you mean that one, or"
                 f" `add` the {kind} of that name first"
             )
-    return _near(_candidates(store, scope, name), name, kind, scope, THRESHOLD if fuzzy else 1.0)
+    return _nearest(_candidates(store, scope, name), name, kind, scope, THRESHOLD if fuzzy else 1.0)
 
 
 def precedence(node: Node, norm: str, scope: Scope) -> tuple[bool, ...]:
-    """Which of the nodes of a name is meant: the least. Who is called so comes before who is also called so, the
-    user's own before what is shared, what somebody made before what a rule made, and a note before anything else.
+    """Returns a sort key for nodes of one name; the least is meant. Names come before aliases, the user's own nodes
+    before shared ones, stated nodes before those a rule made, and notes before other kinds.
     """
     return (
         norm_name(node.name or "") != norm,
@@ -145,19 +225,19 @@ def _exact(nodes: Sequence[Node], name: str, scope: Scope) -> Resolved:
     norm = norm_name(name)
     first = min(precedence(node, norm, scope) for node in nodes)
     best = sorted((n for n in nodes if precedence(n, norm, scope) == first), key=lambda n: n.id)
-    # Of what teammates call the same, the first will do: none of it is the user's to tell apart.
+    # Of teammates' nodes of one name and kind the first is taken: the user cannot tell them apart.
     if len(best) > 1 and (best[0].owner == scope.user or len({node.kind for node in best}) > 1):
-        raise InputError(_several(name, best))
+        raise InputError(_ambiguous(name, best))
     return Resolved(best[0].id, "name" if norm_name(best[0].name or "") == norm else "alias")
 
 
 def _candidates(store: Store, scope: Scope, name: str) -> list[Alike]:
     words = name_words(name)
-    return store.named_like(scope, words, {w[:_BEGINNING] for w in words if len(w) > _BEGINNING}, CANDIDATES)
+    return store.named_like(scope, words, {w[:_PREFIX_LENGTH] for w in words if len(w) > _PREFIX_LENGTH}, CANDIDATES)
 
 
-def _near(found: Iterable[Alike], name: str, kind: str | None, scope: Scope, threshold: float) -> Resolved | None:
-    """The one that is most alike. Where two types are as near, nobody knows which is meant."""
+def _nearest(found: Iterable[Alike], name: str, kind: str | None, scope: Scope, threshold: float) -> Resolved | None:
+    """Returns the most similar candidate; None if two kinds are equally similar, as nobody knows which is meant."""
     wanted = folded(name)
     alike = [
         (max(likeness(wanted, folded(other)) for other in (one.name, *one.aliases)), one)
@@ -172,7 +252,7 @@ def _near(found: Iterable[Alike], name: str, kind: str | None, scope: Scope, thr
 
 
 def likeness(a: str, b: str) -> float:
-    """How alike two folded names are; 0 where a number or a word tells them apart.
+    """Returns how similar two folded names are; 0 if a number or a word sets them apart.
 
     >>> [round(likeness("project jackdaw", b), 2) for b in ("project jacckdaw", "project jackdwa", "project jack daw")]
     [0.94, 0.93, 0.94]
@@ -186,20 +266,20 @@ def likeness(a: str, b: str) -> float:
         return levenshtein(a, b) if "".join(words) == "".join(others) else 0.0
     if not all(one == other or _is_slip(one, other) for one, other in zip(words, others, strict=True)):
         return 0.0
-    return _alike(a, b)
+    return _similarity(a, b)
 
 
-def _alike(a: str, b: str) -> float:
-    """By letters, two that are swapped counted as one."""
+def _similarity(a: str, b: str) -> float:
+    """Returns the similarity by letters; two swapped letters count as one difference."""
     return 1 - 1 / len(a) if len(a) == len(b) and a != b else levenshtein(a, b)
 
 
 def _is_slip(a: str, b: str) -> bool:
-    """Whether two words are one but for a slip of the pen: a letter doubled or left single, or two that are swapped.
+    """True if two words differ by a slip of the pen: a letter doubled or left single, or two neighbours swapped.
 
-    Another letter, or one more, makes another name: Peterson is not Petersen, nor Asymptomatic Symptomatic.
+    A different or additional letter makes another name: Peterson is not Petersen, nor Asymptomatic Symptomatic.
     """
-    if _alike(a, b) <= WORD_THRESHOLD:
+    if _similarity(a, b) <= WORD_THRESHOLD:
         return False
     if len(a) == len(b):
         first, *rest = (n for n in range(len(a)) if a[n] != b[n])

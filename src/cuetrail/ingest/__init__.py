@@ -4,5 +4,5 @@
 - `chunk` splits paragraphs; `paragraph_match` recognises edited ones; `renames` recognises moved files and folders.
 - `user_edits` preserves what users added to the nodes of a file.
 
-May import: errors, extract, files, model, store, text, write.
+May import: errors, extract, files, model, session, store, text, write.
 """

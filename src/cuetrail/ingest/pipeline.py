@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,18 +19,18 @@ from cuetrail.ingest.renames import MissingFiles
 from cuetrail.ingest.scan import ScanRoot, resolve_root, scan
 from cuetrail.model import FileError, IngestReport, Provenance, Scope, SourceFile
 from cuetrail.model.ids import digest
+from cuetrail.session import Session
 from cuetrail.store.ports import Store
-from cuetrail.store.write import Batch, Progress, Written
+from cuetrail.store.write import Batch, Progress
 from cuetrail.text.normalise import storable
-from cuetrail.write.links import Change, resolve
+from cuetrail.write.links import LinkChange
 from cuetrail.write.near_duplicates import regroup
+from cuetrail.write.pipeline import write
 
 # Large, so that most names and near duplicates of a folder are resolved in one write.
 NODES_PER_WRITE = 10_000
 # The latest time that an engine can store, in the year 2262.
 LATEST_NS = 2**63 - 1
-
-Writer = Callable[[Batch], Written]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +68,11 @@ class PendingWrite:
         self.size += sum(len(b.nodes) for b in built)
 
 
-def ingest_path(
-    store: Store, scope: Scope, path: Path, options: Options, write: Writer, progress: Progress | None
-) -> IngestReport:
+def ingest_path(session: Session, path: Path, options: Options, progress: Progress | None) -> IngestReport:
     """Updates the memory from a file or folder. Collects the errors of single files instead of raising them."""
     if not storable(str(path.absolute())):
         raise InputError(f"{str(path)!r} has a name that is not UTF-8: rename it")
+    store, scope = session.store, session.scope
     roots = store.roots(scope)
     root = resolve_root(path, roots, lambda name: store.source_files(scope, name))
     known = store.source_files(scope, root.source(root.path))
@@ -93,13 +92,13 @@ def ingest_path(
         except ReadError as error:
             errors.append(FileError(source, str(error)))
         if pending.size >= NODES_PER_WRITE:
-            report = _sum(report, _flush(store, scope, pending, options, write))
+            report = _sum(report, _flush(session, pending, options))
             pending = PendingWrite()
         if progress:
             progress("reading", number, len(found.files))
     pending.removed += missing.remaining()
     pending.absorbed = root.absorbed
-    report = _sum(report, _flush(store, scope, pending, options, write))
+    report = _sum(report, _flush(session, pending, options))
     total = len(found.files) + len(found.errors)
     return replace(report, files=total, unchanged_files=unchanged, errors=tuple(errors))
 
@@ -167,20 +166,19 @@ def _read_file(
     return True
 
 
-def ingest_documents(
-    store: Store, scope: Scope, source: str, documents: Sequence[Document], options: Options, write: Writer
-) -> IngestReport:
+def ingest_documents(session: Session, source: str, documents: Sequence[Document], options: Options) -> IngestReport:
     """Ingests documents that are not from a file. They replace the earlier content of the source."""
     pending = PendingWrite()
     context = Context(options.bucket, options.provenance, options.now, options.now)
     pending.add(source, [build(document, context) for document in documents])
-    return replace(_flush(store, scope, pending, options, write), files=1)
+    return replace(_flush(session, pending, options), files=1)
 
 
-def _flush(store: Store, scope: Scope, pending: PendingWrite, options: Options, write: Writer) -> IngestReport:
+def _flush(session: Session, pending: PendingWrite, options: Options) -> IngestReport:
     """Writes the difference to the stored files in one transaction."""
     if not (pending.files or pending.removed or pending.built or pending.roots or pending.absorbed):
         return IngestReport()
+    store, scope = session.store, session.scope
     present = store.atoms_of(scope, [*pending.built, *pending.removed])
     redacted = redact(store, scope, pending.built)
     diff = compare(store, scope, redacted.built, present, pending.moved, options.now)
@@ -205,14 +203,13 @@ def _flush(store: Store, scope: Scope, pending: PendingWrite, options: Options, 
     )
     new = [node for node in diff.new if node.id not in forgotten]
     merged = regroup(store, scope, batch, new=new, relabelled=diff.relabelled, leaving=diff.leaving)
-    change = Change(
+    change = LinkChange(
         links=[link for link in diff.links if link.src not in forgotten],
         ended=diff.ended,
         arriving=[node for node in diff.changed if (node.name or node.aliases) and node.id not in forgotten],
         leaving=leaving,
     )
-    resolve(store, scope, change, batch, options.now)
-    written = write(batch)
+    written = write(session, batch, options.now, links=change, read_facts=True)
     left_out = forgotten.union(written.forgotten)
     atoms = [node for node in diff.new if node.kind == "atom"]
     return IngestReport(

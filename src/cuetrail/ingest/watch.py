@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cuetrail.errors import InputError, ReadError
-from cuetrail.ingest.pipeline import Options, Writer, ingest_path
+from cuetrail.ingest.pipeline import Options, ingest_path
 from cuetrail.ingest.scan import is_own_output, linked_files
-from cuetrail.model import FileError, IngestReport, Scope
-from cuetrail.store.ports import Store
+from cuetrail.model import FileError, IngestReport
+from cuetrail.session import Session
 
 # How often a watch checks whether it should stop, in milliseconds.
 STEP = 500
@@ -64,12 +64,10 @@ class _Watch:
 
 
 def watch_path(
-    store: Store,
-    scope: Scope,
+    session: Session,
     path: Path,
     folder: Path,
     options: Options,
-    write: Writer,
     stop: threading.Event | None,
     clock: Callable[[], int],
 ) -> Iterator[IngestReport]:
@@ -80,7 +78,7 @@ def watch_path(
     path, folder, stop = path.absolute(), folder.absolute(), stop or threading.Event()
 
     def ingest() -> IngestReport:
-        return _ingest(store, scope, path, replace(options, now=clock()), write)
+        return _ingest(session, path, replace(options, now=clock()))
 
     watch, lost = _Watch(folder, options.skip, stop), False
     while not stop.is_set():
@@ -110,9 +108,9 @@ def watch_path(
             return
 
 
-def _ingest(store: Store, scope: Scope, path: Path, options: Options, write: Writer) -> IngestReport:
+def _ingest(session: Session, path: Path, options: Options) -> IngestReport:
     try:
-        return ingest_path(store, scope, path, options, write, None)
+        return ingest_path(session, path, options, None)
     except InputError as error:
         return IngestReport(files=1, errors=(FileError(str(path), str(error)),))
 

@@ -10,10 +10,10 @@ May import: errors, files, model, store, text.
 """
 
 from cuetrail.mirror.marker import Placement, is_mirror
-from cuetrail.mirror.registry import SyncOutcome, registered, sync_and_register, sync_registered, unregister
+from cuetrail.mirror.registry import SyncOutcome, folders_of, registered, sync_and_register, sync_registered, unregister
 from cuetrail.mirror.update import MirrorReport, sync
 
 __all__ = [
-    "MirrorReport", "Placement", "SyncOutcome", "is_mirror", "registered", "sync", "sync_and_register",
+    "MirrorReport", "Placement", "SyncOutcome", "folders_of", "is_mirror", "registered", "sync", "sync_and_register",
     "sync_registered", "unregister",
 ]  # fmt: skip

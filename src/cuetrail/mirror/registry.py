@@ -65,6 +65,12 @@ def registered(store: Store, memory: Path) -> dict[Path, RegisteredMirror]:
     return found
 
 
+def folders_of(store: Store, scope: Scope, memory: Path) -> list[str]:
+    """Returns the folders that are kept up to date for this user, also those that are away."""
+    found = registered(store, memory).items()
+    return [str(folder) for folder, one in found if one.state == "kept" and one.is_for(scope, ())]
+
+
 def _orphans(store: Store, scope: Scope, memory: Path) -> dict[Path, str]:
     """Returns this user's mirrors that were registered before the memory was moved, with the memory's old address."""
     found = {}
@@ -99,9 +105,15 @@ def sync_and_register(
     *,
     memory: Path,
     keep: bool,
+    dry_run: bool = False,
     progress: Progress | None = None,
 ) -> MirrorReport:
-    """Brings the mirror in a folder up to date, as `sync` does, and registers it; without `keep`, unregisters it."""
+    """Brings the mirror in a folder up to date, as `sync` does, and registers it; without `keep`, unregisters it.
+
+    A dry run only reports what would be written.
+    """
+    if dry_run:
+        return sync(store, scope, directory, placement, memory=memory, dry_run=True, progress=progress)
     before: dict[Path, RegisteredMirror | None] = {}
 
     def on_start(folder: Path) -> None:

@@ -1,4 +1,4 @@
 """Recall: anchor -> spread -> score -> render. Read `pipeline.py` first, then `recipes.py`.
 
-May import: errors, facts, formulas, model, store, text.
+May import: errors, facts, formulas, model, session, store, text.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -11,8 +11,10 @@ from typing import Any
 
 from cuetrail.embed.vectors import shortened
 from cuetrail.errors import InputError
-from cuetrail.ingest.pipeline import Options, Writer, ingest_path
+from cuetrail.facts.predicates import single_valued
+from cuetrail.ingest.pipeline import Options, ingest_path
 from cuetrail.model import Edge, Fact, FileError, Life, Node, Scope, SourceFile, Tombstone, Version
+from cuetrail.session import Session
 from cuetrail.store.dream import is_dreamt
 from cuetrail.store.ports import Store
 from cuetrail.store.read import Record, facts_by_id
@@ -20,19 +22,17 @@ from cuetrail.store.shared.copy import announce
 from cuetrail.store.shared.fact_validity import Stated, value_of
 from cuetrail.store.shared.relationships import meaning_of
 from cuetrail.store.vector_space import VectorSpace
-from cuetrail.store.write import Batch, Progress, Written
+from cuetrail.store.write import Batch, Progress
 from cuetrail.transfer import formats
 from cuetrail.transfer.formats.compressed import unpacked
 from cuetrail.transfer.formats.detect import recognise
 from cuetrail.transfer.jsonl import Line, add_to_batch, load_lines, read_header, required_ids
-from cuetrail.write.fact_extraction import SingleValued
-from cuetrail.write.links import Change, resolve
+from cuetrail.write.links import LinkChange
+from cuetrail.write.pipeline import follow_up, write
 
 RECORDS_AT_ONCE = 2_000
 # Records that refer to no other record, and are therefore written first.
 _INDEPENDENT = (Node, SourceFile, Version, Tombstone)
-
-ScopedWriter = Callable[[Batch, Scope], Written]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,28 +58,32 @@ class ImportReport:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The memory that an import writes to.
+    """The memory that an import writes to. `space` is the vector space that it has, or will have."""
 
-    `write` writes a batch; `learn` does so after extracting facts from the text. `single` returns the predicates that
-    have one value at a time. `space` is the vector space of the memory.
-    """
-
-    store: Store
-    scope: Scope
-    write: ScopedWriter
-    learn: Writer
-    single: SingleValued
+    session: Session
     space: VectorSpace | None
     now: int
 
+    @property
+    def store(self) -> Store:
+        return self.session.store
 
-def import_file(
-    target: Target, path: Path, format: str | None, options: Options, progress: Progress | None
-) -> ImportReport:
+    @property
+    def scope(self) -> Scope:
+        return self.session.scope
+
+
+def import_file(session: Session, path: Path, format: str | None, progress: Progress | None, now: int) -> ImportReport:
     """Imports an export of cuetrail or another system. Without a format, detects it from the content.
 
-    Raises InputError for an unknown format, ReadError for a file that is not in the given one.
+    Indexes and mirrors are up to date afterwards. Raises InputError for an unknown format, ReadError for a file that is
+    not in the given one.
     """
+    report = _import(Target(session, session.vectors.space(), now), path, format, progress)
+    return replace(report, notices=follow_up(session, report.notices, progress))
+
+
+def _import(target: Target, path: Path, format: str | None, progress: Progress | None) -> ImportReport:
     recognised = recognise(path, format)
     with unpacked(path) as plain:
         if recognised not in formats.INGESTED:
@@ -89,7 +93,7 @@ def import_file(
             return replace(report, errors=tuple(errors))
         if plain != path:
             raise InputError(f"{path} is compressed, and chats are followed in their own file: unpack it, import that")
-    return _ingest(target, path / formats.CHATS if (path / formats.CHATS).is_file() else path, options, progress)
+    return _ingest(target, path / formats.CHATS if (path / formats.CHATS).is_file() else path, progress)
 
 
 def _import_records(target: Target, path: Path, format: str, progress: Progress | None) -> ImportReport:
@@ -100,9 +104,10 @@ def _import_records(target: Target, path: Path, format: str, progress: Progress 
     return _import_lines(target, lines, str(path), errors, progress)
 
 
-def _ingest(target: Target, path: Path, options: Options, progress: Progress | None) -> ImportReport:
+def _ingest(target: Target, path: Path, progress: Progress | None) -> ImportReport:
     """Imports chats or notes with `ingest`, which skips files that have not changed."""
-    found = ingest_path(target.store, target.scope, path, options, target.learn, progress)
+    options = Options(None, "internal", None, target.now, (target.session.home,))
+    found = ingest_path(target.session, path, options, progress)
     unread = found.unchanged_files
     notice = f"{unread} of {found.files} files have not changed since they were last read"
     return ImportReport(
@@ -274,10 +279,10 @@ def _write_team(
         if line.vector is not None and (meaning := meaning_of(line.record)) is not None:
             batch.vectors_of(meaning[0])[meaning[1]] = line.vector
             batch.space = target.space
-    resolve(target.store, scope, Change(arriving=[node for node in batch.nodes if node.name]), batch, target.now)
     _move_contested_facts(target, scope, batch)
+    named = LinkChange(arriving=[node for node in batch.nodes if node.name])
     try:
-        target.write(batch, scope)
+        write(target.session, batch, target.now, scope=scope, links=named)
     except InputError as error:
         if len(lines) == 1:
             prefix = f"line {lines[0].number}: " if lines[0].number else ""
@@ -303,7 +308,7 @@ def _move_contested_facts(target: Target, scope: Scope, batch: Batch) -> None:
     """
     if not batch.facts:
         return
-    single = target.single({fact.predicate for fact in batch.facts})
+    single = single_valued(target.store, target.scope, {fact.predicate for fact in batch.facts})
 
     def topic(fact: Fact) -> Hashable:
         return fact.subject, fact.predicate, None if fact.predicate in single else value_of(fact)

@@ -1,4 +1,4 @@
-"""What callers may pass: checks of arguments, and records made from them.
+"""What callers may pass: one table of argument rules; records, queries and filters made from arguments.
 
 May import: errors, explore, formulas, model, recall, store, text.
 """

@@ -1,4 +1,4 @@
-"""What each argument of a verb must be. One rule per name, so that a name means the same in every verb.
+"""The rules for the arguments of the verbs: one table. A name means the same in every verb.
 
 @checked
 def recall(self, cue: str, *, limit: int = 10) -> Recollection: ...
@@ -12,7 +12,7 @@ import inspect
 import math
 import os
 import reprlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import PurePath
@@ -23,21 +23,26 @@ from cuetrail.model import Budget, Claim, Provenance, Rank, Retention, Scope
 from cuetrail.recall.anchor.text_and_vector import Measure
 from cuetrail.recall.recipes import Mode, Recipe
 from cuetrail.text.normalise import storable
+from cuetrail.text.similarity import MEASURES
 
 PROVENANCES, MODES, RANKS, CLAIMS = get_args(Provenance), get_args(Mode), get_args(Rank), get_args(Claim)
 RETENTIONS = get_args(Retention)
 TERMS: Mapping[str, int | None] = {"week": 7, "month": 30, "year": 365, "never": None}
-"""How long a note may stay, in days."""
+"""How long a note stays, in days."""
+
+LEVELS = (1, 5)
+"""The range of attitude and proximity."""
 
 # Times and counts stay far inside the 64 bits an engine keeps.
 _FAR = 2**62
 
+C = TypeVar("C", bound=str)
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 class RecallOptions(TypedDict, total=False):
-    """What may be said of any recall, whatever its recipe; see `Memory.recall`."""
+    """The options that every recipe of a recall takes; see `Memory.recall`."""
 
     limit: int | None
     tags: Iterable[str]
@@ -55,24 +60,24 @@ class RecallOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Whether a value will do, and in words what would."""
+    """A test for a value, and in words what passes it."""
 
     fits: Callable[[Any], bool]
     what: str
 
 
 def is_whole(value: object) -> bool:
-    """Whether this is a whole number of a size that can be stored; True and False are none."""
+    """True if this is a whole number small enough to be stored; True and False are not numbers."""
     return isinstance(value, int) and not isinstance(value, bool) and -_FAR < value < _FAR
 
 
 def is_number(value: object) -> bool:
-    """Whether this is a finite number; True and False are none."""
+    """True if this is a finite number; True and False are not numbers."""
     return isinstance(value, float | int) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def is_path(value: object) -> bool:
-    """Whether a file could have this name."""
+    """True if a file could have this name."""
     if not isinstance(value, str | PurePath) or not str(value) or "\x00" in str(value):
         return False
     try:
@@ -83,7 +88,7 @@ def is_path(value: object) -> bool:
 
 
 def is_list(value: object) -> bool:
-    """Whether this can be gone through and is neither a text nor a mapping, which nobody means by a list."""
+    """True if this can be iterated over and is neither a text nor a mapping."""
     return isinstance(value, Iterable) and not isinstance(value, str | bytes | bytearray | Mapping)
 
 
@@ -105,7 +110,7 @@ def _is_tagger(value: object) -> bool:
 
 
 _TEXT = Rule(lambda value: isinstance(value, str), "a text")
-# What is looked up as it stands cannot be cleaned first.
+# Texts that are looked up unchanged: broken characters cannot be removed first.
 _STORABLE = Rule(lambda value: isinstance(value, str) and storable(value), "a text without broken characters")
 _FLAG = Rule(lambda value: isinstance(value, bool), "True or False")
 _WHOLE = Rule(is_whole, "a whole number of at most 18 digits")
@@ -128,8 +133,7 @@ RULES: Mapping[str, Rule] = {
     "floor": _NUMBER,
     **dict.fromkeys(("source_ref", "src", "subject", "target", "text", "type", "api_key"), _TEXT),
     **dict.fromkeys(("bucket", "source"), _STORABLE),
-    "fuzzy": Rule(lambda value: isinstance(value, bool | str), "True or False"),
-    **dict.fromkeys(("allow_again", "force", "include_archived", "include_quarantined", "repair"), _FLAG),
+    **dict.fromkeys(("allow_again", "force", "include_archived", "fuzzy", "include_quarantined", "repair"), _FLAG),
     "data": Rule(lambda value: isinstance(value, bytes), "bytes"),
     "purge": _FLAG,
     "min_results": Rule(lambda value: is_whole(value) and value >= 0, "a whole number from 0 on"),
@@ -164,7 +168,7 @@ RULES: Mapping[str, Rule] = {
     ),
     "props": Rule(lambda value: isinstance(value, Mapping), 'a mapping, such as {"role": "hardware"}'),
     **dict.fromkeys(("spill", "undo"), _FLAG),
-    # What a mode may be is another question with every verb.
+    # Each verb has its own modes and checks them itself.
     **dict.fromkeys(("direction", "mode"), _TEXT),
     **dict.fromkeys(("depth", "max_hops", "top_k"), _WHOLE),
     "damping": _NUMBER,
@@ -193,28 +197,34 @@ RULES: Mapping[str, Rule] = {
 }
 
 
-def refusal(name: str, value: object) -> InputError:
-    """The error for an argument that breaks its rule: what it must be, and the start of what was given."""
-    # A key of the wrong type is still a secret.
+VERB_RULES: Mapping[tuple[str, str], Rule] = {
+    ("explore", "fuzzy"): Rule(lambda value: isinstance(value, str) and value in MEASURES, " or ".join(MEASURES)),
+}
+"""Rules of single verbs, where a name means something else than elsewhere."""
+
+
+def refusal(name: str, value: object, rule: Rule | None = None) -> InputError:
+    """Returns the error for an argument that breaks its rule; it says what the argument must be."""
+    # The value of a key is never shown, even if it has the wrong type.
     given = type(value).__name__ if name == "api_key" else reprlib.repr(value)
-    return InputError(f"{name} must be {RULES[name].what}, not {given}")
+    return InputError(f"{name} must be {(rule or RULES[name]).what}, not {given}")
 
 
 def check(name: str, value: object) -> None:
-    """Raises InputError unless the value keeps the rule of its name."""
+    """Raises InputError if the value breaks the rule of its name."""
     if not RULES[name].fits(value):
         raise refusal(name, value)
 
 
 def checked(verb: Callable[P, R]) -> Callable[P, R]:
-    """The verb, looking at its arguments first; None passes where it is the default. Raises InputError.
+    """Returns the verb with checks of its arguments. None passes if it is the default.
 
-    A path is known to be of use only when it is used: what the system says of a file then is an InputError as well.
+    The verb then raises InputError for a wrong argument, and for a path that the system cannot open.
     """
     signature = inspect.signature(verb).parameters.values()
-    # What a verb hands on as it is, the next one looks at.
+    # Options that a verb passes on are checked by the verb that gets them.
     parameters = [p for p in signature if p.name != "self" and p.kind is not p.VAR_KEYWORD]
-    rules = {p.name: RULES[p.name].fits for p in parameters}
+    rules = {p.name: VERB_RULES.get((verb.__name__, p.name), RULES[p.name]) for p in parameters}
     optional = {p.name for p in parameters if p.default is None}
     skipped = sum(p.name == "self" for p in signature)
     names = [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
@@ -225,12 +235,12 @@ def checked(verb: Callable[P, R]) -> Callable[P, R]:
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
         given = args[skipped:]
         for name, value in zip(names * len(given) if many else names, given, strict=False):
-            if not rules[name](value) and not (value is None and name in optional):
-                raise refusal(name, value)
+            if not rules[name].fits(value) and not (value is None and name in optional):
+                raise refusal(name, value, rules[name])
         for name, value in kwargs.items():
-            # A name the verb does not have is Python's to refuse.
-            if name in rules and not rules[name](value) and not (value is None and name in optional):
-                raise refusal(name, value)
+            # Python itself refuses a name that the verb does not have.
+            if name in rules and not rules[name].fits(value) and not (value is None and name in optional):
+                raise refusal(name, value, rules[name])
         try:
             return verb(*args, **kwargs)
         except OSError as error:
@@ -239,3 +249,37 @@ def checked(verb: Callable[P, R]) -> Callable[P, R]:
             raise InputError(f"{error.filename}: {error.strerror}: check the path and its permissions") from error
 
     return wrapper
+
+
+def check_share(name: str, value: float) -> None:
+    """Raises InputError unless the value is from 0 to 1."""
+    if not is_number(value) or not 0 <= value <= 1:
+        raise InputError(f"{name} must be from 0 to 1, not {value!r}")
+
+
+def check_range(name: str, value: int, low: int, high: int) -> None:
+    """Raises InputError if the whole number is out of these bounds."""
+    if not low <= value <= high:
+        raise InputError(f"{name} must be from {low} to {high}, not {value}")
+
+
+def chosen(name: str, value: C, choices: Sequence[str]) -> C:
+    """Returns the value. Raises InputError if it is none of the choices."""
+    if value not in choices:
+        raise InputError(f"{name} must be {' or '.join(choices)}, not {value!r:.60}")
+    return value
+
+
+def words(field: str, given: Any) -> Sequence[str]:
+    """Returns the texts of a list. Raises InputError if it is no list, or has an item that is no text."""
+    if given.__class__ not in (list, tuple):
+        # A text is a list of its letters, but nobody means that.
+        if isinstance(given, str):
+            raise InputError(f"{field} must be a list: write {field}=[{given!r:.60}]")
+        check(field, given)
+        given = list(given)
+    for word in given:
+        if not isinstance(word, str):
+            raise InputError(f"{field} must be a list of texts; {word!r:.60} in it is none")
+    texts: Sequence[str] = given
+    return texts

@@ -1,4 +1,4 @@
 """Writing: links, facts, edits, quarantine, forgetting.
 
-May import: dream, embed, errors, extract, facts, formulas, mirror, model, recall, store, text.
+May import: dream, errors, extract, facts, formulas, mirror, model, recall, session, store, text, validation.
 """

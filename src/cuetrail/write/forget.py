@@ -1,8 +1,8 @@
-"""Forgetting: a memory goes with what was there because of it, at once; then what mirrors show of it goes.
+"""Forgetting: nodes are removed for good, with their copies and all that was derived from them; then mirrors follow.
 
-What is named goes with its copies. Of a file goes all that it says, with copies elsewhere, but a file shares words with
-others that it does not tell: its headings, and what many others say too. Those go where they stand in the file and stay
-elsewhere.
+A node that is named goes with its copies. If a file is forgotten, all its texts go, with copies of them elsewhere.
+But a file shares some words with other files: its headings, and boilerplate that many files contain. Those words are
+removed from the file and stay elsewhere.
 """
 
 from __future__ import annotations
@@ -10,32 +10,32 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from cuetrail.dream.invalidate import untell
-from cuetrail.embed.vectors import Vectors
 from cuetrail.errors import MirrorError
+from cuetrail.facts.resolve import nodes_of, require_node, require_own
 from cuetrail.mirror import sync_registered
 from cuetrail.model import Node, Scope
 from cuetrail.recall.anchor.names import unread
-from cuetrail.store.ports import Store
+from cuetrail.session import Session
 from cuetrail.store.read import own_nodes
 from cuetrail.store.shared.tombstones import said_by
 from cuetrail.store.write import Batch, Progress
-from cuetrail.write.fact_transfer import outlive_forgotten
-from cuetrail.write.links import Change, resolve
+from cuetrail.write.fact_transfer import facts_outliving_forgotten
+from cuetrail.write.links import LinkChange, resolve_links
 from cuetrail.write.near_duplicates import regroup
 
-COMMON = 3
-"""What so many other files say too is boilerplate. Copies, which say most of what the file does, do not count."""
+BOILERPLATE_FILES = 3
+"""Words in at least this many other files are boilerplate. Copies, which share most of a file's text, do not count."""
 
 
 @dataclass(frozen=True, slots=True)
 class Doomed:
-    """What a forgetting takes: the nodes that were meant, and their copies.
+    """The nodes that `forget` removes: those that were `meant`, and their `copies`.
 
-    `unsaid` are ids of nodes that go without their words being forgotten; of these `common` are what many others say.
-    Of `subjects`, which were named themselves, all that anyone stated goes; of other notes what their files say.
+    `common` are examples of boilerplate in a forgotten file, which stays elsewhere. `unsaid` are the ids of nodes that
+    are removed without a tombstone for their words. `subjects` are the ids that were named themselves: every fact
+    about them goes. Of other notes only the facts that their own files state go.
     """
 
     meant: tuple[Node, ...]
@@ -46,71 +46,86 @@ class Doomed:
 
     @property
     def ids(self) -> list[str]:
+        """The ids of all nodes that are removed, each once."""
         return list(dict.fromkeys(node.id for node in (*self.meant, *self.copies)))
 
 
-def doom(store: Store, scope: Scope, named: Sequence[Node], of_file: Sequence[Node]) -> Doomed:
-    """What goes with nodes that were named and with those of a file."""
+def plan_forget(session: Session, ids: Sequence[str], source: str | None) -> Doomed:
+    """Returns what forgetting these nodes, given by id or name, and a source file would remove.
+
+    The node of a file stands for the whole file. Raises NotFound if a node is missing or another user's.
+    """
+    store, scope = session.store, session.scope
+
+    def of_source(path: str | None) -> list[Node]:
+        return require_own(store, scope, nodes_of(store, scope, (), path), "forget")
+
+    subjects = [require_node(store, scope, id_) for id_ in ids]
+    named = require_own(store, scope, subjects, "forget")
+    of_file = of_source(source)
+    for file in [node for node in named if node.kind == "source" and node.source is not None]:
+        of_file += of_source(file.source)
+    files = {node.id for node in of_file if node.kind == "source"}
+    named = [node for node in named if node.id not in files]
     chosen = {node.id for node in named}
-    rest = [node for node in of_file if node.id not in chosen]
-    telling = [node for node in rest if node.text and not is_heading(node)]
-    found = store.copies(scope, [*named, *telling])
+    rest = [node for node in {node.id: node for node in of_file}.values() if node.id not in chosen]
+    texts = [node for node in rest if node.text and not is_heading(node)]
     meant = chosen | {node.id for node in rest}
-    found = [node for node in found if node.id not in meant]
-    common = _common(telling, found) - {said_by(node) for node in named}
+    copies = [node for node in store.copies(scope, [*named, *texts]) if node.id not in meant]
+    common = _boilerplate(texts, copies) - {said_by(node) for node in named}
     unsaid = {node.id for node in rest if is_heading(node) or (node.text and said_by(node) in common)}
     return Doomed(
         (*named, *rest),
-        tuple(node for node in found if said_by(node) not in common),
-        tuple({said_by(node): node for node in telling if said_by(node) in common}.values()),
+        tuple(node for node in copies if said_by(node) not in common),
+        tuple({said_by(node): node for node in texts if said_by(node) in common}.values()),
         frozenset(unsaid),
+        frozenset(subjects),
     )
 
 
 def is_heading(node: Node) -> bool:
-    """Whether a node of a file is its title or a heading: it says what something is about, not what is so."""
+    """True if a node of a file is its title or a heading: it names a topic and states nothing."""
     return node.kind == "source" or "level" in node.props
 
 
-def _common(telling: Sequence[Node], copies: Sequence[Node]) -> set[str]:
-    """Of what a file tells the words that many others tell too."""
-    own = {said_by(node) for node in telling}
+def _boilerplate(texts: Sequence[Node], copies: Sequence[Node]) -> set[str]:
+    """Returns the bare words of those texts that at least BOILERPLATE_FILES other files contain too."""
+    own = {said_by(node) for node in texts}
     where: dict[str, set[str | None]] = defaultdict(set)
     for node in copies:
         if said_by(node) in own:
             where[said_by(node)].add(node.source)
     shared = Counter(source for sources in where.values() for source in sources)
-    twins = {source for source, number in shared.items() if 2 * number > len(own)}
-    return {words for words, sources in where.items() if len(sources - twins) >= COMMON}
+    whole_copies = {source for source, number in shared.items() if 2 * number > len(own)}
+    return {words for words, sources in where.items() if len(sources - whole_copies) >= BOILERPLATE_FILES}
 
 
-def forget(
-    vectors: Vectors,
-    scope: Scope,
-    doomed: Doomed,
-    now: int,
-    memory: Path,
-    purge: bool,
-    progress: Progress | None,
-) -> list[str]:
-    """Remove these nodes of the user's for good; the ids that were there."""
-    store, ids, unsaid = vectors.store, doomed.ids, doomed.unsaid
+def forget(session: Session, doomed: Doomed, purge: bool, progress: Progress | None, now: int) -> list[str]:
+    """Removes these nodes for good and returns the ids that existed. All go in one transaction, or none.
+
+    In the same transaction, near duplicates are grouped anew, links to the nodes end, and summaries that dreams made of
+    them are removed. Raises MirrorError if a mirror could not follow: the nodes are forgotten nevertheless.
+    """
+    store, scope, vectors = session.store, session.scope, session.vectors
+    ids, unsaid = doomed.ids, doomed.unsaid
     homes = own_nodes(store, scope, ids)
-    for place, leaving in homes.items():
-        batch = outlive_forgotten(store, place, [node for node in leaving if node.id not in doomed.subjects], now)
+    for partition, leaving in homes.items():
+        others = [node for node in leaving if node.id not in doomed.subjects]
+        batch = facts_outliving_forgotten(store, partition, others, now)
         if batch.heirs:
-            vectors.write(place, batch)
+            vectors.write(partition, batch)
     along: dict[Scope, Batch] = {}
-    for place, leaving in homes.items():
+    for partition, leaving in homes.items():
         batch = Batch()
-        regroup(store, place, batch, leaving=leaving)
-        resolve(store, place, Change(leaving=[node.id for node in leaving]), batch, now)
-        untell(store, place, batch, leaving)
+        regroup(store, partition, batch, leaving=leaving)
+        resolve_links(store, partition, LinkChange(leaving=[node.id for node in leaving]), batch, now)
+        untell(store, partition, batch, leaving)
         if batch != Batch():
-            along[place] = batch
+            along[partition] = batch
     gone = vectors.written(along.values(), lambda: store.forget(scope, ids, now, purge, progress, along, unsaid))
     unread()
-    followed = sync_registered(store, scope, memory, teams={place.share for place in homes if place.share})
+    teams = {partition.share for partition in homes if partition.share}
+    followed = sync_registered(store, scope, session.home, teams=teams)
     if followed.problems:
         raise MirrorError(f"it is forgotten, but a mirror may still show it. {'. '.join(followed.problems)}")
     return gone

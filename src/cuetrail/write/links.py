@@ -1,7 +1,7 @@
-"""From names to edges: a `[[wikilink]]` or a name in a text becomes an edge while the name means a node.
+"""From names to edges: a `[[wikilink]]` or a name in a text becomes an edge as soon as the name means a node.
 
-A name means the note with that title or alias; failing that, a name two or more atoms share becomes an entity of its
-own. The outcome depends only on what is in the memory, not on the order it came in.
+A name means the note with that title or alias. If there is none, a name that two or more atoms share becomes an entity
+of its own. The outcome depends only on the content of the memory, not on the order in which it was written.
 """
 
 from __future__ import annotations
@@ -9,30 +9,30 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from cuetrail.facts.resolve import entity_of
+from cuetrail.facts.resolve import SHARED_NAME, entity_of, is_shared_name, link_target, norms_of
 from cuetrail.model import Edge, Link, Node, Scope
 from cuetrail.model.ids import derived_edge_id, entity_id
 from cuetrail.store.ports import Store
 from cuetrail.store.write import Batch
 from cuetrail.text.normalise import norm_name
 
-# Bridge band: someone joined the two on purpose. Topical band: the text merely names the other.
+# A wikilink joins two nodes on purpose; a name in a text only mentions the other node.
 LINK_WEIGHT = 0.65
 NAME_WEIGHT = 0.35
 FEWEST_SHARING = 2
-FOUND = {"found": "shared name"}
 
 
 def via(norm: str) -> str:
-    """The mark of the edges made through a name."""
+    """Returns the mark of the edges made through a name."""
     return f"name:{norm}"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """What is about to happen to names and links.
+class LinkChange:
+    """The changes to links and names that a batch brings.
 
-    `links` and `ended` are the links atoms get and lose; `arriving` are named nodes, new or changed; `leaving` are ids.
+    Atoms get `links` and lose those that `ended`; `arriving` are named nodes, new or changed; `leaving` are the ids of
+    nodes that are removed.
     """
 
     links: Sequence[Link] = ()
@@ -41,28 +41,29 @@ class Change:
     leaving: Collection[str] = ()
 
 
-def is_found(node: Node) -> bool:
-    """Whether the node is an entity made here, of a shared name, and nobody has stated anything of it yet."""
-    return node.kind == "entity" and node.props.get("found") == FOUND["found"]
+NO_LINK_CHANGE = LinkChange()
 
 
 def withdrawn(link: Link) -> Link:
-    """What stays of a link whose atom no longer has it: a row without words."""
+    """Returns the row that replaces a link its atom no longer has: the same without words."""
     return replace(link, display="")
 
 
-def resolve(store: Store, scope: Scope, change: Change, batch: Batch, now: int) -> None:
-    """Add to `batch` the edges and entities that the change brings, and the removal of those it ends."""
+def resolve_links(store: Store, scope: Scope, change: LinkChange, batch: Batch, now: int) -> None:
+    """Adds to the batch the edges and entities that the change makes, and the removal of those that it ends."""
+    if not (change.links or change.ended or change.arriving or change.leaving):
+        return
     gone = set(change.leaving)
-    fresh: dict[str, list[Link]] = {}
+    new_links: dict[str, list[Link]] = {}
     for link in change.links:
-        fresh.setdefault(link.norm, []).append(link)
-    arriving = _renamed(store, scope, change.arriving)
-    unsettled = {norm for norms in arriving.values() for norm in norms}
+        new_links.setdefault(link.norm, []).append(link)
+    renamed = _renamed(store, scope, change.arriving)
+    # The names whose meaning, or whose number of atoms that share them, may change.
+    unsettled = {norm for norms in renamed.values() for norm in norms}
     unsettled |= {link.norm for link in change.ended}
     unsettled |= {link.norm for links in store.links(scope, sorted(gone)).values() for link in links}
     unsettled |= {norm for node in store.get(scope, sorted(gone)).values() for norm in norms_of(node)}
-    norms = sorted(unsettled | fresh.keys())
+    norms = sorted(unsettled | new_links.keys())
     if not norms:
         return
     named = store.named(scope, norms)
@@ -70,62 +71,53 @@ def resolve(store: Store, scope: Scope, change: Change, batch: Batch, now: int) 
     nodes.update((node.id, node) for node in change.arriving)
     outdated = gone | {node.id for node in change.arriving}
     names = _Names(named, nodes, _by_norm(change.arriving), outdated, (scope.user, scope.share))
-    batch.heirs |= names.heirs(sorted({norm for norms in arriving.values() for norm in norms}))
-    redo: list[str] = []
+    batch.heirs |= names.heirs(sorted({norm for norms in renamed.values() for norm in norms}))
+    rebuild: list[str] = []
     for norm in norms:
-        target = names.meant(norm)
+        target = names.target(norm)
         if norm not in unsettled and target is not None:
-            batch.edges += _edges(norm, fresh[norm], target.id, now)
+            batch.edges += _edges(norm, new_links[norm], target.id, now)
         elif norm not in unsettled and (entity := names.entity(norm)) is not None:
-            batch.edges += _edges(norm, fresh[norm], entity.id, now)
-            _rename(batch, entity, min(entity.name or "", *(link.display for link in fresh[norm])))
+            batch.edges += _edges(norm, new_links[norm], entity.id, now)
+            _rename(batch, entity, min(entity.name or "", *(link.display for link in new_links[norm])))
         else:
-            redo.append(norm)
-    _redo(store, scope, change, names, redo, batch, now)
+            rebuild.append(norm)
+    _rebuild(store, scope, change, names, rebuild, batch, now)
 
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """Who carries which name once the batch is written."""
+    """Which nodes have which names once the batch is written."""
 
     named: Mapping[str, Sequence[str]]
     nodes: Mapping[str, Node]
     arriving: Mapping[str, Sequence[str]]
     outdated: Collection[str]
-    place: tuple[str, str | None]
+    partition: tuple[str, str | None]
 
-    def meant(self, norm: str) -> Node | None:
-        """The node a name means: a note before anything else, then by id; never an entity that was made of the name."""
+    def target(self, norm: str) -> Node | None:
+        """Returns the node that links with this name lead to; not an entity made because atoms share the name."""
         staying = (id_ for id_ in self.named.get(norm, ()) if id_ not in self.outdated)
-        nodes = (self.nodes[id_] for id_ in (*staying, *self.arriving.get(norm, ())))
-        return min(
-            (node for node in nodes if not is_found(node)),
-            key=lambda node: (node.kind != "source", node.id),
-            default=None,
-        )
+        return link_target(self.nodes[id_] for id_ in (*staying, *self.arriving.get(norm, ())))
 
     def heirs(self, norms: Iterable[str]) -> dict[str, str]:
-        """Notes that are about an entity of their name, with that: facts of the one are facts of the other."""
+        """Returns, by note id, the entity of the same name: facts about the note are facts about the entity."""
         found: dict[str, str] = {}
         for norm in norms:
             here = [self.nodes[id_] for id_ in self.named.get(norm, ()) if id_ not in self.outdated]
-            here = [node for node in here if (node.owner, node.team) == self.place]
+            here = [node for node in here if (node.owner, node.team) == self.partition]
             here += [self.nodes[id_] for id_ in self.arriving.get(norm, ())]
-            about = entity_of(here, norm)
+            entity = entity_of(here, norm)
             notes = [node for node in here if node.kind == "source" and norm_name(node.name or "") == norm]
-            found |= {note.id: about.id for note in notes} if about is not None else {}
+            found |= {note.id: entity.id for note in notes} if entity is not None else {}
         return found
 
     def entity(self, norm: str) -> Node | None:
-        """The entity made of this name before, in the place that is written to; others' are theirs."""
+        """Returns the entity that was made for this shared name in the partition that is written to."""
         id_ = entity_id(norm)
         node = self.nodes.get(id_) if id_ in self.named.get(norm, ()) else None
-        return node if node is not None and is_found(node) and (node.owner, node.team) == self.place else None
-
-
-def norms_of(node: Node) -> set[str]:
-    """The names under which a node is found."""
-    return {norm for norm in map(norm_name, (node.name or "", *node.aliases)) if norm}
+        in_partition = node is not None and is_shared_name(node) and (node.owner, node.team) == self.partition
+        return node if in_partition else None
 
 
 def _by_norm(nodes: Iterable[Node]) -> dict[str, list[str]]:
@@ -137,16 +129,16 @@ def _by_norm(nodes: Iterable[Node]) -> dict[str, list[str]]:
 
 
 def _renamed(store: Store, scope: Scope, nodes: Iterable[Node]) -> dict[str, set[str]]:
-    """The names that nodes are about to get or lose."""
+    """Returns, by node id, the names that the node gets or loses."""
     new = {node.id: norms_of(node) for node in nodes}
     old = {id_: norms_of(node) for id_, node in store.get(scope, sorted(new)).items()}
     return {id_: norms ^ old.get(id_, set()) for id_, norms in new.items()}
 
 
-def _redo(
-    store: Store, scope: Scope, change: Change, names: _Names, norms: Sequence[str], batch: Batch, now: int
+def _rebuild(
+    store: Store, scope: Scope, change: LinkChange, names: _Names, norms: Sequence[str], batch: Batch, now: int
 ) -> None:
-    """Make the edges of names anew: their meaning changed, or the number of those who share them did."""
+    """Makes all edges of these names anew, and removes those that no longer hold."""
     stored = store.links(scope, norms, "name")
     present = store.edges_via(scope, [via(norm) for norm in norms])
     gone = set(change.leaving)
@@ -168,13 +160,16 @@ def _redo(
 
 
 def _target(batch: Batch, norm: str, links: Sequence[Link], names: _Names, now: int) -> str | None:
-    """The node the links lead to. An entity is made, renamed or removed as the number of those who share it asks."""
-    target, entity = names.meant(norm), names.entity(norm)
+    """Returns the id of the node that the links lead to, None if there is none.
+
+    Makes, renames or removes the entity for a shared name, depending on how many atoms share it.
+    """
+    target, entity = names.target(norm), names.entity(norm)
     if target is None and len({link.src for link in links}) >= FEWEST_SHARING:
         display = min(link.display for link in links)
         if entity is None:
-            id_ = entity_id(norm)
-            batch.nodes.append(Node(id_, "entity", display, at=now, props=FOUND, created=now, updated=now))
+            id_, props = entity_id(norm), {"found": SHARED_NAME}
+            batch.nodes.append(Node(id_, "entity", display, at=now, props=props, created=now, updated=now))
             return id_
         _rename(batch, entity, display)
         return entity.id
@@ -193,7 +188,7 @@ def _edges(norm: str, links: Sequence[Link], target: str, now: int) -> list[Edge
     for link in links:
         kind, weight = ("links", LINK_WEIGHT) if link.kind == "wikilink" else ("mentions", NAME_WEIGHT)
         if link.src != target:
-            # With the name in the id, two names of one note linked from one atom are two edges that come and go apart.
+            # With the name in the id, two names of one note linked from one atom are two independent edges.
             id_ = derived_edge_id(kind, link.src, target, norm)
             edges.append(Edge(id_, link.src, target, kind, weight, via=via(norm), created=now, updated=now))
     return edges

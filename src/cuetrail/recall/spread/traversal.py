@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cuetrail.model import UNKNOWN_WEIGHT, Direction, Node, Scope, Where, node_dict
 from cuetrail.store.graph import StepQuery, Ties
@@ -103,6 +103,13 @@ def hops(store: Store, scope: Scope, start: Sequence[str], way: Way, max_hops: i
             break
         frontier = [node.id for node in order]
     return Traversal(tuple(start), "hops", tuple(found[: max(limit, 0)]), cut or len(found) > limit)
+
+
+class Hops(NamedTuple):
+    """How far a traversal by hops goes: up to `max_hops` edges away, to at most `limit` nodes."""
+
+    max_hops: int
+    limit: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,62 @@
+"""Opens the engine that an address names: a folder (SQLite) or a Neo4j server. Restores backups and copies memories.
+
+The engines are imported inside functions, because tantivy, numpy and the driver take longer to load than most commands
+need.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+from cuetrail.config import on_server, server_login
+from cuetrail.errors import InputError, MemoryError_, NotFound
+from cuetrail.store.ports import Store
+from cuetrail.store.shared.copy import copy
+from cuetrail.store.write import Progress
+
+
+def open_store(address: str) -> Store:
+    """Returns the engine, opened. Raises MemoryError_ for a folder that cannot be used."""
+    if on_server(address):
+        return _open_server(address)
+    from cuetrail.store.sqlite import LocalStore
+
+    try:
+        return LocalStore(Path(address).expanduser())
+    except OSError as error:
+        raise MemoryError_(
+            f"{address} cannot be used as a memory's directory ({error.strerror or error}): choose another"
+        ) from error
+
+
+def _open_server(address: str) -> Store:
+    from cuetrail.store.neo4j.connection import Address, parse
+    from cuetrail.store.neo4j.engine import Neo4jStore
+    from cuetrail.store.sqlite import LocalStore
+
+    found = parse(address)
+    user, password = server_login(str(found), found.user, found.password)
+    return Neo4jStore(Address(found.uri, found.database, user, password), LocalStore)
+
+
+def restore_backup(backup: Path, address: str, force: bool) -> Path | None:
+    """Replaces the memory in a folder by a backup; returns where the damaged one was moved to, if there was one.
+
+    Raises InputError for the address of a server.
+    """
+    from cuetrail.store.sqlite.backup import restore
+
+    if on_server(address):
+        raise InputError("a backup is restored to a folder: restore it there, then `cuetrail copy FOLDER ADDRESS`")
+    return restore(backup.expanduser(), Path(address).expanduser(), force)
+
+
+def copy_everything(source: str, target: str, progress: Progress | None) -> int:
+    """Copies everyone's memories to an empty address; returns the number of records. Raises NotFound."""
+    if not on_server(source) and not (Path(source).expanduser() / "memory.db").exists():
+        raise NotFound(f"there is no memory at {source}: name one to copy from")
+    with closing(open_store(source)) as one, closing(open_store(target)) as other:
+        records = copy(one, other, progress)
+        other.refresh(progress)
+    return records

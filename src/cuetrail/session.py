@@ -1,0 +1,36 @@
+"""An opened memory as one user sees it: the value that every verb's function is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from cuetrail.config import on_server, server_home, without_login
+from cuetrail.embed.vectors import Vectors
+from cuetrail.extract.fact_reader import FactReader
+from cuetrail.model import Scope
+from cuetrail.store.ports import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The engine, whose memory it is, the vectors, and the reader of facts (`extractor`; None reads none)."""
+
+    address: str
+    store: Store
+    scope: Scope
+    vectors: Vectors
+    extractor: FactReader | None
+
+    @property
+    def home(self) -> Path:
+        """The memory's own directory; for a memory on a server, the one this machine keeps for it (made if missing)."""
+        if not on_server(self.address):
+            return Path(self.address).expanduser().resolve()
+        home = server_home(without_login(self.address))
+        home.mkdir(parents=True, exist_ok=True)
+        return home
+
+    def with_notice(self, notices: tuple[str, ...]) -> tuple[str, ...]:
+        """Returns the notices, followed by the one on missing vectors if the embedder failed."""
+        return (*notices, self.vectors.notice) if self.vectors.notice else notices

@@ -1,0 +1,130 @@
+"""States facts, confirms and retracts them, and declares predicates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+from cuetrail.errors import Forgotten, InputError, NotFound
+from cuetrail.facts.predicates import single_valued
+from cuetrail.facts.resolve import UNTYPED, resolve_entity
+from cuetrail.model import Fact, Node
+from cuetrail.session import Session
+from cuetrail.store.read import facts_by_id, own_nodes
+from cuetrail.store.shared.fact_timeline import as_stated
+from cuetrail.store.shared.fact_validity import Stated, Verdict, begins, declaration, ends_of, holds, until, value_of
+from cuetrail.store.write import Batch
+from cuetrail.text.normalise import norm_name, norm_tag
+from cuetrail.validation.records import make_fact, make_node
+from cuetrail.write.links import LinkChange
+from cuetrail.write.nodes import adopt
+from cuetrail.write.pipeline import write
+
+
+def state_fact(
+    session: Session,
+    subject: str,
+    predicate: str,
+    object_: str,
+    kind: str | None,
+    given: Mapping[str, Any],
+    now: int,
+) -> Fact:
+    """Writes a fact, and its subject if that is unknown; returns the fact as it now stands in its timeline.
+
+    Raises InputError for an ambiguous name, and Forgotten if the subject was forgotten.
+    """
+    if not norm_name(subject):
+        raise InputError("a fact needs a subject")
+    store, scope = session.store, session.scope
+    batch = Batch()
+    kind = norm_tag(kind) if kind else None
+    known = resolve_entity(store, scope, subject, kind)
+    if known is None:
+        batch.nodes.append(make_node({"name": subject, "kind": kind or UNTYPED}, now))
+    subject_id = known.id if known is not None else batch.nodes[0].id
+    entity = resolve_entity(store, scope, object_, fuzzy=False) if object_.strip() else None
+    fact = make_fact(subject_id, predicate, entity.id if entity is not None else None, object_, given, now)
+    batch.nodes += adopt(session, ends_of(fact), now)
+    batch.nodes += _with_kind(session, subject_id, kind, batch.nodes) if known is not None else []
+    single = bool(single_valued(store, scope, [fact.predicate]))
+    batch.stated.append(Stated(fact, single, object_ if entity is not None else None))
+    written = write(session, batch, now, links=LinkChange(arriving=list(batch.nodes)))
+    if written.forgotten:
+        raise Forgotten(f"{subject!r} was forgotten and stays so: `add` it with allow_again=True first")
+    _unarchive(session, fact, now)
+    return _as_stored(session, fact)
+
+
+def _with_kind(session: Session, id_: str, kind: str | None, adopted: list[Node]) -> list[Node]:
+    """Returns the node with its new kind if it had none of its own, and removes it from `adopted`; else []."""
+    here = [*adopted, *own_nodes(session.store, session.scope, [id_]).get(session.scope, [])]
+    found = next((node for node in here if node.id == id_), None)
+    if found is None or kind in (None, UNTYPED) or found.kind != UNTYPED:
+        return []
+    adopted[:] = [node for node in adopted if node.id != id_]
+    return [replace(found, kind=kind)]
+
+
+def _unarchive(session: Session, fact: Fact, now: int) -> None:
+    """Counts archived entities of the fact as used, which takes them out of the archive."""
+    ends = session.store.get(session.scope, list(ends_of(fact))).values()
+    archived = [node.id for node in ends if node.life.state == "archived"]
+    if archived:
+        session.store.touch(session.scope, archived, now)
+
+
+def _as_stored(session: Session, fact: Fact) -> Fact:
+    """Returns the fact as it stands in its timeline: it may have ended at once, or have been there before."""
+    found = facts_by_id(session.store, session.scope, [fact.id]).get(fact.id)
+    if found is not None and holds(found, begins(fact)):
+        return found
+    # The one just stated if it holds, else the one it became.
+    return min(
+        _same(session, fact),
+        key=lambda f: (not holds(f, begins(fact)), f.created != fact.created, f.id != fact.id),
+        default=fact,
+    )
+
+
+def _same(session: Session, fact: Fact) -> list[Fact]:
+    """Returns all facts with the same subject, predicate and value."""
+    every = session.store.facts(session.scope, [fact.subject]).get(fact.subject, [])
+    return [f for f in every if f.predicate == fact.predicate and value_of(f) == value_of(fact)]
+
+
+def judge_fact(session: Session, id_: str, status: Literal["confirmed", "retracted"], now: int) -> Fact:
+    """Confirms or retracts a fact and returns it as it is then.
+
+    Raises NotFound if it is missing or a teammate's, InputError if it is retracted, or superseded and to be confirmed.
+    """
+    store, scope = session.store, session.scope
+    fact = facts_by_id(store, scope, [id_]).get(id_)
+    if fact is None:
+        raise NotFound(f"there is no fact {id_!r} in this scope; `cuetrail fact list SUBJECT` shows their ids")
+    if as_stated(fact).status == "retracted" or (fact.status, status) == ("superseded", "confirmed"):
+        raise InputError(f"the fact {id_!r} is {fact.status}: state it again if it holds after all")
+    write(session, Batch(verdicts=[Verdict(id_, status, now)]), now)
+    judged = facts_by_id(store, scope, [id_]).get(id_) or _remainder(session, fact)
+    if as_stated(judged).status != status:
+        raise NotFound(f"the fact {id_!r} is a teammate's: only who stated it can judge it")
+    return judged
+
+
+def _remainder(session: Session, fact: Fact) -> Fact:
+    """Returns the last stretch that is left of a statement, after retracting removed the stretch with its id."""
+    same = _same(session, fact)
+    left = [f for f in same if (f.created, f.source_ref) == (fact.created, fact.source_ref)]
+    return max(left, key=until, default=fact)
+
+
+def declare_predicate(session: Session, predicate: str, single: bool, now: int) -> str:
+    """Declares that a predicate has one value at a time, or many; returns its normal form. Raises InputError."""
+    norm = norm_tag(predicate)
+    if not norm:
+        raise InputError("there is no predicate to declare: name one, such as works_at")
+    scope = session.scope
+    session.store.keep(declaration(scope.tenant, scope.user, norm), "single" if single else "many")
+    write(session, Batch(declared={norm: single}), now)
+    return norm

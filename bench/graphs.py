@@ -23,10 +23,10 @@ from bench.corpus import SEED
 from cuetrail import Memory
 from cuetrail.model import Edge, Node, Scope
 from cuetrail.store.neo4j import Neo4jStore
+from cuetrail.store.neo4j.changelog import take_keys
 from cuetrail.store.neo4j.connection import Address, rows
 from cuetrail.store.neo4j.ids import Ids
 from cuetrail.store.neo4j.rows import edge_props, node_props
-from cuetrail.store.neo4j.write.transaction import take_keys
 from cuetrail.store.write import Batch
 from scripts import neo4j as script
 

@@ -15,7 +15,7 @@ from cuetrail.model import Fact, Node, Scope
 from cuetrail.model.ids import fact_id
 from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.neo4j.connection import rows
-from cuetrail.store.neo4j.facts.ranks import BY_VALUE, INDEXES
+from cuetrail.store.neo4j.fact_ranks import BY_VALUE, INDEXES
 from cuetrail.store.neo4j.read.facts import query
 from cuetrail.store.neo4j.schema import MIGRATIONS, migrate
 from cuetrail.store.shared.fact_validity import Stated

@@ -15,7 +15,7 @@ from cuetrail import Memory
 from cuetrail.errors import Forgotten
 from cuetrail.model import Node
 from cuetrail.model.ids import fingerprint
-from cuetrail.store.shared.tombstones import LONGEST, TELLING, signs, stones
+from cuetrail.store.shared.tombstones import LONGEST, SHORTEST, node_tombstones, text_hashes
 
 SECRET = "My PIN is 1234, and nobody knows"
 LONG = "The vault opens at noon. Its code is 7711! Ask the porter for the second key. He sits by the gate"
@@ -162,21 +162,21 @@ def test_without_tombstones_nothing_is_hashed(memory: Memory, monkeypatch: pytes
     def never(node: Node) -> None:
         raise AssertionError("hashed")
 
-    monkeypatch.setattr("cuetrail.store.sqlite.write.tombstones.signs", never)
+    monkeypatch.setattr("cuetrail.store.shared.tombstones.text_hashes", never)
     memory.add_many(f"{LONG} {number}" for number in range(50))
     assert memory.stats().nodes == 50
 
 
 def test_a_tombstone_of_an_earlier_export_is_still_known() -> None:
     node = Node("Some Id", text="Some  TEXT")
-    assert {fingerprint("id\n" + node.id), fingerprint("text\n" + node.text)} <= set(stones(node))
+    assert {fingerprint("id\n" + node.id), fingerprint("text\n" + node.text)} <= set(node_tombstones(node))
 
 
 @pytest.mark.parametrize("shape", ["- ", "ab. ", "1. ", "“", "| ", "[[", "Ann: "])
 def test_a_long_text_is_judged_in_time_that_grows_with_its_length(shape: str) -> None:
     def seconds(times: int) -> float:
         begin = time.process_time()
-        signs(Node("a", text=shape * times + "x y z"))
+        text_hashes(Node("a", text=shape * times + "x y z"))
         return time.process_time() - begin
 
     seconds(1_000)
@@ -192,14 +192,14 @@ SENTENCES = st.lists(SENTENCE, min_size=1, max_size=LONGEST)
 
 
 def known(text: str, forgotten: str) -> bool:
-    return bool(signs(Node("new", text=text)).met(set(stones(Node("old", text=forgotten)))))
+    return bool(text_hashes(Node("new", text=text)).match(set(node_tombstones(Node("old", text=forgotten)))))
 
 
 @given(before=SENTENCES, said=SENTENCES, after=SENTENCES)
 def test_whole_sentences_are_found_wherever_they_stand(before: list[str], said: list[str], after: list[str]) -> None:
     forgotten = "".join(said)
     assert known(forgotten, forgotten)
-    words = stones(Node("", text=forgotten))
+    words = node_tombstones(Node("", text=forgotten))
     if len(words) > 2 and len(said) <= LONGEST:
         assert known("".join([*before, *said, *after]), forgotten)
 
@@ -207,7 +207,7 @@ def test_whole_sentences_are_found_wherever_they_stand(before: list[str], said: 
 @given(said=SENTENCES, pick=st.data())
 def test_some_of_the_forgotten_sentences_and_no_others_are_known(said: list[str], pick: st.DataObject) -> None:
     some = pick.draw(st.lists(st.sampled_from(said), min_size=1, max_size=8))
-    telling = any(len(one.strip(" .!?…\n")) > 2 * TELLING for one in some)
+    telling = any(len(one.strip(" .!?…\n")) > 2 * SHORTEST for one in some)
     if telling and len(set(said)) > 1:
         assert known("".join(some), "".join(said))
 
@@ -220,4 +220,4 @@ def test_texts_without_a_sentence_in_common_are_strangers(one: list[str], other:
 @given(text=st.text(max_size=400), role=st.text(max_size=9))
 def test_any_text_is_known_as_itself_whoever_says_it(text: str, role: str) -> None:
     node = Node("a", text=text, props={"speaker": role})
-    assert bool(signs(node).met(set(stones(node)))) == bool(text)
+    assert bool(text_hashes(node).match(set(node_tombstones(node)))) == bool(text)

@@ -19,7 +19,7 @@ from cuetrail.model import Node, Scope
 from cuetrail.recall.anchor.names import unread
 from cuetrail.session import Session
 from cuetrail.store.read import own_nodes
-from cuetrail.store.shared.tombstones import said_by
+from cuetrail.store.shared.tombstones import bare_words
 from cuetrail.store.write import Batch, Progress
 from cuetrail.write.fact_transfer import facts_outliving_forgotten
 from cuetrail.write.links import LinkChange, resolve_links
@@ -72,12 +72,12 @@ def plan_forget(session: Session, ids: Sequence[str], source: str | None) -> Doo
     texts = [node for node in rest if node.text and not is_heading(node)]
     meant = chosen | {node.id for node in rest}
     copies = [node for node in store.copies(scope, [*named, *texts]) if node.id not in meant]
-    common = _boilerplate(texts, copies) - {said_by(node) for node in named}
-    unsaid = {node.id for node in rest if is_heading(node) or (node.text and said_by(node) in common)}
+    common = _boilerplate(texts, copies) - {bare_words(node) for node in named}
+    unsaid = {node.id for node in rest if is_heading(node) or (node.text and bare_words(node) in common)}
     return Doomed(
         (*named, *rest),
-        tuple(node for node in copies if said_by(node) not in common),
-        tuple({said_by(node): node for node in texts if said_by(node) in common}.values()),
+        tuple(node for node in copies if bare_words(node) not in common),
+        tuple({bare_words(node): node for node in texts if bare_words(node) in common}.values()),
         frozenset(unsaid),
         frozenset(subjects),
     )
@@ -90,11 +90,11 @@ def is_heading(node: Node) -> bool:
 
 def _boilerplate(texts: Sequence[Node], copies: Sequence[Node]) -> set[str]:
     """Returns the bare words of those texts that at least BOILERPLATE_FILES other files contain too."""
-    own = {said_by(node) for node in texts}
+    own = {bare_words(node) for node in texts}
     where: dict[str, set[str | None]] = defaultdict(set)
     for node in copies:
-        if said_by(node) in own:
-            where[said_by(node)].add(node.source)
+        if bare_words(node) in own:
+            where[bare_words(node)].add(node.source)
     shared = Counter(source for sources in where.values() for source in sources)
     whole_copies = {source for source, number in shared.items() if 2 * number > len(own)}
     return {words for words, sources in where.items() if len(sources - whole_copies) >= BOILERPLATE_FILES}

@@ -18,9 +18,9 @@ from cuetrail.errors import Busy, CuetrailError, Unreachable
 from cuetrail.model import Finding, Scope, SearchHit, TextQuery, Where
 from cuetrail.store.graph import Expanded, Level
 from cuetrail.store.neo4j import doctor, settings, upkeep
+from cuetrail.store.neo4j.changelog import take_keys
 from cuetrail.store.neo4j.connection import Address, Connection
 from cuetrail.store.neo4j.dream import reads
-from cuetrail.store.neo4j.facts.writes import touch as touch_facts
 from cuetrail.store.neo4j.ids import Ids, partitions
 from cuetrail.store.neo4j.index.graph import edges as edge_reads
 from cuetrail.store.neo4j.index.graph.expand import expand
@@ -34,9 +34,11 @@ from cuetrail.store.neo4j.read import snapshot as views
 from cuetrail.store.neo4j.read.copy_view import Moment, moment
 from cuetrail.store.neo4j.reader import Reader
 from cuetrail.store.neo4j.schema import migrate
-from cuetrail.store.neo4j.write import removal, succession, tombstones, transaction, usage
+from cuetrail.store.neo4j.write import tombstones, usage
+from cuetrail.store.neo4j.write.transaction import Neo4jTransaction
 from cuetrail.store.ports import Store
 from cuetrail.store.read import Record, ScopeVersion
+from cuetrail.store.shared.batch import forget, write_batch
 from cuetrail.store.shared.copy import copy
 from cuetrail.store.vector_space import Unembedded, VectorSpace, VectorSpaces
 from cuetrail.store.write import NOTHING_ALONG, Batch, Progress, Written
@@ -187,10 +189,19 @@ class Neo4jStore:
 
     def write(self, scope: Scope, /, batch: Batch) -> Written:
         """Writes a batch in one transaction."""
-        # Keys are taken beforehand, so that writers do not wait for each other's; unused ones are no loss.
-        count = len(batch.nodes)
-        keys = self.connection.writing(lambda tx: transaction.take_keys(tx, count)) if count else range(0)
-        return self.connection.writing(lambda tx: succession.write_batch(tx, scope, batch, keys))
+        keys = self._free_keys(len(batch.nodes))
+
+        def work(tx: Tx) -> Written:
+            write = Neo4jTransaction(tx, scope, keys)
+            written = write_batch(write, batch)
+            write.log()
+            return written
+
+        return self.connection.writing(work)
+
+    def _free_keys(self, count: int) -> range:
+        """Reserves keys in a transaction of its own, so that writers do not wait for each other."""
+        return self.connection.writing(lambda tx: take_keys(tx, count)) if count else range(0)
 
     @contextlib.contextmanager
     def bulk(self) -> Iterator[None]:
@@ -214,22 +225,19 @@ class Neo4jStore:
         in the same transaction. The server's text index may keep the forgotten words, where no search finds them;
         `purge` rebuilds it.
         """
-        counts = [len(batch.nodes) for batch in along.values()]
-        keys = self.connection.writing(lambda tx: transaction.take_keys(tx, sum(counts))) if sum(counts) else range(0)
+        keys = {place: self._free_keys(len(batch.nodes)) for place, batch in along.items()}
 
         def work(tx: Tx) -> list[str]:
             # Every partition is locked before the change log: nobody who holds the log waits for a partition.
-            w, others = transaction.Write(tx, scope), [transaction.Write(tx, place) for place in along]
-            forgotten = removal.forget(w, ids, now, unsaid)
-            left = keys
+            first, others = Neo4jTransaction(tx, scope), [Neo4jTransaction(tx, *pair) for pair in keys.items()]
+            forgotten = forget(first, ids, now, unsaid)
             # After the tombstones: they keep out what would replace a forgotten node under its name.
             for other, batch in zip(others, along.values(), strict=True):
-                succession.carry_out_all(other, batch, left)
-                left = left[len(batch.nodes) :]
+                write_batch(other, batch)
             if forgotten:
                 upkeep.note_traces(tx)
-            for one in (w, *others):
-                one.finish()
+            for one in (first, *others):
+                one.log()
             return forgotten
 
         forgotten = self.connection.writing(work)
@@ -249,7 +257,7 @@ class Neo4jStore:
                 self._count_accesses()
         if facts:
             with contextlib.suppress(Busy, Unreachable):
-                self.connection.writing(lambda tx: touch_facts(Reader(tx, scope), facts, now), quick=True)
+                self.connection.writing(lambda tx: usage.touch_facts(Reader(tx, scope), facts, now), quick=True)
 
     def _count_accesses(self) -> None:
         # Each access is taken by one thread, which puts it back if the server does not take it.

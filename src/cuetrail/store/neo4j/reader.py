@@ -14,7 +14,7 @@ from cuetrail.store.neo4j.ids import Found, Ids, short, uid
 from cuetrail.store.neo4j.schema import NAME_INDEX
 from cuetrail.store.search import Alike
 from cuetrail.store.shared.ids import first_named, joined_ids, words_of
-from cuetrail.store.shared.tombstones import TELLING, said_by
+from cuetrail.store.shared.tombstones import SHORTEST, bare_words
 from cuetrail.text.normalise import storable
 
 if TYPE_CHECKING:
@@ -152,8 +152,8 @@ class Reader:
         every text once.
         """
         texts = {fingerprint(node.text) for node in nodes if node.text}
-        words = {said for node in nodes if node.text and len(said := said_by(node)) >= TELLING}
-        sizes = [len("".join(said.split())) for node in nodes if node.text for said in (node.text, said_by(node))]
+        words = {said for node in nodes if node.text and len(said := bare_words(node)) >= SHORTEST}
+        sizes = [len("".join(said.split())) for node in nodes if node.text for said in (node.text, bare_words(node))]
         if not sizes:
             return []
         # Lengths rule out most texts before they are sent and normalised.
@@ -167,7 +167,7 @@ class Reader:
         given = {"low": min(sizes), "high": 2 * max(sizes) + AROUND}
         for *row, text, props in rows(self.tx, query, mine=self.ids.mine, **given):
             node = Node("", text=text, props=made.unpack(props) if props and "speaker" in props else {})
-            if fingerprint(text) in texts or said_by(node) in words:
+            if fingerprint(text) in texts or bare_words(node) in words:
                 same.append(Found(*row))
         others = sorted(set(self.ids.names(same).values()) - {node.id for node in nodes})
         return list(self.nodes(others).values())

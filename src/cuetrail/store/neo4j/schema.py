@@ -23,7 +23,7 @@ from collections.abc import Sequence
 
 from cuetrail.errors import WrongVersion
 from cuetrail.store.neo4j.connection import Connection, rows
-from cuetrail.store.neo4j.facts.ranks import BY_VALUE, INDEXES, rank_all
+from cuetrail.store.neo4j.fact_ranks import BY_VALUE, INDEXES, rank_all
 from cuetrail.store.neo4j.index.graph.relationship_words import describe_all, enter_all
 from cuetrail.store.neo4j.index.vector import spaces
 

@@ -1,10 +1,10 @@
-"""What a forgotten memory leaves, and by what a text is known that was forgotten: hashes, no content.
+"""Tombstones keep forgotten memories from coming back. A tombstone is a hash, it holds no content.
 
-A memory leaves hashes of its id, of what it says, of its bare words, and of each of its sentences and lines. Bare words
-are those without the speaker of a chat or the mark of a list before them, without the full stop behind them and without
-markup. So a text is known that says the same, or that is made of forgotten sentences alone, as when a file is cut into
-other paragraphs than before. Of a text that has the forgotten words among others, as whole sentences or lines, the
-others are left. Words too few to be telling do not count: "Thanks!" is said everywhere.
+A forgotten memory leaves hashes of its id, text and bare words, and of each of its sentences and lines. Bare words are
+the text without the speaker of a chat, list marks, the final full stop and markup. A new text matches if it says the
+same, or if it consists of forgotten sentences alone, as when a file is cut into other paragraphs than before. A text
+that has forgotten sentences or lines among others is redacted: the others stay. Texts that are too short to identify a
+memory, such as "Thanks!", do not count.
 """
 
 from __future__ import annotations
@@ -18,18 +18,19 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from cuetrail.model import Node
+from cuetrail.model import Node, Tombstone
+from cuetrail.store.transaction import TombstoneTable, WriteTransaction
 from cuetrail.text.normalise import norm_name
 
-# Fewer characters than this are found in texts that have nothing to do with the forgotten one.
-TELLING = 12
-# A forgotten text of more sentences and lines is not looked for inside a larger one.
+# Shorter pieces are found in texts that have nothing to do with the forgotten one.
+SHORTEST = 12
+# A forgotten text of more sentences and lines than this is not looked for inside a larger text.
 LONGEST = 32
-# In a text of thousands of sentences shorter runs are looked at, so that a book is judged in about a second.
+# In a text of thousands of sentences only shorter runs are hashed, so that a book takes about a second.
 MOST_RUNS = 200_000
 FEWEST = 4
 
-# Where a sentence may end. A cut too many costs a hash, one too few lets a forgotten text come back.
+# Where a sentence may end. One cut too many costs a hash, one too few lets a forgotten text come back.
 _END = r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+(?=\s|\Z)|[。！？｡]++[」』”’）]*+"
 _MARK = r"[-*+•>|–—]|#{1,6}|\d{1,3}[.)]|[a-z]\)|\[[ x]\]|(?:user|assistant|system|human|ai):"
 _CELL = r"\|(?![^\[\]\n]{0,99}\]\])"
@@ -37,113 +38,157 @@ _SENTENCE = re.compile(rf"{_END}|\n(?=\s*(?:\n|(?:{_MARK})\s))", re.IGNORECASE)
 _LINE = re.compile(r"\n")
 _PIECE = re.compile(rf"{_END}|\n|{_CELL}")
 _BEFORE = re.compile(rf"(?:(?:{_MARK})\s+|[\"'“‘«(\[*_]+)++")
-# Who says it, where the text alone tells: one or two words before a colon.
+# A speaker's name inside the text: one or two words before a colon.
 _LABEL = re.compile(r"[^\W\d][\w.-]{0,29}(?: [\w.-]{1,29})?: ")
-_WAYS = (_SENTENCE, _LINE)
+_CUTS = (_SENTENCE, _LINE)
 _BEHIND = " .!?…。！？｡;,:\"'”’»)]*_|"
-# Markup changes how a text looks, not what it says; tags and block ids behind it do not either.
+# Markup, and tags or block ids at the end, do not change what a text says.
 _LINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]|!?\[([^\[\]]*)\]\([^()\s]*\)")
 _MARKUP = re.compile(r"[`*\u00ad\u200b-\u200d\u2060]+|~~|==|(?<!\w)_+|_+(?!\w)")
 _TRAIL = re.compile(r"(?:(?:^|(?<=\s))(?:#[^\s#]+|\^[\w-]+)\s*)+\Z")
 
 
-class Met(NamedTuple):
-    """The hashes by which a text was forgotten, and what of it was not: empty when it stays out as a whole."""
+class TombstoneMatch(NamedTuple):
+    """The tombstones that a text matches, and the rest of the text: empty if all of it was forgotten."""
 
     hashes: set[str]
-    left: str
+    rest: str
 
 
 @dataclass(frozen=True, slots=True)
-class Signs:
-    """The hashes by which a text may be known: of itself, of its runs of sentences, of all sentences, of all lines.
+class TextHashes:
+    """The hashes of a text that may match tombstones: of the whole, of runs of sentences, of each sentence and line.
 
-    A run has the spans of the text it stands in. A sentence or line has two hashes: as a part of what was forgotten,
-    and as all of it.
+    `runs` gives the spans of the text in which each run stands. In `cuts` each sentence or line has two hashes: one as
+    a part of a forgotten text, one as a whole forgotten text.
     """
 
-    said: str
+    text: str
     whole: frozenset[str]
     runs: Mapping[str, list[tuple[int, int]]]
     cuts: tuple[tuple[tuple[str, str], ...], ...]
 
-    def hashes(self) -> set[str]:
-        """Every hash that matters."""
+    def all(self) -> set[str]:
+        """Returns every hash."""
         return {hash_ for cut in self.cuts for pair in cut for hash_ in pair} | self.whole | self.runs.keys()
 
-    def met(self, known: Collection[str]) -> Met | None:
-        """By which of the known hashes this text was forgotten, and what of it was not; None when it was not."""
+    def match(self, known: Collection[str]) -> TombstoneMatch | None:
+        """Matches the text against known tombstones; None if nothing of it was forgotten."""
         found = {hash_ for hash_ in (*self.whole, *self.runs) if hash_ in known}
         for cut in self.cuts:
             by = [{hash_ for hash_ in pair if hash_ in known} for pair in cut]
-            # Where each sentence is all of something forgotten, the short words between them are of nobody.
+            # If every sentence was forgotten, the short pieces between them are dropped too.
             if all(by) and any(hashes.isdisjoint(found) for hashes in by):
-                return Met(found.union(*by), "")
+                return TombstoneMatch(found.union(*by), "")
         if not found:
             return None
         spans = [span for hash_ in found for span in self.runs.get(hash_, ())]
-        return Met(found, "" if found & self.whole else _without(self.said, spans))
+        return TombstoneMatch(found, "" if found & self.whole else _without(self.text, spans))
 
 
-def stones(node: Node) -> list[str]:
-    """The hashes that a forgotten node leaves."""
-    return [id_stone(node.id), *_stones(_said(node), _speaker(node))]
+def node_tombstones(node: Node) -> list[str]:
+    """Returns the hashes that a forgotten node leaves."""
+    return [id_hash(node.id), *text_tombstones(_text(node), _speaker(node))]
 
 
-def text_stones(said: str) -> list[str]:
-    """The hashes that a forgotten text without an id leaves, such as an earlier wording of a node."""
-    return _stones(said, "")
-
-
-def signs(node: Node) -> Signs:
-    """By what a node may be known besides its id."""
-    said = _said(node)
-    if not said:
-        return Signs("", frozenset(), {}, ())
+def text_hashes(node: Node) -> TextHashes:
+    """Returns the hashes of a node's text that may match a tombstone."""
+    text = _text(node)
+    if not text:
+        return TextHashes("", frozenset(), {}, ())
     speaker = norm_name(_speaker(node))
     runs: dict[str, list[tuple[int, int]]] = defaultdict(list)
     hashes: dict[str, str] = {}
-    for words, span in _runs(said, speaker):
+    for words, span in _runs(text, speaker):
         if words not in hashes:
             hashes[words] = _hash("words", words)
         runs[hashes[words]].append(span)
-    parts = [_parts(said, cut, speaker) for cut in _WAYS]
+    parts = [_parts(text, cut, speaker) for cut in _CUTS]
     cuts = [tuple((_hash("part", one), hashes.get(one) or _hash("words", one)) for one in some) for some in parts]
-    words = bare(said, speaker)
-    whole = {_hash("text", norm_name(said)), *([_hash("words", words)] if len(words) >= TELLING else [])}
-    return Signs(said, frozenset(whole), runs, tuple(cuts))
+    words = bare(text, speaker)
+    whole = {_hash("text", norm_name(text)), *([_hash("words", words)] if len(words) >= SHORTEST else [])}
+    return TextHashes(text, frozenset(whole), runs, tuple(cuts))
 
 
-def judge(
-    nodes: Sequence[Node], said: Sequence[Signs], known: Collection[str], gone: Mapping[str, str]
-) -> dict[str, Met]:
-    """What the known hashes meet of these nodes, by id; `gone` are the ids that were forgotten, with their hashes."""
-    found = {id_: Met({hash_}, "") for id_, hash_ in gone.items()}
-    for node, one in zip(nodes, said, strict=True):
-        if (met := one.met(known) if known else None) is not None:
-            by_id = {gone[node.id]} if node.id in gone else set()
-            # What has no text cannot be cut, and what is forgotten by its id is not let in by its words.
-            found[node.id] = Met(met.hashes | by_id, met.left if node.text and not by_id else "")
+def match(table: TombstoneTable, nodes: Sequence[Node]) -> dict[str, TombstoneMatch]:
+    """Matches nodes against the tombstones of the user; returns the matches by node id.
+
+    An id is forgotten in its own partition, a text in all partitions of the user. Nodes stored with identical content
+    are skipped: they are not coming back.
+    """
+    if not nodes or not table.exist():
+        return {}
+    hashes = [text_hashes(node) for node in nodes]
+    ids = {id_hash(node.id): node.id for node in nodes}
+    known: set[str] = set()
+    gone: dict[str, str] = {}
+    for hash_, partition in table.find(set(ids).union(*(one.all() for one in hashes))):
+        known.add(hash_)
+        if hash_ in ids and partition == table.partition:
+            gone[ids[hash_]] = hash_
+    found = _matches(nodes, hashes, known, gone)
+    given = {node.id: (node.name, node.text) for node in nodes}
+    for id_, stored in (table.stored(found) if found else {}).items():
+        if stored == given[id_]:
+            del found[id_]
+    # The rest is matched too: removing the words between them may join two pieces to a forgotten sentence.
+    rests = [replace(node, text=found[node.id].rest) for node in nodes if node.id in found and found[node.id].rest]
+    for id_, again in match(table, rests).items():
+        found[id_] = TombstoneMatch(found[id_].hashes | again.hashes, again.rest)
     return found
 
 
-def let_in(nodes: Iterable[Node], met: Mapping[str, Met]) -> tuple[list[Node], set[str], set[str]]:
-    """The nodes without what was forgotten; the ids of those that stay out, and of those that come in shortened."""
-    out = {id_ for id_, one in met.items() if not one.left}
+def _matches(
+    nodes: Sequence[Node], hashes: Sequence[TextHashes], known: Collection[str], gone: Mapping[str, str]
+) -> dict[str, TombstoneMatch]:
+    """The matches by node id; `gone` are the forgotten ids with their hashes."""
+    found = {id_: TombstoneMatch({hash_}, "") for id_, hash_ in gone.items()}
+    for node, one in zip(nodes, hashes, strict=True):
+        if (matched := one.match(known) if known else None) is not None:
+            by_id = {gone[node.id]} if node.id in gone else set()
+            # A node without text cannot be redacted, and one whose id was forgotten stays out whatever its text.
+            rest = matched.rest if node.text and not by_id else ""
+            found[node.id] = TombstoneMatch(matched.hashes | by_id, rest)
+    return found
+
+
+def redact(nodes: Iterable[Node], matches: Mapping[str, TombstoneMatch]) -> tuple[list[Node], set[str], set[str]]:
+    """The nodes without forgotten text; the ids that stay out, and the ids of those that were shortened."""
+    out = {id_ for id_, one in matches.items() if not one.rest}
     unique = {node.id: node for node in nodes if node.id not in out}
-    for id_ in met.keys() - out:
-        # What was derived from the whole text would tell of what is left out.
-        unique[id_] = replace(unique[id_], text=met[id_].left, simhash=None)
-    return list(unique.values()), out, met.keys() - out
+    for id_ in matches.keys() - out:
+        # A fingerprint of the whole text would tell of the part that is left out.
+        unique[id_] = replace(unique[id_], text=matches[id_].rest, simhash=None)
+    return list(unique.values()), out, matches.keys() - out
 
 
-def id_stone(id_: str) -> str:
-    """The hash of an id."""
+def lift(table: TombstoneTable, nodes: Iterable[Node], matches: Mapping[str, TombstoneMatch]) -> None:
+    """Removes the tombstones that matched these nodes, and all that the nodes themselves would leave."""
+    matched = [node for node in nodes if node.id in matches]
+    table.remove({hash_ for node in matched for hash_ in (*matches[node.id].hashes, *node_tombstones(node))})
+
+
+def bury(tx: WriteTransaction, partition: int, nodes: Sequence[Node], now: int, id_only: Collection[str] = ()) -> None:
+    """Leaves tombstones for nodes of a partition and for their earlier texts, which are removed.
+
+    Nodes in `id_only` leave a tombstone of their id alone, because others say the same.
+    """
+    ids = [node.id for node in nodes]
+    hashes = [hash_ for n in nodes for hash_ in ([id_hash(n.id)] if n.id in id_only else node_tombstones(n))]
+    for id_, text in tx.earlier_texts(partition, ids):
+        if id_ not in id_only:
+            hashes += text_tombstones(text)
+    tx.remove_versions(partition, ids)
+    tx.tombstones.put(partition, [Tombstone(hash_, now) for hash_ in hashes])
+
+
+def id_hash(id_: str) -> str:
+    """Returns the hash of an id."""
     return _hash("id", norm_name(id_))
 
 
 def bare(text: str, speaker: str = "") -> str:
-    """A text without regard to case and spacing, to markup, to who says it, to list marks and to how it ends.
+    """Returns the bare words: lower case, single spaces, without markup, speaker, list marks and final punctuation.
 
     >>> bare("- [x] The **KEY** is  under the [[mat]]! #home"), bare("Ann: The key.", "Ann"), bare("Note: the key")
     ('the key is under the mat', 'the key', 'note: the key')
@@ -151,12 +196,12 @@ def bare(text: str, speaker: str = "") -> str:
     return _stripped(_plain(text), norm_name(speaker))
 
 
-def said_by(node: Node) -> str:
-    """The bare words of a node."""
-    return bare(_said(node), _speaker(node))
+def bare_words(node: Node) -> str:
+    """Returns the bare words of a node."""
+    return bare(_text(node), _speaker(node))
 
 
-def _said(node: Node) -> str:
+def _text(node: Node) -> str:
     return node.text or node.name or ""
 
 
@@ -166,21 +211,22 @@ def _speaker(node: Node) -> str:
 
 
 def _hash(kind: str, words: str) -> str:
-    """The hash of words in their normal form: the fingerprint of the kind and the words, one after the other."""
+    """The hash of normalised words; the kind keeps whole texts, parts and ids apart."""
     return hashlib.blake2b(f"{kind} {words}".encode(), digest_size=16, person=b"cuetrail.text").hexdigest()
 
 
-def _stones(said: str, speaker: str) -> list[str]:
-    if not said:
+def text_tombstones(text: str, speaker: str = "") -> list[str]:
+    """Returns the hashes that a forgotten text leaves."""
+    if not text:
         return []
-    words = bare(said, speaker)
-    parts = dict.fromkeys(one for cut in _WAYS for one in _parts(said, cut, norm_name(speaker)) if one != words)
-    found = [_hash("text", norm_name(said)), *([_hash("words", words)] if len(words) >= TELLING else [])]
+    words = bare(text, speaker)
+    parts = dict.fromkeys(one for cut in _CUTS for one in _parts(text, cut, norm_name(speaker)) if one != words)
+    found = [_hash("text", norm_name(text)), *([_hash("words", words)] if len(words) >= SHORTEST else [])]
     return found + [_hash("part", one) for one in parts]
 
 
 def _plain(text: str) -> str:
-    """A text in its normal form and without markup."""
+    """The normalised text without markup."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
     if "[" in text:
@@ -190,7 +236,7 @@ def _plain(text: str) -> str:
 
 
 def _start(words: str, speaker: str) -> int:
-    """Where words begin behind marks and the name of the one who says them."""
+    """The position behind list marks, quotes and the name of the speaker."""
     label, at = f"{speaker}: " if speaker else "", 0
     while True:
         if (before := _BEFORE.match(words, at)) is not None:
@@ -206,7 +252,7 @@ def _stripped(words: str, speaker: str) -> str:
 
 
 class _Piece(NamedTuple):
-    """A sentence or line in its normal form, where it stands, and what keeps it apart from the next."""
+    """A normalised sentence or line, its position in the text, and the space between it and the next."""
 
     words: str
     start: int
@@ -218,7 +264,7 @@ def _pieces(text: str, cut: re.Pattern[str]) -> list[_Piece]:
     cuts = [0, *(found.end() for found in cut.finditer(text)), len(text)]
     pieces = []
     for start, end in pairwise(cuts):
-        # Scripts without spaces join what others keep apart.
+        # Scripts without spaces have no gap between sentences.
         edge = text[end - 1 : end + 1]
         if words := _plain(text[start:end]):
             pieces.append(_Piece(words, start, end, " " if edge != edge.strip() else ""))
@@ -226,18 +272,18 @@ def _pieces(text: str, cut: re.Pattern[str]) -> list[_Piece]:
 
 
 def _parts(text: str, cut: re.Pattern[str], speaker: str) -> list[str]:
-    """The bare words of the pieces that are long enough to be telling."""
+    """The bare words of the pieces that are long enough to identify a text."""
     found = (_stripped(piece.words, speaker) for piece in _pieces(text, cut))
-    return [words for words in found if len(words) >= TELLING]
+    return [words for words in found if len(words) >= SHORTEST]
 
 
 def _runs(text: str, speaker: str) -> Iterator[tuple[str, tuple[int, int]]]:
-    """The bare words of every run of sentences and lines that is long enough to be telling, and where it stands."""
+    """The bare words of every run of sentences or lines that is long enough to identify a text, with its span."""
     pieces = _pieces(text, _PIECE)
     longest = min(LONGEST, max(FEWEST, MOST_RUNS // max(1, len(pieces))))
     for number, first in enumerate(pieces):
         begin = _start(first.words, speaker)
-        # Where a text only may name its speaker, it is known with and without that.
+        # A leading name may or may not be a speaker: both readings are hashed.
         label = _LABEL.match(first.words, begin)
         starts = (begin,) if label is None else (begin, _start(first.words[label.end() :], "") + label.end())
         run = ""
@@ -245,13 +291,13 @@ def _runs(text: str, speaker: str) -> Iterator[tuple[str, tuple[int, int]]]:
             run += piece.words
             end = run.rstrip(_BEHIND)
             for at in starts:
-                if len(end) - at >= TELLING:
+                if len(end) - at >= SHORTEST:
                     yield end[at:], (first.start, piece.end)
             run += piece.gap
 
 
 def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """The text without these spans; empty when nothing is left that says anything."""
+    """The text without these spans; empty if no letter or digit is left."""
     kept, at = [], 0
     for start, end in sorted(spans):
         kept.append(text[at : max(at, start)])

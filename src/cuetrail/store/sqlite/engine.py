@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import sqlite3
 import threading
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -20,10 +21,10 @@ from cuetrail.errors import Busy, CuetrailError, MemoryError_
 from cuetrail.model import Edge, Finding, Scope, SearchHit, TextQuery, Walk, WalkQuery, Where
 from cuetrail.store.read import Record, ScopeVersion
 from cuetrail.store.search import RelationQuery
+from cuetrail.store.shared.batch import forget, write_batch
 from cuetrail.store.sqlite import backup, doctor, settings
 from cuetrail.store.sqlite.connection import UNERASED, Database, another_version, head, log_changes
 from cuetrail.store.sqlite.dream import dry_run, reads
-from cuetrail.store.sqlite.facts import touch as touch_facts
 from cuetrail.store.sqlite.ids import ids_of, partitions
 from cuetrail.store.sqlite.index.graph import edges as edge_reads
 from cuetrail.store.sqlite.index.graph import relationships
@@ -39,7 +40,8 @@ from cuetrail.store.sqlite.read import listing, partition
 from cuetrail.store.sqlite.read.copy_view import Moment
 from cuetrail.store.sqlite.read.snapshot import Snapshot
 from cuetrail.store.sqlite.reader import Reader
-from cuetrail.store.sqlite.write import succession, tombstones, usage, writer
+from cuetrail.store.sqlite.write import tombstones, usage
+from cuetrail.store.sqlite.write.transaction import SqliteTransaction
 from cuetrail.store.vector_space import NO_VECTORS, Meaning, Unembedded, VectorSpace, VectorSpaces
 from cuetrail.store.write import NOTHING_ALONG, Batch, Progress, Written
 
@@ -237,12 +239,18 @@ class LocalStore:
         """Writes a batch in one transaction; the text index follows at the next search, or at once during `bulk`."""
         self.count_accesses()
         with self.db.writing() as db:
-            written = succession.write_batch(db, scope, batch)
+            written = self._write(db, scope, batch)
         if getattr(self._bulk, "writes", None) is not None:
             # The next search indexes a single transaction; from the second on, indexing now saves time.
             self._bulk.writes += 1
             if self._bulk.writes > 1:
                 self.text_index.follow()
+        return written
+
+    def _write(self, db: sqlite3.Connection, scope: Scope, batch: Batch) -> Written:
+        tx = SqliteTransaction(db, self.db.path, scope)
+        written = write_batch(tx, batch)
+        tx.log()
         return written
 
     @contextlib.contextmanager
@@ -278,12 +286,13 @@ class LocalStore:
         """
         self.count_accesses()
         with self.db.writing() as db:
-            w = writer.Write(db, scope)
-            forgotten = writer.forget(w, ids, now, self.db.path, unsaid)
-            w.log()
+            tx = SqliteTransaction(db, self.db.path, scope)
+            forgotten = forget(tx, ids, now, unsaid)
+            tx.remove_unused_paths()
+            tx.log()
             # After the tombstones: they keep out what would replace a forgotten node under its name.
             for place, batch in along.items():
-                succession.write_batch(db, place, batch)
+                self._write(db, place, batch)
             if forgotten:
                 # If this process dies before it has erased everything, the next one finishes the work.
                 db.execute("INSERT OR REPLACE INTO meta VALUES (?, 1), (?, ?)", (UNERASED, FORGOTTEN, head(db)))
@@ -312,7 +321,7 @@ class LocalStore:
                 self.count_accesses()
         if facts:
             with contextlib.suppress(Busy), self.db.jotting() as db:
-                touch_facts(db, ids_of(db, scope).keys(facts, "facts").values(), now)
+                usage.touch_facts(db, ids_of(db, scope).keys(facts, "facts").values(), now)
 
     def count_accesses(self) -> None:
         """Counts the accesses that wait, unless another process is writing."""

@@ -28,7 +28,7 @@ from cuetrail.model.ids import fingerprint
 from cuetrail.store.read import Record
 from cuetrail.store.search import Alike
 from cuetrail.store.shared.ids import first_named, joined_ids
-from cuetrail.store.shared.tombstones import TELLING, said_by
+from cuetrail.store.shared.tombstones import SHORTEST, bare_words
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import CHUNK, chunks, damaged, marks
 from cuetrail.store.sqlite.ids import ids_of
@@ -300,15 +300,15 @@ class Reader:
         every text once.
         """
         texts = {fingerprint(node.text) for node in nodes if node.text}
-        words = {said for node in nodes if node.text and len(said := said_by(node)) >= TELLING}
+        words = {said for node in nodes if node.text and len(said := bare_words(node)) >= SHORTEST}
         # Lengths rule out most texts before they are normalised.
-        sizes = [len("".join(said.split())) for node in nodes if node.text for said in (node.text, said_by(node))]
+        sizes = [len("".join(said.split())) for node in nodes if node.text for said in (node.text, bare_words(node))]
         squeezed = "replace(replace(replace(text, ' ', ''), char(10), ''), char(9), '')"
         query = f"SELECT key, text, props FROM nodes WHERE {self.own()} AND length({squeezed}) BETWEEN ? AND ?"
         same = []
         for key, text, props in self.db.execute(query, (min(sizes), max(sizes) + AROUND)) if sizes else ():
             node = Node("", text=text, props=json.loads(props) if props and "speaker" in props else {})
-            if fingerprint(text) in texts or said_by(node) in words:
+            if fingerprint(text) in texts or bare_words(node) in words:
                 same.append(key)
         others = sorted(set(self.names(same).values()) - {node.id for node in nodes})
         return list(self.nodes(others).values())

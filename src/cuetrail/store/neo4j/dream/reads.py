@@ -25,6 +25,7 @@ from cuetrail.store.dream import (
     unbegun,
 )
 from cuetrail.store.neo4j import rows as made
+from cuetrail.store.neo4j.changelog import Runs, head, joined
 from cuetrail.store.neo4j.connection import Connection, chunks, rows
 from cuetrail.store.neo4j.dream import writes as dreamwrite
 from cuetrail.store.neo4j.filters import BY_KIND, HAS_KEY
@@ -33,7 +34,6 @@ from cuetrail.store.neo4j.index.text import text_search
 from cuetrail.store.neo4j.read import facts
 from cuetrail.store.neo4j.reader import NOWHERE
 from cuetrail.store.neo4j.write import usage
-from cuetrail.store.neo4j.write.transaction import Runs, head, joined
 from cuetrail.text.analyser import is_findable
 
 if TYPE_CHECKING:

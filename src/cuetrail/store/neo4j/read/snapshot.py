@@ -18,11 +18,11 @@ import xxhash
 
 from cuetrail.model import Link, Mention, Note, Scope, SourceFile, Tombstone, Version
 from cuetrail.store.neo4j import rows as made
+from cuetrail.store.neo4j.changelog import head
 from cuetrail.store.neo4j.connection import Connection, Row, chunks, rows
 from cuetrail.store.neo4j.ids import Found
 from cuetrail.store.neo4j.read.partition import SOURCE
 from cuetrail.store.neo4j.reader import ENDS, Reader
-from cuetrail.store.neo4j.write.transaction import head
 from cuetrail.store.read import Content, Placed, Record, Said
 
 if TYPE_CHECKING:

@@ -1,104 +1,63 @@
-"""Tombstones: who is kept out by them, and how a memory is forgotten and let back."""
+"""Tombstones on the server, as one user sees them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from cuetrail.model import Node
+from cuetrail.model import Node, Tombstone
 from cuetrail.store.neo4j.connection import chunks, rows
-from cuetrail.store.neo4j.ids import Ids, short, uid
+from cuetrail.store.neo4j.ids import Ids, uid
 from cuetrail.store.neo4j.reader import Reader
-from cuetrail.store.shared.tombstones import Met, id_stone, judge, signs, stones, text_stones
+from cuetrail.store.shared.tombstones import match
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
 
 _ANY = "MATCH (t:CueTombstone) WHERE t.part IN $mine RETURN 1 LIMIT 1"
-_KNOWN = "UNWIND $uids AS uid MATCH (t:CueTombstone {uid: uid}) RETURN t.hash, t.part"
-_SAID = "UNWIND $keys AS key MATCH (n:CueNode {key: key}) RETURN n.id, n.name, n.text"
-_BEFORE = """UNWIND $refs AS ref MATCH (v:CueVersion {part: $part, ref: ref})
-  RETURN ref, CASE WHEN v.text <> '' THEN v.text ELSE v.name END"""
-_UNSAY = "UNWIND $refs AS ref MATCH (v:CueVersion {part: $part, ref: ref}) DELETE v"
-_BURY = """UNWIND $rows AS row MERGE (t:CueTombstone {uid: row.uid})
-  ON CREATE SET t.part = $part, t.hash = row.hash, t.at = row.at"""
-_LIFT = "UNWIND $uids AS uid MATCH (t:CueTombstone {uid: uid}) DELETE t"
+_FIND = "UNWIND $uids AS uid MATCH (t:CueTombstone {uid: uid}) RETURN t.hash, t.part"
+_STORED = """UNWIND $uids AS uid MATCH (n:CueNode {uid: uid}) USING INDEX SEEK n:CueNode(uid)
+RETURN n.id, n.name, n.text"""
+_PUT = """UNWIND $rows AS row MERGE (t:CueTombstone {uid: row.uid})
+  ON CREATE SET t.part = row.part, t.hash = row.hash, t.at = row.at"""
+_REMOVE = "UNWIND $uids AS uid MATCH (t:CueTombstone {uid: uid}) DELETE t"
 
 
-def met(tx: Tx, places: Ids, nodes: Sequence[Node]) -> dict[str, Met]:
-    """Of the nodes that tombstones of this user meet the hashes that do, and what of their texts may come in, by id.
+class Tombstones:
+    """The tombstones in the partitions of one user."""
 
-    An id is forgotten in the place it was in; what was said is forgotten in all of the user's places.
-    """
-    if not nodes or not rows(tx, _ANY, mine=places.mine):
-        return {}
-    said = [signs(node) for node in nodes]
-    ids = {id_stone(node.id): node.id for node in nodes}
-    hashes = set(ids).union(*(one.hashes() for one in said))
-    known: set[str] = set()
-    gone: dict[str, str] = {}
-    for some in chunks([uid(part, hash_) for hash_ in hashes for part in places.mine]):
-        for hash_, part in rows(tx, _KNOWN, uids=some):
-            known.add(hash_)
-            if hash_ in ids and part == places.home:
-                gone[ids[hash_]] = hash_
-    found = _without_present(tx, places, nodes, judge(nodes, said, known, gone))
-    # What is left is judged as well: words that were apart may have met.
-    left = [replace(node, text=found[node.id].left) for node in nodes if node.id in found and found[node.id].left]
-    for id_, again in (met(tx, places, left) if left else {}).items():
-        found[id_] = Met(found[id_].hashes | again.hashes, again.left)
-    return found
+    def __init__(self, tx: Tx, ids: Ids) -> None:
+        self.tx = tx
+        self.partition = ids.home
+        self.partitions = ids.mine
+
+    def exist(self) -> bool:
+        """True if the user has any tombstones."""
+        return bool(rows(self.tx, _ANY, mine=self.partitions))
+
+    def find(self, hashes: Collection[str]) -> Iterator[tuple[str, int]]:
+        """The user's tombstones with these hashes, as (hash, partition)."""
+        for some in chunks([uid(part, hash_) for hash_ in hashes for part in self.partitions]):
+            yield from ((hash_, part) for hash_, part in rows(self.tx, _FIND, uids=some))
+
+    def stored(self, ids: Collection[str]) -> dict[str, tuple[str | None, str]]:
+        """Name and text of the nodes with these ids in the partition, by id."""
+        uids = [uid(self.partition, id_) for id_ in ids] if self.partition is not None else []
+        found = (row for some in chunks(uids) for row in rows(self.tx, _STORED, uids=some))
+        return {id_: (name, text) for id_, name, text in found}
+
+    def put(self, partition: int, tombstones: Sequence[Tombstone]) -> None:
+        """Stores tombstones. A hash that is there keeps its time."""
+        given = [{"uid": uid(partition, t.hash), "part": partition, "hash": t.hash, "at": t.at} for t in tombstones]
+        for some in chunks(given):
+            rows(self.tx, _PUT, rows=some)
+
+    def remove(self, hashes: Collection[str]) -> None:
+        """Removes these hashes from all partitions of the user."""
+        for some in chunks([uid(part, hash_) for part in self.partitions for hash_ in sorted(hashes)]):
+            rows(self.tx, _REMOVE, uids=some)
 
 
 def redacted_texts(reader: Reader, nodes: Sequence[Node]) -> dict[str, str]:
     """Returns what tombstones leave of the texts of the nodes they match, by id; "" if the node is kept out whole."""
-    return {id_: one.left for id_, one in met(reader.tx, reader.ids, nodes).items()}
-
-
-def kept_out(tx: Tx, places: Ids, nodes: Sequence[Node]) -> set[str]:
-    """Ids of the nodes that tombstones of this user keep out as a whole."""
-    return {id_ for id_, judged in met(tx, places, nodes).items() if not judged.left}
-
-
-def _without_present(tx: Tx, places: Ids, nodes: Sequence[Node], found: dict[str, Met]) -> dict[str, Met]:
-    """Without those that are here and say just that: they are not coming back, they never went."""
-    if not found or places.home is None:
-        return found
-    here = [one.handle for one in places.find(found, parts=[places.home]).values()]
-    said = {node.id: [node.name, node.text] for node in nodes}
-    for some in chunks(here):
-        for id_, *now in rows(tx, _SAID, keys=some):
-            if now == said[id_]:
-                del found[id_]
-    return found
-
-
-def lift(tx: Tx, places: Ids, nodes: Iterable[Node], found: Mapping[str, Met]) -> None:
-    """Let the nodes back that were kept out: the hashes that did so go, and all that these nodes would leave."""
-    gone = {hash_ for node in nodes if node.id in found for hash_ in (*found[node.id].hashes, *stones(node))}
-    for some in chunks([uid(part, hash_) for part in places.mine for hash_ in sorted(gone)]):
-        rows(tx, _LIFT, uids=some)
-
-
-def bury(tx: Tx, part: int, nodes: Iterable[Node], now: int, unsaid: Collection[str] = ()) -> None:
-    """Leave tombstones for nodes of a place and for what they said before they were corrected; that is deleted.
-
-    What the `unsaid` say, by id, is not forgotten with them, as others say it too.
-    """
-    given = list(nodes)
-    left = [hash_ for node in given for hash_ in ([id_stone(node.id)] if node.id in unsaid else stones(node))]
-    refs = [short(node.id) for node in given]
-    silent = {short(id_) for id_ in unsaid}
-    for some in chunks(refs):
-        before = rows(tx, _BEFORE, refs=some, part=part)
-        left += [hash_ for ref, said in before if ref not in silent for hash_ in text_stones(said or "")]
-        rows(tx, _UNSAY, refs=some, part=part)
-    put_stones(tx, part, [(hash_, now) for hash_ in left])
-
-
-def put_stones(tx: Tx, part: int, left: Iterable[tuple[str, int]]) -> None:
-    """Leave tombstones, given as hash and time; one that stands keeps its time."""
-    stones_ = [{"uid": uid(part, hash_), "hash": hash_, "at": at} for hash_, at in left]
-    for some in chunks(stones_):
-        rows(tx, _BURY, rows=some, part=part)
+    return {id_: one.rest for id_, one in match(Tombstones(reader.tx, reader.ids), nodes).items()}

@@ -1,102 +1,197 @@
-"""The state of one write transaction: whose it is, what it changed, and the log in which that is noted.
-
-Writers of one place wait for each other. The log is numbered at the very end, under a lock of its own: so its numbers
-have the order in which transactions become visible, and writers of different places hardly meet.
-"""
+"""One write transaction on the server: the write port in terms of Cypher."""
 
 from __future__ import annotations
 
-import secrets
-from collections import Counter
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
-from cuetrail.model import Scope
-from cuetrail.store.neo4j.connection import rows
-from cuetrail.store.neo4j.ids import Ids, place_uid
+from cuetrail.model import Link, Note, Scope, SourceFile, Version
+from cuetrail.store.neo4j.changelog import log
+from cuetrail.store.neo4j.connection import chunks, rows
+from cuetrail.store.neo4j.ids import short, uid
+from cuetrail.store.neo4j.index.vector import spaces
+from cuetrail.store.neo4j.write.edges import Edges
+from cuetrail.store.neo4j.write.facts import Facts
+from cuetrail.store.neo4j.write.nodes import Nodes
+from cuetrail.store.neo4j.write.state import WriteState
+from cuetrail.store.neo4j.write.tombstones import Tombstones
+from cuetrail.store.shared.relationships import meaning_of, note_words
+from cuetrail.store.transaction import Handle, Kind
+from cuetrail.store.vector_space import Meaning, VectorSpace
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
 
-Runs = list[tuple[int, int]]
-
-# What is counted on, by `x = x + 1`, is held before, by setting a constant. Otherwise the server takes a lock that two
-# such statements of one transaction and one of another may wait for crosswise.
-_PLACE = """MERGE (p:CuePlace {uid: $uid}) ON CREATE SET p.tenant = $tenant, p.owner = $owner, p.team = $team
-SET p.held = true SET p.writes = coalesce(p.writes, 0) + 1 RETURN p.part"""
-_NUMBER = """MERGE (m:CueMeta {name: 'parts'}) SET m.held = true SET m.value = coalesce(m.value, 0) + 1
-WITH m MATCH (p:CuePlace {uid: $uid}) SET p.part = m.value RETURN p.part"""
-_LOCK = """UNWIND $parts AS part MATCH (p:CuePlace {part: part})
-SET p.held = true SET p.writes = coalesce(p.writes, 0) + 1"""
-_KEYS = """MERGE (m:CueMeta {name: 'keys'}) SET m.held = true
-SET m.value = coalesce(m.value, 0) + $count RETURN m.value"""
-_LOG = """MERGE (m:CueMeta {name: 'log'}) SET m.held = true
-SET m.value = coalesce(m.value, 0) + 1, m.dead = coalesce(m.dead, 0) + $dead
-CREATE (c:CueChange {seq: m.value, lows: $lows, highs: $highs, dreamt: $dreamt, mark: $mark})"""
+_VERSIONS_OF = "UNWIND $refs AS ref MATCH (v:CueVersion {part: $part, ref: ref})"
+_EARLIER = f"{_VERSIONS_OF} RETURN v.id, coalesce(CASE WHEN v.text <> '' THEN v.text ELSE v.name END, '')"
+_PUT_VERSIONS = "UNWIND $rows AS row MERGE (v:CueVersion {uid: row.uid}) ON CREATE SET v = row"
+_NOTES = """UNWIND $rows AS row MERGE (o:CueNote {uid: row.props.uid}) SET o = row.props
+WITH o, row OPTIONAL MATCH (o)-[old:CUE_ABOUT]->() DELETE old
+WITH DISTINCT o, row MATCH (n:CueNode {key: row.key}) CREATE (o)-[:CUE_ABOUT]->(n)"""
+_MOVE_NOTES = """UNWIND $rows AS row MATCH (o)-[r:CUE_ABOUT]->(old:CueNode {key: row[0]})
+USING INDEX SEEK old:CueNode(key)
+MATCH (n:CueNode {key: row[1]}) DELETE r CREATE (o)-[:CUE_ABOUT]->(n)"""
+# A MERGE by partition would read all mentions of it for each row, on a server that planned it while it had few.
+_MENTIONS = """UNWIND $rows AS row MATCH (a:CueNode {key: row[0]}) MATCH (b:CueNode {key: row[1]})
+OPTIONAL MATCH (a)-[m:CUE_MENTIONS]->(b) WHERE m.part + 0 = $part SET m.at = row[2]
+FOREACH (_ IN CASE WHEN m IS NULL THEN [1] ELSE [] END | CREATE (a)-[:CUE_MENTIONS {part: $part, at: row[2]}]->(b))"""
+_LINKS = """UNWIND $rows AS row MATCH (n:CueNode {key: row.key}) MERGE (l:CueLink {uid: row.props.uid})
+SET l = row.props MERGE (n)-[:CUE_LINKS]->(l)"""
+_VECTORS = "UNWIND $rows AS row MATCH (n:CueNode {key: row.key}) SET n += row.props"
+_SOURCES = "UNWIND $rows AS row MERGE (s:CueSource {uid: row.uid}) SET s = row"
+_SOURCES_OF = """UNWIND $keys AS key MATCH (n:CueNode {key: key}) WHERE n.source IS NOT NULL
+RETURN DISTINCT n.part, n.source"""
+_EMPTY = """UNWIND $rows AS row MATCH (s:CueSource {part: row[0]}) WHERE s.file = row[1]
+  AND NOT EXISTS { MATCH (n:CueNode) WHERE n.part = row[0] AND n.file = row[1] } DELETE s"""
+_ROOTS = "UNWIND $rows AS row MERGE (r:CueRoot {uid: row.uid}) SET r = row"
+_NO_ROOTS = "UNWIND $rows AS uid MATCH (r:CueRoot {uid: uid}) DELETE r"
 _LABELLED = """UNWIND $rows AS row MATCH (p:CuePlace {part: row[0]})
 SET p.labelled = coalesce(p.labelled, 0) + row[1]"""
 
 
-class Write:
-    """One transaction that writes to the place of a scope. The place is made on first use, and held to the end."""
+class Neo4jTransaction:
+    """A transaction that writes to the partition of a scope. `free_keys` are for new nodes."""
 
-    def __init__(self, tx: Tx, scope: Scope) -> None:
+    def __init__(self, tx: Tx, scope: Scope, free_keys: Sequence[int] = ()) -> None:
         self.tx = tx
-        self.scope = scope
-        name = place_uid(scope)
-        given = {"tenant": scope.tenant, "owner": scope.user, "team": scope.share or ""}
-        found = rows(tx, _PLACE, uid=name, **given)[0][0]
-        self.part: int = rows(tx, _NUMBER, uid=name)[0][0] if found is None else found
-        self.ids = Ids(tx, scope)
-        self.changed: set[int] = set()
-        self.new = 0
-        self.labelled = Counter[int]()
+        self.state = WriteState(tx, scope, free_keys)
+        self.partition = self.state.partition
+        self.ids = self.state.ids
+        self.tombstones = Tombstones(tx, self.ids)
+        self.edges = Edges(self.state)
+        self.facts = Facts(self.state)
+        self.nodes = Nodes(self.state, self.edges, self.facts)
 
-    def hold(self, parts: Iterable[int]) -> None:
-        """Keep others from writing to more places of this user. In order, so that two do not wait for each other."""
-        others = sorted(set(parts) - {self.part})
-        if others:
-            rows(self.tx, _LOCK, parts=others)
+    def log(self, dreamed_by: str | None = None) -> None:
+        """Logs what was changed; the last thing a transaction does. `dreamed_by` names the pass that did it."""
+        self.state.run(_LABELLED, [[part, n] for part, n in sorted(self.state.labelled.items()) if n])
+        log(self.tx, self.state.changed, dreamed_by, self.state.new)
 
-    def finish(self, dreamt: str | None = None) -> None:
-        """Note what was changed. The last thing a transaction does; `dreamt` names the pass that did it."""
-        counts = [[part, n] for part, n in sorted(self.labelled.items()) if n]
-        if counts:
-            rows(self.tx, _LABELLED, rows=counts)
-        self.labelled.clear()
-        log(self.tx, self.changed, dreamt, self.new)
-        self.changed.clear()
-        self.new = 0
+    # --- ids
 
+    def find(self, ids: Iterable[str], kind: Kind = "node") -> dict[str, Handle]:
+        """The handles that these ids mean in the scope."""
+        return {id_: one.handle for id_, one in self.ids.seek(ids, kind).items()}
 
-def log(tx: Tx, keys: Iterable[int], dreamt: str | None = None, new: int = 0) -> None:
-    """Append changed keys of nodes to the log. Those that are not `new` leave a dead entry in the text index."""
-    changed = sorted(set(keys))
-    runs = joined((key, key) for key in changed)
-    if runs:
-        lows, highs = [low for low, _ in runs], [high for _, high in runs]
-        rows(tx, _LOG, lows=lows, highs=highs, dreamt=dreamt, mark=secrets.randbits(62), dead=len(changed) - new)
+    def find_own(self, ids: Iterable[str], kind: Kind = "node") -> dict[str, Handle]:
+        """The same among the user's own records. Locks the partitions they are in."""
+        found = self.ids.seek(ids, kind, mine=True)
+        self.state.lock(one.part for one in found.values())
+        return {id_: one.handle for id_, one in found.items()}
 
+    def find_here(self, ids: Iterable[str]) -> dict[str, int]:
+        """The keys of nodes in the partition."""
+        return {id_: int(one.handle) for id_, one in self.ids.find(ids, parts=[self.partition]).items()}
 
-def head(tx: Tx) -> tuple[int, int]:
-    """The number of the last change and its mark, which tells two histories with the same numbers apart."""
-    query = "MATCH (m:CueMeta {name: 'log'}) OPTIONAL MATCH (c:CueChange {seq: m.value}) RETURN m.value, c.mark"
-    found = rows(tx, query)
-    return (found[0][0], found[0][1] or 0) if found else (0, 0)
+    # --- history
 
+    def _versions(self, query: str, partition: int, ids: Sequence[str]) -> list[Any]:
+        refs = [short(id_) for id_ in ids]
+        return [row for some in chunks(refs) for row in rows(self.tx, query, refs=some, part=partition)]
 
-def take_keys(tx: Tx, count: int) -> range:
-    """So many keys that nobody else has or had."""
-    last = rows(tx, _KEYS, count=count)[0][0]
-    return range(last - count + 1, last + 1)
+    def earlier_texts(self, partition: int, ids: Sequence[str]) -> list[tuple[str, str]]:
+        """The earlier texts, or names, of these nodes, as (id, text)."""
+        return [(id_, text) for id_, text in self._versions(_EARLIER, partition, ids)]
 
+    def last_versions(self, ids: Sequence[str]) -> dict[str, int]:
+        """When the last earlier version of each node in the partition ended."""
+        return dict(self._versions(f"{_VERSIONS_OF} RETURN v.id, max(v.at)", self.partition, ids))
 
-def joined(runs: Iterable[tuple[int, int]]) -> Runs:
-    """Runs in order, with those that touch made one."""
-    found: Runs = []
-    for low, high in runs:
-        if found and low <= found[-1][1] + 1:
-            found[-1] = (found[-1][0], max(high, found[-1][1]))
-        else:
-            found.append((low, high))
-    return found
+    def put_versions(self, versions: Sequence[Version]) -> None:
+        """Stores earlier versions of nodes of the partition."""
+        part = self.partition
+        given = [
+            {
+                "uid": uid(part, str(v.at), v.id), "part": part, "id": v.id, "ref": short(v.id), "at": v.at,
+                "name": v.name, "text": v.text,
+            }
+            for v in versions
+        ]  # fmt: skip
+        self.state.run(_PUT_VERSIONS, given)
+
+    def remove_versions(self, partition: int, ids: Sequence[str]) -> None:
+        """Removes all earlier versions of these nodes."""
+        self._versions(f"{_VERSIONS_OF} DELETE v", partition, ids)
+
+    # --- what refers to nodes
+
+    def put_notes(self, on: Literal["node", "edge"], notes: Sequence[tuple[Note, Handle]]) -> None:
+        """Inserts or replaces notes, each with the handle of its target."""
+        part = self.partition
+        vectors = spaces.kept(self.tx, {uid(part, n.id): n.text for n, _ in notes if meaning_of(n)}, "note")
+        put = []
+        for n, target in notes:
+            props = {"uid": uid(part, n.id), "part": part, "id": n.id, "text": n.text, "on": on}
+            props |= {"created": n.created, "expires": n.expires, "edge": target if on == "edge" else None}
+            props["words"] = " ".join(note_words(n.text)) if on == "edge" else None
+            props |= vectors.get(str(props["uid"]), {})
+            put.append({"key": target if on == "node" else None, "props": props})
+        self.state.run(_NOTES, put)
+
+    def remove_notes(self, handles: Sequence[str]) -> None:
+        """Removes notes."""
+        self.state.run("UNWIND $rows AS uid MATCH (o:CueNote {uid: uid}) DETACH DELETE o", handles)
+
+    def move_notes(self, moves: Mapping[int, int]) -> None:
+        """Moves all notes on a node to another."""
+        self.state.run(_MOVE_NOTES, [list(pair) for pair in moves.items()])
+
+    def put_mentions(self, mentions: Mapping[tuple[int, int], int]) -> None:
+        """Stores when a source mentioned a node, by the keys of both."""
+        self.state.run(_MENTIONS, [[*pair, at] for pair, at in mentions.items()])
+
+    def put_links(self, links: Sequence[tuple[int, Link]]) -> None:
+        """Stores links, each with the key of the node that has it."""
+        put = []
+        for key, link in links:
+            props = {"norm": link.norm, "kind": link.kind, "display": link.display, "part": self.partition}
+            put.append({"key": key, "props": {**props, "uid": uid(self.partition, str(key), link.kind, link.norm)}})
+        self.state.run(_LINKS, put)
+        # The links of a node decide what dreaming may add to it.
+        self.state.changed.update(key for key, _ in links)
+
+    # --- vectors
+
+    def vector_space(self) -> VectorSpace | None:
+        """The model whose vectors the memory holds."""
+        return spaces.held(self.tx)
+
+    def put_vectors(self, kind: Meaning, space: VectorSpace, vectors: Mapping[Handle, bytes]) -> None:
+        """Stores vectors by handle. Raises InputError for a wrong length, EmbedderMismatch for another model."""
+        spaces.store(self.tx, space, vectors, kind)
+
+    def drop_vectors(self, keys: Sequence[int]) -> None:
+        """Removes the vectors of nodes."""
+        held = (spaces.held(self.tx), spaces.coming(self.tx)) if keys else ()
+        nothing = {spaces.slot(space): None for space in held if space}
+        if nothing:
+            self.state.run(_VECTORS, [{"key": key, "props": nothing} for key in keys])
+
+    # --- files
+
+    def put_sources(self, files: Sequence[SourceFile]) -> None:
+        """Stores what is known of ingested files."""
+        part = self.partition
+        given = [
+            {
+                "uid": uid(part, f.path), "part": part, "path": f.path, "file": short(f.path), "size": f.size,
+                "mtime_ns": f.mtime_ns, "hash": f.hash, "ingested": f.ingested,
+            }
+            for f in files
+        ]  # fmt: skip
+        self.state.run(_SOURCES, given)
+
+    def sources_of(self, keys: Sequence[int]) -> set[tuple[int, str]]:
+        """The files that these nodes came from, as (partition, path)."""
+        return {(part, path) for some in chunks(keys) for part, path in rows(self.tx, _SOURCES_OF, keys=some)}
+
+    def remove_empty_sources(self, files: Collection[tuple[int, str]]) -> None:
+        """Removes files, given as (partition, path), from which no node is left."""
+        self.state.run(_EMPTY, [[part, short(path)] for part, path in files])
+
+    def put_roots(self, roots: Mapping[str, str], removed: Sequence[str]) -> None:
+        """Stores where ingested folders are, by short name, and removes names."""
+        part = self.partition
+        given = [{"uid": uid(part, n), "part": part, "name": n, "path": path} for n, path in roots.items()]
+        self.state.run(_ROOTS, given)
+        self.state.run(_NO_ROOTS, [uid(part, name) for name in removed])

@@ -1,19 +1,18 @@
-"""The lives of nodes: what use and time do to them. A newborn's has no properties."""
+"""Usage of nodes and facts: counting accesses, and decay. A new node has no properties of usage."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cuetrail.model import NEW_LIFE, Life, Node
 from cuetrail.model.lifecycle import accessed
 from cuetrail.store.dream import Living
 from cuetrail.store.neo4j import rows as made
+from cuetrail.store.neo4j.changelog import log
 from cuetrail.store.neo4j.connection import chunks, rows
-from cuetrail.store.neo4j.facts.writes import count_use
 from cuetrail.store.neo4j.filters import BY_KIND, HAS_KEY
 from cuetrail.store.neo4j.reader import Reader
-from cuetrail.store.neo4j.write.transaction import log
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
@@ -22,10 +21,15 @@ _LIFE = ", ".join(f"n.{name}" for name in made.LIFE)
 _OLD = f"UNWIND $keys AS key MATCH (n:CueNode {{key: key}}) RETURN key, {_LIFE}"
 _PARTS = "UNWIND $keys AS key MATCH (n:CueNode {key: key}) RETURN DISTINCT n.part"
 _HOLD = "UNWIND $keys AS key MATCH (n:CueNode {key: key}) SET n.held = true"
-# The mark by which searches leave out the archive goes with the state.
+# Searches leave out archived nodes by a mark, which follows the state.
 _PUT = """UNWIND $rows AS row MATCH (n:CueNode {key: row.key})
 SET n += row.life, n.marks = replace(n.marks, ' xarchived', '')
   + CASE row.life.state WHEN 'archived' THEN ' xarchived' ELSE '' END"""
+# Apart from the partition itself, which writers lock. Locked before it is counted, as all counters are.
+_USE = """UNWIND $parts AS part MERGE (u:CueUses {part: part}) SET u.held = true
+SET u.count = coalesce(u.count, 0) + 1"""
+_TOUCH_FACTS = """UNWIND $uids AS uid MATCH (f:CueFact {uid: uid}) SET f.access_count = f.access_count + 1,
+  f.last_accessed = CASE WHEN f.last_accessed > $now THEN f.last_accessed ELSE $now END"""
 _SETTLED = """CASE WHEN n.last_access IS NULL THEN coalesce(n.last_decay, n.created)
   WHEN n.last_decay > n.last_access THEN n.last_decay ELSE n.last_access END"""
 
@@ -41,31 +45,44 @@ def _put(tx: Tx, lives: Iterable[tuple[int, Life]]) -> None:
 
 
 def touch(tx: Tx, keys: Sequence[int], now: int) -> None:
-    """Count one access of each node. What was in the archive comes back among what is found."""
+    """Counts one access of each node. Archived nodes leave the archive."""
     keys = sorted(keys)
     for some in chunks(keys):
-        # In order and before they are read: so nobody else counts at the same time, and two wait but one way round.
+        # Locked in order and before they are read: so no two count at once, and they do not wait crosswise.
         rows(tx, _HOLD, keys=some)
     old = {row[0]: _life(row[1:]) for some in chunks(keys) for row in rows(tx, _OLD, keys=some)}
     _put(tx, ((key, accessed(life, now)) for key, life in old.items()))
-    count_use(tx, {part for some in chunks(keys) for (part,) in rows(tx, _PARTS, keys=some)})
+    _count_use(tx, {part for some in chunks(keys) for (part,) in rows(tx, _PARTS, keys=some)})
     log(tx, [key for key, life in old.items() if life.state == "archived"])
 
 
-def living(tx: Tx, part: int, before: int, after: int, limit: int) -> list[Living]:
-    """The next nodes of a part behind a key whose life was last settled or used before a time, by key."""
+def touch_facts(reader: Reader, ids: Sequence[str], now: int) -> None:
+    """Counts one use of each fact."""
+    found = reader.ids.seek(ids, "fact").values()
+    rows(reader.tx, _TOUCH_FACTS, uids=[one.handle for one in found], now=now)
+    _count_use(reader.tx, {one.part for one in found})
+
+
+def _count_use(tx: Tx, partitions: Collection[int]) -> None:
+    """Counts a use of partitions; see `read.facts.uses`."""
+    if partitions:
+        rows(tx, _USE, parts=sorted(partitions))
+
+
+def living(tx: Tx, partition: int, before: int, after: int, limit: int) -> list[Living]:
+    """Returns the next nodes of a partition after a key that were last used or decayed before a time, by key."""
     query = (
         "MATCH (n:CueNode) WHERE n.part = $part AND n.key > $after AND n.state IS NOT NULL"
         f" AND {_SETTLED} < $before RETURN n.key, n.id, n.kind, n.created, {_LIFE} ORDER BY n.key LIMIT $limit"
     )
-    found = rows(tx, query, part=part, before=before, after=after, limit=limit)
+    found = rows(tx, query, part=partition, before=before, after=after, limit=limit)
     return [Living(row[0], row[1], row[2], row[3], _life(row[4:])) for row in found]
 
 
 def settle(tx: Tx, lives: Iterable[tuple[Living, Life]]) -> set[int]:
-    """Write down what time has done; the keys of what went into the archive or came back.
+    """Stores the decayed usage of nodes; returns the keys of those that entered or left the archive.
 
-    One that was used or corrected since it was read is left alone.
+    A node that was used or corrected since it was read is left alone.
     """
     wanted = {was.key: (was, life) for was, life in lives}
     there = {row[0]: _life(row[1:]) for some in chunks(sorted(wanted)) for row in rows(tx, _OLD, keys=some)}
@@ -76,7 +93,7 @@ def settle(tx: Tx, lives: Iterable[tuple[Living, Life]]) -> set[int]:
 
 
 def core(reader: Reader, kinds: Sequence[str], limit: int) -> list[Node]:
-    """The nodes of these kinds that are in the state core, by salience, then newer, then by id."""
+    """Returns the nodes of these kinds in the state core, by salience, then newer, then by id."""
     query = (
         f"MATCH (n:CueNode) {BY_KIND} WHERE n.part IN $parts AND n.kind IN $kinds AND {HAS_KEY}"
         " AND n.state = 'core' AND n.provenance <> 'quarantine'"

@@ -11,10 +11,12 @@ from pathlib import Path
 from cuetrail.errors import InputError
 from cuetrail.model import Scope, Tag
 from cuetrail.store.dream import Atom, Book, Mark, Row, Saved, Writes
+from cuetrail.store.shared.batch import write_batch
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import another_version, damaged, log_changes
 from cuetrail.store.sqlite.index.labels.tables import collect_labels, count_given, label_ids, put_carriers
-from cuetrail.store.sqlite.write import usage, writer
+from cuetrail.store.sqlite.write import usage
+from cuetrail.store.sqlite.write.transaction import SqliteTransaction
 from cuetrail.store.write import Batch
 
 Relabelled = Sequence[tuple[Atom, tuple[Tag, ...]]]
@@ -26,7 +28,9 @@ def save(db: sqlite3.Connection, path: Path, scope: Scope, part: int, name: str,
     log_changes(db, [atom.key for atom, _ in written], labels_only=True, dreamt=name)
     added, dropped = _invert(db, part, written)
     if any(getattr(writes.batch, field.name) for field in fields(Batch)):
-        writer.write_batch(db, scope, writes.batch, dreamt=name)
+        tx = SqliteTransaction(db, path, scope)
+        write_batch(tx, writes.batch)
+        tx.log(name)
     _remove_mentions(db, part, writes.remove_mentions)
     usage.settle(db, writes.lives, name)
     another_version(db, part)

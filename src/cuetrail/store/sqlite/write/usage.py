@@ -1,4 +1,6 @@
-"""The lives of nodes: what use and time do to them. Only a life that differs from a newborn's has a row."""
+"""Usage of nodes and facts: counting accesses, and decay. A node has a row only once its usage differs from that of a
+new node.
+"""
 
 from __future__ import annotations
 
@@ -10,33 +12,50 @@ from cuetrail.model.lifecycle import accessed
 from cuetrail.store.dream import Living
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import chunks, log_changes, marks
-from cuetrail.store.sqlite.facts import count_use
 from cuetrail.store.sqlite.reader import Reader
 
 _LIFE = "salience, state, confidence, accesses, last_access, last_decay, interval, gradient, retention"
 _PUT = f"INSERT OR REPLACE INTO life VALUES ({marks(10)})"
-# Scalar max is NULL where one of both is.
+# The scalar max is NULL if one argument is.
 _SETTLED = "coalesce(max(l.last_access, l.last_decay), l.last_access, l.last_decay, n.created)"
 
 
 def touch(db: sqlite3.Connection, keys: Sequence[int], now: int, wake: bool = False) -> list[int]:
-    """Count one access of each node; those in the archive come back, by key.
+    """Counts one access of each node; returns the keys of archived nodes.
 
-    These are counted only with `wake`, and whoever wakes them has to log it.
+    Archived nodes are counted, and so leave the archive, only with `wake`; the caller then logs the change.
     """
     old = dict.fromkeys(keys, NEW_LIFE)
     for some in chunks(keys):
         found = db.execute(f"SELECT key, {_LIFE} FROM life WHERE key IN ({marks(len(some))})", some)
         old.update((row[0], Life(*row[1:])) for row in found)
-    asleep = sorted(key for key, life in old.items() if life.state == "archived")
+    archived = sorted(key for key, life in old.items() if life.state == "archived")
     counted = old if wake else {key: life for key, life in old.items() if life.state != "archived"}
     db.executemany(_PUT, [rows.life_row(key, accessed(life, now)) for key, life in counted.items()])
     count_use(db, "nodes", list(counted))
-    return asleep
+    return archived
+
+
+def touch_facts(db: sqlite3.Connection, keys: Iterable[int], now: int) -> None:
+    """Counts one use of each fact."""
+    query = (
+        "UPDATE facts SET access_count = access_count + 1,"
+        " last_accessed = max(coalesce(last_accessed, ?1), ?1) WHERE key = ?2"
+    )
+    touched = list(keys)
+    db.executemany(query, [(now, key) for key in touched])
+    count_use(db, "facts", touched)
+
+
+def count_use(db: sqlite3.Connection, table: str, keys: Sequence[int]) -> None:
+    """Counts a use of the partitions of these rows; see `read.facts.uses`."""
+    for some in chunks(keys):
+        partitions = f"SELECT DISTINCT part, 1 FROM {table} WHERE key IN ({marks(len(some))})"
+        db.execute(f"INSERT INTO uses {partitions} ON CONFLICT (part) DO UPDATE SET count = count + 1", some)
 
 
 def living(db: sqlite3.Connection, part: int, before: int, after: int, limit: int) -> list[Living]:
-    """The next nodes of a part behind a key whose life was last settled or used before a time, by key."""
+    """Returns the next nodes of a partition after a key that were last used or decayed before a time, by key."""
     query = (
         f"SELECT l.key, n.id, n.kind, n.created, {', '.join(f'l.{name}' for name in _LIFE.split(', '))}"
         " FROM life l CROSS JOIN nodes n ON n.key = l.key"
@@ -49,7 +68,10 @@ def living(db: sqlite3.Connection, part: int, before: int, after: int, limit: in
 
 
 def settle(db: sqlite3.Connection, lives: Iterable[tuple[Living, Life]], name: str) -> None:
-    """Write down what time has done. One that was used or corrected since it was read is left alone."""
+    """Stores the decayed usage of nodes. A node that was used or corrected since it was read is left alone.
+
+    `name` is the pass of dreaming that decayed them.
+    """
     for some in chunks(list(lives)):
         query = f"SELECT key, {_LIFE} FROM life WHERE key IN ({marks(len(some))})"
         there = {row[0]: Life(*row[1:]) for row in db.execute(query, [was.key for was, _ in some])}
@@ -60,7 +82,7 @@ def settle(db: sqlite3.Connection, lives: Iterable[tuple[Living, Life]], name: s
 
 
 def core(reader: Reader, kinds: Sequence[str], limit: int) -> list[Node]:
-    """The nodes of these kinds that are in the state core, by salience, then newer, then by id."""
+    """Returns the nodes of these kinds in the state core, by salience, then newer, then by id."""
     query = (
         "SELECT l.key FROM life l INDEXED BY life_core CROSS JOIN nodes n ON n.key = l.key WHERE l.state = 'core'"
         f" AND n.kind IN ({marks(len(kinds))}) AND n.provenance <> 'quarantine' AND {reader.among('n.part')}"

@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from cuetrail.store.neo4j.changelog import head
 from cuetrail.store.neo4j.connection import Connection, rows
 from cuetrail.store.neo4j.schema import TEXT_INDEXES, text_index
-from cuetrail.store.neo4j.write.transaction import head
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx

@@ -1,0 +1,59 @@
+"""The change log and the counter of keys.
+
+The log is numbered at the very end of a transaction, under a lock of its own. So its numbers have the order in which
+transactions become visible, and writers of different partitions hardly wait for each other.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from cuetrail.store.neo4j.connection import rows
+
+if TYPE_CHECKING:
+    from cuetrail.store.neo4j.connection import Tx
+
+Runs = list[tuple[int, int]]
+
+# A counter is locked, by setting a constant, before it is increased by `x = x + 1`. Otherwise the server takes a lock
+# for which two such statements of one transaction and one of another may wait crosswise.
+_KEYS = """MERGE (m:CueMeta {name: 'keys'}) SET m.held = true
+SET m.value = coalesce(m.value, 0) + $count RETURN m.value"""
+_LOG = """MERGE (m:CueMeta {name: 'log'}) SET m.held = true
+SET m.value = coalesce(m.value, 0) + 1, m.dead = coalesce(m.dead, 0) + $dead
+CREATE (c:CueChange {seq: m.value, lows: $lows, highs: $highs, dreamt: $dreamt, mark: $mark})"""
+
+
+def log(tx: Tx, keys: Iterable[int], dreamed_by: str | None = None, new: int = 0) -> None:
+    """Appends changed keys of nodes to the log. All but the `new` ones leave a dead entry in the text index."""
+    changed = sorted(set(keys))
+    runs = joined((key, key) for key in changed)
+    if runs:
+        lows, highs = [low for low, _ in runs], [high for _, high in runs]
+        rows(tx, _LOG, lows=lows, highs=highs, dreamt=dreamed_by, mark=secrets.randbits(62), dead=len(changed) - new)
+
+
+def head(tx: Tx) -> tuple[int, int]:
+    """Returns the number of the last change and its mark, which tells two histories with the same numbers apart."""
+    query = "MATCH (m:CueMeta {name: 'log'}) OPTIONAL MATCH (c:CueChange {seq: m.value}) RETURN m.value, c.mark"
+    found = rows(tx, query)
+    return (found[0][0], found[0][1] or 0) if found else (0, 0)
+
+
+def take_keys(tx: Tx, count: int) -> range:
+    """Reserves `count` keys that were never used before."""
+    last = rows(tx, _KEYS, count=count)[0][0]
+    return range(last - count + 1, last + 1)
+
+
+def joined(runs: Iterable[tuple[int, int]]) -> Runs:
+    """Joins runs that touch; `runs` are in order."""
+    found: Runs = []
+    for low, high in runs:
+        if found and low <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(high, found[-1][1]))
+        else:
+            found.append((low, high))
+    return found

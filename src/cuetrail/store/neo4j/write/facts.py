@@ -1,0 +1,167 @@
+"""Facts on the server, for writing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from cuetrail.model import Fact
+from cuetrail.store.neo4j import rows as made
+from cuetrail.store.neo4j.connection import chunks, rows
+from cuetrail.store.neo4j.fact_ranks import LONGEST_TOPIC, ranked
+from cuetrail.store.neo4j.ids import short, uid
+from cuetrail.store.neo4j.reader import ENDS
+from cuetrail.store.neo4j.settings import settings
+from cuetrail.store.neo4j.write.state import WriteState
+from cuetrail.store.shared.fact_validity import ACTIVE, MADE_FOR_A_FACT, declaration
+from cuetrail.store.transaction import StoredFact, Topic
+
+_ROW = f"""WITH DISTINCT f MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode)
+RETURN properties(f), {ENDS}"""
+# Indexes are named because a plan made while one was empty may be a scan of all facts.
+_BY_UID = "UNWIND $some AS uid MATCH (f:CueFact {uid: uid}) USING INDEX SEEK f:CueFact(uid)"
+_SAME_VALUE = f"""UNWIND $some AS uid MATCH (known:CueFact {{uid: uid}}) USING INDEX SEEK known:CueFact(uid)
+MATCH (f:CueFact {{said: known.said}}) WHERE f.part + 0 = known.part AND f.predicate = known.predicate {_ROW}"""
+_OF_TOPICS = f"""UNWIND $some AS row
+MATCH (f:CueFact {{topic: toString(row[1]) + ':' + left(row[2], {LONGEST_TOPIC})}})
+WHERE f.predicate = row[2] AND f.part + 0 = row[0] {_ROW}"""
+_OF_NODES = f"""UNWIND $some AS key MATCH (n:CueNode {{key: key}})<-[:CUE_SUBJECT|CUE_OBJECT]-(f)
+USING INDEX SEEK n:CueNode(key) {_ROW}"""
+_TOPIC = "MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) RETURN DISTINCT f.part, a.key, f.predicate"
+_OF_PREDICATE = f"MATCH (f:CueFact) WHERE f.part IN $mine AND f.predicate = $predicate WITH DISTINCT f {_TOPIC}"
+# Keeps the facts that may keep others of their topic from being valid, and returns their topics.
+_SHADOWING = f"""WITH DISTINCT f WHERE EXISTS {{ MATCH (s:CueFact {{topic: f.topic}}) WHERE s.part + 0 = f.part
+  AND s.predicate = f.predicate AND
+  (s.status = 'superseded' OR s.stated_from IS NOT NULL OR s.stated_until IS NOT NULL) }} {_TOPIC}"""
+_OF_OBJECTS = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}})<-[:CUE_OBJECT]-(f)
+USING INDEX SEEK n:CueNode(key) {_SHADOWING}"""
+_EXTRACTED = "MATCH (f:CueFact) WHERE f.part IN $mine AND f.source_ref IN $refs"
+_PUT = """UNWIND $rows AS row MERGE (f:CueFact {uid: row.props.uid}) SET f = row.props
+WITH f, row OPTIONAL MATCH (f)-[old:CUE_SUBJECT|CUE_OBJECT]->() DELETE old
+WITH DISTINCT f, row MATCH (a:CueNode {key: row.subject}) CREATE (f)-[:CUE_SUBJECT]->(a)
+WITH f, row MATCH (b:CueNode {key: row.object}) CREATE (f)-[:CUE_OBJECT]->(b)"""
+_CHANGE = "UNWIND $rows AS row MATCH (f:CueFact {uid: row.was}) SET f += row.props"
+_MOVE = """MATCH (f:CueFact {uid: $was}) SET f.uid = $uid, f.id = $id,
+  f.rank = CASE WHEN f.status IN $active THEN left(f.rank, 32) + $short ELSE f.rank END
+WITH f OPTIONAL MATCH (f)-[old:CUE_SUBJECT|CUE_OBJECT]->() DELETE old
+WITH DISTINCT f MATCH (a:CueNode {key: $subject}) CREATE (f)-[:CUE_SUBJECT]->(a)
+WITH f MATCH (b:CueNode {key: $object}) CREATE (f)-[:CUE_OBJECT]->(b)"""
+_SUPERSEDED = """MATCH (f)-[:CUE_SUBJECT]->(n:CueNode {key: $subject}) USING INDEX SEEK n:CueNode(key)
+WHERE f.part + 0 = $part AND f.superseded_by = $was SET f.superseded_by = $id"""
+_IDLE = """UNWIND $keys AS key MATCH (n:CueNode {key: key}) WHERE n.props = $made
+  AND NOT EXISTS { (n)<-[:CUE_SUBJECT|CUE_OBJECT|CUE_ABOUT]-() }
+  AND NOT EXISTS { MATCH (n)-[e:CUE_EDGE]-() WHERE e.via IS NULL } RETURN key"""
+# Uses are counted by other transactions meanwhile.
+_COUNTS = ("access_count", "last_accessed")
+
+
+class Facts:
+    """Facts under the plain ids of their ends. Their handle is their uid."""
+
+    def __init__(self, state: WriteState) -> None:
+        self.state = state
+        self.tx = state.tx
+
+    def _read(self, query: str, given: Sequence[Any]) -> list[StoredFact]:
+        found = (row for some in chunks(given) for row in rows(self.tx, query, some=some))
+        return [
+            StoredFact(f["uid"], f["part"], a, b, made.to_fact(f, a_id, b_id)) for f, a, a_id, _, b, b_id, _ in found
+        ]
+
+    def with_ids(self, ids: Sequence[str]) -> list[StoredFact]:
+        """The facts with these ids in the partition."""
+        return self.with_handles([uid(self.state.partition, id_) for id_ in ids])
+
+    def with_handles(self, handles: Sequence[str]) -> list[StoredFact]:
+        """The facts under these uids."""
+        return self._read(f"{_BY_UID} {_ROW}", handles)
+
+    def same_value(self, facts: Sequence[StoredFact]) -> list[StoredFact]:
+        """All facts that share partition, subject, predicate and value with one of these."""
+        return self._read(_SAME_VALUE, [one.handle for one in facts])
+
+    def of_topics(self, topics: Sequence[Topic]) -> list[StoredFact]:
+        """All facts of these topics."""
+        return self._read(_OF_TOPICS, [list(topic) for topic in topics])
+
+    def of_nodes(self, keys: Sequence[int]) -> list[StoredFact]:
+        """All facts with one of these nodes as subject or object."""
+        return list({row.handle: row for row in self._read(_OF_NODES, keys)}.values())
+
+    def topics_of(self, predicate: str) -> list[Topic]:
+        """The topics of the user's facts with this predicate."""
+        return _topics(rows(self.tx, _OF_PREDICATE, mine=self.state.ids.mine, predicate=predicate))
+
+    def topics_with_objects(self, keys: Sequence[int]) -> list[Topic]:
+        """The topics of other subjects in which facts with these objects keep others from being valid."""
+        return [topic for topic in _topics(rows(self.tx, _OF_OBJECTS, keys=keys)) if topic[1] not in keys]
+
+    def declared(self, partition: int) -> Mapping[str, str]:
+        """The predicates that the owner of a partition declared, as settings."""
+        (owner,) = rows(self.tx, "MATCH (p:CuePlace {part: $part}) RETURN p.tenant, p.owner", part=partition)
+        return settings(self.tx, declaration(*owner))
+
+    def taken(self, ids: Collection[tuple[int, str]]) -> set[tuple[int, str]]:
+        """Which of these (partition, id) exist."""
+        uids = [uid(*one) for one in ids]
+        query = f"{_BY_UID} RETURN f.part, f.id"
+        return {(part, id_) for some in chunks(uids) for part, id_ in rows(self.tx, query, some=some)}
+
+    def put(self, facts: Sequence[StoredFact]) -> None:
+        """Inserts facts, or replaces those with the same id in the same partition."""
+        put = [
+            {"subject": row.subject, "object": row.object, "props": made.fact_props(row.fact, row.partition)}
+            for row in facts
+        ]
+        self.state.run(_PUT, put)
+        ranked(self.tx, [uid(row.partition, row.fact.id) for row in facts])
+
+    def change(self, changes: Sequence[tuple[StoredFact, Fact | None]]) -> None:
+        """Replaces the content of facts; None removes one. A fact whose id another takes is removed too."""
+        self.state.lock(old.partition for old, _ in changes)
+        put: list[dict[str, Any]] = [
+            {
+                "was": old.handle,
+                "props": {k: v for k, v in made.fact_props(f, old.partition).items() if k not in _COUNTS},
+            }
+            for old, f in changes
+            if f is not None
+        ]
+        gone = [old.handle for old, fact in changes if fact is None]
+        gone += [row["props"]["uid"] for row in put if row["props"]["uid"] != row["was"]]
+        for some in chunks(gone):
+            rows(self.tx, f"{_BY_UID} DETACH DELETE f", some=some)
+        self.state.run(_CHANGE, put)
+        ranked(self.tx, [row["props"]["uid"] for row in put])
+
+    def move(self, moves: Sequence[tuple[StoredFact, StoredFact]]) -> None:
+        """Gives facts other ids and ends; references to their ids follow."""
+        for old, new in moves:
+            id_, to = new.fact.id, uid(new.partition, new.fact.id)
+            given = {"was": old.handle, "uid": to, "id": id_, "short": short(id_), "active": list(ACTIVE)}
+            rows(self.tx, _MOVE, subject=new.subject, object=new.object, **given)
+        ranked(self.tx, [uid(new.partition, new.fact.id) for _, new in moves])
+        for old, new in moves:
+            given = {"subject": new.subject, "part": new.partition, "was": old.fact.id, "id": new.fact.id}
+            rows(self.tx, _SUPERSEDED, **given)
+
+    def remove_extracted(self, refs: Sequence[str]) -> tuple[list[Topic], set[int]]:
+        """Removes the user's facts extracted from these nodes; returns topics to refit and the nodes of these facts."""
+        topics: list[Topic] = []
+        about: set[int] = set()
+        ends = f"{_EXTRACTED} MATCH (f)-[:CUE_SUBJECT|CUE_OBJECT]->(n:CueNode) RETURN DISTINCT n.key"
+        for some in chunks(refs):
+            given = {"mine": self.state.ids.mine, "refs": list(some)}
+            about.update(key for (key,) in rows(self.tx, ends, **given))
+            topics += _topics(rows(self.tx, f"{_EXTRACTED} {_SHADOWING}", **given))
+            rows(self.tx, f"{_EXTRACTED} DETACH DELETE f", **given)
+        return topics, about
+
+    def idle(self, keys: Collection[int]) -> list[int]:
+        """Which of these nodes were made for a fact and have no facts, notes or stated edges left."""
+        given = {"keys": sorted(keys), "made": made.pack(MADE_FOR_A_FACT)}
+        return [key for (key,) in rows(self.tx, _IDLE, **given)] if keys else []
+
+
+def _topics(found: Sequence[Sequence[Any]]) -> list[Topic]:
+    return [(part, subject, predicate) for part, subject, predicate in found]

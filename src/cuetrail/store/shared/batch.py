@@ -1,0 +1,190 @@
+"""The order of a write: what happens, step by step, when an engine stores a batch or forgets memories."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from cuetrail.errors import GhostWrite, NotFound
+from cuetrail.model import DERIVED, Edge, Link, Mention, Node, Note, Version
+from cuetrail.model.lifecycle import restated
+from cuetrail.store.shared.fact_writes import (
+    forget_extracted,
+    judge_facts,
+    put_facts,
+    redeclare_predicates,
+    refit_facts,
+    state_facts,
+)
+from cuetrail.store.shared.ids import check_ids, plain
+from cuetrail.store.shared.succession import find_successors, pass_facts, pass_on
+from cuetrail.store.shared.tombstones import bury, lift, match, redact
+from cuetrail.store.transaction import Handle, StoredNode, WriteTransaction
+from cuetrail.store.vector_space import Meaning
+from cuetrail.store.write import Batch, Written
+
+
+def write_batch(tx: WriteTransaction, batch: Batch) -> Written:
+    """Carries out a batch inside a transaction; returns what it did. The caller then logs the changes and commits.
+
+    Raises NotFound for a record about an unknown node, InputError for a malformed one, GhostWrite if a text cannot be
+    read back. Nothing of the batch may be kept then.
+    """
+    removed = _remove(tx, batch)
+    nodes, forgotten, cut = _without_forgotten(tx, batch)
+    keys, added = _put_nodes(tx, nodes)
+    edges = [edge for edge in batch.edges if forgotten.isdisjoint((edge.src, edge.dst))]
+    _put_edges(tx, edges)
+    put_facts(tx, [fact for fact in batch.facts if forgotten.isdisjoint((fact.subject, fact.object))])
+    redeclare_predicates(tx, batch.declared)
+    judge_facts(tx, batch.verdicts)
+    state_facts(tx, batch.stated, forgotten)
+    _put_notes(tx, [note for note in batch.notes if note.target not in forgotten])
+    _put_mentions(tx, [one for one in batch.mentions if forgotten.isdisjoint((one.source, one.node))])
+    _put_links(tx, [link for link in batch.links if link.src not in forgotten])
+    _put_vectors(tx, batch, forgotten | cut)
+    tx.put_sources(batch.sources)
+    tx.put_roots(batch.roots, batch.remove_roots)
+    tx.tombstones.put(tx.partition, batch.tombstones)
+    tx.put_versions(batch.versions)
+    _read_back(tx, {keys[node.id]: node.text for node in nodes})
+    pass_facts(tx, find_successors(tx, batch.heirs))
+    if batch.successors:
+        pass_on(tx, batch.successors)
+        removed += _remove_nodes(tx, list(tx.find_own(batch.successors).values()))
+        # The file that the old nodes came from is empty only now.
+        tx.remove_empty_sources([(tx.partition, path) for path in batch.remove_sources])
+    return Written(added, len(nodes) - added, removed, len(edges), tuple(sorted(forgotten)), tuple(sorted(cut)))
+
+
+def forget(tx: WriteTransaction, ids: Sequence[str], now: int, id_only: Collection[str] = ()) -> list[str]:
+    """Removes the user's own nodes with these ids for good and leaves tombstones; returns the ids that were there.
+
+    Facts extracted from the nodes go too, and so do entities made for these alone. Nodes in `id_only` leave a
+    tombstone of their id, but none of their text, because others say the same.
+    """
+    found = tx.find_own(ids)
+    keys = list(found.values())
+    by_partition: dict[int, list[Node]] = {}
+    for partition, node in tx.nodes.read(keys):
+        by_partition.setdefault(partition, []).append(node)
+    for partition, nodes in sorted(by_partition.items()):
+        bury(tx, partition, nodes, now, {plain(id_) for id_ in id_only})
+    sources = tx.sources_of(keys)
+    _remove_nodes(tx, keys)
+    _remove_nodes(tx, forget_extracted(tx, [plain(id_) for id_ in found]))
+    # A file is known as long as something of it is stored. Files that were empty before stay known.
+    tx.remove_empty_sources(sources)
+    return list(found)
+
+
+def _remove(tx: WriteTransaction, batch: Batch) -> int:
+    """Removes what the batch names; returns the number of nodes."""
+    removed = _remove_nodes(tx, list(tx.find_own(batch.remove_nodes).values()))
+    tx.edges.remove(list(tx.find_own(batch.remove_edges, "edge").values()))
+    tx.remove_notes(list(tx.find_own(batch.remove_notes, "note").values()))
+    tx.remove_empty_sources([(tx.partition, path) for path in batch.remove_sources])
+    return removed
+
+
+def _remove_nodes(tx: WriteTransaction, keys: Sequence[int]) -> int:
+    """Removes nodes with everything about them, also what teammates stated; returns their number."""
+    refit_facts(tx, tx.nodes.remove(keys))
+    return len(keys)
+
+
+def _without_forgotten(tx: WriteTransaction, batch: Batch) -> tuple[list[Node], set[str], set[str]]:
+    """The nodes to store, the ids kept out by tombstones, and the ids whose text is stored shortened.
+
+    A batch with `allow_again` removes the tombstones in its way instead.
+    """
+    matches = match(tx.tombstones, batch.nodes)
+    if batch.allow_again:
+        lift(tx.tombstones, batch.nodes, matches)
+        matches = {}
+    return redact(batch.nodes, matches)
+
+
+def _put_nodes(tx: WriteTransaction, nodes: Sequence[Node]) -> tuple[dict[str, int], int]:
+    """Inserts or replaces nodes; returns their keys by id, and how many are new."""
+    if not nodes:
+        return {}, 0
+    ids = [node.id for node in nodes]
+    before = tx.nodes.before(ids)
+    check_ids(ids, tx.find)
+    if before:
+        nodes = _corrected(tx, nodes, before)
+    return tx.nodes.put(nodes, before), len(nodes) - len(before)
+
+
+def _corrected(tx: WriteTransaction, nodes: Sequence[Node], before: Mapping[str, StoredNode]) -> list[Node]:
+    """The nodes with the creation time and usage of those they replace. Where the text or the name changes, the old
+    version goes into the history and the vector is dropped.
+    """
+    said = {node.id: (node.text, node.name) for node in nodes}
+    reworded = {id_: old for id_, old in before.items() if (old.text, old.name) != said[id_]}
+    tx.drop_vectors([old.key for old in reworded.values()])
+    # Summaries that dreaming writes have no history.
+    versioned = [node for node in nodes if node.id in reworded and reworded[node.id].kind not in DERIVED]
+    last = tx.last_versions([node.id for node in versioned])
+    # Two corrections within one millisecond are two versions, in order.
+    at = {node.id: max(node.updated, last.get(node.id, node.updated - 1) + 1) for node in versioned}
+    tx.put_versions([Version(id_, time, reworded[id_].name, reworded[id_].text) for id_, time in at.items()])
+    return [
+        replace(node, created=old.created, life=restated(node.life, old.life)) if (old := before.get(node.id)) else node
+        for node in nodes
+    ]
+
+
+def _need(found: Mapping[str, Handle], id_: str, kind: str = "node") -> Handle:
+    """The handle of a record. Raises NotFound if there is none."""
+    try:
+        return found[id_]
+    except KeyError:
+        raise NotFound(f"there is no {kind} {id_!r} in this scope: add it first") from None
+
+
+def _put_edges(tx: WriteTransaction, edges: Sequence[Edge]) -> None:
+    unique = list({edge.id: edge for edge in edges}.values())
+    check_ids((edge.id for edge in unique), lambda ids: tx.find(ids, "edge"))
+    ends = [end for edge in unique for end in (edge.src, edge.dst)]
+    keys = tx.find(ends)
+    tx.edges.put(unique, {end: _need(keys, end) for end in ends})
+
+
+def _put_notes(tx: WriteTransaction, notes: Sequence[Note]) -> None:
+    for kind in ("node", "edge"):
+        some = [note for note in notes if note.on == kind]
+        targets = tx.find((note.target for note in some), kind)
+        tx.put_notes(kind, [(note, _need(targets, note.target, kind)) for note in some])
+
+
+def _put_mentions(tx: WriteTransaction, mentions: Sequence[Mention]) -> None:
+    keys = tx.find(end for one in mentions for end in (one.source, one.node))
+    tx.put_mentions({(_need(keys, one.source), _need(keys, one.node)): one.at for one in mentions})
+
+
+def _put_links(tx: WriteTransaction, links: Sequence[Link]) -> None:
+    keys = tx.find_here(link.src for link in links)
+    tx.put_links([(_need(keys, link.src), link) for link in links])
+
+
+def _put_vectors(tx: WriteTransaction, batch: Batch, without: Collection[str]) -> None:
+    """Stores vectors of the user's own records; those of unknown ids and of the nodes `without` are left out.
+
+    Nothing is stored while the memory has no vector space: nobody could say of which model the vectors are.
+    """
+    nodes = {id_: vector for id_, vector in batch.vectors.items() if id_ not in without}
+    given: dict[Meaning, dict[str, bytes]] = {"node": nodes, "edge": batch.edge_vectors, "note": batch.note_vectors}
+    space = (batch.space or tx.vector_space()) if any(given.values()) else None
+    for kind, vectors in given.items():
+        if vectors and space is not None:
+            found = tx.find_own(vectors, kind)
+            tx.put_vectors(kind, space, {handle: vectors[id_] for id_, handle in found.items()})
+
+
+def _read_back(tx: WriteTransaction, texts: Mapping[int, str]) -> None:
+    """Compares the stored texts with those given. Raises GhostWrite if one differs."""
+    stored = tx.nodes.texts(sorted(texts))
+    if any(stored.get(key) != text for key, text in texts.items()):
+        raise GhostWrite("a written memory could not be read back; nothing was changed. Run `cuetrail doctor`")

@@ -1,5 +1,5 @@
 """Rules that both engines call.
 
-May import: errors, formulas, model, store.dream, store.ports, store.read, store.upkeep, store.vector_space,
-store.write, text.
+May import: errors, formulas, model, store.dream, store.ports, store.read, store.transaction, store.upkeep,
+store.vector_space, store.write, text.
 """

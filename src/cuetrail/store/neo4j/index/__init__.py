@@ -1,6 +1,6 @@
 """Index.
 
-May import: errors, formulas, model, store.graph, store.neo4j.connection, store.neo4j.filters, store.neo4j.ids,
-store.neo4j.reader, store.neo4j.rows, store.neo4j.schema, store.neo4j.write, store.read, store.search, store.shared,
+May import: errors, formulas, model, store.graph, store.neo4j.changelog, store.neo4j.connection, store.neo4j.filters,
+store.neo4j.ids, store.neo4j.reader, store.neo4j.rows, store.neo4j.schema, store.read, store.search, store.shared,
 store.vector_space, text.
 """

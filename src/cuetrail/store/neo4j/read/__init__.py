@@ -1,6 +1,6 @@
 """Read.
 
-May import: model, store.neo4j.connection, store.neo4j.filters, store.neo4j.ids, store.neo4j.index, store.neo4j.reader,
-store.neo4j.rows, store.neo4j.schema, store.neo4j.settings, store.neo4j.write, store.read, store.shared,
-store.vector_space, text.
+May import: model, store.neo4j.changelog, store.neo4j.connection, store.neo4j.filters, store.neo4j.ids,
+store.neo4j.index, store.neo4j.reader, store.neo4j.rows, store.neo4j.schema, store.neo4j.settings, store.read,
+store.shared, store.vector_space, text.
 """

@@ -1,5 +1,5 @@
 """Write.
 
-May import: errors, model, store.dream, store.shared, store.sqlite.connection, store.sqlite.facts, store.sqlite.ids,
-store.sqlite.index, store.sqlite.reader, store.sqlite.rows, store.write.
+May import: model, store.dream, store.shared, store.sqlite.connection, store.sqlite.ids, store.sqlite.index,
+store.sqlite.reader, store.sqlite.rows, store.sqlite.settings, store.transaction, store.vector_space.
 """

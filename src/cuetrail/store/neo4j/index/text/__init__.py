@@ -1,5 +1,5 @@
 """Text.
 
-May import: model, store.neo4j.connection, store.neo4j.filters, store.neo4j.ids, store.neo4j.reader, store.neo4j.schema,
-store.neo4j.write, text.
+May import: model, store.neo4j.changelog, store.neo4j.connection, store.neo4j.filters, store.neo4j.ids,
+store.neo4j.reader, store.neo4j.schema, text.
 """

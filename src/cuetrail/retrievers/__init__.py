@@ -1,4 +1,4 @@
-"""A memory as a retriever of other libraries, each an extra: `cuetrail[langchain]`, `cuetrail[llamaindex]`.
+"""Retrievers for LangChain and LlamaIndex. Each needs its extra: `cuetrail[langchain]`, `cuetrail[llamaindex]`.
 
 May import: memory, model.
 """
@@ -13,13 +13,13 @@ from cuetrail.model import Hit
 
 
 def retrieve(memory: Memory, query: str, options: Mapping[str, Any]) -> list[tuple[Hit, dict[str, Any]]]:
-    """The hits of a recall, the best first, each with what there is to know of it as plain data."""
-    found = memory.recall(query, **options)
-    anchors = {hit.node.id for hit in found.anchors}
-    return [(hit, _about(hit, hit.node.id in anchors)) for hit in found.hits]
+    """Returns the hits of a recall, best first, each with its metadata."""
+    result = memory.recall(query, **options)
+    anchors = {hit.node.id for hit in result.anchors}
+    return [(hit, _metadata(hit, hit.node.id in anchors)) for hit in result.hits]
 
 
-def _about(hit: Hit, directly: bool) -> dict[str, Any]:
+def _metadata(hit: Hit, directly: bool) -> dict[str, Any]:
     node = hit.node
     return {
         "id": node.id, "kind": node.kind, "name": node.name, "tags": list(node.tags), "buckets": list(node.buckets),
@@ -27,6 +27,6 @@ def _about(hit: Hit, directly: bool) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def said(hit: Hit) -> str:
-    """The text of a hit; of what has none, its name."""
+def text_of(hit: Hit) -> str:
+    """Returns the text of a hit, or its name if it has no text."""
     return hit.node.text or hit.node.name or ""

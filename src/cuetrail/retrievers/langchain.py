@@ -1,9 +1,9 @@
-"""A memory as a retriever of LangChain.
+"""A LangChain retriever that reads from a memory.
 
     retriever = CuetrailRetriever(memory=memory, options={"limit": 5})
     documents = retriever.invoke("what did we decide about the antenna?")
 
-`options` are those of `Memory.recall`. `ainvoke` does the same in a thread, as every retriever of LangChain does.
+`options` are those of `Memory.recall`. `ainvoke` runs the same in a thread.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import Field, SkipValidation
 
 from cuetrail.memory import Memory
-from cuetrail.retrievers import retrieve, said
+from cuetrail.retrievers import retrieve, text_of
 
 __all__ = ["CuetrailRetriever"]
 
 
 class CuetrailRetriever(BaseRetriever):
-    """What a memory holds on a query, as documents: the best first, with id, source, tags and score as metadata."""
+    """Returns the hits of a query as documents, best first, with id, source, tags and score as metadata."""
 
     memory: SkipValidation[Memory]
     options: dict[str, Any] = Field(default_factory=dict)
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:  # noqa: ARG002  # LangChain's signature
         found = retrieve(self.memory, query, self.options)
-        return [Document(page_content=said(hit), id=hit.node.id, metadata=about) for hit, about in found]
+        return [Document(page_content=text_of(hit), id=hit.node.id, metadata=metadata) for hit, metadata in found]

@@ -1,4 +1,4 @@
-"""A memory as a retriever of LlamaIndex.
+"""A LlamaIndex retriever that reads from a memory.
 
     retriever = CuetrailRetriever(memory, limit=5)
     nodes = retriever.retrieve("what did we decide about the antenna?")
@@ -15,13 +15,13 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from cuetrail.memory import Memory
-from cuetrail.retrievers import retrieve, said
+from cuetrail.retrievers import retrieve, text_of
 
 __all__ = ["CuetrailRetriever"]
 
 
 class CuetrailRetriever(BaseRetriever):
-    """What a memory holds on a query, as nodes: the best first, with source, tags and times as metadata."""
+    """Returns the hits of a query as nodes, best first, with source, tags and times as metadata."""
 
     def __init__(self, memory: Memory, **options: Any) -> None:
         super().__init__()
@@ -30,8 +30,8 @@ class CuetrailRetriever(BaseRetriever):
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         found = retrieve(self._recalled, query_bundle.query_str, self._options)
         return [
-            NodeWithScore(node=TextNode(id_=hit.node.id, text=said(hit), metadata=about), score=hit.score)
-            for hit, about in found
+            NodeWithScore(node=TextNode(id_=hit.node.id, text=text_of(hit), metadata=metadata), score=hit.score)
+            for hit, metadata in found
         ]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:

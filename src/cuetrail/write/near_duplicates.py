@@ -1,14 +1,13 @@
 """Near duplicates: two atoms whose SimHashes differ in at most two bits share their tags and buckets.
 
-Who shares with whom depends only on which atoms there are, not on the order they came in:
+The result depends only on which atoms are stored, not on the order in which they arrived:
 
-- Sharing is between two, not handed on. In a chain A - B - C whose ends are far apart, B shares with both, and A and C
-  do not share with each other. So the arrival of an atom touches only those near it.
-- An atom that more than MOST_SHARING atoms are near to, itself counted, is boilerplate and shares with nobody.
-- A band of hashes that more than CROWD atoms carry tells near from far no more and joins nobody. This bounds the work
-  that one more copy of a template makes.
+- Sharing is between two atoms and not transitive. In a chain A - B - C whose ends are far apart, B shares with both, A
+  and C do not share with each other. A new atom therefore affects only the atoms near it.
+- An atom with more than MOST_SHARING atoms near it, itself included, is boilerplate and shares with none.
+- A band of hashes with more than CROWD atoms is ignored. This bounds the work that one more copy of a template causes.
 
-What an atom borrowed is noted in its `near` property, so that it goes back when the other goes.
+Borrowed labels are listed in the property `near` of an atom, so that they can be removed when the other atom goes.
 """
 
 from __future__ import annotations
@@ -27,24 +26,24 @@ from cuetrail.store.write import Batch
 
 BORROWED = "near"
 DISTANCE = 2
-# What stands in more places is boilerplate: what one place is tagged with says nothing about the others.
+# Text with more copies is boilerplate: the tags of one copy say nothing about the others.
 MOST_SHARING = 16
 CROWD = 200
 
 Hashes = Mapping[str, int]
-_NOBODY: Hashes = {}
+_NO_HASHES: Hashes = {}
 
 
 def without_borrowed(node: Node) -> Node:
-    """The node without what it borrowed."""
-    noted = node.props.get(BORROWED)
-    # A note's frontmatter may have a field of this name.
-    if not isinstance(noted, dict):
+    """Returns the node without labels borrowed from near duplicates."""
+    borrowed = node.props.get(BORROWED)
+    # The frontmatter of a note may have a field of this name.
+    if not isinstance(borrowed, dict):
         return node
     return replace(
         node,
-        tag_details=tuple(tag for tag in node.tag_details if tag.name not in noted["tags"]),
-        buckets=tuple(bucket for bucket in node.buckets if bucket not in noted["buckets"]),
+        tag_details=tuple(tag for tag in node.tag_details if tag.name not in borrowed["tags"]),
+        buckets=tuple(bucket for bucket in node.buckets if bucket not in borrowed["buckets"]),
         props={name: value for name, value in node.props.items() if name != BORROWED},
     )
 
@@ -58,21 +57,21 @@ def regroup(
     relabelled: Collection[Node] = (),
     leaving: Collection[Node] = (),
 ) -> int:
-    """Bring sharing in step with a batch; how many of the new and relabelled atoms are near others.
+    """Adds to a batch the nodes whose borrowed labels change. Returns how many new and relabelled ones are near others.
 
-    `relabelled` are known atoms of the batch whose own tags or buckets changed; `leaving` go with it.
+    `relabelled` are stored atoms of the batch whose own tags or buckets changed; `leaving` are removed by it.
     """
     arriving = {node.id: node.simhash for node in (*new, *relabelled) if node.simhash is not None}
     gone = {node.id: node.simhash for node in leaving if node.simhash is not None}
     if not arriving and not gone:
         return 0
-    ground = _Ground(store, scope, arriving, gone)
-    _share(store, scope, batch, ground.partners(ground.touched()))
-    return sum(len(ground.near(hash_)) > 1 for hash_ in arriving.values())
+    neighbours = _Neighbours(store, scope, arriving, gone)
+    _share(store, scope, batch, neighbours.partners(neighbours.affected()))
+    return sum(len(neighbours.near(hash_)) > 1 for hash_ in arriving.values())
 
 
-class _Ground:
-    """Which atoms are near which, before a batch and after it. The store is asked once for each band."""
+class _Neighbours:
+    """The atoms near a hash, before a batch and after it. Reads each band once from the store."""
 
     def __init__(self, store: Store, scope: Scope, arriving: Hashes, gone: Hashes) -> None:
         self._store = store
@@ -80,46 +79,46 @@ class _Ground:
         self._arriving = arriving
         self._gone = gone
         self._coming = _by_band(arriving)
-        # One more than a crowd shows that it is one, also without those who leave.
+        # Enough rows to recognise a crowd, even after the leaving atoms are gone.
         self._limit = CROWD + 1 + max(map(len, _by_band(gone).values()), default=0)
         self._seen: set[Band] = set()
         self._stored: dict[Band, Hashes] = {}
         self._found: dict[tuple[int, bool], Hashes] = {}
 
-    def touched(self) -> Hashes:
-        """The atoms that may share with others after the batch than before."""
-        left = set(self._gone.values())
-        centres = left | set(self._arriving.values())
-        self._look(centres)
-        touched: dict[str, int] = {}
+    def affected(self) -> Hashes:
+        """Returns the atoms whose partners may change with the batch."""
+        gone = set(self._gone.values())
+        centres = gone | set(self._arriving.values())
+        self._read(centres)
+        affected: dict[str, int] = {}
         for hash_ in centres:
             close = self.near(hash_)
-            if len(close) > 1 or hash_ in left:
-                touched |= close
+            if len(close) > 1 or hash_ in gone:
+                affected |= close
         for band in self._stored:
             before, after = self._carriers(band, before=True), self._carriers(band)
             if (len(before) > CROWD) != (len(after) > CROWD):
-                touched |= after
-        hashes = set(touched.values())
-        self._look(hashes)
+                affected |= after
+        hashes = set(affected.values())
+        self._read(hashes)
         for hash_ in hashes:
-            # One that becomes boilerplate, or is none any more, changes what those near it share.
+            # An atom that becomes boilerplate, or stops being it, affects the atoms near it.
             if self._is_boilerplate(hash_, before=True) != self._is_boilerplate(hash_):
-                touched |= self.near(hash_)
-        hashes = set(touched.values())
-        self._look(hashes)
+                affected |= self.near(hash_)
+        hashes = set(affected.values())
+        self._read(hashes)
         still = {h for h in hashes if self._is_boilerplate(h, before=True) and self._is_boilerplate(h)}
-        return {id_: hash_ for id_, hash_ in touched.items() if hash_ not in still}
+        return {id_: hash_ for id_, hash_ in affected.items() if hash_ not in still}
 
-    def partners(self, touched: Hashes) -> dict[str, list[str]]:
-        """Whom each of these atoms shares with after the batch, in order."""
-        close = {hash_: self.near(hash_) for hash_ in set(touched.values()) if not self._is_boilerplate(hash_)}
-        self._look({other for some in close.values() for other in some.values()})
+    def partners(self, affected: Hashes) -> dict[str, list[str]]:
+        """Returns the ids that each of these atoms shares with after the batch, sorted."""
+        close = {hash_: self.near(hash_) for hash_ in set(affected.values()) if not self._is_boilerplate(hash_)}
+        self._read({other for some in close.values() for other in some.values()})
         sharing = {h: sorted(i for i, o in some.items() if not self._is_boilerplate(o)) for h, some in close.items()}
-        return {id_: [other for other in sharing.get(hash_, ()) if other != id_] for id_, hash_ in touched.items()}
+        return {id_: [other for other in sharing.get(hash_, ()) if other != id_] for id_, hash_ in affected.items()}
 
     def near(self, hash_: int, before: bool = False) -> Hashes:
-        """The atoms near a hash whose bands have been looked at, those that have it included."""
+        """Returns the atoms near a hash, including those with the same hash. Its bands must have been read."""
         if (hash_, before) not in self._found:
             self._found[hash_, before] = {
                 id_: other
@@ -134,13 +133,13 @@ class _Ground:
         return len(self.near(hash_, before)) > MOST_SHARING
 
     def _carriers(self, band: Band, before: bool = False) -> Hashes:
-        stored, coming = self._stored.get(band, _NOBODY), self._coming.get(band, _NOBODY)
+        stored, coming = self._stored.get(band, _NO_HASHES), self._coming.get(band, _NO_HASHES)
         if before or not stored:
             return stored if before else coming
         return {**{i: h for i, h in stored.items() if i not in self._gone}, **coming}
 
-    def _look(self, hashes: Iterable[int]) -> None:
-        """Learn who carries the bands of these hashes."""
+    def _read(self, hashes: Iterable[int]) -> None:
+        """Reads the bands of these hashes from the store."""
         unseen = {band for hash_ in hashes for band in _bands(hash_)} - self._seen
         if unseen:
             self._seen |= unseen
@@ -162,25 +161,25 @@ def _by_band(hashes: Hashes) -> dict[Band, dict[str, int]]:
 
 
 def _share(store: Store, scope: Scope, batch: Batch, partners: Mapping[str, Sequence[str]]) -> None:
-    """Let atoms borrow from their partners, in place of what they borrowed before."""
+    """Replaces the borrowed labels of atoms by those of their present partners."""
     nodes = {node.id: node for node in batch.nodes}
     wanted = partners.keys() | {other for others in partners.values() for other in others}
     known = store.get(scope, sorted(wanted - nodes.keys())) | {id_: nodes[id_] for id_ in wanted if id_ in nodes}
-    bare = {id_: without_borrowed(node) for id_, node in known.items()}
+    own = {id_: without_borrowed(node) for id_, node in known.items()}
     for id_, others in partners.items():
-        node = _borrowing(bare[id_], [bare[other] for other in others])
+        node = _borrowing(own[id_], [own[other] for other in others])
         if node != known[id_]:
             nodes[id_] = node
     batch.nodes = list(nodes.values())
 
 
 def _is_lent(tag: Tag) -> bool:
-    """Tags of people and of files are lent; what a dream found in one text it finds in a near one itself."""
+    """True for tags from users and paths. Dreams find their tags in each text themselves."""
     return tag.origin == "user" or is_path_tag(tag)
 
 
 def _borrowing(node: Node, lenders: Sequence[Node]) -> Node:
-    """The node with the lenders' tags and buckets behind its own."""
+    """Returns the node with the lenders' tags and buckets after its own."""
     lent = {tag.name: tag for lender in reversed(lenders) for tag in lender.tag_details if _is_lent(tag)}
     tags = [Tag(name, lent[name].display, "infected") for name in sorted(lent.keys() - set(node.tags))]
     buckets = sorted({bucket for lender in lenders for bucket in lender.buckets} - set(node.buckets))

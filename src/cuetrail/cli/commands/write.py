@@ -27,7 +27,7 @@ def standard_input(limit: int | None = None) -> str:
     """The text on stdin. Raises ReadError when it is binary, InputError when it is longer than `limit` bytes."""
     from cuetrail.files import read_at_most
     from cuetrail.ingest.readers import MAX_BYTES
-    from cuetrail.ingest.readers.pieces import decode
+    from cuetrail.ingest.readers.encoding import decode
 
     limit = MAX_BYTES if limit is None else limit
     data = read_at_most(sys.stdin.buffer, limit + 1)
@@ -38,7 +38,7 @@ def standard_input(limit: int | None = None) -> str:
 
 def typed(text: str) -> str:
     """A text from the command line; one that is not UTF-8 is read as a file with these bytes would be."""
-    from cuetrail.ingest.readers.pieces import decode
+    from cuetrail.ingest.readers.encoding import decode
     from cuetrail.text.normalise import storable
 
     return text if storable(text) else decode(os.fsencode(text), "the text")

@@ -1,21 +1,20 @@
-"""Reads files into documents: one small module a format, and this one door to them.
+"""Reads files into documents, with one module per format.
 
-A file that cannot be read raises ReadError, whose message says what is wrong with it and what to do.
+A file that cannot be read raises ReadError; the message says what is wrong and what to do.
 
 May import: errors, extract, files, ingest.chunk, ingest.document, text.
 """
 
 from __future__ import annotations
 
-import json
-import re
 from pathlib import Path, PurePath
 
 from cuetrail.errors import InputError, ReadError
 from cuetrail.files import read_at_most
 from cuetrail.ingest.document import Document
 from cuetrail.ingest.readers import chat, code, html, markdown, pdf, plain
-from cuetrail.ingest.readers.pieces import decode
+from cuetrail.ingest.readers.detect import detect_format
+from cuetrail.ingest.readers.encoding import decode
 from cuetrail.text.normalise import clean
 
 __all__ = ["FORMATS", "MAX_BYTES", "load", "read", "read_string", "supported"]
@@ -32,28 +31,21 @@ _SUFFIXES = {
     **dict.fromkeys(code.LANGUAGES, "code"),
 }
 _NAMES = {**{name: name for name in FORMATS}, **_SUFFIXES}
-_LOOKS_HTML = re.compile(
-    r"\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--.{0,500}?-->\s*)?<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
-)
-_LOOKS_MARKDOWN = re.compile(
-    r"\A---[ \t]*\n|^#{1,6} \S|^(?:```|~~~)|\[\[[^\[\]\n]{1,200}\]\]|\]\([^()\s]{1,200}\)", re.M
-)
-_SNIFFED = 65536
 
 
 def supported(path: PurePath) -> bool:
-    """Whether a file is of a known format, judged by its suffix."""
+    """True if the suffix of a file is that of a known format."""
     return _suffix(path.name) in _SUFFIXES
 
 
 def load(path: Path, source: str, max_bytes: int = MAX_BYTES) -> bytes:
-    """The bytes of a file. Raises ReadError when it cannot be opened or is larger than `max_bytes`."""
+    """Returns the bytes of a file. Raises ReadError if it cannot be opened or is larger than `max_bytes`."""
     try:
         if not path.exists():
             raise ReadError(f"{source} does not exist. Check the path.")
         if not path.is_file():
             raise ReadError(f"{source} is not a regular file. Give a file or a folder of files.")
-        # The size is checked on what was read: the file may grow between asking and reading.
+        # Check the size of the data read: the file may grow meanwhile.
         with path.open("rb") as file:
             data = read_at_most(file, max_bytes + 1)
     except (OSError, ValueError) as e:
@@ -67,26 +59,26 @@ def load(path: Path, source: str, max_bytes: int = MAX_BYTES) -> bytes:
 
 
 def read(data: bytes, source: str) -> list[Document]:
-    """The documents in a file's bytes: one, or one for each chat. Raises ReadError when they cannot be read."""
+    """Returns the documents in the bytes of a file: one, or one per chat. Raises ReadError."""
     if data.startswith(b"%PDF-") or _suffix(source) == "pdf":
         return _guarded("pdf", data, "", source)
     return read_string(decode(data, source), source)
 
 
 def read_string(text: str, source: str, format: str | None = None) -> list[Document]:
-    """The documents in a text. Without a format it is told by the source's suffix, then by the text itself.
+    """Returns the documents in a text. The default format is that of the source's suffix, else it is detected.
 
-    Raises InputError for an unknown format and ReadError for a text that cannot be read as its format.
+    Raises InputError for an unknown format, ReadError for a text that cannot be read in its format.
     """
     if format is not None and _NAMES.get(format.lower().lstrip(".")) in (None, "pdf"):
         raise InputError(f"unknown text format {format!r}; use one of code, html, json, markdown, text")
     text = clean(text)
     name = format.lower().lstrip(".") if format is not None else _suffix(source)
-    return _guarded(_NAMES.get(name) or _sniff(text), b"", text, source)
+    return _guarded(_NAMES.get(name) or detect_format(text), b"", text, source)
 
 
 def _guarded(kind: str, data: bytes, text: str, source: str) -> list[Document]:
-    """Reads by kind; whatever a parser raises on a malformed file becomes a ReadError."""
+    """Calls the reader of a format. Turns every error of a parser into a ReadError."""
     try:
         match kind:
             case "pdf":
@@ -103,33 +95,10 @@ def _guarded(kind: str, data: bytes, text: str, source: str) -> list[Document]:
                 return [plain.read(text, source)]
     except ReadError:
         raise
-    except Exception as e:  # parsers of malformed files raise anything; the user needs the file's name
+    except Exception as e:  # parsers may raise anything on a malformed file; the user needs its name
         detail = f"{type(e).__name__}: {e}" if str(e) else type(e).__name__
         raise ReadError(f"{source} could not be read as {kind} ({detail}). Save it again or convert it to text.") from e
 
 
 def _suffix(name: str) -> str:
     return PurePath(name).suffix.lower().lstrip(".")
-
-
-def _sniff(text: str) -> str:
-    """The format a text looks like; text when nothing tells."""
-    head = text[:_SNIFFED]
-    if _LOOKS_HTML.match(head):
-        return "html"
-    if text.startswith("#!"):
-        return "code"
-    if head.lstrip()[:1] in ("{", "[") and _is_json(text):
-        return "json"
-    return "markdown" if _LOOKS_MARKDOWN.search(head) else "text"
-
-
-def _is_json(text: str) -> bool:
-    """Whether the text, or its first line, is a JSON object or list with something in it."""
-    for candidate in (text, text.strip().split("\n", 1)[0]):
-        try:
-            if json.loads(candidate):
-                return True
-        except (ValueError, RecursionError):
-            continue
-    return False

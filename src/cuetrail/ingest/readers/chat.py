@@ -1,6 +1,6 @@
-"""Chats in JSON and JSONL: role/content lists, `messages` objects, and the exports of ChatGPT and Claude.
+"""Reads chats in JSON and JSONL: role/content lists, `messages` objects, and the exports of ChatGPT and Claude.
 
-Each shape is brought to the same plain `Turn`s first; one function then makes documents of them.
+Each of these shapes is first turned into `Turn`s, then into documents.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cuetrail.text import dates
 from cuetrail.text.normalise import clean
 
 _SPEAKER_KEYS = ("role", "speaker", "sender", "author", "from", "name", "user")
-# Who it is that a role only calls a person.
+# Fields with the name of the person, if the role is only "user" or "human".
 _NAME_KEYS = ("name", "speaker", "sender", "author", "from")
 _PERSON = frozenset({"user", "human"})
 _CONTENT_KEYS = ("content", "text", "message", "value", "parts")
@@ -28,7 +28,7 @@ _TIME_KEYS = ("created_at", "create_time", "timestamp", "time", "date", "ts", "a
 _TITLE_KEYS = ("title", "name", "subject")
 _ID_KEYS = ("id", "uuid", "conversation_id", "session_id")
 _LIST_KEYS = ("messages", "chat_messages", "conversations", "conversation", "turns")
-# What a model keeps for itself; a person never saw it in the chat.
+# Content that the model keeps to itself; the user never saw it.
 _HIDDEN = frozenset({"thoughts", "reasoning_recap", "user_editable_context", "model_editable_context", "thinking"})
 _SPACE = re.compile(r"\s+")
 _MIN_ROOM = 200
@@ -36,7 +36,7 @@ _MIN_ROOM = 200
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One message: who said what, and when if that is known."""
+    """One message: speaker, text, and time if known."""
 
     speaker: str
     text: str
@@ -54,9 +54,9 @@ class Chat:
 
 
 def read(text: str, source: str) -> list[Document]:
-    """One document of kind `chat` for each conversation; JSON of any other shape becomes one document of text blobs.
+    """Returns one document of kind `chat` per conversation. JSON of any other shape becomes one document of text blobs.
 
-    Raises ReadError when there is nothing in it.
+    Raises ReadError for empty JSON.
     """
     value, skipped = _load(text)
     if (value is None and not text.strip()) or value in ([], {}, ""):
@@ -68,14 +68,14 @@ def read(text: str, source: str) -> list[Document]:
 
 
 def _load(text: str) -> tuple[Any, int]:
-    """The value, and how many lines of JSON Lines were broken (a log may end in half a line). None if it is no JSON."""
+    """Returns the JSON value, or the list of JSON Lines and the number of broken lines; None if it is neither."""
     try:
         return json.loads(text), 0
     except (ValueError, RecursionError):
         pass
     values: list[Any] = []
     broken = 0
-    # Only "\n" ends a line of JSON Lines: strings may hold U+2028, which splitlines() would cut.
+    # splitlines() would also split at U+2028, which strings may contain.
     for line in filter(str.strip, text.split("\n")):
         try:
             values.append(json.loads(line))
@@ -87,7 +87,7 @@ def _load(text: str) -> tuple[Any, int]:
 
 
 def _chats(value: Any) -> list[Chat]:
-    """The conversations in a value, empty when it holds none."""
+    """Returns the conversations in a JSON value."""
     if isinstance(value, dict):
         chat = _conversation(value)
         return [chat] if chat else []
@@ -111,7 +111,7 @@ def _conversation(item: Mapping[str, Any]) -> Chat | None:
 
 
 def _branch(mapping: Mapping[str, Any], current: Any) -> list[Any]:
-    """The messages from the root to the current node of a ChatGPT tree; other branches were edited away."""
+    """Returns the messages from the root to the current node of a ChatGPT tree. Other branches are discarded edits."""
     if not isinstance(current, str) or current not in mapping:
         leaves = [k for k, node in mapping.items() if isinstance(node, dict) and not node.get("children")]
         current = max(leaves, key=lambda k: _node_time(mapping[k]), default=None)
@@ -131,7 +131,7 @@ def _node_time(node: Mapping[str, Any]) -> int:
 
 
 def _turn(message: Any) -> Turn | None:
-    """The turn a message is, None when it is none or says nothing."""
+    """Returns a message as a turn; None if it is not a message or has no text."""
     if not isinstance(message, dict) or _is_hidden(message):
         return None
     speaker = next((name for key in _SPEAKER_KEYS if (name := _name(message.get(key)))), "")
@@ -142,7 +142,7 @@ def _turn(message: Any) -> Turn | None:
 
 
 def _is_silent(message: Any) -> bool:
-    """Whether this is a turn without words, such as a call of a tool."""
+    """True for a message that may have no text, such as a tool call."""
     return isinstance(message, dict) and any(_name(message.get(key)) for key in ("role", "sender", "speaker", "author"))
 
 
@@ -158,7 +158,7 @@ def _name(value: Any) -> str:
 
 
 def _content(value: Any) -> str:
-    """The words of a content field: a string, a list of blocks, or an object that holds either."""
+    """Returns the text of a content field: a string, a list of blocks, or an object with either."""
     if isinstance(value, str):
         return clean(value).strip()
     if isinstance(value, list):
@@ -176,7 +176,7 @@ def _time(item: Mapping[str, Any]) -> int | None:
 
 
 def _word(item: Mapping[str, Any], keys: tuple[str, ...]) -> str:
-    """The first of the fields that is a string with something in it, or a number."""
+    """Returns the first of these fields that is a number or a text that is not blank."""
     for key in keys:
         value = item.get(key)
         if isinstance(value, (str, int)) and not isinstance(value, bool) and str(value).strip():
@@ -189,7 +189,7 @@ def _documents(chats: list[Chat], source: str, props: Mapping[str, Any]) -> list
     used: set[str] = set()
     for number, chat in enumerate(chats, start=1):
         key = chat.id or str(number)
-        # Merged exports repeat conversations; each still needs a path of its own.
+        # Merged exports repeat conversations; each needs its own path.
         key = key if key not in used else f"{key}-{number}"
         used.add(key)
         alone = len(chats) == 1
@@ -209,7 +209,7 @@ def _documents(chats: list[Chat], source: str, props: Mapping[str, Any]) -> list
 
 
 def _parts(turn: Turn, number: int) -> list[Part]:
-    """A turn as it is if short, else its paragraphs; each says who speaks, so that each can be understood alone."""
+    """Returns a short turn as one part, a long one as paragraphs. Each part begins with the speaker's name."""
     label = f"{turn.speaker}: "
     props = {"turn": number}
     if len(label) + len(turn.text) <= chunk.PROSE:

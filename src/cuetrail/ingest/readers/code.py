@@ -1,4 +1,4 @@
-"""Source code: one piece a top-level construct."""
+"""Reads source code: one piece per top-level construct."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ LANGUAGES = {
 
 
 def read(text: str, source: str) -> Document:
-    """One document of kind `code`, a piece per top-level construct.
+    """Returns one document of kind `code`, with a piece per top-level construct.
 
-    No piece carries text of another in its props: forgetting one must not leave its words behind.
+    The props of a piece hold no text of another: forgetting one must not leave its text elsewhere.
     """
     suffix = source.rpartition(".")[2].lower()
     language = LANGUAGES.get(suffix) or _from_shebang(text)

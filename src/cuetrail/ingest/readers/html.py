@@ -1,4 +1,4 @@
-"""HTML pages: what a reader of the page would read, in order."""
+"""Reads HTML pages: their visible text, in order."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _PARAGRAPHS = """
     hr body dl dt dd ul ol li table tr blockquote pre h1 h2 h3 h4 h5 h6 caption
 """
 _BLOCKS = frozenset(_PARAGRAPHS.split())
-# Their content is one paragraph with a line for each item, as a list in Markdown is.
+# Their content becomes one paragraph with a line per item, like a Markdown list.
 _GROUPS = frozenset({"ul", "ol", "dl", "table", "blockquote"})
 _LINE_MARKS = {"li": "- ", "dd": "  "}
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _SPACE = re.compile(r"\s+")
-# A paragraph inside a list item would leave the item's mark on a line of its own.
+# A list mark alone on its line, because the item contains a paragraph.
 _LONE_MARK = re.compile(r"\n- [ \t\n]*+(?<=\n)(?!- )")
 _DATES = (
     "meta[property='article:published_time']",
@@ -44,7 +44,7 @@ _DATES = (
 
 @dataclass(slots=True)
 class _Page:
-    """The page as far as it has been walked: finished parts, and the paragraph being collected."""
+    """The state of the walk: finished parts, and the text and links of the current paragraph."""
 
     parts: list[Part] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
@@ -53,7 +53,7 @@ class _Page:
     verbatim: int = 0
 
     def flush(self, level: int = 0, verbatim: bool = False) -> None:
-        """Makes a part, or several within the limit, of the collected paragraph."""
+        """Ends the current paragraph: adds it as one part, or as several within the limit."""
         raw = "".join(self.text)
         if verbatim:
             self.parts += [Part(piece, prose=False) for piece in chunk.lines(raw.strip("\n").rstrip(), chunk.CODE)]
@@ -68,7 +68,7 @@ class _Page:
         self.linked.clear()
 
     def open(self, tag: str) -> None:
-        """Starts a paragraph, or a line of one inside a list or table."""
+        """Handles an opening tag: starts a paragraph, or a line inside a list or table."""
         if tag == "pre" or tag in _HEADINGS or (tag in _BLOCKS and not self.groups):
             self.flush()
         elif tag in _BLOCKS:
@@ -77,7 +77,7 @@ class _Page:
         self.verbatim += tag == "pre"
 
     def close(self, tag: str) -> None:
-        """Ends what `open` started."""
+        """Handles a closing tag."""
         self.groups -= tag in _GROUPS
         self.verbatim -= tag == "pre"
         if tag == "pre":
@@ -91,8 +91,8 @@ class _Page:
 
 
 def read(text: str, source: str) -> Document:
-    """One document of kind `page`, without scripts, styles and navigation."""
-    # Imported here: the parser takes 20 ms to load, and most folders hold no HTML.
+    """Returns one document of kind `page`, without scripts, styles and navigation."""
+    # Imported here: it takes 20 ms, and most folders have no HTML.
     from selectolax.lexbor import LexborHTMLParser
 
     tree = LexborHTMLParser(shallow(text))
@@ -113,7 +113,7 @@ def read(text: str, source: str) -> Document:
 
 
 def _walk(root: LexborNode, page: _Page) -> None:
-    """Visits the nodes in document order. A stack of its own, because pages nest deeper than Python recurses."""
+    """Visits the nodes in document order. Not recursive, because pages may nest deeper than Python's limit."""
     stack: list[tuple[LexborNode, bool]] = [(root, False)]
     while stack:
         node, seen = stack.pop()

@@ -1,6 +1,6 @@
-"""Cuts pages that nest without end to a depth the parser can bear. Their words stay.
+"""Limits how deeply the elements of an HTML page nest. The text stays.
 
-An HTML parser looks through all open elements at many a tag, so a megabyte of `<div>` would keep it busy for hours.
+An HTML parser searches all open elements at many tags, so a megabyte of `<div>` would take it hours.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ _LEFT_OPEN = """
     area base br col embed frame hr img input keygen link meta param source track wbr
     html head body p li dt dd option optgroup tr td th thead tbody tfoot colgroup caption rb rp rt rtc
 """
-# Empty elements, and those the parser closes by itself: a page may leave thousands of them open and be flat.
+# Empty elements, and elements that the parser closes by itself: they do not nest.
 _FLAT = frozenset(_LEFT_OPEN.split())
 # Tags in these are text.
 _RAW = frozenset({"script", "style", "textarea", "title", "iframe", "noembed", "noframes", "xmp"})
 
 
 def shallow(text: str) -> str:
-    """The page with line breaks in place of the tags that nest deeper than DEEPEST; most pages come back as they are.
+    """Returns the page with line breaks in place of tags that nest deeper than DEEPEST.
 
     >>> shallow("<div>" * 1000 + "<div class=x>deep</div> end").removeprefix("<div>" * 1000)
     '<br class=x>deep</br> end'
@@ -34,7 +34,7 @@ def shallow(text: str) -> str:
     parts: list[str] = []
     last = end = 0
     for match in _TAG.finditer(text):
-        # The tag's own end, looked for once for all tags before it: a page may hold many that never end.
+        # The end of the tag. Searched once for several tags: a page may have many that never end.
         end = end if end >= match.end() else text.find(">", match.end())
         if end < 0:
             break
@@ -45,7 +45,7 @@ def shallow(text: str) -> str:
 
 
 class _Outline:
-    """The elements that are open at a place in a page, about as a parser would have them."""
+    """The open elements at a position of a page, approximately as a parser sees them."""
 
     def __init__(self) -> None:
         self._open: list[str] = []
@@ -54,7 +54,7 @@ class _Outline:
         self._raw = ""
 
     def is_too_deep(self, name: str, closing: bool, alone: bool) -> bool:
-        """Take note of a tag; whether it is to be cut. `alone` is one that ends in a slash."""
+        """Records a tag. Returns True if it nests too deeply. `alone` is True if it ends in a slash."""
         if self._raw or name in _RAW:
             self._raw = "" if closing and name == (self._raw or name) else self._raw or name
             return False
@@ -73,7 +73,7 @@ class _Outline:
         if self._cut[name]:
             self._cut[name] -= 1
             return True
-        # Closing an element closes what was left open in it.
+        # Closing an element also closes the elements left open in it.
         while self._counts[name]:
             inner = self._open.pop()
             self._counts[inner] -= 1

@@ -1,4 +1,4 @@
-"""PDF files: the text of each page, as paragraphs."""
+"""Reads PDF files: the text of each page, as paragraphs."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def read(data: bytes, source: str) -> Document:
-    """One document of kind `pdf`; each piece knows its page. Raises ReadError for locked, broken and scanned files."""
-    # Imported here: pypdf takes 130 ms to load, and most folders hold no PDF.
+    """Returns one document of kind `pdf`. Raises ReadError for encrypted, broken and scanned files."""
+    # Imported here: it takes 130 ms, and most folders have no PDF.
     from pypdf import PdfReader
     from pypdf.errors import DependencyError, PyPdfError
 
-    # pypdf logs each oddity of a file; the user can do nothing about them and would see one line for each.
+    # pypdf logs a line for each oddity of a file; users can do nothing about them.
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
         reader = PdfReader(io.BytesIO(data))
@@ -62,7 +62,7 @@ def _parts(reader: PdfReader) -> list[Part]:
 
 
 def _metadata(reader: PdfReader) -> tuple[str, int | None]:
-    """The stated title and creation date; either may be missing or nonsense, which is no reason to lose the text."""
+    """Returns the title and the creation date; "" or None if missing or invalid."""
     info = reader.metadata
     if info is None:
         return "", None

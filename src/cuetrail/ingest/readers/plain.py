@@ -1,4 +1,4 @@
-"""Plain text: paragraphs, or blobs where there are none."""
+"""Reads plain text: paragraphs, or blobs if there are none."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from cuetrail.text import dates
 
 
 def read(text: str, source: str) -> Document:
-    """One document of kind `text`; its date is the one in the file's name."""
+    """Returns one document of kind `text`, dated by the file's name."""
     name = stem(source)
     pieces = make_pieces([Part(piece) for piece in chunk.plain(text)])
     return Document(path=source, title=name, kind="text", pieces=pieces, at=dates.from_name(name))
 
 
 def read_data(text: str, source: str) -> Document:
-    """One document of kind `text` for data nobody wrote as prose: blobs without tags, links or names."""
+    """Returns one document of kind `text` for data that is not prose: blobs without tags, links or names."""
     name = stem(source)
     pieces = make_pieces([Part(piece, prose=False) for piece in chunk.blob(text)])
     return Document(path=source, title=name, kind="text", pieces=pieces, at=dates.from_name(name))

@@ -17,7 +17,7 @@ from cuetrail.model.tags import norm_buckets
 from cuetrail.serve.compat.delete import delete_nodes
 from cuetrail.serve.json_data import to_json_data
 from cuetrail.text.timestamps import milliseconds
-from cuetrail.transfer.formats.mem0 import FORMAT, WHOSE
+from cuetrail.transfer.formats.mem0 import FORMAT, OWNER_KEYS
 from cuetrail.transfer.formats.text_files import to_iso, to_ms
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def memory_json(node: Node) -> Json:
     """Returns a node in mem0's JSON format."""
     props = dict(node.props)
     row: Json = {"id": node.id, "memory": node.text or node.name or "", "hash": digest(node.text)}
-    row |= {name: props.get(name) for name in WHOSE}
+    row |= {name: props.get(name) for name in OWNER_KEYS}
     metadata = props.get("metadata")
     return {
         **row, "metadata": to_json_data(metadata) if isinstance(metadata, Mapping) else None,
@@ -99,7 +99,7 @@ def _owner(given: Mapping[str, Any]) -> dict[str, str]:
     return {
         name: str(part[name])
         for part in parts
-        for name in WHOSE
+        for name in OWNER_KEYS
         if isinstance(part.get(name), str | int) and part[name] != "*"
     }
 
@@ -271,7 +271,7 @@ def entities(memory: Memory, _given: Arguments) -> Json:
     """Returns every user, agent, app and run that has memories, and how many."""
     found: dict[tuple[str, str], list[Json]] = {}
     for row in list_memories(memory, {}):
-        for name in WHOSE:
+        for name in OWNER_KEYS:
             if row[name] is not None:
                 found.setdefault((name.removesuffix("_id"), str(row[name])), []).append(row)
     results = [

@@ -17,14 +17,14 @@ from cuetrail.serve.rest.request_body import json_arguments
 from cuetrail.serve.tokens import Access
 from cuetrail.serve.tool import Schema, Tool, checked_arguments, http_only
 from cuetrail.serve.verb_schema import TEXT, array_of, nullable, object_of
-from cuetrail.transfer.formats.mem0 import WHOSE
+from cuetrail.transfer.formats.mem0 import OWNER_KEYS
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
     from cuetrail.serve.rest.service import Service
 
 _NAME: Schema = {"type": "string", "minLength": 1}
-_OWNER: dict[str, Schema] = dict.fromkeys(WHOSE, _NAME)
+_OWNER: dict[str, Schema] = dict.fromkeys(OWNER_KEYS, _NAME)
 _OBJECT: Schema = {"type": "object"}
 _MESSAGE = {"type": "object", "properties": {"role": TEXT, "content": {"type": ["string", "array"]}}}
 _MESSAGES: Schema = {"type": ["array", "string"], "items": {**_MESSAGE, "required": ["content"]}}
@@ -102,7 +102,7 @@ _CHANGED: Schema = {
 _SEVERAL: dict[str, Schema] = {"memories": {"type": "array", "items": _CHANGED, "minItems": 1, "maxItems": 1000}}
 _WHO = _tool(
     "Delete all memories of a user, an agent, an app or a run.",
-    {"type": {"type": "string", "enum": [name.removesuffix("_id") for name in WHOSE]}, "name": _NAME}, "type", "name",
+    {"type": {"type": "string", "enum": [k.removesuffix("_id") for k in OWNER_KEYS]}, "name": _NAME}, "type", "name",
 )  # fmt: skip
 _PUT_MANY = _tool("Correct several.", _SEVERAL, "memories")
 _DELETE_MANY = _tool("Delete several.", _SEVERAL, "memories")

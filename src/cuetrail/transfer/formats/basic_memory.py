@@ -1,7 +1,7 @@
-"""A basic-memory project: a folder of Markdown notes with observations and relations, or one such note.
+"""Imports and exports basic-memory: a folder of Markdown notes with observations and relations, or one such note.
 
-A note becomes a node; each observation an atom tied to it, with its category and #tags as tags; each relation an edge
-to the note it names; each paragraph an atom as well. Written back, notes keep their frontmatter, order and headings.
+A note becomes a node; each observation and each paragraph an atom connected to it, with category and #tags as tags;
+each relation an edge to the note it names. Exported notes keep their frontmatter, order and headings.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ from cuetrail.transfer.formats.text_files import decode, read_bytes, reporter, t
 FORMAT = "basic-memory"
 
 _OWN_KEYS = frozenset({"title", "type", "permalink", "tags"})
-_NOTHING = ("", "~", "null")
+_NULLS = ("", "~", "null")
 _UNSAFE = re.compile(r"[^\w-]+")
 
 
 @dataclass(frozen=True, slots=True)
 class _Note:
-    """One note as read. `path` is relative to the folder, with forward slashes."""
+    """One imported note. `path` is relative to the folder, with forward slashes."""
 
     id: str
     path: str
@@ -61,39 +61,39 @@ class _Note:
 
 
 def note_files(path: Path, errors: list[FileError] | None = None) -> list[Path]:
-    """The notes under a folder, sorted, hidden files and folders left out; a file is its own list."""
+    """Returns the notes below a folder, sorted and without hidden ones; for a file, only that. Raises InputError."""
     if path.is_file():
         return [path]
     if not path.is_dir():
         raise InputError(f"There is no {path}. Give a note or the folder of a basic-memory project.")
 
-    def closed(error: OSError) -> None:
+    def on_error(error: OSError) -> None:
         folder = Path(error.filename)
         reporter(folder, errors)(f"{folder} cannot be looked into ({error.strerror}). Check its permissions.")
 
-    notes = [file for file in files_below(path, closed) if is_note(file)]
+    notes = [file for file in files_below(path, on_error) if is_note(file)]
     return sorted(notes, key=lambda file: file.relative_to(path).as_posix())
 
 
-def files_below(path: Path, on_closed: Callable[[OSError], None] | None = None) -> list[Path]:
-    """All files under a folder but hidden ones and those in hidden folders. `on_closed` is told of what is closed."""
+def files_below(path: Path, on_error: Callable[[OSError], None] | None = None) -> list[Path]:
+    """Returns all files below a folder except hidden ones. Calls `on_error` for folders that cannot be read."""
     found: list[Path] = []
-    for folder, folders, names in os.walk(path, onerror=on_closed):
+    for folder, folders, names in os.walk(path, onerror=on_error):
         folders[:] = [name for name in folders if not name.startswith(".")]
         found += [Path(folder, name) for name in names if not name.startswith(".")]
     return found
 
 
 def is_note(file: Path) -> bool:
-    """Whether its name is that of a note."""
+    """True if the file has the suffix of a note."""
     return file.suffix.lower() == ".md"
 
 
 def load(path: Path, errors: list[FileError] | None = None) -> Iterator[Record]:
-    """All nodes of the notes, then all edges. What cannot be read is left out and noted in `errors`.
+    """Returns all nodes of the notes, then all edges. Adds notes that cannot be read to `errors`.
 
-    A note that only a relation or link names comes as a node with `props["placeholder"]`. Raises InputError when there
-    is no such folder or file.
+    A note that is only named by a relation or link becomes a node with `props["placeholder"]`. Raises InputError if
+    the path does not exist.
     """
     base = path if path.is_dir() else path.parent
     notes: list[_Note] = []
@@ -109,12 +109,15 @@ def load(path: Path, errors: list[FileError] | None = None) -> Iterator[Record]:
             report(problem)
         where = clean(file.relative_to(base).as_posix())
         title = _title(meta.get("title")) or _title(PurePosixPath(where).stem) or where
-        notes.append(_Note(_identity(title, meta, where, taken), where, title, meta, items))
+        notes.append(_Note(_note_id(title, meta, where, taken), where, title, meta, items))
     return iter(_records(notes))
 
 
-def _identity(title: str, meta: dict[str, Any], where: str, taken: set[str]) -> str:
-    """A note is known by its title, so a placeholder turns into the note once that is written; twins by more."""
+def _note_id(title: str, meta: dict[str, Any], where: str, taken: set[str]) -> str:
+    """Returns an id made from the title, so that a note replaces its placeholder.
+
+    A second note of the same title gets an id from its permalink too, or from its path.
+    """
     norm = norm_name(title)
     keys = [(norm,), (norm, norm_name(_text(meta.get("permalink")))), (norm, "", where)]
     free = next(one for one in (digest(FORMAT, "note", *key) for key in keys) if one not in taken)
@@ -123,7 +126,7 @@ def _identity(title: str, meta: dict[str, Any], where: str, taken: set[str]) -> 
 
 
 def _text(value: object) -> str:
-    return value.strip() if isinstance(value, str) and value.strip() not in _NOTHING else ""
+    return value.strip() if isinstance(value, str) and value.strip() not in _NULLS else ""
 
 
 def _title(value: object) -> str:
@@ -132,7 +135,7 @@ def _title(value: object) -> str:
 
 
 def _words(value: object) -> list[str]:
-    """A frontmatter list, also when it is written as `a, b`."""
+    """Returns the items of a frontmatter list, which may be written as `a, b`."""
     given = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
     return [_text(v) for v in given if _text(v)]
 
@@ -150,14 +153,14 @@ def _records(notes: list[_Note]) -> list[Record]:
                 continue
             atom = _atom(note, item, seq, seen)
             nodes.append(atom)
-            edges.append(_belongs(atom, note))
+            edges.append(_owner_edge(atom, note))
             ends = dict.fromkeys(_resolve(target, index, missing) for target in links(item.text))
             edges += [_link(atom, end) for end in ends if end != note.id]
     return [*nodes, *missing.values(), *edges]
 
 
 def _index(notes: list[_Note]) -> dict[str, str]:
-    """What a link may call a note, best first: title, permalink, path, file name."""
+    """Maps the names that a link may use to note ids. In a conflict: title, permalink, path, file name."""
     index: dict[str, str] = {}
     stems = {note.id: str(PurePosixPath(note.path).with_suffix("")) for note in notes}
     for note in notes:
@@ -173,14 +176,16 @@ def _index(notes: list[_Note]) -> dict[str, str]:
 
 
 def _resolve(target: str, index: dict[str, str], missing: dict[str, Node]) -> str:
-    """The id of the note a link names; a name nobody has gets a placeholder in `missing`."""
+    """Returns the id of the note that a link names. Adds a placeholder to `missing` if there is none."""
     page = target.removeprefix("memory://").split("|")[0].strip() or target
     bare = re.split(r"#(?=\S)", page)[0].strip() or page
     for name in (target, page, bare, bare.removesuffix(".md")):
         if norm_name(name) in index:
             return index[norm_name(name)]
-    stand_in = Node(digest(FORMAT, "note", norm_name(bare)), "entity", bare, source=FORMAT, props={"placeholder": True})
-    return missing.setdefault(stand_in.id, stand_in).id
+    placeholder = Node(
+        digest(FORMAT, "note", norm_name(bare)), "entity", bare, source=FORMAT, props={"placeholder": True}
+    )
+    return missing.setdefault(placeholder.id, placeholder).id
 
 
 def _note_node(note: _Note) -> Node:
@@ -212,7 +217,7 @@ def _buckets(note: _Note) -> tuple[str, ...]:
 
 
 def _source(note: _Note) -> str:
-    # Not the bare path: a folder that is also ingested must not see these atoms as its own.
+    # With a prefix: if the folder is also ingested, ingest must not treat these atoms as its own.
     return f"{FORMAT}/{note.path}"
 
 
@@ -239,7 +244,7 @@ def _atom(note: _Note, item: Item, seq: int, seen: Counter[tuple[str, ...]]) -> 
     )
 
 
-def _belongs(atom: Node, note: _Note) -> Edge:
+def _owner_edge(atom: Node, note: _Note) -> Edge:
     if atom.props.get("prose"):
         return Edge(digest(FORMAT, "part_of", atom.id), atom.id, note.id, kind="part_of", weight=RELATION_WEIGHT)
     edge_id = digest(FORMAT, "observation", atom.id)
@@ -260,25 +265,25 @@ def _relation(note: _Note, item: Item, seq: int, end: str, seen: Counter[tuple[s
 
 
 def dump(records: Iterable[Record], path: Path) -> int:
-    """Write a note per node into the folder; the number of notes written comes back. Other files there stay.
+    """Writes one note per node into the folder; returns the number of notes. Other files in it stay.
 
-    Records from elsewhere are taken too: their atoms become `[note]` observations, facts become observations or
-    relations, and atoms that belong to nothing are gathered in one note, `memories.md`. Raises InputError.
+    Records of other origin are exported too: their atoms become `[note]` observations, facts become observations or
+    relations, and atoms without an owner go to one note, `memories.md`. Raises InputError.
     """
     if path.exists() and not path.is_dir():
         raise InputError(f"{path} is a file. Give a folder for the notes.")
-    seen = graph_view(records)
-    loose = [node for node in seen.owners if node.kind == "atom" and not node.name]
-    owners = [node for node in seen.owners if node.kind != "atom" or node.name]
+    graph = graph_view(records)
+    loose = [node for node in graph.owners if node.kind == "atom" and not node.name]
+    owners = [node for node in graph.owners if node.kind != "atom" or node.name]
     if loose:
         gathered = Node(digest(FORMAT, "memories"), "entity", "Memories", props={"type": "note"})
         owners.append(gathered)
-        seen.parts[gathered.id] = loose
-    items = {node.id: _items(node, seen) for node in owners}
-    sources = {relation.src.id for relation in seen.relations}
+        graph.parts[gathered.id] = loose
+    items = {node.id: _items(node, graph) for node in owners}
+    sources = {relation.src.id for relation in graph.relations}
     kept = [node for node in owners if items[node.id] or node.id in sources or not is_placeholder(node)]
     paths = _paths(kept)
-    outgoing = _outgoing(seen, kept, paths)
+    outgoing = _outgoing(graph, kept, paths)
     for node in kept:
         body = _sections(sorted(items[node.id] + outgoing.get(node.id, []), key=lambda pair: pair[0]))
         write_text(
@@ -287,20 +292,20 @@ def dump(records: Iterable[Record], path: Path) -> int:
     return len(kept)
 
 
-_Placed = tuple[tuple[int, int], Item]
-"""((0, place in the note) for what was read from it, (1 or 2, n) for what is new, item)"""
+_Ordered = tuple[tuple[int, int], Item]
+"""(sort key, item). The key is (0, position) for imported items, (1 or 2, number) for new ones."""
 
 
-def _items(node: Node, seen: GraphView) -> list[_Placed]:
-    placed: list[_Placed] = [((-1, 0), Item("prose", clean(node.text)))] if node.text.strip() else []
-    for n, part in enumerate(seen.parts.get(node.id, [])):
+def _items(node: Node, graph: GraphView) -> list[_Ordered]:
+    placed: list[_Ordered] = [((-1, 0), Item("prose", clean(node.text)))] if node.text.strip() else []
+    for n, part in enumerate(graph.parts.get(node.id, [])):
         if not part.text.strip():
             continue
         own = "prose" in part.props or "category" in part.props
         placed.append(((0, part.seq) if own else (1, n), _part_item(part)))
-    for n, fact in enumerate(seen.values.get(node.id, [])):
+    for n, fact in enumerate(graph.values.get(node.id, [])):
         if fact.value and fact.value.strip():
-            placed.append(((1, len(seen.parts.get(node.id, [])) + n), _observation(fact.predicate, fact.value)))
+            placed.append(((1, len(graph.parts.get(node.id, [])) + n), _observation(fact.predicate, fact.value)))
     return placed
 
 
@@ -324,8 +329,8 @@ def _observation(category: str, text: str) -> Item:
     return Item("observation", "\n".join(lines), category if is_category(category) else "note")
 
 
-def _sections(placed: list[_Placed]) -> Iterator[Item]:
-    """The items in order; new observations and relations get the usual heading unless they follow their like."""
+def _sections(placed: list[_Ordered]) -> Iterator[Item]:
+    """Yields the items; the first new observation or relation after another kind of item gets the usual heading."""
     before: Item | None = None
     for (group, _), item in placed:
         if group > 0 and (before is None or before.kind != item.kind):
@@ -334,21 +339,21 @@ def _sections(placed: list[_Placed]) -> Iterator[Item]:
         before = item
 
 
-def _outgoing(seen: GraphView, kept: list[Node], paths: dict[str, str]) -> dict[str, list[_Placed]]:
+def _outgoing(graph: GraphView, kept: list[Node], paths: dict[str, str]) -> dict[str, list[_Ordered]]:
     names = Counter(norm_name(label(node)) for node in kept)
-    found: dict[str, list[_Placed]] = {}
-    for n, relation in enumerate(seen.relations):
+    found: dict[str, list[_Ordered]] = {}
+    for n, relation in enumerate(graph.relations):
         name = " ".join(label(relation.dst).split())
         if re.search(r"\[\[|\]\]|[|#]", name) or names[norm_name(name)] > 1:
             name = paths.get(relation.dst.id, ".md").removesuffix(".md") or re.sub(r"[\[\]|#]+", " ", name).strip()
         item, own = _relation_item(relation, name)
-        place = (0, int(own["seq"])) if isinstance(own.get("seq"), int) and "target" in own else (2, n)
-        found.setdefault(relation.src.id, []).append((place, item))
+        key = (0, int(own["seq"])) if isinstance(own.get("seq"), int) and "target" in own else (2, n)
+        found.setdefault(relation.src.id, []).append((key, item))
     return found
 
 
 def _relation_item(relation: Relation, name: str) -> tuple[Item, Mapping[str, Any]]:
-    """The relation as a line of a note, and the props of its edge."""
+    """Returns the relation as an item of a note, and the props of its edge."""
     props = relation.edge.props if relation.edge else {}
     kind = " ".join(clean(relation.type).replace("[[", "[ [").split()) or "relates"
     context = " ".join(clean(relation.edge.text).split()) if relation.edge else ""
@@ -361,7 +366,7 @@ def _relation_item(relation: Relation, name: str) -> tuple[Item, Mapping[str, An
 
 def _head(node: Node, path: str) -> dict[str, Any]:
     head: dict[str, Any] = {"title": " ".join(label(node).split()), "type": str(node.props.get("type", node.kind))}
-    # What was read from a note goes back as it was; a new note gets the permalink basic-memory itself would give it.
+    # An imported note keeps its permalink; a new one gets the permalink that basic-memory would give it.
     permalink = node.props.get("permalink") or ("" if "path" in node.props else path.removesuffix(".md"))
     if permalink:
         head["permalink"] = str(permalink)
@@ -374,7 +379,7 @@ def _head(node: Node, path: str) -> dict[str, Any]:
 
 
 def _paths(nodes: list[Node]) -> dict[str, str]:
-    """A relative path per node: where it was read from, or one made of its name; no two the same on any file system."""
+    """Returns a relative path per node: the imported one, or one made from its name. Paths differ in more than case."""
     paths: dict[str, str] = {}
     used: set[str] = set()
     for node in sorted(nodes, key=lambda n: "path" not in n.props):
@@ -389,6 +394,6 @@ def _paths(nodes: list[Node]) -> dict[str, str]:
 
 
 def _is_safe(path: str) -> bool:
-    """Whether the path stays inside the folder and would be read again from there."""
+    """True if the path stays inside the folder and would be imported again."""
     inside = not any(part[:1] in ("", ".") for part in path.split("/"))
     return inside and path.lower().endswith(".md") and not re.search(r"[\\:\x00]", path)

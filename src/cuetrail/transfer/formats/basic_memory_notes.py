@@ -1,4 +1,4 @@
-"""Markdown notes in the manner of basic-memory, as plain items: read one, write one. Pure text, no files.
+"""Parses and renders basic-memory's Markdown notes as items. Works on text, not on files.
 
     ---
     title: Tea
@@ -10,7 +10,7 @@
     ## Relations
     - grows_in [[Darjeeling]] (first flush)
 
-Writing the items of a note and reading them again gives the same items.
+Rendering the items of a note and parsing them again gives the same items.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from cuetrail.text import sentences
 from cuetrail.text.normalise import clean
 
 LONG = 800
-"""A paragraph longer than this many characters is cut into several items, at sentence ends."""
+"""A paragraph with more characters is cut into several items, at sentence ends."""
 
 _BULLET = re.compile(r"^([ \t]*)[-*+][ \t]+(.*)$")
 _CATEGORY = re.compile(r"^\[([^\[\]()]+)\][ \t]+(.+)$")
@@ -45,9 +45,9 @@ _QUOTES = ('"', "'")
 class Item:
     """A paragraph, an observation or a relation, in the order of the note.
 
-    `text` of an observation is all after its category, tags and context included. `under` are the headings that stand
-    before it and have no text of their own; a paragraph holds its headings in its text. `glue` is the white space that
-    ties a piece of a long paragraph to the piece before it.
+    `text` of an observation is all that follows its category, with tags and context. `under` are the headings before
+    the item that have no text of their own; the text of a paragraph includes its headings. `glue` is the white space
+    between a piece of a long paragraph and the piece before it.
     """
 
     kind: Literal["prose", "observation", "relation"]
@@ -61,9 +61,9 @@ class Item:
 
 
 def parse_note(text: str) -> tuple[dict[str, Any], list[Item], str | None]:
-    """(frontmatter, items, problem) of a note. Frontmatter values are texts, lists and mappings of texts.
+    """Returns (frontmatter, items, problem). Frontmatter values are texts, lists and mappings of texts.
 
-    Broken frontmatter is the problem that comes back; the note is then read as if it had none.
+    The problem describes broken frontmatter; the note is then parsed as if it had none.
     """
     text = clean(text)
     lines = text.split("\n")
@@ -81,8 +81,7 @@ def parse_note(text: str) -> tuple[dict[str, Any], list[Item], str | None]:
 
 
 def _frontmatter(text: str) -> dict[str, Any]:
-    # BaseLoader makes texts, lists and mappings only.
-    # An alias can make a few lines stand for gigabytes; notes have no use for one.
+    # BaseLoader makes texts, lists and mappings only. Aliases are refused: a few lines could expand to gigabytes.
     if "*" in text and any(isinstance(e, yaml.AliasEvent) for e in yaml.parse(text, Loader=yaml.BaseLoader)):
         raise ValueError("it uses YAML aliases")
     value = yaml.load(text, Loader=yaml.BaseLoader)
@@ -102,9 +101,9 @@ def _cleaned(value: Any) -> Any:
 
 
 def parse_body(body: str) -> list[Item]:
-    """The items of a note's body, in order. Blank lines and the depth of nested observations are not kept.
+    """Returns the items of a note's body, in order. Blank lines and the indentation of observations are lost.
 
-    Under a heading `Relations` a relation may have a type of several words without quotes.
+    Below a heading `Relations` the type of a relation may have several words without quotes.
     """
     lines = [line.rstrip(" \t") for line in body.split("\n")]
     items: list[Item] = []
@@ -136,7 +135,7 @@ def parse_body(body: str) -> list[Item]:
 
 
 def _observed(lines: list[str], item: Item) -> dict[str, Any]:
-    """What changes on an observation once its further lines are known: the whole text, and the context at its end."""
+    """Returns the fields of an observation that depend on all its lines: the text, and the context at its end."""
     if item.kind != "observation":
         return {}
     text = "\n".join(lines)
@@ -145,7 +144,7 @@ def _observed(lines: list[str], item: Item) -> dict[str, Any]:
 
 
 def _paragraph(heads: list[str], lines: list[str]) -> list[Item]:
-    """The lines as prose items, led by the headings waiting for text (which are then used up)."""
+    """Returns the lines as prose items. The first one begins with the pending headings, and `heads` is cleared."""
     if not any(line.strip() for line in lines):
         return []
     pieces = split_long("\n".join(lines).rstrip("\n"))
@@ -155,7 +154,7 @@ def _paragraph(heads: list[str], lines: list[str]) -> list[Item]:
 
 
 def split_long(text: str) -> list[tuple[str, str]]:
-    """(white space before, piece) pairs that join to the text; pieces end at sentences, short where they can be."""
+    """Splits a long text at sentence ends. Returns (white space before, piece) pairs that join to the text."""
     if len(text) <= LONG or "```" in text or "~~~" in text:
         return [("", text)]
     pieces: list[tuple[str, str]] = []
@@ -171,7 +170,7 @@ def split_long(text: str) -> list[tuple[str, str]]:
 
 
 def _fence_length(lines: Sequence[str], at: int) -> int:
-    """How many lines the code fence that opens here spans, 0 when none opens. An open one runs to the end."""
+    """Returns the number of lines of the code fence that opens here, 0 if none does. Unclosed, it runs to the end."""
     opening = _FENCE.match(lines[at])
     if not opening:
         return 0
@@ -183,7 +182,7 @@ def _fence_length(lines: Sequence[str], at: int) -> int:
 
 
 def _list_item(line: str, loose: bool) -> Item | None:
-    """The observation or relation on this line; None for tasks, clock times, plain points and everything else."""
+    """Returns the observation or relation on this line; None for tasks, clock times, plain points and all else."""
     bullet = _BULLET.match(line)
     if not bullet:
         return None
@@ -200,7 +199,7 @@ def _list_item(line: str, loose: bool) -> Item | None:
 
 
 def is_category(text: str) -> bool:
-    """Whether the text in brackets is a category rather than a task mark or a clock time."""
+    """True if the text in brackets is a category, not a task mark or a clock time."""
     text = text.strip()
     if not text or _CLOCK.fullmatch(text) or re.search(r"[\[\]()\n]", text):
         return False
@@ -208,14 +207,14 @@ def is_category(text: str) -> bool:
 
 
 def _relation_type(before: str, loose: bool) -> str:
-    """One word, or more in quotes (or any when `loose`); else what stands before a link is prose and "" comes back."""
+    """Returns the relation type before a link: one word, several in quotes, or any if `loose`; "" for prose."""
     if len(before) > 2 and before[0] in _QUOTES and before[-1] == before[0]:
         return before[1:-1].strip()
     return "" if (re.search(r"\s", before) and not loose) or before.startswith("[") else before
 
 
 def one_group(text: str) -> bool:
-    """Whether the text is one balanced pair of parentheses with something in it."""
+    """True if the text is one balanced pair of parentheses that is not empty."""
     depth = 0
     for n, char in enumerate(text):
         depth += (char == "(") - (char == ")")
@@ -225,7 +224,7 @@ def one_group(text: str) -> bool:
 
 
 def _continuation(lines: Sequence[str], at: int) -> list[str]:
-    """The further lines of the point that starts at `at`: all indented ones up to the next point, blank ones too."""
+    """Returns the further lines of the point at `at`: indented and blank lines up to the next point."""
     indent = _width(lines[at])
     more: list[str] = []
     for line in map(lines.__getitem__, range(at + 1, len(lines))):
@@ -249,25 +248,25 @@ def _dedent(line: str, width: int) -> str:
 
 
 def hashtags(text: str) -> list[str]:
-    """The #tags of a text, without code and numbers such as #12."""
+    """Returns the #tags of a text outside of code; numbers such as #12 do not count."""
     words = (word for word in _CODE.sub(" ", text).split() if word.startswith("#"))
     tags = (tag.rstrip(".,;:!?)]}\"'") for word in words for tag in word.split("#"))
     return [tag for tag in tags if any(c.isalpha() for c in tag)]
 
 
 def links(text: str) -> list[str]:
-    """What the [[links]] of a text point at, without code."""
+    """Returns the targets of the [[links]] of a text outside of code."""
     return [target.strip() for target in _LINK.findall(_CODE.sub(" ", text)) if target.strip()]
 
 
 class _PlainDumper(yaml.SafeDumper):
-    """Writes `count: 5` for the text "5", as it stood in the file it was read from."""
+    """Writes `count: 5` for the text "5", as in the imported file."""
 
     yaml_implicit_resolvers = {}  # noqa: RUF012  pyyaml looks it up on the class
 
 
 def render_note(head: Mapping[str, Any], rest: Mapping[str, Any], items: Iterable[Item]) -> str:
-    """The note as Markdown. `head` is quoted where YAML would misread it; `rest` goes back as it came."""
+    """Returns the note as Markdown. `head` is quoted where YAML would misread it; `rest` is never quoted."""
     top = yaml.safe_dump(dict(head), allow_unicode=True, sort_keys=False, width=10**9)
     if rest:
         top += yaml.dump(dict(rest), Dumper=_PlainDumper, allow_unicode=True, sort_keys=False, width=10**9)
@@ -288,7 +287,7 @@ def _blocks(items: Iterable[Item]) -> Iterator[str]:
 
 
 def render_item(item: Item) -> str:
-    """The item as it stands in a note."""
+    """Returns the item as Markdown."""
     if item.kind == "prose":
         return item.text
     if item.kind == "relation":

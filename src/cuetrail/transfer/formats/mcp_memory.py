@@ -1,10 +1,10 @@
-"""The memory file of the reference MCP memory server: `memory.jsonl`.
+"""Imports and exports `memory.jsonl`, the file of the reference MCP memory server.
 
     {"type":"entity","name":"Ada","entityType":"person","observations":["Lives in Turin"]}
     {"type":"relation","from":"Ada","to":"JACQ","relationType":"works_on"}
 
-An entity becomes a node, each observation an atom of its own (so it can be found, cited and forgotten alone) tied to
-the entity, each relation an edge. What `read_graph` prints ({"entities": [...], "relations": [...]}) is read too.
+An entity becomes a node, each relation an edge, each observation an atom connected to its entity, so that it can be
+found, cited and forgotten alone. The output of `read_graph` ({"entities": [...], "relations": [...]}) is read too.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _RELATION_KEYS = frozenset({"type", "from", "to", "relationType"})
 
 @dataclass(slots=True)
 class _Entity:
-    """One entity while the file is read; lines whose names differ only in case or spacing meet here."""
+    """One entity of the file. Lines whose names differ only in case or spacing are joined."""
 
     name: str
     type: str
@@ -56,10 +56,10 @@ class _Graph:
 
 
 def load(path: Path, errors: list[FileError] | None = None) -> Iterator[Record]:
-    """All nodes of the file, then all edges. Bad lines are left out and noted in `errors` with their number.
+    """Returns all nodes of the file, then all edges. Leaves out bad lines and adds them to `errors`.
 
-    An entity that only a relation names comes as a node with `props["placeholder"]`. Raises InputError or ReadError
-    when the file is not there or cannot be read.
+    An entity that is only named by a relation becomes a node with `props["placeholder"]`. Raises InputError or
+    ReadError if the file does not exist or cannot be read.
     """
     report = reporter(path, errors)
     graph = _Graph()
@@ -74,7 +74,7 @@ def load(path: Path, errors: list[FileError] | None = None) -> Iterator[Record]:
 
 
 def _rows(data: bytes, report: Report) -> Iterator[tuple[str, Any]]:
-    """(place, value) of each line, or of each part when the file is one object with entities and relations."""
+    """Yields (position, value) of each line, or of each part if the file is one object."""
     lines = list(numbered_lines(data, report))
     whole = _whole("\n".join(line for _, line in lines)) if lines and '"type"' not in lines[0][1][:40] else None
     if whole is not None:
@@ -130,22 +130,22 @@ def _take_relation(graph: _Graph, row: dict[str, Any], where: str, report: Repor
 
 
 def entity_id(norm: str) -> str:
-    """The id of the entity with this normalised name."""
+    """Returns the id of the entity with this normalised name."""
     return digest(FORMAT, "entity", norm)
 
 
 def observation_id(owner: str, text: str, before: int) -> str:
-    """The id of an observation of which an entity has so many equal ones before it."""
+    """Returns the id of an observation; `before` counts earlier ones of the entity with the same text."""
     return digest(FORMAT, "observation", owner, text, str(before))
 
 
 def relation_id(src: str, dst: str, kind: str) -> str:
-    """The id of a relation between entities with these normalised names."""
+    """Returns the id of a relation between entities with these normalised names."""
     return digest(FORMAT, "relation", src, dst, kind)
 
 
 def kind_of(entity_type: str) -> tuple[str, dict[str, Any]]:
-    """The kind of node that an entity of this type is, and what the node has to remember of the type."""
+    """Returns the kind of node for an entity type, and the props that preserve the type."""
     folded = entity_type.strip().casefold()
     kind = folded if folded in KINDS else "entity"
     return kind, {} if kind == entity_type else {"entityType": entity_type}
@@ -169,7 +169,7 @@ def _entity_node(norm: str, entity: _Entity, seq: int) -> Node:
 
 
 def _observations(norm: str, entity: _Entity) -> Iterator[Node]:
-    """An atom per observation. A text said twice of one entity is two atoms, told apart by their count."""
+    """Yields an atom per observation. Two equal observations of one entity are two atoms."""
     owner, seen = entity_id(norm), Counter[str]()
     for seq, text in enumerate(entity.observations):
         atom_id = observation_id(owner, text, seen[text])
@@ -190,24 +190,24 @@ def _edges(graph: _Graph) -> Iterator[Edge]:
 
 
 def dump(records: Iterable[Record], path: Path) -> int:
-    """Write the records as `memory.jsonl`; the number of entities and relations written comes back.
+    """Writes the records as `memory.jsonl`; returns the number of entities and relations.
 
-    Any record can be given: an atom of its own becomes an entity with its text as observation, a fact becomes a
-    relation or an observation. Placeholders are not written, the relations to them are. Raises InputError.
+    An atom without an owner becomes an entity with its text as observation, a fact becomes a relation or an
+    observation. Placeholders are left out, relations to them are written. Raises InputError.
     """
-    seen = graph_view(records)
-    rows = [*_entity_rows(seen), *_relation_rows(seen)]
+    graph = graph_view(records)
+    rows = [*_entity_rows(graph), *_relation_rows(graph)]
     lines = (json.dumps(row, ensure_ascii=False, separators=(",", ":"), default=str) + "\n" for row in rows)
     write_text(path, "".join(lines))
     return len(rows)
 
 
-def _entity_rows(seen: GraphView) -> Iterator[dict[str, Any]]:
+def _entity_rows(graph: GraphView) -> Iterator[dict[str, Any]]:
     rows: dict[str, dict[str, Any]] = {}
     spellings: dict[str, list[str]] = {}
-    for node in seen.owners:
-        texts = [node.text, *(part.text for part in seen.parts.get(node.id, []))]
-        texts += [f"{fact.predicate}: {fact.value}" for fact in seen.values.get(node.id, [])]
+    for node in graph.owners:
+        texts = [node.text, *(part.text for part in graph.parts.get(node.id, []))]
+        texts += [f"{fact.predicate}: {fact.value}" for fact in graph.values.get(node.id, [])]
         texts = [text for text in map(clean, texts) if text.strip()]
         if is_placeholder(node) and not texts:
             continue
@@ -225,9 +225,9 @@ def _entity_rows(seen: GraphView) -> Iterator[dict[str, Any]]:
             yield {"type": "entity", "name": spelling, "entityType": row["entityType"], "observations": []}
 
 
-def _relation_rows(seen: GraphView) -> Iterator[dict[str, Any]]:
+def _relation_rows(graph: GraphView) -> Iterator[dict[str, Any]]:
     written: set[tuple[str, str, str]] = set()
-    for relation in seen.relations:
+    for relation in graph.relations:
         src, dst, kind = label(relation.src), label(relation.dst), clean(relation.type)
         key = (norm_name(src), norm_name(dst), kind)
         if key not in written:

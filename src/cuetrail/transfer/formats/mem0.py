@@ -1,11 +1,11 @@
-"""What mem0 gives out: `get_all` answers and exports, as JSON or JSONL.
+"""Imports and exports mem0: `get_all` answers and exports, as JSON or JSONL.
 
     {"results": [{"id": "m1", "memory": "Likes tea", "user_id": "ada", "categories": ["food"],
                   "created_at": "2024-07-26T10:29:36Z"}],
      "relations": [{"source": "ada", "relationship": "likes", "target": "tea"}]}
 
 A memory becomes an atom, a relation an edge between two entity nodes. A plain list, {"memories": [...]}, a list of
-result pages and one memory per line are read too. Every field is kept in the atom's props and written back.
+result pages and one memory per line are read too. Every field is stored in the atom's props and exported again.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from cuetrail.transfer.formats.text_files import (
 FORMAT = "mem0"
 PREFIX = "mem0:"
 
-WHOSE = ("user_id", "agent_id", "app_id", "run_id")
-"""By these a memory says whose it is; it is in a bucket for each."""
+OWNER_KEYS = ("user_id", "agent_id", "app_id", "run_id")
+"""The fields that name the owner of a memory. Each value becomes a bucket."""
 _TEXT_KEYS = ("memory", "content", "text", "data")
 _TARGET_KEYS = ("target", "destination")
 _TYPE_KEYS = ("relationship", "relation")
@@ -47,19 +47,19 @@ _LIST_KEYS = ("results", "memories", "relations")
 
 
 @dataclass(slots=True)
-class _Found:
+class _Records:
     atoms: dict[str, Node] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     edges: dict[str, Edge] = field(default_factory=dict)
 
 
 def load(path: Path, errors: list[FileError] | None = None) -> Iterator[Record]:
-    """All atoms and entities of the file, then all edges. Bad items are left out and noted in `errors`.
+    """Returns all atoms and entities of the file, then all edges. Leaves out bad items and adds them to `errors`.
 
-    Raises InputError when there is no such file, ReadError when nothing in it can be understood.
+    Raises InputError if the file does not exist, ReadError if it is neither JSON nor JSONL.
     """
     report = reporter(path, errors)
-    found = _Found()
+    found = _Records()
     for where, row in _rows(path, report):
         if not isinstance(row, dict):
             report(f"{where}: not an object and left out.")
@@ -77,11 +77,11 @@ def _rows(path: Path, report: Report) -> Iterator[tuple[str, Any]]:
     except ValueError as e:
         yield from _json_lines(path, data, e, report)
         return
-    yield from _spread(whole, "item", report)
+    yield from _flatten(whole, "item", report)
 
 
 def _json_lines(path: Path, data: bytes, whole: ValueError, report: Report) -> Iterator[tuple[str, Any]]:
-    """Each line on its own; when not one line is an object, the complaint about the whole file stands."""
+    """Yields the objects of JSON lines. Raises ReadError about the whole file if no line is an object."""
     rows: list[tuple[str, Any]] = []
     problems: list[str] = []
     for number, line in numbered_lines(data, problems.append):
@@ -90,7 +90,7 @@ def _json_lines(path: Path, data: bytes, whole: ValueError, report: Report) -> I
         except ValueError as e:
             problems.append(f"line {number}: not valid JSON ({e}). Correct or delete the line and import again.")
             continue
-        rows.extend(_spread(value, f"line {number}", report) if isinstance(value, dict) else [])
+        rows.extend(_flatten(value, f"line {number}", report) if isinstance(value, dict) else [])
     if not rows:
         raise ReadError(f"{path} is neither JSON nor JSONL ({whole}). Export it from mem0 again.") from whole
     for problem in problems:
@@ -98,16 +98,16 @@ def _json_lines(path: Path, data: bytes, whole: ValueError, report: Report) -> I
     yield from rows
 
 
-def _spread(value: Any, where: str, report: Report) -> Iterator[tuple[str, Any]]:
-    """Single memories and relations out of lists, result objects and lists of result pages."""
+def _flatten(value: Any, where: str, report: Report) -> Iterator[tuple[str, Any]]:
+    """Yields single memories and relations from lists, result objects and lists of result pages."""
     if isinstance(value, list):
         for number, row in enumerate(value, 1):
-            yield from _spread(row, f"{where} {number}", report)
+            yield from _flatten(row, f"{where} {number}", report)
     elif isinstance(value, dict) and not _text_key(value) and any(key in value for key in _LIST_KEYS):
         for key in _LIST_KEYS:
             part = value.get(key)
             if isinstance(part, list):
-                yield from _spread(part, key if where == "item" else f"{where}, {key}", report)
+                yield from _flatten(part, key if where == "item" else f"{where}, {key}", report)
             elif part is not None:
                 report(f"{where}: {key} is not a list and was left out.")
     else:
@@ -122,7 +122,7 @@ def _is_relation(row: dict[str, Any]) -> bool:
     return "source" in row and any(key in row for key in _TARGET_KEYS) and _text_key(row) is None
 
 
-def _take_memory(found: _Found, row: dict[str, Any], where: str, report: Report) -> None:
+def _take_memory(found: _Records, row: dict[str, Any], where: str, report: Report) -> None:
     key = _text_key(row)
     if key is None or not row[key].strip():
         report(f'{where}: no text under "memory". It was left out.')
@@ -135,7 +135,7 @@ def _take_memory(found: _Found, row: dict[str, Any], where: str, report: Report)
         _atom_id(row, text),
         text=text,
         tag_details=make_tags(_categories(row)),
-        buckets=norm_buckets(str(row[name]) for name in WHOSE if isinstance(row.get(name), str | int)),
+        buckets=norm_buckets(str(row[name]) for name in OWNER_KEYS if isinstance(row.get(name), str | int)),
         source=FORMAT,
         seq=len(found.atoms),
         at=at,
@@ -166,7 +166,7 @@ def _categories(row: dict[str, Any]) -> list[str]:
     return [v for v in ([value] if isinstance(value, str) else value or []) if isinstance(v, str)]
 
 
-def _take_relation(found: _Found, row: dict[str, Any], where: str, report: Report) -> None:
+def _take_relation(found: _Records, row: dict[str, Any], where: str, report: Report) -> None:
     target = next((key for key in _TARGET_KEYS if key in row), "target")
     kind = next((key for key in _TYPE_KEYS if key in row), "relationship")
     ends = [row.get("source"), row.get(target)]
@@ -188,30 +188,30 @@ def _entity_id(norm: str) -> str:
 
 
 def _entity(name: str) -> Node:
-    """mem0 writes names as `ada_lovelace`; the spaced form is an alias so that people find it."""
+    """Returns an entity node. mem0 writes names as `ada_lovelace`; `ada lovelace` becomes an alias."""
     spaced = name.replace("_", " ").strip()
     aliases = (spaced,) if spaced and spaced != name else ()
     return Node(_entity_id(norm_name(name)), "entity", name, aliases=aliases, source=FORMAT)
 
 
 def dump(records: Iterable[Record], path: Path) -> int:
-    """Write the records as {"results": [...], "relations": [...]}; the number of memories written comes back.
+    """Writes the records as {"results": [...], "relations": [...]}; returns the number of memories.
 
-    Every node with a text becomes a memory, every relation between named nodes a relation; mem0 has no place for the
-    rest. Raises InputError when the place cannot be written.
+    Every node with a text becomes a memory, every relation between named nodes a relation; the rest is left out.
+    Raises InputError if the path cannot be written.
     """
-    seen = graph_view(records)
-    results = list(_results(seen))
-    relations = list(_relations(seen))
+    graph = graph_view(records)
+    results = list(_results(graph))
+    relations = list(_relations(graph))
     answer = {"results": results} | ({"relations": relations} if relations else {})
     write_text(path, json.dumps(answer, ensure_ascii=False, indent=2, default=str) + "\n")
     return len(results)
 
 
-def _results(seen: GraphView) -> Iterator[dict[str, Any]]:
+def _results(graph: GraphView) -> Iterator[dict[str, Any]]:
     used: set[str] = set()
-    parts = [part for parts in seen.parts.values() for part in parts]
-    for node in sorted([*seen.owners, *parts], key=lambda n: (n.seq, n.id)):
+    parts = [part for parts in graph.parts.values() for part in parts]
+    for node in sorted([*graph.owners, *parts], key=lambda n: (n.seq, n.id)):
         text = clean(node.text)
         if not text.strip() or is_placeholder(node):
             continue
@@ -222,7 +222,7 @@ def _results(seen: GraphView) -> Iterator[dict[str, Any]]:
 
 
 def _own_fields(node: Node) -> dict[str, Any]:
-    """The fields as they were read; categories follow the tags when the user has changed those."""
+    """Returns the imported fields. If the user changed the tags, the categories are those tags."""
     fields = {k: v for k, v in node.props.items() if k not in ("id", "memory")}
     tags = tuple(tag for tag in node.tag_details if tag.origin == "user")
     if make_tags(_categories(fields)) != tags:
@@ -231,7 +231,7 @@ def _own_fields(node: Node) -> dict[str, Any]:
 
 
 def _new_fields(node: Node) -> dict[str, Any]:
-    """The fields mem0 knows, for a node that did not come from there."""
+    """Returns mem0's fields for a node that was not imported from mem0."""
     fields: dict[str, Any] = {"metadata": dict(node.props)} if node.props else {}
     tags = [tag.display for tag in node.tag_details if tag.origin == "user"]
     if tags:
@@ -241,8 +241,8 @@ def _new_fields(node: Node) -> dict[str, Any]:
     return fields
 
 
-def _relations(seen: GraphView) -> Iterator[dict[str, Any]]:
-    for relation in seen.relations:
+def _relations(graph: GraphView) -> Iterator[dict[str, Any]]:
+    for relation in graph.relations:
         src, dst = clean(relation.src.name or ""), clean(relation.dst.name or "")
         if norm_name(src) and norm_name(dst):
             row: dict[str, Any] = {"source": src, "relationship": clean(relation.type), "target": dst}

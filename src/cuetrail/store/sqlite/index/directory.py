@@ -1,7 +1,7 @@
-"""What the derived indexes share: a directory with a lock, a checked state file and checksums of its data files.
+"""The directory of a derived index: a lock, a checked state file, and checksums of its data files.
 
 The state names the last change applied. A process that finds it missing, torn, old or contradicted by the data files
-rebuilds the index from the truth; nothing in here is ever an error for the user.
+rebuilds the index from `memory.db`; damage in here is never an error for the user.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cuetrail.errors import Busy, MemoryError_
 
 LOCK_SECONDS = 600.0
 POLL_SECONDS = 0.01
-# How often one who waits for the lock says so again: another who got it meanwhile takes the note away.
+# How often a waiting process repeats its request: another one that got the lock meanwhile deletes the note.
 ASK_SECONDS = 0.2
 FULL_CHECK_BYTES = 64 * 2**20
 _BLOCK = 2**22
@@ -31,7 +31,9 @@ _BLOCK = 2**22
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Which memory, which layout, how far, and what the data files must look like: name -> (size, mtime_ns, hash)."""
+    """The memory an index belongs to, its layout, the last change applied, and its data files: name -> (size, mtime_ns,
+    hash).
+    """
 
     epoch: str
     layout: str
@@ -43,10 +45,10 @@ class State:
 
 
 class Seen:
-    """How the files of a checked index looked: as long as they do, they need no second check.
+    """The file attributes of a checked index: while they stay the same, no second check is needed.
 
-    The files are kept open, because asking an open file how it looks takes a fifth of the time of asking by name,
-    and this is asked on every search. One that was deleted or replaced has no name any more.
+    The files stay open, because the attributes of an open file cost a fifth of those by name, and every search asks for
+    them. A deleted or replaced file shows as one without a name.
     """
 
     __slots__ = ("_files",)
@@ -59,7 +61,7 @@ class Seen:
             self._files.append((handle, found.st_size, found.st_mtime_ns))
 
     def unchanged(self) -> bool:
-        """Whether nothing was touched since."""
+        """True if no file was touched since."""
         try:
             for handle, size, mtime_ns in self._files:
                 found = os.fstat(handle)
@@ -76,7 +78,7 @@ class Seen:
 
 
 class IndexDir:
-    """One index's place on disk. Data lives in a numbered folder; a rebuild makes the next and switches over."""
+    """The directory of one index. Data lives in a numbered folder; a rebuild makes the next one and switches to it."""
 
     def __init__(self, path: Path, wait_seconds: float | None = None) -> None:
         self.path = path
@@ -85,12 +87,12 @@ class IndexDir:
         self._threads = threading.RLock()
         self._wanted = path / "wanted"
         self._state_file = path / "state.json"
-        # Files that were found to have a hash, and how they looked then.
+        # Files whose hash was checked, with their attributes at that time.
         self._hashed: dict[str, tuple[tuple[int, int, int], str]] = {}
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Only one thread of one process changes the index at a time."""
+        """Holds the lock, so that only one thread of one process changes the index at a time."""
         self.acquire()
         try:
             yield
@@ -98,7 +100,7 @@ class IndexDir:
             self.release()
 
     def acquire(self, wait: bool = True) -> bool:
-        """Take the lock; False if it is not free and `wait` is. Raises Busy after waiting for long."""
+        """Takes the lock; returns False if it is not free and `wait` is False. Raises Busy after a long wait."""
         self._make_folder()
         patience = time.monotonic() + self._wait
         while not self._taken(ASK_SECONDS if wait else 0):
@@ -110,7 +112,9 @@ class IndexDir:
         return True
 
     def _taken(self, seconds: float) -> bool:
-        """Try for so long; somebody who has to wait says so, for a writer that holds the lock at its ease to see."""
+        """Tries for so many seconds to take the lock. A waiting process leaves a note, which the holder of the lock
+        sees.
+        """
         if not self._threads.acquire(blocking=False):
             if seconds:
                 self._wanted.touch()
@@ -136,7 +140,7 @@ class IndexDir:
         self._threads.release()
 
     def is_wanted(self) -> bool:
-        """Whether somebody waits for the lock, or waited when its holder was not looking."""
+        """True if another process waits for the lock, or waited since the last call."""
         return self._wanted.exists()
 
     def _make_folder(self) -> None:
@@ -149,12 +153,12 @@ class IndexDir:
             raise unwritable(self.path, error) from error
 
     def read(self) -> tuple[State, Seen] | None:
-        """The state, when it and the data files it names are whole."""
+        """Returns the state if it and the data files it names are intact, else None."""
         try:
             state = self.load()
             if state is None:
                 return None
-            # The state file is opened after it was read and read again: one replaced in between counts as changed.
+            # The state file is opened after it was read, and read again: one replaced in between counts as changed.
             seen = Seen([str(self._state_file), *(f"{self.path / state.folder}{os.sep}{name}" for name in state.files)])
             if self.load() != state:
                 return None
@@ -163,38 +167,38 @@ class IndexDir:
         return (state, seen) if self.intact(state) else None
 
     def load(self) -> State | None:
-        """The state, or None when it is missing or damaged."""
+        """Returns the state, or None if it is missing or damaged."""
         try:
             return _parsed(self._state_file.read_bytes())
         except OSError:
             return None
 
     def save(self, state: State) -> None:
-        """Write the state so that a reader sees the old one or the new one, never half."""
+        """Writes the state so that a reader sees the old one or the new one, never half."""
         body = json.dumps(asdict(state)).encode()
         write_atomically(self._state_file, xxhash.xxh3_64_hexdigest(body).encode() + b"\n" + body)
 
     def dirty(self) -> bool:
-        """Whether a process died between changing data files and saving the state."""
+        """True if a process died between changing data files and saving the state."""
         return (self.path / "dirty").exists()
 
     def mark_dirty(self) -> None:
-        """Say that the data files are about to change."""
+        """Notes that the data files are about to change."""
         write_atomically(self.path / "dirty", b"")
 
     def mark_clean(self) -> None:
-        """Say that the state describes the data files again."""
+        """Notes that the state describes the data files again."""
         (self.path / "dirty").unlink(missing_ok=True)
 
     def next_folder(self) -> str:
-        """A new folder for a rebuild; its name comes back."""
+        """Makes a new folder for a rebuild and returns its name."""
         used = [int(p.name) for p in self.path.iterdir() if p.name.isdecimal()]
         name = str(max(used, default=0) + 1)
         (self.path / name).mkdir()
         return name
 
     def sweep(self, keep: str) -> None:
-        """Delete what earlier builds and dead processes left."""
+        """Deletes files left by earlier builds and dead processes."""
         for old in self.path.iterdir():
             if old.is_dir() and old.name != keep:
                 shutil.rmtree(old, ignore_errors=True)
@@ -202,7 +206,7 @@ class IndexDir:
                 old.unlink(missing_ok=True)
 
     def wipe(self) -> None:
-        """Delete everything but the lock."""
+        """Deletes everything except the lock."""
         for old in self.path.iterdir():
             if old.is_dir():
                 shutil.rmtree(old, ignore_errors=True)
@@ -210,17 +214,17 @@ class IndexDir:
                 old.unlink(missing_ok=True)
 
     def describe(self, folder: str, name: str) -> tuple[int, int, str]:
-        """Size, time and hash of a data file as it is now."""
+        """Returns size, modification time and hash of a data file."""
         place = str(self.path / folder / name)
         found, digest = _stat(place), _hash(place)
         self._hashed[place] = (found, digest)
         return (*found[:2], digest)
 
     def intact(self, state: State, thorough: bool = False) -> bool:
-        """Whether the data files are as the state says.
+        """True if the data files are as the state says.
 
-        A small index is hashed when it is opened, and a file again when it looks different since. Of a large one only
-        files whose time is not the one noted are hashed, unless `thorough` (doctor) asks for all.
+        A small index is hashed when it is opened, and a file again if its attributes changed. Of a large one only files
+        with another modification time than noted are hashed, unless `thorough` (doctor) asks for all.
         """
         small = sum(size for size, _, _ in state.files.values()) <= FULL_CHECK_BYTES
         known, self._hashed = self._hashed, {}
@@ -242,19 +246,19 @@ class IndexDir:
 
 @contextlib.contextmanager
 def rebuilding(index: IndexDir) -> Iterator[None]:
-    """A last attempt on an empty directory; when that fails too the reason lies outside, and the error says so."""
+    """Rebuilds in an empty directory. If that fails too the cause lies outside, and the error says so."""
     try:
         index.wipe()
         yield
     except json.JSONDecodeError:
-        # The truth could not be read; its own error says so.
+        # `memory.db` could not be read; its own error says so.
         raise
     except (ValueError, OSError) as error:
         raise unwritable(index.path, error) from error
 
 
 def unwritable(path: Path, error: Exception) -> MemoryError_:
-    """The error for an index that cannot be written; searching needs it."""
+    """Returns the error for an index that cannot be written; searching needs it."""
     return MemoryError_(f"the index in {path} cannot be written ({error}): make room or make the folder writable")
 
 
@@ -285,7 +289,7 @@ def _hash(place: str) -> str:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Replace a file by a new version that is on disk before it becomes visible."""
+    """Replaces a file by a new version that is on disk before it becomes visible."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
     with temporary.open("wb") as file:
         file.write(data)

@@ -1,4 +1,4 @@
-"""Edges of many nodes with what they say, notes, and mentions; one request to the server for all nodes."""
+"""Edges of many nodes with their content, notes, and mentions; one request to the server for all nodes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ _MENTIONS = f"""UNWIND $keys AS key MATCH (n:CueNode {{{{key: key}}}}) CALL (n) 
 
 
 def steps(reader: Reader, query: StepQuery) -> dict[str, list[Step]]:
-    """The strongest edges of each node, by weight, then by the plain ids of the other end and of the edge."""
+    """Returns the strongest edges of each node that pass the filters: by weight, then by the plain ids of the other end
+    and of the edge.
+    """
     keys = reader.ids.keys(query.ids)
     passing, given = condition(query.where)
     limits, bounds = tied(query.ties)
@@ -84,7 +86,7 @@ def tied(ties: Ties) -> tuple[str, dict[str, Any]]:
 
 
 def notes(reader: Reader, targets: Sequence[str], on: str, now: int, each: int) -> dict[str, list[Note]]:
-    """The newest notes on nodes or edges whose time is not over, by target."""
+    """Returns the newest unexpired notes on nodes or edges, at most `each` per target."""
     kind: Literal["node", "edge"] = "node" if on == "node" else "edge"
     meant = {one.handle: id_ for id_, one in reader.ids.seek(targets, kind).items()}
     pattern = (
@@ -103,7 +105,7 @@ def notes(reader: Reader, targets: Sequence[str], on: str, now: int, each: int) 
 
 
 def mentions(reader: Reader, ids: Sequence[str], by: Side, each: int) -> dict[str, list[Mention]]:
-    """The newest mentions that sources make, or that nodes get, by the ids asked for."""
+    """Returns the newest mentions made by sources, or of nodes, at most `each` per id."""
     keys = {key: id_ for id_, key in reader.ids.keys(ids).items()}
     arrow = "(n)-[m:CUE_MENTIONS]->(o)" if by == "source" else "(n)<-[m:CUE_MENTIONS]-(o)"
     read: list[tuple[int, list[Any]]] = []

@@ -129,7 +129,7 @@ def _filled(cypher: str, parts: Mapping[str, str]) -> str:
 
 
 def _passing(reader: Reader, query: RelationQuery, uids: Sequence[str]) -> dict[str, Edge]:
-    """The relationships in sight among these edges that pass all filters, by uid."""
+    """Returns the visible relationships among these edges that pass all filters, by uid."""
     ends, ties, given = _filters(query)
     cypher = _filled(_FOUND, {"ends": ends, "ties": ties})
     found = [row for some in chunks(uids) for row in rows(reader.tx, cypher, uids=some, parts=reader.parts, **given)]

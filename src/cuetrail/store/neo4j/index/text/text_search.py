@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 # The server refuses a query of more than 1,024 clauses; filters need some.
 MOST_TERMS = 900
 KEYS_AT_ONCE = 300
-# Asking for a few more hits costs little, searching again because the last ones tie costs a search.
+# Requesting a few more hits costs little; searching again because the last ones tie costs a search.
 SPARE = 10
 # The server leaves out the constant k1 + 1 of BM25.
 SCALE = 2.2
@@ -92,7 +92,7 @@ class TextSearch:
         self.narrowed = bool(where.tags or where.buckets or where.kinds)
 
     def run(self, query: TextQuery, limit: int) -> list[Match]:
-        """The best `limit` matches and all that tie with the last; `holds_all` is told apart only among equals."""
+        """Returns the best `limit` matches and all that tie with the last; `holds_all` is set only among equals."""
         if limit <= 0 or not self.reader.parts:
             return []
         phrases = [words for words in map(terms_of, query.phrases) if words]
@@ -131,7 +131,9 @@ class TextSearch:
         return ""
 
     def _misspelt(self, query: TextQuery, terms: Sequence[str]) -> list[str]:
-        """The words that may be misspelt: all long enough to tell, or those of them that no document here has."""
+        """Returns the words that may be misspelt: all that are long enough, or those of them that no visible document
+        has.
+        """
         if not query.fuzzy and not query.mend:
             return []
         words = [w for w in dict.fromkeys([*terms, *unstemmed(query.words)]) if len(w) >= SHORTEST_MENDED]
@@ -163,7 +165,7 @@ class TextSearch:
             size *= 8
 
     def _best(self, plain: list[Match], boosted: list[Match], limit: int, terms: Sequence[str]) -> list[Match]:
-        """Both lists as one: the `limit` best and all that tie with the last of them."""
+        """Merges both lists: returns the `limit` best and all that tie with the last of them."""
         found = {match.record.handle: match for match in plain}
         found |= {m.record.handle: m._replace(score=m.score * LABEL_BOOST, boosted=True) for m in boosted}
         best = levelled({key: match.score for key, match in found.items()}, limit)
@@ -179,7 +181,7 @@ class TextSearch:
         return {key for key, body in found if set(terms) <= set(body.split())}
 
     def _newest(self, limit: int) -> list[Match]:
-        """What a search for filters alone gives: all that pass are equal, so the newest come first."""
+        """Returns the newest nodes that pass the filters, for a search without words."""
         by_kind, has_key = (BY_KIND, f" AND {HAS_KEY}") if "w_kinds" in self.given else ("", "")
         query = (
             f"MATCH (n:CueNode) {by_kind} WHERE n.part IN $parts{has_key}{self.condition}"
@@ -224,9 +226,9 @@ def search(
     corpora: Corpora,
     anyway: bool,
 ) -> list[SearchHit]:
-    """The best by BM25 and favour, with their nodes if they are asked for.
+    """Returns the best by BM25 times favour, with their nodes if asked for.
 
-    Raises Worn where the index has to be made anew first, unless it is to be searched `anyway`.
+    Raises Worn if the index has to be rebuilt first, unless it is to be searched `anyway`.
     """
     now = wear(reader.tx)
     if now.is_worn() and not anyway:
@@ -234,7 +236,7 @@ def search(
     corpus = corpora.read(reader.tx) if now.is_few() else None
     sides: list[tuple[bool | None, float]] = [(None, favour[0])]
     if favour[0] != favour[1]:
-        # The best of all are among the best of each side.
+        # The best of all are among the best of internal memories and of others.
         sides = [(True, favour[0]), (False, favour[1])]
     matches = [
         (m, f) for internal, f in sides for m in TextSearch(reader, where, internal, now, corpus).run(query, limit)

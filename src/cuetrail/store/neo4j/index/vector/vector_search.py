@@ -87,7 +87,7 @@ def widened(read: Callable[..., list[Row]], limit: int) -> list[Row] | None:
     while wanted <= MOST_ASKED:
         near = read(wanted=wanted)
         kept = [row[:-1] for row in near if row[-1]]
-        # Enough only when the last one read is farther than the last one wanted: ties are told apart by the caller.
+        # Enough only if the last one read is farther than the last one wanted: the caller orders ties.
         if len(kept) >= limit and near[-1][-2] < kept[limit - 1][-1]:
             return kept
         if len(near) < wanted:

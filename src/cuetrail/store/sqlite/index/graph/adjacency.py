@@ -1,4 +1,4 @@
-"""The edges at the nodes of one level of a walk by energy: how they are read from the tables."""
+"""The edges of the frontier of spreading activation, read from the adjacency tables."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from cuetrail.store.sqlite.filters import narrowing
 from cuetrail.store.sqlite.index.labels.tables import label_ids
 from cuetrail.store.sqlite.reader import Reader
 
-# Of so many nodes at most the edges are read together: three parameters of each stay below the limit of any SQLite.
+# The edges of at most so many nodes are read together: three parameters each stay below SQLite's limit.
 TOGETHER = 256
 
 Row = tuple[Any, ...]
-"""An edge from a node: rank, plain id and key of the other end, key and direction of the edge; where several places are
-in sight, the part of the other end, and the plain id and the part of the edge."""
+"""A row of the adjacency table: rank, plain id and key of the other end, key and direction of the edge; if several
+partitions are visible, also the partition of the other end, and the plain id and the partition of the edge.
+"""
 RANK, OTHER_ID, OTHER, EDGE, OUTGOING, OTHER_PART, EDGE_ID, EDGE_PART = range(8)
 
 _COLUMNS = "a.rank, a.other_id, a.other, a.edge, a.outgoing"
@@ -36,10 +37,10 @@ _ASIDE = f"SELECT EXISTS (SELECT 1 FROM {_QUARANTINE}), EXISTS (SELECT 1 FROM {_
 
 
 class Incident:
-    """The edges of a level's sparks to neighbours that pass its filters, and how well their tags fit.
+    """The edges from the frontier to neighbours that pass its filters, and their tag similarity.
 
-    `same` is the column by which a row is known to lead to one of the nodes `apart`, a set per seed: where only one
-    place is in sight, plain ids tell.
+    `same` is the column that identifies a node of `visited`, one set per seed: if only one partition is visible, the
+    plain id.
     """
 
     def __init__(self, reader: Reader, level: Level) -> None:
@@ -52,21 +53,21 @@ class Incident:
         self._tests, self._filters = self._conditions(level.where)
         self._columns = f"{_COLUMNS}, n.part, e.id, e.part" if self.several else _COLUMNS
         self._told = _EDGE if self.several else ""
-        # A look at the node costs more than all the rest of a row, so it is taken only where it can tell something.
+        # Reading the node costs more than the rest of a row, so it is read only if a filter needs it.
         where = level.where
         narrowed = where.kinds or where.with_text or where.since is not None or where.until is not None
         if self.several or not reader.all or narrowed:
             self._told += _NODE
             self._tests += f" AND {reader.among('n.part')}"
-        # The same tags come again and again.
+        # Few tags occur very often.
         self._fits: dict[str | None, float] = {}
 
     def _conditions(self, where: Where) -> tuple[str, list[Any]]:
-        """On what conditions a row counts: in sight, and what it leads to passes the filters."""
+        """Returns the conditions on a row: it is visible, and the node it leads to passes the filters."""
         tests, values = narrowing(where, "a.other")
         tests.append(self.reader.among("a.part"))
         aside = self.reader.ids.once(_ASIDE)
-        # In most memories nothing is set aside, and not to look for it takes a fifth less time.
+        # Most memories have nothing quarantined; not testing for it saves a fifth of the time.
         for shown, any_, place in zip((where.quarantined, where.archived), aside, (_QUARANTINE, _ARCHIVE), strict=True):
             if any_ and not shown:
                 tests.append(f"NOT EXISTS (SELECT 1 FROM {place} AND o.key = a.other)")
@@ -75,18 +76,20 @@ class Incident:
     # --- of many nodes with few edges
 
     def together(self, asked: list[Any]) -> Iterator[Row]:
-        """The edges of several nodes, each with the number of its node at the end, in any order.
+        """Yields the edges of several nodes, each with the number of its node at the end, in any order.
 
-        Asked for are, one after another, a number, the key of a node, and the rank below which its edges matter.
+        `asked` lists, for each node, a number, its key, and the rank below which its edges matter.
         """
         columns, tables = f"{self._columns}, s.number", f"s CROSS JOIN adjacency a{self._told}"
         where = "a.node = s.node AND a.rank < s.below"
         return self._each(asked, columns, tables, where, [])
 
     def tagged(self, asked: list[Any]) -> Iterator[Row]:
-        """Those of them with a tag of the query, once for each such tag; before the end, how many tags they have."""
+        """Yields the edges with a tag of the query, once per such tag; the last column but one is the number of their
+        tags.
+        """
         columns, tables = f"{self._columns}, t.size, s.number", f"{_TAGGED}{self._told}"
-        # Labels stand before the nodes, so that each is looked up once.
+        # Labels come before the nodes in the join, so that each is looked up once.
         tables = f"labels l CROSS JOIN s CROSS JOIN {tables}"
         where = f"l.what = 't' AND l.name IN ({marks(len(self.tags))}) AND t.label = l.label"
         where += " AND t.node = s.node AND t.rank < s.below"
@@ -100,7 +103,7 @@ class Incident:
     # --- of a hub
 
     def fits(self, row: Row) -> float:
-        """How well the tags of an edge of `lists` fit those of the query."""
+        """Returns the tag similarity of an edge of `lists` to the query."""
         if not self.tags:
             return 1.0
         packed = row[-1]
@@ -114,11 +117,11 @@ class Incident:
         return list(label_ids(self.reader.db, {("t", tag) for tag in self.tags}).values())
 
     def lists(self, key: int) -> Iterator[tuple[float, Rows]]:
-        """Lists of a node's edges that together have all of them, and how well one of each can fit at most."""
+        """Returns lists that together contain all edges of a node, each with the highest tag similarity in it."""
         best = 1.0
         if self.tags:
             yield from sorted(self._by_tag(key), key=lambda pair: -pair[0])
-            # Any edge not in these lists has no tag of the query.
+            # Edges outside these lists have no tag of the query.
             best = self.floor
         query = f"{self._hub('adjacency a')} WHERE a.node = ? AND a.rank > ? AND {self._tests}"
         yield best, Rows(self.reader, f"{query} ORDER BY a.rank, a.other_id, a.edge", (key,), self._filters)
@@ -136,7 +139,7 @@ class Incident:
                     yield best, Rows(self.reader, query, (label, key, size), self._filters)
 
     def _hub(self, tables: str) -> str:
-        """The rows of these tables, with the tags of the edge at the end where they matter."""
+        """Returns the rows of these tables, with the tags of the edge at the end if they matter."""
         if not self.tags:
             return f"SELECT {self._columns} FROM {tables}{self._told}"
         edge = "" if self.several else _EDGE
@@ -145,7 +148,7 @@ class Incident:
 
 @lru_cache(1_000)
 def _query(nodes: int, columns: str, tables: str, where: str) -> str:
-    """A query for so many nodes. The same string again is found among the prepared statements without being read."""
+    """Returns a query for so many nodes. Equal strings reuse the prepared statement."""
     places = ",".join(["(?,?,?)"] * nodes)
     return f"WITH s (number, node, below) AS (VALUES {places}) SELECT {columns} FROM {tables} WHERE {where}"
 
@@ -157,12 +160,12 @@ class Rows:
         self._db, self._query, self._values, self._filters = reader.db, query, values, filters
 
     def after(self, rank: float) -> Any:
-        """A cursor on the rows behind this rank."""
+        """Returns a cursor on the rows after this rank."""
         return self._db.execute(self._query, (*self._values, rank, *self._filters))
 
 
 def degrees(reader: Reader, keys: Sequence[int]) -> dict[int, int]:
-    """How many edges these nodes have that the scope sees; those without any are absent."""
+    """Returns the number of visible edges of each node; nodes without any are absent."""
     found: dict[int, int] = {}
     for start in range(0, len(keys), TOGETHER):
         given = filled(keys[start : start + TOGETHER])
@@ -172,7 +175,7 @@ def degrees(reader: Reader, keys: Sequence[int]) -> dict[int, int]:
 
 
 def edge_details(reader: Reader, keys: Sequence[int]) -> dict[int, tuple[str, str, float | None, str | None]]:
-    """Plain id, kind, weight and packed tags of edges."""
+    """Returns plain id, kind, weight and packed tags of edges."""
     found = {}
     for start in range(0, len(keys), TOGETHER):
         given = filled(keys[start : start + TOGETHER])
@@ -183,7 +186,7 @@ def edge_details(reader: Reader, keys: Sequence[int]) -> dict[int, tuple[str, st
 
 
 def filled(values: Sequence[Any], width: int = 1) -> list[Any]:
-    """The values, and nothing behind them up to a size that comes often: a statement for it is prepared only once.
+    """Pads the values with None to one of a few sizes, so that each statement is prepared only once.
 
     >>> filled([7, 8, 9, 10, 11]), len(filled(range(9), 3))
     ([7, 8, 9, 10, 11, None, None, None], 12)
@@ -195,5 +198,5 @@ def filled(values: Sequence[Any], width: int = 1) -> list[Any]:
 
 @lru_cache(maxsize=10_000)
 def unpacked(packed: str | None) -> tuple[str, ...]:
-    """The tags of an edge."""
+    """Returns the tags of an edge."""
     return tuple(json.loads(packed)) if packed else ()

@@ -1,4 +1,4 @@
-"""Edges of many nodes with what they say, notes, and mentions, read from the truth for one scope."""
+"""Edges of many nodes with their content, notes, and mentions, for one scope."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ from cuetrail.store.sqlite.filters import passing
 from cuetrail.store.sqlite.reader import Reader
 
 _SIDES = {"out": " AND x.outgoing = 1", "in": " AND x.outgoing = 0", "both": ""}
-# The columns of an edge, then those that tell where it stands in the order.
+# The columns of an edge, then those that determine its order.
 _EDGE = rows.EDGE.partition("FROM")[0].replace("SELECT ", "")
 _RANK, _OTHER_ID, _OUTGOING = -3, -2, -1
 
 
 def steps(reader: Reader, query: StepQuery) -> dict[str, list[Step]]:
-    """The strongest edges of each node, by weight, then by the plain ids of the other end and of the edge."""
+    """Returns the strongest edges of each node that pass the filters: by weight, then by the plain ids of the other end
+    and of the edge.
+    """
     tests, values = _tests(reader, query)
     select = (
         f"SELECT {_EDGE}, x.rank, x.other_id, x.outgoing FROM adjacency x CROSS JOIN edges e ON e.key = x.edge"
@@ -38,7 +40,7 @@ def steps(reader: Reader, query: StepQuery) -> dict[str, list[Step]]:
 
 
 def _strongest(cursor: Any, query: StepQuery) -> list[tuple[Any, ...]]:
-    """The first rows whose edges pass. Parallel edges of one weight are read together: their ids put them in order."""
+    """Returns the first rows whose edges pass. Parallel edges of equal weight are read together and ordered by id."""
     read: list[tuple[Any, ...]] = []
     for row in cursor:
         if len(read) >= query.each and (query.each <= 0 or row[_RANK:_OUTGOING] != read[-1][_RANK:_OUTGOING]):
@@ -53,7 +55,7 @@ def _step(edge: Any, outgoing: bool) -> Step:
 
 
 def _tests(reader: Reader, query: StepQuery) -> tuple[str, list[Any]]:
-    """The conditions on an edge and on the node it leads to, and their values."""
+    """Returns the conditions on an edge and on the node it leads to, and their values."""
     tests, values = passing(query.where, "x.other")
     if query.ties.kinds:
         tests.append(f"e.kind IN ({marks(len(query.ties.kinds))})")
@@ -62,7 +64,7 @@ def _tests(reader: Reader, query: StepQuery) -> tuple[str, list[Any]]:
 
 
 def notes(reader: Reader, targets: Sequence[str], on: str, now: int, each: int) -> dict[str, list[Note]]:
-    """The newest notes on nodes or edges whose time is not over, by target."""
+    """Returns the newest unexpired notes on nodes or edges, at most `each` per target."""
     keys = reader.ids.keys(targets, "nodes" if on == "node" else "edges")
     query = (
         "SELECT id, text, created, expires FROM notes WHERE target_on = ? AND target = ?"
@@ -80,7 +82,7 @@ def notes(reader: Reader, targets: Sequence[str], on: str, now: int, each: int) 
 
 
 def mentions(reader: Reader, ids: Sequence[str], by: Side, each: int) -> dict[str, list[Mention]]:
-    """The newest mentions that sources make, or that nodes get, by the ids asked for."""
+    """Returns the newest mentions made by sources, or of nodes, at most `each` per id."""
     keys = {key: id_ for id_, key in reader.keys(ids).items()}
     other = "node" if by == "source" else "source"
     pairs: list[tuple[int, int, int]] = []

@@ -1,4 +1,4 @@
-"""One level of a walk by energy: the strongest edges first, and no further than one could still matter."""
+"""One level of spreading activation: strongest edges first, and only as far as one could still matter."""
 
 from __future__ import annotations
 
@@ -29,23 +29,24 @@ from cuetrail.store.sqlite.index.graph.adjacency import (
 )
 from cuetrail.store.sqlite.reader import Reader
 
-# Weights are at most 1, and an edge's rank is its weight below zero.
+# Weights are at most 1, and an edge's rank is its negative weight.
 BEFORE_ALL = -2.0
-# From a node with more edges they are read one by one, until none further could matter: with tags, and without them,
-# where this many more than are wanted would be read in vain.
+# Edges of a node with more edges than this are read one by one until none further could matter: with tags, and without
+# them, where so many more than wanted would be read in vain.
 HUB, SPARE = 300, 16
-# More than what is lost by rounding.
+# More than the rounding error.
 NEARLY = 1 - 1e-9
 
 Step = tuple[float, str, str, Row]
-"""Energy below zero, plain ids of the neighbour and, where several places are in sight, of the edge, and the row:
-sorted, the best comes first."""
+"""Negative energy, plain ids of the neighbour and (if several partitions are visible) of the edge, and the row: sorted,
+the best comes first.
+"""
 Offer = tuple[str, float, Row]
-"""What the neighbour is called in this scope, the energy that comes to it, and the row."""
+"""The neighbour's id in this scope, the energy that arrives there, and the row."""
 
 
 def expand(reader: Reader, level: Level) -> Expanded:
-    """The candidates of every spark, as `store.energy` has it."""
+    """Returns the candidates of every frontier node; see `store.graph`."""
     keys = _keys(reader, level)
     counts = degrees(reader, list(keys.values()))
     edges, wanted = Incident(reader, level), level.wanted()
@@ -70,7 +71,7 @@ def expand(reader: Reader, level: Level) -> Expanded:
 
 
 def _keys(reader: Reader, level: Level) -> dict[str, int]:
-    """The keys of the sparks. No key is used twice, so what the level before made known is still right."""
+    """Returns the keys of frontier nodes. Keys are never reused, so those known from the previous level still hold."""
     known = {spark.id: level.known[spark.id] for spark in level.sparks if spark.id in level.known}
     new = [spark.id for spark in level.sparks if spark.id not in known]
     return known | reader.keys(new) if new else known
@@ -79,11 +80,11 @@ def _keys(reader: Reader, level: Level) -> dict[str, int]:
 # --- many nodes with few edges
 
 _Small = tuple[int, int, float, int, frozenset[Any], list[Step]]
-"""A spark with few edges: its number, key, energy and degree, the nodes its energy does not come to, and its steps."""
+"""A frontier node with few edges: its number, key, energy and degree, the nodes visited by its seed, and its steps."""
 
 
 def _take_together(edges: Incident, level: Level, sparks: Sequence[_Small]) -> None:
-    """Note every step from these sparks that passes enough."""
+    """Adds every step from these nodes that transmits enough energy."""
     tags, floor, sim = level.tags, level.tag_sim_floor, 1.0
     at = {spark[0]: spark for spark in sparks}
     if tags:
@@ -92,19 +93,21 @@ def _take_together(edges: Incident, level: Level, sparks: Sequence[_Small]) -> N
             found.setdefault((row[-1], row[EDGE]), []).append(row)
         alike: dict[float, list[Row]] = {}
         for same in found.values():
-            # It came once for each tag of the query that it has.
+            # Such an edge appears once per tag of the query that it has.
             fit = counted_sim(len(same), same[0][-2], len(tags), floor)
             alike.setdefault(fit, []).append(same[0])
         for fit, rows in alike.items():
             _take(edges, level, at, rows, fit)
-        # Edges with a tag of the query come again below, as if they had none: that way less flows along them.
+        # Edges with a tag of the query appear again below as if without tags, with less energy, which changes nothing.
         sim = floor
     if sim > 0:
         _take(edges, level, at, edges.together(_asked(sparks, level, sim)), sim)
 
 
 def _asked(sparks: Sequence[_Small], level: Level, sim: float) -> list[Any]:
-    """Of each spark its number, its key, and the rank below which an edge that fits so well may pass enough."""
+    """Returns number and key of each frontier node, and the rank below which an edge of this similarity may transmit
+    enough.
+    """
     asked: list[Any] = []
     for number, key, energy, degree, _, _ in sparks:
         asked += (number, key, -level.min_activation * math.sqrt(degree) / energy / sim * NEARLY)
@@ -112,7 +115,9 @@ def _asked(sparks: Sequence[_Small], level: Level, sim: float) -> list[Any]:
 
 
 def _take(edges: Incident, level: Level, at: Mapping[int, _Small], rows: Iterable[Row], sim: float) -> None:
-    """Note the steps along these rows, all of which fit so well. Their last column is the number of the spark."""
+    """Adds the steps along these rows, all of the same tag similarity. Their last column is the number of the frontier
+    node.
+    """
     same, several, least = edges.same, edges.several, level.min_activation
     for row in rows:
         _, _, energy, degree, apart, steps = at[row[-1]]
@@ -126,10 +131,9 @@ def _take(edges: Incident, level: Level, at: Mapping[int, _Small], rows: Iterabl
 
 
 class _Pick:
-    """The best steps from one spark, of the rows read so far.
+    """The best steps from one frontier node, of the rows read so far.
 
-    `least` is what a further step needs to come among those wanted; at just as much, `last` is the id of a neighbour
-    it must not stand behind.
+    `least` is the energy a further step needs; with exactly that energy, its neighbour's id must not come after `last`.
     """
 
     def __init__(
@@ -144,14 +148,16 @@ class _Pick:
         self._news = 0
 
     def take(self, ceiling: float, rows: Rows) -> None:
-        """Take in rows, by weight, until none further could matter; none of them fits better than the ceiling."""
+        """Adds rows, by weight, until none further could matter; none of them has a higher tag similarity than the
+        ceiling.
+        """
         after: float | None = BEFORE_ALL
         while after is not None:
             with contextlib.closing(rows.after(after)) as cursor:
                 after = self._take(ceiling, cursor)
 
     def _take(self, ceiling: float, rows: Iterable[Row]) -> float | None:
-        """The rank behind which to go on, None at the end."""
+        """Adds rows and returns the rank after which to continue, None at the end."""
         energy, degree, apart, same, floor = self.energy, self.degree, self.apart, self.same, self.min_activation
         for row in rows:
             most = transfer(energy, -row[RANK], degree, ceiling)
@@ -159,7 +165,7 @@ class _Pick:
                 return None
             if row[same] in apart:
                 continue
-            # Of one weight rows come by id. Behind the last one wanted, none of them can matter any more.
+            # Rows of equal weight are ordered by id: after the last one wanted, none of them can matter.
             if most == self.least and row[OTHER_ID] > self.last:
                 rank: float = row[RANK]
                 return rank
@@ -167,7 +173,7 @@ class _Pick:
             passed = most if fit == ceiling else transfer(energy, -row[RANK], degree, fit)
             if passed > floor and passed >= self.least:
                 self.steps.append((-passed, row[OTHER_ID], row[EDGE_ID] if self.several else "", row))
-                # Where there are no more neighbours than wanted, none can be left out.
+                # If there are no more neighbours than wanted, none can be left out.
                 if degree > self.wanted:
                     self._note(passed, row)
         return None
@@ -186,7 +192,9 @@ class _Pick:
 
 
 def _offered(reader: Reader, found: list[list[Step]], wanted: list[int]) -> tuple[list[list[Offer]], dict[int, str]]:
-    """Steps as offers, each neighbour once, by its best edge, and what edges are called where plain ids do not tell."""
+    """Returns steps as offers, each neighbour once, by its best edge, and the ids of edges where plain ids are
+    ambiguous.
+    """
     rows = [step[3] for steps in found for step in steps] if len(reader.parts) > 1 else []
     others = reader.ids.names((row[OTHER], row[OTHER_ID], row[OTHER_PART]) for row in rows)
     names = reader.ids.names(((row[EDGE], row[EDGE_ID], row[EDGE_PART]) for row in rows), "edges")
@@ -205,11 +213,11 @@ def _offered(reader: Reader, found: list[list[Step]], wanted: list[int]) -> tupl
 
 
 _Tie = tuple[dict[int, Step], Step]
-"""The best steps by neighbour, and another one as good as the one that is there."""
+"""The best steps by neighbour, and others that are equally good."""
 
 
 def _best(steps: list[Step], most: int, ties: list[_Tie]) -> dict[int, Step]:
-    """The first step to each of so many neighbours; others that are as good are noted."""
+    """Returns the first step to each of so many neighbours; equally good ones are noted."""
     best: dict[int, Step] = {}
     for step in steps:
         row = step[3]
@@ -224,7 +232,7 @@ def _best(steps: list[Step], most: int, ties: list[_Tie]) -> dict[int, Step]:
 
 
 def _settle(reader: Reader, ties: list[_Tie]) -> None:
-    """Of parallel edges that are as good put the one with the lower id; only for these are ids read to choose by."""
+    """Chooses, of equally good parallel edges, the one with the lower id; only for these ids are read."""
     steps = [step for best, other in ties for step in (other, best[other[3][OTHER]])]
     ids = edge_details(reader, list({step[3][EDGE] for step in steps}))
     for best, step in ties:
@@ -232,7 +240,7 @@ def _settle(reader: Reader, ties: list[_Tie]) -> None:
 
 
 def _candidates(reader: Reader, taken: list[list[Offer]], names: dict[int, str]) -> tuple[tuple[Candidate, ...], ...]:
-    """Offers as candidates: what their edges are is read only now, for those that are taken."""
+    """Turns offers into candidates: the edges are read only now, for those that are taken."""
     told = edge_details(reader, list({row[EDGE] for offers in taken for _, _, row in offers}))
     made = []
     for offers in taken:
@@ -240,7 +248,7 @@ def _candidates(reader: Reader, taken: list[list[Offer]], names: dict[int, str])
         for id_, energy, row in offers:
             edge, kind, weight, tags = told[row[EDGE]]
             edge = names.get(row[EDGE], edge)
-            # Made as any tuple is, it takes half of the time.
+            # Made like a plain tuple, which takes half of the time.
             some.append(tuple.__new__(Candidate, (id_, energy, edge, kind, weight, unpacked(tags), row[OUTGOING] == 1)))
         made.append(tuple(some))
     return tuple(made)

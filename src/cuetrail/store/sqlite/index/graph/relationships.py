@@ -1,4 +1,4 @@
-"""Relationships by their words, entered and taken out with edges and notes, and by their vectors."""
+"""Search for relationships by their words, which are stored with edges and notes, and by their vectors."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from cuetrail.store.vector_space import VectorSpace
 
 
 def enter(db: sqlite3.Connection, edges: Sequence[int] = (), notes: Sequence[int] = ()) -> None:
-    """Let edges and notes with these keys be found by their words."""
+    """Adds the words of edges and notes with these keys to the table."""
     db.executemany("INSERT OR IGNORE INTO relation_words VALUES (?, ?, ?, ?)", _entries(db, edges, notes))
 
 
 def take_out(db: sqlite3.Connection, edges: Sequence[int] = (), notes: Sequence[int] = ()) -> None:
-    """Let edges and notes that are about to go, or to change, be found no longer."""
+    """Removes the words of edges and notes that are about to be deleted or changed."""
     query = "DELETE FROM relation_words WHERE part = ? AND word = ? AND time = ? AND key = ?"
     db.executemany(query, _entries(db, edges, notes))
 
@@ -56,24 +56,24 @@ def by_vector(
     with db.looking() as look:
         reader = Reader(look, scope, db.path)
     vector = np.frombuffer(near_to, dtype="<f2").astype(np.float32)
-    # One more than wanted shows whether the last one ties with it.
+    # One more than wanted shows whether the last one ties with the next.
     wanted = query.limit + 1
     while True:
         near = index.search(vector, wanted, None if reader.all else reader.parts, space)
         with db.reading() as look:
-            # A new look: the index may have rows of parts that were made since the first one.
+            # A new view: the index may have rows of partitions made since the first one.
             reader = Reader(look, scope, db.path)
             cosines = _cosines(look, near, query.now)
             edges = _passing(reader, query, list(cosines))
         found = nearest(edges, cosines, query.limit)
-        # Enough only when the last one read is farther than the last one wanted: else there may be more that tie.
+        # Enough only if the last one read is farther than the last one wanted; otherwise more may tie.
         if len(near) < wanted or (len(found) == query.limit and near[-1][1] < cosines[found[-1]]):
             return [edges[key] for key in found]
         wanted *= 4
 
 
 def _cosines(db: sqlite3.Connection, near: Sequence[tuple[int, float]], now: int) -> dict[int, float]:
-    """How near each edge is, by its description or by a note whose time is not over; `near` has the nearest first."""
+    """Returns the cosine of each edge, of its description or of an unexpired note; `near` has the nearest first."""
     noted = _noted(db, [key for key, _ in near])
     found: dict[int, float] = {}
     for key, cosine in near:
@@ -84,7 +84,7 @@ def _cosines(db: sqlite3.Connection, near: Sequence[tuple[int, float]], now: int
 
 
 def _passing(reader: Reader, query: RelationQuery, keys: Sequence[int]) -> dict[int, Edge]:
-    """The relationships in sight among these edges that pass all filters, by key."""
+    """Returns the visible relationships among these edges that pass all filters, by key."""
     tests, values = passing(query.where, "n.key")
     ends = " AND ".join([*tests, reader.among("n.part")])
     tests = [f"EXISTS (SELECT 1 FROM nodes n WHERE n.key = e.{end} AND {ends})" for end in ("src", "dst")]
@@ -98,7 +98,7 @@ def _passing(reader: Reader, query: RelationQuery, keys: Sequence[int]) -> dict[
 
 
 def _sharing(reader: Reader, asked: RelationQuery) -> dict[int, set[str]]:
-    """Which of the words each edge has. Notes whose time is over do not count."""
+    """Returns the query words that each edge has. Expired notes do not count."""
     query = f"SELECT key FROM relation_words WHERE part = ? AND word = ? ORDER BY time LIMIT {MOST_READ}"
     having: dict[int, set[str]] = defaultdict(set)
     for part in reader.parts:
@@ -115,7 +115,7 @@ def _sharing(reader: Reader, asked: RelationQuery) -> dict[int, set[str]]:
 
 
 def _noted(db: sqlite3.Connection, keys: Sequence[int]) -> dict[int, tuple[int, int | None]]:
-    """Of these keys those of notes, with the edge each is on and when its time is over."""
+    """Returns, for keys of notes, the edge each is on and its expiry."""
     found: dict[int, tuple[int, int | None]] = {}
     for some in chunks(keys):
         query = f"SELECT key, target, expires FROM notes WHERE key IN ({marks(len(some))}) AND target_on = 'edge'"

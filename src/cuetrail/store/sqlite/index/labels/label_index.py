@@ -80,7 +80,7 @@ class LabelIndex:
         db.on_close(self.close)
 
     def close(self) -> None:
-        """Let go of the mapped file."""
+        """Releases the mapped file."""
         self._view = None
 
     def view_of(self, db: sqlite3.Connection, epoch: str, target: int, progress: Progress | None = None) -> View:
@@ -183,7 +183,7 @@ class LabelIndex:
             self._write(db, labelrows.read(db))
 
     def differs(self) -> bool:
-        """Whether the index is anything but what the truth says; for doctor."""
+        """True if the index differs from `memory.db`; for doctor."""
         if not self.exists():
             return False
         with self.dir.locked(), self.db.fresh() as db:
@@ -198,7 +198,7 @@ class LabelIndex:
                 return True
 
     def keys(self) -> set[int]:
-        """Every key the index holds; for tests."""
+        """Returns every key the index holds; for tests."""
         with self.db.reading() as db:
             view = self.view_of(db, *moment(db))
         living = np.delete(view.base.keys, view.dead)

@@ -1,4 +1,4 @@
-"""What of a node is indexed as text, and the writer that puts it into a tantivy index."""
+"""The searchable text of a node, and the writer that puts it into a tantivy index."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cuetrail.text.normalise import analysable
 
 WRITER_BYTES = 256_000_000
 SMALL_WRITER_BYTES = 15_000_000
-# A key is looked up; a run of this many is cheaper to find by reading the column of keys.
+# Single keys are looked up; a range of this many is cheaper to find by reading the column of keys.
 LONG_RUN = 64
 SHOW_EVERY = 5_000
 
@@ -28,7 +28,9 @@ ROWS = """SELECT n.key, n.part, n.kind, n.name, n.aliases, n.text, n.labels, n.a
 
 
 def make_schema() -> tantivy.Schema:
-    """body is scored; labels holds the words of tags and buckets for the x2 rule; the rest filters."""
+    """Returns the schema: `body` is scored, `labels` holds the words of tags and buckets for the x2 rule, other fields
+    filter.
+    """
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("body", tokenizer_name="cuetrail", index_option="position")
     builder.add_text_field("labels", tokenizer_name="cuetrail", index_option="basic")
@@ -44,9 +46,9 @@ SCHEMA = make_schema()
 
 
 class Feed:
-    """An open writer on an index. What goes in is seen by nobody before `commit`; `drop` leaves the index as it was.
+    """An open writer on an index. Nobody sees its changes before `commit`; `drop` leaves the index unchanged.
 
-    `newest` is the highest key the index may hold. Keys are never used twice, so one above it needs no deletion.
+    `newest` is the highest key the index may hold. Keys are never reused, so a higher one needs no deletion.
     """
 
     def __init__(self, index: tantivy.Index, newest: int, small: bool, threads: int = 2) -> None:
@@ -55,7 +57,7 @@ class Feed:
         self._writer = index.writer(SMALL_WRITER_BYTES, 1) if small else index.writer(WRITER_BYTES, threads)
 
     def replace(self, db: sqlite3.Connection, runs: Sequence[tuple[int, int]], progress: Progress | None) -> None:
-        """Index the nodes of these runs of keys as they are now; those that are gone are taken out."""
+        """Indexes the present nodes of these ranges of keys and removes those that are gone."""
         total, done = sum(high - low + 1 for low, high in runs), 0
         short = [run for run in runs if run[1] - run[0] < LONG_RUN]
         for low, high in (run for run in runs if run[1] - run[0] >= LONG_RUN):
@@ -68,7 +70,7 @@ class Feed:
         self._newest = max((self._newest, *(high for _, high in runs)))
 
     def fill(self, db: sqlite3.Connection, total: int, progress: Progress | None) -> None:
-        """Index every node; for an empty index."""
+        """Indexes every node; for an empty index."""
         self._add(db.execute(f"{ROWS} ORDER BY n.key"), 0, total, progress)
 
     def _add(self, rows: Iterator[tuple[Any, ...]], before: int, total: int, progress: Progress | None) -> int:
@@ -80,7 +82,7 @@ class Feed:
         return done
 
     def _delete(self, low: int, high: int) -> None:
-        """By query: `delete_documents_by_term` misses numbers in unsigned fields."""
+        """Deletes by query: `delete_documents_by_term` misses numbers in unsigned fields."""
         query = tantivy.Query
         if high - low >= LONG_RUN:
             keys = query.range_query(self._schema, "key", tantivy.FieldType.Unsigned, low, high)
@@ -90,7 +92,7 @@ class Feed:
             self._writer.delete_documents_by_query(query.term_query(self._schema, "key", key))
 
     def commit(self) -> None:
-        """Make it visible, and wait until its segments are merged."""
+        """Makes the changes visible, and waits until segments are merged."""
         try:
             self._writer.commit()
         except BaseException:
@@ -107,7 +109,7 @@ class Feed:
 
 @contextlib.contextmanager
 def feeding(index: tantivy.Index, newest: int, small: bool) -> Iterator[Feed]:
-    """A feed that is committed if the block ends, dropped if it raises."""
+    """Opens a feed that is committed if the block ends, dropped if it raises."""
     feed = Feed(index, newest, small)
     try:
         yield feed
@@ -144,7 +146,7 @@ def _document(row: tuple[Any, ...]) -> tantivy.Document:
 
 
 def _body(name: str | None, aliases: str | None, text: str) -> str:
-    """What of a row is searched; its aliases are JSON."""
+    """Returns the searchable text of a row; its aliases are JSON."""
     if name is None and aliases is None:
         return text
     return searchable_text(name, json.loads(aliases) if aliases else (), text)

@@ -1,4 +1,4 @@
-"""A text search as callers see it: ids, or whole nodes, in the order that scores, times and ids give."""
+"""Text search for callers: ids or whole nodes, ordered by score, time and id."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from cuetrail.store.sqlite.index.text.text_search import Matches, TextSearch
 from cuetrail.store.sqlite.reader import Reader
 from cuetrail.text.analyser import Terms, searchable_text
 
-# Up to so many more nodes than are wanted are read at once, instead of first looking which of them are.
+# If at most so many more nodes match than are wanted, all are read at once.
 FEW_MORE = 10
 
 _found = maker(SearchHit)
 
 Favour = tuple[float, float]
-"""What the scores of internal memories and of all others are multiplied by."""
+"""The factors for the scores of internal memories and of all others."""
 
 
 def search(
     reader: Reader, index: TextIndex, query: TextQuery, limit: int, where: Where, favour: Favour, nodes: bool
 ) -> list[SearchHit]:
-    """The best by BM25 and favour, with their nodes if they are asked for."""
+    """Returns the best by BM25 times favour, with their nodes if asked for."""
     view = index.view_of(*reader.ids.moment())
     parts = None if reader.all else reader.parts
     sides: list[tuple[bool | None, float]] = [(None, favour[0])]
     if favour[0] != favour[1] and "external" in view.flags:
-        # The best of all are among the best of each side.
+        # The best of all are among the best of internal memories and of others.
         sides = [(True, favour[0]), (False, favour[1])]
     rows: list[tuple[float, bool, int, str, int, SearchHit]] = []
     for internal, factor in sides:
@@ -49,7 +49,7 @@ def search(
 
 
 def _full(texts: TextSearch, matches: Matches, nodes: Mapping[int, Node]) -> set[int]:
-    """Which of the matches that have equals hold every term: as their nodes say, or as the index does."""
+    """Returns the keys of matches with equal scores that contain every term, by their nodes or by the index."""
     if not matches.tied:
         return set()
     if not nodes:

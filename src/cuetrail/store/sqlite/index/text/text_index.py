@@ -1,4 +1,4 @@
-"""The text index: tantivy over every node, derived from the truth and caught up from the change log.
+"""The text index: tantivy over every node, derived from `memory.db` and updated from the change log.
 
 It holds no text, only postings and a few filter fields, and answers with node keys.
 """
@@ -25,15 +25,15 @@ from cuetrail.text.analyser import make_analyser
 FLAGS = ("quarantine", "archived", "external", "derived", "bare")
 LAYOUT = "text-4"
 SMALL_CHANGE = 2_000
-# Tantivy's own lists of what is there; every commit writes them anew.
+# Tantivy's own lists of its files; every commit rewrites them.
 LISTS = ("meta.json", ".managed.json")
 # Deleted documents stay in tantivy's statistics until their segment is rewritten. Small indexes are rewritten at once,
-# so that scores depend on nothing but the living memories; large ones when one in twenty is dead.
+# so that scores depend only on existing memories; large ones when one document in twenty is deleted.
 REWRITE_BELOW = 1_000
 REWRITE_SHARE = 0.05
-# An index of up to this many documents is rewritten at once when something is forgotten; that takes about a second.
+# An index of up to this many documents is rewritten at once when something is forgotten, which takes about a second.
 PURGE_AT_ONCE = 50_000
-# The note that something was forgotten: the number of that change.
+# The meta entry with the number of the last change that forgot something.
 FORGOTTEN = "last_forgotten"
 # Lower than any key: nothing in the index has to be deleted.
 NOTHING, ANYTHING = 0, 2**63
@@ -41,7 +41,7 @@ NOTHING, ANYTHING = 0, 2**63
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """An index as of one state: what a search works on. `flags` are those that some document has."""
+    """An index at one state, which a search works on. `flags` are those that some document has."""
 
     searcher: tantivy.Searcher
     schema: tantivy.Schema
@@ -52,7 +52,7 @@ class View:
 
 @dataclass(slots=True)
 class _Following:
-    """An index that is being brought along by a thread that writes: `state` is what it will be once settled."""
+    """An index that a writing thread updates as it writes; `state` is its state once settled."""
 
     feed: Feed
     state: State
@@ -60,7 +60,7 @@ class _Following:
 
 
 class TextIndex:
-    """Keeps a tantivy index in step with the truth and hands out searchers."""
+    """Keeps a tantivy index in step with `memory.db` and provides searchers."""
 
     def __init__(self, directory: Path, db: Database) -> None:
         self.dir = IndexDir(directory)
@@ -72,22 +72,22 @@ class TextIndex:
         db.on_close(self.close)
 
     def close(self) -> None:
-        """Let go of the mapped files."""
+        """Releases the mapped files."""
         self._view = None
 
     def view(self, progress: Progress | None = None) -> View:
-        """A searcher that has seen every acknowledged write."""
+        """Returns a searcher that has seen every acknowledged write."""
         with self.db.looking() as db:
             return self.view_of(*moment(db), progress)
 
     def view_of(self, epoch: str, target: int, progress: Progress | None = None) -> View:
-        """A searcher that has seen the changes up to `target`."""
+        """Returns a searcher that has seen the changes up to `target`."""
         for _ in range(3):
             view = self._current(epoch)
             if view is not None and view.state.seq >= target:
                 return view
             self._catch_up_to(epoch, target, progress)
-        # Others keep replacing the index under us; while they are locked out they cannot.
+        # Other processes keep replacing the index; while the lock is held they cannot.
         self.settle()
         with self.dir.locked():
             self.catch_up(progress)
@@ -97,25 +97,25 @@ class TextIndex:
         return view
 
     def at_hand(self, target: int) -> View | None:
-        """A searcher that has seen the changes up to `target`, None when there is none that is ready."""
+        """Returns a searcher that has seen the changes up to `target`, None if none is ready."""
         with self.db.looking() as db:
             epoch, _ = moment(db)
         view = self._current(epoch)
         return view if view is not None and view.state.seq >= target else None
 
     def _catch_up_to(self, epoch: str, target: int, progress: Progress | None) -> None:
-        """Catch up, unless another thread has done it while this one waited for the lock."""
+        """Catches up, unless another thread has done so while this one waited for the lock."""
         with self._locked() as db:
             view = self._current(epoch)
             if view is None or view.state.seq < target:
                 self._bring_up_or_rebuild(db, progress)
 
     def _current(self, epoch: str) -> View | None:
-        """The open index if it is still the one on disk, else that one, else None."""
+        """Returns the open index if it is still the one on disk, else that one, else None."""
         view = self._view
         if view is not None and view.state.epoch == epoch and view.seen.unchanged():
             return view
-        # Of several threads that need it, one opens it.
+        # If several threads need it, one opens it.
         with self._opening:
             new = self._view
             if new is not None and new is not view and new.state.epoch == epoch:
@@ -144,10 +144,10 @@ class TextIndex:
         return index
 
     def follow(self) -> None:
-        """Index what was written, while the caller goes on writing; `settle` makes it visible.
+        """Indexes what was written while the caller continues to write; `settle` makes it visible.
 
-        Tantivy works in a thread of its own, so a second core does what otherwise the next search would wait for. The
-        lock is held between calls; one for which somebody waits is given up.
+        Tantivy works in its own thread, so a second core does work that the next search would wait for. The lock is
+        held between calls, and given up if another process waits for it.
         """
         if self.dir.is_wanted():
             self.settle()
@@ -160,11 +160,11 @@ class TextIndex:
                 with self.db.fresh() as db:
                     self._take(db, following)
         except (ValueError, OSError):
-            # It is derived: the next search brings it up from whatever is there.
+            # The index is derived: the next search brings it up to date.
             self._give_up()
 
     def _begun(self) -> _Following | None:
-        """An open feed on an index that is up to date, None when another is at work on it."""
+        """Returns an open feed on an up-to-date index, None if another process is changing it."""
         if not self.dir.acquire(wait=False):
             return None
         try:
@@ -178,8 +178,8 @@ class TextIndex:
         return _Following(feed, state, threading.get_ident())
 
     def _ready(self, db: sqlite3.Connection) -> State:
-        """The state of an index that can be fed: one behind the truth is left to the feed, so that it makes one segment
-        of all that is new.
+        """Returns the state of an index that can be fed. One that is behind stays behind: the feed then makes one
+        segment of all new documents.
         """
         state = self.dir.load()
         if state is None and changes_since(db, 0, 0) is not None:
@@ -193,7 +193,7 @@ class TextIndex:
         return state
 
     def _empty(self, db: sqlite3.Connection) -> State:
-        """A new index that has seen nothing."""
+        """Makes a new, empty index."""
         folder = self.dir.next_folder()
         self._index(folder)
         epoch, seq = moment(db)
@@ -208,7 +208,7 @@ class TextIndex:
         following.state = replace(following.state, seq=seq, mark=mark_of(db, seq) or 0)
 
     def settle(self) -> None:
-        """Make visible what this thread's `follow` indexed, and let others at the index."""
+        """Makes visible what this thread's `follow` indexed, and releases the lock."""
         following = self._following
         if following is None or following.thread != threading.get_ident():
             return
@@ -237,7 +237,7 @@ class TextIndex:
             yield db
 
     def catch_up(self, progress: Progress | None = None) -> None:
-        """Apply every change since the state, or rebuild where that is not possible."""
+        """Applies every change since the state, or rebuilds if that is not possible."""
         with self._locked() as db:
             self._bring_up_or_rebuild(db, progress)
 
@@ -245,7 +245,7 @@ class TextIndex:
         try:
             self._bring_up(db, progress)
         except (ValueError, OSError):
-            # Something changed the files while they were worked on, or the checks did not see their damage.
+            # Another program changed the files during the update, or the checks missed their damage.
             with rebuilding(self.dir):
                 self._rebuild(db, progress)
 
@@ -258,7 +258,7 @@ class TextIndex:
         if runs or self.dir.dirty():
             state = self._apply(db, state, runs, progress)
         elif state.seq < (seq := head(db)):
-            # Nothing but vectors changed.
+            # Only vectors changed.
             state = replace(state, seq=seq, mark=mark_of(db, seq) or 0)
             self.dir.save(state)
         self.dir.sweep(state.folder)
@@ -266,12 +266,12 @@ class TextIndex:
             self._rebuild(db, progress)
 
     def _missing(self, db: sqlite3.Connection, state: State) -> list[tuple[int, int]] | None:
-        """What the index on disk has yet to see; None when it must be rebuilt."""
+        """Returns the changes that the index on disk has not seen; None if it must be rebuilt."""
         if state.epoch != meta(db, "epoch") or state.layout != LAYOUT:
             return None
         runs = changes_since(db, state.seq, state.mark, vectors=False)
         if self.dir.dirty():
-            # Whoever died here had committed to tantivy or not. Segments that are still listed are as they were.
+            # The process that died may or may not have committed. Segments that are still listed are intact.
             listed = _prefixes(_segments(self.dir.path / state.folder))
             state = replace(state, files={n: f for n, f in state.files.items() if _prefix(n) in listed})
         return runs if self.dir.intact(state) else None
@@ -290,7 +290,7 @@ class TextIndex:
         self, db: sqlite3.Connection, state: State, runs: list[tuple[int, int]], progress: Progress | None
     ) -> State:
         total = sum(high - low + 1 for low, high in runs)
-        # A process that died here may have got further than the state says.
+        # A process that died here may have applied more than the state says.
         newest = state.extra["newest"]
         if self.dir.dirty():
             newest = ANYTHING
@@ -304,7 +304,7 @@ class TextIndex:
         return state
 
     def _save(self, db: sqlite3.Connection, state: State) -> State:
-        """Record the folder's files and counts as they are now."""
+        """Saves the present files and counts of the folder in the state."""
         folder = self.dir.path / state.folder
         segments = _segments(folder)
         prefixes = _prefixes(segments)
@@ -317,7 +317,7 @@ class TextIndex:
                 files[place.name] = known if same and known else self.dir.describe(state.folder, place.name)
         documents = sum(segment["max_doc"] for segment in segments)
         dead = sum((segment.get("deletes") or {}).get("num_deleted_docs", 0) for segment in segments)
-        # Not the highest key of a node: the node may be gone already that the index has yet to hear of.
+        # Not the highest key of a node: that node may be deleted already, and the index may not know it yet.
         extra = {"dead": dead, "living": documents - dead, "newest": meta(db, "next_key") - 1}
         extra["built"] = state.extra.get("built", 0)
         state = replace(state, files=files, extra=extra)
@@ -325,25 +325,25 @@ class TextIndex:
         return state
 
     def rebuild(self) -> None:
-        """Make the index anew from the truth."""
+        """Rebuilds the index from `memory.db`."""
         with self._locked() as db:
             self._rebuild(db, None)
 
     def has_traces(self) -> bool:
-        """Whether words of something forgotten are still in the index, where no search finds them."""
+        """True if words of something forgotten are still in the index, where no search finds them."""
         with self.db.reading() as db:
             state = self.dir.load()
             return state is not None and _has_traces(db, state)
 
     def purge(self, progress: Progress | None = None) -> None:
-        """Rewrite the index if words of something forgotten are still in it."""
+        """Rewrites the index if words of something forgotten are still in it."""
         self.catch_up(progress)
         if self.has_traces():
             with self._locked() as db:
                 self._rebuild(db, progress)
 
     def differs(self) -> bool:
-        """Whether the index is anything but what the truth says; for doctor. Writers wait meanwhile, not readers."""
+        """True if the index differs from `memory.db`; for doctor. Writers wait meanwhile, readers do not."""
         with self._locked() as db:
             self._bring_up_or_rebuild(db, None)
             try:
@@ -356,18 +356,18 @@ class TextIndex:
                 return True
 
     def keys(self) -> set[int]:
-        """Every key the index holds; for tests."""
+        """Returns every key the index holds; for tests."""
         return _keys(self.view().searcher)
 
 
 def _segments(folder: Path) -> list[dict[str, Any]]:
-    """Tantivy's list of segments."""
+    """Returns tantivy's list of segments."""
     listed: list[dict[str, Any]] = json.loads((folder / "meta.json").read_text("utf-8"))["segments"]
     return listed
 
 
 def _prefixes(segments: list[dict[str, Any]]) -> set[str]:
-    """How the names of the segments' files start."""
+    """Returns the prefixes of the segments' file names."""
     return {segment["segment_id"].replace("-", "") for segment in segments}
 
 
@@ -376,7 +376,7 @@ def _prefix(name: str) -> str:
 
 
 def _sweep(folder: Path) -> None:
-    """Delete what a writer that died left unlisted: the next one would give its files the same names, and may not."""
+    """Deletes unlisted files of a writer that died: the next one would use the same names, and fail."""
     segments = _segments(folder)
     prefixes = _prefixes(segments)
     deletions = {
@@ -391,13 +391,13 @@ def _sweep(folder: Path) -> None:
 
 
 def _has_traces(db: sqlite3.Connection, state: State) -> bool:
-    """A deleted document stays in its segment, unseen, until that is rewritten."""
+    """True if a segment holds deleted documents: they stay in it, invisible, until it is rewritten."""
     last = meta(db, FORGOTTEN)
     return last is not None and last > state.extra.get("built", 0)
 
 
 def _worn(state: State) -> bool:
-    """Whether so many documents are dead that scores would be off."""
+    """True if so many documents are deleted that scores would be wrong."""
     dead, living = state.extra["dead"], state.extra["living"]
     return dead > 0 and (living <= REWRITE_BELOW or dead > REWRITE_SHARE * living)
 

@@ -1,10 +1,10 @@
-"""Exact top-k text search on the index: BM25, OR over the query's terms, x2 where a tag or bucket has a query's word.
+"""Exact top-k text search on the index: BM25, OR over the query's terms, x2 if a tag or bucket has a query's word.
 
 Two ideas keep it exact and fast.
 
-Common words are optional. A document that holds none of the rarer words can score at most the sum of what the common
-ones can give. If the k-th best document that holds a rarer word scores more, no other document can enter the top k, so
-the long posting lists of common words are only looked into, never walked. If not, the search runs again over all words.
+Common words are optional. A document without any of the rarer words can score at most the sum of what the common words
+can give. If the k-th best document with a rarer word scores more, no other document can enter the top k, so the long
+posting lists of common words are only probed, never scanned. If not, the search runs again over all words.
 
 The x2 rule needs two lists, not a scan. Any document of the true top k is in the top k by plain BM25, or in the top k
 of those with a matching label.
@@ -44,23 +44,23 @@ from cuetrail.text.normalise import analysable, clean
 
 K1 = 1.2
 MOST_TERMS = 1024
-# Leaving a list unwalked pays only where it is long: terms that one document in ten holds.
+# Skipping a posting list pays only if it is long: for terms that one document in ten has.
 COMMON_IDF = 2.3
-# Handing a search to another thread, and both of them back to Python, costs what walking this many postings does.
+# Running a search in another thread costs as much as scanning this many postings.
 BESIDE_FROM = 100_000
-# Where labels are common, enough of the best have one: so many are looked at instead of searching a second time.
+# If labels are common, enough of the best documents have one: this many are tested instead of a second search.
 DEEPEST = 1_000
-# Leaping from one document with a label to the next in a word's list costs what walking this many postings does: where
-# labels are rare, each word is looked for among their documents instead of all words in all documents.
+# Skipping from one labelled document to the next in a posting list costs as much as scanning this many postings: if
+# labels are rare, each word is sought among their documents instead.
 LEAP = 8
-# Asking for a few more hits costs little, searching again because the last ones tie costs a search.
+# Requesting a few more hits costs little; searching again because the last ones tie costs a search.
 SPARE = 10
-# What single precision may add to a term's weight.
+# The rounding error of a term's weight in single precision.
 SINGLE = 1e-6
 PREFIX_TERMS = 50
-# Of a long query a few words tell of most documents that they match it; the others are asked only for the rest.
+# A few words of a long query decide for most documents whether they match; the others are tested only for the rest.
 WORDS_AT_ONCE = 32
-# Whole folders are taken in at one moment; so many of them are put in the order of their ids.
+# A whole folder may be ingested at the same time; so many nodes of equal time are ordered by id.
 MOST_TIED = 200
 
 Filters = list[tuple[Occur, Query]]
@@ -71,7 +71,7 @@ Lists = tuple[Hits, Hits]
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A found document: its node key, score, and whether a label doubled it."""
+    """A found document: its node key, its score, and whether a label doubled it."""
 
     key: int
     score: float
@@ -79,7 +79,7 @@ class Match:
 
 
 class Matches(NamedTuple):
-    """The best documents. Of those in `tied`, which have equals, the ones that hold all `terms` come before those."""
+    """The best documents. Among those in `tied`, which have equal scores, documents with all `terms` come first."""
 
     found: list[Match]
     tied: Sequence[int] = ()
@@ -87,10 +87,10 @@ class Matches(NamedTuple):
 
 
 class _Wanted(NamedTuple):
-    """The terms of a query that occur.
+    """The terms of a query that occur in the index.
 
-    `weights` has the idf of each, the rarest first, `postings` is how many they have in all, and `quoted` are those
-    that are a phrase by themselves, None where the query has no phrases.
+    `weights` has the idf of each, rarest first, `postings` is the total length of their lists, and `quoted` are those
+    that form a phrase alone, None if the query has no phrases.
     """
 
     weights: dict[str, float]
@@ -99,7 +99,7 @@ class _Wanted(NamedTuple):
 
 
 class _Labelled(NamedTuple):
-    """Documents with a matching label, None where there are none, and how many they are at most."""
+    """A query for documents with a matching label, None if there are none, and an upper bound of their number."""
 
     query: Query | None
     most: int
@@ -109,7 +109,7 @@ _match = maker(Match)
 
 
 class TextSearch:
-    """One query against one view of the index, for a set of visible parts (None: all there are).
+    """One query against one view of the index, for a set of visible partitions (None: all).
 
     `internal` narrows it to internal memories, or to all others.
     """
@@ -133,11 +133,11 @@ class TextSearch:
         self.narrowed = bool(where.tags or where.buckets or where.kinds)
 
     def words(self, text: str) -> list[str]:
-        """The terms of a text, in order, repeats kept."""
+        """Returns the terms of a text, in order, with repeats."""
         return self.analyser.analyze(analysable(clean(text)))
 
     def run(self, query: TextQuery, limit: int) -> Matches:
-        """The best `limit` matches and all that tie with the last."""
+        """Returns the best `limit` matches and all that tie with the last."""
         phrases = [words for words in map(self.words, query.phrases) if words]
         if not all(self.searcher.doc_freq("body", word) for words in phrases for word in words):
             return Matches([])
@@ -148,7 +148,7 @@ class TextSearch:
         if limit <= 0 or not terms:
             alone = limit > 0 and self.narrowed and not query.words.strip()
             return Matches(self._newest(limit) if alone else [])
-        # Tantivy makes room for as many hits as are asked for.
+        # Tantivy allocates as many hits as are requested.
         limit = min(limit, self.searcher.num_docs + 1)
         near = self._misspelt(query, terms)
         if near:
@@ -198,15 +198,15 @@ class TextSearch:
         return terms
 
     def _newest(self, limit: int) -> list[Match]:
-        """What a search for filters alone gives: all that pass are equal, so the newest come first.
+        """Returns the newest documents that pass the filters, for a search without words.
 
-        Where more than MOST_TIED are of the last one's moment, those that were stored first.
+        If more than MOST_TIED have the time of the last one, those that were stored first.
         """
         query = Query.boolean_query([(Occur.Must, Query.all_query()), *self.filters])
         times = self.searcher.search(query, limit, count=False, order_by_field="at").hits
         if not times:
             return []
-        # All of the last one's moment, so that the caller can tell them apart by id.
+        # All with the time of the last one, so that the caller can order them by id.
         last = times[-1][0]
         moment = Query.range_query(self.schema, "at", tantivy.FieldType.Integer, last, last)
         tied = Query.boolean_query([(Occur.Must, moment), (Occur.Must, query)])
@@ -216,7 +216,7 @@ class TextSearch:
         return [Match(key, FILTER_SCORE, False) for key in (*newer, *(key for key, _ in hits))]
 
     def _lists(self, wanted: _Wanted, filters: Filters, labelled: _Labelled, limit: int) -> Lists:
-        """The best by BM25, and the best of those with a matching label; beside each other where that takes long."""
+        """Returns the best by BM25, and the best of those with a matching label; in parallel if that takes long."""
         if labelled.query is None:
             return self._top(wanted, filters, limit), []
         narrowed = [*filters, (Occur.Must, _silent(labelled.query))]
@@ -236,7 +236,7 @@ class TextSearch:
         return self._top(wanted, filters, limit), boosted.result()
 
     def _wanted(self, terms: Sequence[str], quoted: Collection[str] | None) -> _Wanted:
-        """What is known of those terms that occur. Of more than MOST_TERMS the rarest are kept."""
+        """Returns the terms that occur, with their statistics. Of more than MOST_TERMS the rarest are kept."""
         total = sum(self.view.state.extra[name] for name in ("living", "dead"))
         counts = ((self.searcher.doc_freq("body", term), term) for term in terms)
         known = sorted((count, term) for count, term in counts if count)
@@ -244,17 +244,17 @@ class TextSearch:
         return _Wanted(weights, sum(n for n, _ in known), quoted)
 
     def _labelled(self, terms: Sequence[str]) -> _Labelled:
-        """Documents with a query's word in a tag or bucket."""
+        """Returns a query for documents with a query's word in a tag or bucket."""
         counts = {term: count for term in terms if (count := self.searcher.doc_freq("labels", term))}
-        # A set of terms costs tantivy a walk through its dictionary; a few single ones are looked up.
+        # For a set of terms tantivy scans its dictionary; a few single terms are looked up.
         known = [Query.term_query(self.schema, "labels", term, "basic") for term in counts]
         return _Labelled(_any(known) if known else None, sum(counts.values()))
 
     def _top(self, wanted: _Wanted, filters: Filters, limit: int) -> Hits:
-        """At least the `limit` best by BM25, and all that tie with the last of them."""
+        """Returns at least the `limit` best by BM25, and all that tie with the last of them."""
         weights, terms = wanted.weights, list(wanted.weights)
         if wanted.quoted is not None:
-            # Only what holds the phrases can match: in the lists of the words one leaps to that and walks through none.
+            # Only documents with the phrases can match: posting lists of words are probed for these, not scanned.
             scored = [(Occur.Must if term in wanted.quoted else Occur.Should, self._term(term)) for term in terms]
             return self._collect([*scored, *filters], limit)
         cut = _essential(weights)
@@ -269,7 +269,7 @@ class TextSearch:
         return self._collect([(Occur.Must, every), *filters], limit)
 
     def _marked(self, hits: Hits, query: Query) -> Hits:
-        """Those of these hits that match a query."""
+        """Returns the hits that match a query."""
         keys = self._keys(hits)
         marked = set(self._those_of(keys, query)) if keys else set()
         return [hit for hit, key in zip(hits, keys, strict=True) if key in marked]
@@ -284,7 +284,7 @@ class TextSearch:
             size *= 8
 
     def _best(self, plain: Hits, boosted: Hits, limit: int) -> list[Match]:
-        """Both lists as one: the `limit` best and all that tie with the last of them."""
+        """Merges both lists: returns the `limit` best and all that tie with the last of them."""
         hits = [(score * LABEL_BOOST, address) for score, address in boosted]
         places = {(address.segment_ord, address.doc) for _, address in boosted}
         hits += [hit for hit in plain if (hit[1].segment_ord, hit[1].doc) not in places] if places else plain
@@ -293,14 +293,16 @@ class TextSearch:
         return [_match(key, score, number < len(boosted)) for key, (score, number) in zip(keys, best, strict=True)]
 
     def _keys(self, hits: Hits) -> list[int]:
-        """The keys of documents. Whatever their number it costs as much as a short search, so it is asked once."""
+        """Returns the keys of documents. A call costs as much as a short search whatever their number, so it is made
+        once.
+        """
         if not hits:
             return []
-        # Every document has a key, and it is a whole number.
+        # Every document has a key, which is an integer.
         return cast(list[int], self.searcher.fast_field_values("key", [address for _, address in hits]))
 
     def holding_all(self, terms: Sequence[str], keys: Sequence[int]) -> set[int]:
-        """Which of these documents hold every term."""
+        """Returns the documents, of these, that contain every term."""
         found: set[int] = set()
         for some in chunks(keys):
             these = _any([Query.term_query(self.schema, "key", key, "basic") for key in some])
@@ -309,7 +311,7 @@ class TextSearch:
         return found
 
     def holding_any(self, query: TextQuery) -> Callable[[Sequence[int]], set[int]]:
-        """Which of some documents match a word of the query. It is made ready once, and no document asked for twice."""
+        """Returns a function that tells which documents match a word of the query. It tests no document twice."""
         words = [_any(list(some)) for some in chunks(self._matching(query), WORDS_AT_ONCE)]
         asked, found = set[int](), set[int]()
 
@@ -327,19 +329,19 @@ class TextSearch:
         return held
 
     def mean_matches(self, query: TextQuery) -> float:
-        """How many words of a query a document has on average."""
+        """Returns the mean number of a query's words in a document."""
         terms = set(self.words(" ".join((query.words, *query.phrases))))
         return sum(self.searcher.doc_freq("body", term) for term in terms) / max(self.searcher.num_docs, 1)
 
     def _those_of(self, keys: Sequence[int], query: Query) -> list[int]:
-        """Those of these documents that match a query."""
+        """Returns the documents, of these, that match a query."""
         these = _any([Query.term_query(self.schema, "key", key, "basic") for key in keys])
         both = Query.boolean_query([(Occur.Must, these), (Occur.Must, query)])
-        # By key, for then tantivy reckons no scores, and the keys come with the hits.
+        # Sorted by key: tantivy then computes no scores, and returns the keys with the hits.
         return [key for key, _ in self.searcher.search(both, len(keys), count=False, order_by_field="key").hits]
 
     def saying(self, names: Iterable[str]) -> set[int]:
-        """All documents in which the words of one of these names stand one behind the other."""
+        """Returns all documents that contain the words of one of these names in sequence."""
         said = [words for words in map(self.words, names) if words]
         counts = {word: self.searcher.doc_freq("body", word) for words in said for word in words}
         known = [words for words in said if all(counts[word] for word in words)]
@@ -352,7 +354,7 @@ class TextSearch:
         return found
 
     def carriers(self, labels: Iterable[Label], unlike: TextQuery) -> list[int]:
-        """All documents with one of these tags and buckets that match no word of a query."""
+        """Returns all documents with one of these tags and buckets that match no word of a query."""
         named = [(label.what, clean(label.name)) for label in labels]
         carrying = _any([Query.term_query(self.schema, what, name, "basic") for what, name in named])
         words = self._matching(unlike)
@@ -362,9 +364,9 @@ class TextSearch:
         return [key for key, _ in hits]
 
     def _matching(self, query: TextQuery) -> list[Query]:
-        """Queries of which a document that a search could give matches one, whatever the conditions.
+        """Returns queries such that every document that a search could return matches one of them.
 
-        Of many words those that most documents have come first.
+        Of many words, the most common come first.
         """
         terms = list(dict.fromkeys(self.words(" ".join((query.words, *query.phrases)))))
         near = self._misspelt(query, terms)
@@ -376,7 +378,7 @@ class TextSearch:
         return options + [self._near(term) for term in near]
 
     def _misspelt(self, query: TextQuery, terms: Sequence[str]) -> list[str]:
-        """The words that may be misspelt: all long enough to tell, or those of them that no document has."""
+        """Returns the words that may be misspelt: all that are long enough, or those of them that no document has."""
         if not query.fuzzy and not query.mend:
             return []
         words = [word for word in dict.fromkeys([*terms, *unstemmed(query.words)]) if len(word) >= SHORTEST_MENDED][
@@ -392,7 +394,9 @@ class TextSearch:
         return Query.fuzzy_term_query(self.schema, "body", word, distance=edits(word))
 
     def _fuzzy(self, terms: Sequence[str], near: Sequence[str], filters: Filters, limit: int) -> list[Match]:
-        """Typo-tolerant: an exact word counts by BM25, one a letter or two away by a fixed share of a rare word."""
+        """Returns a typo-tolerant query: an exact word counts by BM25, one that differs in a letter or two by a fixed
+        share of a rare word.
+        """
         options = [self._term(term) for term in dict.fromkeys([*terms, *near])][:MOST_TERMS]
         options += [Query.const_score_query(self._near(word), FUZZY_SHARE) for word in near]
         clauses = [(Occur.Must, _any(options)), *filters]
@@ -403,7 +407,7 @@ class TextSearch:
 
 @cache
 def _helpers() -> ThreadPoolExecutor:
-    """Threads for second lists. Tantivy works outside Python's lock, so two searches run side by side."""
+    """Returns the threads for second lists. Tantivy releases Python's lock, so two searches run in parallel."""
     return ThreadPoolExecutor(thread_name_prefix="cuetrail-search")
 
 
@@ -412,14 +416,14 @@ def _any(queries: list[Query]) -> Query:
 
 
 def _silent(query: Query) -> Query:
-    """The query as a condition that adds nothing to the score."""
+    """Returns the query as a condition that adds nothing to the score."""
     return Query.const_score_query(query, 0.0)
 
 
 def _essential(weights: dict[str, float]) -> int:
-    """How many of the rarest terms a document must hold one of. `weights` is ordered, the rarest first.
+    """Returns n such that a document must contain one of the n rarest terms. `weights` is ordered, rarest first.
 
-    The rest may together give at most about what one occurrence of each essential term gives; the caller checks that
+    The other terms together may give about as much as one occurrence of each essential term; the caller checks that
     this was enough.
     """
     idfs = list(weights.values())
@@ -435,7 +439,7 @@ def _essential(weights: dict[str, float]) -> int:
 
 
 def _tied(matches: Sequence[Match]) -> list[int]:
-    """Keys of the matches that have a neighbour of the same score."""
+    """Returns the keys of matches that have the same score as a neighbour."""
     pairs = [(a.key, b.key) for a, b in itertools.pairwise(matches) if a.score == b.score]
     return list(dict.fromkeys(itertools.chain.from_iterable(pairs)))
 

@@ -127,7 +127,7 @@ class VectorIndex:
         db.on_close(self.close)
 
     def close(self) -> None:
-        """Let go of the mapped files."""
+        """Releases the mapped files."""
         self._view = None
 
     def exists(self) -> bool:
@@ -220,7 +220,7 @@ class VectorIndex:
         return [(name, _mapped(self.dir.path / state.folder / name, dim)) for name in state.files]
 
     def catch_up(self, progress: Progress | None = None) -> None:
-        """Apply every change since the state, or rebuild where that is not possible."""
+        """Applies every change since the state, or rebuilds if that is not possible."""
         with self.dir.locked(), self.db.fresh() as db:
             space = space_of(db)
             if space is None:
@@ -307,14 +307,14 @@ class VectorIndex:
                 old.unlink(missing_ok=True)
 
     def rebuild(self) -> None:
-        """Make the index anew from the truth."""
+        """Rebuilds the index from `memory.db`."""
         with self.dir.locked(), self.db.fresh() as db:
             space = space_of(db)
             if space is not None:
                 self._rebuild(db, space, None)
 
     def differs(self) -> bool:
-        """Whether the index is anything but what the truth says; for doctor. Writers wait meanwhile, not readers."""
+        """True if the index differs from `memory.db`; for doctor. Writers wait meanwhile, readers do not."""
         with self.dir.locked(), self.db.fresh() as db:
             space = space_of(db)
             if space is None:
@@ -330,7 +330,7 @@ class VectorIndex:
                 return True
 
     def keys(self) -> set[int]:
-        """Every key the index holds; for tests."""
+        """Returns every key the index holds; for tests."""
         view = self.view()
         return set() if view is None else {int(key) for block in view.blocks for key in block.keys}
 

@@ -44,10 +44,10 @@ def search(
     while True:
         near = index.search(query, wanted, None if reader.all else reader.parts, space, where.kinds, where.with_text)
         with db.reading() as look:
-            # A new look: the index may have rows of parts that were made since the first one.
+            # A new view: the index may have rows of partitions made since the first one.
             reader = Reader(look, scope, db.path)
             kept = _shown(reader, near, limit, where)
-        # Enough only when the last one read is farther than the last one wanted: else there may be more that tie.
+        # Enough only if the last one read is farther than the last one wanted; otherwise more may tie.
         if len(near) <= wanted or (len(kept) == limit and near[-1][1] < kept[-1].score):
             return kept
         wanted *= 4

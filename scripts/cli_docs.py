@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from cuetrail.cli import VERBS, main
-from cuetrail.cli.command import Shared
+from cuetrail.cli.command import SharedOption
 
 PLACE = Path(__file__).parents[1] / "docs" / "cli.md"
 EXIT_CODES = """\
@@ -38,7 +38,7 @@ def page() -> str:
         *_body(main),
         "## Options everywhere",
         "They may stand before or after the command's name.",
-        _table(p for p in main.get_params(context) if isinstance(p, Shared)),
+        _table(p for p in main.get_params(context) if isinstance(p, SharedOption)),
         EXIT_CODES.rstrip(),
     ]
     for verb in VERBS:
@@ -52,7 +52,7 @@ def _section(verb: click.Command, context: click.Context, sign: str) -> list[str
     usage = " ".join(verb.collect_usage_pieces(inner)).replace("[OPTIONS] ", "").replace("[OPTIONS]", "")
     name = inner.command_path.removeprefix("cuetrail ")
     parts = [f"{sign} {name}", f"```\n{inner.command_path} {usage} [OPTIONS]\n```".replace("  ", " "), *_body(verb)]
-    own = [p for p in verb.params if isinstance(p, click.Option) and not isinstance(p, Shared)]
+    own = [p for p in verb.params if isinstance(p, click.Option) and not isinstance(p, SharedOption)]
     parts += [_table(own)] if own else []
     for below in verb.commands.values() if isinstance(verb, click.Group) else ():
         parts += _section(below, inner, f"{sign}#")

@@ -13,7 +13,7 @@ import pytest
 from click.testing import Result
 
 from cuetrail import config
-from cuetrail.cli.commands import upkeep
+from cuetrail.cli.commands import transfer
 from cuetrail.errors import InputError
 from cuetrail.transfer import export_file, formats
 
@@ -51,8 +51,8 @@ def test_every_format_is_written_and_read_again(run: Run, ask: Ask, tmp_path: Pa
 
 
 def test_the_command_line_offers_the_formats_of_the_library() -> None:
-    assert set(upkeep.FORMATS) == set(export_file.FORMATS)
-    assert set(upkeep.IMPORTS) == {*export_file.FORMATS, *formats.INGESTED}
+    assert set(transfer.FORMATS) == set(export_file.FORMATS)
+    assert set(transfer.IMPORTS) == {*export_file.FORMATS, *formats.INGESTED}
 
 
 @pytest.mark.parametrize("wrong", [["-", "--format", "basic-memory"], ["x", "--vectors", "--format", "mem0"]])
@@ -101,7 +101,7 @@ def test_import_of_something_unknown_is_an_error_and_makes_no_memory(
 ) -> None:
     (tmp_path / "strange.bin").write_bytes(b"\x00\x01")
     problem = run("import", tmp_path / "strange.bin", code=2).stderr
-    assert all(name in problem for name in upkeep.IMPORTS)
+    assert all(name in problem for name in transfer.IMPORTS)
     assert "does not exist" in run("import", tmp_path / "nowhere", code=2).stderr
     assert "is not in the format chatgpt" in run("import", vault, "--format", "chatgpt", code=1).stderr
     assert not memory.exists()

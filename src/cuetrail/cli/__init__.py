@@ -1,4 +1,4 @@
-"""The command line: one module per group of commands in `commands`, and what they share.
+"""The command line: one module per group of commands in `commands`; options, output and exit codes are shared.
 
 May import: config, dream, errors, evaluate, explore, files, ingest, memory, mirror, model, recall, serve, store,
 text, transfer, validation, write.
@@ -8,32 +8,35 @@ from __future__ import annotations
 
 import click
 
-from cuetrail.cli.command import Root, examples, shared
+from cuetrail.cli.command import RootGroup, examples, with_shared_options
 from cuetrail.cli.commands.activate import activate
 from cuetrail.cli.commands.bench import bench
-from cuetrail.cli.commands.browse import dreams, edit, labels, timeline
-from cuetrail.cli.commands.dream import dream
-from cuetrail.cli.commands.explore import brief, explore, note, relate, traverse
+from cuetrail.cli.commands.browse import get, labels, stats, timeline
+from cuetrail.cli.commands.dream import dream, dreams
+from cuetrail.cli.commands.explore import brief, explore, traverse
 from cuetrail.cli.commands.facts import fact, narrate
+from cuetrail.cli.commands.forget import forget, quarantine
+from cuetrail.cli.commands.links import link, note, relate, unlink
+from cuetrail.cli.commands.mcp import mcp
 from cuetrail.cli.commands.mirror import mirror
-from cuetrail.cli.commands.quarantine import quarantine
-from cuetrail.cli.commands.recall import get, recall, stats
-from cuetrail.cli.commands.serve import mcp, serve, token
-from cuetrail.cli.commands.upkeep import backup, completion, copy, doctor, export, import_, reembed, restore
-from cuetrail.cli.commands.write import add, forget, ingest, link, unlink
+from cuetrail.cli.commands.recall import recall
+from cuetrail.cli.commands.serve import serve, token
+from cuetrail.cli.commands.transfer import export, import_
+from cuetrail.cli.commands.upkeep import backup, completion, copy, doctor, reembed, restore
+from cuetrail.cli.commands.write import add, edit, ingest
 
 VERBS = (
     add, ingest, recall, activate, explore, traverse, brief, get, timeline, labels, edit, link, unlink, relate, note,
     fact, narrate, quarantine, forget, dream, dreams, mirror, stats, bench, mcp, serve, token, export, import_, backup,
     copy, restore, reembed, doctor, completion,
 )  # fmt: skip
-"""In the order people need them; the help keeps it."""
+"""In the order of the help."""
 
 
-@shared
+@with_shared_options
 @click.group(
     "cuetrail",
-    cls=Root,
+    cls=RootGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=examples(
         "cuetrail ingest ~/notes",
@@ -42,9 +45,9 @@ VERBS = (
     ),
 )
 def main() -> None:
-    """Remember things and find them again by association.
+    """Store memories and find them by association.
 
-    A memory is a directory. Put texts in with add and ingest, ask with recall. The options below may stand before or
+    A memory is a directory. Add texts with add and ingest, find them with recall. The options below may stand before or
     after a command's name.
     """
 

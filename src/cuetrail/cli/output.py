@@ -1,4 +1,4 @@
-"""Writing to the terminal: results to stdout, everything else to stderr, and nothing that a note could hide in it."""
+"""Output to the terminal: results to stdout, all else to stderr, without control sequences from notes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from typing import Any, TextIO
 
 import click
 
-# Notes come from anywhere; an escape sequence in one must not drive the terminal. Colours are harmless.
+# An escape sequence in a note must not control the terminal. Colours are harmless.
 _CONTROL = re.compile(r"\x1b(?!\[[0-9;]*m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]")
 
 
 def open_streams() -> None:
-    """Put nothing in the place of a stream that was closed before the start.
+    """Opens the null device for each standard stream that was closed before the start.
 
-    Python has None there, and the next file to be opened, such as memory.db, would get the number of the stream.
+    Otherwise the next file to be opened, such as memory.db, would get the descriptor of the stream.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -28,12 +28,12 @@ def open_streams() -> None:
 
 
 def say(text: str) -> None:
-    """Print a result."""
+    """Prints a result to stdout."""
     click.echo(_printable(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", text), sys.stdout))
 
 
 def say_json(data: Any, err: bool = False) -> None:
-    """Print one JSON document; on stderr it is one line."""
+    """Prints one JSON document; on stderr it is one line."""
     stream = sys.stderr if err else sys.stdout
     utf8 = (stream.encoding or "").lower().replace("-", "") == "utf8"
     text = json.dumps(data, ensure_ascii=not utf8, indent=None if err else 2, default=str)
@@ -41,18 +41,18 @@ def say_json(data: Any, err: bool = False) -> None:
 
 
 def warn(text: str) -> None:
-    """Print a line about the run to stderr."""
+    """Prints a line about the run to stderr."""
     click.echo(_printable(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", f"cuetrail: {text}"), sys.stderr), err=True)
 
 
 def _printable(text: str, stream: TextIO) -> str:
-    """The text with what the stream's encoding cannot say written as escapes."""
+    """Returns the text with escapes for characters that the stream's encoding lacks."""
     encoding = stream.encoding or "utf-8"
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def abandon_stdout() -> None:
-    """After a failed write: drop what is still buffered, or Python would complain again when it exits."""
+    """Drops buffered output after a failed write, or Python would report the error again when it exits."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -61,7 +61,7 @@ def abandon_stdout() -> None:
 
 @contextlib.contextmanager
 def warnings(quiet: bool) -> Iterator[None]:
-    """Show the library's warnings as lines on stderr while a verb runs."""
+    """Prints the library's warnings to stderr while the context is open."""
     import logging
 
     class Lines(logging.Handler):
@@ -79,7 +79,7 @@ def warnings(quiet: bool) -> Iterator[None]:
 
 @contextlib.contextmanager
 def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
-    """A callback that draws a bar on stderr; None where nobody would see it."""
+    """Yields a callback that draws a progress bar on stderr; None if stderr is no terminal."""
     if quiet or not sys.stderr.isatty():
         yield None
         return

@@ -1,18 +1,20 @@
-"""The verb that lets energy flow."""
+"""`cuetrail activate`: spreads activation along links and prints the paths."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cuetrail.cli import parse, present
 from cuetrail.cli.command import Run, pass_run, verb
-from cuetrail.cli.node_argument import meant
+from cuetrail.cli.format import hashtags, node_title, short_id
+from cuetrail.cli.node_argument import find_node
+from cuetrail.cli.option_values import end_time, start_time
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
-    from cuetrail.model import Activation, Node
+    from cuetrail.model import Activation, Hop, Node
 
 
 @verb(
@@ -24,50 +26,50 @@ if TYPE_CHECKING:
 @click.argument("cue", metavar="[CUE]...", nargs=-1)
 @click.option(
     "--seed", "seeds", metavar="ID[=SCORE]", multiple=True,
-    help="Start here instead of where a cue leads, with this much energy [default: 1]; repeatable.",
+    help="Start at this node with this much energy [default: 1], instead of a cue; repeatable.",
 )  # fmt: skip
 @click.option(
     "--query-tag", "tags", metavar="TAG", multiple=True,
-    help="What it is about: edges with this tag let more through; repeatable. [default: tags the cue names]",
+    help="Edges with this tag pass more energy; repeatable. [default: tags in the cue]",
 )  # fmt: skip
 @click.option("--depth", "max_depth", metavar="N", type=click.IntRange(0), default=5, show_default=True, help="Hops.")
 @click.option(
     "--branches", "max_branches", metavar="N", type=click.IntRange(0), default=3, show_default=True,
-    help="Neighbours that a node passes energy on to.",
+    help="Neighbours to which a node passes energy.",
 )  # fmt: skip
 @click.option(
     "--min-activation", metavar="X", type=click.FloatRange(0, 1), default=0.005, show_default=True,
-    help="Energy must be more than this to go on.",
+    help="Stop below this energy.",
 )  # fmt: skip
 @click.option(
     "--tag-floor", "tag_sim_floor", metavar="X", type=click.FloatRange(0, 1), default=0.15, show_default=True,
-    help="What an edge lets through that fits no tag.",
+    help="The share of energy that an edge without a matching tag passes.",
 )  # fmt: skip
 @click.option(
     "--claim", type=click.Choice(["energy", "frontier"]), default="energy", show_default=True,
-    help="Who gets a node that several could reach: the most energy, or the first in line.",
+    help="Which path claims a shared node: the one with the most energy, or the first.",
 )  # fmt: skip
-@click.option("--limit", metavar="N", type=click.IntRange(0), default=5, show_default=True, help="Seeds of a cue.")
+@click.option("--limit", metavar="N", type=click.IntRange(0), default=5, show_default=True, help="Seeds from a cue.")
 @click.option("--bucket", "buckets", metavar="BUCKET", multiple=True, help="Only through this bucket; repeatable.")
 @click.option("--kind", "kinds", metavar="KIND", multiple=True, help="Only through nodes of this kind; repeatable.")
-@click.option("--since", metavar="WHEN", callback=parse.start, help="Only through what is from this time on.")
-@click.option("--until", metavar="WHEN", callback=parse.end, help="Only through what is up to this time.")
-@click.option("--quarantined", "include_quarantined", is_flag=True, help="Also through what is in quarantine.")
-@click.option("--archived", "include_archived", is_flag=True, help="Also through what has faded into the archive.")
+@click.option("--since", metavar="WHEN", callback=start_time, help="Only through nodes from this time on.")
+@click.option("--until", metavar="WHEN", callback=end_time, help="Only through nodes up to this time.")
+@click.option("--quarantined", "include_quarantined", is_flag=True, help="Also through quarantined nodes.")
+@click.option("--archived", "include_archived", is_flag=True, help="Also through archived nodes.")
 @click.option("--explain", is_flag=True, help="Draw the tree of paths with the energy of each step.")
 @click.option(
     "--as", "form", type=click.Choice(["context", "graph", "cypher"]), default="context", show_default=True,
     help="Lines of paths; nodes and edges as JSON; a statement for Neo4j Browser.",
 )  # fmt: skip
-@click.option("--no-touch", is_flag=True, help="Do not count this as a use of what is found.")
+@click.option("--no-touch", is_flag=True, help="Do not record this as a use of the results.")
 @pass_run
 def activate(
     run: Run, /, cue: tuple[str, ...], seeds: tuple[str, ...], explain: bool, form: str, no_touch: bool, **options: Any
 ) -> None:
-    """Let energy flow along links.
+    """Spread activation along links.
 
-    It starts at what a CUE finds, or at the seeds that are named, and gets less at every step: by the weight of the
-    link, by how many links a node has, and by how badly the link's tags fit.
+    Energy starts at the hits of a CUE, or at the given seeds. Each step reduces it by the weight of the link, the
+    number of links of the node, and the match of the link's tags.
     """
     if not cue and not seeds:
         raise click.UsageError("say where energy starts: give a CUE, or --seed ID")
@@ -82,26 +84,26 @@ def activate(
         from cuetrail.recall.render.graph import ids_of
 
         nodes = memory.nodes(*ids_of(found))
-    _tell(run, found, nodes, explain, form)
+    _print_result(run, found, nodes, explain, form)
 
 
 def _seed(memory: Memory, given: str) -> tuple[str, float]:
-    """A node and the energy it starts with; `=` may be part of an id."""
+    """Parses ID[=SCORE] to a node id and its energy; `=` may be part of an id. Raises NotFound."""
     name, sign, score = given.rpartition("=")
     try:
         energy = float(score) if sign else 1.0
     except ValueError:
         name, sign, energy = given, "", 1.0
-    return meant(memory, name if sign else given).id, energy
+    return find_node(memory, name if sign else given).id, energy
 
 
-def _tell(run: Run, found: list[Activation], nodes: dict[str, Node], explain: bool, form: str) -> None:
+def _print_result(run: Run, found: list[Activation], nodes: dict[str, Node], explain: bool, form: str) -> None:
     from cuetrail.recall.render.graph import to_context, to_cypher, to_graph
     from cuetrail.recall.spread.activation import merge
 
     for one in found:
         if one.error is not None:
-            run.notice(f"energy from {present.short(one.seed)} was lost on the way: {one.error}")
+            run.notice(f"energy from {short_id(one.seed)} was lost: {one.error}")
     data: dict[str, Any] = {
         "activations": [one.to_dict() for one in found],
         "merged": [{"id": one.id, "energy": one.energy, "from": list(one.paths)} for one in merge(found)],
@@ -113,6 +115,42 @@ def _tell(run: Run, found: list[Activation], nodes: dict[str, Node], explain: bo
         data = {"cypher": to_cypher(found, nodes)}
         run.result(data, data["cypher"])
     elif run.json or any(one.paths for one in found):
-        run.result(data, present.flowed(found, nodes) if explain else to_context(found, nodes))
+        run.result(data, _explained_text(found, nodes) if explain else to_context(found, nodes))
     else:
-        run.notice("energy came nowhere" if found else "nothing is remembered on this, so energy has nowhere to start")
+        run.notice(
+            "no link passed on energy" if found else "nothing is remembered on this, so energy has nowhere to start"
+        )
+
+
+def _explained_text(found: Sequence[Activation], nodes: Mapping[str, Node]) -> str:
+    """Returns every seed with the tree of its paths and the energy of each step."""
+    return "\n\n".join(_tree(one, nodes) for one in found)
+
+
+def _tree(one: Activation, nodes: Mapping[str, Node]) -> str:
+    about = f"  about {hashtags(one.tags)}" if one.tags else ""
+    head = f"{click.style(_id_and_title(one.seed, nodes), bold=True)}  {one.score:.3f}{about}"
+    lines = [head if one.reason == "complete" else f"{head}  {one.reason}"]
+    branches: dict[str, dict[str, Hop]] = {}
+    for hop in (hop for path in one.paths for hop in path.hops):
+        branches.setdefault(hop.src, {})[hop.dst] = hop
+
+    def draw(id_: str, before: str) -> None:
+        steps = sorted(branches.get(id_, {}).values(), key=lambda hop: -hop.energy)
+        for number, hop in enumerate(steps, 1):
+            last = number == len(steps)
+            weight = "?" if hop.weight is None else f"{hop.weight:g}"
+            edge = click.style(f"{hop.kind} {weight} {hashtags(hop.tags)}".rstrip(), dim=True)
+            arrow = "→" if hop.outgoing else "←"
+            lines.append(
+                f"{before}{'└' if last else '├'}─ {hop.energy:.3f} {arrow} {_id_and_title(hop.dst, nodes)}  {edge}"
+            )
+            draw(hop.dst, before + ("   " if last else "│  "))
+
+    draw(one.seed, "")
+    return "\n".join(lines)
+
+
+def _id_and_title(id_: str, nodes: Mapping[str, Node]) -> str:
+    name = node_title(nodes[id_], 60) if id_ in nodes else ""
+    return short_id(id_) if name in ("", id_) else f"{short_id(id_)}  {name}"

@@ -1,4 +1,4 @@
-"""The verb that measures: bench."""
+"""`cuetrail bench`: compares recipes on your own questions."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cuetrail.cli import present
 from cuetrail.cli.command import Run, pass_run, verb
+from cuetrail.cli.format import count_of
 
 if TYPE_CHECKING:
     from cuetrail.evaluate import Comparison, Row
@@ -23,7 +23,7 @@ RECIPES = ("trail", "tag-walk", "energy", "narrative", "explore")
     "only",
     type=click.Choice(RECIPES),
     multiple=True,
-    help="Only this recipe; repeatable, the first is what the others are held against. [default: all]",
+    help="Only this recipe; repeatable; the others are compared with the first. [default: all]",
 )
 @click.option(
     "--limit", metavar="N", type=click.IntRange(1), default=10, show_default=True, help="Ask for this many hits."
@@ -32,43 +32,43 @@ RECIPES = ("trail", "tag-walk", "energy", "narrative", "explore")
 def bench(run: Run, questions: Path, only: tuple[str, ...], limit: int) -> None:
     """Compare the recipes on your own questions.
 
-    Each line of QUESTIONS_FILE is {"question": "...", "gold": ["..."]}; gold are the ids or names of what should be
-    found, and a file counts as found with anything from it. R@5 is the share of it among the first five hits, All@10
-    the share of questions with all of it among the first ten, MRR the mean of one over the place of the first.
+    Each line of QUESTIONS_FILE is {"question": "...", "gold": ["..."]}. gold lists the ids or names of the expected
+    results; any passage of a file counts for the file. R@5 is the share of gold among the first five hits, All@10 the
+    share of questions with all gold among the first ten, MRR the mean of 1 / rank of the first gold hit.
     """
 
-    def told(name: str, done: int, _total: int) -> None:
-        run.notice(f"{name}: {present.count(done, 'question')} asked")
+    def progress(name: str, done: int, _total: int) -> None:
+        run.notice(f"{name}: {count_of(done, 'question')} asked")
 
     with run.open(vectors=True) as memory:
-        found = memory.bench(questions, only=only, limit=limit, progress=told)
+        found = memory.bench(questions, only=only, limit=limit, progress=progress)
     run.result(found.to_dict(), table(found))
 
 
 def table(found: Comparison) -> str:
-    """The rows for people, shares in per cent."""
+    """Returns the comparison as a table, shares in per cent."""
     first = found.rows[0]
     columns = ["recipe", *first.figures, f"{found.by} against {first.name} (95 %)", "p50", "p95"]
     rows = [columns, *(_cells(row, row is first) for row in found.rows)]
-    widths = [max(len(row[place]) for row in rows) for place in range(len(columns))]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(columns))]
     lines = ("  ".join(_padded(row, widths)).rstrip() for row in rows)
-    return "\n".join((*lines, f"{present.count(found.questions, 'question')}, no language model"))
+    return "\n".join((*lines, f"{count_of(found.questions, 'question')}, no language model"))
 
 
 def _cells(row: Row, is_first: bool) -> list[str]:
     lead = row.lead
-    told = "" if is_first else f"{_signed(lead.mean)} ({_signed(lead.low)} to {_signed(lead.high)})"
+    lead_text = "" if is_first else f"{_signed(lead.mean)} ({_signed(lead.low)} to {_signed(lead.high)})"
     figures = (f"{100 * value:.1f}" for value in row.figures.values())
-    return [row.name, *figures, told, f"{row.p50 * 1000:.1f} ms", f"{row.p95 * 1000:.1f} ms"]
+    return [row.name, *figures, lead_text, f"{row.p50 * 1000:.1f} ms", f"{row.p95 * 1000:.1f} ms"]
 
 
 def _signed(share: float) -> str:
-    # Rounded first: there is no minus nothing.
+    # Adding 0.0 to the rounded value turns -0.0 into 0.0.
     return f"{round(100 * share, 1) + 0.0:+.1f}"
 
 
 def _padded(row: list[str], widths: list[int]) -> list[str]:
     return [
-        cell.rjust(width) if place else cell.ljust(width)
-        for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        cell.rjust(width) if column else cell.ljust(width)
+        for column, (cell, width) in enumerate(zip(row, widths, strict=True))
     ]

@@ -1,45 +1,125 @@
-"""The verbs of who looks through a memory and tends it: timeline, labels, dreams, edit."""
+"""`cuetrail get`, `timeline`, `labels`, `stats`: look through a memory without a question."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from cuetrail.cli import parse, present
 from cuetrail.cli.command import Run, pass_run, verb
-from cuetrail.cli.node_argument import meant
+from cuetrail.cli.format import hashtags, node_title, short_id, utc_time
+from cuetrail.cli.node_argument import find_node
+from cuetrail.cli.option_values import end_time, start_time
+
+if TYPE_CHECKING:
+    from cuetrail.memory import Memory
+    from cuetrail.model import Edge, Fact, Neighbour, Node, Stats, Version
+
+LINKS_SHOWN = 10
 
 
-@verb(
-    "edit",
-    "cuetrail edit 6b36198f --text 'The antenna stands on the lee side'",
-    "cuetrail edit Wingbeat --alias tracker --tag project",
-)
+@verb("get", "cuetrail get 'Cold connector'", "cuetrail get A0 --history --json")
 @click.argument("id")
-@click.option("--text", metavar="TEXT", help="What it says from now on.")
-@click.option("--name", metavar="NAME", help="What it is called.")
-@click.option("--alias", "aliases", metavar="NAME", multiple=True, help="Another name, in place of all; repeatable.")
-@click.option(
-    "--tag", "tags", metavar="TAG", multiple=True, help="A tag, in place of all that people gave; repeatable."
-)
-@click.option("--bucket", "buckets", metavar="BUCKET", multiple=True, help="A bucket, in place of all; repeatable.")
-@click.option("--at", metavar="WHEN", callback=parse.start, help="When it was: an ISO date or time.")
-@click.option("--allow-again", is_flag=True, help="Also if it then says what was forgotten.")
+@click.option("--history", is_flag=True, help="Also show earlier versions.")
 @pass_run
-def edit(run: Run, /, id: str, **options: Any) -> None:
-    """Correct a memory, given by its id, the first digits of it, or its name. What is not given stays as it is.
+def get(run: Run, id: str, history: bool) -> None:
+    """Show one node with its text, tags, strongest links and facts.
 
-    What it said before is kept as history, which `cuetrail get` shows.
+    The node is given by id, by the first 6 or more digits of its id, or by name.
     """
+    with run.open() as memory:
+        data, text = _describe(memory, find_node(memory, id), history)
+    run.result(data, text)
+
+
+def _describe(memory: Memory, node: Node, with_history: bool) -> tuple[dict[str, Any], str]:
+    """Returns a node with its links and facts, as data and as text."""
+    from dataclasses import asdict
+
     from cuetrail.model import node_dict
 
-    given = {name: value for name, value in options.items() if value not in (None, ())}
-    if not given.keys() - {"allow_again"}:
-        raise click.UsageError("say what to change: --text, --name, --alias, --tag, --bucket or --at")
-    with run.open(vectors=True, anyway=True) as memory:
-        node = memory.edit(meant(memory, id).id, **given)
-    run.result(node_dict(node), node.id if run.quiet else f"corrected {node.id}")
+    around = memory.neighbours(node.id, LINKS_SHOWN)
+    steps = [
+        (step, other, edge)
+        for step in around.neighbours
+        if (other := memory.get(step.id)) is not None and (edge := memory.edge(step.edge)) is not None
+    ]
+    facts = memory.facts(node.id)
+    objects = {fact.object: memory.get(fact.object) for fact in facts if fact.object is not None}
+    names = {id_: node_title(other) for id_, other in objects.items() if other is not None}
+    data: dict[str, Any] = {
+        "node": node_dict(node),
+        "degree": around.degree,
+        "neighbours": [
+            {**asdict(step), "name": node_title(other), "type": edge.type, "text": edge.text}
+            for step, other, edge in steps
+        ],
+        "facts": [asdict(fact) for fact in facts],
+    }
+    parts = [_node_text(node)]
+    parts += [_neighbours_text(around.degree, steps)] if steps else []
+    parts += [_facts_text(facts, names)] if facts else []
+    if with_history:
+        versions = memory.history(node.id)
+        data["history"] = [asdict(version) for version in versions]
+        parts.append(_history_text(versions))
+    return data, "\n\n".join(parts)
+
+
+def _node_text(found: Node) -> str:
+    """Returns the fields and the text of a node."""
+    rows = [
+        ("id", found.id),
+        ("kind", found.kind),
+        ("name", found.name or ""),
+        ("aliases", ", ".join(found.aliases)),
+        ("tags", hashtags(found.tags)),
+        ("buckets", ", ".join(found.buckets)),
+        ("from", found.source or ""),
+        ("time", utc_time(found.at)),
+        ("state", f"{found.life.state}, salience {found.life.salience:.2f}, {found.provenance}"),
+        # Lists and mappings are left to --json.
+        *((f"  {name}", str(value)) for name, value in found.props.items() if not isinstance(value, dict | list)),
+    ]
+    head = "\n".join(f"{label:<10} {value}" for label, value in rows if value)
+    return f"{head}\n\n{found.text}" if found.text else head
+
+
+def _neighbours_text(degree: int, found: Sequence[tuple[Neighbour, Node, Edge]]) -> str:
+    """Returns the strongest links of a node, with their type, text and levels."""
+    lines = [f"Links ({len(found)} of {degree}, the strongest first)"]
+    for step, other, edge in found:
+        weight = "  ?  " if step.weight is None else f"{step.weight:.3f}"
+        arrow = "→" if step.outgoing else "←"
+        lines.append(f"  {arrow} {weight} {step.kind:<10} {node_title(other)}  {hashtags(step.tags)}".rstrip())
+        details = [f"({edge.type})" if edge.type else "", edge.text]
+        details += [f"{name} {level}" for name, level in _levels(edge) if level is not None]
+        if any(details):
+            lines.append(" " * 21 + " ".join(filter(None, details)))
+    return "\n".join(lines)
+
+
+def _levels(edge: Edge) -> tuple[tuple[str, int | None], ...]:
+    return ("attitude", edge.attitude), ("proximity", edge.proximity)
+
+
+def _facts_text(found: Sequence[Fact], names: Mapping[str, str]) -> str:
+    """Returns the facts of a node, one per line; `names` are the titles of object nodes."""
+    lines = ["Facts"]
+    for fact in found:
+        value = names.get(fact.object, fact.object) if fact.object is not None else fact.value
+        lines.append(f"  {fact.predicate} {value}  ({fact.confidence:.2f}, {fact.status})")
+    return "\n".join(lines)
+
+
+def _history_text(found: Sequence[Version]) -> str:
+    """Returns the earlier versions of a node, oldest first."""
+    lines = ["Before" if found else "Never corrected"]
+    for version in found:
+        text = f"{version.name}: {version.text}" if version.name else version.text
+        lines.append(f"  until {utc_time(version.at)}: {text}")
+    return "\n".join(lines)
 
 
 @verb(
@@ -48,24 +128,24 @@ def edit(run: Run, /, id: str, **options: Any) -> None:
     "cuetrail timeline --tag radio --since 2025-01-01",
     "cuetrail timeline --provenance quarantine",
 )
-@click.option("--tag", "tags", metavar="TAG", multiple=True, help="Only what has this tag; repeatable.")
-@click.option("--bucket", "buckets", metavar="BUCKET", multiple=True, help="Only what is in this bucket; repeatable.")
+@click.option("--tag", "tags", metavar="TAG", multiple=True, help="Only memories with this tag; repeatable.")
+@click.option("--bucket", "buckets", metavar="BUCKET", multiple=True, help="Only memories in this bucket; repeatable.")
 @click.option("--kind", "kinds", metavar="KIND", multiple=True, help="Only nodes of this kind; repeatable.")
-@click.option("--since", metavar="WHEN", callback=parse.start, help="Only from this time on: an ISO date or time.")
-@click.option("--until", metavar="WHEN", callback=parse.end, help="Only up to this time; a date includes its day.")
+@click.option("--since", metavar="WHEN", callback=start_time, help="Only from this time on: an ISO date or time.")
+@click.option("--until", metavar="WHEN", callback=end_time, help="Only up to this time; a date includes its day.")
 @click.option(
-    "--provenance", type=click.Choice(["internal", "external", "quarantine"]), help="Only what is so trusted."
+    "--provenance", type=click.Choice(["internal", "external", "quarantine"]), help="Only memories of this trust level."
 )
-@click.option("--quarantined", "include_quarantined", is_flag=True, help="Also what is set aside.")
-@click.option("--archived", "include_archived", is_flag=True, help="Also what has faded.")
-@click.option("--limit", metavar="N", type=click.IntRange(1), default=50, show_default=True, help="At most so many.")
-@click.option("--after", metavar="PLACE", help="Go on behind this place, which the list before ends with.")
+@click.option("--quarantined", "include_quarantined", is_flag=True, help="Include quarantined memories.")
+@click.option("--archived", "include_archived", is_flag=True, help="Include archived memories.")
+@click.option("--limit", metavar="N", type=click.IntRange(1), default=50, show_default=True, help="At most this many.")
+@click.option("--after", metavar="PLACE", help="Continue after this position, which the previous page printed.")
 @pass_run
 def timeline(run: Run, /, **options: Any) -> None:
-    """List memories, the newest first, without a question."""
+    """List memories, newest first."""
     with run.open() as memory:
         found = memory.timeline(**options)
-    lines = [f"{present.when(node.at):16}  {present.short(node.id):8}  {present.title(node)}" for node in found.nodes]
+    lines = [f"{utc_time(node.at):16}  {short_id(node.id):8}  {node_title(node)}" for node in found.nodes]
     run.result(found.to_dict(), "\n".join(lines) or "nothing is here")
     if found.more is not None:
         run.notice(f"there is more: --after {found.more}")
@@ -73,29 +153,49 @@ def timeline(run: Run, /, **options: Any) -> None:
 
 @verb("labels", "cuetrail labels", "cuetrail labels bucket", "cuetrail labels --prefix project:")
 @click.argument("what", type=click.Choice(["tag", "bucket"]), default="tag")
-@click.option("--prefix", metavar="TEXT", default="", help="Only those that begin so.")
-@click.option("--limit", metavar="N", type=click.IntRange(1), default=1000, show_default=True, help="At most so many.")
+@click.option("--prefix", metavar="TEXT", default="", help="Only those that begin with this text.")
+@click.option(
+    "--limit", metavar="N", type=click.IntRange(1), default=1000, show_default=True, help="At most this many."
+)
 @pass_run
 def labels(run: Run, /, what: Any, prefix: str, limit: int) -> None:
-    """List tags, or buckets, with how many memories have them."""
+    """List tags or buckets with the number of their memories."""
     with run.open() as memory:
         found = memory.labels(what, prefix=prefix, limit=limit)
     lines = (f"{one.nodes:>8,}  {one.name}" for one in found)
     run.result([{"name": one.name, "nodes": one.nodes} for one in found], "\n".join(lines) or "there are none")
 
 
-@verb("dreams", "cuetrail dreams", "cuetrail dreams --json")
+@verb("stats", "cuetrail stats", "cuetrail stats --json --user anna --team birds")
 @pass_run
-def dreams(run: Run, /) -> None:
-    """Show what the last dreams did, the newest first."""
+def stats(run: Run) -> None:
+    """Count nodes, edges, facts, tags, vectors and forgotten texts."""
     from dataclasses import asdict
 
     with run.open() as memory:
-        found = memory.dreams()
-    lines = []
-    for one in found:
-        did = [
-            f"{each.name} +{each.wrote:,} -{each.removed:,}" for each in one.report.passes if each.wrote or each.removed
-        ]
-        lines.append(f"{present.when(one.at)}  {one.report.seconds:.1f} s  {', '.join(did) or 'nothing changed'}")
-    run.result([asdict(one) for one in found], "\n".join(lines) or "nothing was dreamt yet: `cuetrail dream`")
+        found = memory.stats()
+        run.result({"memory": memory.address, **asdict(found)}, _stats_table(found, memory.address))
+
+
+def _stats_table(found: Stats, address: str) -> str:
+    """Returns the counts as a table."""
+    kinds = ", ".join(f"{name} {number:,}" for name, number in found.kinds.items())
+    buckets = ", ".join(f"{name} {number:,}" for name, number in found.buckets.items())
+    rows = [
+        ("memory", address),
+        ("nodes", f"{found.nodes:,}" + (f"  ({kinds})" if kinds else "")),
+        ("edges", f"{found.edges:,}"),
+        ("facts", f"{found.facts:,}"),
+        ("notes", f"{found.notes:,}"),
+        ("mentions", f"{found.mentions:,}"),
+        ("tags", f"{found.tags:,}"),
+        ("buckets", buckets or "none"),
+        ("vectors", f"{found.vectors:,}" + (f"  ({found.embedder})" if found.embedder else "")),
+        ("forgotten", f"{found.tombstones:,}"),
+        (
+            "narratives",
+            f"cache: {found.narratives.get('hits', 0):,} hits, {found.narratives.get('misses', 0):,} builds",
+        ),
+        ("schema", str(found.schema)),
+    ]
+    return "\n".join(f"{label:<10} {value}" for label, value in rows)

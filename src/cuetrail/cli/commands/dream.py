@@ -1,4 +1,4 @@
-"""The verb that lets a memory work on itself: dream."""
+"""`cuetrail dream` and `dreams`: run the background passes, and list earlier runs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cuetrail.cli import output, parse, present
-from cuetrail.cli.command import INTERRUPTED, Run, pass_run, verb
+from cuetrail.cli import output
+from cuetrail.cli.command import Run, pass_run, verb
+from cuetrail.cli.exit_codes import INTERRUPTED
+from cuetrail.cli.format import count_of, utc_time
+from cuetrail.cli.option_values import seconds
 from cuetrail.errors import Busy
 from cuetrail.model import PASSES
 
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
     from cuetrail.model import DreamReport, PassReport
 
 CHANGES_SHOWN = 20
-SAFE = "what was dreamt up to here is kept, and the next dream goes on from there"
+STOPPED = "stopped: finished passes are stored, and the next dream continues from there"
 
 
 @verb(
@@ -31,55 +34,56 @@ SAFE = "what was dreamt up to here is kept, and the next dream goes on from ther
 )
 @click.option(
     "--only", metavar="PASS", type=click.Choice(PASSES), multiple=True,
-    help=f"Run this pass alone; repeatable. One of {', '.join(PASSES)}.",
+    help=f"Run only this pass; repeatable. One of {', '.join(PASSES)}.",
 )  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Only show what would change.")
 @click.option(
     "--every",
     metavar="TIME",
-    callback=parse.duration,
+    callback=seconds,
     help="Dream again every 30m, 1h or 1d, until Ctrl-C or SIGTERM.",
 )
-@click.option("--everyone", is_flag=True, help="Dream for all users of the memory, each for himself.")
-@click.option("--zone", metavar="ZONE", help="Where days begin, such as Europe/Oslo. Else UTC. [CUETRAIL_ZONE]")
+@click.option("--everyone", is_flag=True, help="Dream for all users of the memory, each separately.")
+@click.option(
+    "--zone", metavar="ZONE", help="The time zone of days, such as Europe/Oslo. [default: UTC] [CUETRAIL_ZONE]"
+)
 @pass_run
 @click.pass_context
 def dream(ctx: click.Context, run: Run, /, every: float | None, zone: str | None, **options: Any) -> None:
-    """Let the memory find what belongs together.
+    """Run the background passes that organise the memory.
 
-    Atoms get the labels of their time, tags of names and phrases they share, and the tags that their texts name; they
-    are joined to what they name, names to each other, and what happened in one sitting becomes an episode. Only what
-    changed since the last dream is looked at, and no tag of yours is ever touched. While another dream is at work in
-    this memory, this one is skipped.
+    They add time labels and tags, link texts to the people and things they mention, link entities that occur together,
+    and group texts into episodes. Only changes since the last dream are processed, and your own tags are never touched.
+    While another dream runs in this memory, this one is skipped.
     """
     options["zone"] = zone or run.settings().zone
     try:
         with run.open() as memory:
             if every is None:
-                _once(run, memory, options)
+                _dream_once(run, memory, options)
             else:
-                _again(run, memory, options, every)
+                _dream_repeatedly(run, memory, options, every)
     except KeyboardInterrupt:
-        output.warn(f"stopped: {SAFE}")
+        output.warn(STOPPED)
         ctx.exit(INTERRUPTED)
 
 
-def _once(run: Run, memory: Memory, options: dict[str, Any]) -> None:
+def _dream_once(run: Run, memory: Memory, options: dict[str, Any]) -> None:
     from dataclasses import asdict
 
     with output.progress(run.quiet) as step:
         report = memory.dream(progress=step, **options)
-    run.summary(asdict(report), _said(report))
+    run.summary(asdict(report), _report_table(report))
     run.remarks(report.notices, ())
 
 
-def _again(run: Run, memory: Memory, options: dict[str, Any], seconds: float) -> None:
-    """Dream at intervals; that somebody else is writing for long is no reason to give up."""
+def _dream_repeatedly(run: Run, memory: Memory, options: dict[str, Any], seconds: float) -> None:
+    """Dreams at intervals; a memory that is busy is reported and tried again later."""
     from cuetrail.dream.schedule import again
 
     def once() -> None:
         try:
-            _once(run, memory, options)
+            _dream_once(run, memory, options)
         except Busy as error:
             output.warn(str(error))
 
@@ -89,7 +93,7 @@ def _again(run: Run, memory: Memory, options: dict[str, Any], seconds: float) ->
 
 @contextlib.contextmanager
 def _until_terminated() -> Iterator[threading.Event]:
-    """An event that SIGTERM sets; what is being written then is given up, as with Ctrl-C."""
+    """Yields an event that SIGTERM sets. The unfinished transaction is rolled back, as with Ctrl-C."""
     stop = threading.Event()
 
     def terminate(*_: object) -> None:
@@ -100,18 +104,18 @@ def _until_terminated() -> Iterator[threading.Event]:
     try:
         yield stop
     except _Terminated:
-        output.warn(f"stopped: {SAFE}")
+        output.warn(STOPPED)
     finally:
         signal.signal(signal.SIGTERM, before)
 
 
 class _Terminated(BaseException):
-    """SIGTERM has come. Not an Exception, so that nobody on the way takes it for an error."""
+    """SIGTERM was received. It is not an Exception, so that no error handler catches it."""
 
 
-def _said(report: DreamReport) -> str:
+def _report_table(report: DreamReport) -> str:
     if report.skipped:
-        return "skipped: another dream is at work in this memory"
+        return "skipped: another dream runs in this memory"
     rows = [("pass", "read", "wrote", "removed", "seconds"), *map(_cells, report.passes)]
     widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
     lines = [
@@ -122,7 +126,7 @@ def _said(report: DreamReport) -> str:
         for row in rows
     ]
     if report.dry_run:
-        lines = ["this is what would be done; nothing was changed", *lines]
+        lines = ["dry run: nothing was changed", *lines]
         lines += [line for one in report.passes for line in _changes(one)]
     return "\n".join(lines)
 
@@ -132,10 +136,27 @@ def _cells(one: PassReport) -> tuple[str, ...]:
 
 
 def _changes(one: PassReport) -> Iterator[str]:
-    """The first changes of a pass."""
+    """Yields the first changes of a pass, one per line."""
     if one.changes:
         yield f"\n{one.name}"
         yield from (f"  {line}" for line in one.changes[:CHANGES_SHOWN])
         more = one.wrote + one.removed - CHANGES_SHOWN
         if more > 0:
-            yield f"  and {present.count(more, 'more change', 'more changes')}"
+            yield f"  and {count_of(more, 'more change', 'more changes')}"
+
+
+@verb("dreams", "cuetrail dreams", "cuetrail dreams --json")
+@pass_run
+def dreams(run: Run, /) -> None:
+    """List the last dreams and their changes, newest first."""
+    from dataclasses import asdict
+
+    with run.open() as memory:
+        found = memory.dreams()
+    lines = []
+    for one in found:
+        changes = [
+            f"{each.name} +{each.wrote:,} -{each.removed:,}" for each in one.report.passes if each.wrote or each.removed
+        ]
+        lines.append(f"{utc_time(one.at)}  {one.report.seconds:.1f} s  {', '.join(changes) or 'nothing changed'}")
+    run.result([asdict(one) for one in found], "\n".join(lines) or "nothing was dreamt yet: `cuetrail dream`")

@@ -1,46 +1,45 @@
-"""The verbs on facts: `fact` and what may follow it, and `narrate`."""
+"""`cuetrail fact` with its subcommands, and `narrate`."""
 
 from __future__ import annotations
 
-import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cuetrail.cli import parse, present
-from cuetrail.cli.command import Run, examples, pass_run, shared, verb
+from cuetrail.cli.command import Run, examples, pass_run, verb, with_shared_options
 from cuetrail.cli.commands.recall import budget_of
-from cuetrail.cli.node_argument import SHORTEST, known, nearest
+from cuetrail.cli.format import node_title, short_id, utc_time
+from cuetrail.cli.node_argument import find_node_or_none, is_id_prefix, suggestion
+from cuetrail.cli.option_values import start_time
 from cuetrail.errors import InputError, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from cuetrail.memory import Memory
     from cuetrail.model import Fact
+    from cuetrail.recall.narrative import Narrative
 
-_DIGITS = re.compile(rf"[0-9a-f]{{{SHORTEST},32}}")
 
-
-class Facts(click.Group):
-    """A group that takes three words without a command as what is to be stated."""
+class FactGroup(click.Group):
+    """A group whose default subcommand is `add`."""
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
-        """The names in the order people need them."""
+        """Returns the command names in the order in which they were added."""
         return list(self.commands)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is named, else `add`."""
+        """Returns the named command, else `add`."""
         return super().resolve_command(ctx, args if args[0] in self.commands else ["add", *args])
 
 
-@shared
+@with_shared_options
 @click.group(
     "fact",
-    cls=Facts,
+    cls=FactGroup,
     epilog=examples(
         "cuetrail fact 'Ines Okafor' repairs 'ship radios'",
         "cuetrail fact list 'Ines Okafor' --as-of 2025-03-04",
@@ -48,7 +47,7 @@ class Facts(click.Group):
     ),
 )
 def fact() -> None:
-    """State facts, and see what is and was believed.
+    """State facts, and list current and past ones.
 
     `cuetrail fact SUBJECT PREDICATE OBJECT` is short for `cuetrail fact add SUBJECT PREDICATE OBJECT`.
     """
@@ -62,33 +61,37 @@ def fact() -> None:
 @click.argument("subject")
 @click.argument("predicate")
 @click.argument("object")
-@click.option("--confidence", metavar="0-1", type=float, default=0.9, show_default=True, help="How sure it is.")
+@click.option("--confidence", metavar="0-1", type=float, default=0.9, show_default=True, help="The confidence.")
 @click.option(
     "--source", metavar="NAME", default="user_edit", show_default=True,
-    help="Who says so: user_edit, file, system, conversation. What you say yourself is confirmed at once.",
+    help="The origin: user_edit, file, system, conversation. A user_edit is confirmed at once.",
 )  # fmt: skip
-@click.option("--kind", metavar="KIND", help="What a new subject is: person, project, concept ... [default: entity]")
-@click.option("--from", "valid_from", metavar="WHEN", callback=parse.start, help="Since when it holds. [default: now]")
-@click.option("--until", "valid_until", metavar="WHEN", callback=parse.start, help="Until when it holds.")
+@click.option(
+    "--kind", metavar="KIND", help="The kind of a new subject: person, project, concept ... [default: entity]"
+)
+@click.option(
+    "--from", "valid_from", metavar="WHEN", callback=start_time, help="When it begins to hold. [default: now]"
+)
+@click.option("--until", "valid_until", metavar="WHEN", callback=start_time, help="When it ends.")
 @pass_run
 def add(run: Run, /, subject: str, predicate: str, object: str, **options: Any) -> None:
     """State that SUBJECT - PREDICATE - OBJECT.
 
-    Subject and object are ids or names (the subject also the first 6 or more digits of an id); an unknown subject
-    becomes a node, an unknown object is kept as a text. Of a predicate that has one value at a time, such as lives_in,
-    a value that is sure (.9 or more) ends the one before.
+    Subject and object are ids or names; the subject may also be the first 6 or more digits of an id. An unknown subject
+    becomes a node, an unknown object is stored as text. For a predicate with one value at a time, such as lives_in, a
+    new value with a confidence of .9 or more ends the old one.
     """
     from cuetrail.model import fact_dict
     from cuetrail.store.shared.fact_validity import CERTAIN
 
     with run.open(vectors=True, new=True) as memory:
-        meant = _subject(memory, subject)
-        known = memory.get(meant)
-        stated = memory.fact(meant, predicate, object, **options)
+        subject_id = _subject_id(memory, subject)
+        known = memory.get(subject_id)
+        stated = memory.fact(subject_id, predicate, object, **options)
         named = memory.get(stated.subject)
-    # The first thing stated of an entity, and the entity, are made at the same moment.
+    # A new entity is created in the same millisecond as its first fact.
     is_new = known is None and named is not None and named.created == stated.created
-    of = "" if named is None else f" of {present.title(named)}" + (", which is new" if is_new else "")
+    of = "" if named is None else f" of {node_title(named)}" + (", which is new" if is_new else "")
     if stated.status == "superseded" and options["confidence"] < CERTAIN:
         run.notice("another value holds: this one is kept as history (a confidence of .9 or more would replace it)")
     elif stated.status == "superseded":
@@ -96,23 +99,23 @@ def add(run: Run, /, subject: str, predicate: str, object: str, **options: Any) 
     run.result(fact_dict(stated), stated.id if run.quiet else f"stated {stated.id}{of}")
 
 
-def _subject(memory: Memory, word: str) -> str:
-    """The id that a word begins, else the word itself: a name, which the memory resolves."""
-    found = known(memory, word) if _DIGITS.fullmatch(word.lower()) else None
+def _subject_id(memory: Memory, word: str) -> str:
+    """Returns the id that the word is a prefix of, else the word itself, which the memory resolves as a name."""
+    found = find_node_or_none(memory, word) if is_id_prefix(word) else None
     return found.id if found is not None else word
 
 
 @verb("list", "cuetrail fact list Skarholm", "cuetrail fact list Skarholm --as-of 2025-03-04 --json")
 @click.argument("subject")
-@click.option("--as-of", metavar="WHEN", callback=parse.start, help="What was believed then. [default: now]")
+@click.option("--as-of", metavar="WHEN", callback=start_time, help="The facts that held then. [default: now]")
 @pass_run
 def list_(run: Run, subject: str, as_of: int | None) -> None:
-    """Show what is believed of SUBJECT, the most certain first.
+    """List the current facts about SUBJECT, most certain first.
 
-    Of what nothing is called nothing is believed: that is no error.
+    An unknown name has no facts; that is no error.
     """
     with run.open() as memory:
-        _show(run, memory, subject, memory.facts(_subject(memory, subject), as_of=as_of))
+        _print_facts(run, memory, subject, memory.facts(_subject_id(memory, subject), as_of=as_of))
 
 
 @verb("history", "cuetrail fact history Skarholm", "cuetrail fact history 'Ines Okafor' lives_in")
@@ -120,35 +123,35 @@ def list_(run: Run, subject: str, as_of: int | None) -> None:
 @click.argument("predicate", required=False)
 @pass_run
 def history(run: Run, subject: str, predicate: str | None) -> None:
-    """Show all that was ever stated of SUBJECT.
+    """List all facts ever stated about SUBJECT, or those with one PREDICATE.
 
-    Also what was superseded or retracted, with the times it held; of one PREDICATE if it is named.
+    Superseded and retracted facts are included, with the times they held.
     """
     from cuetrail.store.shared.fact_validity import begins
 
     with run.open() as memory:
-        every = memory.fact_history(_subject(memory, subject), predicate=predicate)
-        _show(run, memory, subject, sorted(every, key=lambda one: (one.predicate, begins(one), one.id)))
+        every = memory.fact_history(_subject_id(memory, subject), predicate=predicate)
+        _print_facts(run, memory, subject, sorted(every, key=lambda one: (one.predicate, begins(one), one.id)))
 
 
-def _show(run: Run, memory: Memory, subject: str, found: Sequence[Fact]) -> None:
+def _print_facts(run: Run, memory: Memory, subject: str, found: Sequence[Fact]) -> None:
     from cuetrail.model import fact_dict
 
     objects = memory.nodes(*[one.object for one in found if one.object is not None])
-    names = {id_: present.title(node) for id_, node in objects.items()}
+    names = {id_: node_title(node) for id_, node in objects.items()}
     if run.json or found:
         data = [{**fact_dict(one), "object_name": names.get(one.object or "")} for one in found]
-        run.result(data, present.fact_table(found, names))
+        run.result(data, _fact_table(found, names))
     else:
-        run.notice(_nothing(memory, subject))
+        run.notice(_no_facts_text(memory, subject))
 
 
-def _nothing(memory: Memory, subject: str) -> str:
-    """Why there is nothing to show of a subject."""
-    if memory.fact_history(_subject(memory, subject)):
+def _no_facts_text(memory: Memory, subject: str) -> str:
+    """Returns the message for a subject without facts to show."""
+    if memory.fact_history(_subject_id(memory, subject)):
         return f"nothing of this holds; `cuetrail fact history {shlex.quote(subject)}` shows all that was stated"
-    if known(memory, subject) is None:
-        return f"nothing is stated of {subject!r}, and nothing is called so{nearest(memory, subject)}"
+    if find_node_or_none(memory, subject) is None:
+        return f"nothing is stated of {subject!r}, and nothing is called so{suggestion(memory, subject)}"
     return f"nothing is stated of {subject!r}"
 
 
@@ -158,34 +161,33 @@ def _nothing(memory: Memory, subject: str) -> str:
 def confirm(run: Run, id: str) -> None:
     """Confirm a fact.
 
-    It is given by its id, or the first 6 or more digits of it, as `fact list` shows them.
+    It is given by its id or the first 6 or more digits of it; `fact list` shows them.
     """
-    _judge(run, id, "confirm")
+    _change_status(run, id, "confirm")
 
 
 @verb("retract", "cuetrail fact retract 5f0c1d2e")
 @click.argument("id")
 @pass_run
 def retract(run: Run, id: str) -> None:
-    """Take a fact back.
+    """Retract a fact.
 
-    From now on it is history: `fact history` and `--as-of` still know it. It is given by its id, or the first 6 or more
-    digits of it.
+    `fact history` and `--as-of` still show it. It is given by its id or the first 6 or more digits of it.
     """
-    _judge(run, id, "retract")
+    _change_status(run, id, "retract")
 
 
-def _judge(run: Run, word: str, what: str) -> None:
+def _change_status(run: Run, word: str, what: str) -> None:
     from cuetrail.model import fact_dict
 
     with run.open() as memory:
-        done: Fact = getattr(memory, what)(_fact_meant(memory, word))
+        done: Fact = getattr(memory, what)(_fact_id(memory, word))
     run.summary(fact_dict(done), f"{done.status} {done.id}: {done.predicate}")
 
 
-def _fact_meant(memory: Memory, word: str) -> str:
-    """The id of a fact that is given by its first digits."""
-    ids = memory.fact_ids(word.lower(), limit=3) if _DIGITS.fullmatch(word.lower()) else [word]
+def _fact_id(memory: Memory, word: str) -> str:
+    """Returns the id of a fact given by its id or a prefix. Raises InputError if several match, or NotFound."""
+    ids = memory.fact_ids(word.lower(), limit=3) if is_id_prefix(word) else [word]
     if len(ids) > 1:
         raise InputError(f"{word!r} begins several ids of facts, give more digits")
     if not ids:
@@ -200,8 +202,8 @@ def _fact_meant(memory: Memory, word: str) -> str:
 def declare(run: Run, predicate: str, single: bool) -> None:
     """Declare how many values PREDICATE has at a time.
 
-    Of one with a single value a new value ends the one before. It holds for what is stated and for what was, by you
-    alone: what others declare is theirs.
+    With a single value, a new value ends the old one. The declaration applies to your own facts, past and future; other
+    users declare their own.
     """
     with run.open() as memory:
         norm = memory.declare(predicate, single=single)
@@ -221,7 +223,7 @@ for command in (add, list_, confirm, retract, history, declare):
 )
 @click.argument("cue", metavar="CUE...", nargs=-1, required=True)
 @click.option("--hops", metavar="N", type=click.IntRange(1), default=2, show_default=True,
-    help="How far to go: 1 tells the facts of the entities themselves, 2 those of their neighbours, too.",
+    help="1: facts of the entities themselves; 2: also of their neighbours.",
 )  # fmt: skip
 @click.option(
     "--anchors", metavar="N", type=click.IntRange(1), default=3, show_default=True, help="Entities to start from."
@@ -232,25 +234,50 @@ for command in (add, list_, confirm, retract, history, declare):
 )
 @click.option(
     "--direction", type=click.Choice(["both", "out", "in"]), default="both", show_default=True,
-    help="Whether an entity is the subject of a fact (out), its object (in), or either.",
+    help="Facts with the entity as subject (out), as object (in), or both.",
 )  # fmt: skip
-@click.option("--as-of", metavar="WHEN", callback=parse.start, help="What was believed then. [default: now]")
+@click.option("--as-of", metavar="WHEN", callback=start_time, help="The facts that held then. [default: now]")
 @click.option("--budget-chars", metavar="N", type=int, help="The most characters to print.")
 @click.option("--budget-tokens", metavar="N", type=int, help="The most tokens to print. [default: 2000]")
-@click.option("--explain", is_flag=True, help="Show the score of each line and where it comes from.")
-@click.option("--no-touch", is_flag=True, help="Do not count this as a use of what is told.")
+@click.option("--explain", is_flag=True, help="Show the score and the path of each line.")
+@click.option("--no-touch", is_flag=True, help="Do not record this as a use of the results.")
 @pass_run
 def narrate(run: Run, /, cue: tuple[str, ...], explain: bool, no_touch: bool, **options: Any) -> None:
-    """Tell what is believed about what CUE means.
+    """Print the current facts about the entities of a CUE.
 
-    Entities are found by meaning, else by name; told are their facts and those of their neighbours, a section for each.
+    Entities are found by meaning, else by name. Their facts and those of their neighbours are printed in sections.
     """
     options |= budget_of(options)
     with run.open(vectors=True, anyway=True) as memory:
-        told = memory.narrate(" ".join(cue), record_access=not no_touch, **options)
-    for line in told.notices:
+        found = memory.narrate(" ".join(cue), record_access=not no_touch, **options)
+    for line in found.notices:
         run.notice(line)
-    if run.json or told.answerable:
-        run.result(told.to_dict(), present.told(told) if explain else told.text)
-    elif not told.believed:
-        run.notice("nothing is believed about this")
+    if run.json or found.answerable:
+        run.result(found.to_dict(), _explained_text(found) if explain else found.text)
+    elif not found.believed:
+        run.notice("there are no current facts about this")
+
+
+def _fact_table(found: Sequence[Fact], names: Mapping[str, str]) -> str:
+    """Returns facts one per line: id, predicate, value, confidence, status, source and time."""
+    lines = []
+    for fact in found:
+        value = names.get(fact.object, fact.object) if fact.object is not None else fact.value
+        start = fact.created if fact.valid_from is None else fact.valid_from
+        end = f" until {utc_time(fact.valid_until)}" if fact.valid_until is not None else ""
+        details = f"{fact.confidence:.2f}, {fact.status}, {fact.source}, since {utc_time(start)}{end}"
+        lines.append(f"{short_id(fact.id)}  {fact.predicate}: {value}  ({details})")
+    return "\n".join(lines)
+
+
+def _explained_text(found: Narrative) -> str:
+    """Returns a narrative with the score of each line and its parts."""
+    lines: dict[str, list[str]] = {}
+    for line in found.lines:
+        parts = " * ".join(f"{value:.3g} {name}" for name, value in line.why["parts"].items())
+        names = (found.entities[id_].name or short_id(id_) for id_ in line.why["path"])
+        lines.setdefault(line.fact.subject, []).append(
+            f"{line.text}\n    {line.score:.4f} = {parts}; {line.why['hop']} hops along {' → '.join(names)}"
+        )
+    sections = (f"{found.entities[id_].name or short_id(id_)}\n" + "\n".join(texts) for id_, texts in lines.items())
+    return "\n\n".join(sections)

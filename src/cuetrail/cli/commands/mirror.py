@@ -1,4 +1,4 @@
-"""The verb that shows a memory as files: mirror."""
+"""`cuetrail mirror`: writes the memory as Markdown files and keeps them up to date."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cuetrail.cli import output, present
-from cuetrail.cli.command import INTERRUPTED, Run, pass_run, verb
+from cuetrail.cli import output
+from cuetrail.cli.command import Run, pass_run, verb
+from cuetrail.cli.exit_codes import INTERRUPTED
+from cuetrail.cli.format import count_of
 from cuetrail.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,19 +28,18 @@ if TYPE_CHECKING:
 @click.option(
     "--placement",
     type=click.Choice(["first", "all"]),
-    help="Show an atom under its first tag only, or under all. Else as it is in DIR, or first where it is new.",
+    help="Write an atom under its first tag only, or under all. [default: as before in DIR; first for a new one]",
 )
-@click.option("--once", is_flag=True, help="Do not keep DIR in step from now on.")
-@click.option("--end", is_flag=True, help="No longer keep DIR in step, and leave it as it is; also when it is away.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be written and removed.")
+@click.option("--once", is_flag=True, help="Do not keep DIR up to date from now on.")
+@click.option("--end", is_flag=True, help="Stop keeping DIR up to date; its files stay. Works also if DIR is missing.")
+@click.option("--dry-run", is_flag=True, help="Only print what would be written and removed.")
 @pass_run
 @click.pass_context
 def mirror(ctx: click.Context, run: Run, /, directory: str | None, once: bool, end: bool, **options: Any) -> None:
-    """Show the memory as Markdown files, @bucket/#tag/source.md.
+    """Write the memory as Markdown files, @bucket/#tag/source.md.
 
-    DIR is a folder of its own: what is in it and does not come from the memory is removed, and a folder that is not
-    empty and no mirror is refused. From then on ingest, dream and forget keep it in step, until you delete it. Without
-    DIR, all mirrors of the memory are brought in step.
+    DIR must be empty, new or a mirror; files in it that do not come from the memory are removed. From then on ingest,
+    dream and forget keep it up to date, until you delete it. Without DIR, all mirrors of the memory are updated.
     """
     from dataclasses import asdict
 
@@ -48,17 +49,17 @@ def mirror(ctx: click.Context, run: Run, /, directory: str | None, once: bool, e
     try:
         with run.open() as memory, output.progress(run.quiet) as step:
             known = memory.mirrors()
-            places = [directory] if directory is not None else _present(known)
-            reports = [memory.mirror(place, follow=not once, progress=step, **options) for place in places]
+            folders = [directory] if directory is not None else _existing(known)
+            reports = [memory.mirror(folder, follow=not once, progress=step, **options) for folder in folders]
     except KeyboardInterrupt:
         output.warn("stopped: the mirror is as it was")
         ctx.exit(INTERRUPTED)
     found = [asdict(report) for report in reports]
-    run.summary(found if directory is None else found[0], "\n".join(map(_said, reports)))
+    run.summary(found if directory is None else found[0], "\n".join(map(_summary, reports)))
     for report in reports:
         if not (once or report.dry_run or report.directory in known):
             run.notice(
-                f"{report.directory} is kept in step by ingest, dream and forget from now on; delete it to end that"
+                f"{report.directory} is kept up to date by ingest, dream and forget from now on; delete it to end that"
             )
 
 
@@ -66,31 +67,30 @@ def _end(run: Run, directory: str | None) -> None:
     if directory is None:
         raise InputError("--end needs the folder, as in `cuetrail mirror ~/brain --end`")
     with run.open() as memory:
-        place = memory.end_mirror(directory)
-    run.summary({"directory": place, "ended": True}, f"{place} is no longer kept in step; it stays as it is")
+        folder = memory.end_mirror(directory)
+    run.summary({"directory": folder, "ended": True}, f"{folder} is no longer kept up to date; its files stay")
 
 
-def _present(known: Sequence[str]) -> list[str]:
-    """Those of the mirrors that are there. One that is away is named: to make it anew would hide that."""
+def _existing(known: Sequence[str]) -> list[str]:
+    """Returns the mirrors whose folders exist, and warns of the others. Raises InputError if there is no mirror."""
     from cuetrail.mirror import is_mirror
 
     if not known:
         raise InputError("this memory has no mirror yet: name a folder for one, as in `cuetrail mirror ~/brain`")
-    present = [place for place in known if is_mirror(Path(place))]
-    away = [place for place in known if place not in present]
-    for place in away:
+    existing = [folder for folder in known if is_mirror(Path(folder))]
+    for folder in (folder for folder in known if folder not in existing):
         output.warn(
-            f"the mirror in {place} is not there: bring it back, make it anew with `cuetrail mirror {place}`, "
-            f"or end it with `cuetrail mirror {place} --end`"
+            f"the mirror in {folder} is not there: bring it back, make it again with `cuetrail mirror {folder}`, "
+            f"or end it with `cuetrail mirror {folder} --end`"
         )
-    return present
+    return existing
 
 
-def _said(report: MirrorReport) -> str:
-    done = "would write" if report.dry_run else "wrote"
-    gone = f", {'would remove' if report.dry_run else 'removed'} {report.removed:,}" if report.removed else ""
-    files = present.count(report.written, "file")
+def _summary(report: MirrorReport) -> str:
+    action = "would write" if report.dry_run else "wrote"
+    removed = f", {'would remove' if report.dry_run else 'removed'} {report.removed:,}" if report.removed else ""
+    files = count_of(report.written, "file")
     return (
-        f"{report.directory}: {present.count(report.atoms, 'atom')} in {present.count(report.files, 'file')}; "
-        f"{done} {files} ({report.bytes:,} bytes){gone} in {report.seconds:.1f} s"
+        f"{report.directory}: {count_of(report.atoms, 'atom')} in {count_of(report.files, 'file')}; "
+        f"{action} {files} ({report.bytes:,} bytes){removed} in {report.seconds:.1f} s"
     )

@@ -1,21 +1,37 @@
-"""The verbs that ask: recall, get, stats."""
+"""`cuetrail recall`: asks the memory and prints the hits."""
 
 from __future__ import annotations
 
+import shutil
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cuetrail.cli import parse, present
 from cuetrail.cli.command import Run, pass_run, verb
-from cuetrail.cli.node_argument import meant
+from cuetrail.cli.format import hashtags, short_id, utc_time
+from cuetrail.cli.option_values import end_time, start_time
 
 if TYPE_CHECKING:
-    from cuetrail.memory import Memory
-    from cuetrail.model import Node
+    from cuetrail.model import Hit, Recollection
     from cuetrail.recall.recipes import Recipe
 
-LINKS_SHOWN = 10
+_FOUND_BY = {
+    "text": "words", "vector": "meaning", "labels": "tags and buckets", "energy": "energy along links",
+    "named": "its name in the cue", "walk": "a link from another result", "link": "a mention there",
+    "hop": "a rare name it shares",
+    "left": "words that the top results miss", "further": "a follow-up search", "when": "its time",
+}  # fmt: skip
+_SCORE_PARTS = {"bm25": "words", "cosine": "meaning"}
+# Factors of a score that are shown as reasons of their own.
+_FACTORS = ("tag_boost", "provenance")
+_RELAXED = {
+    "nouns": "by its nouns and dates alone",
+    "names": "by its proper nouns and dates alone",
+    "typos": "with typos forgiven",
+}
 
 
 @verb(
@@ -43,66 +59,66 @@ LINKS_SHOWN = 10
     type=click.Choice(["trail", "tag-walk", "energy", "explore"]),
     default="trail",
     show_default=True,
-    help="By words, meaning, names and edges; by words and then along the tags and buckets of what they find; "
-    "by words and meaning and then along links, as far as energy flows; or by words and meaning, time and "
-    "salience.",
+    help="trail: words, meaning, names and edges. tag-walk: words, then the tags and buckets of the hits. energy: "
+    "words and meaning, then activation along links. explore: words, meaning, time and salience.",
 )
 @click.option(
     "--mode",
     type=click.Choice(["all", "internal", "external"]),
-    help="With tag-walk: rather your own memories (all, more so internal) or the others. [default: all]",
+    help="With tag-walk: prefer your own memories (all; internal even more) or external ones. [default: all]",
 )
 @click.option(
     "--rank",
     type=click.Choice(["idf", "gravity"]),
-    help="With tag-walk: order what is walked to by the rarity of what it shares, or by its number, time and likeness. "
+    help="With tag-walk: rank related results by the rarity of shared tags, or by their number, time and similarity. "
     "[default: idf]",
 )
-@click.option("--spill", is_flag=True, help="With tag-walk: what is found and what is walked to share their room.")
+@click.option("--spill", is_flag=True, help="With tag-walk: direct and related results share one budget.")
 @click.option(
     "--min-results",
     metavar="N",
     type=click.IntRange(0),
-    help="With tag-walk: read a cue that finds fewer again, more forgivingly. [default: 10]",
+    help="With tag-walk: relax the cue if it finds fewer than this. [default: 10]",
 )
 @click.option(
-    "--tag", "tags", metavar="TAG", multiple=True, help="Only what has this tag; repeatable, all must be there."
+    "--tag", "tags", metavar="TAG", multiple=True, help="Only memories with this tag; repeatable, all are required."
 )
-@click.option("--bucket", "buckets", metavar="BUCKET", multiple=True, help="Only what is in this bucket; repeatable.")
+@click.option("--bucket", "buckets", metavar="BUCKET", multiple=True, help="Only memories in this bucket; repeatable.")
 @click.option("--kind", "kinds", metavar="KIND", multiple=True, help="Only nodes of this kind; repeatable.")
 @click.option(
-    "--since", metavar="WHEN", callback=parse.start, help="Only from this time on: an ISO date or time, or ms."
+    "--since", metavar="WHEN", callback=start_time, help="Only from this time on: an ISO date or time, or ms."
 )
-@click.option("--until", metavar="WHEN", callback=parse.end, help="Only up to this time; a date includes its day.")
-@click.option("--quarantined", "include_quarantined", is_flag=True, help="Also what is in quarantine.")
-@click.option("--archived", "include_archived", is_flag=True, help="Also what has faded into the archive.")
-@click.option("--now", metavar="WHEN", callback=parse.end, help="When it is asked: what 'last week' is seen from.")
-@click.option("--fuzzy", is_flag=True, help="Forgive typos in the words; nothing is then found by meaning.")
-@click.option("--explain", is_flag=True, help="Draw why each hit is there, with its id.")
-@click.option("--no-touch", is_flag=True, help="Do not count this as a use of what is found.")
+@click.option("--until", metavar="WHEN", callback=end_time, help="Only up to this time; a date includes its day.")
+@click.option("--quarantined", "include_quarantined", is_flag=True, help="Include quarantined memories.")
+@click.option("--archived", "include_archived", is_flag=True, help="Include archived memories.")
+@click.option(
+    "--now", metavar="WHEN", callback=end_time, help="The time of the question, from which 'last week' is counted."
+)
+@click.option("--fuzzy", is_flag=True, help="Match words with typos; the search by meaning is off.")
+@click.option("--explain", is_flag=True, help="Show why each hit was found, and its id.")
+@click.option("--no-touch", is_flag=True, help="Do not record this as a use of the results.")
 @pass_run
 def recall(run: Run, /, cue: tuple[str, ...], explain: bool, no_touch: bool, **options: Any) -> None:
-    """Ask what is remembered on a cue.
+    """Find memories for a cue.
 
-    All words of the CUE belong to one question; "quoted words" must stand together, #tag and @bucket narrow it down,
-    and a last word that ends in * stands for all that begin so. Where nothing is found, stderr says so and what was
-    looked for.
+    All words of the CUE are one question. "Quoted words" must stand together, #tag and @bucket filter, and * at the end
+    of the last word matches any ending. If nothing is found, stderr says so and lists the words that were searched.
     """
-    recipe, walking = _walking(options)
+    recipe, walk_options = _tag_walk_options(options)
     budget = budget_of(options)
-    with run.open(vectors=walking is None) as memory:
-        asked: dict[str, Any] = {**budget, **options, "record_access": not no_touch}
-        if walking is None:
-            found = memory.recall(" ".join(cue), recipe=_recipe(recipe), **asked)
+    with run.open(vectors=walk_options is None) as memory:
+        arguments: dict[str, Any] = {**budget, **options, "record_access": not no_touch}
+        if walk_options is None:
+            found = memory.recall(" ".join(cue), recipe=_recipe(recipe), **arguments)
         else:
-            found = memory.tag_walk(" ".join(cue), **walking, **asked)
-    for line in (*found.notices, *present.reading(found)):
+            found = memory.tag_walk(" ".join(cue), **walk_options, **arguments)
+    for line in (*found.notices, *_relaxed_notices(found)):
         run.notice(line)
     if run.json or found.hits:
-        run.result(found.to_dict(), present.explained(found) if explain else found.text)
+        run.result(found.to_dict(), _explained_text(found) if explain else found.text)
     else:
-        # Who reads the output must not take this for something remembered.
-        run.notice(present.unanswered(found, options["fuzzy"]))
+        # To stderr: a program that reads stdout must not take it for a memory.
+        run.notice(_no_result_text(found, options["fuzzy"]))
 
 
 def _recipe(name: str) -> Recipe:
@@ -111,8 +127,11 @@ def _recipe(name: str) -> Recipe:
     return BY_NAME[name]
 
 
-def _walking(options: dict[str, Any]) -> tuple[str, dict[str, Any] | None]:
-    """The recipe and the options of a tag walk, taken out; None for other recipes, which have none of them."""
+def _tag_walk_options(options: dict[str, Any]) -> tuple[str, dict[str, Any] | None]:
+    """Removes the recipe and the tag-walk options from the options and returns them; None for other recipes.
+
+    Raises UsageError for a tag-walk option with another recipe.
+    """
     recipe = options.pop("recipe")
     given = {name: options.pop(name) for name in ("mode", "rank", "spill", "min_results")}
     given = {name: value for name, value in given.items() if value is not None and value is not False}
@@ -124,7 +143,7 @@ def _walking(options: dict[str, Any]) -> tuple[str, dict[str, Any] | None]:
 
 
 def budget_of(options: dict[str, Any]) -> dict[str, Any]:
-    """The budget that was asked for, taken out; nothing where the recipe's own will do."""
+    """Removes the budget from the options and returns it as an argument; {} for the recipe's own budget."""
     from cuetrail.model import Budget
 
     chars, tokens = options.pop("budget_chars"), options.pop("budget_tokens")
@@ -133,64 +152,93 @@ def budget_of(options: dict[str, Any]) -> dict[str, Any]:
     return {} if chars is None and tokens is None else {"budget": Budget(chars, tokens)}
 
 
-@verb("get", "cuetrail get 'Cold connector'", "cuetrail get A0 --history --json")
-@click.argument("id")
-@click.option("--history", is_flag=True, help="Show what it said before it was corrected.")
-@pass_run
-def get(run: Run, id: str, history: bool) -> None:
-    """Show one node.
-
-    It is given by id, by the first 6 or more digits of one, or by name; its text, tags, strongest links and facts are
-    printed.
-    """
-    with run.open() as memory:
-        data, text = _described(memory, meant(memory, id), history)
-    run.result(data, text)
+def _no_result_text(found: Recollection, fuzzy: bool) -> str:
+    """Returns the message for a recall without results."""
+    if found.answerable:
+        return "something is remembered on this, but the budget is too small to show it"
+    words = ", ".join(found.looked_for)
+    if not words:
+        return "nothing to look for: give a word or two"
+    mended = fuzzy or any(attempt.query.mend for attempt in found.attempts)
+    hint = "" if mended else " (--fuzzy forgives typos)"
+    return f"nothing is remembered on this; looked for: {words}{hint}"
 
 
-def _described(memory: Memory, node: Node, with_history: bool) -> tuple[dict[str, Any], str]:
-    """The node and what is around it, as data and as text."""
-    from dataclasses import asdict
+def _relaxed_notices(found: Recollection) -> list[str]:
+    """Returns a notice if the cue was relaxed because it found too little."""
+    change = _RELAXED.get(found.attempt)
+    return [f"few results; the cue was searched {change}"] if change and found.hits else []
 
-    from cuetrail.model import node_dict
 
-    around = memory.neighbours(node.id, LINKS_SHOWN)
-    steps = [
-        (step, other, edge)
-        for step in around.neighbours
-        if (other := memory.get(step.id)) is not None and (edge := memory.edge(step.edge)) is not None
+def _explained_text(found: Recollection) -> str:
+    """Returns every hit with the reasons why it was found."""
+    width = min(shutil.get_terminal_size().columns, 100)
+    hits = [_hit_text(number, hit, found.looked_for, width) for number, hit in enumerate(found.hits, 1)]
+    return "\n\n".join(hits)
+
+
+def _hit_text(number: int, hit: Hit, looked_for: Sequence[str], width: int) -> str:
+    from cuetrail.text.normalise import snippet
+
+    node = hit.node
+    head = f"{number:>2}  {click.style(node.name or PurePath(node.source or node.id).name, bold=True)}  {hit.score:.3f}"
+    lines = textwrap.wrap(snippet(node.text, 3 * (width - 4)), width - 4)
+    reasons = list(_reasons(hit, looked_for))
+    drawn = [
+        click.style(f"{'└' if at == len(reasons) else '├'}─ {label:<10} {reason}", dim=True)
+        for at, (label, reason) in enumerate(reasons, 1)
     ]
-    facts = memory.facts(node.id)
-    objects = {fact.object: memory.get(fact.object) for fact in facts if fact.object is not None}
-    names = {id_: present.title(other) for id_, other in objects.items() if other is not None}
-    data: dict[str, Any] = {
-        "node": node_dict(node),
-        "degree": around.degree,
-        "neighbours": [
-            {**asdict(step), "name": present.title(other), "type": edge.type, "text": edge.text}
-            for step, other, edge in steps
-        ],
-        "facts": [asdict(fact) for fact in facts],
-    }
-    parts = [present.node(node)]
-    parts += [present.neighbours(around.degree, steps)] if steps else []
-    parts += [present.facts(facts, names)] if facts else []
-    if with_history:
-        versions = memory.history(node.id)
-        data["history"] = [asdict(version) for version in versions]
-        parts.append(present.history(versions))
-    return data, "\n\n".join(parts)
+    return "\n".join([head, *(f"    {line}" for line in (*lines, *drawn))])
 
 
-@verb("stats", "cuetrail stats", "cuetrail stats --json --user anna --team birds")
-@pass_run
-def stats(run: Run) -> None:
-    """Count what is remembered.
+def _reasons(hit: Hit, looked_for: Sequence[str]) -> Iterable[tuple[str, str]]:
+    why = hit.why
+    yield "found by", " and ".join(_FOUND_BY.get(signal, signal) for signal in why.get("found_by", ())) or "association"
+    if why.get("terms"):
+        yield "has", ", ".join(why["terms"])
+    for name, part in why.get("parts", {}).items():
+        if part is not None and name not in _FACTORS:
+            every = ", every word of the cue" if name == "bm25" and why.get("all_terms") else ""
+            label = _SCORE_PARTS.get(name, name)
+            yield label, f"{part:.3f}" if label == name else f"{name} {part:.3f}{every}"
+    if why.get("tag_boost"):
+        yield "tags", f"{hashtags(matched_tags(hit.node.tags, looked_for) or hit.node.tags)} matched, x2"
+    if why.get("parts", {}).get("provenance", 1) != 1:
+        yield "provenance", f"{why['provenance']}, x{why['parts']['provenance']:g}"
+    if shared := why.get("shared"):
+        yield "shares", ", ".join(f"{_shared_label(one)} {one['idf']:.2f}" for one in shared)
+        yield "with", ", ".join(map(short_id, why["anchors"]))
+    if why.get("tags"):
+        yield "fits", hashtags(why["tags"])
+    if path := why.get("path"):
+        start = f"{short_id(path[0]['src'])} → " if "energy" in path[0] else ""
+        yield "path", start + " → ".join(_hop_text(hop) for hop in path)
+    if why.get("repeats"):
+        yield "repeats", f"{short_id(why['repeats'])}, and keeps half of its score"
+    yield "id", short_id(hit.node.id)
+    yield "from", ", ".join(filter(None, (hit.node.source, utc_time(hit.node.at))))
 
-    Nodes, edges, facts, tags, vectors, and how much was forgotten.
+
+def matched_tags(names: Iterable[str], looked_for: Sequence[str]) -> list[str]:
+    """Returns the tags that share a word with the cue.
+
+    >>> matched_tags(["data/quality", "field"], ["Quality?", "checks"])
+    ['data/quality']
     """
-    from dataclasses import asdict
+    from cuetrail.text.normalise import sanitize_query
 
-    with run.open() as memory:
-        found = memory.stats()
-        run.result({"memory": memory.address, **asdict(found)}, present.stats(found, memory.address))
+    words = set(sanitize_query(" ".join(looked_for)).split())
+    return [name for name in names if words & set(sanitize_query(name).split())]
+
+
+def _shared_label(shared: Mapping[str, Any]) -> str:
+    return f"{'#' if shared['what'] == 'tag' else '@'}{shared['name']}"
+
+
+def _hop_text(hop: Any) -> str:
+    if not isinstance(hop, Mapping):
+        return str(hop)
+    if "via" in hop:
+        return f"{short_id(hop['src'])} → {' '.join(hop['via'])} → {short_id(hop['dst'])}"
+    by = f"{hop['kind']} " if hop.get("kind") else ""
+    return f"{short_id(hop['dst'])} ({by}{hop['energy']:.3f})"

@@ -1,118 +1,15 @@
-"""The verbs that keep a memory: export, import, backup, restore, reembed, doctor, completion."""
+"""`cuetrail backup`, `restore`, `copy`, `reembed`, `doctor` and `completion`."""
 
 from __future__ import annotations
 
-import contextlib
-import shutil
-import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from cuetrail.cli import output
-from cuetrail.cli import present as show
-from cuetrail.cli.command import INTERRUPTED, Run, pass_run, verb
-from cuetrail.errors import InputError
-
-if TYPE_CHECKING:
-    from cuetrail.memory import Memory
-
-FORMATS = ("cuetrail", "mcp-memory", "mem0", "basic-memory")
-IMPORTS = (*FORMATS, "obsidian", "chatgpt", "claude")
-
-
-@verb(
-    "export",
-    "cuetrail export memory.jsonl",
-    "cuetrail export notes/ --format basic-memory",
-    "cuetrail export - | gzip > memory.jsonl.gz",
-)
-@click.argument("file")
-@click.option(
-    "--format", type=click.Choice(FORMATS), default="cuetrail", show_default=True, help="Whose format to write."
-)
-@click.option("--vectors", is_flag=True, help="Write the vectors too (cuetrail's own format only).")
-@pass_run
-def export(run: Run, file: str, format: str, vectors: bool) -> None:
-    """Write everything you own to a file.
-
-    A FILE of - is standard output, which is then the export itself, also with --json. It comes back with `cuetrail
-    import`; the formats of other systems let you leave.
-    """
-    if vectors and format != "cuetrail":
-        raise click.UsageError("--vectors goes with the format cuetrail")
-    if file == "-" and format == "basic-memory":
-        raise click.UsageError("basic-memory keeps its notes in a folder: name one instead of -")
-    with run.open() as memory:
-        if file == "-":
-            _to_stdout(memory, format, vectors)
-            return
-        written = memory.export(file, format=format, vectors=vectors)
-    data = {"file": file, "format": format, "records": written}
-    run.summary(data, f"wrote {show.count(written, 'record')} to {file}")
-
-
-def _to_stdout(memory: Memory, format: str, vectors: bool) -> None:
-    """The very bytes of the file, whatever the terminal's encoding is."""
-    with tempfile.TemporaryDirectory() as place:
-        whole = Path(place) / "export"
-        memory.export(whole, format=format, vectors=vectors)
-        with whole.open("rb") as file:
-            shutil.copyfileobj(file, sys.stdout.buffer)
-        sys.stdout.buffer.flush()
-
-
-@verb(
-    "import",
-    "cuetrail import memory.jsonl",
-    "cuetrail import memories.json --format mem0",
-    "ssh ship cuetrail export - | cuetrail import -",
-)
-@click.argument("path", type=click.Path(exists=True, allow_dash=True))
-@click.option("--format", type=click.Choice(IMPORTS), help="Whose format it is. Else told by content.")
-@pass_run
-@click.pass_context
-def import_(ctx: click.Context, run: Run, path: str, format: str | None) -> None:
-    """Take in an export of cuetrail or of another system.
-
-    A PATH of - is standard input; a file may be packed with gzip. It says what is new, what changed and what was here
-    already. What was forgotten here stays forgotten. The exit code is 1 when some records could not be taken.
-    """
-    from dataclasses import asdict
-
-    from cuetrail.cli.commands.write import SAFE
-    from cuetrail.transfer.formats import INGESTED
-    from cuetrail.transfer.formats.detect import recognise
-
-    try:
-        with _readable(path) as file:
-            # Before a memory is made for it.
-            if recognise(Path(file).expanduser(), format) in INGESTED and path == "-":
-                raise InputError("chats and notes are followed in their own files: give their path instead of -")
-            with run.open(vectors=True, new=True) as memory, output.progress(run.quiet) as step:
-                report = memory.import_(file, format=format, progress=step)
-    except KeyboardInterrupt:
-        output.warn(f"stopped: {SAFE}")
-        ctx.exit(INTERRUPTED)
-    run.summary(asdict(report), show.imported(report))
-    run.remarks(report.notices, report.errors)
-    ctx.exit(1 if report.errors else 0)
-
-
-@contextlib.contextmanager
-def _readable(path: str) -> Iterator[str]:
-    """The path, or a file with what stands on the standard input."""
-    if path != "-":
-        yield path
-        return
-    with tempfile.TemporaryDirectory() as place:
-        whole = Path(place) / "standard input"
-        with whole.open("wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
-        yield str(whole)
+from cuetrail.cli.command import Run, pass_run, verb
+from cuetrail.cli.exit_codes import INTERRUPTED
+from cuetrail.cli.format import count_of
 
 
 @verb("backup", "cuetrail backup ~/backups/memory-$(date +%F).tar", "cuetrail backup memory.tar.gz")
@@ -121,8 +18,8 @@ def _readable(path: str) -> Iterator[str]:
 def backup(run: Run, file: str) -> None:
     """Copy the whole memory to one tar file.
 
-    The copy is consistent while others go on writing. A FILE that ends in .gz is compressed; an older FILE is
-    replaced when the new one is complete.
+    The copy is consistent while others write. A FILE that ends in .gz is compressed; an older FILE is replaced when the
+    new one is complete.
     """
     with run.open() as memory:
         memory.backup(file)
@@ -135,10 +32,10 @@ def backup(run: Run, file: str) -> None:
 @click.argument("target", metavar="DST")
 @pass_run
 def copy(run: Run, source: str, target: str) -> None:
-    """Copy a whole memory, everyone's, to another address.
+    """Copy a whole memory of all users to another address.
 
-    SRC and DST are folders or Neo4j databases. DST must be empty. Ids, times, vectors, history and tombstones stay as
-    they are; SRC is left alone.
+    SRC and DST are folders or Neo4j databases. DST must be empty. Ids, times, vectors, history and tombstones are
+    copied unchanged; SRC does not change.
     """
     from cuetrail.config import without_password
     from cuetrail.memory import copy_memory
@@ -154,51 +51,50 @@ def copy(run: Run, source: str, target: str) -> None:
 @click.option("--force", is_flag=True, help="Replace a healthy memory.")
 @pass_run
 def restore(run: Run, file: str, force: bool) -> None:
-    """Put a backup in place of the memory.
+    """Replace the memory with a backup.
 
-    A healthy memory is replaced only with --force; a damaged one is kept beside it.
+    A healthy memory is replaced only with --force. A damaged one is moved aside.
     """
-    from cuetrail.memory import restore as put_back
+    from cuetrail.memory import restore as restore_memory
 
-    place = run.settings().memory
-    kept = put_back(file, place, force=force)
+    address = run.settings().memory
+    kept = restore_memory(file, address, force=force)
     beside = f"; the damaged memory was kept as {kept}" if kept else ""
-    run.summary({"memory": place, "kept": str(kept) if kept else None}, f"restored {place}{beside}")
+    run.summary({"memory": address, "kept": str(kept) if kept else None}, f"restored {address}{beside}")
 
 
 @verb("reembed", "cuetrail reembed --embedder static", "cuetrail reembed --embedder onnx:models/bge-small")
 @pass_run
 @click.pass_context
 def reembed(ctx: click.Context, run: Run) -> None:
-    """Make vectors anew, or the missing ones.
+    """Make all vectors again, or only the missing ones.
 
-    With --embedder, everyone's are made by that one; without it, only those that are missing. Recalls go on meanwhile
-    with the old vectors, until all new ones are made; stopped, the same command goes on where it was. `--embedder none`
-    drops all vectors: the memory is then searched by words alone. Later commands use the embedder that was named: it is
-    kept in the memory's cuetrail.toml.
+    With --embedder, the vectors of all users are made with that embedder; without it, only missing vectors are made.
+    Recall uses the old vectors until all new ones are ready. After a stop, the same command continues. `--embedder
+    none` drops all vectors: search is then by words alone. The embedder is stored in the memory's cuetrail.toml for
+    later commands.
     """
     try:
-        # Opened without an embedder where one is named: the memory may hold another one's vectors.
+        # With --embedder the memory is opened without one: it may hold the vectors of another.
         with run.open(vectors=run.embedder is None) as memory, output.progress(run.quiet) as step:
             made = memory.reembed(run.embedder, progress=step)
             run.keep_embedder()
             embedder = memory.stats().embedder
     except KeyboardInterrupt:
-        output.warn("stopped: the vectors made so far are kept; the same command again goes on from there")
+        output.warn("stopped: the vectors made so far are kept; the same command continues from there")
         ctx.exit(INTERRUPTED)
-    done = "dropped all vectors" if embedder == "none" else f"made {show.count(made, 'vector')} with {embedder}"
+    done = "dropped all vectors" if embedder == "none" else f"made {count_of(made, 'vector')} with {embedder}"
     run.summary({"vectors": made, "embedder": embedder}, done)
 
 
 @verb("doctor", "cuetrail doctor", "cuetrail doctor --repair")
-@click.option("--repair", is_flag=True, help="Make damaged indexes and tables anew from what is stored.")
+@click.option("--repair", is_flag=True, help="Rebuild damaged indexes and tables from the stored data.")
 @pass_run
 @click.pass_context
 def doctor(ctx: click.Context, run: Run, repair: bool) -> None:
-    """Find out whether the memory is whole.
+    """Check the memory for damage.
 
-    Its tables and indexes are compared with what is stored. The exit code is 1 when something is wrong and was not
-    mended.
+    Tables and indexes are compared with the stored data. The exit code is 1 if damage was found and not repaired.
     """
     from dataclasses import asdict
 
@@ -220,9 +116,9 @@ def doctor(ctx: click.Context, run: Run, repair: bool) -> None:
 @pass_run
 @click.pass_context
 def completion(ctx: click.Context, run: Run, shell: str) -> None:
-    """Print a script for your shell.
+    """Print a completion script for your shell.
 
-    It teaches it to complete cuetrail's commands and options with the tab key.
+    With it, the tab key completes the commands and options of cuetrail.
     """
     from click.shell_completion import get_completion_class
 

@@ -1,30 +1,31 @@
-"""The verbs that change what is remembered: add, ingest, link, forget."""
+"""`cuetrail add`, `edit` and `ingest`: put texts and files into the memory."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cuetrail.cli import output, parse
-from cuetrail.cli import present as show
-from cuetrail.cli.command import INTERRUPTED, Run, pass_run, verb
-from cuetrail.cli.node_argument import meant
+from cuetrail.cli import output
+from cuetrail.cli.command import Run, pass_run, verb
+from cuetrail.cli.exit_codes import INTERRUPTED
+from cuetrail.cli.format import count_of, first_of
+from cuetrail.cli.node_argument import find_node
+from cuetrail.cli.option_values import byte_size, properties, start_time
 from cuetrail.errors import InputError, ReadError
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
     from cuetrail.model import IngestReport
-    from cuetrail.write.forget import Doomed
 
-SAFE = "everything up to here is stored; run the same command again to go on"
+STOPPED = "everything up to here is stored; run the same command again to continue"
 
 
-def standard_input(limit: int | None = None) -> str:
-    """The text on stdin. Raises ReadError when it is binary, InputError when it is longer than `limit` bytes."""
+def read_stdin(limit: int | None = None) -> str:
+    """Returns the text on stdin. Raises ReadError if it is binary, InputError if it is longer than `limit` bytes."""
     from cuetrail.files import read_at_most
     from cuetrail.ingest.readers import MAX_BYTES
     from cuetrail.ingest.readers.encoding import decode
@@ -36,20 +37,20 @@ def standard_input(limit: int | None = None) -> str:
     return decode(data, "the standard input")
 
 
-def typed(text: str) -> str:
-    """A text from the command line; one that is not UTF-8 is read as a file with these bytes would be."""
+def decoded_argument(text: str) -> str:
+    """Returns a text from the command line; one that is not UTF-8 is decoded like a file with the same bytes."""
     from cuetrail.ingest.readers.encoding import decode
     from cuetrail.text.normalise import storable
 
     return text if storable(text) else decode(os.fsencode(text), "the text")
 
 
-trusted = click.option(
+provenance_option = click.option(
     "--provenance",
     type=click.Choice(["internal", "external", "quarantine"]),
     default="internal",
     show_default=True,
-    help="How far it is trusted; what is in quarantine is not recalled. What is taken in again needs it again.",
+    help="The trust level; quarantined memories are not recalled. Repeat it when the same text is added again.",
 )
 
 
@@ -60,49 +61,82 @@ trusted = click.option(
     "pbpaste | cuetrail add - --source clipboard",
 )
 @click.argument("text", default="")
-@click.option("--id", metavar="ID", help="Its id; the same id again corrects it. Else made from the content.")
+@click.option(
+    "--id", metavar="ID", help="The id; the same id again replaces the text. [default: made from the content]"
+)
 @click.option(
     "--retention", type=click.Choice(["decay", "ephemeral", "keep_forever"]), default="decay", show_default=True,
-    help="How it fades: while nobody uses it, after its time, or never.",
+    help="When it fades: while unused, after its time, or never.",
 )  # fmt: skip
-@click.option(
-    "--kind", metavar="KIND", default="atom", show_default=True, help="What it is: atom, person, concept, ..."
-)
-@click.option("--name", metavar="NAME", help="What it is called; links and facts find it by name.")
+@click.option("--kind", metavar="KIND", default="atom", show_default=True, help="The kind: atom, person, concept, ...")
+@click.option("--name", metavar="NAME", help="The name, by which links and facts find it.")
 @click.option("--alias", "aliases", metavar="NAME", multiple=True, help="Another name; repeatable.")
 @click.option("--tag", "tags", metavar="TAG", multiple=True, help="A tag; repeatable.")
 @click.option(
     "--bucket", "buckets", metavar="BUCKET", multiple=True, help="A bucket; repeatable, the first is primary."
 )
 @click.option("--source", metavar="PATH", help="Where it comes from.")
-@trusted
+@provenance_option
 @click.option(
-    "--at", metavar="WHEN", callback=parse.start, help="When it was: an ISO date or time, or UTC milliseconds."
+    "--at", metavar="WHEN", callback=start_time, help="The time of the event: an ISO date or time, or UTC milliseconds."
 )
 @click.option(
     "--prop",
     "props",
     metavar="NAME=TEXT",
     multiple=True,
-    callback=parse.properties,
+    callback=properties,
     help="A property; repeatable.",
 )
-@click.option("--allow-again", is_flag=True, help="Remember it anew although it was forgotten.")
+@click.option("--allow-again", is_flag=True, help="Add it even if it was forgotten.")
 @pass_run
 def add(run: Run, /, text: str, **options: Any) -> None:
-    """Remember one thing: a TEXT, a name, or both.
+    """Add one memory: a TEXT, a name, or both. Its id is printed.
 
-    A TEXT of - is read from standard input. Its id is printed.
+    A TEXT of - is read from standard input.
     """
     from cuetrail.model import node_dict
     from cuetrail.validation.records import make_node
 
-    text = standard_input() if text == "-" else typed(text)
-    # Nothing to remember is said before a memory is made for it.
+    text = read_stdin() if text == "-" else decoded_argument(text)
+    # Invalid input is refused before a new memory is created.
     make_node({"text": text, **{name: value for name, value in options.items() if name != "allow_again"}}, 0)
     with run.open(vectors=True, new=True) as memory:
         node = memory.add(text, **options)
     run.result(node_dict(node), node.id if run.quiet else f"remembered {node.id}")
+
+
+@verb(
+    "edit",
+    "cuetrail edit 6b36198f --text 'The antenna stands on the lee side'",
+    "cuetrail edit Wingbeat --alias tracker --tag project",
+)
+@click.argument("id")
+@click.option("--text", metavar="TEXT", help="The new text.")
+@click.option("--name", metavar="NAME", help="The new name.")
+@click.option("--alias", "aliases", metavar="NAME", multiple=True, help="An alias; replaces all aliases; repeatable.")
+@click.option(
+    "--tag", "tags", metavar="TAG", multiple=True, help="A tag; replaces all tags given by people; repeatable."
+)
+@click.option(
+    "--bucket", "buckets", metavar="BUCKET", multiple=True, help="A bucket; replaces all buckets; repeatable."
+)
+@click.option("--at", metavar="WHEN", callback=start_time, help="The time of the event: an ISO date or time.")
+@click.option("--allow-again", is_flag=True, help="Allow a text that was forgotten.")
+@pass_run
+def edit(run: Run, /, id: str, **options: Any) -> None:
+    """Change a memory, given by id, by the first 6 or more digits of its id, or by name.
+
+    Options that are not given stay as they are. `cuetrail get --history` shows earlier versions.
+    """
+    from cuetrail.model import node_dict
+
+    given = {name: value for name, value in options.items() if value not in (None, ())}
+    if not given.keys() - {"allow_again"}:
+        raise click.UsageError("say what to change: --text, --name, --alias, --tag, --bucket or --at")
+    with run.open(vectors=True, anyway=True) as memory:
+        node = memory.edit(find_node(memory, id).id, **given)
+    run.result(node_dict(node), node.id if run.quiet else f"corrected {node.id}")
 
 
 @verb(
@@ -112,14 +146,14 @@ def add(run: Run, /, text: str, **options: Any) -> None:
     "curl -s https://example.org | cuetrail ingest - --format html --source example.org",
 )
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
-@click.option("--bucket", metavar="BUCKET", help="Put everything into this bucket. Else notes choose, or their folder.")
-@click.option("--watch", is_flag=True, help="Go on and follow changes until Ctrl-C (one path only).")
-@click.option("--max-size", metavar="SIZE", callback=parse.size, help="Leave out larger files. [default: 64MB]")
-@trusted
 @click.option(
-    "--format", metavar="FORMAT", help="For - only: code, html, json, markdown or text. Else told by content."
+    "--bucket", metavar="BUCKET", help="Put everything into this bucket. [default: from the note or its folder]"
 )
-@click.option("--source", metavar="NAME", help="For - only: what to call it; the same name again replaces it.")
+@click.option("--watch", is_flag=True, help="Keep running and ingest changes until Ctrl-C (one path only).")
+@click.option("--max-size", metavar="SIZE", callback=byte_size, help="Skip larger files. [default: 64MB]")
+@provenance_option
+@click.option("--format", metavar="FORMAT", help="For - only: code, html, json, markdown or text. [default: detected]")
+@click.option("--source", metavar="NAME", help="For - only: its name; the same name again replaces it.")
 @pass_run
 @click.pass_context
 def ingest(
@@ -132,11 +166,11 @@ def ingest(
     source: str | None,
     **options: Any,
 ) -> None:
-    """Take in files and folders, or standard input as -.
+    """Ingest files and folders, or standard input as -.
 
-    Markdown, text, HTML, PDF, code and chat exports are read. What is unchanged is skipped, what changed is replaced,
-    what is gone is removed, so the same command can run as often as you like. Files that cannot be read are listed at
-    the end, and the exit code is then 1.
+    Markdown, text, HTML, PDF, code and chat exports are read. Unchanged files are skipped, changed ones replaced and
+    deleted ones removed, so the same command can run as often as you like. Files that cannot be read are listed at the
+    end, and the exit code is then 1.
     """
     if watch and (len(paths) > 1 or "-" in paths):
         raise click.UsageError("--watch follows one file or folder")
@@ -149,35 +183,38 @@ def ingest(
                 ctx.exit(INTERRUPTED)
             report = _ingest_all(run, memory, paths, format, source, options)
     except KeyboardInterrupt:
-        output.warn(f"stopped: {SAFE}")
+        output.warn(f"stopped: {STOPPED}")
         ctx.exit(INTERRUPTED)
-    _report(run, report)
+    _print_report(run, report)
     ctx.exit(1 if report.errors else 0)
 
 
 def _watch(run: Run, memory: Memory, path: str, options: dict[str, Any]) -> None:
-    """Follow a path until Ctrl-C, with a line for each round that changed something."""
+    """Watches a path until Ctrl-C and prints a line after each change."""
     import contextlib
     import logging
 
-    # It would say on its own that it was stopped.
+    # The library would report the stop on its own.
     logging.getLogger("watchfiles").setLevel(logging.ERROR)
     max_bytes = options.pop("max_size")
     with contextlib.ExitStack() as bar:
         step = bar.enter_context(output.progress(run.quiet))
 
-        def tell(report: IngestReport) -> None:
+        def print_report(report: IngestReport) -> None:
             bar.close()
-            _report(run, report)
+            _print_report(run, report)
 
-        memory.ingest(path, watch=True, max_bytes=max_bytes, progress=step, on_report=tell, **options)
-    output.warn(f"stopped watching: {SAFE}")
+        memory.ingest(path, watch=True, max_bytes=max_bytes, progress=step, on_report=print_report, **options)
+    output.warn(f"stopped watching: {STOPPED}")
 
 
 def _ingest_all(
     run: Run, memory: Memory, paths: Sequence[str], format: str | None, source: str | None, options: dict[str, Any]
 ) -> IngestReport:
-    """One report on all paths. A path that cannot be used is an error in it, unless all of them are: then it raises."""
+    """Ingests all paths and returns one report, which lists paths that cannot be used.
+
+    Raises InputError or ReadError if no path can be used.
+    """
     from cuetrail.model import FileError, IngestReport
 
     max_bytes = options.pop("max_size")
@@ -186,147 +223,53 @@ def _ingest_all(
         for path in paths:
             try:
                 if path == "-":
-                    text = standard_input(max_bytes)
+                    text = read_stdin(max_bytes)
                     report = memory.ingest_text(text, source=source or "stdin", format=format, **options)
                 else:
                     report = memory.ingest(path, max_bytes=max_bytes, progress=step, **options)
-                total = _plus(total, report)
+                total = _add_reports(total, report)
             except (InputError, ReadError) as error:
                 refused.append((path, error))
     if len(refused) == len(paths):
         raise refused[0][1]
-    return _plus(
+    return _add_reports(
         total, IngestReport(files=len(refused), errors=tuple(FileError(path, str(error)) for path, error in refused))
     )
 
 
-def _plus(a: IngestReport, b: IngestReport) -> IngestReport:
+def _add_reports(a: IngestReport, b: IngestReport) -> IngestReport:
     from dataclasses import fields, replace
 
     return replace(a, **{field.name: getattr(a, field.name) + getattr(b, field.name) for field in fields(a)})
 
 
-def _report(run: Run, report: IngestReport) -> None:
+def _print_report(run: Run, report: IngestReport) -> None:
     from dataclasses import asdict
 
-    run.summary(asdict(report), show.ingested(report))
-    left_out = (f"left out what was forgotten: {listed(report.left_out)}",) if report.left_out else ()
+    run.summary(asdict(report), _ingest_summary(report))
+    left_out = (f"left out what was forgotten: {first_of(report.left_out)}",) if report.left_out else ()
     run.remarks((*report.notices, *left_out), report.errors)
 
 
-@verb(
-    "link",
-    "cuetrail link 'Cold connector' 'Ines Okafor' --weight .9 --text 'she found it'",
-    "cuetrail link A0 A1 --tag camp --kind causes",
-)
-@click.argument("src")
-@click.argument("dst")
-@click.option("--weight", metavar="NUMBER", type=float, help="How strong it is, from 0.25 to 1. Else unknown.")
-@click.option("--tag", "tags", metavar="TAG", multiple=True, help="A tag on the link; repeatable.")
-@click.option("--kind", metavar="KIND", default="relates", show_default=True, help="What joins them.")
-@click.option("--text", metavar="TEXT", default="", help="Why they belong together.")
-@click.option("--type", metavar="TYPE", help="What sort of relation it is, in your own words.")
-@click.option("--attitude", metavar="1-5", type=int, help="How SRC stands to DST, from 1 (hostile) to 5 (devoted).")
-@click.option("--proximity", metavar="1-5", type=int, help="How close they are, from 1 (far) to 5 (inseparable).")
-@pass_run
-def link(run: Run, /, src: str, dst: str, **options: Any) -> None:
-    """Join two nodes, SRC and DST.
-
-    Each is given by id, by the first 6 or more digits of one, or by name. The same two with the same kind again replace
-    the link.
-    """
-    from dataclasses import asdict
-
-    with run.open(vectors=bool(options["text"]), anyway=True) as memory:
-        one, other = meant(memory, src), meant(memory, dst)
-        edge = memory.link(one.id, other.id, **options)
-    joined = f"{show.title(one, 40)} → {show.title(other, 40)}"
-    run.result(asdict(edge), edge.id if run.quiet else f"linked {joined}: {edge.id}")
+def _ingest_summary(report: IngestReport) -> str:
+    """Returns the summary of an ingest in one line."""
+    read = report.files - report.unchanged_files - len(report.errors)
+    parts = [f"{count_of(read, 'file')} read"]
+    parts += _nonzero_counts("file", "files", (("unchanged", report.unchanged_files), ("gone", report.removed_files)))
+    counts = [("added", report.added), ("kept", report.kept), ("removed", report.removed)]
+    counts += [("near duplicates of others", report.merged), ("forgotten earlier and left out", report.forgotten)]
+    counts += [("without forgotten sentences", report.cut)]
+    memories = _nonzero_counts("memory", "memories", counts) or ["no memories changed"]
+    if report.edges:
+        memories.append(count_of(report.edges, "link"))
+    parts += [f"{count_of(len(report.errors), 'file')} failed"] if report.errors else []
+    return f"{', '.join(parts)}: {', '.join(memories)}"
 
 
-@verb("unlink", "cuetrail unlink 9d3a77c01b52", "cuetrail unlink 9d3a77c01b52 44e0c2f1a870 --json")
-@click.argument("ids", metavar="ID...", nargs=-1, required=True)
-@pass_run
-def unlink(run: Run, ids: tuple[str, ...]) -> None:
-    """Take links away, each given by its own id.
-
-    `cuetrail link` tells the id of a link, and so does `cuetrail get NODE --json`. The nodes stay.
-    """
-    with run.open() as memory:
-        gone = memory.unlink(*ids)
-    run.summary({"unlinked": gone}, f"took away {show.count(len(gone), 'link')}")
-
-
-@verb(
-    "forget",
-    "cuetrail forget 5f0c1d2e",
-    "cuetrail forget --source notes/diary.md --yes",
-    "cuetrail add 'The text after all' --allow-again",
-)
-@click.argument("ids", metavar="[ID]...", nargs=-1)
-@click.option("--source", metavar="PATH", help="Forget everything that came from this file.")
-@click.option("--purge", is_flag=True, help="Rewrite a large text index now, so that no word of it is left there.")
-@click.option("--yes", is_flag=True, help="Do not ask. Needed where there is no terminal to ask on.")
-@pass_run
-def forget(run: Run, ids: tuple[str, ...], source: str | None, purge: bool, yes: bool) -> None:
-    """Remove nodes for good.
-
-    They are named by id, by the first 6 or more digits of one, or by name; the name of a note means all of its file.
-    Copies elsewhere go with them, and they do not come back with the next ingest or import. To remember one anew, put
-    it in with `cuetrail add --allow-again`.
-    """
-    if not ids and source is None:
-        raise click.UsageError("name what to forget: ids, or --source PATH")
-    if not yes and not sys.stdin.isatty():
-        raise click.UsageError("forgetting cannot be undone and there is no terminal to ask on: add --yes")
-    with run.open(vectors=True, anyway=True) as memory:
-        named = [meant(memory, id_).id for id_ in ids]
-        doomed = memory.doomed(*named, source=source)
-        if not yes:
-            _confirm(doomed)
-        with output.progress(run.quiet) as step:
-            gone = memory.forget(*named, source=source, purge=purge, progress=step)
-        _tell_more(run, doomed, yes)
-        if memory.has_traces():
-            run.notice(
-                "no search finds it any more; its words stay in the text index until the next ingest, or until "
-                "`cuetrail doctor --repair` (`forget --purge` does both at once)"
-            )
-    done = {"forgotten": gone, "copies": [node.id for node in doomed.copies], "kept": [n.text for n in doomed.common]}
-    run.summary(done, f"forgot {show.count(len(gone), 'memory', 'memories')}")
-
-
-def _confirm(doomed: Doomed) -> None:
-    """Ask on the terminal, showing what would go. Raises ClickException when the answer is no."""
-    files = {node.source for node in doomed.meant if node.kind == "source"}
-    lines = [f"  {show.title(node)}" for node in doomed.meant if node.source not in files]
-    for file in sorted(filter(None, files)):
-        number = sum(node.source == file for node in doomed.meant)
-        lines.append(f"  everything from {file}: {show.count(number, 'memory', 'memories')}")
-    output.warn("this will be forgotten for good:\n" + "\n".join([*lines, *map("  {}".format, _elsewhere(doomed))]))
-    if not click.confirm("Forget it?", err=True):
-        raise click.ClickException("nothing was forgotten")
-
-
-def _tell_more(run: Run, doomed: Doomed, unasked: bool) -> None:
-    """Say after forgetting what a person who was asked knows already."""
-    for line in _elsewhere(doomed) if unasked else ():
-        run.notice(line)
-
-
-def _elsewhere(doomed: Doomed) -> list[str]:
-    """What happens outside of what was named: copies that go with it, and boilerplate that stays."""
-    lines = []
-    if doomed.copies:
-        where = listed(sorted({node.source or "memories of no file" for node in doomed.copies}))
-        lines.append(f"{show.count(len(doomed.copies), 'copy', 'copies')} of it elsewhere: {where}")
-    if doomed.common:
-        said = listed([f'"{show.title(node, 40)}"' for node in doomed.common])
-        lines.append(f"many other files say this too and keep it: {said}. To forget it there, forget it by its id")
-    return lines
-
-
-def listed(names: Sequence[str], most: int = 10) -> str:
-    """The first names, and how many more there are."""
-    more = [f"and {len(names) - most:,} more"] if len(names) > most else []
-    return ", ".join([*names[:most], *more])
+def _nonzero_counts(one: str, many: str, counts: Iterable[tuple[str, int]]) -> list[str]:
+    """Returns the counts that are not 0; the first one has the noun."""
+    nonzero = [(label, number) for label, number in counts if number]
+    return [
+        f"{count_of(number, one, many)} {label}" if at == 0 else f"{number:,} {label}"
+        for at, (label, number) in enumerate(nonzero)
+    ]

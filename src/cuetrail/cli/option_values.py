@@ -1,4 +1,4 @@
-"""What people type for times, sizes and properties, as values: option callbacks that fail as usage errors."""
+"""Option callbacks: parse times, sizes, durations and properties, or raise a usage error."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
-def start(_ctx: click.Context, _param: click.Parameter, value: str | None) -> int | None:
-    """An ISO date or time, or a number, as UTC milliseconds; a date is its first moment."""
+def start_time(_ctx: click.Context, _param: click.Parameter, value: str | None) -> int | None:
+    """Parses an ISO date or time, or a number, to UTC milliseconds; a date is its first millisecond."""
     return None if value is None else _time(value, milliseconds)
 
 
-def end(_ctx: click.Context, _param: click.Parameter, value: str | None) -> int | None:
-    """The same, but a date is its last moment: `--until 2025-03-04` includes that day."""
+def end_time(_ctx: click.Context, _param: click.Parameter, value: str | None) -> int | None:
+    """Parses a time like `start_time`, but a date is its last millisecond: `--until 2025-03-04` includes that day."""
     return None if value is None else _time(value, last_millisecond)
 
 
@@ -33,8 +33,8 @@ def _time(text: str, read: Callable[[str], int]) -> int:
         raise click.BadParameter(str(error)) from None
 
 
-def size(_ctx: click.Context, _param: click.Parameter, value: str | None) -> int | None:
-    """A number of bytes, from 200MB, 1.5G or a plain number."""
+def byte_size(_ctx: click.Context, _param: click.Parameter, value: str | None) -> int | None:
+    """Parses 200MB, 1.5G or a number to bytes."""
     if value is None:
         return None
     found = _SIZE.fullmatch(value.strip())
@@ -43,19 +43,19 @@ def size(_ctx: click.Context, _param: click.Parameter, value: str | None) -> int
     return int(float(found[1]) * _UNITS[found[2].lower()])
 
 
-def duration(_ctx: click.Context, _param: click.Parameter, value: str | None) -> float | None:
-    """Seconds, from 90s, 15m, 1.5h or 1d."""
+def seconds(_ctx: click.Context, _param: click.Parameter, value: str | None) -> float | None:
+    """Parses 90s, 15m, 1.5h or 1d to seconds."""
     if value is None:
         return None
     found = _DURATION.fullmatch(value.strip())
-    seconds = float(found[1]) * _SECONDS[found[2].lower()] if found else 0.0
-    if not seconds:
+    number = float(found[1]) * _SECONDS[found[2].lower()] if found else 0.0
+    if not number:
         raise click.BadParameter(f"{value!r} is no length of time: write 90s, 15m, 1h or 1d")
-    return seconds
+    return number
 
 
 def properties(_ctx: click.Context, _param: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
-    """Names and texts, from name=text."""
+    """Parses name=text pairs to a mapping."""
     found = {}
     for pair in value:
         name, equals, text = pair.partition("=")

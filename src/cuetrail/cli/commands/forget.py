@@ -1,0 +1,114 @@
+"""`cuetrail forget` and `quarantine`: remove memories for good, or set them aside."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from cuetrail.cli import output
+from cuetrail.cli.command import Run, pass_run, verb
+from cuetrail.cli.format import count_of, first_of, node_title
+from cuetrail.cli.node_argument import find_node
+
+if TYPE_CHECKING:
+    from cuetrail.write.forget import Doomed
+
+
+@verb(
+    "forget",
+    "cuetrail forget 5f0c1d2e",
+    "cuetrail forget --source notes/diary.md --yes",
+    "cuetrail add 'The text after all' --allow-again",
+)
+@click.argument("ids", metavar="[ID]...", nargs=-1)
+@click.option("--source", metavar="PATH", help="Forget everything from this file.")
+@click.option("--purge", is_flag=True, help="Rewrite a large text index now, so that no forgotten word stays in it.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation. Required without a terminal.")
+@pass_run
+def forget(run: Run, ids: tuple[str, ...], source: str | None, purge: bool, yes: bool) -> None:
+    """Remove nodes for good.
+
+    They are given by id, by the first 6 or more digits of an id, or by name; the name of a note means its whole file.
+    Copies in other files are removed too, and the next ingest or import does not bring them back. `cuetrail add
+    --allow-again` adds a forgotten text again.
+    """
+    if not ids and source is None:
+        raise click.UsageError("name what to forget: ids, or --source PATH")
+    if not yes and not sys.stdin.isatty():
+        raise click.UsageError("forgetting cannot be undone and there is no terminal to ask on: add --yes")
+    with run.open(vectors=True, anyway=True) as memory:
+        named = [find_node(memory, id_).id for id_ in ids]
+        doomed = memory.doomed(*named, source=source)
+        if not yes:
+            _confirm(doomed)
+        with output.progress(run.quiet) as step:
+            forgotten = memory.forget(*named, source=source, purge=purge, progress=step)
+        _print_side_effects(run, doomed, yes)
+        if memory.has_traces():
+            run.notice(
+                "no search finds it any more; its words stay in the text index until the next ingest, or until "
+                "`cuetrail doctor --repair` (`forget --purge` does both at once)"
+            )
+    done = {
+        "forgotten": forgotten,
+        "copies": [node.id for node in doomed.copies],
+        "kept": [n.text for n in doomed.common],
+    }
+    run.summary(done, f"forgot {count_of(len(forgotten), 'memory', 'memories')}")
+
+
+def _confirm(doomed: Doomed) -> None:
+    """Shows what would be forgotten and asks. Raises ClickException if the answer is no."""
+    files = {node.source for node in doomed.meant if node.kind == "source"}
+    lines = [f"  {node_title(node)}" for node in doomed.meant if node.source not in files]
+    for file in sorted(filter(None, files)):
+        number = sum(node.source == file for node in doomed.meant)
+        lines.append(f"  everything from {file}: {count_of(number, 'memory', 'memories')}")
+    output.warn("this will be forgotten for good:\n" + "\n".join([*lines, *map("  {}".format, _side_effects(doomed))]))
+    if not click.confirm("Forget it?", err=True):
+        raise click.ClickException("nothing was forgotten")
+
+
+def _print_side_effects(run: Run, doomed: Doomed, unconfirmed: bool) -> None:
+    """Prints side effects that no confirmation has shown."""
+    for line in _side_effects(doomed) if unconfirmed else ():
+        run.notice(line)
+
+
+def _side_effects(doomed: Doomed) -> list[str]:
+    """Returns lines on copies that are removed too, and on common texts that stay in other files."""
+    lines = []
+    if doomed.copies:
+        where = first_of(sorted({node.source or "memories of no file" for node in doomed.copies}))
+        lines.append(f"{count_of(len(doomed.copies), 'copy', 'copies')} of it elsewhere: {where}")
+    if doomed.common:
+        texts = first_of([f'"{node_title(node, 40)}"' for node in doomed.common])
+        lines.append(f"many other files say this too and keep it: {texts}. To forget it there, forget it by its id")
+    return lines
+
+
+@verb(
+    "quarantine",
+    "cuetrail quarantine 6b36198f",
+    "cuetrail quarantine --source inbox/scraped.html",
+    "cuetrail quarantine --undo 6b36198f",
+)
+@click.argument("ids", metavar="[ID]...", nargs=-1)
+@click.option("--source", metavar="PATH", help="Everything from this file.")
+@click.option("--undo", is_flag=True, help="Undo: recall finds them again.")
+@pass_run
+def quarantine(run: Run, ids: tuple[str, ...], source: str | None, undo: bool) -> None:
+    """Set memories aside without losing them.
+
+    They are given by id, by the first 6 or more digits of an id, or by name. Recall leaves them out unless
+    --quarantined is given. --undo restores their earlier trust level.
+    """
+    if not ids and source is None:
+        raise click.UsageError("name what to set aside: ids, or --source PATH")
+    with run.open() as memory:
+        moved = memory.quarantine(*(find_node(memory, id_).id for id_ in ids), source=source, undo=undo)
+    done = "let back" if undo else "set aside"
+    count = count_of(len(moved), "memory", "memories")
+    run.summary({"moved": [node.id for node in moved], "undo": undo}, f"{done} {count}")

@@ -1,0 +1,114 @@
+"""`cuetrail link`, `unlink`, `relate` and `note`: edges between nodes, and remarks on nodes and edges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from cuetrail.cli.command import Run, pass_run, verb
+from cuetrail.cli.format import count_of, node_title, short_id
+from cuetrail.cli.node_argument import find_node
+from cuetrail.cli.option_values import end_time, start_time
+
+_LEVEL = click.IntRange(1, 5)
+
+
+@verb(
+    "link",
+    "cuetrail link 'Cold connector' 'Ines Okafor' --weight .9 --text 'she found it'",
+    "cuetrail link A0 A1 --tag camp --kind causes",
+)
+@click.argument("src")
+@click.argument("dst")
+@click.option("--weight", metavar="NUMBER", type=float, help="The strength, from 0.25 to 1. [default: unknown]")
+@click.option("--tag", "tags", metavar="TAG", multiple=True, help="A tag on the link; repeatable.")
+@click.option("--kind", metavar="KIND", default="relates", show_default=True, help="The kind of link.")
+@click.option("--text", metavar="TEXT", default="", help="Why they belong together.")
+@click.option("--type", metavar="TYPE", help="The type of relation, in your own words.")
+@click.option("--attitude", metavar="1-5", type=int, help="How SRC stands to DST, from 1 (hostile) to 5 (devoted).")
+@click.option("--proximity", metavar="1-5", type=int, help="How close they are, from 1 (far) to 5 (inseparable).")
+@pass_run
+def link(run: Run, /, src: str, dst: str, **options: Any) -> None:
+    """Link two nodes, SRC and DST.
+
+    Each is given by id, by the first 6 or more digits of its id, or by name. A second link of the same kind between the
+    same nodes replaces the first.
+    """
+    from dataclasses import asdict
+
+    with run.open(vectors=bool(options["text"]), anyway=True) as memory:
+        one, other = find_node(memory, src), find_node(memory, dst)
+        edge = memory.link(one.id, other.id, **options)
+    ends = f"{node_title(one, 40)} → {node_title(other, 40)}"
+    run.result(asdict(edge), edge.id if run.quiet else f"linked {ends}: {edge.id}")
+
+
+@verb("unlink", "cuetrail unlink 9d3a77c01b52", "cuetrail unlink 9d3a77c01b52 44e0c2f1a870 --json")
+@click.argument("ids", metavar="ID...", nargs=-1, required=True)
+@pass_run
+def unlink(run: Run, ids: tuple[str, ...]) -> None:
+    """Remove links, each given by its id.
+
+    `cuetrail link` prints the id of a link, and so does `cuetrail get NODE --json`. The nodes stay.
+    """
+    with run.open() as memory:
+        removed = memory.unlink(*ids)
+    run.summary({"unlinked": removed}, f"removed {count_of(len(removed), 'link')}")
+
+
+@verb(
+    "relate",
+    "cuetrail relate 'Ines Okafor' 'Tomas Lund' colleague --attitude 4 --proximity 3",
+    "cuetrail relate 'Ines Okafor' Telemetry --text 'has built most of it'",
+)
+@click.argument("src", metavar="NODE")
+@click.argument("dst", metavar="NODE")
+@click.argument("type", metavar="[TYPE]", required=False)
+@click.option(
+    "--attitude", metavar="1-5", type=_LEVEL, help="How they stand to each other, 1 (hostile) to 5 (devoted)."
+)
+@click.option("--proximity", metavar="1-5", type=_LEVEL, help="How close they are, 1 (far) to 5 (inseparable).")
+@click.option("--text", metavar="TEXT", default="", help="A description in your own words.")
+@click.option("--weight", metavar="NUMBER", type=float, help="The strength, from 0.25 to 1. [default: unknown]")
+@click.option("--confidence", metavar="0-1", type=float, help="The confidence. [default of a new relationship: 1]")
+@click.option("--tag", "tags", metavar="TAG", multiple=True, help="A tag; repeatable.")
+@click.option("--from", "valid_from", metavar="WHEN", callback=start_time, help="When it began.")
+@click.option("--until", "valid_until", metavar="WHEN", callback=end_time, help="When it ended or will end.")
+@pass_run
+def relate(run: Run, /, src: str, dst: str, **options: Any) -> None:
+    """State the relationship of two people, concepts or entities.
+
+    Options that are not given stay as they were. A different type, attitude or proximity ends the old relationship,
+    which stays in the history, and begins a new one.
+    """
+    from cuetrail.explore.explore import Relationship
+
+    with run.open(vectors=bool(options["text"]), anyway=True) as memory:
+        one, other = find_node(memory, src), find_node(memory, dst)
+        edge = memory.relate(one.id, other.id, **options)
+    data = Relationship(edge, 0.0, {}).to_dict()
+    data.pop("score")
+    data |= {"valid_from": edge.valid_from, "valid_until": edge.valid_until}
+    run.result(data, edge.id if run.quiet else f"{short_id(edge.src)} {edge.type or edge.kind} {short_id(edge.dst)}")
+
+
+@verb(
+    "note",
+    "cuetrail note 'Ines Okafor' 'on leave until Monday' --expires week",
+    "cuetrail note 'Ines Okafor' 'likes tea'",
+)
+@click.argument("target", metavar="NODE")
+@click.argument("text")
+@click.option(
+    "--expires", type=click.Choice(["week", "month", "year", "never"]), default="never", show_default=True,
+    help="How long the remark stays.",
+)  # fmt: skip
+@pass_run
+def note(run: Run, /, target: str, text: str, expires: str) -> None:
+    """Put a remark on a node, or on a relationship by its id."""
+    with run.open(vectors=True, anyway=True) as memory:
+        on_edge = memory.get(target) is None and memory.edge(target) is not None
+        made = memory.note(target if on_edge else find_node(memory, target).id, text, expires=expires)
+    data = {"id": made.id, "target": made.target, "on": made.on, "text": made.text, "expires": made.expires}
+    run.result(data, made.id if run.quiet else f"noted on {short_id(made.target)}")

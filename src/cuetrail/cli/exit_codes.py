@@ -1,0 +1,59 @@
+"""Errors as one line on stderr and an exit code."""
+
+from __future__ import annotations
+
+import errno
+import traceback
+
+import click
+
+from cuetrail.cli import output
+from cuetrail.errors import InputError, MemoryError_
+
+INTERRUPTED = 130
+
+
+def report_error(error: Exception, *, as_json: bool, debug: bool) -> int:
+    """Prints an error to stderr and returns the exit code."""
+    message, code = message_and_code(error)
+    if debug:
+        traceback.print_exception(error)
+    if as_json:
+        output.say_json({"error": message, "kind": type(error).__name__}, err=True)
+    elif isinstance(error, click.UsageError):
+        error.show()
+    else:
+        output.warn(message)
+    if isinstance(error, OSError):
+        output.abandon_stdout()
+    return code
+
+
+def message_and_code(error: Exception) -> tuple[str, int]:
+    """Returns a message of one line and the exit code."""
+    match error:
+        case click.ClickException():
+            return error.format_message(), error.exit_code
+        case click.Abort():
+            return "stopped", INTERRUPTED
+        case InputError():
+            return _one_line(error), 2
+        case MemoryError_():
+            return _one_line(error), 3
+        case UnicodeError():
+            return f"this is not UTF-8 text ({error}): convert it first", 1
+        case OSError(errno=errno.ENOSPC):
+            return f"{_path_prefix(error)}the disk is full: make room and run the same command again", 1
+        case OSError():
+            return f"{_path_prefix(error)}{error.strerror or error}: check the path and its permissions", 1
+        case _:
+            return _one_line(error), 1
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _path_prefix(error: OSError) -> str:
+    name = error.filename2 or error.filename
+    return f"{name}: " if name is not None else ""

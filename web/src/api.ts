@@ -1,4 +1,4 @@
-/** What the server says, and how it is asked: every verb is `POST v1/VERB` with its arguments as JSON. */
+/** The REST client: every verb is `POST v1/VERB` with its arguments as JSON. Types of the results. */
 
 export type Provenance = "internal" | "external" | "quarantine";
 
@@ -61,7 +61,7 @@ export interface Why {
 export interface Hit {
   node: Node;
   score: number;
-  /** Whether the cue itself found it, and not a way from something else. */
+  /** True for a direct match of the cue, false for a related result. */
   direct: boolean;
   why: Why;
 }
@@ -112,7 +112,7 @@ export interface Stats {
   embedder: string | null;
 }
 
-/** A request that was not answered: why, and what to do, in the server's words. */
+/** A failed request: the reason and what to do, from the server. */
 export class Problem extends Error {
   constructor(
     readonly status: number,
@@ -125,12 +125,12 @@ export class Problem extends Error {
 const TOKEN = "cuetrail.token";
 let onTokenNeeded: (wrong: boolean) => void = () => undefined;
 
-/** Who is told when the server wants a token that it was not given. */
+/** The callback for requests that need a token. */
 export function whenTokenIsNeeded(tell: (wrong: boolean) => void): void {
   onTokenNeeded = tell;
 }
 
-/** Keep a token for this tab, or for this browser; an empty one is given up. */
+/** Stores a token for this tab or this browser; an empty one removes it. */
 export function keepToken(token: string, forLong: boolean): void {
   sessionStorage.removeItem(TOKEN);
   localStorage.removeItem(TOKEN);
@@ -141,34 +141,34 @@ export function keptToken(): string {
   return sessionStorage.getItem(TOKEN) ?? localStorage.getItem(TOKEN) ?? "";
 }
 
-/** What a verb answers. Throws Problem. */
+/** Returns the result of a verb. Throws Problem. */
 export function ask<T>(verb: string, given: object = {}, signal?: AbortSignal): Promise<T> {
   return post<T>(`v1/${verb}`, given, signal);
 }
 
-/** The same for verbs that answer with a list or a single value. */
+/** Returns the result of a verb whose result is a list or a single value. */
 export async function askFor<T>(verb: string, given: object = {}, signal?: AbortSignal): Promise<T> {
   return (await post<{ result: T }>(`v1/${verb}`, given, signal)).result;
 }
 
-/** What the server puts together for this page alone. */
+/** Returns a view: data that only this page uses. */
 export function view<T>(name: string, given: object = {}, signal?: AbortSignal): Promise<T> {
   return post<T>(`view/${name}`, given, signal);
 }
 
-/** How far a verb that takes long is; `total` is 0 where nobody knows. */
+/** The progress of a long verb; `total` is 0 if unknown. */
 export interface Progress {
   step: string;
   done: number;
   total: number;
 }
 
-/** All that a verb answers, one after the other as it comes; `tell` hears of each, and of how far it is. Throws Problem. */
+/** Returns all results of a verb; `tell` is called for each result and for progress. Throws Problem. */
 export async function follow<T>(verb: string, given: object, tell: (found: T[], progress?: Progress) => void, signal?: AbortSignal): Promise<T[]> {
   const found: T[] = [];
   const response = await send(`v1/${verb}`, given, "text/event-stream", signal);
   for await (const { event, data } of eventsOf(response)) {
-    if (event === "problem") throw new Problem(500, detailOf(data) ?? "It failed on the way.");
+    if (event === "problem") throw new Problem(500, detailOf(data) ?? "It failed.");
     if (event === "end") return found;
     if (event === "result") found.push(data as T);
     tell(found, event === "progress" ? (data as Progress) : undefined);
@@ -198,7 +198,7 @@ async function post<T>(path: string, given: object, signal?: AbortSignal): Promi
   return (await response.json()) as T;
 }
 
-/** The response to a request that was answered. Throws Problem for one that was not. */
+/** Sends a request and returns the response. Throws Problem if it failed. */
 async function send(path: string, given: object, accept: string, signal?: AbortSignal): Promise<Response> {
   const token = keptToken();
   const headers: Record<string, string> = { "Content-Type": "application/json", Accept: accept };

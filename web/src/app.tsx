@@ -1,4 +1,4 @@
-/** The frame around the views: where one can go, keys for all of it, the theme, and the token where one is needed. */
+/** The frame around the views: navigation, keys, theme, and the token dialog. */
 
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -51,7 +51,7 @@ export function App(): JSX.Element {
   const shown = useRef("");
   useEffect(() => {
     const here = `${route.view}/${route.id}`;
-    // Who comes to another place begins at its top, with the keyboard too; not who is typing a cue, nor at the start.
+    // A new view begins at its top, and gets the focus, unless the user is typing a cue or the page has just loaded.
     if (shown.current && shown.current !== here && document.activeElement?.id !== "cue") main.current?.focus({ preventScroll: true });
     shown.current = here;
     scrollTo(0, 0);
@@ -150,7 +150,7 @@ function Side({ view, theme, turnTheme, open }: SideProps): JSX.Element {
   );
 }
 
-/** A button with its name where there is room for it; a phone shows the picture alone. */
+/** A button with its name; small screens show the icon alone. */
 function Tool({ icon, name, onClick }: { icon: IconName; name: string; onClick: () => void }): JSX.Element {
   return (
     <Button icon={icon} label={name} look="quiet" onClick={onClick}>
@@ -159,7 +159,7 @@ function Tool({ icon, name, onClick }: { icon: IconName; name: string; onClick: 
   );
 }
 
-/** Keys for every view: to search, to go through memories, and `g` then a letter to go somewhere. */
+/** Keys of every view: search, move through memories, and `g` with a letter to open a view. */
 function useShortcuts(own: Record<string, () => void>): void {
   const going = useRef(false);
   useKeys((key) => {

@@ -1,4 +1,4 @@
-/** What views share: asking the server, and what the browser remembers. */
+/** Hooks of all views: requests to the server, and values stored in the browser. */
 
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
@@ -9,11 +9,11 @@ export interface Asked<T> {
   data: T | undefined;
   problem: Problem | undefined;
   loading: boolean;
-  /** Ask again; what was there stays until the answer comes. */
+  /** Loads again; the old result stays until the new one arrives. */
   again: () => void;
 }
 
-/** What a question answers; asked anew when `key` changes. A question that was overtaken is given up. */
+/** Loads a result, again when `key` changes. An outdated request is cancelled. */
 export function useAsked<T>(key: string | null, question: (signal: AbortSignal) => Promise<T>): Asked<T> {
   const [state, setState] = useState<Omit<Asked<T>, "again">>({ data: undefined, problem: undefined, loading: key !== null });
   const [turn, setTurn] = useState(0);
@@ -45,11 +45,11 @@ export function asProblem(error: unknown): Problem {
   return error instanceof Problem ? error : new Problem(0, error instanceof Error ? error.message : String(error));
 }
 
-/** Call `act` for keys that are pressed outside of fields; `act` says whether the key was for it. */
+/** Calls `act` for keys pressed outside of fields; `act` returns true if it handled the key. */
 export function useKeys(act: (key: string, event: KeyboardEvent) => boolean): void {
   const latest = useRef(act);
   latest.current = act;
-  // At once, not after it is painted: a key that is pressed then must not be lost.
+  // Before the next paint, so that no key press is lost.
   useLayoutEffect(() => {
     const pressed = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event.target)) return;

@@ -1,4 +1,4 @@
-/** Where the page is: `#/VIEW/ID?name=value`. Everything that can be linked to is in the address. */
+/** The route: `#/VIEW/ID?name=value`. Everything that can be linked to is in the URL. */
 
 import { useEffect, useState } from "preact/hooks";
 
@@ -14,7 +14,7 @@ export function readRoute(hash: string): Route {
   return { view: view || "search", id: unescaped(rest.join("/")), query: new URLSearchParams(query) };
 }
 
-/** An address someone typed may be cut in the middle of a character. */
+/** A typed URL may end in the middle of an escape sequence. */
 function unescaped(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -23,7 +23,7 @@ function unescaped(text: string): string {
   }
 }
 
-/** The address of a place; what is empty is left out. */
+/** Returns the URL of a view; empty parameters are left out. */
 export function link(view: string, id = "", query: Record<string, string> = {}): string {
   const given = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ""));
   const behind = given.size ? `?${given.toString()}` : "";
@@ -34,7 +34,7 @@ export function go(address: string): void {
   location.hash = address;
 }
 
-/** Change the address without a step in the browser's history. */
+/** Changes the URL without a new entry in the browser's history. */
 export function replaceWith(address: string): void {
   history.replaceState(null, "", address);
   dispatchEvent(new HashChangeEvent("hashchange"));

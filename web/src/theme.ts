@@ -1,4 +1,4 @@
-/** Light, dark, or as the system is. */
+/** The theme: light, dark, or that of the system. */
 
 export type Choice = "auto" | "light" | "dark";
 

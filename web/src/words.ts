@@ -1,4 +1,4 @@
-/** Numbers, times and memories as people read them. */
+/** Numbers, times and titles as text for people. */
 
 import type { Node } from "./api";
 
@@ -22,10 +22,10 @@ export const onShortDay = (at: number): string => shortDay.format(at);
 export const atTime = (at: number): string => minute.format(at);
 export const isoOf = (at: number): string => new Date(at).toISOString();
 
-/** Whether only the day of a memory is known. Such a day is the same one in every zone. */
+/** True if only the day of a memory is known. The day is the same in every time zone. */
 export const isDay = (node: Pick<Node, "at" | "props">): boolean => node.props["day"] === true || node.at % DAY === 0;
 
-/** The time of a memory as clocks and calendars here are to show it. */
+/** The time of a memory in the local time zone. */
 export function shownTime(node: Pick<Node, "at" | "props">): number {
   return isDay(node) ? node.at + 60_000 * new Date(node.at).getTimezoneOffset() : node.at;
 }
@@ -45,14 +45,14 @@ export function startOfDay(at: number): number {
 /** How long something took. */
 export const taken = (ms: number): string => (ms < 1000 ? `${Math.max(1, Math.round(ms))} ms` : `${(ms / 1000).toFixed(1)} s`);
 
-/** An energy or a score: three digits that count, never in powers of ten. */
+/** An energy or a score with three significant digits, without exponent. */
 export function energy(value: number): string {
   if (value === 0) return "0";
   if (Math.abs(value) >= 100) return number.format(Math.round(value));
   return value.toFixed(Math.abs(value) >= 10 ? 1 : Math.abs(value) >= 1 ? 2 : 3);
 }
 
-/** A text for reading: without the signs of Markdown that would only be in the way, and not broken inside a sentence. */
+/** A text without Markdown signs, and without line breaks inside a sentence. */
 export function readable(text: string): string {
   return text
     .replace(/^#{1,6} +/gm, "")
@@ -79,7 +79,7 @@ export function snippet(text: string, most = 90): string {
 export const titleOf = (node: Pick<Node, "id" | "name" | "text">, most?: number): string =>
   node.name ?? (snippet(node.text, most) || node.id);
 
-/** Tags that only say when something was. Dreams give them to every memory, so they tell little beside others. */
+/** Tags for dates and times. Dreams add them to every memory, so result cards leave them out. */
 const TIMES =
   /^(\d{4}|q[1-4]|january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|winter|spring|summer|autumn|morning|afternoon|evening|night)$/;
 

@@ -1,4 +1,4 @@
-/** The names beside the nodes: the larger a node, the sooner it has one, and none is written over another. */
+/** The names beside the nodes: larger nodes come first, and names do not overlap. */
 
 export interface Named {
   x: number;
@@ -17,7 +17,7 @@ interface Box {
 const HEIGHT = 16;
 const GAP = 4;
 
-/** Collects the names of one frame, and writes those for which there is room. */
+/** Collects the names of one frame and draws those that fit. */
 export class Labels {
   private wanted: Named[] = [];
   private context: CanvasRenderingContext2D | null = null;
@@ -51,7 +51,7 @@ export class Labels {
       if (at === undefined) continue;
       taken.push(boxAt(at, node.y, long));
       const { ink, ground } = this.look();
-      // A rim of the ground's colour keeps it readable on edges.
+      // An outline in the background colour keeps it readable on edges.
       context.strokeStyle = ground;
       context.lineWidth = 3;
       context.strokeText(node.label ?? "", at, node.y + GAP);

@@ -8,7 +8,7 @@ interface TypesFactory {
   createPolicy(name: string, rules: { createScriptURL: (url: string) => string }): { createScriptURL: (url: string) => string };
 }
 
-// The server lets this page run its own files alone; a worker is one of them, and this is the only place to say so.
+// The content security policy allows only files of this server; a worker needs a trusted URL, made here only.
 const types = (globalThis as { trustedTypes?: TypesFactory }).trustedTypes;
 const policy = types?.createPolicy("cuetrail", {
   createScriptURL: (url) => {
@@ -29,7 +29,7 @@ export class Layout {
     this.worker = new Worker(policy ? policy.createScriptURL(url) : url, { type: "module" });
     this.worker.onmessage = ({ data }: MessageEvent<{ positions: Float32Array; done: boolean }>) => {
       const number = this.number;
-      // All at once: thousands of nodes are then one change to draw.
+      // One update for all nodes, so that thousands of them are one redraw.
       this.graph.updateEachNodeAttributes(
         (id, node) => {
           const at = number.get(id);
@@ -41,7 +41,7 @@ export class Layout {
     };
   }
 
-  /** Let the nodes settle; what was under way ends. */
+  /** Starts a layout; a running one stops. */
   run(): void {
     const nodes = this.graph.nodes();
     const number = new Map(nodes.map((id, at) => [id, at]));

@@ -1,4 +1,4 @@
-/** The activation as a graph: nodes by the most energy that came to them, edges as they run in the memory. */
+/** The activation as a graph: nodes with the most energy that reached them, edges as in the memory. */
 
 import type { Activation } from "../api";
 
@@ -60,7 +60,7 @@ const OTHER: [string, string] = ["#66707a", "#a3adb8"];
 
 export const hueOf = (kind: string, dark: boolean): string => (HUES[kind] ?? OTHER)[dark ? 1 : 0];
 
-/** A colour as far towards the background as little energy came to it; `share` is from 0 to 1. */
+/** Mixes a colour with the background: less energy, closer to the background; `share` is from 0 to 1. */
 export function faded(colour: string, ground: string, share: number): string {
   const keep = 0.4 + 0.6 * Math.sqrt(share);
   const parts = [1, 3, 5].map((at) => {

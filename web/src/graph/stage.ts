@@ -1,4 +1,4 @@
-/** The drawing itself: a graph on WebGL, coloured by kind, sized by energy. It knows nothing of the rest of the page. */
+/** Draws a graph with WebGL: colour by kind, size by energy. Independent of the rest of the page. */
 
 import Graph from "graphology";
 import Sigma from "sigma";
@@ -63,16 +63,16 @@ export class Stage {
     };
   }
 
-  /** Draw all of this, in place of what was there. */
+  /** Replaces the graph. */
   show(drawing: Drawing, nodes: (id: string) => Node | undefined): void {
     this.graph.clear();
     this.add([...drawing.spots.values()], [...drawing.lines.values()], nodes);
-    // Many nodes have room for few labels.
+    // Large graphs show fewer labels.
     this.sigma.setSetting("labelDensity", this.graph.order > 500 ? 0.5 : 3);
     void this.sigma.getCamera().setState({ x: 0.5, y: 0.5, ratio: 1, angle: 0 });
   }
 
-  /** Draw more beside what is there. */
+  /** Adds nodes and edges to the graph. */
   add(spots: Spot[], lines: Line[], nodes: (id: string) => Node | undefined, around?: string): void {
     const most = spots.reduce((sofar, spot) => Math.max(sofar, spot.energy), 1e-9);
     const scale = spots.length > 2000 ? 0.45 : spots.length > 500 ? 0.7 : 1;
@@ -99,9 +99,9 @@ export class Stage {
     this.settle();
   }
 
-  /** Where a node begins: seeds in the middle, others in rings by how far energy went; one that is added, beside its own. */
+  /** The first position of a node: seeds in the middle, others in rings by distance, added ones beside their neighbour. */
   private beginning(spot: Spot, at: number, of: number, around?: string): { x: number; y: number } {
-    // The golden angle keeps neighbours in the list apart; the same graph begins the same every time.
+    // The golden angle spreads the nodes; the same graph always begins the same.
     const angle = at * 2.399963 + (of % 7);
     const far = around === undefined ? 40 + 120 * spot.depth : 30;
     const middle = around !== undefined && this.graph.hasNode(around) ? this.graph.getNodeAttributes(around) : { x: 0, y: 0 };
@@ -131,7 +131,7 @@ export class Stage {
     }
   }
 
-  /** Hide what less energy came to. */
+  /** Hides nodes with less energy. */
   atLeast(energy: number): void {
     this.least = energy;
     this.sigma.refresh({ skipIndexation: true });
@@ -146,7 +146,7 @@ export class Stage {
     void this.sigma.getCamera().animate({ x: 0.5, y: 0.5, ratio: 1, angle: 0 }, { duration: quick(300) });
   }
 
-  /** Take on the colours of the page again, after they changed. */
+  /** Reads the colours of the page again after a theme change. */
   recolour(): void {
     this.look = lookOf(this.place);
     this.sigma.setSetting("defaultEdgeColor", this.look.line);
@@ -248,7 +248,7 @@ function lookOf(place: HTMLElement): Look {
   return { ink: of("--ink"), ground: of("--surface"), line: of("--graph-line"), accent: of("--walker"), dark: of("--is-dark") === "1" };
 }
 
-/** Whether this browser can draw it at all. */
+/** True if this browser has WebGL. */
 export function canDraw(): boolean {
   return document.createElement("canvas").getContext("webgl2") !== null;
 }

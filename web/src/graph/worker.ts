@@ -1,4 +1,4 @@
-/** Lays a graph out beside the page's own thread, and tells where its nodes are every few rounds. */
+/** Computes the layout of a graph in a worker and posts the positions every few rounds. */
 
 import Graph from "graphology";
 import forceAtlas2 from "graphology-layout-forceatlas2";
@@ -6,7 +6,7 @@ import forceAtlas2 from "graphology-layout-forceatlas2";
 export interface Task {
   positions: Float32Array;
   sizes: Float32Array;
-  /** Pairs of the numbers of nodes. */
+  /** Pairs of node indexes. */
   edges: Uint32Array;
   weights: Float32Array;
   rounds: number;
@@ -24,7 +24,7 @@ onmessage = async ({ data }: MessageEvent<Task | null>): Promise<void> => {
   for (let done = 0; done < data.rounds && turn === current; done += AT_A_TIME) {
     forceAtlas2.assign(graph, { iterations: AT_A_TIME, settings, getEdgeWeight: "weight" });
     postMessage({ positions: positionsOf(graph), done: done + AT_A_TIME >= data.rounds });
-    // Lets a message come in that stops this or begins another.
+    // Yields, so that a message can stop this layout or start another.
     await new Promise((resolve) => setTimeout(resolve));
   }
 };

@@ -1,4 +1,4 @@
-/** What can be done to a memory: write, edit, set aside, forget. Each in a dialog that says what will happen. */
+/** The actions on a memory: write, edit, quarantine, forget. Each has a dialog that explains its effect. */
 
 import type { JSX, TargetedEvent } from "preact";
 import { useState } from "preact/hooks";
@@ -13,9 +13,9 @@ import { unlearn } from "./known";
 const words = (text: string): string[] => text.split(",").map((word) => word.trim()).filter(Boolean);
 
 interface EditProps {
-  /** Nothing writes a new one. */
+  /** Without a node, a new memory is written. */
   node?: Node;
-  /** Tags that people gave; those that rules found are left as they are. */
+  /** Tags given by people; tags from rules stay as they are. */
   tags?: string[];
   onClose: () => void;
   onDone: (node: Node) => void;
@@ -100,7 +100,7 @@ export function EditDialog({ node, tags, onClose, onDone }: EditProps): JSX.Elem
   );
 }
 
-/** What is moved with a memory: with a file, all that came from it. */
+/** The memories that move with one: for a file, everything from it. */
 export const wholeOf = (node: Node): { ids: string[] } | { source: string } =>
   node.kind === "source" && node.source ? { source: node.source } : { ids: [node.id] };
 
@@ -115,7 +115,7 @@ interface ForgetProps {
   onDone: () => void;
 }
 
-/** Forgetting is for good, so what goes is shown before: also copies, and all of a file. */
+/** Forgetting cannot be undone, so the dialog shows everything that goes: copies, and all of a file. */
 export function ForgetDialog({ node, onClose, onDone }: ForgetProps): JSX.Element {
   const doomed = useAsked(node.id, (signal) => ask<Doomed>("doomed", { ids: [node.id] }, signal));
   const [problem, setProblem] = useState<Problem>();

@@ -97,7 +97,7 @@ export function Kind({ kind }: { kind: string }): JSX.Element {
   return <span class="kind">{plain(kind)}</span>;
 }
 
-/** Grey lines where something is about to be. */
+/** Grey lines while content loads. */
 export function Loading({ what, rows = 3 }: { what: string; rows?: number }): JSX.Element {
   return (
     <div class="loading" role="status">
@@ -136,7 +136,7 @@ export function Failure({ problem, again }: { problem: Problem; again?: () => vo
   );
 }
 
-/** What the server says, with commands in it set apart: it writes them between backticks. */
+/** A message of the server; text between backticks is shown as code. */
 export function Told({ text }: { text: string }): JSX.Element {
   return <>{text.split(/`([^`]+)`/).map((part, at) => (at % 2 ? <code key={at}>{part}</code> : part))}</>;
 }
@@ -156,7 +156,7 @@ export function Meter({ share, text, of }: { share: number; text: string; of: st
   );
 }
 
-/** A text with some of its words marked. Texts are texts: nothing in them is ever taken for markup. */
+/** A text with some words marked. It is never parsed as markup. */
 export function Marked({ text, words }: { text: string; words: string[] }): JSX.Element {
   const stems = words.map((word) => word.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "")).filter((word) => word.length > 2);
   if (!stems.length) return <>{text}</>;

@@ -1,4 +1,4 @@
-/** A window over the page. The browser's own: it keeps the focus, closes with Escape and gives the focus back. */
+/** A modal dialog, made with the dialog element: it traps the focus, closes with Escape and restores the focus. */
 
 import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -9,7 +9,7 @@ interface Props {
   title: string;
   onClose: () => void;
   children: ComponentChildren;
-  /** Cannot be closed without an answer. */
+  /** True if Escape does not close it. */
   firm?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** A memory that a search found: what it says, where it is from, and why it is here. */
+/** A search result: its text, its source, and why it was found. */
 
 import type { JSX } from "preact";
 import { useId, useState } from "preact/hooks";
@@ -49,7 +49,7 @@ export function HitCard({ hit, cue, words, best, starts }: Props): JSX.Element {
 
 const LONG = 320;
 
-/** The name or first words, as a link; then the text, its place and its labels. */
+/** The title as a link, then the text, the source and the tags. */
 export function MemoryHead({ node, words = [] }: { node: Node; words?: string[] }): JSX.Element {
   const [whole, setWhole] = useState(false);
   const said = readable(node.text);

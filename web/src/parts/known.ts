@@ -1,4 +1,4 @@
-/** Nodes by id, read once: paths and neighbours name ids, people want titles. */
+/** A cache of nodes by id, for the titles in paths and neighbours. */
 
 import { useEffect, useState } from "preact/hooks";
 
@@ -12,14 +12,14 @@ export function learn(nodes: Iterable<Node>): void {
   for (const node of nodes) known.set(node.id, node);
 }
 
-/** Give up what is known of a node that was changed. */
+/** Removes a changed node from the cache. */
 export function unlearn(id: string): void {
   known.delete(id);
 }
 
 export const knownNode = (id: string): Node | undefined => known.get(id);
 
-/** Read those of the nodes that are not known yet. */
+/** Loads the nodes that are not in the cache. */
 export async function learnAbout(ids: Iterable<string>, signal?: AbortSignal): Promise<void> {
   const missing = [...new Set(ids)].filter((id) => !known.has(id));
   for (let at = 0; at < missing.length; at += 1000) {
@@ -27,7 +27,7 @@ export async function learnAbout(ids: Iterable<string>, signal?: AbortSignal): P
   }
 }
 
-/** The nodes of these ids that are known; the others come when the server has told of them. */
+/** Returns the cached nodes of these ids and loads the others. */
 export function useKnown(ids: string[]): Map<string, Node> {
   const [, setTurn] = useState(0);
   const key = ids.join("\n");

@@ -1,4 +1,4 @@
-/** The text of a memory for reading. Wikilinks lead somewhere; everything else is letters and nothing more. */
+/** The text of a memory. Wikilinks become links; everything else is plain text. */
 
 import type { JSX } from "preact";
 

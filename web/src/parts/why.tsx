@@ -1,4 +1,4 @@
-/** Why a memory was found, drawn: from the cue along each step to the memory, with the energy that arrived there. */
+/** Draws why a memory was found: each step from the cue to the memory, with the energy that arrived. */
 
 import type { JSX } from "preact";
 
@@ -8,7 +8,7 @@ import { energy, plain, titleOf } from "../words";
 import { Kind } from "./basics";
 import { useKnown } from "./known";
 
-/** A stop on the way: a node, how it was come to, and with how much energy. */
+/** One step of a path: a node, how it was reached, and its energy. */
 interface Stop {
   id: string;
   by: string;
@@ -32,7 +32,7 @@ const FOUND_BY: Record<string, string> = {
   when: "its time",
 };
 
-/** What the parts of a score are called; the name that programs know is shown on hover. */
+/** Labels of the parts of a score; the JSON name is shown on hover. */
 const PARTS: Record<string, string> = {
   bm25: "words",
   cosine: "meaning",
@@ -57,7 +57,7 @@ export const foundBy = (hit: Hit): string => listed.format((hit.why.found_by ?? 
 
 const isHop = (step: Hop | LabelStep): step is Hop => "energy" in step;
 
-/** The stops from the first anchor to the hit; `starts` are the energies anchors have. */
+/** The steps from the first anchor to the hit; `starts` are the energies of the anchors. */
 export function stopsOf(hit: Hit, starts: Map<string, number>): Stop[] {
   const path = hit.why.path ?? [];
   const first = path[0];
@@ -67,7 +67,7 @@ export function stopsOf(hit: Hit, starts: Map<string, number>): Stop[] {
   return [start, ...path.map((step) => stopAfter(step, walked))];
 }
 
-/** Where a step leads. A trail has no edge of its own: it went along one kind of edge, by a name in a text, by one that both have, or on from a title. */
+/** Describes a step. A trail step is an edge, a mention, a shared name, or a title with its passage. */
 function stopAfter(step: Hop | LabelStep, walked: boolean): Stop {
   if (!isHop(step)) return { id: step.dst, by: "shares", details: step.via, energy: undefined };
   const weight = step.weight === null ? [] : [`weight ${energy(step.weight)}`];
@@ -100,7 +100,7 @@ export function WhyPath({ hit, cue, starts }: { hit: Hit; cue: string; starts: M
   );
 }
 
-/** The line that leads to a stop: the more energy, the thicker. */
+/** The line to a step: more energy, thicker line. */
 function Step({ stop, share }: { stop: Stop; share: number }): JSX.Element {
   const thick = stop.energy === undefined ? 1.5 : 1.5 + 4.5 * Math.sqrt(share);
   return (
@@ -134,7 +134,7 @@ function Place({ stop, node, here }: { stop: Stop; node: Node | undefined; here:
   );
 }
 
-/** The facts that a narrative tells of an entity, and what each is worth. */
+/** The facts of an entity in a narrative, with their scores. */
 export function Lines({ lines }: { lines: FactLine[] }): JSX.Element {
   return (
     <ul class="lines">
@@ -147,7 +147,7 @@ export function Lines({ lines }: { lines: FactLine[] }): JSX.Element {
   );
 }
 
-/** What the score is made of. */
+/** The parts of the score. */
 function Parts({ hit }: { hit: Hit }): JSX.Element | null {
   const parts = Object.entries(hit.why.parts ?? {}).filter((part): part is [string, number] => typeof part[1] === "number");
   const terms = hit.why.terms ?? [];

@@ -1,4 +1,4 @@
-/** Buckets and tags to browse by, with how many memories have each. */
+/** Buckets, kinds and tags with the number of their memories. */
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";

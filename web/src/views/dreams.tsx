@@ -1,4 +1,4 @@
-/** Dreams: what the last ones did, what the next one would do, and letting the memory dream now. */
+/** Dreams: reports of the last ones, a dry run of the next, and a button to run one. */
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";

@@ -1,4 +1,4 @@
-/** The activation of a cue as a graph to look at, and as a list for who cannot or would rather not. */
+/** The activation of a cue as a graph, and the same nodes as a list. */
 
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -18,24 +18,24 @@ interface Flow {
   limit: number;
 }
 
-/** How far to let energy flow: a few paths to read, or thousands of nodes to see the shape of. */
+/** How far activation spreads: a few paths, or thousands of nodes. */
 const REACH: [name: string, flow: Flow][] = [
   ["Near", { max_depth: 3, max_branches: 3, limit: 5 }],
   ["Far", { max_depth: 5, max_branches: 6, limit: 8 }],
   ["Everywhere", { max_depth: 8, max_branches: 40, limit: 15 }],
 ];
 
-/** From a cue, or from nodes that are given. */
+/** Starts from a cue or from given nodes. */
 export function GraphView({ cue, seeds }: { cue?: string; seeds?: string[] }): JSX.Element {
   const [reach, setReach] = useState(1);
   const [come, setCome] = useState(0);
   const from = seeds ?? cue ?? "";
   const flow = REACH[reach]![1];
   const asked = useAsked(JSON.stringify([from, reach]), async (signal) => {
-    // To look at the shape of a memory is no use of all that is in it.
+    // Looking at a graph does not count as a use of its memories.
     const given = { seeds: from, ...flow, min_activation: reach === 2 ? 0.0001 : 0.005, record_access: false };
     setCome(0);
-    // Seed by seed: of a walk that takes long one sees that it goes on.
+    // Drawn seed by seed, so that a long activation shows progress.
     const found = await follow<Activation>("activate", given, (sofar) => setCome(drawingOf(sofar).spots.size), signal);
     const drawing = drawingOf(found);
     await learnAbout(drawing.spots.keys(), signal);
@@ -88,7 +88,7 @@ function Drawn({ drawing }: { drawing: Drawing }): JSX.Element {
   const theme = useTheme();
   useEffect(() => {
     let gone = false;
-    // Only who looks at a graph loads what draws it.
+    // The drawing code is loaded only for this view.
     import("../graph/stage").then(
       ({ canDraw, Stage }) => {
         if (gone || !place.current) return;
@@ -110,7 +110,7 @@ function Drawn({ drawing }: { drawing: Drawing }): JSX.Element {
   const strongest = spots[0]?.energy ?? 1;
   const limit = (value: number): void => {
     setLeast(value);
-    // Energies differ by powers of ten; a slider that does too can tell the weak ones apart.
+    // Energies differ by powers of ten, so the slider is logarithmic.
     stage.current?.atLeast(value === 0 ? 0 : strongest * 10 ** (-3.5 * (1 - value)));
   };
   const grow = async (id: string): Promise<void> => {
@@ -146,7 +146,7 @@ function Drawn({ drawing }: { drawing: Drawing }): JSX.Element {
   );
 }
 
-/** The strongest edges of a node, as more to draw. */
+/** The strongest edges of a node, to add to the graph. */
 async function around(id: string): Promise<{ spots: Spot[]; lines: Line[] }> {
   interface Near { neighbours: { id: string; edge: string; kind: string; weight: number | null; outgoing: boolean }[] }
   const { neighbours } = await ask<Near>("neighbours", { id, limit: 30 });

@@ -1,4 +1,4 @@
-/** One memory: what it says, what is stated of it, what it is joined to, and what it said before. */
+/** One memory: its text, facts, links and earlier versions. */
 
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -30,7 +30,7 @@ interface Tie {
   node: Glimpse;
 }
 
-/** All there is to know of a node, as the server puts it together for this view. */
+/** The result of the server's view `about`. */
 interface About {
   node: Node;
   mine: boolean;
@@ -156,7 +156,7 @@ function Section({ title, children }: { title: string; children: ComponentChildr
   );
 }
 
-/** What a file holds, paragraph by paragraph. */
+/** The paragraphs of a file. */
 function Contents({ about }: { about: About }): JSX.Element | null {
   const [all, setAll] = useState(false);
   if (!about.contents.length) return null;
@@ -286,7 +286,7 @@ function Details({ about }: { about: About }): JSX.Element {
   );
 }
 
-/** The graph around a node, drawn when somebody wants to see it. */
+/** The graph around a node, drawn on demand. */
 function Around({ id }: { id: string }): JSX.Element {
   const [open, setOpen] = useState(false);
   return (

@@ -1,4 +1,4 @@
-/** What is set aside: kept, but found by nobody who does not ask for it. */
+/** The quarantined memories: stored, but left out of searches unless requested. */
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -21,7 +21,7 @@ export function QuarantineView(): JSX.Element {
     setProblem(undefined);
     askFor<Node[]>("quarantine", { ...what, undo: true }).then(() => setTurn(turn + 1), (error: unknown) => setProblem(asProblem(error)));
   };
-  // What came from a file that is set aside itself is told with the file.
+  // Memories from a quarantined file are listed with the file.
   const files = new Set(list.nodes.filter((node) => node.kind === "source").map((node) => node.source));
   const within = (node: Node): boolean => node.kind !== "source" && node.source !== null && files.has(node.source);
   const held = (file: Node): number => (file.kind === "source" ? list.nodes.filter((node) => within(node) && node.source === file.source).length : 0);

@@ -1,4 +1,4 @@
-/** Search: a cue, how to look for it, and what was found; direct hits and associated ones side by side. */
+/** Search: a cue, a recipe and filters; direct and related results side by side. */
 
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -14,9 +14,9 @@ import { GraphView } from "./graph";
 
 const RECIPES = [
   ["trail", "Trail", "By words and meaning, then along names and links. The default."],
-  ["tag-walk", "Tag walk", "By words, then along the tags and buckets of what they find."],
-  ["energy", "Energy", "By words and meaning, then wherever energy flows along edges."],
-  ["narrative", "Narrative", "The people and things that are meant, told fact by fact."],
+  ["tag-walk", "Tag walk", "By words, then along the tags and buckets of the results."],
+  ["energy", "Energy", "By words and meaning, then by activation along edges."],
+  ["narrative", "Narrative", "The people and things in the cue, with their current facts."],
   ["explore", "Explore", "By relevance, freshness and how often it is used."],
 ] as const;
 
@@ -27,14 +27,14 @@ const TABS = [
   ["text", "As an agent reads it"],
 ] as const;
 
-/** All that a search is told, as it stands in the address. */
+/** All parameters of a search, as in the URL. */
 const FIELDS = ["q", "recipe", "budget", "tags", "buckets", "kinds", "since", "until", "fuzzy", "quarantined", "archived", "tab"] as const;
 type Field = (typeof FIELDS)[number];
 type Form = Record<Field, string>;
 
 function formOf(query: URLSearchParams): Form {
   const form = Object.fromEntries(FIELDS.map((field) => [field, query.get(field) ?? ""])) as Form;
-  // An address that was typed, or is of another version, may name what is not there.
+  // A URL that was typed or comes from another version may have unknown values.
   const recipe = RECIPES.some(([name]) => name === form.recipe) ? form.recipe : "trail";
   const budget = /^[1-9]\d{0,6}$/.test(form.budget) ? form.budget : "2000";
   return { ...form, recipe, budget, tab: TABS.some(([name]) => name === form.tab) ? form.tab : "hits" };
@@ -273,7 +273,7 @@ function AgentText({ text }: { text: string }): JSX.Element {
   );
 }
 
-/** What stands where nothing was asked yet. */
+/** The view before the first search. */
 function Welcome(): JSX.Element {
   const stats = useAsked("stats", (signal) => ask<Stats>("stats", {}, signal));
   const lately = useAsked("lately", (signal) => ask<{ nodes: Node[] }>("timeline", { limit: 20, kinds: ["atom"] }, signal));

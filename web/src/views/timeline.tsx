@@ -1,4 +1,4 @@
-/** Memories by time, the newest first: day by day, what came from one file together. */
+/** Memories by day, newest first, grouped by file. */
 
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -18,7 +18,7 @@ interface Listed {
 
 const AT_A_TIME = 60;
 const KINDS = ["", "any", "atom", "source", "episode", "person", "concept", "entity", "storyline", "macro"];
-/** What people said and wrote. */
+/** Kinds that people wrote. */
 const TEXTS = ["atom", "source"];
 
 type Filters = Record<"tag" | "bucket" | "kind" | "since" | "until", string>;
@@ -40,7 +40,7 @@ function argumentsOf(filters: Filters): object {
   };
 }
 
-/** A list that is read page by page; begun anew when `key` changes. */
+/** Loads a list page by page; starts again when `key` changes. */
 export function useListed(key: string, given: object): { nodes: Node[]; problem: Problem | undefined; loading: boolean; more: (() => void) | null } {
   const [state, setState] = useState<Listed & { key: string }>({ key: "", nodes: [], more: null });
   const [problem, setProblem] = useState<Problem>();
@@ -68,7 +68,7 @@ export function useListed(key: string, given: object): { nodes: Node[]; problem:
     read([], null, stop.signal);
     return () => stop.abort();
   }, [key]);
-  // What is there may still be of the key before; nobody is to read for a moment that there is nothing.
+  // While the items of the old key are shown, the list must not look empty.
   const old = state.key !== key;
   const more = !old && state.more !== null && !loading ? () => read(state.nodes, state.more) : null;
   return { nodes: old ? [] : state.nodes, problem, loading: loading || (old && problem === undefined), more };
@@ -126,7 +126,7 @@ export function TimelineView({ route }: { route: Route }): JSX.Element {
   );
 }
 
-/** Nodes that follow each other in the list and came from one file. */
+/** Consecutive nodes from the same file. */
 interface Group {
   source: string | null;
   nodes: Node[];
@@ -158,7 +158,7 @@ function Days({ nodes }: { nodes: Node[] }): JSX.Element {
   );
 }
 
-/** The time of day, where it is known. */
+/** The time of day, if known. */
 function When({ node }: { node: Node | undefined }): JSX.Element | null {
   if (!node || isDay(node)) return null;
   return <time dateTime={isoOf(node.at)}>{atTime(node.at)}</time>;
@@ -168,7 +168,7 @@ const FIRST = 4;
 
 function Together({ group }: { group: Group }): JSX.Element {
   const [all, setAll] = useState(false);
-  // In a file the first paragraph comes first, whatever came in last.
+  // Paragraphs of a file are in their order in the file.
   const inOrder = [...group.nodes].sort((one, other) => one.seq - other.seq);
   const file = inOrder.find((node) => node.kind === "source");
   const title = file ? titleOf(file) : "";

@@ -81,7 +81,7 @@ def test_a_statement_for_neo4j_browser_quotes_what_it_says(run: Run, sky: None) 
 
 
 def test_where_energy_comes_nowhere_the_person_is_told(run: Run, sky: None) -> None:
-    assert "energy came nowhere" in run("activate", "stone").stderr
+    assert "no link passed on energy" in run("activate", "stone").stderr
     assert "nowhere to start" in run("activate", "unheard").stderr
     assert run("activate", "--seed", "kite", "--depth", "0").stdout == ""
 

@@ -74,13 +74,13 @@ def test_narrate_tells_what_is_believed_and_explains_it(run: Run, ask: Ask) -> N
     none = ask("narrate", "ines", "--max-facts", "0")
     assert (none["text"], none["answerable"], none["degraded"]) == ("", False, True)
     empty = run("narrate", "the", "weather")
-    assert (empty.stdout, "nothing is believed about this" in empty.stderr) == ("", True)
+    assert (empty.stdout, "there are no current facts about this" in empty.stderr) == ("", True)
 
 
 def test_narrate_stays_within_a_budget(run: Run) -> None:
     run("fact", "Ines", "repairs", "ship radios")
     small = run("narrate", "ines", "--budget-chars", "10")
-    assert (small.stdout, "nothing is believed" in small.stderr) == ("", False)
+    assert (small.stdout, "no current facts" in small.stderr) == ("", False)
     assert "the budget is too small: 1 fact is believed, and to tell one takes at least 42 characters" in small.stderr
     assert run("narrate", "ines", "--budget-chars", "42").stdout.count("\n") == 2
     assert "x>=1" in run("narrate", "ines", "--hops", "0", code=2).stderr

@@ -25,7 +25,7 @@ def filled(run: Run, vault: Path) -> None:
 def test_it_says_what_it_did_and_that_it_goes_on(run: Run, filled: None, brain: Path) -> None:
     result = run("mirror", brain)
     assert result.stdout.startswith(f"{brain}: 4 atoms in ")
-    assert f"{brain} is kept in step by ingest, dream and forget from now on" in result.stderr
+    assert f"{brain} is kept up to date by ingest, dream and forget from now on" in result.stderr
     again = run("mirror", brain)
     assert "wrote 0 files (0 bytes)" in again.stdout
     assert "from now on" not in again.stderr
@@ -88,7 +88,7 @@ def test_a_mirror_that_is_away_is_named_and_can_be_ended(run: Run, filled: None,
     assert f"the mirror in {brain / 'disk' / 'there'} is not there" in result.stderr
     assert not (brain / "disk").exists()
     assert "may still show it" in run("forget", "--source", "vault/Connector.md", "--yes", code=1).stderr
-    assert "is no longer kept in step" in run("mirror", brain / "disk" / "there", "--end").stdout
+    assert "is no longer kept up to date" in run("mirror", brain / "disk" / "there", "--end").stdout
     assert run("mirror").stderr == ""
     run("mirror", "--end", code=2)
 

@@ -76,7 +76,7 @@ def test_what_is_there_stays_and_a_second_time_changes_nothing(home: Path, run: 
         assert place.read_text().startswith(others)
     assert place.with_name(f"{place.name}.before-cuetrail").read_text() == before
     once = place.read_bytes()
-    assert "says so already" in run("mcp", "install", client).stderr
+    assert "has this entry already" in run("mcp", "install", client).stderr
     assert place.read_bytes() == once
 
 
@@ -108,7 +108,7 @@ def test_the_variables_of_an_entry_that_is_replaced_stay(home: Path, run: Run, c
     entry = read(place)[key]["memory"]
     assert entry["env"] == {"MEMORY_FILE_PATH": "/a b"}
     assert entry["args"][-2:] == ["--compat", "mcp-memory"]
-    assert "says so already" in run(*words).stderr
+    assert "has this entry already" in run(*words).stderr
 
 
 @every_client
@@ -139,7 +139,7 @@ def test_each_change_keeps_a_copy_of_the_file_as_it_was_then(home: Path, run: Ru
     place.parent.mkdir(parents=True)
     for number, name in ((1, "mcp.json.before-cuetrail"), (2, "mcp.json.before-cuetrail-2")):
         place.write_text(f'{{"mcpServers": {{}}, "mine": {number}}}')
-        assert f"the file as it was is {name}\n" in run("mcp", "install", "cursor").stderr
+        assert f"the old file is {name}\n" in run("mcp", "install", "cursor").stderr
         assert read(place.with_name(name.strip()))["mine"] == number
     place.write_text('{"mcpServers": {}, "mine": 1}')
     assert "is mcp.json.before-cuetrail\n" in run("mcp", "install", "cursor").stderr
@@ -168,7 +168,7 @@ def test_comments_and_line_ends_stay_as_they_are(home: Path, run: Run) -> None:
     assert all(line in kept for line in COMMENTED.splitlines())
     added = [line for line in lines if line not in COMMENTED.splitlines()]
     assert added[0] == '        "cuetrail": {'
-    assert "says so already" in run("mcp", "install", "vscode").stderr
+    assert "has this entry already" in run("mcp", "install", "vscode").stderr
     run("mcp", "install", "vscode", "--profile", "full", "--replace")
     assert place.read_bytes().count(b'"cuetrail"') == 1
     assert place.read_bytes().count(b'"full"') == 1

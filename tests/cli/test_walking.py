@@ -63,7 +63,7 @@ def test_the_options_of_a_walk_go_with_no_other_recipe(run: Run, sky: None, opti
 def test_a_cue_that_had_to_be_read_otherwise_is_told(run: Run, sky: None) -> None:
     result = run("recall", "clowd", "--recipe", "tag-walk")
     assert "A cloud stands still" in result.stdout
-    assert "little has these words; the cue was read with typos forgiven" in result.stderr
+    assert "few results; the cue was searched with typos forgiven" in result.stderr
 
 
 def test_quarantine_sets_aside_and_lets_back(run: Run, ask: Ask, sky: None) -> None:

@@ -66,7 +66,7 @@ def test_a_dry_run_shows_and_writes_nothing(place: Path, filled: Memory) -> None
 
 def test_a_dream_that_was_skipped_says_so(place: Path, filled: Memory) -> None:
     with filled.store.single_dream():
-        assert cuetrail().stdout == "skipped: another dream is at work in this memory\n"
+        assert cuetrail().stdout == "skipped: another dream runs in this memory\n"
         assert ask()["skipped"] is True
 
 
@@ -137,6 +137,6 @@ def test_signals_end_the_loop_cleanly(place: Path, filled: Memory, sign: signal.
         process.send_signal(sign)
         _, said = process.communicate(timeout=60)
     assert process.returncode == code
-    assert "the next dream goes on from there" in said
+    assert "the next dream continues from there" in said
     assert filled.doctor() == []
     assert not filled.dream().skipped

@@ -46,8 +46,8 @@ from bench.common import (
 from bench.corpus import SEED, Item, batches, vocabulary, write_corpus
 from cuetrail import Memory
 from cuetrail.dream.context import BATCH
-from cuetrail.dream.names import Lexicon
-from cuetrail.dream.word_matcher import Dictionary, folded, page, spaced
+from cuetrail.dream.names import TagWords
+from cuetrail.dream.word_matcher import WordMatcher, fold_text, join_texts, pad_words
 from cuetrail.model import DreamReport
 
 COLUMNS = ["what", "atoms read", "written", "time", "atoms/s", "peak memory"]
@@ -178,20 +178,20 @@ def matching(folder: Path) -> tuple[float, float, float]:
     with Memory(folder, embedder="none") as memory:
         (place,) = memory.store.partitions(None)
         dreaming = memory.store.dreaming(place, "bench")
-        words = Lexicon()
+        words = TagWords()
         words.renew(dreaming.names(), dreaming.tags())
         texts = [text for _, text in dreaming.texts(0, 1 << 62)]
     build, run, paged, alone = Stopwatch(), Stopwatch(), Stopwatch(), Stopwatch()
     with build:
-        dictionary = Dictionary(words.dictionary.meanings)
+        dictionary = WordMatcher(words.matcher.values)
         automaton = dictionary.automaton
     with run:
         for text in texts:
-            automaton.find_matches_as_indexes(spaced(folded(text)), overlapping=True)
+            automaton.find_matches_as_indexes(pad_words(fold_text(text)), overlapping=True)
     with paged:
         for start in range(0, len(texts), BATCH):
-            dictionary.search(page(texts[start : start + BATCH]))
-    ready = [spaced(folded(text)) for text in texts]
+            dictionary.search(join_texts(texts[start : start + BATCH]))
+    ready = [pad_words(fold_text(text)) for text in texts]
     with alone:
         for data in ready:
             automaton.find_matches_as_indexes(data, overlapping=True)

@@ -6,7 +6,7 @@ from datetime import UTC
 
 import pytest
 
-from cuetrail.dream import RULE, Night, dream
+from cuetrail.dream import RULE, DreamContext, dream
 from cuetrail.model import Edge, Node, Scope
 from cuetrail.store.ports import Store
 from cuetrail.store.write import Batch
@@ -26,14 +26,14 @@ def named(store: Store) -> set[tuple[str, str]]:
 
 @pytest.mark.parametrize("called", ["Zora", "Bertha"])
 def test_names_of_a_dream_that_was_stopped(store: Store, called: str) -> None:
-    night = Night(store, ANN, 1, UTC, RULE)
+    night = DreamContext(store, ANN, 1, UTC, RULE)
     store.write(ANN, Batch(nodes=[Node("old", text="Zora met Yann"), Node("yann", "person", "Yann")]))
     dream(night)
     store.write(ANN, Batch(nodes=[Node("new", text="Zora met Quill"), Node("zora", "person", "Zora")]))
     with pytest.raises(KeyboardInterrupt):
-        dream(Night(store, ANN, 1, UTC, RULE, stop))
+        dream(DreamContext(store, ANN, 1, UTC, RULE, stop))
     store.write(ANN, Batch(nodes=[Node("zora", "person", called)] if called != "Zora" else []))
-    dream(Night(store, ANN, 1, UTC, RULE))
+    dream(DreamContext(store, ANN, 1, UTC, RULE))
     texts = {("old", "zora"), ("new", "zora")} if called == "Zora" else set()
     assert named(store) == {("old", "yann"), *texts}
-    assert not any(one.read or one.wrote for one in dream(Night(store, ANN, 1, UTC, RULE)).passes)
+    assert not any(one.read or one.wrote for one in dream(DreamContext(store, ANN, 1, UTC, RULE)).passes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC
 
-from cuetrail.dream import RULE, Night, dream
+from cuetrail.dream import RULE, DreamContext, dream
 from cuetrail.formulas import DAY
 from cuetrail.model import Life, Node, Scope, Where
 from cuetrail.store.graph import StepQuery, Ties
@@ -17,7 +17,7 @@ PASSES = ["mentions", "storylines", "macros"]
 
 
 def night(store: Store, day: int) -> list[tuple[str, int, int]]:
-    report = dream(Night(store, ANN, START + day * DAY, UTC, RULE), only=PASSES)
+    report = dream(DreamContext(store, ANN, START + day * DAY, UTC, RULE), only=PASSES)
     return [(one.name, one.wrote, one.removed) for one in report.passes]
 
 

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from cuetrail import Memory
 from cuetrail.cli import main
 from cuetrail.dream import run as dreams
-from cuetrail.dream.schedule import again
+from cuetrail.dream.schedule import repeat
 from cuetrail.model import PASSES
 from tests.dream.tools import exported, origins
 
@@ -120,7 +120,7 @@ def test_dreams_begin_at_even_intervals(filled: Memory) -> None:
         filled.dream(only=["temporal"])
         clock.now += 600 if len(begun) == 1 else 5_000
 
-    again(once, 3_600, clock, lambda: clock.now)
+    repeat(once, 3_600, clock, lambda: clock.now)
     assert begun == [0, 3_600, 8_600]
     assert clock.waited == [3_000, 0, 0]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cuetrail import Memory
-from cuetrail.dream.context import Night, Work
+from cuetrail.dream.context import DreamContext, Work
 from cuetrail.dream.passes import cooccurrence
 from cuetrail.dream.passes import mentions as naming
 from cuetrail.dream.tagger import RULE
@@ -22,7 +22,7 @@ PASSES = ("mentions", "cooccurrence")
 
 def counted(memory: Memory) -> set[Row]:
     """What every node chooses by all texts that name it."""
-    work = Work(Night(memory.store, memory.scope, MONDAY, UTC, RULE), "looking")
+    work = Work(DreamContext(memory.store, memory.scope, MONDAY, UTC, RULE), "looking")
     called = {one.key: one.id for one in work.names()}
     return cooccurrence._counted(work, called.keys(), called)
 

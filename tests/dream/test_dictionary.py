@@ -15,18 +15,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuetrail.dream import word_matcher
-from cuetrail.dream.word_matcher import Dictionary, folded, is_telling, page, spaced
+from cuetrail.dream.word_matcher import WordMatcher, fold_text, is_distinctive, join_texts, pad_words
 from cuetrail.text.analyser import is_findable, terms_of
 from cuetrail.text.normalise import clean, norm_name
 
 
-def said(words: Dictionary[str], text: str) -> dict[str, int]:
+def said(words: WordMatcher[str], text: str) -> dict[str, int]:
     """What is meant in a text, and how often it is said."""
     return words.count([text])[0]
 
 
 def found(word: str, text: str) -> bool:
-    return said(Dictionary({norm_name(word): ["x"]}), text) == {"x": 1}
+    return said(WordMatcher({norm_name(word): ["x"]}), text) == {"x": 1}
 
 
 @pytest.mark.parametrize(
@@ -75,17 +75,17 @@ def test_a_part_of_a_word_is_not(word: str, text: str) -> None:
 
 
 def test_all_words_are_found_also_inside_longer_ones() -> None:
-    words = Dictionary({"new york times": ["nyt"], "new york": ["ny"], "york": ["y"], "times": ["t"]})
+    words = WordMatcher({"new york times": ["nyt"], "new york": ["ny"], "york": ["y"], "times": ["t"]})
     assert said(words, "The New York Times") == {"nyt": 1, "ny": 1, "y": 1, "t": 1}
 
 
 def test_a_word_may_mean_several_and_several_words_may_mean_the_same() -> None:
-    words = Dictionary({"ada": ["a", "b"], "countess": ["a"]})
+    words = WordMatcher({"ada": ["a", "b"], "countess": ["a"]})
     assert said(words, "Ada, ada and the Countess") == {"a": 2, "b": 2}
 
 
 def test_an_empty_dictionary_finds_nothing() -> None:
-    assert said(Dictionary[str]({}), "anything") == {}
+    assert said(WordMatcher[str]({}), "anything") == {}
 
 
 @given(
@@ -100,7 +100,7 @@ def test_as_many_as_looking_for_each_word_alone(words: list[str], text: str) -> 
         times = len(re.findall(rf"(?<![^\W_])(?={pattern}(?![^\W_]))", plain))
         if times:
             wanted[word] = times
-    assert said(Dictionary({word: [word] for word in words}), text) == wanted
+    assert said(WordMatcher({word: [word] for word in words}), text) == wanted
 
 
 SIGNS = "aAbB. ,-+\n\t\0\1\x1c\x1f\x7féß東İ\u0301\xa0"
@@ -111,8 +111,8 @@ SIGNS = "aAbB. ,-+\n\t\0\1\x1c\x1f\x7féß東İ\u0301\xa0"
     st.lists(st.text(SIGNS, max_size=12), max_size=8),
 )
 def test_many_texts_at_once_say_what_each_of_them_says_alone(words: list[str], texts: list[str]) -> None:
-    known = Dictionary({word: [word] for word in words})
-    assert known.meant(texts) == [set(said(known, text)) for text in texts]
+    known = WordMatcher({word: [word] for word in words})
+    assert known.matches(texts) == [set(said(known, text)) for text in texts]
     assert known.count(texts) == [said(known, text) for text in texts]
 
 
@@ -123,9 +123,9 @@ def test_many_texts_at_once_say_what_each_of_them_says_alone(words: list[str], t
 def test_what_is_looked_up_is_what_the_automaton_finds(words: list[str], texts: list[str]) -> None:
     said = []
     for most in (0, 10**9):
-        with patch.object(word_matcher, "LOOKED_UP", most):
-            both = Dictionary({word: [word, word[:1]] for word in words})
-            said.append((both.count(texts), both.meant(texts)))
+        with patch.object(word_matcher, "LOOKUP_BYTES_PER_WORD", most):
+            both = WordMatcher({word: [word, word[:1]] for word in words})
+            said.append((both.count(texts), both.matches(texts)))
             assert ("automaton" in vars(both)) == (most == 0 and bool(words))
     assert said[0] == said[1]
 
@@ -134,27 +134,27 @@ def test_what_is_looked_up_is_what_the_automaton_finds(words: list[str], texts: 
 def test_texts_stand_on_a_page_as_each_of_them_is_searched(signs: str) -> None:
     chance = random.Random(4)
     texts = ["".join(chance.choices(signs, k=chance.randint(0, 9))) for _ in range(2_000)]
-    one = page(texts)
+    one = join_texts(texts)
     assert sorted(one.order) == list(range(len(texts)))
     pieces = dict(zip(one.order, one.data.split(b"\0"), strict=True))
     assert all(
-        pieces[n] == spaced(folded(text)) if text.split() else pieces[n].isspace() for n, text in enumerate(texts)
+        pieces[n] == pad_words(fold_text(text)) if text.split() else pieces[n].isspace() for n, text in enumerate(texts)
     )
 
 
 @pytest.mark.parametrize("word", ["", " ", "a", "é", "京", "7", "12:30", "2026-01-19", "the", "notes", "winter", "q4"])
 def test_words_that_say_nothing(word: str) -> None:
-    assert not is_telling(word)
+    assert not is_distinctive(word)
 
 
 @pytest.mark.parametrize("word", ["ai", "c++", "s3", "ada", "東京", "ærø", "the wire", "may flower"])
 def test_words_that_say_something(word: str) -> None:
-    assert is_telling(word)
+    assert is_distinctive(word)
 
 
 def test_a_text_with_thousands_of_names_is_read_in_one_go() -> None:
     names = [f"name{n:x}" for n in range(3_000)]
-    words = Dictionary({name: [name] for name in names})
+    words = WordMatcher({name: [name] for name in names})
     few, many = " ".join(names[:300] * 4), " ".join(names * 4)
     assert said(words, many) == dict.fromkeys(names, 4)
     # By the time this thread works: others may be at work as well.
@@ -184,7 +184,7 @@ TRICKY = ("aAbsSßẞſİiµμσςΣᾳιКкéﬁ" + BORDERS, "aAbeE\u0301न�
 def test_an_index_has_every_text_in_which_a_name_is_found(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text)))
     name = norm_name(text[start : data.draw(st.integers(start, len(text)))])
-    if is_telling(name) and is_findable(name) and said(Dictionary({name: [name]}), text):
+    if is_distinctive(name) and is_findable(name) and said(WordMatcher({name: [name]}), text):
         assert holds(text, name)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from cuetrail.dream.gc_pause import PATIENCE, few_collections
+from cuetrail.dream.gc_pause import THRESHOLD, fewer_collections
 
 
 @pytest.fixture(autouse=True)
@@ -23,30 +23,30 @@ def test_the_threshold_is_put_back_when_the_last_of_several_is_done() -> None:
     inside, leave = threading.Event(), threading.Event()
 
     def other() -> None:
-        with few_collections():
+        with fewer_collections():
             inside.set()
             leave.wait(60)
 
     thread = threading.Thread(target=other)
-    with few_collections():
+    with fewer_collections():
         thread.start()
         assert inside.wait(60)
-        assert gc.get_threshold() == (PATIENCE, 10, 10)
-    assert gc.get_threshold() == (PATIENCE, 10, 10)
+        assert gc.get_threshold() == (THRESHOLD, 10, 10)
+    assert gc.get_threshold() == (THRESHOLD, 10, 10)
     leave.set()
     thread.join()
     assert gc.get_threshold() == (700, 10, 10)
 
 
 def test_an_error_inside_puts_it_back_too() -> None:
-    with pytest.raises(KeyError), few_collections():
+    with pytest.raises(KeyError), fewer_collections():
         raise KeyError
     assert gc.get_threshold() == (700, 10, 10)
 
 
 def test_who_has_turned_the_collector_off_by_its_threshold_or_made_it_patient_keeps_that() -> None:
-    for first in (0, 2 * PATIENCE):
+    for first in (0, 2 * THRESHOLD):
         gc.set_threshold(first, 10, 10)
-        with few_collections():
+        with fewer_collections():
             assert gc.get_threshold() == (first, 10, 10)
         assert gc.get_threshold() == (first, 10, 10)

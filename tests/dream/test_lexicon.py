@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from cuetrail import Memory, Scope
 from cuetrail.dream import names as module
-from cuetrail.dream.names import Callings, Lexicon, words_of
-from cuetrail.dream.word_matcher import is_telling
+from cuetrail.dream.names import NodeNames, TagWords, cached_words
+from cuetrail.dream.word_matcher import is_distinctive
 from cuetrail.model.ids import ledger_hash
 from cuetrail.store.dream import Named, Row
 from cuetrail.text.normalise import folded, norm_name
@@ -33,18 +33,18 @@ nights = st.tuples(
 )
 
 
-def said(one: Lexicon) -> tuple[object, ...]:
-    words = {word: list(meant) for word, meant in one.dictionary.meanings.items()}
-    return one.tags, one.rows, words, one.dictionary.meant([TEXT]), one.dictionary.count([TEXT])
+def said(one: TagWords) -> tuple[object, ...]:
+    words = {word: list(meant) for word, meant in one.matcher.values.items()}
+    return one.tags, one.rows, words, one.matcher.matches([TEXT]), one.matcher.count([TEXT])
 
 
 @given(st.lists(nights, min_size=1, max_size=6))
 def test_a_lexicon_renewed_is_a_lexicon_made_anew(some: list[tuple[list[tuple[int, str]], list[str]]]) -> None:
-    kept = Lexicon()
+    kept = TagWords()
     before: set[Row] = set()
     for names, given_tags in some:
         kept.renew(named(names), sorted(given_tags))
-        anew = Lexicon()
+        anew = TagWords()
         anew.renew(named(names), sorted(given_tags))
         assert said(kept) == said(anew)
         rows = set(anew.rows)
@@ -55,14 +55,14 @@ def test_a_lexicon_renewed_is_a_lexicon_made_anew(some: list[tuple[list[tuple[in
         doubted = [row._replace(fourth=1) for row in before]
         assert kept.difference(doubted) == (anew.rows, before - rows)
         turned = {row.second for row in rows ^ before}
-        few, names_of = kept.standing_for(turned)
+        few, names_of = kept.for_tags(turned)
         assert names_of == {tag for tag in anew.tags if ledger_hash(tag) in turned}
-        assert few.meant([TEXT]) == [{tag for tag in anew.dictionary.meant([TEXT])[0] if tag in names_of}]
+        assert few.matches([TEXT]) == [{tag for tag in anew.matcher.matches([TEXT])[0] if tag in names_of}]
         before = rows
 
 
 def test_the_first_by_name_and_id_says_how_a_tag_is_written() -> None:
-    words = Lexicon()
+    words = TagWords()
     words.renew(named([(2, "Green-Tea"), (1, "green tea")]), ["green_tea"])
     assert words.tags["green_tea"].display == "green tea"
     words.renew(named([(2, "Green Tea")]), ["green_tea"])
@@ -73,7 +73,7 @@ def test_the_first_by_name_and_id_says_how_a_tag_is_written() -> None:
 
 def meant(names: list[Named]) -> dict[str, int]:
     """Whom each word means, by the rule."""
-    telling = [one for one in names if is_telling(one.norm)]
+    telling = [one for one in names if is_distinctive(one.norm)]
     marked = [one for one in telling if not one.norm.isascii()]
     forms = {folded(one.norm): [other for other in marked if folded(other.norm) == folded(one.norm)] for one in marked}
     forms |= {one.norm: [other for other in telling if other.norm == one.norm] for one in telling}
@@ -91,33 +91,31 @@ people = st.lists(
 
 @given(st.lists(people, min_size=1, max_size=6))
 def test_whom_names_mean_is_kept_up(some: list[list[tuple[int, str, str, bool]]]) -> None:
-    kept = Callings()
+    kept = NodeNames()
     before: set[Row] = set()
     for nodes in some:
         names = [Named(norm_name(name), n, f"n{n}", kind, name, found) for n, name, kind, found in nodes]
         kept.renew(names)
         wanted = meant(names)
-        assert {word: list(keys) for word, keys in kept.dictionary.meanings.items()} == {
-            w: [k] for w, k in wanted.items()
-        }
+        assert {word: list(keys) for word, keys in kept.matcher.values.items()} == {w: [k] for w, k in wanted.items()}
         rows = {Row(ledger_hash(word), key): word for word, key in wanted.items()}
         assert kept.rows == rows
         assert kept.difference(before) == ({row: rows[row] for row in rows.keys() - before}, before - rows.keys())
         keys = {row.second for row in rows.keys() ^ before}
-        assert kept.meaning(keys).meanings == {word: [key] for word, key in wanted.items() if key in keys}
+        assert kept.for_nodes(keys).values == {word: [key] for word, key in wanted.items() if key in keys}
         before = set(rows)
 
 
 def test_no_more_words_are_kept_than_there_is_room_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_KEPT", 3)
+    monkeypatch.setattr(module, "MOST_CACHED", 3)
     with Memory(tmp_path / "memory", embedder=None) as memory:
 
-        def words(user: str, *names: str) -> Lexicon:
-            return words_of(Lexicon, memory.store, Scope(user=user), named(list(enumerate(names))))
+        def words(user: str, *names: str) -> TagWords:
+            return cached_words(TagWords, memory.store, Scope(user=user), named(list(enumerate(names))))
 
         one = words("ann", "Ada", "Ümit")
         assert words("ann", "Ada", "Ümit") is one
-        assert isinstance(words_of(Callings, memory.store, Scope(user="ann"), named([(1, "Ada")])), Callings)
+        assert isinstance(cached_words(NodeNames, memory.store, Scope(user="ann"), named([(1, "Ada")])), NodeNames)
         assert words("ann", "Ada", "Ümit") is one
         other = words("bob", "New York")
         assert words("bob", "New York") is other

@@ -1,9 +1,7 @@
-"""Words for moments: 2026, january, monday, winter, q1, afternoon.
+"""Temporal tags of a point in time: 2026, january, monday, winter, q1, afternoon.
 
-Day and time of day are those of the zone that is given. Seasons are whole months, as north of the equator.
-
-A date without a time is stored as the midnight it begins with in UTC. It is that day in every zone, and has no time of
-day.
+Day and time of day are those of the given zone. Seasons are whole months, as north of the equator. A date without a
+time is stored as midnight UTC. It is the same day in every zone and gets no time of day.
 """
 
 from __future__ import annotations
@@ -21,8 +19,8 @@ _HOURS = [next(name for hour, name in reversed(TIMES_OF_DAY) if hour <= at) for 
 
 
 def zone_of(name: str) -> tzinfo:
-    """The time zone of this name. Raises InputError where the system does not know it."""
-    # Every system knows this one, also without a table of zones.
+    """Returns the time zone of this name. Raises InputError if the system does not know it."""
+    # UTC works even where the system has no time zone database.
     if name.upper() == "UTC":
         return UTC
     try:
@@ -32,7 +30,7 @@ def zone_of(name: str) -> tzinfo:
 
 
 def labels(at: int, zone: tzinfo, is_day: bool = False) -> tuple[Tag, ...]:
-    """The labels of a moment, or of a whole day; none of one that no calendar has.
+    """Returns the temporal tags of a time; with `is_day`, of a whole day. Returns () for times no calendar can express.
 
     >>> from datetime import UTC
     >>> [tag.name for tag in labels(1768831200000, UTC)]
@@ -41,7 +39,7 @@ def labels(at: int, zone: tzinfo, is_day: bool = False) -> tuple[Tag, ...]:
     ['2026', 'january', 'monday', 'winter', 'q1']
     """
     try:
-        # Not fromtimestamp, which some systems refuse for moments before 1970.
+        # Some systems refuse fromtimestamp for times before 1970.
         moment = _EPOCH + timedelta(milliseconds=at)
         moment = moment if is_day else moment.astimezone(zone)
     except (OverflowError, ValueError):

@@ -1,4 +1,4 @@
-"""Python looks for garbage after every few hundred new objects; a pass that holds thousands of atoms pays for it."""
+"""Fewer runs of Python's garbage collector while a pass holds thousands of atoms."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# New objects between two looks. Atoms and tags lead to no cycles, so what waits meanwhile is little.
-PATIENCE = 1_000_000
+# New objects between two collections. Atoms and tags form no cycles, so little garbage piles up.
+THRESHOLD = 1_000_000
 
 _guard = threading.Lock()
 _before: list[tuple[int, int, int]] = []
 
 
 @contextmanager
-def few_collections() -> Iterator[None]:
-    """Have Python look for garbage seldom. Where several threads ask for it, until the last of them is done."""
+def fewer_collections() -> Iterator[None]:
+    """Raises the collection threshold inside the block. With several threads, until the last block ends."""
     with _guard:
         _before.append(gc.get_threshold())
-        gc.set_threshold(max(PATIENCE, _before[0][0]) if _before[0][0] else 0, *_before[0][1:])
+        gc.set_threshold(max(THRESHOLD, _before[0][0]) if _before[0][0] else 0, *_before[0][1:])
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""What dreams told of memories goes with them, at once: the next dream tells it anew from what is left."""
+"""Removes summaries of memories that are removed. The next dream writes them again from the remaining memories."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from cuetrail.store.write import Batch
 MOST = 10_000
 
 
-def untell(store: Store, place: Scope, batch: Batch, leaving: Sequence[Node]) -> None:
-    """Take out of a place what was told of nodes that leave it: storylines and macros, and summaries of their files."""
+def invalidate(store: Store, place: Scope, batch: Batch, leaving: Sequence[Node]) -> None:
+    """Adds to a batch the removal of storylines, macros and file summaries that use any of the leaving nodes."""
     ids = {node.id for node in leaving}
     files = {source_id(node.source) for node in leaving if node.source is not None} - ids
     stories = _around(store, place, {*ids, *files}, "out", PART_OF) | _around(store, place, ids, "in", ABOUT)
@@ -30,7 +30,7 @@ def untell(store: Store, place: Scope, batch: Batch, leaving: Sequence[Node]) ->
 
 
 def _around(store: Store, place: Scope, ids: Iterable[str], direction: Direction, kind: str) -> set[str]:
-    """The storylines and macros that these nodes are joined to."""
+    """Returns the ids of storylines and macros linked to these nodes."""
     asked = tuple(sorted(ids))
     where = Where(kinds=DERIVED, quarantined=True, archived=True)
     found = store.steps(place, StepQuery(asked, MOST, direction, Ties(kinds=(kind,)), where)) if asked else {}

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TypeVar
 
-from cuetrail.dream.context import BATCH, Night, Work
+from cuetrail.dream.context import BATCH, DreamContext, Work
 from cuetrail.dream.passes import cooccurrence, episodes, mentions, storylines
 from cuetrail.model import Edge, Mention, Node, Where
 from cuetrail.model.lifecycle import SEMANTIC_KINDS
@@ -33,14 +33,14 @@ MOST_BRIDGES = 20_000
 _R = TypeVar("_R", Node, Edge, Mention)
 
 
-def adopt(night: Night) -> None:
+def reconcile(context: DreamContext) -> None:
     """Take what was brought to this place into the books, if anything was."""
-    work = Work(night, NAME)
+    work = Work(context, NAME)
     brought = work.memory.all(Book.BROUGHT)
     if not brought:
         return
-    _begin_anew(night)
-    records = (record for team, record in night.store.scan(night.scope) if team == night.scope.share)
+    _begin_anew(context)
+    records = (record for team, record in context.store.scan(context.scope) if team == context.scope.share)
     made = (record for record in records if _is_of_passes(record))
     sittings: list[str] = []
     told: list[str] = []
@@ -53,10 +53,10 @@ def adopt(night: Night) -> None:
     work.save(Writes(drop=[(Book.BROUGHT, row) for row in brought]))
 
 
-def _begin_anew(night: Night) -> None:
+def _begin_anew(context: DreamContext) -> None:
     """Have the passes look at every atom: of those whose edges alone came the log does not tell."""
     for name, version in ((mentions.NAME, mentions.VERSION), (episodes.NAME, episodes.VERSION)):
-        work = Work(night, name)
+        work = Work(context, name)
         if work.memory.begun(version):
             work.save(Writes(mark=unbegun(version)))
 
@@ -167,7 +167,7 @@ def _sittings(known: _Known, writes: Writes, edges: Sequence[Edge]) -> None:
 
 def _spans(known: _Known, ids: Collection[str]) -> dict[str, tuple[int, int]]:
     """From when to when these episodes went."""
-    nodes = known.work.night.store.get(known.work.night.scope, sorted(ids))
+    nodes = known.work.context.store.get(known.work.context.scope, sorted(ids))
     spans = {id_: (node.props.get("start"), node.props.get("end")) for id_, node in nodes.items()}
     return {id_: (a, b) for id_, (a, b) in spans.items() if isinstance(a, int) and isinstance(b, int)}
 
@@ -177,7 +177,7 @@ def _check_sittings(work: Work, ids: Sequence[str]) -> None:
     for start in range(0, len(ids), BATCH):
         some = tuple(ids[start : start + BATCH])
         query = StepQuery(some, 1, "in", Ties(kinds=(episodes.EDGE,)), EVERY)
-        steps = work.night.store.steps(work.night.scope, query)
+        steps = work.context.store.steps(work.context.scope, query)
         work.save(Writes(batch=Batch(remove_nodes=[id_ for id_ in some if not steps.get(id_)])))
 
 
@@ -200,7 +200,7 @@ def _mentions(known: _Known, writes: Writes, found: Sequence[Mention]) -> None:
 def _stories(known: _Known, writes: Writes, edges: Sequence[Edge], nodes: Sequence[Node]) -> None:
     """The storylines, and which source is in which."""
     parts = [edge for edge in edges if edge.kind == storylines.PART_OF]
-    store, scope = known.work.night.store, known.work.night.scope
+    store, scope = known.work.context.store, known.work.context.scope
     told = {node.id: node for node in nodes} | store.get(scope, list({edge.dst for edge in parts}))
     anchors = known.work.memory.keys({anchor for node in told.values() for anchor in _ends(node)})
     rows: dict[str, Row] = {}
@@ -232,7 +232,7 @@ def _stories(known: _Known, writes: Writes, edges: Sequence[Edge], nodes: Sequen
 def _check_stories(work: Work, ids: Sequence[str]) -> None:
     """Have those told anew that tell of other sources than they have."""
     for start in range(0, len(ids), BATCH):
-        nodes = work.night.store.get(work.night.scope, ids[start : start + BATCH])
+        nodes = work.context.store.get(work.context.scope, ids[start : start + BATCH])
         numbers = {number: node for id_, node in nodes.items() if (number := storylines.number_of(id_)) is not None}
         times: dict[int, list[int]] = defaultdict(list)
         for row in work.memory.by_second(Book.PLACED, numbers):

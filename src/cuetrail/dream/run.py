@@ -1,11 +1,11 @@
-"""A dream: the passes one after another, in each place of a user. READ FIRST in this folder.
+"""A dream: runs the passes one after another in each partition of a user. READ FIRST in this folder.
 
     temporal -> auto_tags -> infection -> mentions -> cooccurrence -> episodes
     -> consolidation -> storylines -> macros -> decay -> note_expiry -> facts, then the mirrors
 
-A pass is a plain function, Night -> PassReport. It reads what changed since it last looked, writes in transactions that
-also say how far it is, and so goes on where it stopped. Its outcome depends on what is in the memory, not on the order
-it came in. Only one dream runs at a time in a memory; another one is skipped.
+A pass is a plain function, DreamContext -> PassReport. It reads the changes since its last run. Its transactions also
+store its progress, so an interrupted pass continues where it stopped. The result depends on the content of the memory,
+not on the order of writes. One dream runs at a time in a memory; a second one is skipped.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from cuetrail.dream.calendar_labels import zone_of
-from cuetrail.dream.context import Night, Pass
-from cuetrail.dream.gc_pause import few_collections
+from cuetrail.dream.context import DreamContext, Pass
+from cuetrail.dream.gc_pause import fewer_collections
 from cuetrail.dream.passes import (
     auto_tags,
     consolidation,
@@ -31,7 +31,7 @@ from cuetrail.dream.passes import (
     storylines,
     temporal,
 )
-from cuetrail.dream.reconcile import adopt
+from cuetrail.dream.reconcile import reconcile
 from cuetrail.dream.report_log import log_report
 from cuetrail.dream.summaries import Teller, extract
 from cuetrail.dream.tagger import RULE, AutoTagger
@@ -55,11 +55,11 @@ PASSES: tuple[Pass, ...] = (
     decay.note_expiry,
     facts.facts,
 )
-"""In the order they run: a later one may use what an earlier one found. Add a function here to add a pass."""
+"""The passes in the order they run. A later pass may use the output of an earlier one. Add a function to add a pass."""
 
 MIRROR = "mirror"
 NAMES = (*(one.__name__ for one in PASSES), MIRROR)
-# Which other passes' changes a pass has to look at; of the rest of what dreams change it need not know.
+# Passes that must also see the changes of other passes. All others skip what dreams changed.
 LISTENS = {infection.NAME: infection.LISTENS}
 
 
@@ -76,65 +76,67 @@ def dream_and_log(
     now: int,
 ) -> DreamReport:
     """Dreams in an opened memory and keeps the report; the rules tag and summarise unless a tagger or teller does."""
-    night = Night(
+    context = DreamContext(
         session.store, session.scope, now, zone_of(zone), tagger or RULE, progress, session.home, session.vectors,
         teller or extract,
     )  # fmt: skip
-    report = dream(night, only=only, dry_run=dry_run, everyone=everyone)
+    report = dream(context, only=only, dry_run=dry_run, everyone=everyone)
     log_report(session.store, session.scope, report, now)
     return report
 
 
-def dream(night: Night, *, only: Collection[str] = (), dry_run: bool = False, everyone: bool = False) -> DreamReport:
-    """Run the passes in every place of the night's user, or of everyone; a report per pass, the places added up.
+def dream(
+    context: DreamContext, *, only: Collection[str] = (), dry_run: bool = False, everyone: bool = False
+) -> DreamReport:
+    """Runs the passes in every partition of the user, or of everyone, and returns a report per pass.
 
-    `only` names the passes to run, also "mirror". A dry run works on a copy that is thrown away and reports what it
-    changed there.
+    `only` names the passes to run, including "mirror". A dry run works on a temporary copy and reports its changes.
+    Raises InputError for an unknown pass.
     """
-    # A list, because what is no text may not be hashable or sortable.
+    # A list, because values that are not text may not be hashable.
     strange = [name for name in only if name not in NAMES]
     if strange:
         raise InputError(f"there is no pass {strange[0]!r}: choose of {', '.join(NAMES)}")
     start = time.perf_counter()
     passes = [one for one in PASSES if not only or one.__name__ in only]
-    with night.store.single_dream() as alone:
+    with context.store.single_dream() as alone:
         if not alone:
             return DreamReport(skipped=True, dry_run=dry_run)
-        with _stage(night, dry_run) as there:
-            places = there.store.partitions(None if everyone else night.scope)
+        with _stage(context, dry_run) as there:
+            places = there.store.partitions(None if everyone else context.scope)
             reports = _run(there, passes, places)
             if not only or MIRROR in only:
                 reports += _mirrored(there, places, dry_run)
         if not dry_run:
-            night.store.refresh(night.progress)
+            context.store.refresh(context.progress)
     notices = [problem for report in reports for problem in report.problems]
     return DreamReport(tuple(reports), False, dry_run, time.perf_counter() - start, tuple(dict.fromkeys(notices)))
 
 
 @contextmanager
-def _stage(night: Night, dry_run: bool) -> Iterator[Night]:
-    """Where to dream: in the memory itself, or in a copy of it."""
+def _stage(context: DreamContext, dry_run: bool) -> Iterator[DreamContext]:
+    """Yields a context for the memory itself, or for a temporary copy of it."""
     if not dry_run:
-        yield night
+        yield context
         return
-    with night.store.rehearsal() as copy:
-        yield replace(night, store=copy, show=True)
+    with context.store.rehearsal() as copy:
+        yield replace(context, store=copy, show=True)
 
 
-def _run(night: Night, passes: Sequence[Pass], places: Sequence[Scope]) -> list[PassReport]:
-    """One place after the other, in each the passes in their order."""
+def _run(context: DreamContext, passes: Sequence[Pass], places: Sequence[Scope]) -> list[PassReport]:
+    """Runs the passes in each partition and returns the summed reports."""
     totals = {one.__name__: PassReport(one.__name__) for one in passes}
     changed = False
     for place in places:
-        with few_collections():
-            there = replace(night, scope=place)
-            adopt(there)
+        with fewer_collections():
+            there = replace(context, scope=place)
+            reconcile(there)
             found = [one(there) for one in passes]
         changed |= any(report.read or report.wrote or report.removed for report in found)
         totals |= {report.name: _plus(totals[report.name], report) for report in found}
-    # When all are through: what is changed in one place is logged for all of them.
+    # After all partitions, because a change in one is logged for all of them.
     for place in places if changed else ():
-        night.store.dreaming(place, "").rest(LISTENS)
+        context.store.dreaming(place, "").rest(LISTENS)
     return list(totals.values())
 
 
@@ -143,14 +145,14 @@ def _plus(a: PassReport, b: PassReport) -> PassReport:
     return PassReport(a.name, *sums, a.changes + b.changes, a.problems + b.problems)
 
 
-def _mirrored(night: Night, places: Sequence[Scope], dry_run: bool) -> list[PassReport]:
-    """Bring the mirrors of these users in step; no report where nobody keeps one."""
+def _mirrored(context: DreamContext, places: Sequence[Scope], dry_run: bool) -> list[PassReport]:
+    """Updates the mirrors of these users. Returns no report if there are none."""
     start = time.perf_counter()
-    whose = dict.fromkeys(replace(place, teams=(), share=None) for place in places) if night.home else {}
+    whose = dict.fromkeys(replace(place, teams=(), share=None) for place in places) if context.home else {}
     done = [
-        sync_registered(night.store, scope, night.home, night.progress, dry_run=dry_run)
+        sync_registered(context.store, scope, context.home, context.progress, dry_run=dry_run)
         for scope in whose
-        if night.home
+        if context.home
     ]
     reports = [report for one in done for report in one.reports]
     problems = tuple(problem for one in done for problem in (*one.problems, *one.ended))

@@ -1,4 +1,4 @@
-"""Dreaming again and again, at even intervals, until told to stop."""
+"""Repeats a call at even intervals until a stop event is set."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Protocol
 
 
 class Stop(Protocol):
-    """What of a `threading.Event` is needed."""
+    """The methods of `threading.Event` that are used here."""
 
     def is_set(self) -> bool: ...
     def wait(self, timeout: float) -> bool: ...
 
 
-def again(once: Callable[[], None], seconds: float, stop: Stop, clock: Callable[[], float] = time.monotonic) -> None:
-    """Call `once`, and again so many seconds after its last start, until `stop` is set.
+def repeat(once: Callable[[], None], seconds: float, stop: Stop, clock: Callable[[], float] = time.monotonic) -> None:
+    """Calls `once` at most every so many seconds until `stop` is set.
 
-    One that takes longer is followed by the next at once, never met by it.
+    A call that takes longer than that is followed by the next at once. Calls never overlap.
     """
     while not stop.is_set():
         due = clock() + seconds

@@ -1,6 +1,6 @@
-"""What storylines, macros and sources are called and what is told of them: sentences taken from their texts.
+"""Titles, summaries and keywords of storylines, macros and sources.
 
-A language model may tell it instead: a `Teller` takes the place of `extract`.
+A summary consists of sentences from the texts. A `Teller`, such as a language model, can replace `extract`.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from cuetrail.text import keyphrases, sentences
 from cuetrail.text.normalise import norm_name, sanitize_query, snippet
 
 Teller = Callable[[str, Sequence[str]], str]
-"""From a subject, empty for a source, and texts, the oldest first, to what to tell of them."""
+"""A function that takes a subject ("" for a source) and texts, oldest first, and returns a summary."""
 
 MOST_CHARS = 600
 MOST_SENTENCES = 5
-# A book is told by its beginning.
+# Sentences of a long text beyond this are ignored.
 MOST_READ = 1_000
 KEYWORDS = 5
-# So many texts are looked at, spread evenly from the first to the last.
+# The number of texts a summary is made of, spread evenly from the first to the last.
 SAMPLE = 12
 
 
 def extract(subject: str, texts: Sequence[str]) -> str:
-    """The sentences that say most of what the texts share, or of the subject, in their order.
+    """Returns the sentences with the words most common to the texts, or to their sentences about the subject.
 
     >>> extract("Ada", ["It rains. Ada built a mill.", "The mill of Ada turns."])
     'Ada built a mill. The mill of Ada turns.'
@@ -37,7 +37,7 @@ def extract(subject: str, texts: Sequence[str]) -> str:
         said = named or said
     weight = Counter(word for one in said for word in set(sanitize_query(one).split()) if len(word) > 3)
     value = {one: sum(weight[word] - 1 for word in set(sanitize_query(one).split())) for one in said}
-    # Sorting keeps the order of equals.
+    # Sorting is stable: equal sentences stay in order.
     best = set(sorted(said, key=lambda one: -value[one])[:MOST_SENTENCES])
     told, room = [], MOST_CHARS
     for one in said:
@@ -48,15 +48,15 @@ def extract(subject: str, texts: Sequence[str]) -> str:
 
 
 def keywords(texts: Sequence[str]) -> tuple[str, ...]:
-    """The phrases that come up most."""
+    """Returns the most frequent key phrases of the texts."""
     found = Counter(phrase for text in texts for phrase in keyphrases.find(text))
     return tuple(sorted(found, key=lambda phrase: (-found[phrase], phrase)))[:KEYWORDS]
 
 
-def sampled(items: Sequence[int]) -> list[int]:
-    """At most SAMPLE of them, spread evenly, the first and the last among them.
+def sample(items: Sequence[int]) -> list[int]:
+    """Returns at most SAMPLE items, spread evenly, with the first and the last.
 
-    >>> sampled(range(100))
+    >>> sample(range(100))
     [0, 9, 18, 27, 36, 45, 54, 63, 72, 81, 90, 99]
     """
     if len(items) <= SAMPLE:
@@ -64,10 +64,10 @@ def sampled(items: Sequence[int]) -> list[int]:
     return [items[n * (len(items) - 1) // (SAMPLE - 1)] for n in range(SAMPLE)]
 
 
-def called(subject: str, start: int, end: int, zone: tzinfo = UTC) -> str:
-    """A name: the subject and its time.
+def title_of(subject: str, start: int, end: int, zone: tzinfo = UTC) -> str:
+    """Returns a title: the subject and its months.
 
-    >>> called("Ada", 0, 40 * 86_400_000), called("Ada", 0, 0)
+    >>> title_of("Ada", 0, 40 * 86_400_000), title_of("Ada", 0, 0)
     ('Ada, January 1970 to February 1970', 'Ada, January 1970')
     """
     months = [datetime.fromtimestamp(time / 1000, zone).strftime("%B %Y") for time in (start, end)]

@@ -1,4 +1,4 @@
-"""Whose tag is whose. A pass changes the tags of its own origin and never another; a user's tag stands above all."""
+"""Which tags a pass may change: only those of its own origin. Tags that users gave take precedence."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from cuetrail.model import Origin, Tag
 from cuetrail.model.tags import is_path_tag
 from cuetrail.store.dream import Atom
 
-# A tag has one origin: what people and files gave comes first, then these. What says most of a text stands in front.
+# A tag has one origin. Tags from users and files come first, then these, the most specific first.
 DREAMT: tuple[Origin, ...] = ("auto", "infected", "temporal")
 
 
-def relabelled(atom: Atom, origin: Origin, wanted: Sequence[Tag]) -> tuple[Tag, ...] | None:
-    """The atom's tags with these in place of those that dreams gave it by this origin; None when that is no change."""
+def retag(atom: Atom, origin: Origin, wanted: Sequence[Tag]) -> tuple[Tag, ...] | None:
+    """Returns the atom's tags with `wanted` in place of its dream tags of this origin; None if nothing changes."""
     if not atom.tags:
         return tuple(wanted) or None
     given: list[Tag] = []
     dreamt: dict[Origin, list[Tag]] = {one: [] for one in DREAMT}
     for tag in atom.tags:
-        # The most of them; a call for each would take as long as all the rest.
+        # The common case, inlined: a function call for each tag would double the time.
         if tag.origin == "infected" and not atom.borrowed:
             dreamt["infected"].append(tag)
         else:
-            (dreamt[tag.origin] if is_dreamt(atom, tag) else given).append(tag)
+            (dreamt[tag.origin] if is_from_dream(atom, tag) else given).append(tag)
     names = {tag.name for tag in given}
     for one in DREAMT:
         for tag in wanted if one == origin else dreamt[one]:
@@ -34,8 +34,8 @@ def relabelled(atom: Atom, origin: Origin, wanted: Sequence[Tag]) -> tuple[Tag, 
     return None if tags == atom.tags else tags
 
 
-def is_dreamt(atom: Atom, tag: Tag) -> bool:
-    """Whether a dream gave the tag: neither a user did, nor the atom's path, nor a near duplicate."""
+def is_from_dream(atom: Atom, tag: Tag) -> bool:
+    """True if a dream gave the tag, and not a user, the atom's path or a near duplicate."""
     if tag.origin == "user":
         return False
     return tag.name not in atom.borrowed if tag.origin == "infected" else not is_path_tag(tag)

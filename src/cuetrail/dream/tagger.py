@@ -1,4 +1,4 @@
-"""Who proposes tags for a text: the rule that is always there, or something that knows better, such as an LLM."""
+"""Taggers, which propose tags for texts: the built-in rule, or one that the caller provides, such as an LLM."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from cuetrail.errors import TaggerError
 from cuetrail.text import keyphrases, names
 from cuetrail.text.normalise import norm_name
 
-# What the rule notes of an atom; its best that are shared become tags.
+# Candidates the rule keeps per atom. The best that other atoms share become tags.
 CANDIDATES = 6
 _TROUBLE = "the tagger failed, so the memory has no new auto-tags; the next dream asks it again"
 
 
 class AutoTagger(Protocol):
-    """Proposes tags for texts, the best first. The same text must always get the same tags.
+    """Proposes tags for texts, best first. The same text must always get the same tags.
 
-    `name` says which tagger it is: under another name every atom is tagged anew. A proposal becomes a tag when at least
-    `shared` atoms have it; with 1 every proposal does.
+    A new `name` makes the next dream tag every atom again. A proposal becomes a tag if at least `shared` atoms have it.
     """
 
     name: str
@@ -27,14 +26,14 @@ class AutoTagger(Protocol):
     def __call__(self, texts: Sequence[str]) -> Sequence[Sequence[str]]: ...
 
 
-def proposed(tagger: AutoTagger, texts: Sequence[str]) -> list[list[str]]:
-    """What the tagger proposes for each text. Raises TaggerError when it fails, or returns something else."""
+def propose_tags(tagger: AutoTagger, texts: Sequence[str]) -> list[list[str]]:
+    """Returns the proposals for each text. Raises TaggerError if the tagger fails or returns no lists of text."""
     if not texts:
         return []
     try:
         found = [list(some) if _is_list(some) else None for some in tagger(texts)]
     except Exception as error:
-        # Whatever somebody else's code raises.
+        # A caller's tagger may raise anything.
         raise TaggerError(f"{_TROUBLE} ({type(error).__name__}: {error})") from error
     tags = [some for some in found if some is not None and all(isinstance(tag, str) for tag in some)]
     if not len(tags) == len(found) == len(texts):
@@ -47,17 +46,17 @@ def _is_list(some: object) -> bool:
 
 
 class Rule:
-    """Names, then key phrases, from the text alone. What no second atom has joins nothing, so it is no tag."""
+    """Proposes names, then key phrases of the text. A proposal needs a second atom to become a tag."""
 
     name = "rule 1"
     shared = 2
 
     def __call__(self, texts: Sequence[str]) -> list[list[str]]:
-        return [_of(text) for text in texts]
+        return [_proposals(text) for text in texts]
 
 
-def _of(text: str) -> list[str]:
-    """At most CANDIDATES, each once whatever its case."""
+def _proposals(text: str) -> list[str]:
+    """Returns at most CANDIDATES names and key phrases, without repeats."""
     found: dict[str, str] = {}
     for phrase in (*names.find([text])[0], *keyphrases.find(text)):
         found.setdefault(norm_name(phrase), phrase)

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cuetrail.dream.invalidate import untell
+from cuetrail.dream.invalidate import invalidate
 from cuetrail.errors import MirrorError
 from cuetrail.facts.resolve import nodes_of, require_node, require_own
 from cuetrail.mirror import sync_registered
@@ -119,7 +119,7 @@ def forget(session: Session, doomed: Doomed, purge: bool, progress: Progress | N
         batch = Batch()
         regroup(store, partition, batch, leaving=leaving)
         resolve_links(store, partition, LinkChange(leaving=[node.id for node in leaving]), batch, now)
-        untell(store, partition, batch, leaving)
+        invalidate(store, partition, batch, leaving)
         if batch != Batch():
             along[partition] = batch
     gone = vectors.written(along.values(), lambda: store.forget(scope, ids, now, purge, progress, along, unsaid))

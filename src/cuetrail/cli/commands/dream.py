@@ -79,7 +79,7 @@ def _dream_once(run: Run, memory: Memory, options: dict[str, Any]) -> None:
 
 def _dream_repeatedly(run: Run, memory: Memory, options: dict[str, Any], seconds: float) -> None:
     """Dreams at intervals; a memory that is busy is reported and tried again later."""
-    from cuetrail.dream.schedule import again
+    from cuetrail.dream.schedule import repeat
 
     def once() -> None:
         try:
@@ -88,7 +88,7 @@ def _dream_repeatedly(run: Run, memory: Memory, options: dict[str, Any], seconds
             output.warn(str(error))
 
     with _until_terminated() as stop:
-        again(once, seconds, stop)
+        repeat(once, seconds, stop)
 
 
 @contextlib.contextmanager

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from cuetrail.dream.context import Night, Work
-from cuetrail.dream.tag_origin import relabelled
-from cuetrail.dream.tagger import proposed
-from cuetrail.dream.word_matcher import is_telling
+from cuetrail.dream.context import DreamContext, Work
+from cuetrail.dream.tag_origin import retag
+from cuetrail.dream.tagger import propose_tags
+from cuetrail.dream.word_matcher import is_distinctive
 from cuetrail.errors import TaggerError
 from cuetrail.model import Node, PassReport, Tag
 from cuetrail.model.fast_dataclass import maker
@@ -28,12 +28,12 @@ MOST = 3
 _node = maker(Node, "id", "kind", "name")
 
 
-def auto_tags(night: Night) -> PassReport:
+def auto_tags(context: DreamContext) -> PassReport:
     """Give every atom at most MOST tags that were proposed for it and that others share."""
-    work = Work(night, NAME)
+    work = Work(context, NAME)
     try:
-        for some in work.slices(f"{VERSION} {night.tagger.name}"):
-            work.save(_settled(work, some) if night.tagger.shared > 1 else _taken(work, some))
+        for some in work.slices(f"{VERSION} {context.tagger.name}"):
+            work.save(_settled(work, some) if context.tagger.shared > 1 else _taken(work, some))
     except TaggerError as error:
         # What it did not tag stays unread, so it is asked again; other passes need not suffer for it.
         work.problems.append(str(error))
@@ -70,7 +70,7 @@ class _Sharing:
 
     def __init__(self, work: Work, old: set[Row], new: set[Row]) -> None:
         self._work = work
-        self._enough = work.night.tagger.shared
+        self._enough = work.context.tagger.shared
         leaving = Counter(row.second for row in old)
         self._change = Counter(row.second for row in new)
         self._change.subtract(leaving)
@@ -98,19 +98,19 @@ class _Sharing:
 
 def _proposed(work: Work, atoms: Sequence[Atom]) -> list[tuple[Atom, tuple[Tag, ...]]]:
     """What the tagger proposes for each, the best first; no word that says nothing, and no name that was forgotten."""
-    tags = [make_tags(some, "auto") for some in proposed(work.night.tagger, [atom.text for atom in atoms])]
+    tags = [make_tags(some, "auto") for some in propose_tags(work.context.tagger, [atom.text for atom in atoms])]
     known = {tag.name: tag.display for some in tags for tag in some}
-    dull = {name for name in known if not is_telling(name.replace("_", " "))} | _forgotten(work, known)
+    dull = {name for name in known if not is_distinctive(name.replace("_", " "))} | _forgotten(work, known)
     return [(atom, tuple(tag for tag in some if tag.name not in dull)) for atom, some in zip(atoms, tags, strict=True)]
 
 
 def _forgotten(work: Work, known: Mapping[str, str]) -> set[str]:
     """Of these tags those that were the name of something that was forgotten."""
     nodes = [_node(f"tag:{name}", "entity", display) for name, display in known.items()]
-    return {id_.removeprefix("tag:") for id_ in forgotten_ids(work.night.store, work.night.scope, nodes)}
+    return {id_.removeprefix("tag:") for id_ in forgotten_ids(work.context.store, work.context.scope, nodes)}
 
 
 def _relabel(writes: Writes, atom: Atom, tags: Sequence[Tag]) -> None:
-    changed = relabelled(atom, "auto", tags[:MOST])
+    changed = retag(atom, "auto", tags[:MOST])
     if changed is not None:
         writes.relabelled.append((atom, changed))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from cuetrail.dream.context import Night, Work
+from cuetrail.dream.context import DreamContext, Work
 from cuetrail.dream.passes.storylines import texts_of
 from cuetrail.dream.summaries import keywords
 from cuetrail.model import PassReport
@@ -22,9 +22,9 @@ SUMMARY, KEYWORDS = "summary", "keywords"
 BATCH = 200
 
 
-def consolidation(night: Night) -> PassReport:
+def consolidation(context: DreamContext) -> PassReport:
     """Renew the summaries of sources whose atoms changed."""
-    work = Work(night, NAME)
+    work = Work(context, NAME)
     for some in work.slices(VERSION):
         changed = _noted(work, some)
         sources = sorted(changed)
@@ -47,9 +47,9 @@ def _noted(work: Work, some: Slice) -> set[int]:
 
 
 def _renew(work: Work, sources: Collection[int]) -> None:
-    night = work.night
+    context = work.context
     briefs = work.memory.nodes(sources)
-    nodes = night.store.get(night.scope, [brief.id for brief in briefs.values()])
+    nodes = context.store.get(context.scope, [brief.id for brief in briefs.values()])
     writes = Writes()
     for key, brief in sorted(briefs.items()):
         node = nodes.get(brief.id)

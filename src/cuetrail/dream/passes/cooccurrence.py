@@ -17,7 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 
-from cuetrail.dream.context import Night, Work
+from cuetrail.dream.context import DreamContext, Work
 from cuetrail.formulas import company, company_weight
 from cuetrail.model import Edge, PassReport
 from cuetrail.model.ids import derived_edge_id
@@ -41,9 +41,9 @@ Company = Mapping[int, set[int]]
 """With whom a node may be named more or less often than before; itself among them if there are more texts or fewer."""
 
 
-def cooccurrence(night: Night) -> PassReport:
+def cooccurrence(context: DreamContext) -> PassReport:
     """Join the nodes that texts name together, and part those that they no longer do."""
-    work = Work(night, NAME)
+    work = Work(context, NAME)
     turned = work.memory.all(Book.TURNED)
     if len(turned) > MOST:
         # In one transaction, so that none of them is counted without the others.
@@ -200,13 +200,13 @@ def _join(
         id_ = derived_edge_id(KIND, src, dst)
         if pair in after:
             weight = company_weight(after[pair] / _MILLION)
-            now = work.night.now
+            now = work.context.now
             writes.batch.edges.append(Edge(id_, src, dst, KIND, weight, via=VIA, created=now, updated=now))
             if before.get(pair) == UNKNOWN:
                 unsure.append(id_)
         else:
             writes.batch.remove_edges.append(id_)
-    there = work.night.store.edges(work.night.scope, unsure) if unsure else {}
+    there = work.context.store.edges(work.context.scope, unsure) if unsure else {}
     as_it_was = {(id_, edge.weight) for id_, edge in there.items()}
     writes.batch.edges = [edge for edge in writes.batch.edges if (edge.id, edge.weight) not in as_it_was]
 

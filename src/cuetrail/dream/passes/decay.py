@@ -6,7 +6,7 @@ time alone, so nothing is lost by that, and a dream that follows another at once
 
 from __future__ import annotations
 
-from cuetrail.dream.context import BATCH, Night, Work
+from cuetrail.dream.context import BATCH, DreamContext, Work
 from cuetrail.model import PassReport
 from cuetrail.model.lifecycle import decayed
 from cuetrail.store.dream import Writes
@@ -14,12 +14,12 @@ from cuetrail.store.dream import Writes
 HOUR = 3_600_000
 
 
-def decay(night: Night) -> PassReport:
+def decay(context: DreamContext) -> PassReport:
     """Let every life fade to what is left of it now. What falls below the least goes into the archive."""
-    work, after = Work(night, "decay"), -1
-    while some := work.memory.lives(night.now - HOUR, after, BATCH):
+    work, after = Work(context, "decay"), -1
+    while some := work.memory.lives(context.now - HOUR, after, BATCH):
         after = some[-1].key
-        pairs = [(one, decayed(one.life, one.kind, one.created, night.now)) for one in some]
+        pairs = [(one, decayed(one.life, one.kind, one.created, context.now)) for one in some]
         changed = [(one, life) for one, life in pairs if life != one.life]
         work.read += len(changed)
         if changed:
@@ -28,10 +28,10 @@ def decay(night: Night) -> PassReport:
     return work.report()
 
 
-def note_expiry(night: Night) -> PassReport:
+def note_expiry(context: DreamContext) -> PassReport:
     """Remove the notes whose time is over."""
-    work = Work(night, "note_expiry")
-    while ids := work.memory.expired(night.now, BATCH):
+    work = Work(context, "note_expiry")
+    while ids := work.memory.expired(context.now, BATCH):
         writes = Writes()
         writes.batch.remove_notes = ids
         work.read += len(ids)

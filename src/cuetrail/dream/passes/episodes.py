@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import count
 
-from cuetrail.dream.context import BATCH, Night, Work
+from cuetrail.dream.context import BATCH, DreamContext, Work
 from cuetrail.model import Edge, Node, PassReport
 from cuetrail.model.ids import derived_edge_id, dream_id, dream_number, ledger_hash
 from cuetrail.store.dream import Book, Row, Slice, Writes
@@ -39,9 +39,9 @@ PAGE, NEAR = 2_000, 8
 FOREVER = 2**62
 
 
-def episodes(night: Night) -> PassReport:
+def episodes(context: DreamContext) -> PassReport:
     """Bring the episodes in step with the times of the atoms."""
-    work = Work(night, NAME)
+    work = Work(context, NAME)
     for some in work.slices(VERSION):
         work.save(_noted(work, some))
     writes = Writes()
@@ -144,7 +144,7 @@ def _settle(work: Work, writes: Writes, rows: Sequence[Row], left: set[int]) -> 
             if row.third:
                 writes.batch.remove_edges.append(_edge_id(atom, _id(row.third)))
             if number:
-                writes.batch.edges.append(_edge(atom, _id(number), work.night.now))
+                writes.batch.edges.append(_edge(atom, _id(number), work.context.now))
         writes = _flushed(work, writes)
     before = left.union(row.third for row in rows)
     writes.batch.remove_nodes += [_id(number) for number in sorted(before - {0, *numbers})]
@@ -187,7 +187,7 @@ def _numbers(work: Work, clusters: Sequence[Sequence[Row]]) -> list[int]:
     if not numbers:
         return []
     nodes = [Node(_id(number), KIND) for number in numbers]
-    forgotten = forgotten_ids(work.night.store, work.night.scope, nodes)
+    forgotten = forgotten_ids(work.context.store, work.context.scope, nodes)
     return [0 if _id(number) in forgotten else number for number in numbers]
 
 
@@ -200,14 +200,14 @@ def _new(work: Work, some: Sequence[Row], taken: set[int]) -> int:
     return next(
         number
         for number in numbers
-        if number not in taken and (number in here or not work.night.store.get(work.night.scope, [_id(number)]))
+        if number not in taken and (number in here or not work.context.store.get(work.context.scope, [_id(number)]))
     )
 
 
 def _nodes(work: Work, clusters: Sequence[Sequence[Row]], numbers: Sequence[int]) -> Iterator[Node]:
     """The episodes whose times or number of atoms are others than is stored."""
-    present = work.night.store.get(work.night.scope, [_id(number) for number in numbers if number])
-    now = work.night.now
+    present = work.context.store.get(work.context.scope, [_id(number) for number in numbers if number])
+    now = work.context.now
     for some, number in zip(clusters, numbers, strict=True):
         start, end = some[0].second, some[-1].second
         old = present.get(_id(number), Node(_id(number), KIND, created=now))

@@ -6,7 +6,7 @@ confirmed and was used at least five times. What is retracted is history: `as_of
 
 from __future__ import annotations
 
-from cuetrail.dream.context import BATCH, Night, Work
+from cuetrail.dream.context import BATCH, DreamContext, Work
 from cuetrail.formulas import WEEK, fact_score
 from cuetrail.model import Fact, PassReport
 from cuetrail.store.dream import Writes
@@ -17,12 +17,12 @@ KEPT_FROM = 5
 LEAST = 0.2
 
 
-def facts(night: Night) -> PassReport:
+def facts(context: DreamContext) -> PassReport:
     """Promote and retract the facts of a place. Those used within a week, or sure enough, are not even read."""
-    work, after = Work(night, "facts"), ""
-    while some := work.memory.ageing(night.now - WEEK, after, BATCH):
+    work, after = Work(context, "facts"), ""
+    while some := work.memory.ageing(context.now - WEEK, after, BATCH):
         after = some[-1].id
-        verdicts = [verdict for fact in some if (verdict := judge(fact, night.now)) is not None]
+        verdicts = [verdict for fact in some if (verdict := judge(fact, context.now)) is not None]
         work.read += len(verdicts)
         if verdicts:
             writes = Writes()

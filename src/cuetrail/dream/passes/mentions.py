@@ -13,9 +13,9 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 
-from cuetrail.dream.context import Night, Work
-from cuetrail.dream.names import Callings, in_doubt, words_of
-from cuetrail.dream.word_matcher import Dictionary
+from cuetrail.dream.context import DreamContext, Work
+from cuetrail.dream.names import NodeNames, cached_words, mark_unsettled
+from cuetrail.dream.word_matcher import WordMatcher
 from cuetrail.formulas import mention_weight
 from cuetrail.model import Edge, Mention, PassReport
 from cuetrail.model.ids import derived_edge_id
@@ -30,12 +30,12 @@ VIA = "dream:mentions"
 FEW = 1_000
 
 
-def mentions(night: Night) -> PassReport:
+def mentions(context: DreamContext) -> PassReport:
     """Join every atom to the nodes it names."""
-    work = Work(night, NAME)
+    work = Work(context, NAME)
     if work.memory.idle(VERSION):
         return work.report()
-    words = words_of(Callings, night.store, night.scope, work.names())
+    words = cached_words(NodeNames, context.store, context.scope, work.names())
     new, gone = words.difference(work.memory.all(Book.MEANS))
     ledger = Writes(drop=[(Book.MEANS, row) for row in gone], put=[(Book.MEANS, row) for row in new])
     fresh = not work.memory.begun(VERSION)
@@ -43,9 +43,9 @@ def mentions(night: Night) -> PassReport:
         work.save(ledger)
     again = not fresh and bool(new or gone)
     if again:
-        work.save(in_doubt(Book.MEANS, new, gone))
+        work.save(mark_unsettled(Book.MEANS, new, gone))
     for some in work.slices(VERSION):
-        writes = _settled(work, some.atoms, words.dictionary, work.memory.within(Book.OCCURS, some.runs), some.runs)
+        writes = _settled(work, some.atoms, words.matcher, work.memory.within(Book.OCCURS, some.runs), some.runs)
         # The last mark says that the pass is through, which it is when all texts were looked at again.
         writes.mark, ledger.mark = ledger.mark if again else some.mark, some.mark
         work.save(writes)
@@ -55,10 +55,10 @@ def mentions(night: Night) -> PassReport:
     return work.report()
 
 
-def _look_again(work: Work, words: Callings, new: Mapping[Row, str], gone: Collection[Row]) -> None:
+def _look_again(work: Work, words: NodeNames, new: Mapping[Row, str], gone: Collection[Row]) -> None:
     """Settle the atoms that say a name which means a node since, or no longer; of what they name, such nodes alone."""
     turned = {row.second for row in (*new, *gone)}
-    few = words.meaning(turned)
+    few = words.for_nodes(turned)
     stale = set(chain.from_iterable(work.memory.firsts(Book.OCCURS, {row.second for row in gone}).values()))
     stale |= work.named_in(set(new.values()))
     for atoms in work.pieces(stale):
@@ -70,7 +70,7 @@ def _look_again(work: Work, words: Callings, new: Mapping[Row, str], gone: Colle
 def _settled(
     work: Work,
     atoms: Sequence[Atom],
-    words: Dictionary[int],
+    words: WordMatcher[int],
     old: Sequence[Row],
     runs: Sequence[tuple[int, int]] = (),
     others: Sequence[Row] = (),
@@ -115,14 +115,14 @@ def _join(work: Work, writes: Writes, atoms: Sequence[Atom], old: Sequence[Row],
     for row in new:
         atom, node = living[row.first], nodes.get(row.second)
         if node is not None and row[:2] not in joined and not _is_own(atom, node):
-            edge = _edge(atom.id, node.id, mention_weight(row.fourth), work.night.now)
+            edge = _edge(atom.id, node.id, mention_weight(row.fourth), work.context.now)
             wanted[edge.id] = edge
     # Of an old row the atom may be gone with its edges, or in quarantine, where it has them still.
     names = {key: brief.id for key, brief in work.memory.nodes({row.first for row in old}).items()}
     names |= {atom.key: atom.id for atom in atoms}
     pairs = ((names.get(row.first), nodes.get(row.second)) for row in (*old, *new))
     known = {_edge_id(atom, node.id) for atom, node in pairs if atom is not None and node is not None}
-    present = work.night.store.edges(work.night.scope, sorted(known))
+    present = work.context.store.edges(work.context.scope, sorted(known))
     writes.batch.remove_edges += sorted(present.keys() - wanted.keys())
     writes.batch.edges += [
         edge for id_, edge in wanted.items() if id_ not in present or present[id_].weight != edge.weight

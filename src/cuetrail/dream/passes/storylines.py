@@ -17,8 +17,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from cuetrail.dream.context import Night, Work
-from cuetrail.dream.summaries import called, sampled
+from cuetrail.dream.context import DreamContext, Work
+from cuetrail.dream.summaries import sample, title_of
 from cuetrail.embed.embedder import from_blob
 from cuetrail.formulas import DAY
 from cuetrail.model import DERIVED, Edge, Node, PassReport, Where
@@ -39,9 +39,9 @@ WEIGHT = 0.35
 GROWN = 4
 
 
-def storylines(night: Night) -> PassReport:
+def storylines(context: DreamContext) -> PassReport:
     """Bring the storylines in step with who is mentioned."""
-    work = Work(night, NAME)
+    work = Work(context, NAME)
     _heal(work)
     anchors = work.memory.awake(Book.LOOSE)
     if anchors:
@@ -74,7 +74,7 @@ def _heal(work: Work) -> None:
                     writes.batch.remove_edges.append(derived_edge_id(PART_OF, source.id, story_id(placed.second)))
         work.save(writes)
     stories = work.memory.all(Book.STORY)
-    present = work.night.store.get(work.night.scope, [story_id(row.first) for row in stories])
+    present = work.context.store.get(work.context.scope, [story_id(row.first) for row in stories])
     for row in stories:
         node = present.get(story_id(row.first))
         if node is None or row.first in left:
@@ -102,7 +102,7 @@ def _left(work: Work, story: Row, node: Node, told: Sequence[Row]) -> Writes:
     writes = _freed(story, told)
     where = Where(kinds=DERIVED, quarantined=True, archived=True)
     query = StepQuery((node.id,), FEWEST, "out", Ties(kinds=(PART_OF,)), where)
-    steps = work.night.store.steps(work.night.scope, query).get(node.id, [])
+    steps = work.context.store.steps(work.context.scope, query).get(node.id, [])
     writes.batch.remove_nodes = [node.id, *(step.other for step in steps)]
     return writes
 
@@ -155,7 +155,7 @@ def _attach(work: Work, anchors: Sequence[int]) -> bool:
 def _opened(work: Work, anchors: Sequence[int]) -> dict[int, list[_Open]]:
     """The storylines that there are, by their anchor."""
     rows = work.memory.by_second(Book.STORY, anchors)
-    nodes = work.night.store.get(work.night.scope, [story_id(row.first) for row in rows])
+    nodes = work.context.store.get(work.context.scope, [story_id(row.first) for row in rows])
     found: dict[int, list[_Open]] = defaultdict(list)
     for row in rows:
         if story_id(row.first) in nodes:
@@ -169,7 +169,7 @@ def _most_alike(work: Work, source: int, time: int, stories: Sequence[_Open]) ->
     brief = work.memory.nodes([source]).get(source)
     if not near or brief is None:
         return None
-    blobs = work.night.store.vectors(work.night.scope, [brief.id, *near])
+    blobs = work.context.store.vectors(work.context.scope, [brief.id, *near])
     vectors = {id_: from_blob(blob).astype(float) for id_, blob in blobs.items()}
     own = vectors.pop(brief.id, None)
     if own is None:
@@ -181,7 +181,7 @@ def _most_alike(work: Work, source: int, time: int, stories: Sequence[_Open]) ->
 
 def _grow(work: Work, story: Row, rows: Sequence[Row]) -> None:
     """Put sources into a storyline."""
-    present = work.night.store.get(work.night.scope, [story_id(story.first)]).get(story_id(story.first))
+    present = work.context.store.get(work.context.scope, [story_id(story.first)]).get(story_id(story.first))
     if present is None:
         return
     old = work.memory.by_second(Book.PLACED, [story.first])
@@ -201,7 +201,7 @@ def _placing(work: Work, story: Row, rows: Iterable[Row]) -> Writes:
     for row in rows:
         if row.first in sources:
             writes.put.append((Book.PLACED, Row(row.first, story.first, story.second, row.third)))
-            writes.batch.edges.append(_edge(PART_OF, sources[row.first].id, story_id(story.first), work.night.now))
+            writes.batch.edges.append(_edge(PART_OF, sources[row.first].id, story_id(story.first), work.context.now))
     return writes
 
 
@@ -240,17 +240,17 @@ def _begin(work: Work, anchor: int) -> None:
             continue
         work.read += len(rows)
         number = ledger_hash(f"{brief.id}\n{sources[rows[0].first].id}")
-        node = Node(story_id(number), KIND, created=work.night.now)
-        if forgotten_ids(work.night.store, work.night.scope, [node]):
+        node = Node(story_id(number), KIND, created=work.context.now)
+        if forgotten_ids(work.context.store, work.context.scope, [node]):
             continue
         node = _told(work, node, anchor, [(row.third, row.first) for row in rows])
         # What it says may have been forgotten with another.
-        if forgotten_ids(work.night.store, work.night.scope, [node]):
+        if forgotten_ids(work.context.store, work.context.scope, [node]):
             continue
         story = Row(number, anchor, rows[-1].third, 1)
         writes = _placing(work, story, rows)
         writes.batch.nodes = [node]
-        writes.batch.edges.append(_edge(ABOUT, node.id, brief.id, work.night.now))
+        writes.batch.edges.append(_edge(ABOUT, node.id, brief.id, work.context.now))
         work.save(writes)
 
 
@@ -280,9 +280,9 @@ def _is_enough(rows: Sequence[Row]) -> bool:
 
 def _close(work: Work) -> None:
     """Close the storylines that nothing was added to for long."""
-    now = work.night.now
+    now = work.context.now
     over = [row for row in work.memory.all(Book.STORY) if row.fourth and now - row.third >= SILENCE]
-    present = work.night.store.get(work.night.scope, [story_id(row.first) for row in over])
+    present = work.context.store.get(work.context.scope, [story_id(row.first) for row in over])
     writes = Writes(put=[(Book.STORY, row._replace(fourth=0)) for row in over])
     for node in present.values():
         writes.batch.nodes.append(replace(node, props={**node.props, "open": False}, updated=now))
@@ -299,19 +299,19 @@ def _told(work: Work, node: Node, anchor: int, sources: Sequence[tuple[int, int]
     start, end = sources[0][0], sources[-1][0]
     known = int(node.props.get("told", 0))
     props = {**node.props, "start": start, "end": end, "sources": len(sources), "open": True}
-    props["open"] = work.night.now - end < SILENCE
+    props["open"] = work.context.now - end < SILENCE
     if not known or len(sources) - known >= max(known // GROWN, 1) or not node.text:
         name = subject_of(work, anchor)
-        texts = texts_of(work, sampled([source for _, source in sources]))
-        node = replace(node, name=called(name, start, end, work.night.zone), text=work.tell(name, texts))
+        texts = texts_of(work, sample([source for _, source in sources]))
+        node = replace(node, name=title_of(name, start, end, work.context.zone), text=work.tell(name, texts))
         props |= {"told": len(sources), "anchor": work.memory.nodes([anchor])[anchor].id}
-    return replace(node, at=start, props=props, updated=work.night.now)
+    return replace(node, at=start, props=props, updated=work.context.now)
 
 
 def subject_of(work: Work, anchor: int) -> str:
-    """What an anchor is called."""
+    """What an anchor is title_of."""
     brief = work.memory.nodes([anchor])[anchor]
-    node = work.night.store.get(work.night.scope, [brief.id]).get(brief.id)
+    node = work.context.store.get(work.context.scope, [brief.id]).get(brief.id)
     return (node.name if node is not None else None) or brief.id
 
 
@@ -319,8 +319,8 @@ def texts_of(work: Work, sources: Sequence[int]) -> list[str]:
     """What these sources say, by time."""
     briefs = work.memory.nodes(sources)
     files = [brief.source for brief in briefs.values() if brief.kind == "source" and brief.source is not None]
-    atoms = work.night.store.atoms_of(work.night.scope, files) if files else {}
-    own = work.night.store.get(work.night.scope, [brief.id for brief in briefs.values()])
+    atoms = work.context.store.atoms_of(work.context.scope, files) if files else {}
+    own = work.context.store.get(work.context.scope, [brief.id for brief in briefs.values()])
     texts = []
     for brief in sorted(briefs.values(), key=lambda brief: (brief.at, brief.id)):
         said = [atom.text for atom in atoms.get(brief.source or "", []) if atom.provenance != "quarantine"]

@@ -1,4 +1,4 @@
-"""Whether the published bounds hold in the stored results. Exit code 1 if one is missed where it is promised.
+"""Checks the published bounds against the stored results. The exit code is 1 if a promised bound is missed.
 
 python -m bench.bounds 10000 100000 1000000
 """
@@ -62,7 +62,7 @@ BOUNDS = (
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A bound looked up in one result; `value` is None when that result lacks the figure."""
+    """A bound and its value in one result; None if the result lacks the figure."""
 
     bound: Bound
     size: int
@@ -88,7 +88,7 @@ class Verdict:
 
 
 def verdicts(results: Sequence[Result]) -> list[Verdict]:
-    """Every bound in every result it speaks of."""
+    """Returns every bound with its value in each result that it applies to."""
     found = [
         Verdict(bound, result.size, result.figures.get(bound.figure))
         for bound in BOUNDS

@@ -1,4 +1,4 @@
-"""What the benchmarks share: child processes with their peak memory, timing, tables and result files."""
+"""Helpers of all benchmarks: child processes with their peak memory, timing, tables and result files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MB = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Phase(Generic[T]):
-    """What a child process returned, and the most memory it had resident."""
+    """The result of a child process, and its peak resident memory."""
 
     value: T
     peak: int
@@ -55,7 +55,7 @@ class Result:
 
 
 class Stopwatch:
-    """Adds up the time spent inside its `with` blocks; what lies between them is free."""
+    """Adds up the time spent inside its `with` blocks."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -68,7 +68,7 @@ class Stopwatch:
 
 
 def phase(function: Callable[..., T], *args: object) -> Phase[T]:
-    """Run a function in a fresh process, so that its peak memory is its own."""
+    """Runs a function in a new process, to measure its peak memory alone."""
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=spawn) as pool:
         value, peak = pool.submit(_in_child, function, args).result()
@@ -81,7 +81,7 @@ def _in_child(function: Callable[..., T], args: tuple[object, ...]) -> tuple[T, 
 
 
 def peak_rss() -> int:
-    """The most bytes this process had resident, mapped files included."""
+    """Returns the peak resident memory of this process in bytes, with mapped files."""
     with contextlib.suppress(OSError):
         # On Linux getrusage also counts what the parent had before the exec; this counts the process alone.
         for line in Path("/proc/self/status").read_text("ascii").splitlines():
@@ -92,7 +92,7 @@ def peak_rss() -> int:
 
 
 def timed(function: Callable[[A], T], argument: A) -> tuple[float, T]:
-    """Seconds and value of one call."""
+    """Returns the seconds and the result of one call."""
     start = time.perf_counter()
     value = function(argument)
     return time.perf_counter() - start, value
@@ -127,7 +127,7 @@ def rate(count: int, seconds: float) -> str:
 
 
 def machine() -> dict[str, str]:
-    """What the numbers depend on."""
+    """Returns the versions and hardware that the numbers depend on."""
     packages = {name: importlib.metadata.version(name) for name in ("cuetrail", "tantivy", "numpy")}
     return {
         "cpu": f"{os.cpu_count()} x {_cpu()}",
@@ -146,7 +146,7 @@ def _cpu() -> str:
 
 
 def publish(result: Result) -> None:
-    """Print the table and keep it in bench/results."""
+    """Prints the table and stores it in bench/results."""
     stamped = Result(**{**asdict(result), "machine": machine()})
     RESULTS.mkdir(exist_ok=True)
     name = f"{result.bench}-{result.size}" if result.size else result.bench
@@ -163,13 +163,13 @@ def title(result: Result) -> str:
 
 
 def load_results() -> list[Result]:
-    """Every stored result, by benchmark and size."""
+    """Returns every stored result, by benchmark and size."""
     found = [Result(**json.loads(path.read_text("utf-8"))) for path in RESULTS.glob("*.json")]
     return sorted(found, key=lambda result: (result.bench, result.size))
 
 
 def aligned(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table for people: the first column flush left, the others flush right."""
+    """Returns a text table: the first column aligned left, the others right."""
     widths = [max(len(row[n]) for row in (columns, *rows)) for n in range(len(columns))]
     lines = []
     for row in (columns, ["-" * width for width in widths], *rows):
@@ -192,7 +192,7 @@ def arguments(about: str | None, sizes: bool = True) -> argparse.ArgumentParser:
 
 @contextlib.contextmanager
 def workplace(given: Path | None) -> Iterator[Path]:
-    """The folder to build in: the given one, which stays, or one that is removed afterwards."""
+    """Yields the folder to build in: the given one, or a temporary one."""
     if given is not None:
         given.mkdir(parents=True, exist_ok=True)
         yield given
@@ -202,7 +202,7 @@ def workplace(given: Path | None) -> Iterator[Path]:
 
 
 def emptied(folder: Path) -> Path:
-    """The folder, new and empty."""
+    """Empties the folder and returns it."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     return folder

@@ -1,4 +1,4 @@
-"""The texts that are measured: made from a seed, the same on every machine, and never all in memory.
+"""Generates the texts to measure from a seed: the same on every machine, and never all in memory.
 
 - 50,000 pseudo-English words, the common ones short, drawn by the Zipf-Mandelbrot law 1 / (rank + 2.7).
 - A text has 20 to 90 words in sentences; one in twenty of the rarer words is a name and always capitalised.
@@ -103,7 +103,7 @@ def _block(number: int, count: int) -> Iterator[Item]:
 
 @cache
 def _spelled() -> list[str]:
-    """The words as texts have them: names with a capital."""
+    """Returns the words as they are written in texts: names with a capital."""
     return [
         word.capitalize() if rank >= NAME_FROM and rank % NAME_EVERY == 0 else word
         for rank, word in enumerate(vocabulary())
@@ -116,7 +116,7 @@ def _sentences(words: list[str], length: int) -> str:
 
 
 def write_corpus(folder: Path, count: int) -> Path:
-    """The corpus file with at least `count` texts, made unless it is there."""
+    """Returns the corpus file with at least `count` texts. Generates it if it does not exist."""
     path, have = folder / "corpus.tsv", folder / "corpus.count"
     if have.exists() and int(have.read_text("ascii")) >= count:
         return path

@@ -1,4 +1,4 @@
-"""How long a memory dreams, and how much slower tag infection is than finding the names alone.
+"""Measures how long a memory dreams, and how much slower tag infection is than finding the names alone.
 
     python -m bench.dream 10000 100000
 
@@ -157,7 +157,7 @@ def named(corpus: Path, count: int) -> Iterator[Item]:
 
 
 def corrections() -> list[str]:
-    """Texts that bring no new name and no phrase that several of them share: no other text has to be read for them."""
+    """Returns texts without new names or shared phrases, so that a dream need not read other texts again."""
     rng = np.random.default_rng([SEED, 13])
     words = vocabulary()
     return [f"{' '.join(words[int(n)] for n in rng.integers(20_000, 50_000, 30))}." for _ in range(CHANGED)]

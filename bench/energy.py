@@ -1,4 +1,4 @@
-"""How long energy takes to flow from five seeds, against fetching the same rows from SQLite with no scoring.
+"""Measures spreading activation from five seeds against fetching the same rows from SQLite with no scoring.
 
     python -m bench.energy 10000 100000 1000000
     python -m bench.energy --neo4j 10000          # the same walk in Neo4j beside it; it needs Java 17 and, once, Maven
@@ -62,7 +62,7 @@ def main() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """An activation to make: where it starts, and what the query is about."""
+    """The seeds of an activation and the embedding of its query."""
 
     seeds: list[tuple[str, float]]
     tags: list[str]
@@ -142,14 +142,14 @@ def activated(memory: Memory, one: Asked) -> list[Activation]:
 
 
 class Watched:
-    """An engine that notes which nodes it is asked to expand."""
+    """An engine that records which nodes it is asked to expand."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
         self._fetches: Fetches = []
 
     def told(self) -> Fetches:
-        """What was noted since the last time."""
+        """Returns the records since the last call."""
         told, self._fetches = self._fetches, []
         return told
 

@@ -1,4 +1,4 @@
-"""How long an exploration takes, and how it grows with the memory.
+"""Measures how long an exploration takes, and how that grows with the memory.
 
     python -m bench.explore 10000 100000 1000000
 

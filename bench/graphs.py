@@ -47,7 +47,7 @@ def node_id(number: int) -> str:
 
 
 def build(folder: Path, size: int) -> None:
-    """Write the graph into a memory in a folder; a mark says that it is whole."""
+    """Writes the graph into a memory in a folder; a marker file says that it is complete."""
     with Memory(emptied(folder), embedder=None) as memory, memory.store.bulk():
         for start in range(0, size, BATCH):
             memory.store.write(memory.scope, Batch(nodes=list(_nodes(start, min(start + BATCH, size)))))
@@ -169,7 +169,7 @@ def _field(value: object) -> str:
 
 
 def _take_over(address: Address, size: int) -> None:
-    """Make what was imported a memory: its place, its keys, its constraints and indexes, all of them online."""
+    """Turns the imported graph into a memory: writes partition, keys, constraints and indexes, and waits for these."""
     store = Neo4jStore(address)
     try:
         scope = Scope()

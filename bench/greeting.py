@@ -1,4 +1,4 @@
-"""How long an agent waits for `initialize`, against loading the MCP library alone: medians of alternating runs.
+"""Measures the wait for `initialize` against loading the MCP library alone: medians of alternating runs.
 
     python -m bench.greeting --work FOLDER 1000000
 

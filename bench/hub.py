@@ -1,4 +1,4 @@
-"""What expanding a hub costs, against nodes of ordinary degree and against the same rows by hand from SQLite.
+"""Measures expanding a hub against nodes of ordinary degree and against the same rows by hand from SQLite.
 
     python -m bench.hub
 

@@ -1,4 +1,4 @@
-"""How fast texts become a memory, against the least that storing and indexing them can cost.
+"""Measures how fast texts are ingested, against the minimum that storing and indexing them can take.
 
     python -m bench.ingest 10000 100000
 
@@ -43,7 +43,7 @@ COLUMNS = ["what", "atoms/s", "of the bound", "seconds", "peak memory", "on disk
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One way to take the texts in. `bound` is how long the least takes for as many atoms."""
+    """One way to ingest the texts. `bound` is the minimum time for as many atoms."""
 
     what: str
     atoms: int

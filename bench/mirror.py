@@ -1,4 +1,4 @@
-"""How long a mirror takes, against writing the very same files plainly.
+"""Measures how long a mirror takes, against writing the same files directly.
 
     python -m bench.mirror 10000 100000
 
@@ -146,7 +146,7 @@ def _number(source: str | None) -> int:
 
 
 def plainly(folder: Path, number: int) -> tuple[float, int]:
-    """The least that writing these files can take."""
+    """Returns the minimum time to write these files."""
     files = [(file.relative_to(folder / "brain-0"), file.read_bytes()) for file in (folder / "brain-0").rglob("*.md")]
     place = folder / f"plain-{number}"
     watch = Stopwatch()
@@ -158,7 +158,7 @@ def plainly(folder: Path, number: int) -> tuple[float, int]:
 
 
 def read_too(folder: Path, number: int) -> tuple[float, int]:
-    """The same with the least that reading the texts can take."""
+    """Returns the minimum time to read the texts and write these files."""
     watch = Stopwatch()
     with watch, closing(sqlite3.connect(folder / "memory" / "memory.db")) as db:
         for _ in db.execute("SELECT id, name, text FROM nodes ORDER BY source, seq"):

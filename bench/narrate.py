@@ -1,4 +1,4 @@
-"""How long a narrative takes, as the facts grow from ten thousand to a million, and how long it takes to tell it again.
+"""Measures how long a new and a repeated narrative take, as the facts grow from ten thousand to a million.
 
     python -m bench.narrate 10000 100000 1000000
 
@@ -122,7 +122,7 @@ def name_of(number: int) -> str:
 
 
 def build(folder: Path, size: int) -> None:
-    """Write entities and facts; a mark says that it is whole."""
+    """Writes entities and facts; a marker file says that the memory is complete."""
     entities = size // 10
     rng = np.random.default_rng([SEED, 11])
     subjects = np.minimum((rng.pareto(1.2, size) * entities / 50).astype(np.int64), entities - 1).tolist()

@@ -1,4 +1,4 @@
-"""What cuetrail is measured against: plain SQLite, plain tantivy and SQLite's FTS5, each used as its manual says."""
+"""Peers of cuetrail: plain SQLite, plain tantivy and SQLite's FTS5, each used as its manual says."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def build(fill: Fill, folder: Path, corpus: Path, count: int) -> Phase[float]:
 
 
 def is_built(folder: Path) -> bool:
-    """Whether `build` completed this folder, in this run or in one that left its work."""
+    """True if `build` completed this folder, in this run or an earlier one."""
     return folder.with_name(f"{folder.name}.complete").exists()
 
 

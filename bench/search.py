@@ -1,4 +1,4 @@
-"""How long a text search takes, against plain tantivy and SQLite's FTS5 on the same texts in the same run.
+"""Measures text search against plain tantivy and SQLite's FTS5 on the same texts in the same run.
 
     python -m bench.search 10000 100000
 
@@ -60,7 +60,7 @@ class Times:
     fts5: list[float] = field(default_factory=list)
 
     def of(self, kind: int | None) -> Times:
-        """Those of one kind of query, or all."""
+        """Returns the medians of one kind of query, or of all."""
         part = slice(None) if kind is None else slice(kind, None, len(KINDS))
         return Times(self.ours[part], self.raw[part], self.fts5[part])
 

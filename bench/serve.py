@@ -1,4 +1,4 @@
-"""How much a server does for 32 clients at once, against the same recalls called in the process itself.
+"""Measures the throughput of a server with 32 clients, against the same recalls called in the process itself.
 
     python -m bench.serve 100000 --seconds 60
 
@@ -40,7 +40,7 @@ COLUMNS = ["what", "in a second", "p50", "p95", "number", "errors"]
 
 @dataclass(slots=True)
 class Tally:
-    """What clients saw: how long each request took, what was added, and what went wrong."""
+    """The log of the clients: request times, added ids and errors."""
 
     recalls: list[float] = field(default_factory=list)
     adds: list[float] = field(default_factory=list)
@@ -106,7 +106,7 @@ def alone(place: Path, embedder: str, seconds: float) -> list[float]:
 
 
 def missing(place: Path, ids: list[str]) -> int:
-    """How many of these are not in the memory."""
+    """Returns how many of these ids are not in the memory."""
     with Memory(place, embedder=None) as memory:
         return len(set(ids)) - len(memory.nodes(*ids))
 

@@ -1,4 +1,4 @@
-"""How long `cuetrail --help` takes, against a Python that does nothing: medians of alternating runs.
+"""Measures how long `cuetrail --help` takes, against a Python that does nothing: medians of alternating runs.
 
 python -m bench.startup
 """

@@ -1,4 +1,4 @@
-"""How long a whole tag walk takes, from the cue to the text, against plain tantivy's search for the same words.
+"""Measures a whole tag walk, from the cue to the text, against plain tantivy's search for the same words.
 
     python -m bench.tag_walk 10000 100000
 
@@ -147,7 +147,7 @@ def odd_cues() -> dict[str, str]:
 
 
 def walk_alone(folder: Path) -> int:
-    """Some walks in a process of their own; how many found something."""
+    """Runs some walks in a process of their own; returns how many found something."""
     with Memory(folder, embedder=None) as memory:
         queries = make_queries(PEAK_QUERIES, SEED)
         return sum(_walk(memory, " ".join(query.words)).answerable for query in queries)

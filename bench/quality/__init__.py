@@ -1,1 +1,1 @@
-"""How well recall answers on public sets: words, vectors, their blend and every recipe, beside what others publish."""
+"""Measures how well recall answers on public sets: text, vectors, both, and every recipe, beside published results."""

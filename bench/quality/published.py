@@ -1,4 +1,4 @@
-"""What others publish on the same sets, to stand beside our rows. Shares in per cent, on the whole sets.
+"""Published results of others on the same sets, shown beside ours. In per cent, on the whole sets.
 
 Sources: HippoRAG, arXiv 2405.14831, tables 2 and 3; HippoRAG 2, arXiv 2502.14802, table 3; LoCoMo's paper, table 3.
 The whole sets have more questions than the development questions that our rows answer.

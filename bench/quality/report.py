@@ -91,7 +91,7 @@ def by_group(result: Measured) -> tuple[list[str], list[list[str]]]:
 
 
 def told(result: Measured) -> str:
-    """What it took."""
+    """Returns the costs of building and asking as text."""
     dreamt = f", then {result.dream_seconds:.0f} s of dreaming" if result.dreamt else ""
     return (
         f"{result.questions:,} questions, {result.nodes:,} nodes. "
@@ -102,13 +102,13 @@ def told(result: Measured) -> str:
 
 
 def _lead(lead: dict[str, Any]) -> str:
-    """How much higher the first row is: the stored lead is the other way round."""
+    """Returns how much higher the first row scores; the stored lead has the opposite sign."""
     mean, low, high = (_signed(-100 * lead[name]) for name in ("mean", "high", "low"))
     return f"{mean} ({low} to {high})"
 
 
 def _signed(number: float) -> str:
-    # Rounded first: there is no minus nothing.
+    # Round first, to avoid "-0.0".
     return f"{round(number, 1) + 0.0:+.1f}"
 
 

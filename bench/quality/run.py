@@ -46,13 +46,13 @@ class Job:
 
 
 def variant(triples: bool, dreamt: bool) -> str:
-    """What tells a memory, and what is measured of it, from that of the same set as it is."""
+    """Returns a suffix for memories and results of a variant of a set."""
     return ("-triples" if triples else "") + ("-dreamt" if dreamt else "")
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What it took to take in a corpus."""
+    """Time, memory and size of building a corpus."""
 
     nodes: int
     seconds: float

@@ -1,4 +1,4 @@
-"""What a set is made of, where the data lies, and how a corpus gets into a memory.
+"""The parts of a set, the folder of its data, and how a corpus is written to a memory.
 
 The data is never part of the project. A loader turns the files of one set into corpora; each corpus is one memory.
 """
@@ -91,7 +91,7 @@ def first(questions: Iterable[Question], most: int | None) -> list[Question]:
 
 
 def filler(records: Iterable[Record]) -> Callable[[Memory, Path], None]:
-    """Takes in nodes and edges as lines of cuetrail's own export: many at once, through the public door."""
+    """Imports nodes and edges as a cuetrail export: many at once, through the public API."""
 
     def fill(memory: Memory, folder: Path) -> None:
         file = folder / "records.jsonl"

@@ -96,7 +96,7 @@ def plain(sentence: str) -> str:
 
 
 def _sides(wiki: str) -> list[str]:
-    """What stands in a wikilink. Which side of a bar is the name and which the label, vaults disagree on."""
+    """Returns the parts of a wikilink. Vaults differ on which side of the bar is the name."""
     return [side.strip() for side in wiki.split("|")]
 
 

@@ -40,7 +40,7 @@ def steps(reader: Reader, query: StepQuery) -> dict[str, list[Step]]:
     keys = reader.ids.keys(query.ids)
     passing, given = condition(query.where)
     limits, bounds = tied(query.ties)
-    # A self-loop goes out.
+    # A self-loop counts as outgoing.
     limits += " AND n <> o" if query.direction == "in" else ""
     pattern = _PATTERNS.get(query.direction, "(o)-[e:CUE_EDGE]-(n)")
     cypher = _STEPS.replace("{pattern}", pattern).replace("{passing}", passing + limits)
@@ -61,7 +61,7 @@ def steps(reader: Reader, query: StepQuery) -> dict[str, list[Step]]:
 
 
 def tied(ties: Ties) -> tuple[str, dict[str, Any]]:
-    """The filters on edges as conditions that begin with AND, and their parameters."""
+    """Returns the filters on edges as conditions that begin with AND, and their parameters."""
     tests: list[str] = []
     given: dict[str, Any] = {}
     for name, test in (

@@ -1,4 +1,4 @@
-"""One level of a walk by energy, reckoned by the server, in one query for all sparks; see `store.energy`."""
+"""One level of spreading activation, computed by the server in one query; see `store.graph`."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from cuetrail.text.normalise import storable
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
 
-# The places in sight, the closest first, and whose each is as part of a name: the rules of `Ids` and `place_labels`.
+# The visible partitions, closest first, and the owner part of ids in them: the rules of `Ids` and `place_labels`.
 _IN_SIGHT = f"""{PLACES} WITH p ORDER BY p.owner <> $user, p.team <> $share, p.team, p.owner
 WITH collect([{PLACE}]) AS places, collect(p.owner + CASE p.team WHEN '' THEN '' ELSE '/' + p.team END) AS whose
 WITH places, [p IN places | p[0]] AS parts, [i IN range(0, size(places) - 1)
   | whose[i] + CASE WHEN whose[i] IN whose[..i] THEN '{SIGN}' + toString(places[i][0]) ELSE '' END] AS whose"""
-# The node that each id means, in the order asked. Where there are many places, those that have the id are read.
-# Indexes are named because a plan made while they were empty may be a scan of all.
+# The node that each id means, in the given order. If there are many partitions, those that have the id are read.
+# Indexes are named: a plan made while they were empty may scan everything.
 _MEANT = f"""CALL (parts, whose) {{
   UNWIND range(0, size($level.asked) - 1) AS at
   CALL (parts, whose, at) {{
@@ -40,9 +40,9 @@ _MEANT = f"""CALL (parts, whose) {{
       AND ($level.asked[at][1] IS NULL OR (size(parts) > 1 AND $level.asked[at][1] = whose[place]))
     WITH key ORDER BY place RETURN head(collect(key)) AS key }}
   WITH at, key ORDER BY at RETURN collect(coalesce(key, 0)) AS keys }}"""
-# Lists are given inside of a map: of those that stand alone the server makes another plan for every tenfold length.
-# Every expression stands as the rule has it, from left to right: so both engines come to the same doubles.
-# The places of edges are compared by AMONG, and ends have no label: see there.
+# Lists are passed inside a map: for separate lists the server makes a new plan for every tenfold length. Every
+# expression is written as in the rule, from left to right, so that both engines get the same doubles. Partitions of
+# edges are compared by AMONG, and ends have no label: see there.
 _SPARKS = f"""CALL (parts, keys) {{
   UNWIND $level.sparks AS s
   MATCH (o:CueNode {{key: keys[s.at]}}) USING INDEX SEEK o:CueNode(key)
@@ -64,7 +64,7 @@ _SPARKS = f"""CALL (parts, keys) {{
   // A few more: where several places have an id, what they are called here decides which comes first.
   WITH s, size(parts) - 1 AS spare, collect([n.key, n.id, n.part, best, n.ref]) AS steps
   RETURN collect([s.number, steps[..s.wanted + spare]]) AS found }}"""
-# What else has an id that was found decides what that one is called; where there is one place, nothing has.
+# Other records with a found id decide what that one is called; with one partition there are none.
 _RIVALS = """CALL (parts, found) {
   UNWIND found AS one UNWIND one[1] AS step WITH DISTINCT parts, step[4] AS ref WHERE size(parts) > 1
   UNWIND parts AS part MATCH (n:CueNode {uid: toString(part) + ':' + ref}) USING INDEX SEEK n:CueNode(uid)
@@ -78,7 +78,9 @@ _LEVEL = "\n".join((_IN_SIGHT, _MEANT, _SPARKS, _RIVALS, "RETURN places, keys, f
 
 
 def expand(tx: Tx, scope: Scope, level: Level) -> Expanded:
-    """The candidates of every spark. The places in sight and the nodes that ids mean are found by the same query."""
+    """Returns the candidates of every frontier node. The same query finds the visible partitions and the nodes that ids
+    mean.
+    """
     every = dict.fromkeys([*(spark.id for spark in level.sparks), *(id_ for seen in level.visited for id_ in seen)])
     at = {id_: n for n, id_ in enumerate(id_ for id_ in every if storable(id_))}
     wanted = level.wanted()
@@ -107,7 +109,7 @@ def expand(tx: Tx, scope: Scope, level: Level) -> Expanded:
 
 
 def _named(id_: str) -> list[str | None]:
-    """An id without whose it is, and whose it is where that is said."""
+    """Splits an id into its plain id and its owner part, None if it has none."""
     plain, sign, whose = id_.partition(SIGN)
     return [short(plain), whose if sign else None]
 
@@ -115,7 +117,7 @@ def _named(id_: str) -> list[str | None]:
 def _candidates(
     ids: Ids, found: Sequence[list[Any]], rivals: Sequence[list[Any]], wanted: Sequence[int]
 ) -> tuple[tuple[Candidate, ...], ...]:
-    """What the server found, under the ids that nodes and edges have in this scope, in the order of the rule."""
+    """Returns the found candidates, with the ids that nodes and edges have in this scope, in the order of the rule."""
     every = [step for steps in found for step in steps]
     nodes, edges = (closest((Found(*row) for row in some), ids.parts) for some in rivals)
     others = ids.called((Found(*step[:3]) for step in every), nodes)

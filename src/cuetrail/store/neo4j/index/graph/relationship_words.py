@@ -1,4 +1,4 @@
-"""What the relationships of a database are found by that was written before they had it."""
+"""Fills in search words and description marks of relationships in a database written before these existed."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ WITH e LIMIT 1000 SET e.described = e.part RETURN count(e)"""
 
 
 def describe_all(connection: Connection) -> None:
-    """Say of every relationship with a description that it has one; `reembed` then makes its vector."""
+    """Marks every relationship that has a description; `reembed` then makes its vector."""
     while connection.writing(lambda tx: rows(tx, _DESCRIBE))[0][0]:
         pass
 
 
 def enter_all(connection: Connection) -> None:
-    """Let every stated edge, and every note on an edge, be found by its words."""
+    """Fills in the search words of every stated edge and every note on an edge."""
 
     def edges(tx: Tx, after: str) -> str | None:
         found = rows(tx, _SILENT_EDGES, after=after)

@@ -1,6 +1,6 @@
-"""Relationships by their words: a stated edge, and a note on an edge, have theirs in `words`, which is indexed.
+"""Search for relationships by the property `words` of stated edges and of notes on edges, which is indexed.
 
-By meaning they are found as nodes are: one by one where there are few, by the index of the server where there are many.
+By vector they are found as nodes are: one by one if they are few, by the server's index if they are many.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _ENDS = "all(n IN [a, b] WHERE n.part IN $parts{ends})"
 _STATED = "e.via IS NULL AND e.part IN $parts"
 _FOUND = f"""UNWIND $uids AS uid MATCH (a)-[e:CUE_EDGE {{uid: uid}}]->(b) USING INDEX SEEK e:CUE_EDGE(uid)
 WHERE {_STATED} AND {_ENDS}{{ties}} RETURN {made.EDGE_MAP}, {ENDS}"""
-# The nearest of what is said of edges, and of notes on them: by comparing all, or by the index of the server. Notes are
-# read before their edges: planned together, the server may find no way that uses the index it is told to, and refuse.
+# The nearest descriptions of edges, and notes on them: by comparing all, or by the server's index. Notes are matched
+# before their edges: planned together, the server may find no plan that uses the named index, and refuse.
 _DESCRIBED = f"""MATCH (a)-[e:CUE_EDGE]->(b)
 WHERE e.described IN $parts AND e.{{slot}} IS NOT NULL AND {_ENDS}{{ties}}
 WITH e, vector.similarity.cosine(e.{{slot}}, $query) AS score ORDER BY score DESC, e.updated DESC, e.id LIMIT $limit
@@ -101,7 +101,7 @@ def _by_vector(reader: Reader, near_to: bytes, query: RelationQuery) -> list[Edg
 def _near(
     reader: Reader, queries: Sequence[str], query: RelationQuery, held: VectorSpace, vector: list[float]
 ) -> list[Row]:
-    """(uid, score) of the nearest edges, by what is said of them or by what is noted on them."""
+    """Returns (uid, score) of the nearest edges, by their descriptions or by the notes on them."""
     count, all_of_them, by_index = queries
     ends, ties, given = _filters(query)
     given |= {"parts": reader.parts, "query": vector, "now": query.now}
@@ -109,20 +109,20 @@ def _near(
     many = rows(reader.tx, count, parts=reader.parts, most=FEW + 1)[0][0] > FEW and held.dim <= spaces.MOST_INDEXED
     found = widened(partial(rows, reader.tx, _filled(by_index, parts), **given), query.limit) if many else None
     if found is None:
-        # A limit may be more than the server counts to.
+        # A limit may exceed the server's largest integer.
         found = rows(reader.tx, _filled(all_of_them, parts), limit=min(query.limit, 2**31), **given)
     return found
 
 
 def _filters(query: RelationQuery) -> tuple[str, str, dict[str, Any]]:
-    """Conditions on both ends and on the edge, and their parameters."""
+    """Returns the conditions on both ends and on the edge, and their parameters."""
     ends, given = condition(query.where)
     ties, bounds = tied(query.ties)
     return ends, ties, given | bounds
 
 
 def _filled(cypher: str, parts: Mapping[str, str]) -> str:
-    """The query with these put in; it has braces of its own."""
+    """Returns the query with these placeholders replaced; `format` cannot, because Cypher has braces of its own."""
     for name, value in parts.items():
         cypher = cypher.replace(f"{{{name}}}", value)
     return cypher

@@ -1,4 +1,4 @@
-"""A walk from anchors along the tags and buckets they carry, to nodes that no word of the query would have found."""
+"""The tag walk: from anchors along their tags and buckets to nodes that no word of the query would have found."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from cuetrail.store.neo4j.index.text.text_search import TextSearch
 from cuetrail.store.neo4j.reader import Reader
 from cuetrail.store.neo4j.rows import unsigned
 
-# A few more than wanted are asked for: some of them match a word of the query and are no walkers.
+# A few more than wanted are requested: some match a word of the query and do not count.
 SPARE, GROWTH = 3, 8
-# Weights are whole multiples of this: then a sum is the same in whatever order it is made, and equals are equal.
+# Weights are integer multiples of this: sums then do not depend on their order, and equal values stay equal.
 GRAIN = 2.0**-32
 
 _COUNTS = """UNWIND $tags AS row OPTIONAL MATCH (t:CueTag {uid: row[1]})
@@ -37,7 +37,7 @@ _ALL = f"{_CARRIERS} RETURN n.key, n.id, n.part, n.at, n.simhash, collect(label)
 
 
 class Candidate(NamedTuple):
-    """A node a walk may come to."""
+    """A node that a walk may reach."""
 
     record: Record
     at: int
@@ -45,11 +45,13 @@ class Candidate(NamedTuple):
 
 
 Best = Callable[[int], list[Candidate]]
-"""The best candidates, at most so many."""
+"""Returns the best candidates, at most so many."""
 
 
 def walk(reader: Reader, query: WalkQuery, limit: int, where: Where) -> Walk:
-    """The best `limit` nodes that share a label with a seed, are none, and match no word of `query.unlike`."""
+    """Returns the best `limit` nodes that share a label with a seed, are not seeds, and match no word of
+    `query.unlike`.
+    """
     labels = list(dict.fromkeys(label for seed in query.seeds for label in seed.labels))
     given = _uids(reader, labels)
     idfs = _idfs(reader, labels, given)
@@ -70,7 +72,7 @@ def walk(reader: Reader, query: WalkQuery, limit: int, where: Where) -> Walk:
 
 
 def _uids(reader: Reader, labels: Sequence[Label]) -> dict[str, Any]:
-    """The labels of all visible places, by their number in the list."""
+    """Returns the uids of the labels in all visible partitions, by their number in the list."""
     pairs: dict[str, list[list[Any]]] = {"tags": [], "buckets": []}
     for number, label in enumerate(labels):
         pairs["tags" if label.what == "tag" else "buckets"] += [[number, uid(p, label.name)] for p in reader.parts]
@@ -78,7 +80,7 @@ def _uids(reader: Reader, labels: Sequence[Label]) -> dict[str, Any]:
 
 
 def _idfs(reader: Reader, labels: Sequence[Label], given: dict[str, Any]) -> dict[Label, float]:
-    """How much each label tells in this scope; those that nobody here carries are left out."""
+    """Returns the idf of each label in this scope; unused labels are left out."""
     counts = [0] * len(labels)
     for number, count in rows(reader.tx, _COUNTS, **given):
         counts[number] += count
@@ -99,7 +101,7 @@ def _by_weight(reader: Reader, passing: str, given: dict[str, Any]) -> Best:
 def _by_gravity(
     reader: Reader, passing: str, given: dict[str, Any], seeds: Sequence[WalkSeed], labels: Sequence[Label]
 ) -> Best:
-    """By the strongest pull of an anchor. The server has no way to compare hashes, so it is reckoned here."""
+    """Ranks by the strongest attraction of an anchor. The server cannot compare hashes, so it is computed here."""
     numbers = {label: number for number, label in enumerate(labels)}
     sets = [(seed, {numbers[label] for label in seed.labels}) for seed in seeds]
     found = []
@@ -119,7 +121,7 @@ def _pull(seed: WalkSeed, at: int, simhash: int | None, shared: int) -> float:
 
 
 def _unlike(texts: TextSearch, query: WalkQuery, best: Best, limit: int) -> list[Candidate]:
-    """The best that match no word of the query."""
+    """Returns the best that match no word of the query."""
     wanted = limit + SPARE
     while True:
         asked = best(wanted)

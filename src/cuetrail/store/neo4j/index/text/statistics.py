@@ -1,8 +1,8 @@
-"""What keeps text scores true: the server's index counts what was replaced or removed until it merges its files.
+"""Corpus statistics for text scores: the server's index counts replaced and removed texts until it merges its files.
 
-In a small memory scores are therefore reckoned here, from the living memories alone. In a larger one the index is made
-anew when one in twenty of what it counts is dead, under a second name, while the old one goes on answering. This is how
-the local engine has it, too.
+In a small memory scores are therefore computed here, from existing memories alone. In a larger one the index is rebuilt
+when one in twenty of what it counts is gone, under a second name, while the old one answers. The SQLite engine does the
+same.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FEW = 1_000
 WORN_SHARE = 0.05
 K1, B = 1.2, 0.75
-# The index keeps lengths up to this exactly, and of longer ones the four highest bits of what is above FREE.
+# The index stores lengths up to this exactly, and of longer ones the four highest bits of what exceeds FREE.
 EXACT, FREE, KEPT_BITS = 40, 24, 4
 SECONDS = 3_600
 
@@ -34,38 +34,38 @@ WITH m WHERE coalesce(m.text, $first) = $old SET m.text = $new, m.dead = coalesc
 
 
 class Worn(Exception):
-    """A search was not made, because the index has to be made anew first."""
+    """Raised by a search if the index has to be rebuilt first."""
 
 
 class Wear(NamedTuple):
-    """The index that is searched, how many memories are there, and at most how many dead ones it counts."""
+    """The index in use, the number of memories, and an upper bound of the deleted ones it counts."""
 
     name: str
     dead: int
     living: int
 
     def is_few(self) -> bool:
-        """Whether scores are reckoned here."""
+        """True if scores are computed here."""
         return self.living <= FEW
 
     def is_worn(self) -> bool:
-        """Whether so many are dead that scores would be off."""
+        """True if so many are deleted that scores would be wrong."""
         return not self.is_few() and self.dead > WORN_SHARE * self.living
 
 
 def wear(tx: Tx) -> Wear:
-    """How it is with the index now."""
+    """Returns the present wear of the index."""
     return Wear(*rows(tx, _WEAR, first=TEXT_INDEXES[0])[0])
 
 
 def renew(connection: Connection) -> None:
-    """Make the index anew and let searches use the new one; the old one answers until then.
+    """Rebuilds the index and lets searches use the new one; the old one answers until then.
 
     Two processes that do so at once make the same one.
     """
     was = connection.reading(wear)
     new = next(name for name in TEXT_INDEXES if name != was.name)
-    # One that is there and complete was left by a process that died, and is as old as that.
+    # A complete one that exists was left by a process that died, and is out of date.
     left = connection.reading(lambda tx: rows(tx, _LEFT, new=new))
     clear = [f"DROP INDEX {new} IF EXISTS"] if left else []
     connection.schema([*clear, text_index(new), f"CALL db.awaitIndexes({SECONDS})"])
@@ -75,14 +75,14 @@ def renew(connection: Connection) -> None:
 
 
 class Corpus(NamedTuple):
-    """Everyone's texts as the index has them: the terms of each, how many have a term, and how long they are."""
+    """The indexed texts of everyone: the terms of each, the number of texts with each term, and their lengths."""
 
     counts: Mapping[int, Counter[str]]
     holders: Counter[str]
     length: float
 
     def score(self, key: int, terms: Iterable[str]) -> float:
-        """BM25 of a text, without the constant k1 + 1; 0 where it was removed since it was found."""
+        """Returns BM25 of a text, without the constant k1 + 1; 0 if it was removed since it was found."""
         counts = self.counts.get(key)
         if counts is None:
             return 0.0
@@ -95,13 +95,13 @@ class Corpus(NamedTuple):
 
 
 class Corpora:
-    """Keeps what was read until something is written."""
+    """A cache of the corpus until something is written."""
 
     def __init__(self) -> None:
         self._kept: tuple[tuple[int, int], Corpus] | None = None
 
     def read(self, tx: Tx) -> Corpus:
-        """The texts as they are now."""
+        """Returns the present texts."""
         now, kept = head(tx), self._kept
         if kept is not None and kept[0] == now:
             return kept[1]
@@ -118,7 +118,7 @@ def _made(found: Sequence[Sequence[object]]) -> Corpus:
 
 
 def _rounded(length: int) -> int:
-    """A length as an index keeps it, in one byte.
+    """Returns a length as an index stores it, in one byte.
 
     >>> [_rounded(length) for length in (0, 39, 40, 41, 57, 1000)]
     [0, 39, 40, 40, 56, 984]

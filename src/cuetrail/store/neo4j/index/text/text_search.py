@@ -1,8 +1,8 @@
-"""Text search on the server's full-text index: BM25, OR over the terms, x2 where a tag or bucket has a query's word.
+"""Text search on the server's full-text index: BM25, OR over the terms, x2 if a tag or bucket has a query's word.
 
-What is indexed is analysed before it is stored, by the analyser all engines share, and the filters are words of the
-index too: so the index itself gives the exact best of what passes them, however large the memory is. Any document of
-the true best by the x2 rule is among the best by plain BM25 or among the best of those with a matching label.
+Texts are analysed before they are stored, by the analyser both engines share, and filters are words of the index too:
+so the index itself returns the exact best of what passes them, however large the memory is. Any document of the true
+best by the x2 rule is among the best by plain BM25 or among the best of those with a matching label.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ KEYS_AT_ONCE = 300
 SPARE = 10
 # The server leaves out the constant k1 + 1 of BM25.
 SCALE = 2.2
-# What a word that was completed or mended counts, beside one that was said.
+# The weight of a completed or corrected word, relative to an exact one.
 NEAR, BEGUN = 0.2, 0.5
 
 _SEARCH = """CALL db.index.fulltext.queryNodes($index, $query, {limit: $limit}) YIELD node AS n, score
@@ -56,7 +56,7 @@ Favour = tuple[float, float]
 
 
 class Match(NamedTuple):
-    """A found node, its score, and whether a label doubled it. `holds_all` is told only among equals."""
+    """A found node, its score, and whether a label doubled it. `holds_all` is set only among equal scores."""
 
     record: Record
     at: int
@@ -68,7 +68,7 @@ class Match(NamedTuple):
 class TextSearch:
     """One query in what a reader sees. `internal` narrows it to internal memories, or to all others.
 
-    With a `corpus` scores of words are reckoned from it, else they are the index's own.
+    With a `corpus` scores are computed from it, otherwise they are the index's own.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class TextSearch:
         if not options:
             return self._newest(limit) if self.narrowed and not query.words.strip() else []
         limit = min(limit, self.wear.living + 1)
-        # What was completed or mended counts by the index's own measure.
+        # Completed or corrected words count by the index's own score.
         by_hand = self.corpus if len(options) == len(terms) else None
         said = [f"+({' '.join(options)})", *self.filters, *more]
         plain = self._collect(said, limit, terms, by_hand)
@@ -111,7 +111,7 @@ class TextSearch:
         return self._best(plain, boosted, limit, terms)
 
     def _options(self, query: TextQuery, terms: Sequence[str]) -> list[str]:
-        """The clauses of which a document must meet one."""
+        """Returns the clauses of which a document must match one."""
         options = [f'body:"{term}"' for term in terms]
         if query.prefix and (begun := self._begun(query.words)):
             options.append(f"(body:{begun}*)^{BEGUN}")
@@ -120,7 +120,7 @@ class TextSearch:
         return options + [f"(body:{word}~{edits(word)})^{NEAR}" for word in near]
 
     def _begun(self, text: str) -> str:
-        """The beginning of a word that the last word of a text completes; empty when there is none."""
+        """Returns the unfinished last word of a text, "" if there is none."""
         last = (unstemmed(text) or [""])[-1]
         for start in (last[: len(last) - less] for less in range(ENDING + 1)):
             if not start or (start != last and len(start) < SHORTEST_STEM):
@@ -149,11 +149,11 @@ class TextSearch:
         return rows(self.tx, _SEARCH, index=self.wear.name, query=query, limit=limit)
 
     def _said(self, words: Sequence[str], filters: str) -> list[Row]:
-        """Those of the words that somebody here uses."""
+        """Returns the words, of these, that occur in visible texts."""
         return rows(self.tx, _KNOWN, index=self.wear.name, words=words, filters=filters)
 
     def _collect(self, said: Sequence[str], limit: int, terms: Sequence[str], corpus: Corpus | None) -> list[Match]:
-        """At least the `limit` best, and all that tie with the last of them; by hand all there are."""
+        """Returns at least the `limit` best, and all that tie with the last of them; with a corpus, all there are."""
         query, size = " ".join(said), limit + SPARE
         if corpus is not None:
             every = self._search(query, self.wear.living + SPARE)
@@ -175,7 +175,7 @@ class TextSearch:
         return [match._replace(holds_all=match.record.handle in full) for match in kept]
 
     def _holding_all(self, terms: Sequence[str], keys: Sequence[int | str]) -> set[int | str]:
-        """Which of these nodes hold every term."""
+        """Returns the nodes, of these, that contain every term."""
         query = "UNWIND $keys AS key MATCH (n:CueNode {key: key}) RETURN key, n.body"
         found = (row for some in chunks(list(dict.fromkeys(keys))) for row in rows(self.tx, query, keys=some))
         return {key for key, body in found if set(terms) <= set(body.split())}
@@ -191,7 +191,7 @@ class TextSearch:
         return [Match(Record(*row[:3]), row[3], FILTER_SCORE, False) for row in found]
 
     def holding_any(self, query: TextQuery, keys: Sequence[int]) -> set[int]:
-        """Which of these nodes match a word of the query."""
+        """Returns the nodes, of these, that match a word of the query."""
         terms = list(dict.fromkeys(terms_of(" ".join((query.words, *query.phrases)))))[:MOST_TERMS]
         options = self._options(query, terms)
         found: set[int] = set()
@@ -205,7 +205,7 @@ class TextSearch:
 
 
 def saying(tx: Tx, part: int, names: Collection[str]) -> set[int]:
-    """Keys of the atoms of a place in which the words of one of these names stand one behind the other."""
+    """Returns the keys of a partition's atoms that contain the words of one of these names in sequence."""
     now = wear(tx)
     phrases = [f'body:"{" ".join(words)}"' for words in map(terms_of, names) if words]
     filters = clauses([part], Where(kinds=("atom",), quarantined=True, archived=True))

@@ -1,9 +1,9 @@
-"""Vector spaces: whose vectors the memory holds, and how it changes over from one model's to another's.
+"""Vector spaces: the model whose vectors the memory holds, and the change-over from one model to another.
 
-The vectors of a model lie in a property of their own, of nodes, of described relationships and of the notes on those,
-each with an index of their own. During a change-over those of the next model gather in theirs, which no search reads.
-When everything has one, a single small transaction says that from now on these are searched; then the old ones are
-cleared away. So a change-over that is interrupted costs nobody anything, and goes on where it stopped.
+The vectors of a model are in their own property, of nodes, described relationships and the notes on those, each with
+its own index. During a change-over the next model's go to another property, which no search reads. When it is complete,
+a single small transaction makes searches use them; then the old ones are deleted. An interrupted change-over harms
+nobody, and continues where it stopped.
 """
 
 from __future__ import annotations
@@ -29,18 +29,20 @@ if TYPE_CHECKING:
     from cuetrail.store.neo4j.reader import Reader
 
 NOW, NEXT = "vector_space", "next_space"
-# How the properties begin that hold vectors.
+# The prefix of properties that hold vectors.
 SLOT = "vector_"
-# What the server's index takes; longer vectors are compared one by one.
+# The longest vectors the server's index takes; longer ones are compared one by one.
 MOST_INDEXED = 4_096
 CLEARED = 10_000
-# Vectors are made for everyone, so what anyone made of a search is of before.
+# Vectors are made for everyone, so every partition gets a new version.
 _ANOTHER_VERSION = "MATCH (p:CuePlace) SET p.held = true SET p.writes = coalesce(p.writes, 0) + 1"
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where vectors lie: a pattern for `n`, the name of the index, what needs a vector, and what is compared of it."""
+    """Where vectors are stored: a pattern for `n`, the name of the index, the handle, the condition to need a vector,
+    and the columns it is made from.
+    """
 
     pattern: str
     index: str
@@ -49,7 +51,7 @@ class _Place:
     said: str
 
 
-# A node that says nothing needs no vector, nor does an edge without description.
+# Nodes without text and name need no vector, nor do edges without a description.
 PLACES: Mapping[Meaning, _Place] = {
     "node": _Place("(n:CueNode{})", "cue_{}", "key", "(n.text <> '' OR n.name <> '')", "n.name, n.text"),
     "edge": _Place("()-[n:CUE_EDGE{}]->()", "cue_edges_{}", "uid", "n.described IS NOT NULL", "null, n.text"),
@@ -68,12 +70,12 @@ def _all(place: _Place) -> str:
 
 
 def _one(place: _Place, handle: str) -> str:
-    """The match for one, by its handle."""
+    """Returns the MATCH for one record, by its handle."""
     return f"MATCH {place.pattern.format(f' {{{place.handle}: {handle}}}')}"
 
 
 def slot(space: VectorSpace) -> str:
-    """The property that holds the vectors of a model."""
+    """Returns the name of the property that holds the vectors of a model."""
     return SLOT + hashlib.blake2b(f"{space.dim}:{space.model}".encode(), digest_size=6).hexdigest()
 
 
@@ -83,12 +85,12 @@ def _space(tx: Tx, name: str) -> VectorSpace | None:
 
 
 def held(tx: Tx) -> VectorSpace | None:
-    """The model whose vectors searches use."""
+    """Returns the model whose vectors searches use."""
     return _space(tx, NOW)
 
 
 def coming(tx: Tx) -> VectorSpace | None:
-    """The model that a change-over makes vectors of."""
+    """Returns the model that an unfinished change-over makes vectors of."""
     return _space(tx, NEXT)
 
 
@@ -109,7 +111,7 @@ def _name(tx: Tx, name: str, space: VectorSpace | None) -> None:
 
 
 def taken(tx: Tx, space: VectorSpace) -> str:
-    """Which of NOW and NEXT this model is. Raises EmbedderMismatch when the memory takes none of its vectors."""
+    """Returns NOW or NEXT, whichever this model is. Raises EmbedderMismatch if the memory takes none of its vectors."""
     for name in (NOW, NEXT):
         if _space(tx, name) == space:
             return name
@@ -117,12 +119,12 @@ def taken(tx: Tx, space: VectorSpace) -> str:
 
 
 def make_index(connection: Connection, space: VectorSpace) -> None:
-    """The indexes of a model's vectors, made if they are not there."""
+    """Makes the indexes of a model's vectors if they are missing."""
     if 0 < space.dim <= MOST_INDEXED:
         options = f"{{`vector.dimensions`: {space.dim}, `vector.similarity_function`: 'cosine'}}"
         makes = [
             f"CREATE VECTOR INDEX {place.index.format(slot(space))} IF NOT EXISTS"
-            # An index is of edges either way.
+            # Indexes of edges have no direction.
             f" FOR {place.pattern.format('').replace('->', '-')} ON n.{slot(space)} OPTIONS {{indexConfig: {options}}}"
             for place in PLACES.values()
         ]
@@ -130,12 +132,12 @@ def make_index(connection: Connection, space: VectorSpace) -> None:
 
 
 def index_names(space: VectorSpace) -> list[str]:
-    """What the indexes of a model's vectors are called; none where the server cannot index them."""
+    """Returns the names of the indexes of a model's vectors; none if the server cannot index them."""
     return [place.index.format(slot(space)) for place in PLACES.values()] if 0 < space.dim <= MOST_INDEXED else []
 
 
 def start(connection: Connection, space: VectorSpace) -> VectorSpace:
-    """The model whose vectors the memory holds: this one from now on, if it had none."""
+    """Lets a memory without vectors hold those of this model, and returns the model it holds."""
 
     def work(tx: Tx) -> VectorSpace:
         now = held(tx)
@@ -158,7 +160,7 @@ def begin(connection: Connection, space: VectorSpace) -> VectorSpace:
     if given_up == wanted:
         return now
     if wanted is not None:
-        # What an earlier use of this model left must not pass for vectors of today.
+        # Vectors left from an earlier use of this model must not pass for new ones.
         clear(connection, wanted)
         make_index(connection, wanted)
     connection.writing(lambda tx: _name(tx, NEXT, wanted))
@@ -168,9 +170,9 @@ def begin(connection: Connection, space: VectorSpace) -> VectorSpace:
 
 
 def finish(connection: Connection, space: VectorSpace) -> bool:
-    """Let searches use the next model's vectors; False, and nothing done, while some are missing.
+    """Lets searches use the next model's vectors; returns False, and does nothing, while some are missing.
 
-    Raises EmbedderMismatch when the change-over was given up meanwhile.
+    Raises EmbedderMismatch if the change-over was dropped meanwhile.
     """
 
     def work(tx: Tx) -> tuple[bool, VectorSpace | None]:
@@ -191,7 +193,7 @@ def finish(connection: Connection, space: VectorSpace) -> bool:
 
 
 def clear(connection: Connection, space: VectorSpace) -> None:
-    """Remove the vectors of a model that are no longer searched, and their indexes."""
+    """Removes the vectors of a model that are no longer searched, and their indexes."""
     name = slot(space)
     connection.schema([f"DROP INDEX {place.index.format(name)} IF EXISTS" for place in PLACES.values()])
     for place in PLACES.values():
@@ -206,7 +208,7 @@ def _cleared(tx: Tx, query: str) -> int:
 
 
 def missing(tx: Tx, space: VectorSpace, after: Unembedded | None, limit: int) -> list[Unembedded]:
-    """What says something and has no vector of this model, whoever owns it, from behind `after` on."""
+    """Returns the next records, of everyone, that need a vector of this model and have none."""
     taken(tx, space)
     found: list[Unembedded] = []
     kinds = list(PLACES)
@@ -233,7 +235,7 @@ def _missing(tx: Tx, space: VectorSpace, what: Meaning, after: int | str | None,
 
 
 def _records(tx: Tx, what: Meaning, keys: Sequence[int | str]) -> Iterator[tuple[int | str, Node | Edge | Note]]:
-    """Records of anyone by their handles, under their plain ids."""
+    """Returns records of anyone by their handles, with their plain ids."""
     query = {"node": _NODES, "edge": _EDGES, "note": _NOTES}[what]
     for some in chunks(keys):
         for key, *row in rows(tx, query, keys=some):
@@ -247,11 +249,11 @@ def _records(tx: Tx, what: Meaning, keys: Sequence[int | str]) -> Iterator[tuple
 
 
 def put(tx: Tx, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) -> int:
-    """Store vectors; how many. One of what is gone or says something else by now is left out."""
+    """Stores vectors and returns how many; those of records that changed since they were read are left out."""
     stored = 0
     for what, place in PLACES.items():
         vectors: dict[int | str, bytes] = {}
-        # Setting a property holds the record: nobody corrects it between this look and the end.
+        # Setting a property locks the record: nobody changes it until the transaction ends.
         query = f"UNWIND $keys AS key {_one(place, 'key')} SET n.held = true RETURN key, {place.said}"
         for some in chunks([one for one in made if _kind(one[0]) == what]):
             said = {key: (name, text) for key, name, text in rows(tx, query, keys=[one.key for one, _ in some])}
@@ -274,7 +276,7 @@ def vectors(
 
 
 def store(tx: Tx, space: VectorSpace, vectors: Mapping[Any, bytes], of: Meaning = "node") -> None:
-    """Store vectors by handle. Raises InputError for one of another length, EmbedderMismatch for another model's."""
+    """Stores vectors by handle. Raises InputError for a wrong length, EmbedderMismatch for another model's."""
     for vector in vectors.values():
         if len(vector) != 2 * space.dim:
             raise InputError(f"a vector has {len(vector)} bytes, {2 * space.dim} are needed: embed it again")
@@ -286,7 +288,7 @@ def store(tx: Tx, space: VectorSpace, vectors: Mapping[Any, bytes], of: Meaning 
 
 
 def stored(tx: Tx, space: VectorSpace, handles: Mapping[Any, str], of: Meaning) -> dict[str, bytes]:
-    """The vectors of this model, by what is called so under these handles."""
+    """Returns the vectors of this model, by the ids given for their handles."""
     name = slot(space)
     query = f"UNWIND $keys AS key {_one(PLACES[of], 'key')} WHERE n.{name} IS NOT NULL RETURN key, n.{name}"
     found = (row for some in chunks(list(handles)) for row in rows(tx, query, keys=some))
@@ -294,14 +296,14 @@ def stored(tx: Tx, space: VectorSpace, handles: Mapping[Any, str], of: Meaning) 
 
 
 def present(tx: Tx, space: VectorSpace, part: int, of: Meaning) -> list[tuple[int | str, str]]:
-    """Handles and ids of what has a vector of this model in a place."""
+    """Returns handles and ids of the records in a partition that have a vector of this model."""
     place = PLACES[of]
     query = f"{_all(place)} n.part = $part AND n.{slot(space)} IS NOT NULL RETURN n.{place.handle}, n.id"
     return [(handle, id_) for handle, id_ in rows(tx, query, part=part)]
 
 
 def kept(tx: Tx, said: Mapping[str, str], of: Meaning) -> dict[str, dict[str, Any]]:
-    """The vectors, as properties, of edges or notes that are about to be replaced and still say the same, by uid."""
+    """Returns the vectors, as properties, of edges or notes replaced without a change of text, by uid."""
     query = f"UNWIND $keys AS key {_one(PLACES[of], 'key')} RETURN key, n.text, properties(n)"
     found = (row for some in chunks(list(said)) for row in rows(tx, query, keys=some))
     return {
@@ -312,11 +314,11 @@ def kept(tx: Tx, said: Mapping[str, str], of: Meaning) -> dict[str, dict[str, An
 
 
 def floats(vector: bytes) -> list[float]:
-    """A stored vector as the server has it: every half is exact as a double."""
+    """Converts a stored vector to floats for the server: every half float is exact as a double."""
     found: list[float] = np.frombuffer(vector, dtype="<f2").astype(np.float64).tolist()
     return found
 
 
 def halves(vector: Sequence[float]) -> bytes:
-    """The reverse of `floats`."""
+    """Reverses `floats`."""
     return np.array(vector, dtype="<f2").tobytes()

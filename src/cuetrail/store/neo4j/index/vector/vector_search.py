@@ -1,8 +1,7 @@
-"""Vector search: every vector where there are few, the server's index where there are many.
+"""Vector search: comparing every vector if they are few, by the server's index if they are many.
 
-The index (HNSW) finds nearly all of the nearest, not always all, and measures them by codes of 8 bits: what it gives is
-compared exactly. What a scope sees is compared one by one as long as that is quick, and so it is where filters leave
-little of what the index gives.
+The index (HNSW) finds nearly all of the nearest, and measures them by 8-bit codes: its results are compared again
+exactly. If filters leave little of what the index returns, all visible vectors are compared one by one.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ FIRST, MOST_ASKED = 100, 10_000
 def search(
     reader: Reader, vector: bytes, limit: int, where: Where, space: VectorSpace | None = None, named: bool = False
 ) -> list[SearchHit]:
-    """The nearest by cosine, or of those that have a name.
+    """Returns the nearest nodes by cosine, with `named` only of those that have a name.
 
-    Raises EmbedderMismatch when the memory does not hold vectors of this space.
+    Raises EmbedderMismatch if the memory does not hold vectors of this space.
     """
     held = spaces.held(reader.tx)
     if held is None or held == NO_VECTORS:
@@ -51,24 +50,24 @@ def search(
         found = _one_by_one(reader, slot, query, limit, passing)
     names = reader.ids.names(Record(*row[:3]) for row in found)
     order = sorted((-row[4], -row[3], names[row[0]]) for row in found)[:limit]
-    # The server gives (1 + cosine) / 2.
+    # The server returns (1 + cosine) / 2.
     return [SearchHit(id_, 2 * -score - 1) for score, _, id_ in order]
 
 
 def _one_by_one(reader: Reader, slot: str, query: Sequence[float], limit: int, passing: Passing) -> list[Row]:
-    """(key, id, part, at, score) of the nearest, by comparing all."""
+    """Returns (key, id, partition, time, score) of the nearest, by comparing all."""
     condition, given = passing
     cypher = (
         f"MATCH (n:CueNode) WHERE n.part IN $parts AND n.{slot} IS NOT NULL{condition}"
         f" WITH n, vector.similarity.cosine(n.{slot}, $query) AS score ORDER BY score DESC, n.at DESC, n.id"
         " LIMIT $limit RETURN n.key, n.id, n.part, n.at, score"
     )
-    # A limit may be more than the server counts to.
+    # A limit may exceed the server's largest integer.
     return rows(reader.tx, cypher, parts=reader.parts, query=query, limit=min(limit, 2**31), **given)
 
 
 def _by_index(reader: Reader, slot: str, query: Sequence[float], limit: int, passing: Passing) -> list[Row] | None:
-    """The same by the index; None where filters leave too little of what it gives."""
+    """The same by the index; None if filters leave too little of what it returns."""
     condition, given = passing
     cypher = (
         f"CALL db.index.vector.queryNodes('cue_{slot}', $wanted, $query) YIELD node AS n"
@@ -79,9 +78,10 @@ def _by_index(reader: Reader, slot: str, query: Sequence[float], limit: int, pas
 
 
 def widened(read: Callable[..., list[Row]], limit: int) -> list[Row] | None:
-    """What an index gives that passes, by ever more `wanted` until it is enough; None where filters leave too little.
+    """Returns the rows of an index query that pass, requesting more until they are enough; None if filters leave too
+    little.
 
-    The last two columns that are read are the score and whether a row passes, which does not come back.
+    The last two columns of a row are the score and whether it passes; the latter is removed.
     """
     wanted = max(4 * limit, FIRST)
     while wanted <= MOST_ASKED:

@@ -1,4 +1,4 @@
-"""Labels.
+"""The index of tags and buckets, and the tag walk on it.
 
 May import: formulas, model, store.sqlite.connection, store.sqlite.index.directory, store.sqlite.index.text,
 store.sqlite.reader, store.sqlite.rows, store.write, text.

@@ -1,8 +1,8 @@
 """The label index on disk: one immutable, mapped file of columns, with each row's labels and each label's rows.
 
-Rows are ordered by time, newest first, then by id: among equals the lower row number wins, whatever else is asked. Most
-nodes have few labels, so a table of fixed width holds them; the few that have more are kept apart and always looked
-at. The rows of a label are kept per part, so that a scope neither reads nor counts what lies outside it.
+Rows are ordered by time, newest first, then by id: of equals the lower row number always wins. Most nodes have few
+labels, so a table of fixed width holds them; the few wide rows are stored separately and always read. The rows of a
+label are stored per partition, so that a scope neither reads nor counts what lies outside it.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 from cuetrail.store.sqlite.index.labels.rows import COLUMNS, Ints, RowNumbers, Rows, Runs, joined
 
 WIDTHS = (4, 8, 16, 32, 64)
-# A list of at most one in so many rows has the codes of its rows beside it: read in one go, not row by row from all
-# over the table, they take a third of the time. Long lists would make the file much larger, and are seldom walked.
+# A short list (at most one in so many rows) stores the codes of its rows beside it: reading them in sequence takes a
+# third of the time. Long lists would make the file much larger, and are seldom read.
 SHORT_SHARE, SHORT = 64, 1_000
-# Nodes with more labels than the table is wide are looked at one by one; so many of them cost little.
+# Nodes with more labels than the table is wide are tested one by one; so many of them cost little.
 MOST_WIDE, WIDE_SHARE = 1_000, 200
 
-# Columns in the order of the file, wide numbers first, so that each starts where its type may.
+# Columns in the order of the file, wide numbers first, so that each is aligned for its type.
 _FILE: tuple[tuple[str, type[np.generic], str], ...] = (
     ("keys", np.int64, "rows"),
     ("kinds", np.int64, "rows"),
@@ -36,7 +36,7 @@ _FILE: tuple[tuple[str, type[np.generic], str], ...] = (
     ("list_starts", np.int64, "lists + 1"),
     ("list_near", np.int64, "lists"),
     ("wide_starts", np.int64, "wide + 1"),
-    # As wide as numpy wants it for `searchsorted`: it would convert the whole column each time.
+    # As wide as numpy needs for `searchsorted`, which would otherwise convert the whole column each time.
     ("by_key", np.int64, "rows"),
     ("parts", np.int32, "rows"),
     ("forward", np.int32, "rows * width"),
@@ -51,7 +51,7 @@ _FILE: tuple[tuple[str, type[np.generic], str], ...] = (
 
 
 class Piece(NamedTuple):
-    """The rows that carry a code in a part, in order, and where the list is short their joining codes by column."""
+    """The rows with a code in a partition, in order, and for a short list their joining codes by column."""
 
     part: int
     rows: RowNumbers
@@ -60,11 +60,11 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Base:
-    """The columns. The rows that carry a code in a part are one slice of `carriers`, in order; their rows of `forward`
+    """The columns. The rows with a code in a partition are one slice of `carriers`, in order; their rows of `forward`
     are also in `near`, as columns, from `list_near` on, unless that is negative.
 
-    `forward` has the joining codes of each row, 0 where there are no more; those of a wide row are in `wide_codes`.
-    `most_tags` and `most_buckets` are the most that any other row has.
+    `forward` has the joining codes of each row, padded with 0; those of a wide row are in `wide_codes`. `most_tags` and
+    `most_buckets` are the maxima over all other rows.
     """
 
     keys: Ints
@@ -86,7 +86,7 @@ class Base:
     flags: NDArray[np.uint8]
     most_tags: int
     most_buckets: int
-    # As far as they were asked for.
+    # Filled on demand.
     _pieces: dict[int, list[Piece]] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -94,18 +94,18 @@ class Base:
 
     @cached_property
     def wide(self) -> Rows:
-        """The wide rows with their joining codes."""
+        """Returns the wide rows with their joining codes."""
         columns: Any = {name: getattr(self, name)[self.wide_rows] for name in COLUMNS}
         return Rows(**columns, starts=self.wide_starts, codes=self.wide_codes)
 
     @cached_property
     def part_counts(self) -> dict[int, int]:
-        """How many rows each part has."""
+        """Returns the number of rows of each partition."""
         parts, counts = np.unique(self.parts, return_counts=True)
         return dict(zip(parts.tolist(), counts.tolist(), strict=True))
 
     def pieces(self, code: int) -> list[Piece]:
-        """The rows that carry the code, part by part."""
+        """Returns the rows with the code, by partition."""
         if code not in self._pieces:
             first, last = np.searchsorted(self.list_codes, [code, code + 1]).tolist()
             self._pieces[code] = [self._piece(number) for number in range(first, last)]
@@ -118,7 +118,7 @@ class Base:
         return Piece(int(self.list_parts[number]), rows, codes)
 
     def rows_of(self, keys: Ints) -> RowNumbers:
-        """The rows with these keys; keys that are not here are left out."""
+        """Returns the rows with these keys; unknown keys are left out."""
         if not len(self):
             return np.zeros(0, np.int32)
         places = np.searchsorted(self.keys, keys, sorter=self.by_key).clip(max=len(self) - 1)
@@ -126,7 +126,7 @@ class Base:
         return rows[np.equal(self.keys[rows], keys)]
 
     def rows_in(self, runs: Runs) -> RowNumbers:
-        """The rows whose keys lie in one of the runs."""
+        """Returns the rows whose keys lie in one of the ranges."""
         if not len(self):
             return np.zeros(0, np.int32)
         bounds = np.array([(low, high + 1) for low, high in runs], np.int64).ravel()
@@ -135,13 +135,13 @@ class Base:
         return np.concatenate([np.zeros(0, np.int64), *pieces]).astype(np.int32)
 
     def codes_of(self, rows: RowNumbers) -> NDArray[np.int32]:
-        """The joining codes of these rows, one after the other."""
+        """Returns the joining codes of these rows, concatenated."""
         plain = self.forward[rows].ravel()
         wide = self.wide.take(np.flatnonzero(np.isin(self.wide_rows, rows)))
         return np.concatenate([plain[plain != 0], wide.codes])
 
     def as_rows(self) -> Rows:
-        """The whole as plain rows, by key."""
+        """Returns everything as plain rows, by key."""
         codes = np.repeat(self.list_codes, np.diff(self.list_starts))
         order = np.argsort(self.carriers, kind="stable")
         lengths = np.bincount(self.carriers, minlength=len(self))
@@ -150,7 +150,7 @@ class Base:
 
 
 def made(db: sqlite3.Connection, rows: Rows) -> Base:
-    """The columns of these rows; `db` tells how their ids compare and which labels are buckets."""
+    """Makes the columns of these rows; `db` orders their ids and tells which labels are buckets."""
     rows = rows.take(_newest_first(db, rows))
     lengths = np.diff(rows.starts)
     owners = np.repeat(np.arange(len(rows), dtype=np.int32), lengths)
@@ -186,7 +186,7 @@ def made(db: sqlite3.Connection, rows: Rows) -> Base:
 
 
 def _newest_first(db: sqlite3.Connection, rows: Rows) -> Ints:
-    """The order of rows by time, newest first, then by id. The index over ids has their order without reading texts."""
+    """Returns the order of rows by time, newest first, then by id. The index of ids gives their order."""
     by_id = np.fromiter((key for (key,) in db.execute("SELECT key FROM nodes ORDER BY id, part")), np.int64)
     order = np.argsort(by_id, kind="stable")
     ranks = order[np.searchsorted(by_id, rows.keys, sorter=order)]
@@ -201,13 +201,13 @@ def _bucket_codes(db: sqlite3.Connection) -> Ints:
 
 
 def _width(counts: Ints) -> int:
-    """The narrowest table that leaves few rows out."""
+    """Returns the width of the narrowest table that leaves few rows out."""
     few = max(MOST_WIDE, len(counts) // WIDE_SHARE)
     return next((width for width in WIDTHS if np.count_nonzero(counts > width) <= few), WIDTHS[-1])
 
 
 def _places(counts: Ints) -> Ints:
-    """0, 1, 2 ... for each row as often as it counts."""
+    """Returns, for each row, the numbers 0, 1, 2 ... up to its count, concatenated."""
     starts = np.concatenate(([0], np.cumsum(counts)[:-1])) if len(counts) else np.zeros(0, np.int64)
     places: Ints = np.arange(int(counts.sum())) - np.repeat(starts, counts)
     return places
@@ -218,7 +218,7 @@ def _most(owners: RowNumbers) -> int:
 
 
 def _inverted(rows: Rows, owners: RowNumbers) -> dict[str, Any]:
-    """The rows of each code and part. Owners are in order, and a stable sort keeps them so."""
+    """Returns the rows of each code and partition. Owners are in order, and a stable sort keeps them so."""
     parts, places = np.unique(rows.parts, return_inverse=True)
     lists = rows.codes.astype(np.int64) * max(len(parts), 1) + places[owners]
     order = np.argsort(lists, kind="stable")
@@ -233,7 +233,7 @@ def _inverted(rows: Rows, owners: RowNumbers) -> dict[str, Any]:
 
 
 def _beside(starts: Ints, carriers: RowNumbers, forward: NDArray[np.int32]) -> dict[str, Any]:
-    """The codes of the rows of short lists."""
+    """Returns the codes of the rows of short lists."""
     lengths = np.diff(starts)
     short = lengths <= max(SHORT, len(forward) // SHORT_SHARE)
     ends = np.cumsum(np.where(short, lengths, 0))
@@ -244,7 +244,7 @@ def _beside(starts: Ints, carriers: RowNumbers, forward: NDArray[np.int32]) -> d
 
 
 def write(place: Path, base: Base) -> dict[str, int]:
-    """Write the columns to a new file, on disk before anything refers to it; what it takes to map it comes back."""
+    """Writes the columns to a new file, on disk before anything refers to it; returns the sizes to map it."""
     with place.open("xb") as file:
         for name, kind, _ in _FILE:
             file.write(np.ascontiguousarray(getattr(base, name), kind).data)
@@ -264,7 +264,7 @@ def write(place: Path, base: Base) -> dict[str, int]:
 
 
 def mapped(place: Path, sizes: Mapping[str, int]) -> Base:
-    """The file's columns. Raises ValueError or KeyError when it is not what `sizes` says."""
+    """Maps the file's columns. Raises ValueError or KeyError if the file does not match `sizes`."""
     data = np.asarray(np.memmap(place, np.uint8, "r"))
     found: dict[str, Any] = {}
     start = 0
@@ -287,7 +287,7 @@ def _size(count: str, sizes: Mapping[str, int]) -> int:
 
 
 def empty() -> Base:
-    """No rows at all."""
+    """Returns columns without rows."""
     zero: dict[str, Any] = {name: np.zeros(_size(count, _NONE), kind) for name, kind, count in _FILE}
     zero["forward"] = zero["forward"].reshape(0, _NONE["width"])
     zero["near"] = zero["near"].reshape(_NONE["width"], 0)
@@ -301,7 +301,7 @@ _NONE: Mapping[str, int] = {
 
 
 def differ(one: Rows, other: Rows) -> bool:
-    """Whether two sets of rows are not the same; the order of a row's codes does not count."""
+    """True if two sets of rows differ; the order of a row's codes does not count."""
     if len(one) != len(other) or len(one.codes) != len(other.codes):
         return True
     if any(not np.array_equal(getattr(one, name), getattr(other, name)) for name in (*COLUMNS, "starts")):

@@ -1,8 +1,8 @@
-"""The label index: who carries which tags and buckets, in step with the truth.
+"""The label index: the tags and buckets of every node, in step with `memory.db`.
 
-A base of columns lies on disk; what changed since it was written is read from the truth into memory, by each process
-for itself. When that becomes much, a new base is written and takes the old one's place. A small memory has no base: all
-of it is read. Nobody who never walks pays for any of it: the first walk makes the base.
+A base of columns lies on disk; each process reads the changes since it was written from `memory.db` into memory. When
+they become many, a new base replaces the old one. A small memory has no base: all of it is read. The first walk makes
+the base, so memories without walks never pay for it.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from cuetrail.store.sqlite.index.text.text_index import FORGOTTEN
 from cuetrail.store.write import Progress
 
 LAYOUT = "labels-3"
-# So many nodes are read from the truth when a memory is opened; beside a large base, a share of it.
+# So many nodes are read from `memory.db` when a memory is opened; beside a large base, a share of it.
 FEW = 2_000
 SHARE = 100
 
 
 class Told(NamedTuple):
-    """A label that somebody carries: its code, the rows of the base that have it, how many they are, and its idf."""
+    """A label in use: its code, the rows of the base that have it, their number, and its idf."""
 
     code: int
     pieces: list[Piece]
@@ -42,7 +42,7 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The labels as of one change: the base without the rows that changed since (`dead`), and those (`delta`)."""
+    """The labels at one change: the base without the rows that changed since (`dead`), and those rows (`delta`)."""
 
     base: Base
     dead: RowNumbers
@@ -51,18 +51,18 @@ class View:
     seq: int
     mark: int
     seen: Seen | None
-    # The codes of labels as far as they were asked for, None for a label that nobody carries.
+    # Codes of labels, filled on demand; None for an unused label.
     codes: dict[Label, int | None] = field(default_factory=dict)
-    # For each set of parts (None: all there are) the labels that were asked for, None for one that nobody carries.
+    # For each set of partitions (None: all) the labels asked for so far; None for an unused label.
     told: dict[tuple[int, ...] | None, dict[Label, Told | None]] = field(default_factory=dict)
     _shown: dict[int, NDArray[np.bool_] | None] = field(default_factory=dict)
 
     def is_current(self, epoch: str) -> bool:
-        """Whether this is still the memory and the base that it was made of."""
+        """True if the memory and the base are still those the view was made of."""
         return self.epoch == epoch and (self.seen is None or self.seen.unchanged())
 
     def shown(self, hidden: int) -> NDArray[np.bool_] | None:
-        """Which rows of the base are alive and have none of these flags; None: all of them."""
+        """Returns a mask of the rows of the base that are alive and have none of these flags; None: all rows."""
         if hidden not in self._shown:
             shown = self.base.flags & np.uint8(hidden) == 0
             shown[self.dead] = False
@@ -71,7 +71,7 @@ class View:
 
 
 class LabelIndex:
-    """Keeps the labels in step with the truth."""
+    """Keeps the labels in step with `memory.db`."""
 
     def __init__(self, directory: Path, db: Database) -> None:
         self.dir = IndexDir(directory)
@@ -84,13 +84,13 @@ class LabelIndex:
         self._view = None
 
     def view_of(self, db: sqlite3.Connection, epoch: str, target: int, progress: Progress | None = None) -> View:
-        """The labels after the changes up to `target`, which is the last one that the transaction sees."""
+        """Returns the labels after the changes up to `target`, which is the last one that the transaction sees."""
         for _ in range(3):
             view = self._followed(db, epoch, target)
             if view is not None:
                 return view
             self.catch_up(progress)
-        # Others keep replacing the base under us; while they are locked out they cannot.
+        # Other processes keep replacing the base; while the lock is held they cannot.
         with self.dir.locked():
             self.catch_up(progress)
             view = self._followed(db, epoch, target)
@@ -99,7 +99,7 @@ class LabelIndex:
         return view
 
     def _followed(self, db: sqlite3.Connection, epoch: str, target: int) -> View | None:
-        """The view brought up to the target; None when a base has to be written first."""
+        """Returns the view updated to the target; None if a base has to be written first."""
         view = self._view
         if view is None or not view.is_current(epoch) or (view := _after(db, view, target)) is None:
             view = self._opened(db, epoch)
@@ -108,7 +108,7 @@ class LabelIndex:
         return view
 
     def _opened(self, db: sqlite3.Connection, epoch: str) -> View | None:
-        """The base on disk, or all of a small memory."""
+        """Returns a view of the base on disk, or of all of a small memory."""
         base = self._base(epoch)
         if base is not None:
             state, seen, columns = base
@@ -135,19 +135,19 @@ class LabelIndex:
         return labelbase.mapped(self.dir.path / state.folder / name, state.extra)
 
     def exists(self) -> bool:
-        """Whether there is a base on disk."""
+        """True if there is a base on disk."""
         return self.dir.load() is not None
 
     def catch_up(self, progress: Progress | None = None, erase: bool = False) -> int:
-        """Write a base where one is due: there is none, much has changed since, or something was forgotten.
+        """Writes a base if one is due: there is none, much has changed since, or something was forgotten.
 
-        With `erase`, one is due if anything has changed. The number of the last change it has seen comes back.
+        With `erase`, one is due if anything has changed. Returns the number of the last change the base has seen.
         """
         with self.dir.locked(), self.db.fresh() as db:
             try:
                 return self._bring_up(db, progress, erase).seq
             except (ValueError, OSError, KeyError):
-                # Something changed the files while they were worked on.
+                # Another program changed the files during the update.
                 with rebuilding(self.dir):
                     return self._write(db, labelrows.read(db, progress=progress)).seq
 
@@ -159,7 +159,7 @@ class LabelIndex:
         if runs is None or not self.dir.intact(state):
             return self._write(db, labelrows.read(db, progress=progress))
         columns = self._mapped(state)
-        # What was forgotten since must not stay in the old base.
+        # Forgotten nodes must not stay in the old base.
         erase = erase or (meta(db, FORGOTTEN) or 0) > state.seq
         if (erase and runs) or _is_much(runs, state.extra["rows"]):
             kept = columns.as_rows().without(runs)
@@ -167,7 +167,7 @@ class LabelIndex:
         return state
 
     def _write(self, db: sqlite3.Connection, rows: Rows) -> State:
-        """Put a new base in place of the old one."""
+        """Replaces the old base by a new one."""
         epoch, seq = moment(db)
         folder = self.dir.next_folder()
         sizes = labelbase.write(self.dir.path / folder / "columns", labelbase.made(db, rows))
@@ -178,7 +178,7 @@ class LabelIndex:
         return state
 
     def rebuild(self) -> None:
-        """Make the base anew from the truth."""
+        """Rebuilds the base from `memory.db`."""
         with self.dir.locked(), self.db.fresh() as db:
             self._write(db, labelrows.read(db))
 
@@ -206,7 +206,7 @@ class LabelIndex:
 
 
 def _after(db: sqlite3.Connection, view: View, target: int) -> View | None:
-    """The view with what changed up to the target; None when that is too much, or the log no longer tells."""
+    """Returns the view with the changes up to the target; None if they are too many, or the log cannot tell."""
     if view.seq >= target:
         return view
     runs = changes_since(db, view.seq, view.mark, vectors=False)
@@ -219,5 +219,5 @@ def _after(db: sqlite3.Connection, view: View, target: int) -> View | None:
 
 
 def _is_much(runs: Runs, rows: int, more: int = 0) -> bool:
-    """Whether so much changed that a new base is due."""
+    """True if so much changed that a new base is due."""
     return sum(high - low + 1 for low, high in runs) + more > max(FEW, rows // SHARE)

@@ -1,8 +1,9 @@
-"""The exact best of all nodes that share tags or buckets, without looking at most of them.
+"""The exact best nodes that share tags or buckets, found without reading most of them.
 
-A node's value is at most `ceiling` times the weights of what it shares. Labels are taken from the heaviest on: all
-carriers of a few, then of some more. A node that carries none of those taken so far can only share lighter ones, and no
-more of them than any node has; once that is worth less than the last of the best found, none of the rest can enter.
+A node's value is at most `ceiling` times the weights of the labels it shares. Labels are processed from the heaviest
+on: all nodes with a few of them, then with more. A node with none of the labels processed so far can only share lighter
+ones, and no more of them than any node has; once that is worth less than the last of the best found, no remaining node
+can enter.
 """
 
 from __future__ import annotations
@@ -32,27 +33,27 @@ from cuetrail.store.sqlite.index.labels.rows import (
     kind_code,
 )
 
-# How many carriers are looked at first, and how many times as many with each further round.
+# How many nodes are tested in the first round, and by which factor each further round grows.
 FIRST, GROWTH = 16_000, 3.0
-# Weights are whole multiples of this: then a sum is the same in whatever order it is made, and equals are equal.
+# Weights are integer multiples of this: sums then do not depend on their order, and equal values stay equal.
 GRAIN = 2.0**-32
 ROUNDING, TINY = 1e-12, 1e-300
-# What the best of so many are worth, the best of all are at least: most of the rest need not be put in order.
+# The values of the best of so many rows are a lower bound for the best of all: most other rows need no sorting.
 SAMPLE = 1_024
 NO_ROWS = np.zeros(0, np.int32)
 
 Floats = NDArray[np.float64]
 Queue = Sequence[tuple[float, int, Label, Told]]
-"""Labels, the heaviest first: the negative weight, how many carry it, the label, and what is known of it."""
+"""Labels, heaviest first: the negative weight, the number of nodes with it, the label, and its statistics."""
 Column = Callable[[str], NDArray[Any]]
-"""A column of the nodes that are looked at: ats, hashes or flags."""
+"""A column of the tested nodes: times, hashes or flags."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pull:
-    """What draws nodes near: how much each label weighs, and what a sum of weights is worth on a node.
+    """An attraction: the weight of each label, and the value of a sum of weights on a node.
 
-    `worth` takes the sums of some nodes and gives their values, at most `ceiling` times the sums.
+    `worth` maps the sums of nodes to their values, at most `ceiling` times the sums.
     """
 
     weights: Mapping[Label, float]
@@ -62,19 +63,19 @@ class Pull:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """(key, value) of nodes of the base in their order, and values of others by key, whose order their ids tell."""
+    """(key, value) of nodes of the base, in order, and the values of other nodes by key, which are ordered by id."""
 
     base: list[tuple[int, float]]
     others: dict[int, float]
 
 
 def by_rarity(weights: Mapping[Label, float]) -> Pull:
-    """The sum of the weights itself."""
+    """Returns the attraction whose value is the sum of the weights."""
     return Pull(weights, 1.0, lambda sums, _: sums)
 
 
 def by_gravity(seed: WalkSeed) -> Pull:
-    """The attraction of one anchor; see `formulas.gravity`, which this equals on many nodes at once."""
+    """Returns the attraction of one anchor; equals `formulas.gravity`, on many nodes at once."""
 
     def worth(sums: Floats, column: Column) -> Floats:
         hours = np.abs(column("ats").astype(np.float64) - seed.at) / HOUR
@@ -88,7 +89,7 @@ def by_gravity(seed: WalkSeed) -> Pull:
 
 
 class LabelWalk:
-    """One walk over one view, for a set of visible parts (None: all there are)."""
+    """One walk over one view, for a set of visible partitions (None: all)."""
 
     def __init__(
         self,
@@ -106,11 +107,11 @@ class LabelWalk:
         self.loose = [rows for rows in (self._wide(), self._passing(view.delta)) if len(rows)]
 
     def idfs(self) -> dict[Label, float]:
-        """How much each label tells in this scope; those that nobody here carries are left out."""
+        """Returns the idf of each label in this scope; unused labels are left out."""
         return {label: told.idf for label, told in self.told.items()}
 
     def _told(self, db: sqlite3.Connection, labels: Iterable[Label]) -> dict[Label, Told]:
-        """What is known of those labels that somebody here carries. It is found out once for a view and its parts."""
+        """Returns the statistics of the labels in use here, computed once per view and set of partitions."""
         known = self.view.told.setdefault(None if self.parts is None else tuple(self.parts), {})
         missing = [label for label in labels if label not in known]
         if missing:
@@ -120,7 +121,7 @@ class LabelWalk:
         return {label: told for label in labels if (told := known[label]) is not None}
 
     def _carried(self, codes: Mapping[Label, int]) -> Iterator[tuple[Label, Told]]:
-        """Those of these labels that somebody here carries, with what is known of them."""
+        """Returns the labels, of these, that are in use here, with their statistics."""
         pieces = [self._carriers(code) for code in codes.values()]
         sizes = [_size(some) for some in pieces]
         counts = np.array(sizes, np.int64)
@@ -138,9 +139,9 @@ class LabelWalk:
                 yield label, Told(code, some, size, round(idf(total, holding) / GRAIN) * GRAIN)
 
     def best(self, pulls: Sequence[Pull], limit: int, these: Ints | None = None) -> Candidates:
-        """The `limit` best of the base, and of the rest as many and all that tie with the last.
+        """Returns the `limit` best of the base, and as many of the other rows with all that tie with the last.
 
-        Of several pulls on a node the strongest counts. With `these`, only nodes with one of these keys.
+        Of several attractions on a node the strongest counts. With `these`, only nodes with one of these keys.
         """
         known, loose = (self.told, self.loose) if these is None else self._narrowed(these)
         values: dict[int, float] = {}
@@ -157,7 +158,7 @@ class LabelWalk:
         return Candidates([(key, value) for key, (_, value) in zip(keys, first, strict=True)], others)
 
     def _narrowed(self, these: Ints) -> tuple[dict[Label, Told], list[Rows]]:
-        """What is known of the labels, and the loose rows, as if there were no nodes but those with these keys."""
+        """Returns the statistics of the labels, and the rows outside the base, restricted to nodes with these keys."""
         among = np.zeros(len(self.base), np.bool_)
         among[self.base.rows_of(these)] = True
         known = {}
@@ -167,27 +168,27 @@ class LabelWalk:
         return known, [rows.take(np.flatnonzero(np.isin(rows.keys, these))) for rows in self.loose]
 
     def _best_of_base(self, pull: Pull, queue: Queue, weights: Floats, limit: int) -> Iterable[tuple[int, float]]:
-        """(row, value) of the best of the table, looked for in rounds."""
+        """Returns (row, value) of the best rows of the table, found in rounds."""
         best = _Best(limit, self.base.forward.shape[1])
         at, batch = 0, float(FIRST)
         most = self._most(queue)
         while at < len(queue) and pull.ceiling * most(at) >= best.floor:
             end = at + _first_of([size for _, size, _, _ in queue[at:]], batch)
-            # A node whose heaviest label is one of the last of these may be worth too little already.
+            # A node whose heaviest label is one of the last of these may already be worth too little.
             while end > at + 1 and pull.ceiling * most(end - 1) < best.floor:
                 end -= 1
             rows, codes = self._joined([piece for *_, told in queue[at:end] for piece in told.pieces])
             at, batch = end, batch * GROWTH
             sums = _sums(weights, codes)
             if best.floor and pull.ceiling < 1:
-                # Only what could enter is worth the reckoning.
+                # Values are computed only for rows that could enter.
                 enough = np.flatnonzero(pull.ceiling * sums >= best.floor * (1 - ROUNDING))
                 rows, sums = rows[enough], sums[enough]
             best.offer(rows, pull.worth(sums, self._column(rows)))
         return best.values.items()
 
     def _joined(self, pieces: Sequence[Piece]) -> tuple[RowNumbers, NDArray[np.int32]]:
-        """The rows of these pieces that are shown, and their codes by column."""
+        """Returns the rows of these pieces that pass the filters, and their codes by column."""
         forward = self.base.forward
         rows = np.concatenate([NO_ROWS, *(piece.rows for piece in pieces)])
         near = [forward.take(rows, axis=0).T if codes is None else codes for _, rows, codes in pieces]
@@ -198,7 +199,9 @@ class LabelWalk:
         return rows[shown], codes[:, shown]
 
     def _most(self, queue: Queue) -> Callable[[int], float]:
-        """From a place in the queue to the most that a node of the table can weigh by the labels from there on."""
+        """Returns, for each position in the queue, the highest weight that a node of the table can have by the labels
+        from there on.
+        """
         kinds = [label.what == "tag" for _, _, label, _ in queue]
         tags = [-one[0] for one, is_tag in zip(queue, kinds, strict=True) if is_tag]
         buckets = [-one[0] for one, is_tag in zip(queue, kinds, strict=True) if not is_tag]
@@ -217,12 +220,12 @@ class LabelWalk:
     # --- what is there
 
     def _carriers(self, code: int) -> list[Piece]:
-        """The rows of the base that carry a code, in the visible parts."""
+        """Returns the rows of the base with a code, in the visible partitions."""
         found = self.base.pieces(code)
         return found if self.parts is None else [piece for piece in found if piece.part in self.parts]
 
     def _seen(self, rows: RowNumbers) -> RowNumbers:
-        """Of these rows of the base the visible ones."""
+        """Returns the visible rows of these rows of the base."""
         return rows if self.parts is None else rows[np.isin(self.base.parts[rows], self.parts)]
 
     def _within(self, rows: Rows) -> Rows:
@@ -231,11 +234,11 @@ class LabelWalk:
     # --- filters
 
     def _hidden(self) -> int:
-        """The flags that keep a node out."""
+        """Returns the flags that exclude a node."""
         return SILENT | (0 if self.where.quarantined else QUARANTINED) | (0 if self.where.archived else ARCHIVED)
 
     def _shown(self) -> NDArray[np.bool_] | None:
-        """Which rows of the base pass the filters, None: all. Visible parts are not looked at here."""
+        """Returns a mask of the rows of the base that pass the filters, None: all. Visibility is not tested here."""
         shown, where = self.view.shown(self._hidden()), self.where
         if not (where.tags or where.buckets or where.kinds or where.since is not None or where.until is not None):
             return shown
@@ -250,14 +253,14 @@ class LabelWalk:
         return passing
 
     def _wide(self) -> Rows:
-        """The wide rows of the base that are visible and pass the filters."""
+        """Returns the wide rows of the base that are visible and pass the filters."""
         rows = self.base.wide
         if len(rows) and self.shown is not None:
             rows = rows.take(np.flatnonzero(self.shown[self.base.wide_rows]))
         return self._within(rows)
 
     def _passing(self, rows: Rows) -> Rows:
-        """Of rows outside the base those that are visible and pass the filters."""
+        """Returns the rows outside the base that are visible and pass the filters."""
         if not len(rows):
             return rows
         rows = self._within(rows)
@@ -267,13 +270,13 @@ class LabelWalk:
         return rows if passing.all() else rows.take(np.flatnonzero(passing))
 
     def _wanted(self) -> list[list[int]]:
-        """The codes that a node must carry one of, for each condition; a temporal tag will do."""
+        """Returns, for each condition, the codes of which a node must have one; temporal tags count."""
         conditions = _conditions(self.where)
         return [[self.codes[label] + odd for label in c if label in self.codes for odd in (0, 1)] for c in conditions]
 
 
 class _Best:
-    """The best rows of those offered: by value, then the first. A row may be offered `repeats` times at once."""
+    """The best rows of those offered: by value, then by row number. A row may be offered `repeats` times at once."""
 
     def __init__(self, limit: int, repeats: int) -> None:
         self.limit, self.enough = limit, limit * repeats
@@ -281,8 +284,8 @@ class _Best:
         self.floor = 0.0
 
     def offer(self, rows: RowNumbers, values: Floats) -> None:
-        """Take the better ones. Only as many as could matter are sorted."""
-        # What rounding may take away from a value must not keep it out.
+        """Keeps the better rows. Only those that could matter are sorted."""
+        # A rounding error must not keep a value out.
         least = max(self.floor * (1 - ROUNDING), TINY)
         if not self.floor and len(values) > self.enough:
             some = values[: max(SAMPLE, self.enough)]
@@ -298,7 +301,7 @@ class _Best:
         self.floor = best[-1][1] if len(best) == self.limit else 0.0
 
     def _first_among_equals(self, rows: RowNumbers, values: Floats, floor: float) -> tuple[RowNumbers, Floats]:
-        """The rows above the floor and, of those on it, the first."""
+        """Returns the rows above the floor and, of those equal to it, the first."""
         higher, level = values > floor, rows[values == floor]
         if len(level) > self.enough:
             level = np.partition(level, self.enough)[: self.enough]
@@ -306,14 +309,14 @@ class _Best:
 
 
 def _count(codes: NDArray[np.int32], labels: Mapping[Label, int]) -> Ints:
-    """How often the code of each label is among these."""
+    """Returns how often the code of each label occurs among these."""
     numbers = np.zeros(2 + max(labels.values(), default=0), np.int64)
     numbers[list(labels.values())] = np.arange(1, len(labels) + 1)
     return np.bincount(numbers.take(codes, mode="clip"), minlength=len(labels) + 1)[1:]
 
 
 def _by_code(queue: Queue) -> Floats:
-    """The weight of every code up to one more than the highest that has one: what lies beyond it weighs nothing."""
+    """Returns the weight of every code, up to one above the highest that has one: codes beyond it weigh nothing."""
     codes = [told.code for *_, told in queue]
     weights = np.zeros(2 + max(codes, default=0))
     weights[codes] = [-one[0] for one in queue]
@@ -325,12 +328,12 @@ def _size(pieces: Sequence[Piece]) -> int:
 
 
 def _best_first(values: Mapping[int, float]) -> list[tuple[int, float]]:
-    """Rows and values, the highest value first, then the first row."""
+    """Sorts rows and values: highest value first, then by row number."""
     return [(row, -negative) for negative, row in sorted([(-value, row) for row, value in values.items()])]
 
 
 def _sums(weights: Floats, codes: NDArray[np.int32]) -> Floats:
-    """What the codes of each column weigh together; one behind the last of `weights` weighs what that does."""
+    """Returns the sum of weights per column; a code beyond the end of `weights` has its last weight."""
     total: Floats = weights.take(codes[0], mode="clip")
     for row in codes[1:]:
         total += weights.take(row, mode="clip")
@@ -344,7 +347,7 @@ def _strongest(values: dict[int, float], found: Iterable[tuple[int, float]]) -> 
 
 
 def _best_rows(rows: Rows, pull: Pull, weights: Floats, limit: int) -> Iterable[tuple[int, float]]:
-    """(key, value) of the `limit` best of these rows, and of all that tie with the last."""
+    """Returns (key, value) of the `limit` best of these rows, and of all that tie with the last."""
     values = pull.worth(rows.sums(weights), lambda name: getattr(rows, name))
     kept = np.flatnonzero(values > 0)
     if len(kept) > limit:
@@ -356,7 +359,7 @@ def _best_rows(rows: Rows, pull: Pull, weights: Floats, limit: int) -> Iterable[
 
 
 def _first_of(sizes: Sequence[int], many: float) -> int:
-    """How many of the first lists have together at most so many carriers; at least one."""
+    """Returns how many of the first lists contain together at most so many rows; at least one."""
     taken = 0
     for size in sizes:
         many -= size
@@ -367,7 +370,7 @@ def _first_of(sizes: Sequence[int], many: float) -> int:
 
 
 def _conditions(where: Where) -> list[list[Label]]:
-    """What a node must carry: one label of each list."""
+    """Returns lists of labels; a node must have one label of each."""
     tags = [[Label("tag", tag)] for tag in where.tags]
     return [*tags, [Label("bucket", bucket) for bucket in where.buckets]] if where.buckets else tags
 
@@ -388,7 +391,7 @@ def _storable(at: int) -> int:
 
 
 def _codes(db: sqlite3.Connection, view: View, labels: Sequence[Label]) -> dict[Label, int]:
-    """The codes under which labels join; those that nobody carries are absent."""
+    """Returns the codes under which labels join; unused ones are absent."""
     missing = [label for label in labels if label not in view.codes]
     kinds: tuple[Literal["tag", "bucket"], ...] = ("tag", "bucket")
     view.codes.update(dict.fromkeys(missing))

@@ -1,7 +1,7 @@
-"""The rows of the label index: of every node with tags or buckets, what a walk along them needs, as columns.
+"""The rows of the label index: for every node with tags or buckets, the columns that a walk needs.
 
-A label's code on a row is twice its number in the table `labels`, plus one where the tag only says when: temporal tags
-can be filtered by, but never join two nodes.
+A label's code is twice its number in the table `labels`, plus one for a temporal tag: temporal tags can be filtered by,
+but never join two nodes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ROWS = f"""SELECT n.key, n.part, n.kind, n.at, ifnull(n.simhash, 0), n.labels,
   + {HASHED} * (n.simhash IS NOT NULL), CASE WHEN n.props LIKE '%"level"%' THEN n.props END
   FROM nodes n LEFT JOIN life l ON l.key = n.key WHERE n.labels IS NOT NULL AND n.key BETWEEN ? AND ? ORDER BY n.key"""
 
-# The columns that have one entry for each row.
+# The columns with one entry per row.
 COLUMNS = ("keys", "parts", "kinds", "flags", "ats", "hashes")
 
 Runs = Sequence[tuple[int, int]]
@@ -59,23 +59,23 @@ class Rows:
         return len(self.keys)
 
     def take(self, rows: NDArray[Any]) -> Rows:
-        """These rows, in this order."""
+        """Returns these rows, in this order."""
         lengths = np.diff(self.starts)[rows]
         starts = np.concatenate(([0], np.cumsum(lengths)))
-        # Where each code comes from: its place in its row, behind where the row starts.
+        # The source position of each code: its offset in its row, plus the start of the row.
         places = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], lengths)
         columns: Any = {name: getattr(self, name)[rows] for name in COLUMNS}
         return Rows(**columns, starts=starts, codes=self.codes[places])
 
     def without(self, runs: Runs) -> Rows:
-        """The rows whose keys lie in none of the runs."""
+        """Returns the rows whose keys lie in none of the ranges."""
         kept = np.ones(len(self), np.bool_)
         for low, high in runs:
             kept[np.searchsorted(self.keys, low) : np.searchsorted(self.keys, high, "right")] = False
         return self if kept.all() else self.take(np.flatnonzero(kept))
 
     def sums(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What the labels of each row weigh together; a code behind the last of `weights` weighs what that does."""
+        """Returns the sum of weights per row; a code beyond the end of `weights` has its last weight."""
         if not len(self):
             return np.zeros(0)
         sums: NDArray[np.float64] = np.add.reduceat(weights.take(self.codes, mode="clip"), self.starts[:-1])
@@ -83,7 +83,7 @@ class Rows:
 
 
 def joined(pieces: Sequence[Rows]) -> Rows:
-    """Rows of several pieces as one, by key."""
+    """Merges rows of several pieces, by key."""
     whole = pieces[0]
     if len(pieces) > 1:
         joint = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in (*COLUMNS, "codes")}
@@ -94,12 +94,12 @@ def joined(pieces: Sequence[Rows]) -> Rows:
 
 
 def kind_code(kind: str) -> int:
-    """A kind as a number. 64 bits: no two kinds that anybody has ever get the same."""
+    """Returns a 64-bit number for a kind; collisions do not occur in practice."""
     return signed(xxhash.xxh3_64_intdigest(kind.encode()))
 
 
 def read(db: sqlite3.Connection, runs: Runs = EVERYTHING, progress: Progress | None = None) -> Rows:
-    """The nodes of these runs of keys that have labels, as the truth has them now."""
+    """Reads the nodes of these ranges of keys that have labels from `memory.db`."""
     reader = _Reader(db)
     pieces = [_made((), ())]
     done = 0
@@ -118,7 +118,7 @@ def _batches(db: sqlite3.Connection, runs: Runs) -> Iterator[list[tuple[Any, ...
 
 
 class _Reader:
-    """Turns rows of the truth into columns; knows the codes of the labels it has met."""
+    """Turns rows of `memory.db` into columns, and caches the codes of labels."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self.db = db
@@ -131,7 +131,7 @@ class _Reader:
         labels = []
         for some, others in zip(tags, buckets, strict=True):
             codes = dict.fromkeys([*map(self.tags.__getitem__, some), *map(self.buckets.__getitem__, others)])
-            # A label that its table lacks is for doctor to find; here it joins nothing.
+            # A label missing in its table joins nothing; doctor reports it.
             codes.pop(None, None)
             labels.append(codes)
         kept = [n for n, codes in enumerate(labels) if codes]
@@ -156,7 +156,7 @@ class _Reader:
 
 
 def _made(rows: Sequence[tuple[Any, ...]], labels: Sequence[Collection[int | None]]) -> Rows:
-    """Columns of rows of the ROWS query, with the codes of each."""
+    """Returns the columns of rows of the ROWS query, with the codes of each."""
     kinds = {kind: kind_code(kind) for kind in {row[2] for row in rows}}
     levels = ((n, row[7]) for n, row in enumerate(rows) if row[7] is not None)
     flags = np.array([row[6] for row in rows], np.uint8)

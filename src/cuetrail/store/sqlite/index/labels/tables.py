@@ -1,4 +1,4 @@
-"""The inverted tables of tags and buckets: which nodes carry a label, and which tags were given by anybody."""
+"""The inverted tables of tags and buckets: the nodes with each label, and the tags given by people, files or rules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Label = tuple[str, str]
 
 
 def label_ids(db: sqlite3.Connection, labels: Collection[Label], create: bool = False) -> dict[Label, int]:
-    """Keys of labels, made if they are not there and `create` says so."""
+    """Returns the keys of labels; with `create`, missing ones are made."""
     found = _known(db, labels)
     if create and len(found) < len(labels):
         missing = sorted(label for label in labels if label not in found)
@@ -33,9 +33,9 @@ def _known(db: sqlite3.Connection, labels: Collection[Label]) -> dict[Label, int
 
 
 def put_carriers(db: sqlite3.Connection, carriers: Mapping[int, Sequence[int]]) -> None:
-    """Enter the keys of nodes under the labels they carry, in order, as they lie there.
+    """Adds the keys of nodes under their labels, in the order of the table.
 
-    All in one statement, each pair as one number: to hand over pair by pair takes twice as long.
+    One statement, each pair as one number: passing pairs takes twice as long.
     """
     above = 1 + max((key for keys in carriers.values() for key in keys), default=0)
     pairs = [label * above + key for label in sorted(carriers) for key in sorted(carriers[label])]
@@ -44,7 +44,7 @@ def put_carriers(db: sqlite3.Connection, carriers: Mapping[int, Sequence[int]]) 
 
 
 def collect_labels(db: sqlite3.Connection, labels: Iterable[int]) -> None:
-    """Delete those of these labels that nobody carries any more."""
+    """Deletes the labels, of these, that no node or edge has any more."""
     db.executemany(
         "DELETE FROM labels WHERE label = ?1 AND NOT EXISTS (SELECT 1 FROM node_labels WHERE label = ?1)"
         " AND NOT EXISTS (SELECT 1 FROM adjacency_tags WHERE label = ?1)",
@@ -53,7 +53,7 @@ def collect_labels(db: sqlite3.Connection, labels: Iterable[int]) -> None:
 
 
 def count_given(db: sqlite3.Connection, changes: Mapping[tuple[int, str], int]) -> None:
-    """Count nodes of (part, tag) to which a tag was given, or from which it was taken."""
+    """Updates the number of nodes per (partition, tag) by the tags that were given or taken away."""
     rows = [(*place, n) for place, n in sorted(changes.items()) if n]
     db.executemany(
         "INSERT INTO given_tags VALUES (?, ?, ?) ON CONFLICT (part, name) DO UPDATE SET nodes = nodes + excluded.nodes",

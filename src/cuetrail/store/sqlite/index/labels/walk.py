@@ -1,4 +1,4 @@
-"""A walk from anchors along the tags and buckets they carry, to nodes that no word of the query would have found."""
+"""The tag walk: from anchors along their tags and buckets to nodes that no word of the query would have found."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from cuetrail.store.sqlite.index.text.text_search import TextSearch
 from cuetrail.store.sqlite.reader import Reader
 from cuetrail.text.analyser import Terms, searchable_text, terms_of
 
-# A few more than wanted are asked for: some of them match a word of the query and are no walkers. Where the query is
-# long, as many as are likely to be needed: to look how many documents have its words takes less than a second round.
+# A few more than wanted are requested: some match a word of the query and do not count. For a long query as many as are
+# likely needed: counting the documents with its words costs less than a second round.
 SPARE, LETTERS, LONG = 3, 32, 1_000
 GROWTH = 8
-# Where most of what is near matches the query, asking node by node costs more than asking who does not match.
+# If most near nodes match the query, testing each costs more than searching for those that do not.
 MOST_ASKED = 2_000
-# So many nodes are sooner read than asked for in the index.
+# Reading this many nodes is faster than testing them in the index.
 FEW = 6
 
 _walked = maker(WalkHit)
@@ -35,7 +35,9 @@ Pairs = list[tuple[int, float]]
 def walk(
     reader: Reader, label_index: LabelIndex, text_index: TextIndex, query: WalkQuery, limit: int, where: Where
 ) -> Walk:
-    """The best `limit` nodes that share a label with a seed, are none, and match no word of `query.unlike`."""
+    """Returns the best `limit` nodes that share a label with a seed, are not seeds, and match no word of
+    `query.unlike`.
+    """
     now = reader.ids.moment()
     parts = None if reader.all else reader.parts
     given = [label for seed in query.seeds for label in seed.labels]
@@ -46,7 +48,7 @@ def walk(
     texts = cache(lambda: TextSearch(text_index.view_of(*now), text_index.analyser, parts, where))
     walkers = _Walkers(reader, query, limit, texts)
     pulls = [by_rarity(idfs)] if query.rank == "idf" else [by_gravity(seed) for seed in query.seeds]
-    # The seeds themselves share most, and some others match a word of the query.
+    # The seeds themselves share most, and some other nodes match a word of the query.
     most = limit + len(query.seeds)
     wanted = most + _spare(query, limit, texts)
     while wanted <= MOST_ASKED:
@@ -62,21 +64,21 @@ def walk(
 
 
 def _spare(query: WalkQuery, limit: int, texts: Callable[[], TextSearch]) -> int:
-    """How many more than wanted are asked for: the longer the query, the more match, and the less one more costs."""
+    """Returns how many more than wanted to request: more for a longer query, of which more nodes match."""
     letters = len(query.unlike.words)
     few = SPARE + letters // LETTERS
     if letters < LONG:
         return few
-    # Where words fall as they like, this share of documents has none of them.
+    # If words were independent, this share of documents would have none of them.
     likely = limit * math.exp(min(texts().mean_matches(query.unlike), 10.0))
     return max(few, min(round(likely * 1.5), MOST_ASKED // 2))
 
 
 def _first(found: Candidates, reader: Reader, limit: int) -> tuple[Pairs, bool]:
-    """The first candidates by value, then newer, then id, and whether there are no more."""
+    """Returns the first candidates by value, then newer, then id, and whether there are no more."""
     order = found.base
     if found.others:
-        # What changed since the base was made has no place in its order; ids tell.
+        # Rows changed since the base was made have no position in its order; ids order them.
         values = {**dict(found.base), **found.others}
         shown = reader.shown(list(values))
         rows = sorted((-value, -shown[key][1], shown[key][0], key) for key, value in values.items() if key in shown)
@@ -85,22 +87,22 @@ def _first(found: Candidates, reader: Reader, limit: int) -> tuple[Pairs, bool]:
 
 
 class _Walkers:
-    """Tells walkers from seeds and from what matches the query. No more nodes are read than it takes."""
+    """Selects nodes that are neither seeds nor match the query. It reads no more nodes than needed."""
 
     def __init__(self, reader: Reader, query: WalkQuery, limit: int, texts: Callable[[], TextSearch]) -> None:
         self._reader, self._limit, self._query = reader, limit, query.unlike
         self._matching = cache(lambda: texts().holding_any(query.unlike))
-        # A seed that comes without its number is told by its id.
+        # A seed without a key is recognised by its id.
         self._keys = {seed.key for seed in query.seeds}
         self._ids = {seed.id for seed in query.seeds}
 
     def unlike(self, pairs: Pairs) -> tuple[WalkHit, ...]:
-        """The first of these that are no seeds and do not match the query."""
+        """Returns the first of these that are not seeds and do not match the query."""
         pairs = [pair for pair in pairs if pair[0] not in self._keys]
         found: list[WalkHit] = []
         query = self._query
         if not (query.fuzzy or query.mend or query.prefix):
-            # As a rule the first will do, and reading a few takes less than asking the index for their words.
+            # Usually the first are enough, and reading a few costs less than testing their words in the index.
             words = Terms(terms_of(" ".join((query.words, *query.phrases))))
             some, pairs = pairs[: self._limit], pairs[self._limit :]
             found = self._without(words, some)
@@ -112,7 +114,7 @@ class _Walkers:
         return tuple(found)
 
     def _without(self, words: Terms, pairs: Pairs) -> list[WalkHit]:
-        """Those of these that are no seeds and hold none of the words."""
+        """Returns those that are not seeds and contain none of the words."""
         return [
             walked
             for walked in self._read(pairs)
@@ -120,7 +122,7 @@ class _Walkers:
         ]
 
     def first(self, pairs: Pairs, found: Sequence[WalkHit] = ()) -> tuple[WalkHit, ...]:
-        """What was found already, and the first of these that are no seeds."""
+        """Returns what was found already, and the first of these that are not seeds."""
         walkers = list(found)
         while pairs and len(walkers) < self._limit:
             missing = self._limit - len(walkers)

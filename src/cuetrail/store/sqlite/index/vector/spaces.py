@@ -1,9 +1,9 @@
-"""Vector spaces: whose vectors the truth holds, and how it changes over from one model's to another's.
+"""Vector spaces: the model whose vectors `memory.db` holds, and the change-over from one model to another.
 
-`vectors` are those of the model that searches use: of nodes, of described relationships and of the notes on those, by
-their keys, which are never the same. During a change-over the vectors of the next model gather in `next_vectors`, which
-no search reads. When everything has one, a single transaction puts them in the place of the old ones. So a change-over
-that is interrupted costs nobody anything, and goes on where it stopped.
+`vectors` holds those of the model that searches use: of nodes, described relationships and the notes on those, by their
+keys, which never coincide. During a change-over the next model's vectors go to `next_vectors`, which no search reads.
+When it is complete, a single transaction replaces the old ones. An interrupted change-over harms nobody, and continues
+where it stopped.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from cuetrail.store.vector_space import NO_VECTORS, Unembedded, VectorSpace, Vec
 
 NOW, NEXT = "vectors", "next_vectors"
 _NAMED = {NOW: "vector_space", NEXT: "next_space"}
-# What has a vector, if there are vectors. A node that says nothing needs none, nor does an edge without description.
+# The records that need a vector: nodes with a text or name, described edges, and notes on edges.
 SAYING = {
     "nodes": "(n.text <> '' OR n.name <> '')",
     "edges": "n.via IS NULL AND n.text <> ''",
-    # The plus keeps SQLite from going by target, out of order.
+    # The plus keeps SQLite from using the index of targets, which is in another order.
     "notes": "+n.target_on = 'edge' AND n.text <> ''",
 }
 _MISSING = " UNION ALL ".join(
@@ -39,13 +39,13 @@ _SAID = tuple(
     f"SELECT key, {name}, text FROM {table}"
     for table, name in (("nodes", "name"), ("edges", "NULL"), ("notes", "NULL"))
 )
-# What is damaged, and leads nowhere, says something all the same.
+# A damaged record that refers to a missing one has text all the same.
 _EDGE = rows.EDGE.replace(" JOIN", " LEFT JOIN")
 _NOTE = "SELECT o.key, o.id, e.id, o.text, o.created, o.expires FROM notes o LEFT JOIN edges e ON e.key = o.target"
 
 
 def space_of(db: sqlite3.Connection, table: str = NOW) -> VectorSpace | None:
-    """The model whose vectors the table holds."""
+    """Returns the model whose vectors the table holds."""
     packed = meta(db, _NAMED[table])
     return VectorSpace(**json.loads(packed)) if packed else None
 
@@ -58,7 +58,7 @@ def spaces(db: sqlite3.Connection) -> VectorSpaces:
 
 
 def _name(db: sqlite3.Connection, table: str, space: VectorSpace | None) -> None:
-    """Say whose vectors the table holds."""
+    """Sets the model whose vectors the table holds."""
     db.execute("DELETE FROM meta WHERE name = ?", (_NAMED[table],))
     if space is not None:
         packed = json.dumps({"model": space.model, "dim": space.dim})
@@ -66,7 +66,7 @@ def _name(db: sqlite3.Connection, table: str, space: VectorSpace | None) -> None
 
 
 def table_of(db: sqlite3.Connection, space: VectorSpace) -> str:
-    """Where vectors of this model belong. Raises EmbedderMismatch when the memory takes none of them."""
+    """Returns the table for vectors of this model. Raises EmbedderMismatch if the memory takes none of them."""
     for table in (NOW, NEXT):
         if space_of(db, table) == space:
             return table
@@ -74,7 +74,7 @@ def table_of(db: sqlite3.Connection, space: VectorSpace) -> str:
 
 
 def start(db: sqlite3.Connection, space: VectorSpace) -> VectorSpace:
-    """The model whose vectors the memory holds: this one from now on, if it had none."""
+    """Lets a memory without vectors hold those of this model, and returns the model it holds."""
     held = space_of(db)
     if held is None:
         _name(db, NOW, space)
@@ -92,9 +92,9 @@ def begin(db: sqlite3.Connection, space: VectorSpace) -> VectorSpace:
 
 
 def finish(db: sqlite3.Connection, space: VectorSpace) -> bool:
-    """Put the next model's vectors in the place of the present ones; False, and nothing done, while some are missing.
+    """Replaces the present vectors by the next model's; returns False, and does nothing, while some are missing.
 
-    Raises EmbedderMismatch when the change-over was given up meanwhile.
+    Raises EmbedderMismatch if the change-over was dropped meanwhile.
     """
     if table_of(db, space) == NOW:
         return True
@@ -105,7 +105,7 @@ def finish(db: sqlite3.Connection, space: VectorSpace) -> bool:
     db.execute(f"CREATE TABLE {NEXT} (key INTEGER PRIMARY KEY, vector BLOB NOT NULL)")
     _name(db, NOW, space)
     _name(db, NEXT, None)
-    # Every vector is another one. An index that is left over from an earlier use of this model must not pass for it.
+    # Every vector changes. An index left over from an earlier use of this model must not pass for it.
     db.execute("INSERT INTO changes (low, high, vectors_only) VALUES (0, ?, 1)", (int(meta(db, "next_key")),))
     another_version(db)
     return True
@@ -114,7 +114,7 @@ def finish(db: sqlite3.Connection, space: VectorSpace) -> bool:
 def missing(
     db: sqlite3.Connection, path: Path, space: VectorSpace, after: Unembedded | None, limit: int
 ) -> list[Unembedded]:
-    """What says something and has no vector of this model, whoever owns it, by key, from behind `after` on."""
+    """Returns the next records, of everyone, that need a vector of this model and have none, by key."""
     query = f"{_MISSING.format(table_of(db, space))} ORDER BY key LIMIT ?2"
     keys = [key for (key,) in db.execute(query, (0 if after is None else after.key, max(limit, 0)))]
     found: dict[int, Node | Edge | Note] = {**nodes_by_key(db, path, keys)}
@@ -131,7 +131,7 @@ def _notes(db: sqlite3.Connection, among: str, keys: Sequence[int]) -> Iterator[
 
 
 def put(db: sqlite3.Connection, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) -> int:
-    """Store vectors by key; how many. One of what is gone or says something else by now is left out."""
+    """Stores vectors by key and returns how many; those of records that changed since they were read are left out."""
     vectors: dict[int, bytes] = {}
     for some in chunks(made):
         said: dict[int | str, tuple[str | None, str]] = {}
@@ -145,7 +145,7 @@ def put(db: sqlite3.Connection, space: VectorSpace, made: Sequence[tuple[Unembed
 
 
 def drop(db: sqlite3.Connection, keys: Collection[int]) -> set[int]:
-    """Delete the vectors under these keys; the keys that searches now see none of."""
+    """Deletes the vectors under these keys, and returns the keys that searches used."""
     gone: set[int] = set()
     for some in chunks(list(keys)):
         among = f"key IN ({marks(len(some))})"
@@ -156,7 +156,7 @@ def drop(db: sqlite3.Connection, keys: Collection[int]) -> set[int]:
 
 
 def of_keys(db: sqlite3.Connection, keys: Mapping[int, str]) -> dict[str, bytes]:
-    """The vectors that searches use, by what is called so under these keys."""
+    """Returns the vectors that searches use, by the ids given for their keys."""
     found: dict[str, bytes] = {}
     for some in chunks(list(keys)):
         query = f"SELECT key, vector FROM {NOW} WHERE key IN ({marks(len(some))})"
@@ -165,7 +165,7 @@ def of_keys(db: sqlite3.Connection, keys: Mapping[int, str]) -> dict[str, bytes]
 
 
 def store(db: sqlite3.Connection, space: VectorSpace, vectors: dict[int, bytes]) -> set[int]:
-    """Store vectors by key; the keys that searches now see another vector of."""
+    """Stores vectors by key, and returns the keys whose vectors searches use."""
     for vector in vectors.values():
         if len(vector) != 2 * space.dim:
             raise InputError(f"a vector has {len(vector)} bytes, {2 * space.dim} are needed: embed it again")

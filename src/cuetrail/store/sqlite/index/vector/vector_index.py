@@ -1,10 +1,9 @@
-"""The vector index: flat, memory-mapped blocks of 8-bit codes, scanned whole and rescored from the truth.
+"""The vector index: flat, memory-mapped blocks of 8-bit codes, scanned whole and rescored from `memory.db`.
 
 A scan is exact up to rounding, filters and deletions cost nothing, and there is no graph to build: `bench/vectors`
-shows it beside an HNSW index. A block file holds keys, parts, kinds, scales and codes of up to BLOCK rows, by key, and
-is never changed: a change writes the blocks it touches anew and then switches over, so neither a reader nor the next
-process after a dead one meets half a block. New rows gather in a small last block, so that adding one rewrites no large
-one.
+compares it with an HNSW index. A block file holds keys, partitions, kinds, scales and codes of up to BLOCK rows, by
+key, and never changes: an update writes new versions of the blocks it touches and then switches to them, so nobody sees
+half a block. New rows go to a small last block, so that adding one rewrites no large one.
 """
 
 from __future__ import annotations
@@ -48,8 +47,8 @@ BATCH = 8_192
 # Above every key.
 END = 2**62
 
-# The rows of an index whose keys lie in a run: of all nodes, of those with a name, of what is said of relationships.
-# The last column tells what is a name and no more.
+# The rows of an index whose keys lie in a range: of all nodes, of named nodes, of described relationships and notes.
+# The last column is true for a node with a name but no text.
 NODES = """SELECT v.key, n.part, n.kind, v.vector, n.text = '' AND n.kind <> 'source' FROM vectors v
   JOIN nodes n ON n.key = v.key
   WHERE v.key BETWEEN ?1 AND ?2 ORDER BY v.key"""
@@ -59,11 +58,11 @@ RELATIONS = """SELECT e.key AS key, e.part, 'edge', v.vector, 0 FROM edges e CRO
   UNION ALL SELECT o.key, o.part, 'note', v.vector, 0 FROM notes o CROSS JOIN vectors v ON v.key = o.key
   WHERE +o.target_on = 'edge' AND o.key BETWEEN ?1 AND ?2 ORDER BY key"""
 
-# Where fewer than one row in so many can be meant, only those are compared.
+# If fewer than one row in so many can match, only those are compared.
 SPARSE = 6
-# The best of so many rows at a time tell how good a row must be to come into question.
+# The best of each group of so many rows give the threshold for the rest.
 GROUP = 64
-# More values than these are looked up instead of being compared one by one.
+# More values than these are looked up instead of compared one by one.
 FEW = 8
 
 Runs = Sequence[tuple[int, int]]
@@ -71,7 +70,7 @@ Runs = Sequence[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Rows by key; mapped from a file, or about to become one."""
+    """Rows by key; mapped from a file, or about to be written to one."""
 
     keys: NDArray[np.int64]
     parts: NDArray[np.int32]
@@ -81,29 +80,29 @@ class Block:
 
     @property
     def columns(self) -> tuple[NDArray[Any], ...]:
-        """In the order in which a file has them."""
+        """Returns the columns in the order of the file."""
         return self.keys, self.parts, self.kinds, self.scales, self.codes
 
     def holds(self, runs: Runs) -> bool:
-        """Whether the key of any row lies in one of the runs."""
+        """True if the key of any row lies in one of the ranges."""
         return any(rows.start < rows.stop for rows in map(self._rows, runs))
 
     def without(self, runs: Runs) -> Block:
-        """The rows whose keys lie in none of the runs."""
+        """Returns the rows whose keys lie in none of the ranges."""
         kept = np.ones(len(self.keys), np.bool_)
         for rows in map(self._rows, runs):
             kept[rows] = False
         return Block(*(column[kept] for column in self.columns))
 
     def _rows(self, run: tuple[int, int]) -> slice:
-        """Where the rows of a run stand."""
+        """Returns the slice of rows whose keys lie in a range."""
         low, high = run
         return slice(int(np.searchsorted(self.keys, low)), int(np.searchsorted(self.keys, high, "right")))
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The mapped blocks as of one state."""
+    """The mapped blocks at one state."""
 
     blocks: tuple[Block, ...]
     state: State
@@ -111,13 +110,13 @@ class View:
 
 
 def space_of(db: sqlite3.Connection) -> VectorSpace | None:
-    """The model whose vectors are to be indexed; None when there are none."""
+    """Returns the model whose vectors are to be indexed; None if there are none."""
     space = spaces.space_of(db)
     return None if space == NO_VECTORS else space
 
 
 class VectorIndex:
-    """Keeps the blocks in step with the truth and searches them; `rows` is the query for those it has."""
+    """Keeps the blocks in step with `memory.db` and searches them; `rows` is the query for its rows."""
 
     def __init__(self, directory: Path, db: Database, rows: str = NODES) -> None:
         self.dir = IndexDir(directory)
@@ -131,7 +130,7 @@ class VectorIndex:
         self._view = None
 
     def exists(self) -> bool:
-        """Whether there is one on disk."""
+        """True if the index is on disk."""
         return self.dir.load() is not None
 
     def search(
@@ -143,13 +142,13 @@ class VectorIndex:
         kinds: Sequence[str] = (),
         saying: bool = False,
     ) -> list[tuple[int, float]]:
-        """(key, cosine) of the nearest rows in the given parts (None: all), nearest first: as many as are wanted, all
-        that tie with the last of these, and where it is known the next, which shows that no more do.
+        """Returns (key, cosine) of the nearest rows in the given partitions (None: all), nearest first: as many as
+        wanted, all that tie with the last of these, and if known the next, which shows that no more tie.
 
-        `kinds` narrows it to nodes of these kinds; now and then another comes along whose kind has the same code.
-        `saying` leaves out what is a name and no more.
+        `kinds` narrows it to nodes of these kinds; occasionally another kind with the same code slips in. `saying`
+        leaves out nodes with a name but no text.
 
-        Raises EmbedderMismatch when the query's space is not, or is no longer, the one the memory holds.
+        Raises EmbedderMismatch if the query's space is not, or is no longer, the one the memory holds.
         """
         view = self.view()
         if view is None or view.state.layout != layout_of(space) or query.shape[0] != space.dim:
@@ -172,9 +171,9 @@ class VectorIndex:
             return space_of(db)
 
     def compared(self, query: NDArray[np.float32], keys: Sequence[int], space: VectorSpace) -> list[tuple[int, float]]:
-        """(key, cosine) of these rows, nearest first; of those that have a vector.
+        """Returns (key, cosine) of these rows, nearest first; rows without a vector are absent.
 
-        Raises EmbedderMismatch when the query's space is not, or is no longer, the one the memory holds.
+        Raises EmbedderMismatch if the query's space is not, or is no longer, the one the memory holds.
         """
         found: list[tuple[int, bytes]] = []
         with self.db.reading() as db:
@@ -188,7 +187,7 @@ class VectorIndex:
         return sorted(zip((key for key, _ in found), cosines, strict=True), key=lambda pair: (-pair[1], pair[0]))
 
     def view(self, progress: Progress | None = None) -> View | None:
-        """The blocks after every acknowledged write; None when the memory has no vectors yet."""
+        """Returns the blocks after every acknowledged write; None if the memory has no vectors yet."""
         with self.db.reading() as db:
             (epoch, target), space = moment(db), space_of(db)
         if space is None:
@@ -228,7 +227,7 @@ class VectorIndex:
             try:
                 self._bring_up(db, space, progress)
             except (ValueError, OSError):
-                # Something changed the files while they were worked on.
+                # Another program changed the files during the update.
                 with rebuilding(self.dir):
                     self._rebuild(db, space, progress)
 
@@ -243,7 +242,7 @@ class VectorIndex:
         elif runs:
             self._apply(db, state, runs, space.dim, progress)
         elif state.seq < (seq := head(db)):
-            # Nothing but labels changed.
+            # Only labels changed.
             self.dir.save(replace(state, seq=seq, mark=mark_of(db, seq) or 0))
 
     def _rebuild(self, db: sqlite3.Connection, space: VectorSpace, progress: Progress | None) -> None:
@@ -253,7 +252,7 @@ class VectorIndex:
         self._save(db, state, names)
 
     def _apply(self, db: sqlite3.Connection, state: State, runs: Runs, dim: int, progress: Progress | None) -> None:
-        """Write the blocks that hold changed keys anew, and put new keys behind them."""
+        """Rewrites the blocks with changed keys, and appends new keys."""
         rows = _Rows(self.db.path, db, dim, progress, self._query)
         blocks = self._blocks(state, dim)
         names: list[str] = []
@@ -261,7 +260,7 @@ class VectorIndex:
         low = 0
         for number, (name, block) in enumerate(blocks, 1):
             last = number == len(blocks)
-            # A small last block takes the new rows; beside a larger one they start their own.
+            # A small last block takes the new rows; after a larger one they start a new block.
             high = END if last and few and len(block.keys) < TAIL else int(block.keys[-1])
             names += self._renewed(state.folder, name, block, rows, _within(runs, low, high))
             low = high + 1
@@ -269,9 +268,9 @@ class VectorIndex:
         self._save(db, state, self._gathered(state.folder, names, dim))
 
     def _renewed(self, folder: str, name: str, block: Block, rows: _Rows, runs: Runs) -> list[str]:
-        """The files of a block with the rows of these runs as they are now; its own where none was and none is there.
+        """Returns the files of a block with the present rows of these ranges; its own file if nothing in it changed.
 
-        Most changes are of rows of another index: of nodes where this one has relationships, and the other way round.
+        Most changes are of rows of another index: of nodes if this one has relationships, and the reverse.
         """
         now = list(rows.read(runs))
         if not now and not block.holds(runs):
@@ -279,14 +278,14 @@ class VectorIndex:
         return [self._write(folder, piece) for piece in _split(_joined([block.without(runs), *now]))]
 
     def _gathered(self, folder: str, names: list[str], dim: int) -> list[str]:
-        """The last two blocks as one, when the last has grown and both fit."""
+        """Merges the last two blocks if the last has grown and both fit in one."""
         ends = [_mapped(self.dir.path / folder / name, dim) for name in names[-2:]]
         if len(ends) < 2 or len(ends[1].keys) < TAIL or sum(len(b.keys) for b in ends) > BLOCK:
             return names
         return [*names[:-2], self._write(folder, _joined(ends))]
 
     def _write(self, folder: str, block: Block) -> str:
-        """A new block file, on disk before anything refers to it; its name comes back."""
+        """Writes a new block file, on disk before anything refers to it, and returns its name."""
         place = self.dir.path / folder
         name = str(max((int(p.name) for p in place.iterdir() if p.name.isdecimal()), default=0) + 1)
         with (place / name).open("xb") as file:
@@ -297,7 +296,7 @@ class VectorIndex:
         return name
 
     def _save(self, db: sqlite3.Connection, state: State, names: list[str]) -> None:
-        """Switch over to these blocks and delete the ones they replace."""
+        """Switches to these blocks and deletes the ones they replace."""
         epoch, seq = moment(db)
         files = {n: state.files.get(n) or self.dir.describe(state.folder, n) for n in names}
         self.dir.save(replace(state, epoch=epoch, seq=seq, mark=mark_of(db, seq) or 0, files=files))
@@ -336,7 +335,7 @@ class VectorIndex:
 
 
 class _Rows:
-    """Reads vectors from the truth as blocks of at most BLOCK rows."""
+    """Reads vectors from `memory.db` as blocks of at most BLOCK rows."""
 
     def __init__(self, path: Path, db: sqlite3.Connection, dim: int, progress: Progress | None, query: str) -> None:
         self.path, self.db, self.dim, self.progress, self.query = path, db, dim, progress, query
@@ -365,7 +364,7 @@ class _Rows:
 
 
 def _unpacked(path: Path, blobs: Sequence[bytes], dim: int) -> NDArray[np.float16]:
-    """Vectors as the truth keeps them, a row each; what is not one of `dim` numbers is damage."""
+    """Returns stored vectors as a matrix. Raises CorruptMemory if one does not have `dim` numbers."""
     wrong = next((blob for blob in blobs if len(blob) != 2 * dim), None)
     if wrong is not None:
         raise damaged(path, f"a vector has {len(wrong)} bytes instead of {2 * dim}")
@@ -374,15 +373,17 @@ def _unpacked(path: Path, blobs: Sequence[bytes], dim: int) -> NDArray[np.float1
 
 
 def _cosines(vectors: NDArray[np.float64], query: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Cosines to stored vectors: as halves these are not quite as long as one, and a query need not be."""
-    # Not a matrix product: its sums depend on where a row stands, and equal vectors must stay equal.
+    """Returns cosines to stored vectors: stored as half floats these are not exactly of unit length, and a query need
+    not be.
+    """
+    # Not a matrix product: its sums depend on the position of a row, and equal vectors must get equal scores.
     lengths = np.sqrt((vectors * vectors).sum(axis=1) * (query * query).sum())
     cosines: NDArray[np.float64] = (vectors * query).sum(axis=1) / np.where(lengths == 0, 1, lengths)
     return cosines
 
 
 def _mapped(place: Path, dim: int) -> Block:
-    """A block file: all keys, then all parts, all kinds, all scales, and all codes."""
+    """Maps a block file: all keys, then all partitions, all kinds, all scales, and all codes."""
     data = np.memmap(place, np.uint8, "r")
     count = len(data) // (dim + 20)
     return Block(
@@ -397,9 +398,9 @@ def _mapped(place: Path, dim: int) -> Block:
 def _nearest(
     block: Block, code: NDArray[np.int8], wanted: int, meant: NDArray[np.bool_] | None
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Scores and keys of the nearest rows of a block, unsorted: cosines of the codes, times the query's own length.
+    """Returns scores and keys of the nearest rows of a block, unsorted: cosines of the codes, times the query's length.
 
-    `meant` tells which rows count, None: all.
+    `meant` is a mask of the rows that count, None: all.
     """
     rows = None if meant is None else np.flatnonzero(meant)
     if rows is None or len(rows) * SPARSE >= len(block.keys):
@@ -413,7 +414,7 @@ def _nearest(
 
 
 def _meant(block: Block, parts: Sequence[int] | None, kinds: Sequence[int], saying: bool) -> NDArray[np.bool_] | None:
-    """Which rows are in one of the parts and of one of the kinds, and say something if that counts; None: all do."""
+    """Returns a mask of the rows in the partitions, of the kinds, and with text if that is required; None: all rows."""
     asked = [_among(block.parts, parts)] if parts is not None else []
     asked += [_among(block.kinds, kinds)] if kinds else []
     asked += [block.kinds >= 0] if saying else []
@@ -425,7 +426,7 @@ def _meant(block: Block, parts: Sequence[int] | None, kinds: Sequence[int], sayi
 
 
 def _among(column: NDArray[np.int32], values: Sequence[int]) -> NDArray[np.bool_]:
-    """Which of the column's numbers are among the values."""
+    """Returns a mask of the column's numbers that are among the values."""
     if len(values) > FEW:
         return np.isin(column, np.asarray(values, dtype=np.int32))
     among = np.zeros(len(column), np.bool_)
@@ -435,10 +436,10 @@ def _among(column: NDArray[np.int32], values: Sequence[int]) -> NDArray[np.bool_
 
 
 def _best(scores: NDArray[np.float32], wanted: int) -> NDArray[np.intp]:
-    """Where the `wanted` highest scores stand, unsorted.
+    """Returns the positions of the `wanted` highest scores, unsorted.
 
-    The best of every group are as many scores as there are groups: what is lower than the last `wanted` of these is not
-    among the best of all, and few are not.
+    The best score of every group is computed first: a score below the `wanted`-th of these is not among the best of
+    all, which leaves few.
     """
     if len(scores) <= wanted:
         return np.arange(len(scores))
@@ -460,21 +461,21 @@ def _products(code: NDArray[np.int8], codes: NDArray[np.int8]) -> NDArray[np.flo
 
 @cache
 def kind_code(kind: str, bare: bool = False) -> int:
-    """A number for a kind of nodes that fits the column, below 0 for what is a name and no more.
+    """Returns a number for a kind of nodes that fits the column, negative for nodes with a name but no text.
 
-    Two kinds may share one.
+    Two kinds may share a number.
     """
     code = crc32(kind.encode("utf-8", "surrogatepass")) >> 1
     return ~code if bare else code
 
 
 def _within(runs: Runs, low: int, high: int) -> list[tuple[int, int]]:
-    """The parts of the runs that lie from `low` to `high`."""
+    """Returns the parts of the ranges that lie from `low` to `high`."""
     return [(max(a, low), min(b, high)) for a, b in runs if a <= high and b >= low]
 
 
 def _joined(blocks: Sequence[Block]) -> Block:
-    """Blocks as one, by key."""
+    """Merges blocks, by key."""
     keys = np.concatenate([b.keys for b in blocks])
     order = np.argsort(keys, kind="stable")
     columns = [np.concatenate([b.columns[n] for b in blocks])[order] for n in (1, 2, 3, 4)]
@@ -482,14 +483,14 @@ def _joined(blocks: Sequence[Block]) -> Block:
 
 
 def _split(block: Block) -> Iterator[Block]:
-    """Pieces that are small enough for a file; none of an empty block."""
+    """Splits a block into pieces that are small enough for a file; none of an empty block."""
     for at in range(0, len(block.keys), BLOCK):
         piece = slice(at, at + BLOCK)
         yield Block(*(column[piece] for column in block.columns))
 
 
 def _digest(blocks: Iterable[Block]) -> bytes:
-    """The same for the same rows, however they are cut into blocks."""
+    """Returns a digest that is equal for equal rows, however they are split into blocks."""
     columns = [xxhash.xxh3_128() for _ in range(5)]
     for block in blocks:
         for column, data in zip(columns, block.columns, strict=True):
@@ -498,12 +499,12 @@ def _digest(blocks: Iterable[Block]) -> bytes:
 
 
 def layout_of(space: VectorSpace) -> str:
-    """The layout's name with the model's identity in it, so that another model's index is never searched."""
+    """Returns the layout's name with the model's identity in it, so that another model's index is never searched."""
     return f"{LAYOUT}:{space.model}:{space.dim}"
 
 
 def quantised(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
-    """Unit vectors as 8-bit codes, each scaled by its own largest component so that small ones are not lost."""
+    """Converts unit vectors to 8-bit codes, each scaled by its own largest component to keep small ones."""
     peak = np.abs(vectors).max(axis=1, keepdims=True)
     peak[peak == 0] = 1
     codes: NDArray[np.int8] = np.rint(vectors / peak * 127).astype(np.int8)
@@ -511,7 +512,7 @@ def quantised(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
 
 
 def _scales(codes: NDArray[np.int8]) -> NDArray[np.float32]:
-    """What makes each code as long as any other: one by its length. A vector of zeros is like nothing."""
+    """Returns the factor that gives each code unit length: one by its length. A vector of zeros gets 0."""
     lengths = np.sqrt(np.einsum("ij,ij->i", codes, codes, dtype=np.float32))
     scales: NDArray[np.float32] = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
     return scales

@@ -1,4 +1,4 @@
-"""A vector search as callers see it: the nearest that filters let through, in the order of cosines, times and ids."""
+"""Vector search for callers: the nearest nodes that pass the filters, ordered by cosine, time and id."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cuetrail.store.sqlite.index.vector.vector_index import VectorIndex
 from cuetrail.store.sqlite.reader import Reader
 from cuetrail.store.vector_space import VectorSpace
 
-# Of up to so many that filters on labels leave, all are compared; of more, the nearest of all are looked through.
+# If filters on labels leave at most so many nodes, all are compared; otherwise the nearest of all are filtered.
 FEW = 2_000
 
 
@@ -29,14 +29,16 @@ def search(
     where: Where,
     space: VectorSpace,
 ) -> list[SearchHit]:
-    """The nearest by cosine, then newer, then by id. `labels` tells who has the tags and buckets of a filter."""
+    """Returns the nearest by cosine, then newer, then by id. `labels` is the index that answers filters on tags and
+    buckets.
+    """
     if limit <= 0:
         return []
     with db.looking() as look:
         reader = Reader(look, scope, db.path)
         few = _labelled(reader, labels, where)
     if few is not None:
-        # The index of a memory whose vectors are of another model is not searched; neither are its vectors.
+        # If the memory's vectors are of another model, neither its index nor its vectors are searched.
         near = index.compared(query, few, space)
         with db.reading() as look:
             return _shown(Reader(look, scope, db.path), near, limit, where)
@@ -54,7 +56,7 @@ def search(
 
 
 def _labelled(reader: Reader, labels: TextIndex | None, where: Where) -> list[int] | None:
-    """The keys of all that tags and buckets leave, where these are few: else one might look through everything."""
+    """Returns the keys of all nodes that filters on tags and buckets leave, if they are few; otherwise None."""
     if labels is None or not (where.tags or where.buckets):
         return None
     found = results.search(reader, labels, TextQuery(""), FEW + 1, where, (1.0, 1.0), nodes=False)
@@ -62,7 +64,7 @@ def _labelled(reader: Reader, labels: TextIndex | None, where: Where) -> list[in
 
 
 def _shown(reader: Reader, near: Sequence[tuple[int, float]], limit: int, where: Where) -> list[SearchHit]:
-    """The nearest that a search gives. Many may tie: of these, few nodes are read."""
+    """Returns the nearest nodes that pass the filters. Many may tie: few of these nodes are read."""
     shown = reader.shown([key for key, _ in near])
     order = sorted((-cosine, -shown[key][1], shown[key][0], key) for key, cosine in near if key in shown)
     kept: list[SearchHit] = []

@@ -18,12 +18,11 @@ from cuetrail.store.neo4j.connection import rows
 from cuetrail.store.neo4j.fact_ranks import BY_VALUE, INDEXES
 from cuetrail.store.neo4j.read.facts import query
 from cuetrail.store.neo4j.schema import MIGRATIONS, migrate
-from cuetrail.store.shared.fact_validity import Stated
 from cuetrail.store.sqlite import LocalStore
 from cuetrail.store.sqlite.read.facts import SIDES, queries
 from cuetrail.store.sqlite.reader import Reader
 from cuetrail.store.sqlite.rows import FACT
-from cuetrail.store.write import Batch
+from cuetrail.store.write import Batch, Stated
 from tests.servers import Login, alone, wipe
 
 ME = Scope()

@@ -14,7 +14,7 @@ from cuetrail.model import TextQuery, Where
 from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.neo4j.connection import rows
 from cuetrail.store.neo4j.index.text import statistics
-from cuetrail.store.neo4j.schema import BARE_MARKED, migrate
+from cuetrail.store.neo4j.migrate import BARE_MARKED, migrate
 from cuetrail.store.sqlite import LocalStore
 from cuetrail.store.write import Batch
 from tests.servers import Login, alone, wipe

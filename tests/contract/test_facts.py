@@ -12,9 +12,9 @@ from cuetrail.model import Fact, Node, Scope, Where
 from cuetrail.model.ids import fact_id
 from cuetrail.store.ports import Store
 from cuetrail.store.read import facts_by_id
-from cuetrail.store.shared.fact_validity import MADE_FOR_A_FACT, Stated, Verdict, holds
+from cuetrail.store.shared.fact_validity import MADE_FOR_A_FACT, holds
 from cuetrail.store.vector_space import VectorSpace
-from cuetrail.store.write import Batch
+from cuetrail.store.write import Batch, Stated, Verdict
 from tests.contract.test_records import vector
 
 ME = Scope()

@@ -13,9 +13,8 @@ from cuetrail.recall.anchor.text_and_vector import Ask
 from cuetrail.recall.narrative import Narrative, narrate
 from cuetrail.recall.query import parse_cue
 from cuetrail.store.ports import Store
-from cuetrail.store.shared.fact_validity import Stated
 from cuetrail.store.vector_space import QueryVector, VectorSpace
-from cuetrail.store.write import Batch
+from cuetrail.store.write import Batch, Stated
 from tests import narrative
 from tests.contract.test_records import vector
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from cuetrail.model import Fact, Node, Scope
 from cuetrail.store.ports import Store
-from cuetrail.store.shared.fact_validity import Verdict, begins, declaration, until
-from cuetrail.store.write import Batch
+from cuetrail.store.shared.fact_validity import begins, declaration, until
+from cuetrail.store.write import Batch, Verdict
 from tests.contract.test_facts import DAY, ME, NOW, extracted, fact, state
 
 _SUBJECTS = count()

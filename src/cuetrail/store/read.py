@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol
 
 from cuetrail.model import (
@@ -23,7 +23,6 @@ from cuetrail.model import (
     Version,
     Where,
 )
-from cuetrail.store.shared.ids import plain
 from cuetrail.store.vector_space import Meaning, VectorSpace
 
 Record = Node | Edge | Fact | Note | Mention | Link | SourceFile | Tombstone | Version
@@ -179,12 +178,3 @@ def facts_by_id(store: Reads, scope: Scope, ids: Sequence[str]) -> dict[str, Fac
 def forgotten_ids(store: Reads, scope: Scope, nodes: Sequence[Node]) -> set[str]:
     """Returns the ids of the nodes that tombstones keep out as a whole."""
     return {id_ for id_, text in store.redacted_texts(scope, nodes).items() if not text}
-
-
-def own_nodes(store: Reads, scope: Scope, ids: Sequence[str]) -> dict[Scope, list[Node]]:
-    """Returns the user's own nodes by the partition they are in, each with the id it has there."""
-    found: dict[Scope, list[Node]] = {}
-    for node in store.get(scope, ids).values():
-        if node.owner == scope.user:
-            found.setdefault(replace(scope, share=node.team), []).append(replace(node, id=plain(node.id)))
-    return found

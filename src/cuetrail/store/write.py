@@ -2,18 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 from cuetrail.model import Edge, Fact, Link, Mention, Node, Note, Scope, SourceFile, Tombstone, Version
-from cuetrail.store.shared.fact_validity import Stated, Verdict
+from cuetrail.model.ids import fact_id
 from cuetrail.store.vector_space import Meaning, VectorSpace
 
 Progress = Callable[[str, int, int], None]
 """Called with (what is done, how much of it, of how much); a total of 0 is unknown."""
 """Called with (what is done, how much of it, of how much); a total of 0 is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A fact that somebody states, to be fitted into what is known. `single`: its predicate has one value at a time.
+
+    `words` are what its object was called: where that is known as a text so far, it is the same fact. One that was
+    `settled` in another memory gives way to what is known here, whoever stated it there. It takes the place of what was
+    read out of texts that are `gone` and says the same.
+    """
+
+    fact: Fact
+    single: bool = False
+    words: str | None = None
+    settled: bool = False
+    gone: frozenset[str] = frozenset()
+
+    @property
+    def by_user(self) -> bool:
+        """Whether a user states it himself, against all that is known."""
+        return self.fact.source == "user_edit" and not self.settled
+
+    @property
+    def ids(self) -> Iterator[str]:
+        """The ids under which it may be known."""
+        yield self.fact.id
+        yield fact_id(self.fact.subject, self.fact.predicate, self.fact.object, self.fact.value)
+        if self.fact.object is not None and self.words is not None:
+            yield fact_id(self.fact.subject, self.fact.predicate, None, self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What becomes of a fact at a time: it is confirmed, or it is retracted.
+
+    Who retracts it takes back its `value`, however often that was stated. When a text is gone, only what was read out
+    of it goes, the `statement`; and where one fades, so does all that it had superseded, the whole `topic`.
+    """
+
+    fact: str
+    status: Literal["confirmed", "retracted"]
+    at: int
+    of: Literal["value", "statement", "topic"] = "value"
 
 
 @dataclass(slots=True)

@@ -19,10 +19,10 @@ from cuetrail.store.dream import is_dreamt
 from cuetrail.store.ports import Store
 from cuetrail.store.read import Record, facts_by_id
 from cuetrail.store.shared.copy import announce
-from cuetrail.store.shared.fact_validity import Stated, value_of
+from cuetrail.store.shared.fact_validity import value_of
 from cuetrail.store.shared.relationships import meaning_of
 from cuetrail.store.vector_space import VectorSpace
-from cuetrail.store.write import Batch, Progress
+from cuetrail.store.write import Batch, Progress, Stated
 from cuetrail.transfer import formats
 from cuetrail.transfer.formats.compressed import unpacked
 from cuetrail.transfer.formats.detect import recognise

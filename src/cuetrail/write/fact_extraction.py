@@ -28,8 +28,8 @@ from cuetrail.facts.resolve import (
 from cuetrail.model import FROM_FILE, Fact, Node, Scope
 from cuetrail.model.ids import fact_id, source_id
 from cuetrail.store.ports import Store
-from cuetrail.store.shared.fact_validity import ACTIVE, MADE_FOR_A_FACT, Stated, Verdict, value_of
-from cuetrail.store.write import Batch
+from cuetrail.store.shared.fact_validity import ACTIVE, MADE_FOR_A_FACT, value_of
+from cuetrail.store.write import Batch, Stated, Verdict
 from cuetrail.text.normalise import norm_name
 from cuetrail.write.fact_transfer import entity_for, take_over_facts
 from cuetrail.write.links import LinkChange, resolve_links

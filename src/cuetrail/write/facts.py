@@ -11,10 +11,11 @@ from cuetrail.facts.predicates import single_valued
 from cuetrail.facts.resolve import UNTYPED, resolve_entity
 from cuetrail.model import Fact, Node
 from cuetrail.session import Session
-from cuetrail.store.read import facts_by_id, own_nodes
+from cuetrail.store.read import facts_by_id
 from cuetrail.store.shared.fact_timeline import as_stated
-from cuetrail.store.shared.fact_validity import Stated, Verdict, begins, declaration, ends_of, holds, until, value_of
-from cuetrail.store.write import Batch
+from cuetrail.store.shared.fact_validity import begins, declaration, ends_of, holds, until, value_of
+from cuetrail.store.shared.ids import own_nodes
+from cuetrail.store.write import Batch, Stated, Verdict
 from cuetrail.text.normalise import norm_name, norm_tag
 from cuetrail.validation.records import make_fact, make_node
 from cuetrail.write.links import LinkChange

@@ -18,7 +18,7 @@ from cuetrail.mirror import sync_registered
 from cuetrail.model import Node, Scope
 from cuetrail.recall.anchor.names import unread
 from cuetrail.session import Session
-from cuetrail.store.read import own_nodes
+from cuetrail.store.shared.ids import own_nodes
 from cuetrail.store.shared.tombstones import bare_words
 from cuetrail.store.write import Batch, Progress
 from cuetrail.write.fact_transfer import facts_outliving_forgotten

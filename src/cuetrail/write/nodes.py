@@ -11,7 +11,7 @@ from cuetrail.errors import NotFound
 from cuetrail.facts.resolve import is_shared_name, require_node
 from cuetrail.model import Node, Tag
 from cuetrail.session import Session
-from cuetrail.store.read import own_nodes
+from cuetrail.store.shared.ids import own_nodes
 from cuetrail.store.write import Batch, Progress, Written
 from cuetrail.validation.records import make_node, make_nodes
 from cuetrail.write.links import LinkChange

@@ -10,7 +10,7 @@ from cuetrail.facts.resolve import nodes_of, require_own
 from cuetrail.mirror import sync_registered
 from cuetrail.model import Node, Provenance
 from cuetrail.session import Session
-from cuetrail.store.read import own_nodes
+from cuetrail.store.shared.ids import own_nodes
 from cuetrail.store.write import Batch
 from cuetrail.write.pipeline import write
 

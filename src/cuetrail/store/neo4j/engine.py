@@ -28,12 +28,12 @@ from cuetrail.store.neo4j.index.graph.relationships import relationships
 from cuetrail.store.neo4j.index.labels.walk import walk
 from cuetrail.store.neo4j.index.text import statistics, text_search
 from cuetrail.store.neo4j.index.vector import spaces, vector_search
+from cuetrail.store.neo4j.migrate import migrate
 from cuetrail.store.neo4j.read import facts as fact_reads
 from cuetrail.store.neo4j.read import listing, partition
 from cuetrail.store.neo4j.read import snapshot as views
 from cuetrail.store.neo4j.read.copy_view import Moment, moment
 from cuetrail.store.neo4j.reader import Reader
-from cuetrail.store.neo4j.schema import migrate
 from cuetrail.store.neo4j.write import tombstones, usage
 from cuetrail.store.neo4j.write.transaction import Neo4jTransaction
 from cuetrail.store.ports import Store

@@ -1,31 +1,27 @@
-"""What the database looks like, its constraints and indexes, and the ordered list of migrations.
+"""The layout of the database: labels, relationship types, constraints and indexes, in the order they were added.
 
 Every label begins with `Cue`, every relationship type with `CUE_`, so a memory can live beside other data.
 
-    (:CueNode)-[:CUE_EDGE]->(:CueNode)         `uid` is unique, `key` a number that is never used twice
+    (:CueNode)-[:CUE_EDGE]->(:CueNode)         `uid` is unique, `key` a number that is never reused
     (:CueNode)-[:CUE_MENTIONS]->(:CueNode)
-    (:CueNode)-[:CUE_TAGGED|CUE_TIMED]->(:CueTag)      of a place, as buckets and names; timed: by its time alone
+    (:CueNode)-[:CUE_TAGGED|CUE_TIMED]->(:CueTag)      tags, buckets and names belong to a partition; timed: temporal tags
     (:CueNode)-[:CUE_FILED]->(:CueBucket)
     (:CueNode)-[:CUE_NAMED]->(:CueName)
     (:CueNode)-[:CUE_LINKS]->(:CueLink)
     (:CueFact)-[:CUE_SUBJECT|CUE_OBJECT]->(:CueNode)
     (:CueNote)-[:CUE_ABOUT]->(:CueNode)        a note on an edge has the edge's uid in `edge`
-    (:CueSource) (:CueVersion) (:CueTombstone) (:CueRoot)       what else a place knows
-    (:CuePlace) (:CueMeta) (:CueChange) (:CueMark) (:CueLedger) whose it is, settings, the change log, dreaming
+    (:CueSource) (:CueVersion) (:CueTombstone) (:CueRoot)       other records of a partition
+    (:CuePlace) (:CueMeta) (:CueChange) (:CueMark) (:CueLedger) partitions, settings, the change log, dreams
 
-`part` is the number of the place a record is of. Writers of one place wait for each other at its `CuePlace`; those of
-different places meet only at the end of a transaction, where the change log is numbered.
+`part` is the number of a record's partition. Writers of one partition wait for each other at its `CuePlace`; writers of
+different partitions meet only at the end of a transaction, where changes get their numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cuetrail.errors import WrongVersion
-from cuetrail.store.neo4j.connection import Connection, rows
-from cuetrail.store.neo4j.fact_ranks import BY_VALUE, INDEXES, rank_all
-from cuetrail.store.neo4j.index.graph.relationship_words import describe_all, enter_all
-from cuetrail.store.neo4j.index.vector import spaces
+from cuetrail.store.neo4j.fact_ranks import BY_VALUE, INDEXES
 
 # Only one of the two exists at a time, except while it is rebuilt.
 TEXT_INDEXES = ("cue_text", "cue_text_again")
@@ -106,62 +102,9 @@ MIGRATIONS: tuple[Sequence[str], ...] = (
     _first(), FACTS, (), TIME, AHEAD, INDEXES, RELATIONSHIPS, USES, DESCRIBED, (), BY_VALUE,
 )  # fmt: skip
 VERSION = len(MIGRATIONS)
-_RANKED = MIGRATIONS.index(BY_VALUE) + 1
-_WORDED = MIGRATIONS.index(RELATIONSHIPS) + 1
-_DESCRIBED = MIGRATIONS.index(DESCRIBED) + 1
-BARE_MARKED = _DESCRIBED + 1
-# Indexes of earlier versions.
-_OLD_INDEXES = ("cue_by_edge_lower_type",)
 
 
 def statements(text: str = TEXT_INDEXES[0]) -> dict[str, str]:
     """Returns the statement that makes each constraint and index, by name; `text` is the name of the text index."""
     every = [one for part in MIGRATIONS for one in part if one != text_index(TEXT_INDEXES[0])]
     return {one.partition(" IF NOT EXISTS")[0].rpartition(" ")[2]: one for one in [*every, text_index(text)]}
-
-
-_MARK_BARE = """MATCH (n:CueNode) WHERE n.text = '' AND n.kind <> 'source' AND NOT n.marks CONTAINS ' xbare'
-WITH n LIMIT 5000 SET n.marks = n.marks + ' xbare' RETURN count(n)"""
-_STATE = """OPTIONAL MATCH (s:CueSchema {name: 'schema'}) OPTIONAL MATCH (m:CueMeta {name: 'log'})
-RETURN coalesce(s.version, 0), coalesce(m.text, $first)"""
-
-
-def migrate(connection: Connection) -> None:
-    """Migrates the database to VERSION, with all its indexes. Raises WrongVersion if a newer cuetrail wrote it."""
-    version, text = connection.reading(lambda tx: rows(tx, _STATE, first=TEXT_INDEXES[0]))[0]
-    if version > VERSION:
-        raise WrongVersion(
-            f"the memory at {connection.address} has schema {version}, this cuetrail knows up to {VERSION}: upgrade "
-            "with `pip install --upgrade cuetrail`"
-        )
-    there = {name for (name,) in connection.reading(lambda tx: rows(tx, "SHOW INDEXES YIELD name RETURN name"))}
-    missing = [made for name, made in statements(text).items() if name not in there]
-    if missing:
-        # Every statement may run twice: another process may do the same at this moment.
-        connection.schema([*missing, "CALL db.awaitIndexes(300)"])
-    if there.intersection(_OLD_INDEXES):
-        connection.schema([f"DROP INDEX {name} IF EXISTS" for name in _OLD_INDEXES])
-    if 0 < version < _RANKED:
-        rank_all(connection)
-    if 0 < version < _WORDED:
-        enter_all(connection)
-    if 0 < version < _DESCRIBED:
-        describe_all(connection)
-        held = connection.reading(spaces.held)
-        if held is not None:
-            spaces.make_index(connection, held)
-    if 0 < version < BARE_MARKED:
-        mark_bare(connection)
-    if version < VERSION:
-        _reached(connection, VERSION)
-
-
-def mark_bare(connection: Connection) -> None:
-    """Marks nodes that have a name but no text, in a database that was written before searches told them apart."""
-    while connection.writing(lambda tx: rows(tx, _MARK_BARE))[0][0]:
-        pass
-
-
-def _reached(connection: Connection, number: int) -> None:
-    query = "MERGE (s:CueSchema {name: 'schema'}) SET s.version = $number"
-    connection.writing(lambda tx: rows(tx, query, number=number))

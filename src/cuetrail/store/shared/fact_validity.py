@@ -8,12 +8,11 @@ What a new one does to those that are there is in `settling` and `timeline`.
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Literal
 
 from cuetrail.errors import InputError, NotFound
 from cuetrail.model import Fact, FactStatus
-from cuetrail.model.ids import fact_id, past_fact_id
+from cuetrail.model.ids import past_fact_id
+from cuetrail.store.write import Stated
 from cuetrail.text.normalise import norm_name
 
 ACTIVE: tuple[FactStatus, ...] = ("staged", "confirmed")
@@ -33,49 +32,6 @@ MADE_FOR_A_FACT = {"found": "fact"}
 """The properties of an entity that a rule made to state a fact of; it goes when its facts are forgotten."""
 
 EVER = 2**62
-
-
-@dataclass(frozen=True, slots=True)
-class Stated:
-    """A fact that somebody states, to be fitted into what is known. `single`: its predicate has one value at a time.
-
-    `words` are what its object was called: where that is known as a text so far, it is the same fact. One that was
-    `settled` in another memory gives way to what is known here, whoever stated it there. It takes the place of what was
-    read out of texts that are `gone` and says the same.
-    """
-
-    fact: Fact
-    single: bool = False
-    words: str | None = None
-    settled: bool = False
-    gone: frozenset[str] = frozenset()
-
-    @property
-    def by_user(self) -> bool:
-        """Whether a user states it himself, against all that is known."""
-        return self.fact.source == "user_edit" and not self.settled
-
-    @property
-    def ids(self) -> Iterator[str]:
-        """The ids under which it may be known."""
-        yield self.fact.id
-        yield fact_id(self.fact.subject, self.fact.predicate, self.fact.object, self.fact.value)
-        if self.fact.object is not None and self.words is not None:
-            yield fact_id(self.fact.subject, self.fact.predicate, None, self.words)
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What becomes of a fact at a time: it is confirmed, or it is retracted.
-
-    Who retracts it takes back its `value`, however often that was stated. When a text is gone, only what was read out
-    of it goes, the `statement`; and where one fades, so does all that it had superseded, the whole `topic`.
-    """
-
-    fact: str
-    status: Literal["confirmed", "retracted"]
-    at: int
-    of: Literal["value", "statement", "topic"] = "value"
 
 
 def declaration(tenant: str, user: str, predicate: str = "") -> str:

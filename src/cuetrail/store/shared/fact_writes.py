@@ -11,8 +11,9 @@ from dataclasses import replace
 from cuetrail.errors import InputError, NotFound
 from cuetrail.model import Fact
 from cuetrail.store.shared import fact_conflicts
-from cuetrail.store.shared.fact_validity import Stated, Verdict, ends_of, is_single
+from cuetrail.store.shared.fact_validity import ends_of, is_single
 from cuetrail.store.transaction import Handle, StoredFact, Topic, WriteTransaction
+from cuetrail.store.write import Stated, Verdict
 
 
 def put_facts(tx: WriteTransaction, facts: Sequence[Fact]) -> None:

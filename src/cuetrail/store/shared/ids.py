@@ -8,9 +8,12 @@ is called `id@@owner/team` (`id@@owner` where it is private), so each has one na
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from cuetrail.errors import InputError
+from cuetrail.model import Node, Scope
+from cuetrail.store.read import Reads
 from cuetrail.text.normalise import name_words, norm_name
 
 SIGN = "@@"
@@ -82,3 +85,12 @@ def words_of(name: str | None, aliases: Iterable[str]) -> set[str]:
 def joined_ids(first: Mapping[str, Sequence[str]], more: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     """Returns the ids of both mappings under each key, every id once, those of `first` in front."""
     return {key: list(dict.fromkeys([*first.get(key, ()), *more.get(key, ())])) for key in {**first, **more}}
+
+
+def own_nodes(store: Reads, scope: Scope, ids: Sequence[str]) -> dict[Scope, list[Node]]:
+    """Returns the user's own nodes by the partition they are in, each with the id it has there."""
+    found: dict[Scope, list[Node]] = {}
+    for node in store.get(scope, ids).values():
+        if node.owner == scope.user:
+            found.setdefault(replace(scope, share=node.team), []).append(replace(node, id=plain(node.id)))
+    return found

@@ -13,11 +13,11 @@ from cuetrail.model import UNKNOWN_WEIGHT, Finding
 from cuetrail.store.shared.ids import norms
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import Database
-from cuetrail.store.sqlite.index.graph.relationship_words import true_words
 from cuetrail.store.sqlite.index.labels.label_index import LabelIndex
 from cuetrail.store.sqlite.index.text.text_index import TextIndex
 from cuetrail.store.sqlite.index.vector import spaces
 from cuetrail.store.sqlite.index.vector.vector_index import VectorIndex
+from cuetrail.store.sqlite.relationship_words import true_words
 from cuetrail.store.sqlite.schema import true_given, true_name_words
 from cuetrail.store.write import Progress
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 
 from cuetrail.errors import WrongVersion
 from cuetrail.store.shared.ids import words_of
-from cuetrail.store.sqlite.index.graph.relationship_words import true_words
+from cuetrail.store.sqlite.relationship_words import true_words
 from cuetrail.store.sqlite.rows import given_names, unpack_labels
 
 FIRST = """

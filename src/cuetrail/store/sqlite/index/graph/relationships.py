@@ -16,9 +16,9 @@ from cuetrail.store.shared.relationships import MOST_READ, best, nearest, wanted
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import Database, chunks, marks
 from cuetrail.store.sqlite.filters import passing
-from cuetrail.store.sqlite.index.graph.relationship_words import EDGES, NOTES, Entry, of_edges, of_notes
 from cuetrail.store.sqlite.index.vector.vector_index import VectorIndex
 from cuetrail.store.sqlite.reader import Reader
+from cuetrail.store.sqlite.relationship_words import EDGES, NOTES, Entry, of_edges, of_notes
 from cuetrail.store.vector_space import VectorSpace
 
 

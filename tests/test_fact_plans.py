@@ -16,8 +16,9 @@ from cuetrail.model.ids import fact_id
 from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.neo4j.connection import rows
 from cuetrail.store.neo4j.fact_ranks import BY_VALUE, INDEXES
+from cuetrail.store.neo4j.migrate import migrate
 from cuetrail.store.neo4j.read.facts import query
-from cuetrail.store.neo4j.schema import MIGRATIONS, migrate
+from cuetrail.store.neo4j.schema import MIGRATIONS
 from cuetrail.store.sqlite import LocalStore
 from cuetrail.store.sqlite.read.facts import SIDES, queries
 from cuetrail.store.sqlite.reader import Reader

@@ -18,7 +18,8 @@ from cuetrail.store.graph import Ties
 from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.neo4j.connection import rows
 from cuetrail.store.neo4j.index.vector.spaces import index_names
-from cuetrail.store.neo4j.schema import DESCRIBED, migrate
+from cuetrail.store.neo4j.migrate import migrate
+from cuetrail.store.neo4j.schema import DESCRIBED
 from cuetrail.store.neo4j.schema import MIGRATIONS as ON_SERVER
 from cuetrail.store.sqlite import LocalStore
 from cuetrail.store.sqlite.schema import MIGRATIONS

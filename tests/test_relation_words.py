@@ -9,8 +9,9 @@ from pathlib import Path
 from cuetrail.model import Edge, Node, Note, Scope
 from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.neo4j.connection import rows
+from cuetrail.store.neo4j.migrate import migrate
 from cuetrail.store.neo4j.schema import MIGRATIONS as ON_SERVER
-from cuetrail.store.neo4j.schema import RELATIONSHIPS, migrate
+from cuetrail.store.neo4j.schema import RELATIONSHIPS
 from cuetrail.store.ports import Store
 from cuetrail.store.search import RelationQuery
 from cuetrail.store.sqlite import LocalStore

@@ -4,7 +4,7 @@ Every label begins with `Cue`, every relationship type with `CUE_`, so a memory 
 
     (:CueNode)-[:CUE_EDGE]->(:CueNode)         `uid` is unique, `key` a number that is never reused
     (:CueNode)-[:CUE_MENTIONS]->(:CueNode)
-    (:CueNode)-[:CUE_TAGGED|CUE_TIMED]->(:CueTag)      tags, buckets and names belong to a partition; timed: temporal tags
+    (:CueNode)-[:CUE_TAGGED|CUE_TIMED]->(:CueTag)      labels and names are per partition; timed: temporal tags
     (:CueNode)-[:CUE_FILED]->(:CueBucket)
     (:CueNode)-[:CUE_NAMED]->(:CueName)
     (:CueNode)-[:CUE_LINKS]->(:CueLink)

@@ -280,6 +280,8 @@ def bench(
 
     Gold that is a source counts as found if anything from that source is found.
     """
+    if limit < 1:
+        raise InputError("limit must be at least 1: nothing can be found otherwise")
     store, scope = session.store, session.scope
     asked = [replace(q, gold=tuple(require_node(store, scope, one) for one in q.gold)) for q in questions]
     golden = store.get(scope, [id_ for one in asked for id_ in one.gold])

@@ -88,9 +88,9 @@ def joined_ids(first: Mapping[str, Sequence[str]], more: Mapping[str, Sequence[s
 
 
 def own_nodes(store: Reads, scope: Scope, ids: Sequence[str]) -> dict[Scope, list[Node]]:
-    """Returns the user's own nodes by the partition they are in, each with the id it has there."""
+    """Returns the user's own nodes by partition, in the order of their source, each with the id it has there."""
     found: dict[Scope, list[Node]] = {}
-    for node in store.get(scope, ids).values():
+    for node in sorted(store.get(scope, ids).values(), key=lambda node: (node.source or "", node.seq, node.id)):
         if node.owner == scope.user:
             found.setdefault(replace(scope, share=node.team), []).append(replace(node, id=plain(node.id)))
     return found

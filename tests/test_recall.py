@@ -16,7 +16,7 @@ from cuetrail import Budget, Hit, Memory, Node
 from cuetrail.errors import EmbedderError, InputError
 from cuetrail.formulas import estimated_tokens
 from cuetrail.model import TextQuery, Where
-from cuetrail.recall.anchor.text_and_vector import Anchor
+from cuetrail.recall.anchor.hybrid_search import Anchor
 from cuetrail.recall.query import (
     LONGEST_CUE,
     MOST_DIFFERENT,
@@ -28,7 +28,7 @@ from cuetrail.recall.query import (
     parse_cue,
 )
 from cuetrail.recall.render.text import CUT_MARK, SEPARATOR, SMALLEST_CUT, budget_measure, line, render
-from cuetrail.recall.score.scorers import score_anchors
+from cuetrail.recall.score.tag_walk import score_anchors
 
 DAY = 86_400_000
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuetrail.model import TextQuery, Where
-from cuetrail.recall.anchor.text_and_vector import FULL, NAMES, NOUNS, TYPOS, climb, readings
+from cuetrail.recall.anchor.hybrid_search import FULL, NAMES, NOUNS, TYPOS, climb, readings
 from cuetrail.recall.query import LONGEST_CUE, nouns, parse_cue, proper_nouns, unwrapped
 
 

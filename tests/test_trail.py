@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from cuetrail import Budget, Memory, Node, Scope
 from cuetrail.model import Tag
 from cuetrail.recall.anchor.answer_form import asked_about
-from cuetrail.recall.anchor.dates import MOST_SPANS, spans, told
-from cuetrail.recall.anchor.names import names_in, names_said, says, spaced
+from cuetrail.recall.anchor.query_dates import MOST_SPANS, spans, told
+from cuetrail.recall.names import names_in, names_said, says, spaced
 from cuetrail.recall.weights import Kinds, Trail, Weights, kinds_of
 from cuetrail.store.vector_space import QueryVector, VectorSpace
 

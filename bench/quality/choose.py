@@ -28,9 +28,9 @@ from bench.quality.sets import Corpus, data_folder
 from cuetrail import Memory
 from cuetrail.evaluate import Answer, Question, scores
 from cuetrail.recall import recipes
-from cuetrail.recall.anchor.text_and_vector import Anchored, Ask
-from cuetrail.recall.score.scorers import Scored
-from cuetrail.recall.spread.tags_and_edges import Reached
+from cuetrail.recall.anchor.hybrid_search import Anchored, Ask
+from cuetrail.recall.score.tag_walk import Scored
+from cuetrail.recall.spread.tag_walk import Reached
 from cuetrail.recall.weights import NAMED, NOTED, TOLD, Trail, Weights
 
 MOST = 1 << 30

@@ -14,11 +14,11 @@ from cuetrail import Budget, Memory
 from cuetrail.evaluate import Question
 from cuetrail.model import Node
 from cuetrail.recall import recipes
-from cuetrail.recall.anchor.text_and_vector import Anchored, Ask, by_words_and_meaning
+from cuetrail.recall.anchor.hybrid_search import Anchored, Ask, by_words_and_meaning
 from cuetrail.recall.recipes import Recipe
 from cuetrail.recall.render.text import one_list
-from cuetrail.recall.score.scorers import blended
-from cuetrail.recall.spread.tags_and_edges import nowhere
+from cuetrail.recall.score.tag_walk import blended
+from cuetrail.recall.spread.tag_walk import nowhere
 from cuetrail.recall.weights import Trail, Weights
 
 Contender = Callable[[Memory, Question, int], Sequence[Node]]

@@ -57,8 +57,8 @@ from cuetrail.model import (
 )
 from cuetrail.recall import access, recipes
 from cuetrail.recall.access import DEFAULT_BUDGET, PREWARMED, WALK_BUDGET, NarrativeCache
+from cuetrail.recall.anchor.hybrid_search import Measure
 from cuetrail.recall.anchor.seeds import Chooser
-from cuetrail.recall.anchor.text_and_vector import Measure
 from cuetrail.recall.narrative import Narrative
 from cuetrail.recall.recipes import Mode, Recipe
 from cuetrail.recall.spread.activation import Stream

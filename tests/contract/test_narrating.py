@@ -9,7 +9,7 @@ import pytest
 from cuetrail.facts.resolve import resolve_entity
 from cuetrail.model import Fact, Node, Scope, Where
 from cuetrail.recall import recipes
-from cuetrail.recall.anchor.text_and_vector import Ask
+from cuetrail.recall.anchor.hybrid_search import Ask
 from cuetrail.recall.narrative import Narrative, narrate
 from cuetrail.recall.query import parse_cue
 from cuetrail.store.ports import Store

@@ -21,11 +21,11 @@ from cuetrail.embed import vectors
 from cuetrail.errors import EmbedderMismatch
 from cuetrail.memory import Memory
 from cuetrail.model import Edge, Node
-from cuetrail.recall.anchor.text_and_vector import by_words_and_meaning
+from cuetrail.recall.anchor.hybrid_search import by_words_and_meaning
 from cuetrail.recall.recipes import Recipe
 from cuetrail.recall.render.text import one_list
-from cuetrail.recall.score.scorers import blended
-from cuetrail.recall.spread.tags_and_edges import nowhere
+from cuetrail.recall.score.tag_walk import blended
+from cuetrail.recall.spread.tag_walk import nowhere
 from cuetrail.store.write import Batch
 from tests.durability.tools import Op, Pebbles, open_memory, search
 

@@ -12,10 +12,10 @@ from cuetrail import Budget, Hit, Memory, Node
 from cuetrail.errors import InputError
 from cuetrail.formulas import estimated_tokens, share, shares
 from cuetrail.model import Scope, Where
-from cuetrail.recall.anchor.text_and_vector import Ask
+from cuetrail.recall.anchor.hybrid_search import Ask
 from cuetrail.recall.query import parse_cue
 from cuetrail.recall.render.text import CUT_MARK, SEPARATOR, line, render, two_lists
-from cuetrail.recall.score.scorers import Scored
+from cuetrail.recall.score.tag_walk import Scored
 from cuetrail.store.ports import Store
 
 Measure = Callable[[str], int]

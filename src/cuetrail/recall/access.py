@@ -16,8 +16,8 @@ from typing import NamedTuple
 from cuetrail.errors import CuetrailError, InputError
 from cuetrail.facts.resolve import require_node
 from cuetrail.model import Budget, Recollection, Where
+from cuetrail.recall.anchor.hybrid_search import Ask, Measure
 from cuetrail.recall.anchor.seeds import Chooser, Seeding, by_hybrid, query_tags
-from cuetrail.recall.anchor.text_and_vector import Ask, Measure
 from cuetrail.recall.narrative import Matter, Narrative, gather, renewed, tell
 from cuetrail.recall.narrative_cache import Answers, Question
 from cuetrail.recall.pipeline import recall as run_pipeline

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cuetrail.model import Fact, Node, node_dict
-from cuetrail.recall.anchor.text_and_vector import Anchored, Ask
-from cuetrail.recall.narrative_stages import NAMES, Line, header
+from cuetrail.recall.anchor.hybrid_search import Anchored, Ask
 from cuetrail.recall.query import looked_for
 from cuetrail.recall.recipes import Recipe
-from cuetrail.recall.score.scorers import Scored
-from cuetrail.recall.spread.tags_and_edges import Reached
+from cuetrail.recall.score.tag_walk import Scored
+from cuetrail.recall.spread.facts import NAMES, Line, header
+from cuetrail.recall.spread.tag_walk import Reached
 from cuetrail.store.read import facts_by_id
 from cuetrail.store.shared.fact_validity import EVER, until
 

@@ -8,7 +8,7 @@ budget with the reason for every line. A recipe says how each of the four is don
 from __future__ import annotations
 
 from cuetrail.model import Budget, Recollection, Scope, Where
-from cuetrail.recall.anchor.text_and_vector import Ask, Embed, Measure
+from cuetrail.recall.anchor.hybrid_search import Ask, Embed, Measure
 from cuetrail.recall.query import looked_for, parse_cue
 from cuetrail.recall.recipes import Recipe
 from cuetrail.recall.render.text import budget_measure

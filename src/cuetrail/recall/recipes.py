@@ -15,15 +15,15 @@ from typing import Literal
 
 from cuetrail.model import Direction, Rank
 from cuetrail.model.tags import GENERIC_TAGS
+from cuetrail.recall.anchor.hybrid_search import Anchored, Ask, by_words, by_words_and_meaning
 from cuetrail.recall.anchor.seeds import Chooser, Seeding, by_hybrid
-from cuetrail.recall.anchor.text_and_vector import Anchored, Ask, by_words, by_words_and_meaning
 from cuetrail.recall.anchor.trail import find
-from cuetrail.recall.narrative_stages import along_facts, by_entity, by_relevance, in_sections
 from cuetrail.recall.render.text import one_list, two_lists
-from cuetrail.recall.score.scorers import Scored, as_found, by_energy, by_salience
+from cuetrail.recall.score.tag_walk import Scored, as_found, by_energy, by_salience
 from cuetrail.recall.score.trail import follow, weigh
 from cuetrail.recall.spread.activation import Flow
-from cuetrail.recall.spread.tags_and_edges import Reached, along_edges, along_labels, nowhere
+from cuetrail.recall.spread.facts import along_facts, by_entity, by_relevance, in_sections
+from cuetrail.recall.spread.tag_walk import Reached, along_edges, along_labels, nowhere
 from cuetrail.recall.weights import Trail
 
 Mode = Literal["all", "internal", "external"]

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal, NamedTuple
 
 from cuetrail.model import Node
-from cuetrail.recall.anchor.text_and_vector import Anchor
+from cuetrail.recall.anchor.hybrid_search import Anchor
 from cuetrail.store.vector_space import QueryVector
 
 _OF_THE_BLEND = frozenset({"words", "words_if_strong", "strong"})

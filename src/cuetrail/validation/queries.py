@@ -14,15 +14,7 @@ from cuetrail.recall.spread.activation import Flow
 from cuetrail.recall.spread.traversal import Hops, Rank, Way
 from cuetrail.store.graph import Ties
 from cuetrail.text.normalise import clean
-from cuetrail.validation.arguments import (
-    LEVELS,
-    check_range,
-    check_share,
-    chosen,
-    is_number,
-    is_whole,
-    words,
-)
+from cuetrail.validation.arguments import LEVELS, check_range, check_share, chosen, is_number, is_whole, words
 
 PARTS = ("semantic", "time", "salience")
 DEFAULT_WEIGHTS: Weights = (0.3, 0.3, 0.4)

@@ -16,7 +16,7 @@ from cuetrail.errors import MirrorError
 from cuetrail.facts.resolve import nodes_of, require_node, require_own
 from cuetrail.mirror import sync_registered
 from cuetrail.model import Node, Scope
-from cuetrail.recall.anchor.names import unread
+from cuetrail.recall.names import unread
 from cuetrail.session import Session
 from cuetrail.store.shared.ids import own_nodes
 from cuetrail.store.shared.tombstones import bare_words

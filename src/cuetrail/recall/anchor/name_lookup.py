@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
-from cuetrail.recall.anchor.names import MOST_ALIASES, Run, heads, spelt
-from cuetrail.recall.anchor.text_and_vector import Ask
+from cuetrail.recall.anchor.hybrid_search import Ask
+from cuetrail.recall.names import MOST_ALIASES, Run, heads, spelt
 from cuetrail.text.normalise import folded
 
 # So many memories are looked at whose names share words with the cue.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from cuetrail.formulas import seed_score
-from cuetrail.recall.anchor.text_and_vector import Anchor, Anchored, Ask, by_words_and_meaning
+from cuetrail.recall.anchor.hybrid_search import Anchor, Anchored, Ask, by_words_and_meaning
 from cuetrail.text.normalise import norm_tag, sanitize_query
 
 FEWEST_TAGS, MOST_TAGS = 3, 7

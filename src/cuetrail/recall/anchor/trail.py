@@ -10,10 +10,10 @@ from functools import partial
 from cuetrail.formulas import DAY
 from cuetrail.model import Node, TextQuery, Where
 from cuetrail.recall.anchor.answer_form import asked_about, asks_nothing
-from cuetrail.recall.anchor.dates import Span, read
+from cuetrail.recall.anchor.hybrid_search import Anchored, Ask, by_words_and_meaning
 from cuetrail.recall.anchor.name_lookup import alike, carriers
-from cuetrail.recall.anchor.names import Run, runs
-from cuetrail.recall.anchor.text_and_vector import Anchored, Ask, by_words_and_meaning
+from cuetrail.recall.anchor.query_dates import Span, read
+from cuetrail.recall.names import Run, runs
 from cuetrail.recall.weights import Trail
 from cuetrail.store.read import Page
 from cuetrail.text.word_lists import FUNCTION_WORDS

@@ -10,8 +10,8 @@ from typing import SupportsIndex
 from cuetrail.errors import CuetrailError, InputError
 from cuetrail.formulas import CHARS_PER_TOKEN, estimated_tokens, share
 from cuetrail.model import Budget, Hit
-from cuetrail.recall.anchor.text_and_vector import Ask, Measure
-from cuetrail.recall.score.scorers import Scored
+from cuetrail.recall.anchor.hybrid_search import Ask, Measure
+from cuetrail.recall.score.tag_walk import Scored
 from cuetrail.text import sentences
 
 SEPARATOR = "\n\n"

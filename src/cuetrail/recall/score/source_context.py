@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from cuetrail.model import Node
-from cuetrail.recall.score.term_coverage import Wording
+from cuetrail.recall.relevance import Wording
 
 # The best so many of a place speak for it.
 SPEAKING = 5

@@ -22,15 +22,15 @@ from typing import Any
 from cuetrail.errors import EmbedderError
 from cuetrail.formulas import DAY, fused
 from cuetrail.model import Hit, Hop, Node, hop_dict
-from cuetrail.recall.anchor.names import spaced, spelt
-from cuetrail.recall.anchor.text_and_vector import Anchor, Anchored, Ask, echoing
+from cuetrail.recall.anchor.hybrid_search import Anchor, Anchored, Ask, echoing
 from cuetrail.recall.anchor.trail import Finds, softened
-from cuetrail.recall.score.dedupe import KEPT, repeats
-from cuetrail.recall.score.scorers import Scored
+from cuetrail.recall.dedupe import KEPT, repeats
+from cuetrail.recall.names import spaced, spelt
+from cuetrail.recall.relevance import Wording, worded
 from cuetrail.recall.score.source_context import in_row, through_titles
-from cuetrail.recall.score.term_coverage import Wording, worded
+from cuetrail.recall.score.tag_walk import Scored
 from cuetrail.recall.spread.second_hop import Second, onward, search
-from cuetrail.recall.spread.tags_and_edges import Reached
+from cuetrail.recall.spread.tag_walk import Reached
 from cuetrail.recall.spread.trail import Way, Web, flow, weave
 from cuetrail.recall.weights import Fusion, Trail, Weights, is_bare, kinds_of
 from cuetrail.store.vector_space import QueryVector

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from cuetrail.model import Node, TextQuery
-from cuetrail.recall.anchor.names import forms_of, holders, names_in, says, spelt
-from cuetrail.recall.anchor.text_and_vector import Ask
-from cuetrail.recall.score.term_coverage import Wording
+from cuetrail.recall.anchor.hybrid_search import Ask
+from cuetrail.recall.names import forms_of, holders, names_in, says, spelt
+from cuetrail.recall.relevance import Wording
 from cuetrail.recall.spread.trail import FAN, Web
 
 # From so many of the best their names are searched for, and so many memories are looked at for each.

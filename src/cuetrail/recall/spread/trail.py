@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 
 from cuetrail.model import UNKNOWN_WEIGHT, Node, WalkQuery, WalkSeed
 from cuetrail.model.tags import is_topic
+from cuetrail.recall.anchor.hybrid_search import Ask
 from cuetrail.recall.anchor.name_lookup import carriers
-from cuetrail.recall.anchor.names import forms_of, holders, names_said, says, spaced
-from cuetrail.recall.anchor.text_and_vector import Ask
 from cuetrail.recall.anchor.trail import Finds
-from cuetrail.recall.spread.tags_and_edges import labels_of
+from cuetrail.recall.names import forms_of, holders, names_said, says, spaced
+from cuetrail.recall.spread.tag_walk import labels_of
 from cuetrail.store.graph import StepQuery, Ties
 
 # A name that more memories carry leads to none of them.

@@ -13,9 +13,9 @@ from cuetrail.errors import EmbedderError
 from cuetrail.facts.predicates import one_each
 from cuetrail.formulas import CONFIRMED_WEIGHT, fact_score, recency, source_weight, usage
 from cuetrail.model import Direction, Fact, Hit, Node, SearchHit, fact_dict
-from cuetrail.recall.anchor.text_and_vector import Anchor, Anchored, Ask
-from cuetrail.recall.score.scorers import Scored
-from cuetrail.recall.spread.tags_and_edges import Reached, Told
+from cuetrail.recall.anchor.hybrid_search import Anchor, Anchored, Ask
+from cuetrail.recall.score.tag_walk import Scored
+from cuetrail.recall.spread.tag_walk import Reached, Told
 from cuetrail.store.search import Alike
 from cuetrail.store.shared.fact_validity import ends_of
 from cuetrail.store.vector_space import QueryVector

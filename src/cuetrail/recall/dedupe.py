@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from cuetrail.formulas import DAY
 from cuetrail.model import Node
-from cuetrail.recall.anchor.names import spaced
+from cuetrail.recall.names import spaced
 from cuetrail.recall.weights import is_in_note
 
 # The words of a shorter text stand in others by chance: it repeats only what is the same.

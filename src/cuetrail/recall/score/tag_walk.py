@@ -10,10 +10,10 @@ from cuetrail.formulas import DAY, HOUR, UNKNOWN_DISTANCE, blend, final_score, f
 from cuetrail.model import Activation, Hit, Label, Node, WalkHit, WalkSeed, hop_dict
 from cuetrail.model.fast_dataclass import maker
 from cuetrail.model.lifecycle import SEMANTIC_KINDS
+from cuetrail.recall.anchor.hybrid_search import Anchor, Anchored, Ask, echoing
 from cuetrail.recall.anchor.seeds import Seeding
-from cuetrail.recall.anchor.text_and_vector import Anchor, Anchored, Ask, echoing
 from cuetrail.recall.spread.activation import Activated, merge
-from cuetrail.recall.spread.tags_and_edges import Reached, labels_of
+from cuetrail.recall.spread.tag_walk import Reached, labels_of
 from cuetrail.text.analyser import searchable_text
 from cuetrail.text.normalise import sanitize_query
 

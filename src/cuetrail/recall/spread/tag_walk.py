@@ -10,8 +10,8 @@ from cuetrail.errors import MemoryError_
 from cuetrail.formulas import shares
 from cuetrail.model import Activation, Fact, Label, Node, Rank, WalkHit, WalkQuery, WalkSeed
 from cuetrail.model.fast_dataclass import maker
+from cuetrail.recall.anchor.hybrid_search import Anchor, Anchored, Ask
 from cuetrail.recall.anchor.seeds import Chooser, Seeding, query_tags
-from cuetrail.recall.anchor.text_and_vector import Anchor, Anchored, Ask
 from cuetrail.recall.spread.activation import Flow, activate, merge
 
 

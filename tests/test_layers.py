@@ -27,7 +27,6 @@ FLAT: dict[str, set[str]] = {
 MOST_FLAT_MODULES = 12
 MOST_MODULES_IN_A_FOLDER = 16
 LONGEST_CHAIN = 25  # aim: 15
-UNTANGLE = {"recall"}  # aim: empty, then remove
 MAY_IMPORT = re.compile(r"^May import: (.*?)\.$", re.MULTILINE | re.DOTALL)
 
 
@@ -105,8 +104,6 @@ def test_a_module_outside_packages_imports_what_is_listed_here(module: str) -> N
 
 @pytest.mark.parametrize("folder", ["", *PACKAGES])
 def test_the_children_of_a_folder_do_not_import_each_other_in_a_circle(folder: str) -> None:
-    if folder in UNTANGLE:
-        return
     prefix = f"{folder}." if folder else ""
 
     def child_of(module: str) -> str:

@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from bench.quality.contenders import score_anchors
 from cuetrail import Budget, Hit, Memory, Node
 from cuetrail.errors import EmbedderError, InputError
 from cuetrail.formulas import estimated_tokens
 from cuetrail.model import TextQuery, Where
-from cuetrail.recall.anchor.hybrid_search import Anchor
 from cuetrail.recall.query import (
     LONGEST_CUE,
     MOST_DIFFERENT,
@@ -24,11 +24,11 @@ from cuetrail.recall.query import (
     MOST_QUOTED,
     MOST_WORDS,
     Cue,
-    looked_for,
     parse_cue,
+    query_terms,
 )
 from cuetrail.recall.render.text import CUT_MARK, SEPARATOR, SMALLEST_CUT, budget_measure, line, render
-from cuetrail.recall.score.tag_walk import score_anchors
+from cuetrail.recall.stages import Anchor
 
 DAY = 86_400_000
 
@@ -307,7 +307,7 @@ def test_half_a_word_and_a_misspelt_one_are_not_searched_by_meaning(tmp_path: Pa
 def test_any_cue_can_be_taken_apart(raw: str) -> None:
     cue = parse_cue(raw, Where(tags=("given",)))
     assert cue.where.tags[0] == "given"
-    assert "" not in (*cue.where.tags, *cue.where.buckets, *cue.query.phrases, *looked_for(cue))
+    assert "" not in (*cue.where.tags, *cue.where.buckets, *cue.query.phrases, *query_terms(cue))
 
 
 def test_filters_written_in_a_cue_hold_for_text_and_vectors(tmp_path: Path) -> None:

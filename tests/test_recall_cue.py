@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuetrail.model import TextQuery, Where
-from cuetrail.recall.anchor.hybrid_search import FULL, NAMES, NOUNS, TYPOS, climb, readings
-from cuetrail.recall.query import LONGEST_CUE, nouns, parse_cue, proper_nouns, unwrapped
+from cuetrail.recall.anchor.attempts import FULL, NAMES, NOUNS, TYPOS, attempts, first_sufficient
+from cuetrail.recall.query import LONGEST_CUE, nouns, parse_cue, proper_nouns, unwrap_question
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_filter_given_beside_the_cue_is_as_good_as_one_written_in_it() -> None
 
 @given(st.text())
 def test_unwrapping_leaves_something_and_only_what_was_there(text: str) -> None:
-    left = unwrapped(text)
+    left = unwrap_question(text)
     assert left.strip() in text
     assert bool(left.strip()) == bool(text.strip())
 
@@ -124,18 +124,18 @@ def test_nouns_names_and_dates_are_told_from_the_rest(asked: str, of_nouns: str,
 
 
 def test_a_cue_is_read_in_four_ways_and_in_none_twice() -> None:
-    ways = list(readings(parse_cue('why did Hanne decide on the "spring count"', Where())))
+    ways = list(attempts(parse_cue('why did Hanne decide on the "spring count"', Where())))
     assert [name for name, _ in ways] == [FULL, NOUNS, TYPOS]
     assert all(query.phrases == ("spring count",) for _, query in ways)
     assert [query.mend for _, query in ways] == [False, False, True]
-    ways = list(readings(parse_cue("why did Hanne decide on the bird count", Where())))
+    ways = list(attempts(parse_cue("why did Hanne decide on the bird count", Where())))
     assert [(name, query.words) for name, query in ways] == [
         (FULL, "Hanne decide bird count"),
         (NOUNS, "Hanne bird count"),
         (NAMES, "Hanne"),
         (TYPOS, "Hanne decide bird count"),
     ]
-    assert [name for name, _ in readings(parse_cue("count", Where(), fuzzy=True))] == [FULL]
+    assert [name for name, _ in attempts(parse_cue("count", Where(), fuzzy=True))] == [FULL]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_a_reading_is_searched_for_where_it_can_find_more(wider: TextQuery, quer
         searched.append(asked)
         return ["one"] * len(searched)
 
-    found, attempt, tried = climb([("wider", wider), ("query", query)], search, 10)
+    found, attempt, tried = first_sufficient([("wider", wider), ("query", query)], search, 10)
     assert searched == ([wider] if covered else [wider, query])
     assert [one.found for one in tried] == ([1, None] if covered else [1, 2])
     assert (attempt.name, len(found)) == (("wider", 1) if covered else ("query", 2))
@@ -173,7 +173,7 @@ def test_filters_alone_are_asked_for_only_where_the_words_beside_them_find_nothi
     counts: list[int], asked: list[str]
 ) -> None:
     ways = [("full", TextQuery("lost")), ("nouns", TextQuery(""))]
-    found, _, tried = climb(ways, lambda query: [query.words] * counts[not query.words], 10)
+    found, _, tried = first_sufficient(ways, lambda query: [query.words] * counts[not query.words], 10)
     assert [one.query.words for one in tried] == asked
     assert set(found) == {asked[-1]}
 
@@ -194,7 +194,7 @@ def test_the_first_attempt_that_finds_enough_answers_else_the_first_that_finds_m
     counts: list[int], answered: int, asked: int
 ) -> None:
     ways = [(f"way {n}", TextQuery(str(n))) for n in range(len(counts))]
-    found, attempt, tried = climb(ways, lambda query: [query.words] * counts[int(query.words)], 10)
+    found, attempt, tried = first_sufficient(ways, lambda query: [query.words] * counts[int(query.words)], 10)
     assert attempt.name == f"way {answered}"
     assert found == [str(answered)] * counts[answered]
     assert [(one.name, one.found) for one in tried] == [(f"way {n}", counts[n]) for n in range(asked)]

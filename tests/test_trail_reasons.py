@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cuetrail import Budget, Hit, Memory
-from cuetrail.recall.spread.second_hop import SEARCH, Second
+from cuetrail.recall.spread.second_hop import SEARCH, SecondHop
 
 ROOM = Budget(chars=1 << 20)
 NAMES = ["Hans Salter", "Ann Gale", "Skarholm", "Wingbeat", "Cardiff Institutes"]
@@ -32,11 +32,11 @@ def ways(why: Mapping[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def test_of_two_ways_the_stronger_by_a_name_is_told_with_its_own_start_and_energy() -> None:
-    weak = Second(hop=0.1, left=0.2, via="skarholm", start="a", energy=0.2)
-    strong = Second(link=0.9, via="wingbeat", start="b", energy=0.9)
-    assert weak.with_(strong) == strong.with_(weak) == Second(0.9, 0.1, 0.2, 0.0, "wingbeat", "b", 0.9)
-    searched = Second(further=1.0, via=SEARCH, start="c", energy=1.0)
-    assert weak.with_(searched) == searched.with_(weak) == Second(0.0, 0.1, 0.2, 1.0, "skarholm", "a", 0.2)
+    weak = SecondHop(hop=0.1, left=0.2, via="skarholm", start="a", energy=0.2)
+    strong = SecondHop(link=0.9, via="wingbeat", start="b", energy=0.9)
+    assert weak.merge(strong) == strong.merge(weak) == SecondHop(0.9, 0.1, 0.2, 0.0, "wingbeat", "b", 0.9)
+    searched = SecondHop(further=1.0, via=SEARCH, start="c", energy=1.0)
+    assert weak.merge(searched) == searched.merge(weak) == SecondHop(0.0, 0.1, 0.2, 1.0, "skarholm", "a", 0.2)
 
 
 def test_what_leads_to_its_own_title_is_not_said_to_come_from_there(memory: Memory, tmp_path: Path) -> None:

@@ -28,9 +28,7 @@ from bench.quality.sets import Corpus, data_folder
 from cuetrail import Memory
 from cuetrail.evaluate import Answer, Question, scores
 from cuetrail.recall import recipes
-from cuetrail.recall.anchor.hybrid_search import Anchored, Ask
-from cuetrail.recall.score.tag_walk import Scored
-from cuetrail.recall.spread.tag_walk import Reached
+from cuetrail.recall.stages import Anchored, Reached, RecallContext, Scored
 from cuetrail.recall.weights import NAMED, NOTED, TOLD, Trail, Weights
 
 MOST = 1 << 30
@@ -69,8 +67,8 @@ def asked(memory: Memory, corpus: Corpus, limit: int) -> Iterable[Asked]:
     even = Weights(**dict.fromkeys(SIGNALS, 1.0))
     every = recipes.trail(replace(Trail(), named=even, noted=even, told=even))
 
-    def all_of(ask: Ask, finds: Anchored, reached: Reached) -> Scored:
-        seen.append(every.score(replace(ask, limit=MOST), finds, reached))
+    def all_of(context: RecallContext, anchored: Anchored, reached: Reached) -> Scored:
+        seen.append(every.score(replace(context, limit=MOST), anchored, reached))
         return seen[-1]
 
     recipe = replace(every, score=all_of)

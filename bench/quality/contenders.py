@@ -12,13 +12,13 @@ from functools import partial
 
 from cuetrail import Budget, Memory
 from cuetrail.evaluate import Question
-from cuetrail.model import Node
+from cuetrail.model import Hit, Node
 from cuetrail.recall import recipes
-from cuetrail.recall.anchor.hybrid_search import Anchored, Ask, by_words_and_meaning
-from cuetrail.recall.recipes import Recipe
+from cuetrail.recall.anchor.hybrid_search import hybrid_search
+from cuetrail.recall.dedupe import redundant_titles
+from cuetrail.recall.recipes import Recipe, no_spread
 from cuetrail.recall.render.text import one_list
-from cuetrail.recall.score.tag_walk import blended
-from cuetrail.recall.spread.tag_walk import nowhere
+from cuetrail.recall.stages import Anchor, Anchored, Reached, RecallContext, Scored
 from cuetrail.recall.weights import Trail, Weights
 
 Contender = Callable[[Memory, Question, int], Sequence[Node]]
@@ -93,16 +93,55 @@ def _plain(name: str, text_share: float, *, words: bool = True, vectors: bool = 
     return Recipe(
         name,
         anchor=partial(_anchor, words=words, vectors=vectors),
-        spread=nowhere,
-        score=partial(blended, text_share=text_share, vector_floor=-1.0),
+        spread=no_spread,
+        score=partial(rank_by_blend, text_share=text_share, vector_floor=-1.0),
         render=one_list,
     )
 
 
-def _anchor(ask: Ask, *, words: bool, vectors: bool) -> Anchored:
-    query = ask.cue.query
+def rank_by_blend(
+    context: RecallContext, anchored: Anchored, _reached: Reached, *, text_share: float, vector_floor: float
+) -> Scored:
+    """Returns the anchors by BM25 and cosine together, without redundant titles."""
+    hits = score_anchors(anchored.anchors, text_share, vector_floor)
+    redundant = redundant_titles([hit.node for hit in hits])
+    kept = [hit for hit in hits if hit.node.id not in redundant]
+    return Scored(tuple(kept[: max(context.limit or 0, 0)]))
+
+
+def score_anchors(anchors: Sequence[Anchor], text_share: float, vector_floor: float) -> list[Hit]:
+    """Returns hits, best first, then newer, then by id, without those that only a cosine below the floor found."""
+    best = max((a.bm25 for a in anchors if a.bm25 is not None), default=0.0)
+    cosines = [a.cosine for a in anchors if a.cosine is not None]
+    share = text_share if cosines else 1.0
+    hits = []
+    for anchor in anchors:
+        if anchor.bm25 is None and (anchor.cosine or 0.0) < vector_floor:
+            continue
+        near = cosines if anchor.cosine is not None else []
+        total = blend(anchor.bm25 or 0.0, best, anchor.cosine or 0.0, near, share)
+        hits.append(Hit(anchor.node, total, anchor.why()))
+    return sorted(hits, key=lambda hit: (-hit.score, -hit.node.at, hit.node.id))
+
+
+def blend(text: float, best_text: float, cosine: float, cosines: Sequence[float], text_share: float) -> float:
+    """Returns BM25 as a share of the best and cosine within the range found, blended; either adds its share or nothing.
+
+    >>> blend(4.0, 8.0, .5, [.2, .8], .7), blend(8.0, 8.0, 0.0, [], .7)
+    (0.5, 0.7)
+    """
+    by_text = text / best_text if best_text > 0 else 0.0
+    low, high = (min(cosines), max(cosines)) if cosines else (0.0, 0.0)
+    by_vector = 0.0
+    if cosines and cosine >= low:
+        by_vector = (cosine - low) / (high - low) if high > low else 1.0
+    return text_share * by_text + (1 - text_share) * by_vector
+
+
+def _anchor(context: RecallContext, *, words: bool, vectors: bool) -> Anchored:
+    query = context.cue.query
     read = replace(query, words=" ".join((query.words, *query.phrases)), phrases=())
-    asked = replace(ask, cue=replace(ask.cue, query=read), embed=ask.embed if vectors else None)
-    found = by_words_and_meaning(asked, candidates=CANDIDATES)
+    plain = replace(context, cue=replace(context.cue, query=read), embed=context.embed if vectors else None)
+    found = hybrid_search(plain, candidates=CANDIDATES)
     kept = found.anchors if words else tuple(anchor for anchor in found.anchors if anchor.cosine is not None)
     return replace(found, anchors=kept)

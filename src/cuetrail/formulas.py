@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 BM25_K1 = 1.2
 BM25_B = 0.75
@@ -37,22 +37,6 @@ def bm25(frequency: int, length: float, mean_length: float, idf: float) -> float
     """
     norm = BM25_K1 * (1 - BM25_B + BM25_B * length / mean_length)
     return idf * (1 + BM25_K1) * frequency / (frequency + norm)
-
-
-def blend(text: float, best_text: float, cosine: float, cosines: Sequence[float], text_share: float) -> float:
-    """Text and vector evidence as one number: text over its best, cosine between the worst and best that were found.
-
-    A weak list cannot drag a strong one down: each adds its share or nothing.
-
-    >>> blend(4.0, 8.0, .5, [.2, .8], .7), blend(8.0, 8.0, 0.0, [], .7)
-    (0.5, 0.7)
-    """
-    by_text = text / best_text if best_text > 0 else 0.0
-    low, high = (min(cosines), max(cosines)) if cosines else (0.0, 0.0)
-    by_vector = 0.0
-    if cosines and cosine >= low:
-        by_vector = (cosine - low) / (high - low) if high > low else 1.0
-    return text_share * by_text + (1 - text_share) * by_vector
 
 
 def share(size: int, part: float) -> int:

@@ -57,12 +57,12 @@ from cuetrail.model import (
 )
 from cuetrail.recall import access, recipes
 from cuetrail.recall.access import DEFAULT_BUDGET, PREWARMED, WALK_BUDGET, NarrativeCache
-from cuetrail.recall.anchor.hybrid_search import Measure
 from cuetrail.recall.anchor.seeds import Chooser
 from cuetrail.recall.narrative import Narrative
 from cuetrail.recall.recipes import Mode, Recipe
 from cuetrail.recall.spread.activation import Stream
 from cuetrail.recall.spread.traversal import Traversal
+from cuetrail.recall.stages import Measure
 from cuetrail.session import Session
 from cuetrail.store.ports import Store
 from cuetrail.store.read import Labelled

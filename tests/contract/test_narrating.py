@@ -9,9 +9,9 @@ import pytest
 from cuetrail.facts.resolve import resolve_entity
 from cuetrail.model import Fact, Node, Scope, Where
 from cuetrail.recall import recipes
-from cuetrail.recall.anchor.hybrid_search import Ask
 from cuetrail.recall.narrative import Narrative, narrate
 from cuetrail.recall.query import parse_cue
+from cuetrail.recall.stages import RecallContext
 from cuetrail.store.ports import Store
 from cuetrail.store.vector_space import QueryVector, VectorSpace
 from cuetrail.store.write import Batch, Stated
@@ -45,7 +45,7 @@ def told(store: Store, cue: str, meant: bytes | None, at: int = NOW, scope: Scop
     def embed(_: str) -> QueryVector | None:
         return QueryVector(meant, SPACE) if meant is not None else None
 
-    ask = Ask(store, scope, parse_cue(cue, Where()), 10_000, len, 2_500, None, embed, at)
+    ask = RecallContext(store, scope, parse_cue(cue, Where()), 10_000, len, 2_500, None, embed, at)
     return narrate(ask, recipes.narrative(**telling))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from cuetrail.model import Edge, Life, Mention, Node, Note, Scope, Where
-from cuetrail.recall.spread.traversal import Rank, Way, hops, rank
+from cuetrail.recall.spread.traversal import PageRank, TraversalFilter, nodes_within_hops, personalised_pagerank
 from cuetrail.store.graph import StepQuery, Ties
 from cuetrail.store.ports import Store
 from cuetrail.store.write import Batch
@@ -176,7 +176,7 @@ def test_the_walk_is_where_a_full_computation_says(store: Store, seed: int) -> N
     chance = random.Random(seed)
     seeds = sorted({chance.choice(nodes).id for _ in range(2)})
     damping = chance.choice([0.5, 0.85, 0.95])
-    found = rank(store, ANN, seeds, Way(), Rank(depth=10, damping=damping, top_k=99))
+    found = personalised_pagerank(store, ANN, seeds, TraversalFilter(), PageRank(depth=10, damping=damping, top_k=99))
     expected = full(nodes, edges, seeds, damping)
     told = {one.node.id: one.score for one in found.arrivals}
     assert told == pytest.approx({id_: expected[id_] for id_ in told}, abs=1e-8)
@@ -201,8 +201,8 @@ def test_a_round_is_one_request_however_many_nodes(store: Store) -> None:
     nodes, edges = graph(3, 30, 90)
     store.write(ANN, Batch(nodes=nodes, edges=edges))
     counting = Counting(store)
-    rank(counting, ANN, ["n00", "n01"], Way(), Rank(depth=3))  # type: ignore[arg-type]  # it has every method
+    personalised_pagerank(counting, ANN, ["n00", "n01"], TraversalFilter(), PageRank(depth=3))  # type: ignore[arg-type]  # it has every method
     assert counting.asked <= 4
     counting.asked = 0
-    hops(counting, ANN, ["n00", "n01"], Way(), 3, 1000)  # type: ignore[arg-type]  # it has every method
+    nodes_within_hops(counting, ANN, ["n00", "n01"], TraversalFilter(), 3, 1000)  # type: ignore[arg-type]  # it has every method
     assert counting.asked <= 3

@@ -17,15 +17,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from bench.quality.contenders import rank_by_blend
 from cuetrail.embed import vectors
 from cuetrail.errors import EmbedderMismatch
 from cuetrail.memory import Memory
 from cuetrail.model import Edge, Node
-from cuetrail.recall.anchor.hybrid_search import by_words_and_meaning
-from cuetrail.recall.recipes import Recipe
+from cuetrail.recall.anchor.hybrid_search import hybrid_search
+from cuetrail.recall.recipes import Recipe, no_spread
 from cuetrail.recall.render.text import one_list
-from cuetrail.recall.score.tag_walk import blended
-from cuetrail.recall.spread.tag_walk import nowhere
 from cuetrail.store.write import Batch
 from tests.durability.tools import Op, Pebbles, open_memory, search
 
@@ -36,9 +35,9 @@ Request = dict[str, Any]
 # Both indexes and nothing else: whoever shares a name or stands near must not come first here.
 PLAIN = Recipe(
     "plain",
-    partial(by_words_and_meaning, candidates=50),
-    nowhere,
-    partial(blended, text_share=0.7, vector_floor=0.35),
+    partial(hybrid_search, candidates=50),
+    no_spread,
+    partial(rank_by_blend, text_share=0.7, vector_floor=0.35),
     one_list,
 )
 

@@ -12,10 +12,9 @@ from cuetrail import Budget, Hit, Memory, Node
 from cuetrail.errors import InputError
 from cuetrail.formulas import estimated_tokens, share, shares
 from cuetrail.model import Scope, Where
-from cuetrail.recall.anchor.hybrid_search import Ask
 from cuetrail.recall.query import parse_cue
 from cuetrail.recall.render.text import CUT_MARK, SEPARATOR, line, render, two_lists
-from cuetrail.recall.score.tag_walk import Scored
+from cuetrail.recall.stages import RecallContext, Scored
 from cuetrail.store.ports import Store
 
 Measure = Callable[[str], int]
@@ -33,7 +32,7 @@ def told(
 ) -> tuple[str, Scored]:
     """What is rendered of two lists; no store is asked for that."""
     nobody: Store = None  # type: ignore[assignment]  # rendering asks no store
-    ask = Ask(nobody, Scope(), parse_cue("", Where()), size, measure, size)
+    ask = RecallContext(nobody, Scope(), parse_cue("", Where()), size, measure, size)
     return two_lists(ask, Scored(tuple(anchors), tuple(walkers)), anchor_share=0.7, spill=spill)
 
 

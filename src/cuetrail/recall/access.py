@@ -16,17 +16,24 @@ from typing import NamedTuple
 from cuetrail.errors import CuetrailError, InputError
 from cuetrail.facts.resolve import require_node
 from cuetrail.model import Budget, Recollection, Where
-from cuetrail.recall.anchor.hybrid_search import Ask, Measure
-from cuetrail.recall.anchor.seeds import Chooser, Seeding, by_hybrid, query_tags
-from cuetrail.recall.narrative import Matter, Narrative, gather, renewed, tell
-from cuetrail.recall.narrative_cache import Answers, Question
+from cuetrail.recall.anchor.seeds import Chooser, Seeding, find_seeds, query_tags
+from cuetrail.recall.narrative import Narrative, NarrativeFacts, find_facts, reread_facts, write_narrative
+from cuetrail.recall.narrative_cache import CacheKey, VersionedCache
 from cuetrail.recall.pipeline import recall as run_pipeline
 from cuetrail.recall.query import Cue, parse_cue
 from cuetrail.recall.recipes import Recipe
 from cuetrail.recall.render.text import budget_measure
 from cuetrail.recall.spread.activation import Flow, Stream
 from cuetrail.recall.spread.activation import activate as spread_activation
-from cuetrail.recall.spread.traversal import Hops, Rank, Traversal, Way, hops, rank
+from cuetrail.recall.spread.traversal import (
+    Hops,
+    PageRank,
+    Traversal,
+    TraversalFilter,
+    nodes_within_hops,
+    personalised_pagerank,
+)
+from cuetrail.recall.stages import Measure, RecallContext
 from cuetrail.session import Session
 from cuetrail.store.shared.fact_validity import EVER
 from cuetrail.text.normalise import norm_name
@@ -86,22 +93,24 @@ def activate(
 ) -> Stream:
     """Returns the stream of activations from seeds, given with their energies, or found by a query."""
     if isinstance(seeds, str):
-        ask = Ask(session.store, session.scope, parse_cue(seeds, where), 0, len, 0, None, session.vectors.of_query)
-        seeds, tags = _found_seeds(session, ask, seeding, tags, choose_tags)
-        where = ask.cue.where
+        context = RecallContext(
+            session.store, session.scope, parse_cue(seeds, where), 0, len, 0, None, session.vectors.of_query
+        )
+        seeds, tags = _found_seeds(session, context, seeding, tags, choose_tags)
+        where = context.cue.where
     found = spread_activation(session.store, session.scope, seeds, tags or (), flow, where, stop)
     return _counted(session, found, now) if record_access else found
 
 
 def _found_seeds(
-    session: Session, ask: Ask, seeding: Seeding, tags: tuple[str, ...] | None, choose: Chooser | None
+    session: Session, context: RecallContext, seeding: Seeding, tags: tuple[str, ...] | None, choose: Chooser | None
 ) -> tuple[dict[str, float], tuple[str, ...]]:
     """Returns the seeds that a query finds, with their energies, and the tags it is about unless they are given."""
-    anchored = by_hybrid(ask, seeding=seeding)
-    for notice in session.with_notice(ask.cue.notices + anchored.notices):
+    anchored = find_seeds(context, seeding=seeding)
+    for notice in session.with_notice(context.cue.notices + anchored.notices):
         log.warning(notice)
     if tags is None:
-        tags = query_tags(ask, anchored.anchors, choose)
+        tags = query_tags(context, anchored.anchors, choose)
     return {anchor.node.id: seeding.energy(anchor) for anchor in anchored.anchors}, tags
 
 
@@ -126,7 +135,12 @@ def _counted(session: Session, found: Stream, now: int | None) -> Stream:
 
 
 def traverse(
-    session: Session, start: Iterable[object], way: Way, extent: Hops | Rank, record_access: bool, now: int
+    session: Session,
+    start: Iterable[object],
+    edges: TraversalFilter,
+    extent: Hops | PageRank,
+    record_access: bool,
+    now: int,
 ) -> Traversal:
     """Returns the nodes that edges lead to from a start, by hops or by a random walk. Raises NotFound, InputError."""
     store, scope = session.store, session.scope
@@ -138,9 +152,9 @@ def traverse(
     if not seeds:
         raise InputError("say where to start: give the id or the name of a node")
     if isinstance(extent, Hops):
-        found = hops(store, scope, list(seeds), way, *extent)
+        found = nodes_within_hops(store, scope, list(seeds), edges, *extent)
     else:
-        found = rank(store, scope, list(seeds), way, extent)
+        found = personalised_pagerank(store, scope, list(seeds), edges, extent)
     if record_access and found.arrivals:
         store.touch(scope, [node.id for node in found.nodes], now)
     return found
@@ -153,11 +167,11 @@ class CachedNarrative(NamedTuple):
     """A narrative in the cache, what it was made of, and how often that had been used when it was made."""
 
     narrative: Narrative
-    matter: Matter
+    found: NarrativeFacts
     uses: Hashable
 
 
-NarrativeCache = Answers[CachedNarrative]
+NarrativeCache = VersionedCache[CachedNarrative]
 
 
 def narrate(
@@ -180,30 +194,29 @@ def narrate(
     """
     store, scope = session.store, session.scope
     parsed = _lower_case(parse_cue(cue, Where()))
-    question = Question(scope, (parsed.query, parsed.where), (parameters, budget, as_of, count_tokens))
+    key = CacheKey(scope, (parsed.query, parsed.where), (parameters, budget, as_of, count_tokens))
     version, uses = store.version(scope) if use_cache else (None, None)
-    cached = cache.get(question, version, now) if use_cache else None
+    cached = cache.get(key, version, now) if use_cache else None
     if cached is not None and cached.uses == uses:
         return replace(cached.narrative, cue=cue, cached=True)
-    ask = Ask(
+    context = RecallContext(
         store, scope, parsed, *budget_measure(budget, count_tokens), None, session.vectors.of_query,
         now if as_of is None else as_of,
     )  # fmt: skip
-    if cached is not None and (matter := renewed(ask, cached.matter)) is not None:
+    if cached is not None and (facts := reread_facts(context, cached.found)) is not None:
         # Only used since, perhaps by being narrated: the same facts, but other scores.
-        narrative = replace(tell(ask, recipe, matter), notices=cached.narrative.notices)
-        cache.renew(question, version, CachedNarrative(narrative, matter, uses))
+        narrative = replace(write_narrative(context, recipe, facts), notices=cached.narrative.notices)
+        cache.renew(key, version, CachedNarrative(narrative, facts, uses))
         return replace(narrative, cue=cue, cached=True)
-    matter = gather(ask, recipe)
-    narrative = tell(ask, recipe, matter)
+    facts = find_facts(context, recipe)
+    narrative = write_narrative(context, recipe, facts)
     narrative = replace(narrative, notices=session.with_notice(narrative.notices))
     # A narrative made while the embedder failed is not kept: the embedder may be back in a moment.
     if use_cache and not (narrative.degraded and narrative.notices):
         until = _unchanged_until(session, narrative, now) if as_of is None else EVER
-        cache.put(question, version, now, CachedNarrative(narrative, matter, uses), until)
+        cache.put(key, version, now, CachedNarrative(narrative, facts, uses), until)
     if record_access and narrative.lines:
-        facts = [fact.id for fact in narrative.facts]
-        _count_use(session, list({fact.subject for fact in narrative.facts}), facts, now)
+        _count_use(session, list({fact.subject for fact in narrative.facts}), [one.id for one in narrative.facts], now)
     return narrative
 
 

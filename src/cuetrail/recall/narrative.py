@@ -1,6 +1,7 @@
-"""A narrative: what is believed about the entities a cue means, told in sections within a budget.
+"""A narrative: the facts about the entities a cue is about, in sections within a budget.
 
-anchor -> spread -> score -> render, as in any recall; see `telling` for the stages.
+anchor -> spread -> score -> render, as in any recall: `anchor/entities.py`, `spread/facts.py`, `score/facts.py`,
+`render/sections.py`.
 """
 
 from __future__ import annotations
@@ -10,24 +11,23 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cuetrail.model import Fact, Node, node_dict
-from cuetrail.recall.anchor.hybrid_search import Anchored, Ask
-from cuetrail.recall.query import looked_for
+from cuetrail.recall.anchor.entities import NAMES
+from cuetrail.recall.query import query_terms
 from cuetrail.recall.recipes import Recipe
-from cuetrail.recall.score.tag_walk import Scored
-from cuetrail.recall.spread.facts import NAMES, Line, header
-from cuetrail.recall.spread.tag_walk import Reached
+from cuetrail.recall.render.sections import header
+from cuetrail.recall.score.facts import Line
+from cuetrail.recall.stages import Anchored, Reached, RecallContext, Scored
 from cuetrail.store.read import facts_by_id
 from cuetrail.store.shared.fact_validity import EVER, until
 
 
 @dataclass(frozen=True, slots=True)
 class Narrative:
-    """What is told on a cue: text within the budget, and its lines with the fact each tells and why.
+    """The narrative of a cue: text within the budget, and its lines, each with its fact and the reasons for it.
 
-    `anchors` are the entities the cue means, also those of which nothing is told; `believed` counts the facts there
-    were to tell, whether or not the budget had room for them. `degraded`: there were no vectors to find them by, so
-    their names had to do. `cached`: it was told before; nothing of it has changed since. `until`: when the first of the
-    facts it was made of ends.
+    `anchors` are the entities the cue is about, also those without a line. `believed` counts all facts, also those the
+    budget had no room for. `degraded`: entities were found by name, because there were no vectors. `cached`: it comes
+    from the cache. `until`: when the first of its facts ends.
     """
 
     cue: str
@@ -44,16 +44,16 @@ class Narrative:
 
     @property
     def answerable(self) -> bool:
-        """Whether anything is told."""
+        """True if the narrative has any line."""
         return bool(self.lines)
 
     @property
     def facts(self) -> tuple[Fact, ...]:
-        """The facts that are told, in the order of the lines."""
+        """The facts of the lines, in their order."""
         return tuple(line.fact for line in self.lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON, the same in the CLI, REST and MCP."""
+        """Returns plain data for JSON, the same in the CLI, REST and MCP."""
         return {
             "cue": self.cue,
             "text": self.text,
@@ -69,65 +69,65 @@ class Narrative:
 
 
 @dataclass(frozen=True, slots=True)
-class Matter:
-    """What a narrative is made of: the entities that are meant, and the facts around them."""
+class NarrativeFacts:
+    """Entities and facts of a narrative, before scoring: the results of the anchor and spread stages."""
 
     anchored: Anchored
     reached: Reached
 
 
-def narrate(ask: Ask, recipe: Recipe) -> Narrative:
-    """What the memory believes about what a cue means. `.answerable` is False, and the text empty, if it is nothing."""
-    return tell(ask, recipe, gather(ask, recipe))
+def narrate(context: RecallContext, recipe: Recipe) -> Narrative:
+    """Returns the narrative of a cue. If there are no facts, `.answerable` is False and the text empty."""
+    return write_narrative(context, recipe, find_facts(context, recipe))
 
 
-def gather(ask: Ask, recipe: Recipe) -> Matter:
-    """The entities that a cue means, and the facts around them."""
-    anchored = recipe.anchor(ask)
-    return Matter(anchored, recipe.spread(ask, anchored))
+def find_facts(context: RecallContext, recipe: Recipe) -> NarrativeFacts:
+    """Returns the entities that a cue is about, and the facts around them."""
+    anchored = recipe.anchor(context)
+    return NarrativeFacts(anchored, recipe.spread(context, anchored))
 
 
-def renewed(ask: Ask, matter: Matter) -> Matter | None:
-    """The same, with the use that was made of it meanwhile; None where some of it is gone."""
-    facts = facts_by_id(ask.store, ask.scope, [told.fact.id for told in matter.reached.told])
-    nodes = ask.store.get(ask.scope, list(matter.reached.entities))
-    if len(facts) < len(matter.reached.told) or len(nodes) < len(matter.reached.entities):
+def reread_facts(context: RecallContext, found: NarrativeFacts) -> NarrativeFacts | None:
+    """Returns the same entities and facts with their current access counts; None if any of them is gone."""
+    facts = facts_by_id(context.store, context.scope, [one.fact.id for one in found.reached.facts])
+    nodes = context.store.get(context.scope, list(found.reached.entities))
+    if len(facts) < len(found.reached.facts) or len(nodes) < len(found.reached.entities):
         return None
-    anchors = tuple(replace(anchor, node=nodes[anchor.node.id]) for anchor in matter.anchored.anchors)
-    told = tuple(replace(told, fact=facts[told.fact.id]) for told in matter.reached.told)
-    return Matter(
-        replace(matter.anchored, anchors=anchors),
-        replace(matter.reached, told=told, entities={id_: nodes[id_] for id_ in matter.reached.entities}),
+    anchors = tuple(replace(anchor, node=nodes[anchor.node.id]) for anchor in found.anchored.anchors)
+    current = tuple(replace(one, fact=facts[one.fact.id]) for one in found.reached.facts)
+    return NarrativeFacts(
+        replace(found.anchored, anchors=anchors),
+        replace(found.reached, facts=current, entities={id_: nodes[id_] for id_ in found.reached.entities}),
     )
 
 
-def tell(ask: Ask, recipe: Recipe, matter: Matter) -> Narrative:
-    """What is told of facts, within the budget."""
-    anchored, reached = matter.anchored, matter.reached
-    scored = recipe.score(ask, anchored, reached)  # one number each, and why
-    text, shown = recipe.render(ask, scored)  # as much as there is room for
+def write_narrative(context: RecallContext, recipe: Recipe, found: NarrativeFacts) -> Narrative:
+    """Returns the narrative of these facts, within the budget."""
+    anchored, reached = found.anchored, found.reached
+    scored = recipe.score(context, anchored, reached)
+    text, shown = recipe.render(context, scored)
 
-    facts = {told.fact.id: told.fact for told in reached.told}
+    facts = {one.fact.id: one.fact for one in reached.facts}
     lines = (line for hit in (*shown.anchors, *shown.walkers) for line in hit.why["lines"])
     return Narrative(
-        ask.cue.raw,
+        context.cue.raw,
         text,
         tuple(Line(facts[line["fact"]["id"]], line["text"], line["score"], line["why"]) for line in lines),
         tuple(anchor.node for anchor in anchored.anchors),
         reached.entities,
         degraded=anchored.attempt == NAMES,
-        looked_for=looked_for(ask.cue),
-        notices=(*ask.cue.notices, *anchored.notices, *_no_room(ask, scored, text)),
-        believed=len(reached.told),
-        until=min((until(told.fact) for told in reached.told), default=EVER),
+        looked_for=query_terms(context.cue),
+        notices=(*context.cue.notices, *anchored.notices, *_no_room(context, scored, text)),
+        believed=len(reached.facts),
+        until=min((until(one.fact) for one in reached.facts), default=EVER),
     )
 
 
-def _no_room(ask: Ask, scored: Scored, text: str) -> Iterator[str]:
-    """That there is something to tell, and no room for any of it."""
+def _no_room(context: RecallContext, scored: Scored, text: str) -> Iterator[str]:
+    """Yields a notice if there are facts but the budget has no room for any."""
     hits = (*scored.anchors, *scored.walkers)
     if hits and not text:
         lines = [f"{header(hit.node)}\n{line['text']}" for hit in hits for line in hit.why["lines"]]
-        least, unit = min(map(ask.measure, lines)), "characters" if ask.measure is len else "tokens"
+        least, unit = min(map(context.measure, lines)), "characters" if context.measure is len else "tokens"
         facts = "1 fact is" if len(lines) == 1 else f"{len(lines)} facts are"
         yield f"the budget is too small: {facts} believed, and to tell one takes at least {least} {unit}"

@@ -1,8 +1,7 @@
-"""Answers that may be given again: for a minute, as long as nothing was written in the scope they are of.
+"""Cache of narratives: an entry is valid for a minute, as long as nothing was written in its scope.
 
-Whether anything was, in this process or in another, the store's version of the scope tells; so a write needs to drop
-nothing by hand, and an answer that a write came in between is never given. What changes with use is for who asks to
-look at: see `Believing.narrate`.
+The store has a version number for each scope that changes with every write of any process, so writes need not clear
+anything. Access counts also change scores; the caller of the cache checks these.
 """
 
 from __future__ import annotations
@@ -16,62 +15,60 @@ from typing import Generic, TypeVar
 from cuetrail.model import Scope
 from cuetrail.store.shared.fact_validity import EVER
 
-SECONDS = 60
-MOST = 1_000
+LIFETIME_SECONDS = 60
+MOST_ENTRIES = 1_000
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What an answer is to: whose, in which words (in their normal form), and with which parameters."""
+class CacheKey:
+    """The scope, the words of the cue in normal form, and all other parameters of a narrative."""
 
     scope: Scope
     words: Hashable
     parameters: Hashable
 
 
-class Answers(Generic[T]):
-    """The latest answers, each with the version of its scope before it was made. Threads may share it."""
+class VersionedCache(Generic[T]):
+    """The latest entries, each with the version its scope had before the entry was made. Thread-safe."""
 
-    def __init__(self, seconds: int = SECONDS, most: int = MOST) -> None:
-        self._life = seconds * 1000
+    def __init__(self, seconds: int = LIFETIME_SECONDS, most: int = MOST_ENTRIES) -> None:
+        self._lifetime = seconds * 1000
         self._most = most
-        self._kept: OrderedDict[Question, tuple[Hashable, range, T]] = OrderedDict()
+        self._entries: OrderedDict[CacheKey, tuple[Hashable, range, T]] = OrderedDict()
         self._counts: Counter[tuple[Scope, str]] = Counter()
         self._lock = threading.Lock()
 
-    def get(self, question: Question, version: Hashable, now: int) -> T | None:
-        """The answer, None where there is none, or none that still holds."""
+    def get(self, key: CacheKey, version: Hashable, now: int) -> T | None:
+        """Returns the entry of this version, None if there is none or it has expired."""
         with self._lock:
-            found = self._kept.get(question)
+            found = self._entries.get(key)
             if found is not None and found[0] == version and now in found[1]:
-                self._kept.move_to_end(question)
-                self._counts[question.scope, "hits"] += 1
+                self._entries.move_to_end(key)
+                self._counts[key.scope, "hits"] += 1
                 return found[2]
-            self._kept.pop(question, None)
-            self._counts[question.scope, "misses"] += 1
+            self._entries.pop(key, None)
+            self._counts[key.scope, "misses"] += 1
             return None
 
-    def put(self, question: Question, version: Hashable, now: int, answer: T, until: int = EVER) -> None:
-        """Keep an answer that was made of a version, to be given before `until`; the oldest goes where there are too
-        many.
-        """
+    def put(self, key: CacheKey, version: Hashable, now: int, entry: T, until: int = EVER) -> None:
+        """Stores an entry that is valid before `until`; drops the oldest if there are too many."""
         with self._lock:
-            self._kept[question] = (version, range(now, min(now + self._life, until)), answer)
-            self._kept.move_to_end(question)
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
+            self._entries[key] = (version, range(now, min(now + self._lifetime, until)), entry)
+            self._entries.move_to_end(key)
+            while len(self._entries) > self._most:
+                self._entries.popitem(last=False)
 
-    def renew(self, question: Question, version: Hashable, answer: T) -> None:
-        """Put another answer in the place of a kept one, for the rest of its time."""
+    def renew(self, key: CacheKey, version: Hashable, entry: T) -> None:
+        """Replaces an entry of the same version; it expires when the old one would have."""
         with self._lock:
-            found = self._kept.get(question)
+            found = self._entries.get(key)
             if found is not None and found[0] == version:
-                self._kept[question] = (version, found[1], answer)
+                self._entries[key] = (version, found[1], entry)
 
     def counts(self, scope: Scope) -> dict[str, int]:
-        """How often an answer could be given again in this scope, how often not, and how many are kept."""
+        """Returns the hits and misses in this scope, and how many entries it has."""
         with self._lock:
-            kept = sum(question.scope == scope for question in self._kept)
+            kept = sum(key.scope == scope for key in self._entries)
             return {"hits": self._counts[scope, "hits"], "misses": self._counts[scope, "misses"], "kept": kept}

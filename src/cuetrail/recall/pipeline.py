@@ -1,17 +1,17 @@
-"""READ FIRST. The whole idea on one screen: anchor -> spread -> score -> render.
+"""READ FIRST. A recall on one screen: anchor -> spread -> score -> render.
 
-A cue finds anchors, from them other memories are reached, what was found is scored, and the answer is rendered inside a
-budget with the reason for every line. A recipe says how each of the four is done. Nothing here has side effects;
-`memory.py` opens the store and records what was read.
+The cue finds anchors, other memories are reached from them, all are scored, and the best are rendered as text within a
+budget. A recipe says how each stage works. Nothing here has side effects; `memory.py` opens the store and records what
+was read.
 """
 
 from __future__ import annotations
 
 from cuetrail.model import Budget, Recollection, Scope, Where
-from cuetrail.recall.anchor.hybrid_search import Ask, Embed, Measure
-from cuetrail.recall.query import looked_for, parse_cue
+from cuetrail.recall.query import parse_cue, query_terms
 from cuetrail.recall.recipes import Recipe
 from cuetrail.recall.render.text import budget_measure
+from cuetrail.recall.stages import EmbedQuery, Measure, RecallContext
 from cuetrail.store.ports import Store
 
 
@@ -24,23 +24,23 @@ def recall(
     budget: Budget,
     limit: int | None,
     where: Where,
-    embed: Embed | None,
+    embed: EmbedQuery | None,
     count_tokens: Measure | None = None,
     fuzzy: bool = False,
     now: int = 0,
 ) -> Recollection:
-    """What the memory holds on a cue. `.answerable` is False, and the text empty, when nothing relevant is there."""
+    """Returns what the memory holds on a cue. If that is nothing, `.answerable` is False and the text empty."""
     cue = parse_cue(raw, where, fuzzy)
     limit = recipe.limit if limit is None else limit
-    ask = Ask(store, scope, cue, *budget_measure(budget, count_tokens), limit, embed, now)
+    context = RecallContext(store, scope, cue, *budget_measure(budget, count_tokens), limit, embed, now)
 
-    anchored = recipe.anchor(ask)  # what the cue finds
-    reached = recipe.spread(ask, anchored)  # what belongs with it
-    scored = recipe.score(ask, anchored, reached)  # one number each, and why
-    text, shown = recipe.render(ask, scored)  # as much as there is room for
+    anchored = recipe.anchor(context)  # nodes the cue finds
+    reached = recipe.spread(context, anchored)  # nodes reached from them
+    scored = recipe.score(context, anchored, reached)  # hits, each with a score and the reasons for it
+    text, shown = recipe.render(context, scored)  # as much text as fits the budget
 
     return Recollection(
         raw, text, shown.anchors, shown.walkers,
-        answerable=bool(scored.anchors), looked_for=looked_for(cue), notices=cue.notices + anchored.notices,
+        answerable=bool(scored.anchors), looked_for=query_terms(cue), notices=cue.notices + anchored.notices,
         attempt=anchored.attempt, attempts=anchored.attempts,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A cue, taken apart: words, quoted phrases, filters; without what only wraps a question; and the words that name.
+"""Parses a cue: words, quoted phrases and filters, without the words that only wrap a question.
 
 >>> parse_cue("what is the latest state of the #radio antenna?", Where()).query.words
 'state antenna?'
@@ -8,32 +8,33 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from cuetrail.model import TextQuery, Where
 from cuetrail.text import names
 from cuetrail.text.normalise import clean, norm_tag, pieces
-from cuetrail.text.word_lists import FUNCTION_WORDS, NON_NOUNS
+from cuetrail.text.word_lists import CATCH_ALL_WORDS, FUNCTION_WORDS, NON_NOUNS
 
-# Stands between the two ends of a cue that is too long: white space, and no phrase goes across it.
+# Joins the two ends of a cue that is too long: white space that no phrase crosses.
 _GAP = "\x1f"
 _QUOTES = '"“”„‟«»＂「」『』'
 _PHRASE = re.compile(f"[{_QUOTES}]([^{_QUOTES}{_GAP}]*)[{_QUOTES}]")
 _TAG = re.compile(r"(?<!\S)[(\[{]*#([^\s#@\"]+)")
 _BUCKET = re.compile(r"(?<!\S)[(\[{]*(?:@|bucket:)([^\s#@\"]+)")
-# One star, at the very end and behind letters: "**bold**" is no beginning of a word.
-_BEGUN = re.compile(r"([^\s*]*\w)\*")
+# A word prefix: one star, at the very end and behind letters, so not "**bold**".
+_PREFIX = re.compile(r"([^\s*]*\w)\*")
 _WORD = re.compile(r"\w+")
 _STOPS = ".,;:!?)]}'…。！？"
 _EDGES = string.punctuation + "“”‘’«»‹›„…·–—¿¡。！？、，"
-# Function words that are names too where they are written as one.
+# Function words that are also names, if capitalised.
 _ALSO_NAMES = frozenset({"an", "do", "he", "will"})
-# In capitals they are what other search engines understand, not names.
+# In capitals these are operators of other search engines, not names.
 _OPERATORS = frozenset({"AND", "NOT", "OR"})
-# More words than this in capitals, or with one each, are a way of writing and no names.
+# In a longer text that is all capitalised, capitals do not mark names.
 _MOST_CAPITALS = 3
-# How people begin to ask. What such a beginning says is said to whoever is asked, not about what is asked for.
+# How people begin a question. These words are not about its topic.
 _WRAPPERS = re.compile(
     r"""\s*+(?:
       (?:hey|hi|hello|okay|ok|so|well|please|now)\b(?!-\w)[\s,.!:;-]+
@@ -61,8 +62,8 @@ _WRAPPERS = re.compile(
 _CLOSERS = re.compile(
     r"(?:[\s,]+(?:please|thanks|thank\s+you|for\s+me|right\s+now|at\s+the\s+moment)){1,3}[\s.!?]*$", re.IGNORECASE
 )
-# Beside a tag or bucket all that these say is that it is asked for.
-_ASKS = re.compile(
+# Beside a tag or bucket these words only ask for it.
+_ASKS_FOR_LABEL = re.compile(
     r"""\s*(?:
       (?:(?:show|list|find|get|see)\s+)?(?:all|everything|anything|something)
     | what\s+(?:has\s+|have\s+)?happened
@@ -78,20 +79,19 @@ _DATE = re.compile(
     |(?:mon|tues|wednes|thurs|fri|satur|sun)day|spring|summer|autumn|winter|today|yesterday|tomorrow""",
     re.VERBOSE | re.IGNORECASE,
 )
-# Whatever a cue holds, it must not take long: it is read, and looked for, no further than this.
-# A cue of 300 words has about 2,000 characters; of a longer one than LONGEST_CUE both ends are read.
+# Limits that keep any cue fast. 300 words are about 2,000 characters. Of a longer cue both ends are read.
 LONGEST_CUE = 10_000
 _LAST = 2_500
 MOST_WORDS, MOST_DIFFERENT = 600, 300
 _MOST_WORDS = f"{MOST_WORDS} words, {MOST_DIFFERENT} of them different"
-# To see whether common words stand one behind the other takes the longer the more of them there are.
+# Phrase search takes longer with every word.
 MOST_QUOTED = 16
 _MOST_QUOTED = f"{MOST_QUOTED} words in quotes"
-# Of so many, repeats say nothing.
+# In longer cues repeated words count once.
 MANY_WORDS = 100
 MOST_FILTERS = 16
-"""Tags, buckets and phrases, of each."""
-# Who puts more than half a page into a cue does not ask by names.
+"""The most tags, the most buckets and the most phrases of a cue."""
+# Names are only looked for in the first characters.
 LONGEST_NAMED = 1_000
 _MOST_WRAPPERS = 12
 _LONGEST_CLOSER = 100
@@ -99,9 +99,9 @@ _LONGEST_CLOSER = 100
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """A query, taken apart: words, quoted phrases, and the filters written as #tag, @bucket or bucket:x.
+    """A parsed cue: the text query, and filters including those written as #tag, @bucket or bucket:x.
 
-    `raw` is as much of it as is read. `notices` say what of it was left out.
+    `raw` is the text that was read. `notices` say which parts were left out.
     """
 
     raw: str
@@ -111,44 +111,44 @@ class Cue:
 
 
 def parse_cue(raw: str, where: Where, fuzzy: bool = False) -> Cue:
-    """Never raises; an empty cue has no words. A last word that ends in * stands for all that begin so."""
+    """Returns the parsed cue; never raises. A last word that ends in * matches every word that begins so."""
     notices: list[str] = []
-    raw = _ends(raw, notices)
+    raw = _shortened(raw, notices)
     rest = clean(raw.replace("\x00", " "))
-    phrases = _few("phrases", filter(None, map(str.strip, _PHRASE.findall(rest))), notices)
+    phrases = _first_filters("phrases", filter(None, map(str.strip, _PHRASE.findall(rest))), notices)
     rest = _PHRASE.sub(" ", rest)
     if "#" in rest:
-        tags = _few("tags", map(_name, _TAG.findall(rest)), notices)
+        tags = _first_filters("tags", map(_name, _TAG.findall(rest)), notices)
         where = replace(where, tags=tuple(dict.fromkeys(where.tags + tags)))
         rest = _TAG.sub(" ", rest)
     if "@" in rest or "bucket:" in rest:
-        buckets = _few("buckets", map(_name, _BUCKET.findall(rest)), notices)
+        buckets = _first_filters("buckets", map(_name, _BUCKET.findall(rest)), notices)
         where = replace(where, buckets=tuple(dict.fromkeys(where.buckets + buckets)))
         rest = _BUCKET.sub(" ", rest)
     phrases = _bounded(phrases, MOST_QUOTED, MOST_QUOTED, _MOST_QUOTED, notices)
     (rest,) = _bounded((rest,), MOST_WORDS, MOST_DIFFERENT, _MOST_WORDS, notices)
-    rest, begun = _begun(rest)
-    words = _telling(rest, alone=not (begun or phrases or where.tags or where.buckets))
+    rest, prefix = _split_prefix(rest)
+    words = _content_words(rest, alone=not (prefix or phrases or where.tags or where.buckets))
     if len(words) > MANY_WORDS:
         words = list(dict.fromkeys(words))
-    words += [begun] if begun else []
-    query = TextQuery(" ".join(words), tuple(filter(None, phrases)), bool(begun), fuzzy)
+    words += [prefix] if prefix else []
+    query = TextQuery(" ".join(words), tuple(filter(None, phrases)), bool(prefix), fuzzy)
     return Cue(raw, query, where, tuple(notices))
 
 
-def _ends(raw: str, notices: list[str]) -> str:
-    """The cue as far as it is read: whole, or its beginning and its end, where filters often stand."""
+def _shortened(raw: str, notices: list[str]) -> str:
+    """Returns the cue, or the beginning and the end of one that is too long; filters are often at the end."""
     if len(raw) <= LONGEST_CUE:
         return raw
     notices.append(f"a cue is read up to {LONGEST_CUE:,} characters; of this one only the beginning and the end were")
-    # No word is read in half, unless there is but one.
+    # Words are not cut in two, unless there is only one.
     first = raw[: LONGEST_CUE - _LAST].rsplit(None, 1)
     last = raw[-_LAST:].split(None, 1)
     return _GAP.join((*first[:1], *last[1:]))
 
 
-def _few(what: str, found: Iterable[str], notices: list[str]) -> tuple[str, ...]:
-    """The first MOST_FILTERS different ones that are not empty."""
+def _first_filters(what: str, found: Iterable[str], notices: list[str]) -> tuple[str, ...]:
+    """Returns the first MOST_FILTERS different values that are not empty."""
     kept: dict[str, None] = {}
     for one in found:
         if one and len(kept) == MOST_FILTERS and one not in kept:
@@ -160,7 +160,7 @@ def _few(what: str, found: Iterable[str], notices: list[str]) -> tuple[str, ...]
 
 
 def _bounded(texts: tuple[str, ...], most: int, different: int, what: str, notices: list[str]) -> tuple[str, ...]:
-    """The texts up to so many words in all and so many different ones; those behind are empty."""
+    """Returns the texts cut after `most` words in all or `different` distinct ones; texts behind the cut are empty."""
     if sum(map(len, texts)) <= different:
         return texts
     words: set[str] = set()
@@ -175,32 +175,32 @@ def _bounded(texts: tuple[str, ...], most: int, different: int, what: str, notic
     return texts
 
 
-def _begun(words: str) -> tuple[str, str]:
-    """The words without the last one if that only begins one, and its beginning."""
+def _split_prefix(words: str) -> tuple[str, str]:
+    """Returns the words without a final `word*`, and that prefix; "" if there is none."""
     if not words.rstrip().endswith("*"):
         return words, ""
     last = words.split()[-1]
-    match = _BEGUN.fullmatch(last)
+    match = _PREFIX.fullmatch(last)
     return (words[: words.rindex(last)], match[1]) if match else (words, "")
 
 
-def unwrapped(words: str) -> str:
-    """A question without what wraps it; as it is where nothing would be left.
+def unwrap_question(words: str) -> str:
+    """Returns a question without its wrapping words, or unchanged if nothing would be left.
 
-    >>> unwrapped("Hey, can you tell me what we know about the antenna please?"), unwrapped("tell me")
+    >>> unwrap_question("Hey, can you tell me what we know about the antenna please?"), unwrap_question("tell me")
     ('the antenna', 'tell me')
     """
-    rest = _inside(words)
-    return rest if any(map(_says, _beside_joints(rest))) else words
+    rest = _without_wrappers(words)
+    return rest if any(map(_has_letters, _without_function_words(rest))) else words
 
 
-def _inside(words: str, asks: re.Pattern[str] | None = None) -> str:
-    """What a question's wrapping has in it, perhaps nothing; nothing if that does no more than these ask."""
+def _without_wrappers(words: str, empty: re.Pattern[str] | None = None) -> str:
+    """Returns the words inside a question's wrapping; "" if they match `empty`."""
     near = max(0, len(words) - _LONGEST_CLOSER)
     rest = words[:near] + _CLOSERS.sub("", words[near:])
     start = 0
     for _ in range(_MOST_WRAPPERS):
-        if asks is not None and asks.fullmatch(rest, start):
+        if empty is not None and empty.fullmatch(rest, start):
             return ""
         found = _WRAPPERS.match(rest, start)
         if found is None:
@@ -209,50 +209,46 @@ def _inside(words: str, asks: re.Pattern[str] | None = None) -> str:
     return rest[start:].strip()
 
 
-def _telling(words: str, alone: bool = True) -> list[str]:
-    """The words that tell something. When none does: all of them, or none where they do not stand alone.
+def _content_words(words: str, alone: bool = True) -> list[str]:
+    """Returns the words that a search can use. If there are none: all words, or none if the cue has other parts.
 
-    >>> _telling("what is the capital of France?"), _telling("the who"), _telling("what is the WHO budget")
+    >>> _content_words("what is the capital of France?"), _content_words("the who"), _content_words("the WHO budget")
     (['capital', 'France?'], ['the', 'who'], ['WHO', 'budget'])
-    >>> _telling("show me"), _telling("show me", alone=False), _telling("The Who", alone=False)
+    >>> _content_words("show me"), _content_words("show me", alone=False), _content_words("The Who", alone=False)
     (['show'], [], ['The', 'Who'])
     """
-    inside = unwrapped(words) if alone else _inside(words, _ASKS)
-    kept = _without_joints(inside)
-    if any(map(_says, kept)):
-        return kept
+    inside = unwrap_question(words) if alone else _without_wrappers(words, _ASKS_FOR_LABEL)
+    content = list(_without_function_words(inside))
+    if any(map(_has_letters, content)):
+        return content
     return words.split() if alone else _title(inside.split())
 
 
 def _title(words: list[str]) -> list[str]:
-    """Function words that are written as a title or a name, such as The Who and Will; else none."""
+    """Returns function words written as a title or name, such as The Who and Will; else []."""
     is_one = all(word[0].isupper() and word not in _OPERATORS for word in words)
     return words if is_one and (len(words) > 1 or _bare("".join(words)) in _ALSO_NAMES) else []
 
 
-def _says(word: str) -> bool:
+def _has_letters(word: str) -> bool:
     return any(map(str.isalnum, word))
 
 
-def _without_joints(words: str) -> list[str]:
-    """The words but for those that only join others.
+def _without_function_words(text: str) -> Iterator[str]:
+    """Yields the words that are not function words, and those that are written as names.
 
-    >>> _without_joints("flights to the US"), _without_joints("Will Smith"), _without_joints("will it rain")
-    (['flights', 'US'], ['Will', 'Smith'], ['rain'])
+    >>> [list(_without_function_words(text)) for text in ("flights to the US", "Will Smith", "will it rain")]
+    [['flights', 'US'], ['Will', 'Smith'], ['rain']]
     """
-    return list(_beside_joints(words))
-
-
-def _beside_joints(words: str) -> Iterator[str]:
-    said = words.split()
-    plain = len(said) > _MOST_CAPITALS and (words.isupper() or words.istitle())
-    for at, word in enumerate(said):
-        if _bare(word) not in FUNCTION_WORDS or (not plain and not word.islower() and _is_name(said, at)):
+    words = text.split()
+    all_capitals = len(words) > _MOST_CAPITALS and (text.isupper() or text.istitle())
+    for at, word in enumerate(words):
+        if _bare(word) not in FUNCTION_WORDS or (not all_capitals and not word.islower() and _is_name(words, at)):
             yield word
 
 
 def _is_name(words: list[str], at: int) -> bool:
-    """Whether a function word is written as a name: IT, WHO; Will inside a sentence, or before another name."""
+    """True if a function word is written as a name: IT, WHO; Will inside a sentence or before another name."""
     word = words[at].strip(_EDGES)
     if word.isupper():
         return len(word) > 1 and word not in _OPERATORS
@@ -266,16 +262,16 @@ def _is_name(words: list[str], at: int) -> bool:
 
 
 def nouns(cue: Cue) -> str:
-    """The words of a cue that name something, and its dates: all but known verbs, adjectives and adverbs.
+    """Returns the nouns and dates of a cue: all words but known verbs, adjectives and adverbs.
 
     >>> nouns(parse_cue("Why did Hanne quickly decide to take the count on 12 April?", Where()))
     'Hanne count 12 April?'
     """
-    return " ".join(word for word in cue.query.words.split() if _is_date(word) or not _is_no_noun(_bare(word)))
+    return " ".join(word for word in cue.query.words.split() if _is_date(word) or not _is_other_word(_bare(word)))
 
 
 def proper_nouns(cue: Cue) -> str:
-    """The words of a cue that are part of a name, and its dates.
+    """Returns the words of a cue that are part of a name, and its dates.
 
     >>> proper_nouns(parse_cue("why did Hanne move the count to 12 April?", Where()))
     'Hanne 12 April?'
@@ -294,17 +290,65 @@ def _bare(word: str) -> str:
     return word.strip(_EDGES).lower()
 
 
-def _is_no_noun(word: str) -> bool:
+def _is_other_word(word: str) -> bool:
     return word in NON_NOUNS or (len(word) > 4 and word.endswith("ly"))
 
 
-def looked_for(cue: Cue) -> tuple[str, ...]:
-    """What a cue asks for, each once: phrases, words, and the filters that hold, as they are written in a cue."""
+def query_terms(cue: Cue) -> tuple[str, ...]:
+    """Returns the phrases, words and filters of a cue, each once, filters written as #tag and @bucket."""
     filters = (*(f"#{tag}" for tag in cue.where.tags), *(f"@{bucket}" for bucket in cue.where.buckets))
     words = (word.strip(_EDGES) or word for word in cue.query.words.split())
     return tuple(dict.fromkeys((*cue.query.phrases, *words, *filters)))
 
 
 def _name(found: str) -> str:
-    """A tag or bucket as it is stored; what ends the sentence is not part of the name."""
+    """Returns a tag or bucket in its stored form, without punctuation that ends the sentence."""
     return norm_tag(found.rstrip(_STOPS))
+
+
+# --- the form of the answer: a number, a length of time, an order
+
+
+# Words for the form of the answer stay if fewer others would be left: they may be the topic.
+_FEWEST_WORDS = 2
+_ANSWER_FORM = re.compile(
+    r"""\b(?:
+      how\s+(?:many|much|long|often|old|far)(?:\s+(?:times|(?:minute|hour|day|week|month|year)s)(?!\s+of\b))?
+    | (?:the\s+)?(?:(?:total|combined|average|overall|whole|exact)\s+)*(?:number|amount|percentage|sum|order)\s+of
+    | (?:the\s+)?(?:total|combined|overall)(?:\s+(?:number|amount|sum|cost|price|time))?
+    | in\s+total | altogether | (?:happened|came|occurred)\s+(?:first|last|earlier|later)
+    )\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def without_answer_form(raw: str, words: Sequence[str]) -> list[str]:
+    """Returns the words of a cue without those that only say which form the answer has; no memory is about these.
+
+    >>> without_answer_form("How many model kits have I bought?", ["many", "model", "kits", "bought?"])
+    ['model', 'kits', 'bought?']
+    >>> without_answer_form("What is the total amount I spent on bikes?", ["total", "amount", "spent", "bikes?"])
+    ['spent', 'bikes?']
+    >>> without_answer_form("total amount", ["total", "amount"])
+    ['total', 'amount']
+    """
+    form = Counter(word for found in _ANSWER_FORM.finditer(raw) for word in _WORD.findall(found[0].lower()))
+    if not form:
+        return list(words)
+    rest = []
+    for word in words:
+        bare = "".join(_WORD.findall(word.lower()))
+        if form[bare] > 0:
+            form[bare] -= 1
+        else:
+            rest.append(word)
+    return rest if len(rest) >= _FEWEST_WORDS else list(words)
+
+
+def asks_for_anything(cue: str) -> bool:
+    """True if a cue, given without its dates, has no topic.
+
+    >>> [asks_for_anything(cue) for cue in ("What happened in", "what did we do", "what did Hanne do")]
+    [True, True, False]
+    """
+    return all(word in FUNCTION_WORDS or word in CATCH_ALL_WORDS for word in _WORD.findall(cue.lower()))

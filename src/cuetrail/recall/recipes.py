@@ -15,45 +15,58 @@ from typing import Literal
 
 from cuetrail.model import Direction, Rank
 from cuetrail.model.tags import GENERIC_TAGS
-from cuetrail.recall.anchor.hybrid_search import Anchored, Ask, by_words, by_words_and_meaning
-from cuetrail.recall.anchor.seeds import Chooser, Seeding, by_hybrid
-from cuetrail.recall.anchor.trail import find
+from cuetrail.recall.anchor.attempts import search_in_attempts
+from cuetrail.recall.anchor.entities import find_entities
+from cuetrail.recall.anchor.hybrid_search import hybrid_search
+from cuetrail.recall.anchor.seeds import Chooser, Seeding, find_seeds
+from cuetrail.recall.anchor.trail import find_anchors
+from cuetrail.recall.render.sections import in_sections
 from cuetrail.recall.render.text import one_list, two_lists
-from cuetrail.recall.score.tag_walk import Scored, as_found, by_energy, by_salience
-from cuetrail.recall.score.trail import follow, weigh
-from cuetrail.recall.spread.activation import Flow
-from cuetrail.recall.spread.facts import along_facts, by_entity, by_relevance, in_sections
-from cuetrail.recall.spread.tag_walk import Reached, along_edges, along_labels, nowhere
+from cuetrail.recall.score.energy import rank_by_energy
+from cuetrail.recall.score.facts import rank_facts
+from cuetrail.recall.score.salience import rank_by_salience
+from cuetrail.recall.score.tag_walk import keep_order
+from cuetrail.recall.score.trail import rank_by_signals
+from cuetrail.recall.spread.activation import Flow, follow_edges
+from cuetrail.recall.spread.facts import follow_facts
+from cuetrail.recall.spread.tag_walk import follow_labels
+from cuetrail.recall.spread.trail import follow_trails
+from cuetrail.recall.stages import Anchored, Reached, RecallContext, Scored
 from cuetrail.recall.weights import Trail
 
 Mode = Literal["all", "internal", "external"]
 
-# What the scores of internal memories and of all others are multiplied by.
+# Factors for the scores of internal memories and of all others.
 MODES: dict[Mode, tuple[float, float]] = {"all": (2.0, 1.0), "internal": (3.0, 0.5), "external": (1.0, 1.5)}
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a recall works: what the cue finds, what is reached from there, how it is scored, how it is told.
+    """How a recall works: one function for each of the four stages.
 
-    `limit` is the most hits where the caller names no number; None leaves it to the budget.
+    `limit` is the maximum number of hits unless the caller gives one; None leaves it to the budget.
     """
 
     name: str
-    anchor: Callable[[Ask], Anchored]
-    spread: Callable[[Ask, Anchored], Reached]
-    score: Callable[[Ask, Anchored, Reached], Scored]
-    render: Callable[[Ask, Scored], tuple[str, Scored]]
+    anchor: Callable[[RecallContext], Anchored]
+    spread: Callable[[RecallContext, Anchored], Reached]
+    score: Callable[[RecallContext, Anchored, Reached], Scored]
+    render: Callable[[RecallContext, Scored], tuple[str, Scored]]
     limit: int | None = None
 
 
+def no_spread(_context: RecallContext, _anchored: Anchored) -> Reached:
+    """Reaches nothing: a spread stage for recipes that score the anchors alone."""
+    return Reached()
+
+
 def trail(how: Trail = Trail()) -> Recipe:  # noqa: B008  # frozen
-    """Anchors by words and meaning and the names in the cue, then where names and edges lead, by one score."""
+    """Anchors by text, vectors and the names in the cue; then along names, edges, tags and facts; one score for all."""
     return Recipe(
         "trail",
-        anchor=partial(find, how=how),
-        spread=partial(follow, how=how),
-        score=partial(weigh, how=how),
+        anchor=partial(find_anchors, how=how),
+        spread=partial(follow_trails, how=how),
+        score=partial(rank_by_signals, how=how),
         render=one_list,
         limit=10,
     )
@@ -63,15 +76,15 @@ TRAIL = trail()
 
 
 def tag_walk(mode: Mode = "all", rank: Rank = "idf", spill: bool = False, min_results: int = 10) -> Recipe:
-    """Direct hits by words, then memories that share their tags and buckets but not the words.
+    """Anchors by text, then memories that share their tags and buckets but no word of the cue.
 
-    Where the cue finds fewer than `min_results`, it is read again, more forgivingly.
+    If the cue finds fewer than `min_results`, it is searched again, more tolerantly.
     """
     return Recipe(
         "tag-walk",
-        anchor=partial(by_words, harvest=10, least=min_results, favour=MODES[mode]),
-        spread=partial(along_labels, harvest=10, generic=GENERIC_TAGS, rank=rank),
-        score=as_found,
+        anchor=partial(search_in_attempts, harvest=10, least=min_results, favour=MODES[mode]),
+        spread=partial(follow_labels, harvest=10, generic=GENERIC_TAGS, rank=rank),
+        score=keep_order,
         render=partial(two_lists, anchor_share=0.7, spill=spill),
     )
 
@@ -84,12 +97,12 @@ def energy(
     seeding: Seeding = Seeding(limit=5, candidates=5, text_weight=0.5, vector_weight=0.5),  # noqa: B008  # frozen
     choose: Chooser | None = None,
 ) -> Recipe:
-    """Seeds by words and meaning, then where their energy flows along edges, the better the more they fit."""
+    """Seeds by text and vectors, then the nodes their energy reaches along edges; matching tags let more through."""
     return Recipe(
         "energy",
-        anchor=partial(by_hybrid, seeding=seeding),
-        spread=partial(along_edges, seeding=seeding, flow=flow, choose=choose),
-        score=partial(by_energy, seeding=seeding),
+        anchor=partial(find_seeds, seeding=seeding),
+        spread=partial(follow_edges, seeding=seeding, flow=flow, choose=choose),
+        score=partial(rank_by_energy, seeding=seeding),
         render=partial(two_lists, anchor_share=0.5, spill=True),
     )
 
@@ -101,15 +114,15 @@ def narrative(
     anchors: int = 3, hops: int = 2, per_entity: int = 10, max_facts: int = 30, direction: Direction = "both",
     floor: float = 0.25,
 ) -> Recipe:  # fmt: skip
-    """Entities by meaning, then the facts around them, the most relevant first, in a section per entity.
+    """Entities by vectors, then the facts around them, in a section per entity, the most relevant first.
 
-    An entity must be at least as near as `floor`, or else nothing would ever be unknown.
+    An entity needs a cosine of at least `floor`; without one, every cue would find some.
     """
     return Recipe(
         "narrative",
-        anchor=partial(by_entity, limit=anchors, floor=floor),
-        spread=partial(along_facts, hops=hops, per_entity=per_entity, max_facts=max_facts, direction=direction),
-        score=by_relevance,
+        anchor=partial(find_entities, limit=anchors, floor=floor),
+        spread=partial(follow_facts, hops=hops, per_entity=per_entity, max_facts=max_facts, direction=direction),
+        score=rank_facts,
         render=in_sections,
     )
 
@@ -118,15 +131,15 @@ NARRATIVE = narrative()
 
 
 def explore(semantic: float = 0.3, time: float = 0.3, salience: float = 0.4, candidates: int = 50) -> Recipe:
-    """What words and meaning find, by how much it has to do with the cue, how fresh and how salient it is.
+    """Anchors by text and vectors, scored by relevance to the cue, freshness and salience.
 
-    `Memory.explore` asks more than a recall can tell; this is its score for a recall.
+    This is the score of `Memory.explore` for a recall; `Memory.explore` itself returns more than a recall can.
     """
     return Recipe(
         "explore",
-        anchor=partial(by_words_and_meaning, candidates=candidates),
-        spread=nowhere,
-        score=partial(by_salience, weights=(semantic, time, salience), vector_floor=0.2),
+        anchor=partial(hybrid_search, candidates=candidates),
+        spread=no_spread,
+        score=partial(rank_by_salience, weights=(semantic, time, salience), vector_floor=0.2),
         render=one_list,
         limit=10,
     )

@@ -1,8 +1,8 @@
-"""The constants of the recipe: how much each signal counts, by the kind of memories that may answer.
+"""The weights of the signals that TRAIL scores by, one set for each kind of memory, and its other constants.
 
-What is asked of memories that carry a name, articles or people, is often spread over several, and names join these.
-In a note, links and what stands around a paragraph tell more. And of what somebody said, the memory that is meant has
-most of the words itself. So each kind has weights of its own, and where kinds are mixed, so are these.
+Questions about named nodes (articles, people) often need several of them, which names connect. In notes, links and the
+surrounding paragraphs matter more. In chats, the right message contains most of the query words itself. If the
+candidates are of several kinds, the weights are mixed in the same proportion.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from dataclasses import asdict, dataclass
 from typing import Literal, NamedTuple
 
 from cuetrail.model import Node
-from cuetrail.recall.anchor.hybrid_search import Anchor
+from cuetrail.recall.stages import Anchor
 from cuetrail.store.vector_space import QueryVector
 
-_OF_THE_BLEND = frozenset({"words", "words_if_strong", "strong"})
+_BLEND_SETTINGS = frozenset({"words", "words_if_strong", "strong"})
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How much each signal counts against the others; see `weighing.py`.
+    """The weight of each signal; `score/trail.py` says what the signals mean. `ahead` is negative.
 
-    `ahead` counts against a memory. `words` is how much words count against meaning in a blend, `words_if_strong`
-    beside the vectors of a strong model, where a blend counts `strong` times as much.
+    `words` is the share of BM25 in the blend of BM25 and cosine. With the vectors of a strong model that share is
+    `words_if_strong`, and the weight of the blend is multiplied by `strong`.
     """
 
     blend: float = 0.0
@@ -45,11 +45,11 @@ class Weights:
     strong: float = 1.0
 
     def signals(self) -> dict[str, float]:
-        """The weights of the signals that count."""
-        return {name: value for name, value in asdict(self).items() if value and name not in _OF_THE_BLEND}
+        """Returns the weights of the signals, without those that are 0."""
+        return {name: value for name, value in asdict(self).items() if value and name not in _BLEND_SETTINGS}
 
     def total(self) -> float:
-        """What a memory for which every signal speaks would get."""
+        """Returns the sum of the positive weights: the highest score possible."""
         return sum(value for value in self.signals().values() if value > 0) or 1.0
 
 
@@ -65,7 +65,7 @@ TOLD = Weights(
 
 
 class Kinds(NamedTuple):
-    """Which shares of some memories carry a name of their own, stand in a note, and are neither."""
+    """The shares of candidates that have a name, are part of a note, and are neither (chats)."""
 
     named: float
     noted: float
@@ -73,7 +73,7 @@ class Kinds(NamedTuple):
 
 
 def kinds_of(nodes: Iterable[Node]) -> Kinds:
-    """The kinds of these memories; of none, they are taken for what somebody told."""
+    """Returns the shares of the three kinds; without any node, all chat."""
     counts = [0, 0, 0]
     for node in nodes:
         counts[1 if is_in_note(node) else 0 if node.name is not None else 2] += 1
@@ -82,22 +82,29 @@ def kinds_of(nodes: Iterable[Node]) -> Kinds:
 
 
 def is_bare(node: Node) -> bool:
-    """Whether a memory is a name and no more. The title of a note is more: the note says something."""
+    """True if a node has a name but no text. Titles of notes do not count as bare: the note has text."""
     return not node.text and node.kind != "source"
 
 
 def is_in_note(node: Node) -> bool:
-    """Whether a memory is a note, or stands in one."""
+    """True for a note and for every part of one."""
     return "doc" in node.tags or (node.kind == "source" and node.name is not None)
 
 
 Fusion = Literal["values", "ranks"]
-"""How words and meaning are blended: by what each says, scaled to its own range, or by ranks (RRF)."""
+"""How BM25 and cosine are blended: by value, each scaled to its own range, or by rank (RRF)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trail:
-    """The constants of the recipe. The vectors of `strong_models` say more than words, those of others less."""
+    """All constants of the recipe TRAIL.
+
+    `named`, `noted` and `told` are the weights for named nodes, notes and chats. `texts` and `vectors` limit the two
+    searches. Activation spreads from the `starts` best anchors `along` these kinds of ties, and `named_share` of it
+    starts at nodes the cue names. The second hop starts from the `best` candidates. Neighbours of the `strong` best
+    anchors become candidates. `strong_models` are prefixes of models whose vectors are better than BM25. A node that
+    only a cosine below `vector_floor` found needs more evidence.
+    """
 
     named: Weights = NAMED
     noted: Weights = NOTED
@@ -113,16 +120,16 @@ class Trail:
     vector_floor: float = 0.35
     fusion: Fusion = "values"
 
-    def weights(self, kinds: Kinds, meant: QueryVector | None) -> Weights:
-        """The weights for such a mixture, and for such vectors; without any, words are all there is to blend."""
+    def weights(self, kinds: Kinds, query_embedding: QueryVector | None) -> Weights:
+        """Returns the weights for this mixture of kinds and these vectors. Without vectors, the blend is BM25 alone."""
         parts = [asdict(one) for one in (self.named, self.noted, self.told)]
         mixed = {name: sum(k * part[name] for k, part in zip(kinds, parts, strict=True)) for name in parts[0]}
-        if meant is None:
+        if query_embedding is None:
             return Weights(**{**mixed, "words": 1.0})
-        if meant.space.model.startswith(self.strong_models):
+        if query_embedding.space.model.startswith(self.strong_models):
             mixed |= {"words": mixed["words_if_strong"], "blend": mixed["blend"] * mixed["strong"]}
         return Weights(**mixed)
 
-    def is_far(self, anchor: Anchor) -> bool:
-        """Whether nothing but a distant vector found it."""
+    def is_weak(self, anchor: Anchor) -> bool:
+        """True if only the vector search found it, with a cosine below `vector_floor`."""
         return anchor.bm25 is None and (anchor.cosine or 0.0) < self.vector_floor

@@ -20,8 +20,8 @@ from typing import Any, ParamSpec, TypedDict, TypeVar, get_args
 
 from cuetrail.errors import InputError
 from cuetrail.model import Budget, Claim, Provenance, Rank, Retention, Scope
-from cuetrail.recall.anchor.hybrid_search import Measure
 from cuetrail.recall.recipes import Mode, Recipe
+from cuetrail.recall.stages import Measure
 from cuetrail.text.normalise import storable
 from cuetrail.text.similarity import MEASURES
 

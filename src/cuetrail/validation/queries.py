@@ -11,7 +11,7 @@ from cuetrail.model import Claim, Direction, Where
 from cuetrail.model.tags import make_tags, norm_buckets
 from cuetrail.recall.anchor.seeds import Seeding
 from cuetrail.recall.spread.activation import Flow
-from cuetrail.recall.spread.traversal import Hops, Rank, Way
+from cuetrail.recall.spread.traversal import Hops, PageRank, TraversalFilter
 from cuetrail.store.graph import Ties
 from cuetrail.text.normalise import clean
 from cuetrail.validation.arguments import LEVELS, check_range, check_share, chosen, is_number, is_whole, words
@@ -166,12 +166,12 @@ def make_narrative_settings(
     return NarrativeSettings(anchors, hops, per_entity, max_facts, direction, floor)
 
 
-def make_way(direction: Direction, filters: Mapping[str, Any] | None, where: Where, now: int) -> Way:
+def make_way(direction: Direction, filters: Mapping[str, Any] | None, where: Where, now: int) -> TraversalFilter:
     """Returns which edges a traversal follows. Raises InputError."""
-    return Way(chosen("direction", direction, get_args(Direction)), make_ties(filters, now), where)
+    return TraversalFilter(chosen("direction", direction, get_args(Direction)), make_ties(filters, now), where)
 
 
-def make_extent(mode: str, max_hops: int, limit: int, depth: int, damping: float, top_k: int) -> Hops | Rank:
+def make_extent(mode: str, max_hops: int, limit: int, depth: int, damping: float, top_k: int) -> Hops | PageRank:
     """Returns how far a traversal goes: by hops, or by a random walk if the mode is "ppr". Raises InputError."""
     for name, most in (("limit", limit), ("top_k", top_k)):
         if most < 1:
@@ -182,7 +182,7 @@ def make_extent(mode: str, max_hops: int, limit: int, depth: int, damping: float
     check_range("depth", depth, 0, 10)
     if not 0 <= damping <= MOST_DAMPING:
         raise InputError(f"damping must be from 0 to {MOST_DAMPING}, not {damping}")
-    return Rank(depth, damping, top_k)
+    return PageRank(depth, damping, top_k)
 
 
 def make_seeds(given: Iterable[Any]) -> dict[str, float]:

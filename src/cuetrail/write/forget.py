@@ -16,7 +16,7 @@ from cuetrail.errors import MirrorError
 from cuetrail.facts.resolve import nodes_of, require_node, require_own
 from cuetrail.mirror import sync_registered
 from cuetrail.model import Node, Scope
-from cuetrail.recall.names import unread
+from cuetrail.recall.names import clear_name_caches
 from cuetrail.session import Session
 from cuetrail.store.shared.ids import own_nodes
 from cuetrail.store.shared.tombstones import bare_words
@@ -123,7 +123,7 @@ def forget(session: Session, doomed: Doomed, purge: bool, progress: Progress | N
         if batch != Batch():
             along[partition] = batch
     gone = vectors.written(along.values(), lambda: store.forget(scope, ids, now, purge, progress, along, unsaid))
-    unread()
+    clear_name_caches()
     teams = {partition.share for partition in homes if partition.share}
     followed = sync_registered(store, scope, session.home, teams=teams)
     if followed.problems:

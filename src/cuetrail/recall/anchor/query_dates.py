@@ -1,11 +1,11 @@
-"""The times a cue names, as spans: a day, a month, a season, a year, or how long ago; and how near a memory is to one.
+"""Dates in a question, as spans of time: a day, a month, a season, a year, "two weeks ago", "since May".
 
 >>> now = 1_700_000_000_000  # Tuesday 14 November 2023
->>> [told(span) for span in spans("What did we plan yesterday, and what in May?", now)]
+>>> [str(span) for span in read_dates("What did we plan yesterday, and what in May?", now)[0]]
 ['2023-11-13 to 2023-11-13', '2023-05-01 to 2023-05-31']
->>> [told(span) for span in spans("Who called on 20230807 or two weeks ago?", now)]
+>>> [str(span) for span in read_dates("Who called on 20230807 or two weeks ago?", now)[0]]
 ['2023-08-07 to 2023-08-07', '2023-10-28 to 2023-11-03']
->>> [told(span) for span in spans("What came two weeks before 11 August, and what is there next Friday?", now)]
+>>> [str(span) for span in read_dates("What came two weeks before 11 August, and what is next Friday?", now)[0]]
 ['2023-07-25 to 2023-07-31', '2023-11-17 to 2023-11-17']
 """
 
@@ -19,22 +19,22 @@ from datetime import UTC, date, datetime, timedelta
 from cuetrail.formulas import DAY
 from cuetrail.text.calendar_words import MONTHS, NUMBER_WORDS, SEASON_STARTS, UNIT_DAYS, WEEKDAYS
 
-# What happened is often told a little later: half as near after so many days, the fewer the shorter the span is.
+# Bounds of the distance from a span at which nearness is one half; people often tell of events a little later.
 LEAST_DRIFT, MOST_DRIFT = 1 * DAY, 14 * DAY
-# Of more times than this a cue is not about any.
+# A cue with more dates is not about any of them.
 MOST_SPANS = 4
 LONGEST_CUE = 2_000
 
 _MONTH = "(?P<month>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
-_NTH = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_DAY_OF_MONTH = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
 _COUNT = r"(?P<count>\d{1,3}|" + "|".join(sorted(NUMBER_WORDS, key=len, reverse=True)) + ")"
 _UNIT = r"(?P<unit>day|week|month|year)s?"
-_OF_LATE = r"(?:last|past|previous)"
-_DURING = "(?:in|over|during|within)"
+_RECENT = r"(?:last|past|previous)"
+_WITHIN = "(?:in|over|during|within)"
 _NO_YEAR = "(?P<year>(?!))?"
 _SEASON = "(?P<season>" + "|".join(SEASON_STARTS) + ")"
-_SAID_AS_TIME = (
+_TIME_WORD = (
     "(?:"
     + "|".join(rf"(?<=\b{word} )" for word in ("in", "since", "during", "until", "before", "after"))
     + r"|\b(?P<last>last)\s|\bthis\s|\b(?:early|mid|late)[\s-])"
@@ -43,13 +43,13 @@ _SAID_AS_TIME = (
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """From a moment until just before another, in UTC milliseconds."""
+    """A span of time in UTC milliseconds: `start` is inside, `end` is not."""
 
     start: int
     end: int
 
     def nearness(self, at: int) -> float:
-        """1 inside; outside, half as much for every drift away.
+        """Returns 1 inside the span; outside, the value halves with every drift away, which is half the span's length.
 
         >>> Span(0, DAY).nearness(DAY // 2), Span(0, DAY).nearness(2 * DAY - 1)
         (1.0, 0.5)
@@ -60,43 +60,39 @@ class Span:
         drift = min(max((self.end - self.start) // 2, LEAST_DRIFT), MOST_DRIFT)
         return float(0.5 ** (away / drift))
 
-
-def told(span: Span) -> str:
-    """The first and the last day of a span."""
-    first, last = (datetime.fromtimestamp(ms / 1000, UTC).date() for ms in (span.start, span.end - 1))
-    return f"{first} to {last}"
+    def __str__(self) -> str:
+        first, last = (datetime.fromtimestamp(ms / 1000, UTC).date() for ms in (self.start, self.end - 1))
+        return f"{first} to {last}"
 
 
-def spans(cue: str, now: int) -> list[Span]:
-    """The times a cue names, in order; none where it names too many. Without a year, the last one that has come."""
-    return read(cue, now)[0]
+def read_dates(cue: str, now: int) -> tuple[list[Span], str]:
+    """Returns the spans that a cue names, in order, and the rest of the cue; no spans if there are too many.
 
-
-def read(cue: str, now: int) -> tuple[list[Span], str]:
-    """The times a cue names, and the rest of it."""
+    A date without a year is the latest one up to now.
+    """
     try:
         today = datetime.fromtimestamp(now / 1000, UTC).date()
     except (ValueError, OverflowError, OSError):
-        # A day that no calendar has.
+        # `now` is outside the calendar.
         return [], cue
     found: list[tuple[int, Span]] = []
-    left = cue[:LONGEST_CUE]
-    for pattern, read in _FORMS:
-        for match in pattern.finditer(left):
-            days = _read(read, match, today)
+    rest = cue[:LONGEST_CUE]
+    for pattern, to_days in _FORMS:
+        for match in pattern.finditer(rest):
+            days = _days(to_days, match, today)
             if days is not None:
-                found.append((match.start(), _reaching(Span(_ms(days[0]), _ms(days[1])), match, cue, now)))
-                # What is read is read once: the year of a day is no year of its own.
-                left = left[: match.start()] + "\0" * (match.end() - match.start()) + left[match.end() :]
+                found.append((match.start(), _extended(Span(_ms(days[0]), _ms(days[1])), match, cue, now)))
+                # Blank what was read, so that the year of a day is not read again as a year.
+                rest = rest[: match.start()] + "\0" * (match.end() - match.start()) + rest[match.end() :]
     found.sort(key=lambda pair: pair[0])
-    return ([span for _, span in found], left + cue[LONGEST_CUE:]) if len(found) <= MOST_SPANS else ([], cue)
+    return ([span for _, span in found], rest + cue[LONGEST_CUE:]) if len(found) <= MOST_SPANS else ([], cue)
 
 
-def _reaching(span: Span, match: re.Match[str], cue: str, now: int) -> Span:
-    """A span as it is, or all that is since, after, before or until it; or what is so far from it."""
-    if (far := _FAR.search(cue, 0, match.start())) is not None and far.end() == match.start():
-        return _far_from(span, far)
-    before = _REACH.search(cue, 0, match.start())
+def _extended(span: Span, match: re.Match[str], cue: str, now: int) -> Span:
+    """Returns the span that the words before it make of it: "since", "until", "two weeks before"; else itself."""
+    if (offset := _OFFSET.search(cue, 0, match.start())) is not None and offset.end() == match.start():
+        return _shifted(span, offset)
+    before = _BOUND.search(cue, 0, match.start())
     if before is None or before.end() != match.start():
         return span
     word = before[1].lower()
@@ -105,28 +101,28 @@ def _reaching(span: Span, match: re.Match[str], cue: str, now: int) -> Span:
     return Span(0, span.start if word == "before" else span.end)
 
 
-_REACH = re.compile(r"\b(since|after|before|until)\s+$", re.IGNORECASE)
+_BOUND = re.compile(r"\b(since|after|before|until)\s+$", re.IGNORECASE)
 
 
-def _far_from(span: Span, far: re.Match[str]) -> Span:
-    """So long before or after a span, give or take half a unit; "the week before" it ends where that begins."""
-    days = UNIT_DAYS[far["unit"].lower()]
-    is_before = far["side"].lower() == "before"
-    if far["count"] is None:
+def _shifted(span: Span, offset: re.Match[str]) -> Span:
+    """Returns a span of one unit so many units before or after; "the week before" ends where the span begins."""
+    days = UNIT_DAYS[offset["unit"].lower()]
+    is_before = offset["side"].lower() == "before"
+    if offset["count"] is None:
         return Span(span.start - days * DAY, span.start) if is_before else Span(span.end, span.end + days * DAY)
-    away = _count(far) * days
+    away = _count(offset) * days
     middle = span.start - away * DAY if is_before else span.end + (away - 1) * DAY
     return Span(middle - days // 2 * DAY, middle + (days - days // 2) * DAY)
 
 
-_FAR = re.compile(rf"\b(?:{_COUNT}|the)\s+{_UNIT}\s+(?P<side>before|after)\s+$", re.IGNORECASE)
+_OFFSET = re.compile(rf"\b(?:{_COUNT}|the)\s+{_UNIT}\s+(?P<side>before|after)\s+$", re.IGNORECASE)
 Days = tuple[date, date]
-"""The first day, and the day behind the last."""
+"""The first day, and the day after the last."""
 
 
-def _read(read: Callable[[re.Match[str], date], Days], match: re.Match[str], today: date) -> Days | None:
+def _days(to_days: Callable[[re.Match[str], date], Days], match: re.Match[str], today: date) -> Days | None:
     try:
-        return read(match, today)
+        return to_days(match, today)
     except (ValueError, OverflowError):
         return None
 
@@ -156,7 +152,7 @@ def _exact(match: re.Match[str], _today: date) -> Days:
 
 
 def _dated(match: re.Match[str], today: date) -> Days:
-    """A day of a month; without a year, the last one that has come."""
+    """Returns a day of a month; without a year, the latest one up to today."""
     month, day = _month_of(match), int(match["day"])
     if match["year"]:
         return _some_days(date(int(match["year"]), month, day))
@@ -165,7 +161,7 @@ def _dated(match: re.Match[str], today: date) -> Days:
 
 
 def _existing(years: Iterator[int], month: int, day: int) -> Iterator[date]:
-    """That day in each year that has it."""
+    """Yields that day of each year that has it."""
     for year in years:
         if (month, day) != (2, 29) or (year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)):
             yield date(year, month, day)
@@ -175,7 +171,7 @@ def _month(match: re.Match[str], today: date) -> Days:
     month = _month_of(match)
     if match["year"]:
         return _months(int(match["year"]), month)
-    # The last one is never the one that is now.
+    # "Last May" is never the current month.
     now = today.month - (1 if match["last"] else 0)
     return _months(today.year if month <= now else today.year - 1, month)
 
@@ -194,7 +190,7 @@ def _season(match: re.Match[str], today: date) -> Days:
         return _months(int(match["year"]), begins, 3)
     year = today.year if begins <= today.month else today.year - 1
     found = _months(year, begins, 3)
-    # As of months: the last one is never the one that is now.
+    # "Last summer" is never the current season.
     return _months(year - 1, begins, 3) if match["last"] and today < found[1] else found
 
 
@@ -203,8 +199,8 @@ def _year(match: re.Match[str], _today: date) -> Days:
 
 
 def _day_ago(match: re.Match[str], today: date) -> Days:
-    said = match[0].lower()
-    back = {"the day before yesterday": 2, "yesterday": 1, "last night": 1, "tomorrow": -1}.get(said, 0)
+    words = match[0].lower()
+    back = {"the day before yesterday": 2, "yesterday": 1, "last night": 1, "tomorrow": -1}.get(words, 0)
     return _some_days(today - timedelta(back))
 
 
@@ -214,7 +210,7 @@ def _weekday(match: re.Match[str], today: date) -> Days:
 
 
 def _ago(match: re.Match[str], today: date) -> Days:
-    """So long ago, give or take half a unit."""
+    """Returns a span of one unit around the day so long ago."""
     unit = UNIT_DAYS[match["unit"].lower()]
     return _some_days(today - timedelta(_count(match) * unit + unit // 2), unit)
 
@@ -223,18 +219,18 @@ def _half_a_year_ago(_match: re.Match[str], today: date) -> Days:
     return _some_days(today - timedelta(182 + 30), 60)
 
 
-def _of_late(match: re.Match[str], today: date) -> Days:
+def _recent(match: re.Match[str], today: date) -> Days:
     days = _count(match) * UNIT_DAYS[match["unit"].lower()]
     return today - timedelta(days), today + timedelta(1)
 
 
 def _count(match: re.Match[str]) -> int:
-    said = (match["count"] or "one").lower()
-    return int(said) if said.isdigit() else NUMBER_WORDS[said]
+    count = (match["count"] or "one").lower()
+    return int(count) if count.isdigit() else NUMBER_WORDS[count]
 
 
 def _period(match: re.Match[str], today: date) -> Days:
-    """This, the last or the next week, weekend, month or year of the calendar."""
+    """Returns this, the last or the next calendar week, weekend, month or year."""
     back = {"this": 0, "next": -1}.get(match["which"].lower(), 1)
     monday = today - timedelta(today.weekday() + 7 * back)
     period = match["period"].lower()
@@ -249,25 +245,25 @@ def _period(match: re.Match[str], today: date) -> Days:
 
 
 _FORMS: Sequence[tuple[re.Pattern[str], Callable[[re.Match[str], date], Days]]] = [
-    (re.compile(form, re.IGNORECASE), read)
-    for form, read in (
+    (re.compile(form, re.IGNORECASE), to_days)
+    for form, to_days in (
         (rf"(?<![\d.-]){_YEAR}(?P<sep>[-/.]?)(?P<m>\d\d)(?P=sep)(?P<day>\d\d)(?![\d-])", _exact),
         (rf"(?<![\w.])(?P<day>\d{{1,2}})\.(?P<m>\d{{1,2}})\.{_YEAR}\b", _exact),
         (rf"(?<![\w.-]){_YEAR}-(?P<m>0[1-9]|1[0-2])(?![\w-])", _month_in_numbers),
-        (rf"(?<!\w){_NTH}\s+(?:of\s+)?{_MONTH}(?:,?\s+(?:of\s+)?{_YEAR}\b)?", _dated),
-        (rf"(?<!\w){_MONTH}\s+(?:the\s+)?{_NTH}\b(?:,?\s+(?:of\s+)?{_YEAR}\b)?", _dated),
+        (rf"(?<!\w){_DAY_OF_MONTH}\s+(?:of\s+)?{_MONTH}(?:,?\s+(?:of\s+)?{_YEAR}\b)?", _dated),
+        (rf"(?<!\w){_MONTH}\s+(?:the\s+)?{_DAY_OF_MONTH}\b(?:,?\s+(?:of\s+)?{_YEAR}\b)?", _dated),
         (rf"(?<!\w)(?P<last>last\s+)?{_MONTH},?\s+(?:of\s+|in\s+)?{_YEAR}\b", _month),
         (rf"(?<!\w){_MONTH},?\s+(?:of\s+)?(?P<which>last|this)\s+year\b", _month_of_year),
         (rf"\b(?P<which>last|this)\s+year,?\s+in\s+{_MONTH}", _month_of_year),
-        # Without a year "may" and "march" are words, unless something says that they are months.
-        (rf"{_SAID_AS_TIME}\s*{_MONTH}{_NO_YEAR}", _month),
+        # Without a year "may" and "march" are months only behind words such as "in" and "last".
+        (rf"{_TIME_WORD}\s*{_MONTH}{_NO_YEAR}", _month),
         (rf"\b{_SEASON}\s+(?:of\s+)?{_YEAR}\b", _season),
-        (rf"\b(?:(?P<last>last|past)|this|{_DURING}(?:\s+the)?)\s+{_SEASON}\b(?!\s+of\b){_NO_YEAR}", _season),
+        (rf"\b(?:(?P<last>last|past)|this|{_WITHIN}(?:\s+the)?)\s+{_SEASON}\b(?!\s+of\b){_NO_YEAR}", _season),
         (r"\bhalf\s+a\s+year\s+ago\b", _half_a_year_ago),
         (rf"\b{_COUNT}\s+{_UNIT}\s+(?:ago|before\s+now|back)\b", _ago),
-        (rf"\b{_DURING}\s+the\s+{_OF_LATE}\s+(?:{_COUNT}\s+)?{_UNIT}\b", _of_late),
-        (rf"\b{_OF_LATE}\s+{_COUNT}\s+{_UNIT}\b", _of_late),
-        (rf"\bpast\s+(?P<count>(?!))?{_UNIT}\b", _of_late),
+        (rf"\b{_WITHIN}\s+the\s+{_RECENT}\s+(?:{_COUNT}\s+)?{_UNIT}\b", _recent),
+        (rf"\b{_RECENT}\s+{_COUNT}\s+{_UNIT}\b", _recent),
+        (rf"\bpast\s+(?P<count>(?!))?{_UNIT}\b", _recent),
         (r"\b(?P<which>this|last|past|previous|next)\s+(?P<period>weekend|week|month|year)\b", _period),
         (r"\b(?:the day before yesterday|yesterday|tomorrow|today|tonight|last night|this morning)\b", _day_ago),
         (r"\b(?:last|this|past|on|(?P<next>next))\s+(?P<weekday>" + "|".join(WEEKDAYS) + r")\b", _weekday),

@@ -1,4 +1,4 @@
-"""Where energy starts: the memories a query finds, how much each begins with, and the tags the query is about."""
+"""Seeds of a spreading activation: the nodes a query finds, the energy of each, and the tags the query is about."""
 
 from __future__ import annotations
 
@@ -6,22 +6,26 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from cuetrail.formulas import seed_score
-from cuetrail.recall.anchor.hybrid_search import Anchor, Anchored, Ask, by_words_and_meaning
+from cuetrail.recall.anchor.hybrid_search import hybrid_search
+from cuetrail.recall.stages import Anchor, Anchored, RecallContext
 from cuetrail.text.normalise import norm_tag, sanitize_query
 
 FEWEST_TAGS, MOST_TAGS = 3, 7
-# A name of a tag has so few words; a query longer than this does not ask by tags.
-LONGEST_NAME, LONGEST_QUERY = 3, 60
+# The most words in a tag's name, and the most words of a query that are read for tags.
+MOST_TAG_WORDS, MOST_QUERY_WORDS = 3, 60
 MOST_SEEDS = 10_000
 JOINTS = ("_", "-", "/", "")
 
 Chooser = Callable[[str, Sequence[str]], Iterable[str]]
-"""From a query and every tag there is to those it is about: the place for a language model."""
+"""Returns the tags a query is about, given the query and all tags of edges: the place to plug in a language model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seeding:
-    """How many seeds a query has, of how many times as many candidates, and how much text and vectors count."""
+    """How seeds are chosen: `limit` of them, from `candidates` times as many search results of each kind.
+
+    `text_weight` and `vector_weight` are the weights of BM25 and cosine in a seed's energy.
+    """
 
     limit: int = 5
     candidates: int = 5
@@ -29,46 +33,46 @@ class Seeding:
     vector_weight: float = 0.5
 
     def energy(self, anchor: Anchor) -> float:
-        """What a seed starts with. A tag that has a word of the query doubles its rank among candidates, not this."""
+        """Returns the energy a seed starts with. A matching tag ranks a candidate higher but adds no energy."""
         bm25 = (anchor.bm25 or 0.0) / (2.0 if anchor.boosted else 1.0)
         return seed_score(bm25, anchor.cosine, self.text_weight, self.vector_weight)
 
 
-def by_hybrid(ask: Ask, *, seeding: Seeding) -> Anchored:
-    """The memories that text and vectors together say most for, the best first, then newer, then by id."""
+def find_seeds(context: RecallContext, *, seeding: Seeding) -> Anchored:
+    """Returns the seeds of the query, those with the most energy first, then newer, then by id."""
     if seeding.limit <= 0:
-        return Anchored((), ask.cue.query)
-    found = by_words_and_meaning(ask, candidates=min(seeding.limit, MOST_SEEDS) * seeding.candidates)
+        return Anchored((), context.cue.query)
+    found = hybrid_search(context, candidates=min(seeding.limit, MOST_SEEDS) * seeding.candidates)
     scored = [(seeding.energy(anchor), anchor) for anchor in found.anchors]
     scored.sort(key=lambda pair: (-pair[0], -pair[1].node.at, pair[1].node.id))
     return replace(found, anchors=tuple(anchor for energy, anchor in scored if energy > 0)[: seeding.limit])
 
 
-def query_tags(ask: Ask, anchors: Sequence[Anchor], choose: Chooser | None = None) -> tuple[str, ...]:
-    """The tags a query is about, at most seven, of those that edges in sight carry.
+def query_tags(context: RecallContext, anchors: Sequence[Anchor], choose: Chooser | None = None) -> tuple[str, ...]:
+    """Returns the tags the query is about, at most seven, all of them tags of visible edges.
 
-    By default those whose names stand in the query; where they are fewer than three, tags of the best anchors too.
+    By default those whose names occur in the query; if they are fewer than three, also tags of the best anchors.
     """
     if choose is not None:
-        every = ask.store.edge_tags(ask.scope)
-        chosen = [tag for tag in map(norm_tag, choose(ask.cue.raw, every)) if tag in every]
+        every = context.store.edge_tags(context.scope)
+        chosen = [tag for tag in map(norm_tag, choose(context.cue.raw, every)) if tag in every]
         return tuple(dict.fromkeys(chosen))[:MOST_TAGS]
-    named = list(dict.fromkeys(names_in(ask.cue.raw)))
-    given = list(dict.fromkeys(tag for anchor in anchors for tag in anchor.node.tags))
-    known = set(ask.store.edge_tags(ask.scope, [*named, *given]))
+    named = list(dict.fromkeys(possible_tags(context.cue.raw)))
+    of_anchors = list(dict.fromkeys(tag for anchor in anchors for tag in anchor.node.tags))
+    known = set(context.store.edge_tags(context.scope, [*named, *of_anchors]))
     chosen = [name for name in named if name in known][:MOST_TAGS]
-    more = [tag for tag in given if tag in known and tag not in chosen]
+    more = [tag for tag in of_anchors if tag in known and tag not in chosen]
     return tuple(chosen + more[: max(FEWEST_TAGS - len(chosen), 0)])
 
 
-def names_in(query: str) -> Iterator[str]:
-    """What tags the words of a query could be the names of, the longer names first.
+def possible_tags(query: str) -> Iterator[str]:
+    """Yields every tag that words of the query could be the name of, longer names first.
 
-    >>> list(names_in("Field notes!"))
+    >>> list(possible_tags("Field notes!"))
     ['field_notes', 'field-notes', 'field/notes', 'fieldnotes', 'field', 'notes']
     """
-    words = sanitize_query(query).split()[:LONGEST_QUERY]
-    for length in range(min(LONGEST_NAME, len(words)), 0, -1):
+    words = sanitize_query(query).split()[:MOST_QUERY_WORDS]
+    for length in range(min(MOST_TAG_WORDS, len(words)), 0, -1):
         for start in range(len(words) - length + 1):
             part = words[start : start + length]
             yield from (joint.join(part) for joint in (JOINTS if length > 1 else ("",)))

@@ -1,4 +1,4 @@
-"""Stage 4: text within a budget, and graphs.
+"""Stage 4, render: text within a budget, sections of a narrative, and graphs of activations.
 
-May import: errors, formulas, model, recall.anchor, recall.score, recall.spread, text.
+May import: errors, formulas, model, recall.score, recall.spread, recall.stages, text.
 """

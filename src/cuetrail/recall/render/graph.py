@@ -1,10 +1,10 @@
-"""Activations for others to read: a graph to draw, lines for a language model, a script for Neo4j Browser.
+"""Exports activations: a graph to draw, lines for a language model, a script for Neo4j Browser.
 
     found = list(m.activate("silent receiver"))
     nodes = m.nodes(*ids_of(found))
     print(to_context(found, nodes))
 
-Without `nodes`, ids stand for what they say.
+Without `nodes`, ids are shown in place of names and texts.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ _WORD = re.compile(r"\W+")
 
 
 def ids_of(found: Iterable[Activation]) -> list[str]:
-    """Every node that energy came to, each once, those with the most first."""
+    """Returns the ids of all nodes that energy reached, those with the most energy first."""
     return [one.id for one in merge(found)]
 
 
 def to_graph(found: Iterable[Activation], nodes: Mapping[str, Node] | None = None) -> dict[str, list[dict[str, Any]]]:
-    """Nodes and edges as plain data for drawing. Each edge runs as it does in the memory."""
+    """Returns nodes and edges as plain data for drawing. Edges keep the direction they are stored with."""
     found, known = list(found), nodes or {}
     seeds = {one.seed for one in found}
     drawn = [
-        {"id": one.id, "label": _said(one.id, known), "kind": known[one.id].kind if one.id in known else "atom",
+        {"id": one.id, "label": _label(one.id, known), "kind": known[one.id].kind if one.id in known else "atom",
          "energy": one.energy, "seed": one.id in seeds, "from": list(one.paths)}
         for one in merge(found)
     ]  # fmt: skip
-    return {"nodes": drawn, "edges": [_drawn(hop) for hop in _hops(found)]}
+    return {"nodes": drawn, "edges": [_edge(hop) for hop in _hops(found)]}
 
 
-def _drawn(hop: Hop) -> dict[str, Any]:
+def _edge(hop: Hop) -> dict[str, Any]:
     ends = (hop.src, hop.dst) if hop.outgoing else (hop.dst, hop.src)
     return {
         "id": hop.edge,
@@ -53,7 +53,7 @@ def _drawn(hop: Hop) -> dict[str, Any]:
 
 
 def _hops(found: Sequence[Activation]) -> list[Hop]:
-    """Every edge that energy took, each once, by the hop that most of it came along."""
+    """Returns every edge that energy took, each once, with the hop that carried most."""
     best: dict[str, Hop] = {}
     for hop in (hop for one in found for path in one.paths for hop in path.hops):
         if hop.edge not in best or hop.energy > best[hop.edge].energy:
@@ -62,33 +62,33 @@ def _hops(found: Sequence[Activation]) -> list[Hop]:
 
 
 def to_context(found: Iterable[Activation], nodes: Mapping[str, Node] | None = None) -> str:
-    """One line per path, those that brought most energy to their end first; what a node says stands there once."""
-    known, told = nodes or {}, set[str]()
+    """Returns one line per path, by the energy at its end. The text of a node is written once, then its id alone."""
+    known, written = nodes or {}, set[str]()
     paths = [path for one in found for path in one.paths]
     lines = []
     for path in sorted(paths, key=lambda path: (-path.hops[-1].energy, path.ids)):
-        parts = [_told(path.hops[0].src, known, told)]
+        parts = [_described(path.hops[0].src, known, written)]
         for hop in path.hops:
             arrow = f"-{hop.kind} {hop.energy:.3f}->" if hop.outgoing else f"<-{hop.kind} {hop.energy:.3f}-"
-            parts += [arrow, _told(hop.dst, known, told)]
+            parts += [arrow, _described(hop.dst, known, written)]
         lines.append(" ".join(parts))
     return "\n".join(lines)
 
 
-def _told(id_: str, known: Mapping[str, Node], told: set[str]) -> str:
-    if id_ in told or id_ not in known:
+def _described(id_: str, known: Mapping[str, Node], written: set[str]) -> str:
+    if id_ in written or id_ not in known:
         return f"[{id_}]"
-    told.add(id_)
-    return f"[{id_}] {_said(id_, known)}"
+    written.add(id_)
+    return f"[{id_}] {_label(id_, known)}"
 
 
-def _said(id_: str, known: Mapping[str, Node]) -> str:
+def _label(id_: str, known: Mapping[str, Node]) -> str:
     node = known.get(id_)
     return id_ if node is None else node.name or snippet(node.text, WIDTH) or id_
 
 
 def to_cypher(found: Iterable[Activation], nodes: Mapping[str, Node] | None = None) -> str:
-    """One statement that draws the paths in Neo4j Browser: it merges them as `Activated` nodes and returns them."""
+    """Returns a Cypher statement that merges the paths as `Activated` nodes and returns them, for Neo4j Browser."""
     graph = to_graph(found, nodes)
     names = {node["id"]: f"n{number}" for number, node in enumerate(graph["nodes"])}
     lines = [
@@ -107,5 +107,5 @@ def to_cypher(found: Iterable[Activation], nodes: Mapping[str, Node] | None = No
 
 
 def _quoted(text: str) -> str:
-    """A text as Cypher writes it: as JSON does, which also keeps signs that would end it."""
+    """Returns a Cypher string literal; JSON escapes the same characters."""
     return json.dumps(text)

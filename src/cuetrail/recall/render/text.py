@@ -1,4 +1,4 @@
-"""The last stage: text inside a strict budget."""
+"""Renders hits as text within a strict budget; the last one may be cut."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ from typing import SupportsIndex
 from cuetrail.errors import CuetrailError, InputError
 from cuetrail.formulas import CHARS_PER_TOKEN, estimated_tokens, share
 from cuetrail.model import Budget, Hit
-from cuetrail.recall.anchor.hybrid_search import Ask, Measure
-from cuetrail.recall.score.tag_walk import Scored
+from cuetrail.recall.stages import Measure, RecallContext, Scored
 from cuetrail.text import sentences
 
 SEPARATOR = "\n\n"
 CUT_MARK = " …"
-# A hit is cut only where this many characters of room are left; less would say nothing.
+# A hit is cut only if more than this many characters of it fit; fewer would be useless.
 SMALLEST_CUT = 200
 _JOINER = "\u200d"
-# What is read as one character, an emoji or a letter with its accents, is as a rule shorter than this.
-_LONGEST_SIGN = 32
+# The code points of one visible character, such as an emoji or a letter with accents, are fewer than this.
+_LONGEST_CHARACTER = 32
 
 
 def budget_measure(budget: Budget, count_tokens: Measure | None) -> tuple[int, Measure, int]:
-    """The budget's size, how to measure a text by it, and about how many tokens it is.
+    """Returns the size of a budget, the function that measures text in its unit, and its size in tokens, estimated.
 
     Raises InputError unless exactly one size is given.
     """
@@ -40,7 +39,7 @@ def budget_measure(budget: Budget, count_tokens: Measure | None) -> tuple[int, M
 
 
 def _counting(count_tokens: Measure) -> Measure:
-    """The caller's tokenizer; what it does wrong is an InputError."""
+    """Returns the caller's tokenizer, wrapped so that its failures are InputErrors."""
 
     def measure(text: str) -> int:
         try:
@@ -56,23 +55,23 @@ def _counting(count_tokens: Measure) -> Measure:
     return measure
 
 
-def one_list(ask: Ask, scored: Scored) -> tuple[str, Scored]:
-    """The text of the anchors, and those that are in it."""
-    text, shown = render(scored.anchors, ask.size, ask.measure)
+def one_list(context: RecallContext, scored: Scored) -> tuple[str, Scored]:
+    """Returns the text of the anchors, and the anchors that are in it."""
+    text, shown = render(scored.anchors, context.size, context.measure)
     return text, Scored(tuple(shown))
 
 
-def two_lists(ask: Ask, scored: Scored, *, anchor_share: float, spill: bool) -> tuple[str, Scored]:
-    """Anchors in their share of the budget, then walkers in the rest of it; and those of both that are in the text.
+def two_lists(context: RecallContext, scored: Scored, *, anchor_share: float, spill: bool) -> tuple[str, Scored]:
+    """Returns the text of anchors, within their share of the budget, and walkers, and the hits that are in it.
 
-    With `spill`, one list may use what the other one left.
+    With `spill`, one list may use room that the other leaves.
     """
-    size, measure = ask.size, ask.measure
+    size, measure = context.size, context.measure
     room = share(size, anchor_share)
     text, anchors = render(scored.anchors, room, measure)
-    whole, walkers = _behind(text, scored.walkers, size - (measure(text) if spill else room), size, measure)
+    whole, walkers = _append(text, scored.walkers, size - (measure(text) if spill else room), size, measure)
     if spill and text != SEPARATOR.join(map(line, scored.anchors)):
-        # What the walkers left is for anchors that did not fit into their share.
+        # Room that the walkers left goes to anchors that exceeded their share.
         after = whole[len(text) :] if text else SEPARATOR + whole if whole else ""
         longer, more = _fill(scored.anchors, lambda text: measure(text + after) <= size)
         if len(more) >= len(anchors):
@@ -81,20 +80,20 @@ def two_lists(ask: Ask, scored: Scored, *, anchor_share: float, spill: bool) -> 
 
 
 def render(hits: Sequence[Hit], size: int, measure: Measure) -> tuple[str, list[Hit]]:
-    """The text, never over `size` by `measure`, and the hits that are in it. The last one may be cut at a sentence."""
+    """Returns a text of at most `size` and the hits that are in it. The last one may be cut after a sentence."""
     return _fill(hits, lambda text: measure(text) <= size)
 
 
-def _behind(before: str, hits: Sequence[Hit], room: int, size: int, measure: Measure) -> tuple[str, list[Hit]]:
-    """The text with hits behind it that take up at most `room`, and all of it at most `size`."""
+def _append(before: str, hits: Sequence[Hit], room: int, size: int, measure: Measure) -> tuple[str, list[Hit]]:
+    """Returns `before` followed by hits that take at most `room`, in all at most `size`, and the hits that fit."""
     start = SEPARATOR if before else ""
-    # Both are measured: a tokenizer may count more for the whole than for its parts.
+    # Both are measured, because a tokenizer may count more for the whole than for its parts.
     text, shown = _fill(hits, lambda text: measure(start + text) <= room and measure(before + start + text) <= size)
     return (before + start + text if shown else before), shown
 
 
 def _fill(hits: Sequence[Hit], fits: Callable[[str], bool]) -> tuple[str, list[Hit]]:
-    """One hit behind the other as long as they fit; of the first that does not, as much as makes sense."""
+    """Returns the text of as many hits as fit; the first that does not is cut, if enough of it fits."""
     text = ""
     shown: list[Hit] = []
     for hit in hits:
@@ -109,11 +108,11 @@ def _fill(hits: Sequence[Hit], fits: Callable[[str], bool]) -> tuple[str, list[H
 
 
 def line(hit: Hit) -> str:
-    """One hit as text: its name if it has one, then what it says, then where it is from."""
-    return _said(hit) + _origin(hit)
+    """Returns one hit as text: name, text and [source]."""
+    return _content(hit) + _origin(hit)
 
 
-def _said(hit: Hit) -> str:
+def _content(hit: Hit) -> str:
     node = hit.node
     return f"{node.name}: {node.text}" if node.name and node.text else node.text or node.name or node.id
 
@@ -123,25 +122,25 @@ def _origin(hit: Hit) -> str:
 
 
 def _cut(before: str, hit: Hit, fits: Callable[[str], bool]) -> str | None:
-    """As much of a hit as fits behind `before`; None where too little room is left.
+    """Returns `before` with as much of a hit as fits; None if that is too little.
 
-    Where it is from stays, unless that takes half of the room.
+    The source stays, unless it takes half of the room.
     """
-    said, whole = _said(hit), line(hit)
+    content, whole = _content(hit), line(hit)
     room = _most(len(whole), lambda size: fits(before + whole[:size]))
     if room <= SMALLEST_CUT:
         return None
     for end in (CUT_MARK + _origin(hit), CUT_MARK):
-        most = _most(len(said), lambda size, end=end: fits(before + said[:size] + end))  # type: ignore[misc]  # bound now
+        most = _most(len(content), lambda size, end=end: fits(before + content[:size] + end))  # type: ignore[misc]  # bound now
         if most > room // 2:
-            cut = before + said[: _stop(said, room // 2, most)].rstrip() + end
-            # Some tokenizers count more tokens for less text; the cut that was measured fits in any case.
-            return cut if fits(cut) else before + said[:most] + end
+            cut = before + content[: _cut_position(content, room // 2, most)].rstrip() + end
+            # Some tokenizers count more tokens for less text; the length that was measured fits in any case.
+            return cut if fits(cut) else before + content[:most] + end
     return None
 
 
 def _most(high: int, fits: Callable[[int], bool]) -> int:
-    """The largest size up to `high` that fits."""
+    """Returns the largest size up to `high` that fits, by bisection."""
     low = 0
     while low < high:
         middle = (low + high + 1) // 2
@@ -152,9 +151,9 @@ def _most(high: int, fits: Callable[[int], bool]) -> int:
     return low
 
 
-def _stop(text: str, half: int, most: int) -> int:
-    """Where to cut a text past half of the room: at the last sentence end, else between words, else characters."""
-    # The white space behind a sentence tells that it ends.
+def _cut_position(text: str, half: int, most: int) -> int:
+    """Returns where to cut, from `half` to `most`: after a sentence, else between words, else between characters."""
+    # The white space behind a sentence is needed to see that it ends.
     ends = (len(text[:end].rstrip()) for end in reversed(sentences.ends(text[: most + 2])))
     end = next((end for end in ends if end <= most), 0)
     if end > half:
@@ -164,12 +163,12 @@ def _stop(text: str, half: int, most: int) -> int:
     between = max(text.rfind(space, half, most) for space in (" ", "\n", "\t"))
     if between > half:
         return between
-    near = range(most, max(half, most - _LONGEST_SIGN), -1)
+    near = range(most, max(half, most - _LONGEST_CHARACTER), -1)
     return next((at for at in near if not _is_joined(text, at)), most)
 
 
 def _is_joined(text: str, at: int) -> bool:
-    """Whether what stands before and behind `at` is read as one character."""
+    """True if the code points before and behind `at` are parts of one visible character."""
     before, behind = text[at - 1], text[at]
     if before == _JOINER or behind == _JOINER or "🏻" <= behind <= "🏿" or unicodedata.category(behind)[0] == "M":
         return True

@@ -1,4 +1,7 @@
-"""Stage 3: one score per candidate, with its reasons.
+"""Stage 3, score: one score per node, with the reasons for it.
 
-May import: errors, formulas, model, recall.anchor, recall.spread, recall.weights, store, text.
+`trail.py` is the default: signals, weighted by `recall/weights.py`.
+
+May import: formulas, model, recall.anchor, recall.dedupe, recall.names, recall.relevance, recall.spread, recall.stages,
+recall.weights, text.
 """

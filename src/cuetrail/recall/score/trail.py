@@ -1,339 +1,235 @@
-"""One score of many signals, each between 0 and 1 and told in the why of a hit.
+"""Score of TRAIL: the weighted mean of fourteen signals, each from 0 to 1 and shown in the `why` of a hit.
 
-    blend    what words and meaning say together       link     the text of one of the best names it
-    cover    how much of the cue it says               hop      it shares a rare name with one of the best, and fits
-    named    the cue names it                          left     so it does, and says what of the cue that one does not
-    walk     the energy that came to it                further  names of one of the best, and those words, find it
-    near     its neighbours in a file or conversation  place    the best of where it came from
-    spoken   the cue names who said it                 whole    how much of the cue is said where it came from
-    when     it is of a time the cue names             ahead    it was said after the cue, and counts less for that
+    blend    BM25 and cosine together                    link     a best candidate's text names it
+    cover    share of the query terms it contains        hop      shares a rare name with a best candidate and
+    named    the cue names it                                     matches the residual query
+    walk     activation that reached it                  left     shares a rare name with a best candidate and
+    near     blend of its neighbours in the source                has query terms that one lacks
+    place    best blends in its source                   further  the follow-up search found it
+    whole    query terms its source contains             when     its time is in or near a date of the cue
+    spoken   the cue names its speaker                   ahead    it was said after `now`; lowers the score
 
-The score is their mean by the weights of `weights.py`, which `bench.quality.choose` finds on development questions. A
-signal that does not count among memories of a kind is not told of them.
+The weights are in `recall/weights.py`; `bench.quality.choose` finds them on development questions. Signals of weight 0
+are not shown.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from cuetrail.errors import EmbedderError
-from cuetrail.formulas import DAY, fused
+from cuetrail.formulas import DAY
 from cuetrail.model import Hit, Hop, Node, hop_dict
-from cuetrail.recall.anchor.hybrid_search import Anchor, Anchored, Ask, echoing
-from cuetrail.recall.anchor.trail import Finds, softened
-from cuetrail.recall.dedupe import KEPT, repeats
-from cuetrail.recall.names import spaced, spelt
-from cuetrail.recall.relevance import Wording, worded
-from cuetrail.recall.score.source_context import in_row, through_titles
-from cuetrail.recall.score.tag_walk import Scored
-from cuetrail.recall.spread.second_hop import Second, onward, search
-from cuetrail.recall.spread.tag_walk import Reached
-from cuetrail.recall.spread.trail import Way, Web, flow, weave
-from cuetrail.recall.weights import Fusion, Trail, Weights, is_bare, kinds_of
-from cuetrail.store.vector_space import QueryVector
+from cuetrail.recall.anchor.trail import TrailAnchors
+from cuetrail.recall.dedupe import REPETITION, redundant_titles, repetitions
+from cuetrail.recall.names import fold
+from cuetrail.recall.relevance import TermCoverage
+from cuetrail.recall.spread.trail import TrailCandidates
+from cuetrail.recall.stages import Anchor, Anchored, Reached, RecallContext, Scored
+from cuetrail.recall.weights import Trail, Weights, is_bare
 
-# The signals of the second hop, all that lead to a memory from others, and also that the cue names it.
-SECOND = ("link", "hop", "left", "further")
-LED = ("walk", *SECOND)
-REACHED = ("named", *LED)
+SECOND_HOP = ("link", "hop", "left", "further")
+ASSOCIATIVE = ("walk", *SECOND_HOP)
+"""Signals that reach a node from other nodes."""
+LEADING = ("named", *ASSOCIATIVE)
+"""Signals that make a node eligible by themselves, and that titles pass on to their best passage."""
 TITLE = "title"
-"""By this a way goes from a title to what stands under it."""
-Signals = Mapping[str, Mapping[str, float]]
-"""The values of each signal by memory; one that is not there is 0."""
+"""The kind of a hop from a title to a passage below it."""
+# How many of the best passages of a source make up its `place`.
+BEST_IN_SOURCE = 5
+
+Values = dict[str, float]
+"""The values of one signal by node id; a missing id means 0."""
+Signals = dict[str, Values]
 
 
-@dataclass(frozen=True, slots=True)
-class Followed(Reached):
-    """All memories that may answer, with what is known of each: the signals, and by which way it was come to.
+def rank_by_signals(context: RecallContext, anchored: Anchored, reached: Reached, *, how: Trail) -> Scored:
+    """Returns the eligible candidates with the highest score, then newer, then by id.
 
-    `found` are those that the cue found itself.
+    Redundant titles are left out. Repetitions of a better hit lose half of their score.
     """
-
-    nodes: Mapping[str, Node] = field(default_factory=dict)
-    signals: Signals = field(default_factory=dict)
-    ways: Mapping[str, Way] = field(default_factory=dict)
-    seconds: Mapping[str, Second] = field(default_factory=dict)
-    titles: Mapping[str, str] = field(default_factory=dict)
-    found: frozenset[str] = frozenset()
-    weights: Weights = field(default_factory=Weights)
-
-    def parts(self, id_: str) -> dict[str, float]:
-        """What each signal says of a memory, where it says anything."""
-        return {name: values[id_] for name, values in self.signals.items() if values.get(id_)}
-
-
-def follow(ask: Ask, finds: Anchored, *, how: Trail) -> Followed:
-    """Follow the trails from what was found, and gather every signal."""
-    assert isinstance(finds, Finds), "these trails begin at what `find` finds"
-    ask = softened(ask)
-    weights = how.weights(kinds_of(finds.nodes.values()), finds.meant)
-    fit = _Fit(ask, finds, weights.words, how.fusion)
-    if finds.literal:
-        web = Web(dict(sorted(finds.nodes.items())))
-        signals = _of_themselves(ask, finds, web, fit.of(web)[0], _wording(ask, web))
-        return Followed(nodes=web.nodes, signals=_counted(signals, weights), weights=weights)
-    named = {id_: value for id_, value in finds.named().items() if id_ in finds.nodes}
-    first = _blended([one for one in finds.anchors if not how.is_far(one)], weights.words, how.fusion)
-    order = sorted(first, key=lambda id_: (-first[id_], id_))
-    chosen = sorted(named, key=lambda id_: (-named[id_], id_))[: how.starts]
-    starts = list(dict.fromkeys([*order[: how.starts], *chosen]))
-    web = weave(ask, finds, starts, order[: how.strong], how.along)
-    blend, _ = fit.of(web)
-    flowed = flow(web, _energies({id_: blend[id_] for id_ in order[: how.starts]}, named, how.named_share))
-    most = max((energy for energy, _ in flowed.values()), default=1.0)
-    walk = {id_: math.sqrt(energy / most) for id_, (energy, _) in flowed.items()}
-    # What only a distant vector found leads nowhere, nor does what says nothing.
-    far = {one.node.id for one in finds.anchors if how.is_far(one)} - walk.keys() - named.keys()
-    far |= {id_ for id_, node in web.nodes.items() if is_bare(node)}
-    together = {id_: blend[id_] + walk.get(id_, 0.0) + named.get(id_, 0.0) for id_ in web.nodes if id_ not in far}
-    best = sorted(together, key=lambda id_: (-together[id_], id_))[: how.best]
-    strength = {id_: together[id_] / (together[best[0]] or 1.0) for id_ in best}
-    searched = search(ask, web, strength, _wording(ask, web, best))
-    wording = _wording(ask, web)
-    blend, rest = fit.of(web)
-    signals = _of_themselves(ask, finds, web, blend, wording)
-    seconds = onward(web, strength, rest, wording, searched)
-    signals |= {"walk": walk, "named": named}
-    for name in SECOND:
-        signals[name] = {id_: getattr(second, name) for id_, second in seconds.items()}
-    signals = _counted(signals, weights)
-    titles = through_titles(web.nodes, blend, signals, REACHED)
-    ways = {id_: way for id_, (_, way) in flowed.items()}
-    return Followed(
-        nodes=web.nodes, signals=signals, ways=ways, seconds=seconds, titles=titles,
-        found=frozenset(first) | named.keys(), weights=weights,
-    )  # fmt: skip
-
-
-def _counted(signals: dict[str, dict[str, float]], weights: Weights) -> dict[str, dict[str, float]]:
-    """The signals that count."""
-    counting = weights.signals()
-    return {name: values for name, values in signals.items() if name in counting}
-
-
-def _wording(ask: Ask, web: Web, ids: Sequence[str] | None = None) -> Wording:
-    """Which words of the cue memories have, in their names too."""
-    texts = {
-        id_: web.text(id_) + spaced(name) if (name := web.nodes[id_].name) else web.text(id_)
-        for id_ in (web.nodes if ids is None else ids)
-    }
-    return worded(ask.cue.query.words, texts)
-
-
-def _of_themselves(
-    ask: Ask, finds: Finds, web: Web, blend: dict[str, float], wording: Wording
-) -> dict[str, dict[str, float]]:
-    """The signals that need no trail: what a memory says, when it was, by whom, and what stands around it."""
-    said = f" {spelt(ask.cue.raw)} "
-    near, place, whole = in_row(web.nodes, blend, wording)
-    when = {id_: max(span.nearness(node.at) for span in finds.times) for id_, node in web.nodes.items() if finds.times}
-    return {
-        "blend": blend, "near": near, "place": place, "whole": whole, "when": when,
-        "cover": {id_: wording.share(wording.has[id_]) for id_ in web.nodes},
-        "spoken": {id_: 1.0 for id_, node in web.nodes.items() if _is_spoken(node, said)},
-        "ahead": {id_: 1.0 for id_, node in web.nodes.items() if _is_ahead(node, ask.now)},
-    }  # fmt: skip
-
-
-def _blended(anchors: Sequence[Anchor], share: float, fusion: Fusion) -> dict[str, float]:
-    """Anchors by words and meaning together."""
-    words = _to_best({a.node.id: a.bm25 for a in anchors if a.bm25 is not None}, fusion)
-    near = _to_range({a.node.id: a.cosine for a in anchors if a.cosine is not None}, fusion)
-    return {a.node.id: share * words.get(a.node.id, 0.0) + (1 - share) * near.get(a.node.id, 0.0) for a in anchors}
-
-
-def _to_best(values: Mapping[str, float], fusion: Fusion) -> dict[str, float]:
-    """Values as parts of the largest of them; or by their ranks."""
-    if fusion == "ranks":
-        return _by_rank(values)
-    best = max(values.values(), default=0.0) or 1.0
-    return {id_: value / best for id_, value in values.items()}
-
-
-def _to_range(values: Mapping[str, float], fusion: Fusion) -> dict[str, float]:
-    """Values between the least and the largest of them, as 0 to 1; or by their ranks."""
-    if fusion == "ranks":
-        return _by_rank(values)
-    low, high = min(values.values(), default=0.0), max(values.values(), default=0.0)
-    return {id_: (value - low) / (high - low) if high > low else 1.0 for id_, value in values.items()}
-
-
-def _by_rank(values: Mapping[str, float]) -> dict[str, float]:
-    """1 for the first, as reciprocal rank fusion has it; of equals, by id."""
-    order = sorted(values, key=lambda id_: (-values[id_], id_))
-    return {id_: fused([rank], 1) for rank, id_ in enumerate(order, 1)}
-
-
-class _Fit:
-    """How well memories fit the cue, and what it asks beyond its names. Each vector is read once."""
-
-    def __init__(self, ask: Ask, finds: Finds, share: float, fusion: Fusion) -> None:
-        self.ask, self.finds, self.share, self.fusion = ask, finds, share, fusion
-        self.words = _to_best({a.node.id: a.bm25 for a in finds.anchors if a.bm25 is not None}, fusion)
-        self.fits = _to_best(finds.fits, fusion)
-        self.known: set[str] = set()
-        self.near: dict[str, float] = {}
-        self.beyond: dict[str, float] = {}
-        self.asked = _asked_beyond(ask, finds.rest) if finds.meant is not None else None
-
-    def of(self, web: Web) -> tuple[dict[str, float], dict[str, float]]:
-        """By words and meaning together: the whole cue, and what is beyond its names."""
-        self._learn([id_ for id_ in web.nodes if id_ not in self.known])
-        near, beyond = _to_range(self.near, self.fusion), _to_range(self.beyond, self.fusion)
-        words, fits, share = self.words, self.fits, self.share
-        blend = {id_: share * words.get(id_, 0.0) + (1 - share) * near.get(id_, 0.0) for id_ in web.nodes}
-        return blend, {id_: share * fits.get(id_, 0.0) + (1 - share) * beyond.get(id_, 0.0) for id_ in web.nodes}
-
-    def _learn(self, ids: Sequence[str]) -> None:
-        import numpy as np
-
-        self.known.update(ids)
-        meant = self.finds.meant
-        held = self.ask.store.vectors(self.ask.scope, ids, meant.space) if meant is not None and ids else {}
-        if not held or meant is None:
-            return
-        matrix = np.frombuffer(b"".join(held.values()), "<f2").reshape(len(held), -1).astype(np.float64)
-        for values, one in ((self.near, meant), (self.beyond, self.asked)):
-            if one is not None:
-                # How a product is rounded depends on the place of its row; nine digits do not.
-                products = (matrix @ np.frombuffer(one.vector, "<f2").astype(np.float64)).round(9)
-                values.update(zip(held, products.tolist(), strict=True))
-
-
-def _asked_beyond(ask: Ask, rest: str) -> QueryVector | None:
-    """What the cue asks beyond its names, as a vector."""
-    try:
-        return ask.embed(rest) if ask.embed is not None and rest else None
-    except EmbedderError:
-        return None
-
-
-def _energies(anchors: Mapping[str, float], named: Mapping[str, float], share: float) -> dict[str, float]:
-    """What each start begins with: so much in all for the memories the cue names, the rest for the anchors."""
-    energies: dict[str, float] = {}
-    share *= max(named.values(), default=0.0)
-    for part, values in ((1 - share, anchors), (share, named)):
-        total = sum(values.values())
-        for id_, value in values.items() if total > 0 else ():
-            energies[id_] = energies.get(id_, 0.0) + part * value / total
-    return energies
-
-
-def _is_spoken(node: Node, asked: str) -> bool:
-    """Whether the cue names who said this."""
-    speaker = node.props.get("speaker")
-    if not isinstance(speaker, str) or not speaker.strip():
-        return False
-    return any(f" {part} " in asked for part in (spelt(speaker), spelt(speaker).split(" ")[0]))
-
-
-def _is_ahead(node: Node, now: int) -> bool:
-    """Whether it stands where things are said one after the other, and later than now; of a day the hour is often
-    not known. What stands alone may be a plan."""
-    return node.source is not None and node.at > now + DAY
-
-
-def weigh(ask: Ask, finds: Anchored, reached: Reached, *, how: Trail) -> Scored:
-    """The best of what may answer, then newer, then by id; without titles whose source speaks.
-
-    What repeats a better one counts less, so that others have room.
-    """
-    assert isinstance(finds, Finds), "these trails begin at what `find` finds"
-    assert isinstance(reached, Followed), "only trails that were followed can be weighed"
-    scores = scored(reached)
-    anchors = {anchor.node.id: anchor for anchor in finds.anchors}
-    led = _led(finds, reached, anchors, how)
-    # A name that says nothing is no answer, but the title of a note is one: the note says something.
-    nodes = [node for id_, node in reached.nodes.items() if id_ in led and (id_ in anchors or not is_bare(node))]
+    assert isinstance(anchored, TrailAnchors), "TRAIL scores the anchors of `find_anchors`"
+    assert isinstance(reached, TrailCandidates), "TRAIL scores the candidates of `follow_trails`"
+    signals = signals_of(context, anchored, reached)
+    titles = pass_on_title_signals(reached.nodes, reached.blend, signals)
+    scores = weighted_mean(reached.nodes, signals, reached.weights)
+    anchors = {anchor.node.id: anchor for anchor in anchored.anchors}
+    eligible = eligible_ids(anchored, signals, anchors, how)
+    # Nodes without text are skipped unless the search itself found them.
+    nodes = [node for id_, node in reached.nodes.items() if id_ in eligible and (id_ in anchors or not is_bare(node))]
     nodes = _ordered(nodes, scores)
-    echoes = echoing(nodes)
-    nodes = [node for node in nodes if node.id not in echoes]
-    limit = max(ask.limit or 0, 0)
-    twice = repeats(nodes, limit)
-    if twice:
-        scores |= {id_: KEPT * scores[id_] for id_ in twice}
+    redundant = redundant_titles(nodes)
+    nodes = [node for node in nodes if node.id not in redundant]
+    limit = max(context.limit or 0, 0)
+    repeated = repetitions(nodes, limit)
+    if repeated:
+        scores |= {id_: REPETITION * scores[id_] for id_ in repeated}
         nodes = _ordered(nodes, scores)
-    return Scored(
-        tuple(Hit(one, scores[one.id], _why(one.id, anchors.get(one.id), reached, twice)) for one in nodes[:limit])
-    )
+    why = _Why(reached, signals, titles, anchors, repeated)
+    return Scored(tuple(Hit(one, scores[one.id], why.of(one.id)) for one in nodes[:limit]))
 
 
 def _ordered(nodes: Iterable[Node], scores: Mapping[str, float]) -> list[Node]:
     return sorted(nodes, key=lambda node: (-scores[node.id], -node.at, node.id))
 
 
-def _led(finds: Finds, reached: Followed, anchors: Mapping[str, Anchor], how: Trail) -> set[str]:
-    """Whatever more than a distant vector leads to; and where there is any, who stands next to one that was found."""
-    led = {id_ for name in REACHED for id_, value in reached.signals.get(name, {}).items() if value}
-    led |= {id_ for id_, anchor in anchors.items() if not how.is_far(anchor)}
-    led |= finds.fits.keys() | finds.then
-    beside = reached.signals.get("near", {}) if led else {}
-    return led | {id_ for id_, value in beside.items() if value and id_ not in anchors}
+def eligible_ids(anchored: TrailAnchors, signals: Signals, anchors: Mapping[str, Anchor], how: Trail) -> set[str]:
+    """Returns the ids supported by more than a weak vector match, plus their neighbours that are no anchors."""
+    eligible = {id_ for name in LEADING for id_, value in signals.get(name, {}).items() if value}
+    eligible |= {id_ for id_, anchor in anchors.items() if not how.is_weak(anchor)}
+    eligible |= anchored.residual_scores.keys() | anchored.dated_ids
+    near = signals.get("near", {}) if eligible else {}
+    return eligible | {id_ for id_, value in near.items() if value and id_ not in anchors}
 
 
-def scored(reached: Followed) -> dict[str, float]:
-    """The mean of all signals by weights."""
-    total = reached.weights.total()
-    scores = dict.fromkeys(reached.nodes, 0.0)
-    for name, weight in reached.weights.signals().items():
-        for id_, value in reached.signals.get(name, {}).items():
+def weighted_mean(nodes: Iterable[str], signals: Signals, weights: Weights) -> dict[str, float]:
+    """Returns the weighted mean of the signals for each node, never below 0."""
+    total = weights.total()
+    scores = dict.fromkeys(nodes, 0.0)
+    for name, weight in weights.signals().items():
+        for id_, value in signals.get(name, {}).items():
             scores[id_] += weight * value / total
     return {id_: max(score, 0.0) for id_, score in scores.items()}
 
 
-def _why(id_: str, anchor: Anchor | None, reached: Followed, twice: Mapping[str, str]) -> dict[str, Any]:
-    found_by = [
-        name
-        for name, part in (("text", anchor.bm25 if anchor else None), ("vector", anchor.cosine if anchor else None))
-        if part is not None
-    ]
-    parts = reached.parts(id_)
-    path = _path(id_, reached)
-    walked = bool(path) and any(_is_walked(hop["dst"], reached) for hop in path)
-    found_by += [name for name in REACHED if name in parts and (name != "walk" or walked)]
-    found_by += ["when"] if parts.get("when", 0.0) == 1.0 else []
-    return {
-        "anchors": [id_] if anchor is not None else [step["src"] for step in path[:1]],
-        "found_by": found_by,
-        # All that was found is in one list; what was come to has no word of the cue, and what led there weighs more.
-        "direct": "text" in found_by or parts.get("blend", 0.0) >= max(parts.get(name, 0.0) for name in LED),
-        "parts": {"bm25": anchor.bm25 if anchor else None, "cosine": anchor.cosine if anchor else None, **parts},
-        "tag_boost": anchor.boosted if anchor else False,
-        "path": path,
-        **({"repeats": twice[id_]} if id_ in twice else {}),
-    }
+# --- signals
 
 
-def _is_walked(id_: str, reached: Followed) -> bool:
-    """Whether energy came to it from elsewhere."""
-    way = reached.ways.get(id_)
-    return way is not None and way.start != id_
+def signals_of(context: RecallContext, anchored: TrailAnchors, reached: TrailCandidates) -> Signals:
+    """Returns all signals that have a weight."""
+    nodes, coverage, dates = reached.nodes, reached.coverage, anchored.dates
+    cue = f" {fold(context.cue.raw)} "
+    near, place, whole = source_signals(nodes, reached.blend, coverage)
+    signals = {
+        "blend": dict(reached.blend), "near": near, "place": place, "whole": whole,
+        "when": {id_: max(span.nearness(node.at) for span in dates) for id_, node in nodes.items() if dates},
+        "cover": {id_: coverage.share(coverage.terms[id_]) for id_ in nodes},
+        "spoken": {id_: 1.0 for id_, node in nodes.items() if _names_speaker(cue, node)},
+        "ahead": {id_: 1.0 for id_, node in nodes.items() if _is_ahead(node, context.now)},
+        "walk": dict(reached.activation), "named": dict(reached.named),
+    }  # fmt: skip
+    for name in SECOND_HOP:
+        signals[name] = {id_: getattr(second, name) for id_, second in reached.second_hops.items()}
+    weighted = reached.weights.signals()
+    return {name: values for name, values in signals.items() if name in weighted}
 
 
-def _path(id_: str, reached: Followed) -> list[dict[str, Any]]:
-    """The way to a memory: from where energy came, or from one of the best; else through the title it stands under."""
-    way, second = reached.ways.get(id_), reached.seconds.get(id_)
-    if way is not None and way.start != id_:
-        return [_hop(way.start, id_, way.energy, way.via)]
-    if second is not None and second.energy and any(reached.signals.get(name, {}).get(id_) for name in SECOND):
-        return [*_way_to(second.start, id_, reached), _hop(second.start, id_, second.energy, second.via)]
-    title = reached.titles.get(id_)
-    led = _path(title, reached) if title is not None else []
-    # What leads to its own title did not come from there.
-    if title is None or not led or id_ in {hop["src"] for hop in led}:
-        return []
-    return [*led, _hop(title, id_, led[-1]["energy"], TITLE)]
+def source_signals(
+    nodes: Mapping[str, Node], blend: Mapping[str, float], coverage: TermCoverage
+) -> tuple[Values, Values, Values]:
+    """Returns the signals near, place and whole, for nodes that are part of a file or conversation."""
+    sources: dict[str, dict[int, str]] = {}
+    for id_, node in nodes.items():
+        if node.source is not None:
+            sources.setdefault(node.source, {})[node.seq] = id_
+    near: Values = {}
+    place: Values = {}
+    whole: Values = {}
+    for row in sources.values():
+        blends = {seq: blend.get(id_, 0.0) for seq, id_ in row.items()}
+        best = sum(sorted(blends.values(), reverse=True)[:BEST_IN_SOURCE]) / BEST_IN_SOURCE
+        covered = coverage.share(frozenset[str]().union(*[coverage.terms[id_] for id_ in row.values()]))
+        for seq, id_ in row.items():
+            beside = blends.get(seq - 1, 0.0) + blends.get(seq + 1, 0.0)
+            farther = blends.get(seq - 2, 0.0) + blends.get(seq + 2, 0.0)
+            near[id_], place[id_], whole[id_] = min((beside + farther / 3) / 2, 1.0), best, covered
+    return near, place, whole
 
 
-def _way_to(start: str, end: str, reached: Followed) -> list[dict[str, Any]]:
-    """How one of the best was come to, where the cue did not find it itself and the way does not begin at its end."""
-    way = reached.ways.get(start)
-    if way is None or way.start in (start, end) or start in reached.found:
-        return []
-    return [_hop(way.start, start, way.energy, way.via)]
+def pass_on_title_signals(nodes: Mapping[str, Node], blend: Mapping[str, float], signals: Signals) -> dict[str, str]:
+    """Titles pass their signals to the best passage of their source, where they are larger.
+
+    Returns the ids of those titles by passage.
+    """
+    best: dict[str, str] = {}
+    for id_, node in nodes.items():
+        if node.source is not None and node.text and blend[id_] > blend.get(best.get(node.source, ""), -1.0):
+            best[node.source] = id_
+    titles: dict[str, str] = {}
+    for id_, node in nodes.items():
+        if not node.text and node.source in best:
+            for name in LEADING:
+                values = signals.get(name, {})
+                if values.get(id_, 0.0) > values.get(best[node.source], 0.0):
+                    values[best[node.source]] = values[id_]
+                    titles[best[node.source]] = id_
+    return titles
+
+
+def _names_speaker(cue: str, node: Node) -> bool:
+    """True if the folded cue contains the full or first name of the node's speaker."""
+    speaker = node.props.get("speaker")
+    if not isinstance(speaker, str) or not speaker.strip():
+        return False
+    return any(f" {part} " in cue for part in (fold(speaker), fold(speaker).split(" ")[0]))
+
+
+def _is_ahead(node: Node, now: int) -> bool:
+    """True if a node of a file or conversation is more than a day later than now. Other nodes may be plans."""
+    return node.source is not None and node.at > now + DAY
+
+
+# --- reasons
+
+
+class _Why:
+    """Builds the `why` of hits."""
+
+    def __init__(
+        self, reached: TrailCandidates, signals: Signals, titles: Mapping[str, str], anchors: Mapping[str, Anchor],
+        repeated: Mapping[str, str],
+    ) -> None:  # fmt: skip
+        self.reached, self.signals, self.titles = reached, signals, titles
+        self.anchors, self.repeated = anchors, repeated
+        # Passages that a named title passed its signal to count as found, too.
+        self.found = reached.found | signals.get("named", {}).keys()
+
+    def of(self, id_: str) -> dict[str, Any]:
+        """Returns how a node was found, its signals, and the path to it."""
+        anchor = self.anchors.get(id_)
+        bm25, cosine = (anchor.bm25, anchor.cosine) if anchor else (None, None)
+        found_by = [name for name, part in (("text", bm25), ("vector", cosine)) if part is not None]
+        parts = {name: values[id_] for name, values in self.signals.items() if values.get(id_)}
+        path = self._path(id_)
+        walked = any(self._is_activated(hop["dst"]) for hop in path)
+        found_by += [name for name in LEADING if name in parts and (name != "walk" or walked)]
+        found_by += ["when"] if parts.get("when", 0.0) == 1.0 else []
+        return {
+            "anchors": [id_] if anchor is not None else [step["src"] for step in path[:1]],
+            "found_by": found_by,
+            # False if no query word found it and a signal from other nodes is larger than its own blend.
+            "direct": "text" in found_by or parts.get("blend", 0.0) >= max(parts.get(one, 0.0) for one in ASSOCIATIVE),
+            "parts": {"bm25": bm25, "cosine": cosine, **parts},
+            "tag_boost": anchor.boosted if anchor else False,
+            "path": path,
+            **({"repeats": self.repeated[id_]} if id_ in self.repeated else {}),
+        }
+
+    def _is_activated(self, id_: str) -> bool:
+        """True if a node got most of its energy from another."""
+        source = self.reached.sources.get(id_)
+        return source is not None and source.start != id_
+
+    def _path(self, id_: str) -> list[dict[str, Any]]:
+        """Returns the hops to a node: by activation, by the second hop, or through the title above it."""
+        source, second = self.reached.sources.get(id_), self.reached.second_hops.get(id_)
+        if source is not None and source.start != id_:
+            return [_hop(source.start, id_, source.energy, source.via)]
+        if second is not None and second.energy and any(self.signals.get(name, {}).get(id_) for name in SECOND_HOP):
+            return [*self._path_to_start(second.start, id_), _hop(second.start, id_, second.energy, second.via)]
+        title = self.titles.get(id_)
+        path = self._path(title) if title is not None else []
+        # A path to the title that begins at this node is no path to this node.
+        if title is None or not path or id_ in {hop["src"] for hop in path}:
+            return []
+        return [*path, _hop(title, id_, path[-1]["energy"], TITLE)]
+
+    def _path_to_start(self, start: str, end: str) -> list[dict[str, Any]]:
+        """Returns the hop to the start of a second hop, unless the cue found the start or the hop begins at its end."""
+        source = self.reached.sources.get(start)
+        if source is None or source.start in (start, end) or start in self.found:
+            return []
+        return [_hop(source.start, start, source.energy, source.via)]
 
 
 def _hop(start: str, end: str, energy: float, via: str) -> dict[str, Any]:

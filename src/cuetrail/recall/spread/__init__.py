@@ -1,4 +1,8 @@
-"""Stage 2: what the anchors lead to.
+"""Stage 2, spread: the nodes that the anchors lead to.
 
-May import: errors, formulas, model, recall.anchor, recall.score, store.
+`trail.py` is the default, with a follow-up search in `second_hop.py`. `tag_walk.py` follows tags and buckets,
+`activation.py` and `traversal.py` follow edges, `facts.py` follows facts.
+
+May import: errors, facts, formulas, model, recall.anchor, recall.names, recall.relevance, recall.stages,
+recall.weights, store.
 """

@@ -1,10 +1,10 @@
-"""The walk of energy from seeds along edges, level by level, and what it comes to over all seeds.
+"""Spreading activation: energy flows from seeds along edges, level by level.
 
-    for found in activate(store, scope, {"A0": 0.9}, frozenset({"camp"}), Flow(max_depth=3), Where()):
+    for found in activate(store, scope, {"A0": 0.9}, ("camp",), Flow(max_depth=3), Where()):
         print(found.seed, found.reason, [path.ids for path in found.paths])
 
-All seeds go level by level together, so a level is one request to the engine however many there are. A seed's result
-comes out as soon as its last path has ended.
+All seeds advance together, so each level is one request to the engine. The result of a seed is yielded as soon as its
+last path has ended.
 """
 
 from __future__ import annotations
@@ -13,24 +13,27 @@ import threading
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from cuetrail.errors import CuetrailError
-from cuetrail.model import Activation, ActivationEnd, Claim, Hop, Path, Scope, Where
+from cuetrail.errors import CuetrailError, MemoryError_
+from cuetrail.model import Activation, ActivationEnd, Claim, Hop, Path, Scope, WalkHit, Where
 from cuetrail.model.fast_dataclass import maker
+from cuetrail.recall.anchor.seeds import Chooser, Seeding, query_tags
+from cuetrail.recall.stages import Anchored, Reached, RecallContext
 from cuetrail.store.graph import Candidate, Level, Spark
 from cuetrail.store.ports import Store
 
 _hop = maker(Hop)
 
 Stream = Generator[Activation, None, None]
-"""Closing it cancels what has not come out yet."""
+"""Results as they are ready; closing the generator cancels the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """How energy flows: how far, along how many edges of a node, and how little of it goes on.
+    """Limits of an activation: hops, branches per node, and the least energy that flows on.
 
-    `claim` says who gets a node that several could reach: of all steps of a level the one with the most energy, or the
-    one from the node that comes first ("frontier"). Either way the others go on to their next best.
+    `tag_sim_floor` is the least similarity of an edge's tags and the query tags that an edge counts with. `claim` says
+    which step gets a node that several could reach: the one with the most energy, or ("frontier") the one from the node
+    that comes first. The others take their next best edge.
     """
 
     max_depth: int = 5
@@ -42,7 +45,7 @@ class Flow:
 
 @dataclass(slots=True)
 class _Tip:
-    """A node that energy has come to, and the way it came."""
+    """The last node of a path under way, its energy, and the hops to it."""
 
     id: str
     energy: float
@@ -51,7 +54,7 @@ class _Tip:
 
 @dataclass(slots=True)
 class _Walk:
-    """One seed's walk: where its energy is, where it has been, and which paths have ended."""
+    """The state of one seed: the tips of its paths, the nodes visited, and the paths that have ended."""
 
     seed: str
     score: float
@@ -64,23 +67,23 @@ class _Walk:
         self.tips, self.visited = [_Tip(self.seed, self.score)], {self.seed}
 
     def advance(self, claimed: Sequence[Sequence[Candidate]]) -> None:
-        """Go on to the next level; tips that lead no further are ends."""
-        onward: list[_Tip] = []
+        """Extends each tip by its claimed steps. A tip without any ends its path."""
+        tips: list[_Tip] = []
         for tip, steps in zip(self.tips, claimed, strict=True):
             if not steps:
                 self._end(tip)
             for step in steps:
                 hop = _hop(tip.id, step.id, step.energy, step.edge, step.kind, step.weight, step.tags, step.outgoing)
-                onward.append(_Tip(step.id, step.energy, (*tip.hops, hop)))
-        self.tips = onward
-        self.visited.update(tip.id for tip in onward)
+                tips.append(_Tip(step.id, step.energy, (*tip.hops, hop)))
+        self.tips = tips
+        self.visited.update(tip.id for tip in tips)
 
     def _end(self, tip: _Tip) -> None:
         if tip.hops:
             self.ended.append(Path(tip.hops))
 
     def result(self, reason: ActivationEnd = "complete", error: str | None = None) -> Activation:
-        """What came of it. Where the walk is over, the tips are ends too."""
+        """Returns the result of the seed. If it is complete, the remaining tips end their paths."""
         for tip in self.tips if reason == "complete" else ():
             self._end(tip)
         return Activation(self.seed, self.score, reason, tuple(self.ended), error, self.tags)
@@ -95,9 +98,9 @@ def activate(
     where: Where,
     stop: threading.Event | None = None,
 ) -> Stream:
-    """One result per seed, as each comes to its end. An engine that fails ends all that are left as `failed`."""
+    """Yields one result per seed, as each ends. If the engine fails, all remaining seeds end as `failed`."""
     live = [_Walk(seed, score, tuple(tags)) for seed, score in seeds.items()]
-    # Where nothing may flow, the engine is still asked which seeds there are.
+    # With a depth of 0 the engine is still asked which seeds exist.
     flow = flow if flow.max_depth else replace(flow, max_branches=0)
     known: Mapping[str, int] = {}
     for depth in range(flow.max_depth if flow.max_branches else 1):
@@ -135,14 +138,33 @@ def _level(live: Sequence[_Walk], tags: Sequence[str], flow: Flow, where: Where,
     )
 
 
-# --- over all seeds
+def follow_edges(
+    context: RecallContext, anchored: Anchored, *, seeding: Seeding, flow: Flow, choose: Chooser | None
+) -> Reached:
+    """Returns the nodes that energy from the anchors reaches along edges that fit the tags of the query.
+
+    Every node on a path passes the filters of the cue. Raises MemoryError_ if the engine fails.
+    """
+    tags = query_tags(context, anchored.anchors, choose)
+    energies = {anchor.node.id: seeding.energy(anchor) for anchor in anchored.anchors}
+    found = tuple(activate(context.store, context.scope, energies, tags, flow, context.cue.where))
+    failure = next((one.error for one in found if one.error is not None), None)
+    if failure is not None:
+        raise MemoryError_(failure)
+    reached = [one for one in merge(found) if one.id not in energies]
+    nodes = context.store.get(context.scope, [one.id for one in reached])
+    walked = tuple(WalkHit(nodes[one.id], one.energy) for one in reached if one.id in nodes)
+    return Reached(walked, activations=found)
+
+
+# --- results of all seeds together
 
 
 @dataclass(frozen=True, slots=True)
 class Activated:
-    """A node that energy came to: the most of it that did from one seed, and from which seeds by which path.
+    """A node that energy reached, the most energy that reached it from one seed, and the path from each seed.
 
-    `paths` has every seed whose energy came here, the one with the most first; a seed's own path has no hops.
+    `paths` begins with the seed that sent most energy; the path of a seed to itself has no hops.
     """
 
     id: str
@@ -151,16 +173,16 @@ class Activated:
 
 
 def merge(found: Iterable[Activation]) -> list[Activated]:
-    """All nodes that were reached, those with the most energy first, then by id. Energies of seeds are not added up."""
-    ways: dict[str, dict[str, tuple[float, Path]]] = {}
+    """Returns all nodes that were reached, those with the most energy first, then by id. Energies are not summed."""
+    reached: dict[str, dict[str, tuple[float, Path]]] = {}
     for activation in found:
         if activation.reason != "seed_not_found":
-            ways.setdefault(activation.seed, {})[activation.seed] = (activation.score, Path(()))
+            reached.setdefault(activation.seed, {})[activation.seed] = (activation.score, Path(()))
         for path in activation.paths:
             for length, hop in enumerate(path.hops, 1):
-                ways.setdefault(hop.dst, {})[activation.seed] = (hop.energy, Path(path.hops[:length]))
+                reached.setdefault(hop.dst, {})[activation.seed] = (hop.energy, Path(path.hops[:length]))
     merged = []
-    for id_, by_seed in ways.items():
+    for id_, by_seed in reached.items():
         order = sorted(by_seed, key=lambda seed: (-by_seed[seed][0], seed))
         merged.append(Activated(id_, by_seed[order[0]][0], {seed: by_seed[seed][1] for seed in order}))
     return sorted(merged, key=lambda one: (-one.energy, one.id))

@@ -1,7 +1,7 @@
-"""The second hop: from the best so far, along the names their texts say, to what fits the rest of the cue.
+"""The second hop: from the best candidates, through the names in their texts, to nodes that match the rest of the cue.
 
-Whoever asks "where was the wife of the inventor of X born?" names X alone. The memory of X says who invented it, so
-what else says that name, and of marriage, or of a birth, is what was asked for.
+"Where was the wife of the inventor of X born?" names X alone. The text about X names the inventor, so the answer is in
+texts that contain that name and words such as "wife" or "born".
 """
 
 from __future__ import annotations
@@ -11,22 +11,26 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from cuetrail.model import Node, TextQuery
-from cuetrail.recall.anchor.hybrid_search import Ask
-from cuetrail.recall.names import forms_of, holders, names_in, says, spelt
-from cuetrail.recall.relevance import Wording
-from cuetrail.recall.spread.trail import FAN, Web
+from cuetrail.recall.names import fold, fold_padded, mentions, proper_names, texts_with, variants_of
+from cuetrail.recall.relevance import TermCoverage
+from cuetrail.recall.stages import RecallContext
 
-# From so many of the best their names are searched for, and so many memories are looked at for each.
-SEARCHED, FOUND = 3, 20
+Nodes = Mapping[str, Node]
+# A name that more nodes carry is not followed to any of them.
+FAN = 5
+# How many of the best candidates get a follow-up search, and how many results of each are read.
+SEARCHES, RESULTS = 3, 20
+SEARCH = "search"
+"""The `via` of a node that a follow-up search found without a shared whole name."""
 
 
 @dataclass(frozen=True, slots=True)
-class Second:
-    """What the second hop says of a memory.
+class SecondHop:
+    """The signals of the second hop for one node, and where they come from.
 
-    `link`: one of the best names it. `hop` and `left`: it shares the rare name `via` with `start`, and fits what the
-    cue asks beyond its names, or has the words of the cue that `start` has not. `further`: these and the names of
-    `start` find it. Of several starts, `via`, `start` and `energy` are of one.
+    `link`: a best candidate names the node. `hop` and `left`: it shares the rare name `via` with the candidate `start`,
+    and matches the residual query, or has query terms that `start` lacks. `further`: the follow-up search from `start`
+    found it. `via`, `start` and `energy` describe the strongest of several starts.
     """
 
     link: float = 0.0
@@ -37,104 +41,102 @@ class Second:
     start: str = ""
     energy: float = 0.0
 
-    def with_(self, other: Second) -> Second:
-        """The larger of each; whence it came is told of the start that says more, and first of one by a name."""
-        told = max(self, other, key=lambda one: (one.energy > 0 and one.via != SEARCH, one.energy))
-        return Second(
+    def merge(self, other: SecondHop) -> SecondHop:
+        """Returns the larger value of each signal, with the stronger origin; an origin by name wins over a search."""
+        origin = max(self, other, key=lambda one: (one.energy > 0 and one.via != SEARCH, one.energy))
+        return SecondHop(
             max(self.link, other.link),
             max(self.hop, other.hop),
             max(self.left, other.left),
             max(self.further, other.further),
-            told.via,
-            told.start,
-            told.energy,
+            origin.via,
+            origin.start,
+            origin.energy,
         )
 
 
-NONE = Second()
-SEARCH = "search"
-"""By this a way goes to what a search found that shares no whole name with where it began."""
+NONE = SecondHop()
 
 
-def search(ask: Ask, web: Web, best: Mapping[str, float], wording: Wording) -> dict[str, dict[str, float]]:
-    """What the names that the best say find, together with the words of the cue that these do not say.
+def follow_up_search(
+    context: RecallContext, candidates: Nodes, best: Mapping[str, float], coverage: TermCoverage
+) -> tuple[dict[str, dict[str, float]], dict[str, Node]]:
+    """Searches for the names in each of the best candidates together with the query words it lacks.
 
-    By start and id, from 0 to 1. What is found comes into the web.
+    Returns scores from 0 to 1, by candidate and found id, and the nodes that were no candidates yet.
     """
-    cue = f" {spelt(ask.cue.raw)} "
-    where = replace(ask.cue.where, with_text=not ask.cue.where.kinds)
+    cue = f" {fold(context.cue.raw)} "
+    where = replace(context.cue.where, with_text=not context.cue.where.kinds)
     found: dict[str, dict[str, float]] = {}
     nodes: dict[str, Node] = {}
-    for start in list(best)[:SEARCHED]:
-        mine = names_in(web.nodes[start].text) - forms_of(web.nodes[start])
-        names = [name for name in sorted(mine) if f" {name} " not in cue]
-        words = wording.words(wording.missing(start))
+    for start in list(best)[:SEARCHES]:
+        own = candidates[start]
+        names = [name for name in sorted(proper_names(own.text) - variants_of(own)) if f" {name} " not in cue]
+        words = coverage.words_of(coverage.missing(start))
         if names and words:
             query = TextQuery(" ".join([*words, *names]))
-            hits = ask.store.text(ask.scope, query, FOUND, where, nodes=True)
+            hits = context.store.text(context.scope, query, RESULTS, where, nodes=True)
             top = hits[0].score if hits else 1.0
             found[start] = {hit.id: hit.score / top for hit in hits if hit.id != start}
             nodes |= {hit.id: hit.node for hit in hits if hit.node is not None}
-    web.join({id_: node for id_, node in nodes.items() if id_ not in web.nodes})
-    return found
+    return found, {id_: node for id_, node in nodes.items() if id_ not in candidates}
 
 
-def onward(
-    web: Web,
+def second_hops(
+    candidates: Nodes,
     best: Mapping[str, float],
-    fits: Mapping[str, float],
-    wording: Wording,
+    residual: Mapping[str, float],
+    coverage: TermCoverage,
     searched: Mapping[str, Mapping[str, float]],
-) -> dict[str, Second]:
-    """What is reached from the best, by how good these are."""
-    found = _linked(web, best)
-    shared = {id_: names_in(web.nodes[id_].text) | forms_of(web.nodes[id_]) for id_ in best}
-    texts = {id_: web.text(id_) + _own_names(node) for id_, node in web.nodes.items()}
-    holding = holders(frozenset[str]().union(*shared.values()), texts)
+) -> dict[str, SecondHop]:
+    """Returns the second hop of every node reached from the best candidates, whose own scores scale the signals."""
+    found = _linked(candidates, best)
+    names_of = {id_: proper_names(candidates[id_].text) | variants_of(candidates[id_]) for id_ in best}
+    texts = {id_: fold_padded(node.text) + _own_names(node) for id_, node in candidates.items()}
+    containing = texts_with(frozenset[str]().union(*names_of.values()), texts)
     for start, strength in best.items():
-        missing = wording.missing(start)
-        rarest = _rarest(shared[start], holding, len(web.nodes))
-        names = searched.get(start, {})
-        for id_ in (rarest.keys() | names.keys()) - {start}:
-            rare, name = rarest.get(id_, (0.0, ""))
-            left = wording.share(wording.has[id_] & missing, missing)
-            hop, more = strength * rare * fits.get(id_, 0.0), strength * rare * left
-            # Part of a name alone leads nowhere.
-            further = strength * names.get(id_, 0.0) if name or left else 0.0
-            second = Second(0.0, hop, more, further, name or SEARCH, start, max(hop, more, further))
+        missing = coverage.missing(start)
+        rarest = _rarest_names(names_of[start], containing, len(candidates))
+        results = searched.get(start, {})
+        for id_ in (rarest.keys() | results.keys()) - {start}:
+            rarity, name = rarest.get(id_, (0.0, ""))
+            share = coverage.share(coverage.terms[id_] & missing, missing)
+            hop, left = strength * rarity * residual.get(id_, 0.0), strength * rarity * share
+            # A result that matched only part of a name, and no missing term, does not count.
+            further = strength * results.get(id_, 0.0) if name or share else 0.0
+            second = SecondHop(0.0, hop, left, further, name or SEARCH, start, max(hop, left, further))
             old = found.get(id_)
-            found[id_] = second if old is None else old.with_(second)
+            found[id_] = second if old is None else old.merge(second)
     return found
 
 
-def _rarest(names: Iterable[str], holding: Mapping[str, list[str]], size: int) -> dict[str, tuple[float, str]]:
-    """The rarest of these names that each memory says, and how rare it is among all."""
+def _rarest_names(names: Iterable[str], containing: Mapping[str, list[str]], size: int) -> dict[str, tuple[float, str]]:
+    """Returns, for each node that contains any of these names, the rarest of them and how rare it is, from 0 to 1."""
     found: dict[str, tuple[float, str]] = {}
-    for name in sorted(names, key=lambda name: (len(holding[name]), name)):
-        rare = math.log((size + 1) / max(len(holding[name]), 1)) / math.log(size + 1)
-        for id_ in holding[name]:
-            found.setdefault(id_, (rare, name))
+    for name in sorted(names, key=lambda name: (len(containing[name]), name)):
+        rarity = math.log((size + 1) / max(len(containing[name]), 1)) / math.log(size + 1)
+        for id_ in containing[name]:
+            found.setdefault(id_, (rarity, name))
     return found
 
 
-def _linked(web: Web, best: Mapping[str, float]) -> dict[str, Second]:
-    """Whom the texts of the best name."""
+def _linked(candidates: Nodes, best: Mapping[str, float]) -> dict[str, SecondHop]:
+    """Returns the nodes whose name occurs in the text of a best candidate."""
     carriers: dict[str, list[str]] = {}
-    for id_, node in web.nodes.items():
-        for form in forms_of(node):
-            carriers.setdefault(form, []).append(id_)
-    few = {form for form, ids in carriers.items() if len(ids) <= FAN}
-    saying = holders(few, {id_: web.text(id_) for id_ in best})
-    found: dict[str, Second] = {}
-    for form in sorted(few):
-        for start in saying[form]:
-            if says(web.nodes[start].text, form):
-                for id_ in carriers[form]:
+    for id_, node in candidates.items():
+        for name in variants_of(node):
+            carriers.setdefault(name, []).append(id_)
+    rare = {name for name, ids in carriers.items() if len(ids) <= FAN}
+    containing = texts_with(rare, {id_: fold_padded(candidates[id_].text) for id_ in best})
+    found: dict[str, SecondHop] = {}
+    for name in sorted(rare):
+        for start in containing[name]:
+            if mentions(candidates[start].text, name):
+                for id_ in carriers[name]:
                     if id_ != start and found.get(id_, NONE).link < best[start]:
-                        found[id_] = Second(best[start], via=form, start=start, energy=best[start])
+                        found[id_] = SecondHop(best[start], via=name, start=start, energy=best[start])
     return found
 
 
 def _own_names(node: Node) -> str:
-    forms: Iterable[str] = sorted(forms_of(node))
-    return "".join(f" {form} " for form in forms)
+    return "".join(f" {name} " for name in sorted(variants_of(node)))

@@ -1,0 +1,116 @@
+"""The values that pass from stage to stage: the context of one recall, and what each of the stages returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cuetrail.model import Activation, Attempt, Fact, Hit, Label, Node, Rank, Scope, TextQuery, WalkHit, WalkSeed
+from cuetrail.recall.query import Cue
+from cuetrail.store.ports import Store
+from cuetrail.store.vector_space import QueryVector
+
+Measure = Callable[[str], int]
+"""Returns the size of a text, in characters or tokens."""
+
+
+EmbedQuery = Callable[[str], QueryVector | None]
+"""Embeds a query; returns None if the memory has no vectors to compare it with."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecallContext:
+    """Everything the stages of one recall share: the store to search, the parsed cue, and the room for an answer.
+
+    `size` is the budget in units of `measure`, `tokens` the same budget in tokens, estimated. `limit` is the maximum
+    number of hits; None leaves that to the budget. Without `embed`, only text is searched. `now` is the time for which
+    to answer, in milliseconds.
+    """
+
+    store: Store
+    scope: Scope
+    cue: Cue
+    size: int
+    measure: Measure
+    tokens: int
+    limit: int | None = None
+    embed: EmbedQuery | None = None
+    now: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A node that the query found, with its BM25 score and cosine (None if that search did not find it).
+
+    `boosted`: one of its tags or buckets contains a query word. `factor` is the multiplier its score got for its
+    provenance. `key` is the engine's row number of the node, if the engine gave one.
+    """
+
+    node: Node
+    bm25: float | None
+    cosine: float | None = None
+    boosted: bool = False
+    factor: float = 1.0
+    key: int | None = None
+
+    def why(self) -> dict[str, Any]:
+        """Returns the `why` of a hit that was found directly: which searches found it, with their scores."""
+        found_by = [name for name, part in (("text", self.bm25), ("vector", self.cosine)) if part is not None]
+        return {
+            "anchors": [self.node.id],
+            "found_by": found_by,
+            "parts": {"bm25": self.bm25, "cosine": self.cosine},
+            "tag_boost": self.boosted,
+            "path": [],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Anchored:
+    """Result of the anchor stage: the anchors, the text query that found them, and notices for the user.
+
+    `attempt` names the reading of the cue that answered, `attempts` lists all that were tried.
+    """
+
+    anchors: tuple[Anchor, ...]
+    query: TextQuery
+    attempt: str = "full"
+    attempts: tuple[Attempt, ...] = ()
+    notices: tuple[str, ...] = ()
+    query_embedding: QueryVector | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedFact:
+    """A fact that was reached: at which entity, how many hops from the anchors, and along which entities."""
+
+    fact: Fact
+    entity: str
+    hop: int
+    path: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """Result of the spread stage; each recipe fills the fields it needs.
+
+    Tag walk: `walked` nodes, best first, the `seeds` they were reached from, and the IDF of each label. Energy:
+    `walked` and `activations`. Narrative: `facts` in the order they were reached, and their `entities`.
+    """
+
+    walked: tuple[WalkHit, ...] = ()
+    seeds: tuple[WalkSeed, ...] = ()
+    idfs: Mapping[Label, float] = field(default_factory=dict)
+    rank: Rank = "idf"
+    activations: tuple[Activation, ...] = ()
+    facts: tuple[ReachedFact, ...] = ()
+    entities: Mapping[str, Node] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Result of the score stage: hits the query found directly, and hits reached from them. Never mixed."""
+
+    anchors: tuple[Hit, ...]
+    walkers: tuple[Hit, ...] = ()

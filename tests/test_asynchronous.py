@@ -7,13 +7,13 @@ import contextlib
 import inspect
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, assert_type
 
 import pytest
 
 from cuetrail import AsyncMemory, CuetrailError, Memory
 from cuetrail.errors import InputError, NotFound
-from cuetrail.model import Scope
+from cuetrail.model import Activation, Fact, Node, Recollection, Scope
 from cuetrail.recall import recipes
 from cuetrail.store.graph import Expanded, Level
 
@@ -130,3 +130,18 @@ def test_a_memory_that_is_not_open_says_so(tmp_path: Path) -> None:
         await memory.close()
 
     asyncio.run(use())
+
+
+async def _typed(memory: AsyncMemory) -> None:
+    """Not called: mypy checks that arguments and results have the types of `Memory`."""
+    assert_type(await memory.recall("cue", limit=3), Recollection)
+    assert_type(await memory.tag_walk("cue", mode="all", kinds=["atom"]), Recollection)
+    assert_type(await memory.get("a"), Node | None)
+    assert_type(await memory.forget("a", source="notes.md"), list[str])
+    assert_type(await memory.facts("Ann"), list[Fact])
+    assert_type(await memory.refresh(), None)
+    async for one in memory.activate([("a", 0.9)], max_depth=2):
+        assert_type(one, Activation)
+    await memory.recall("cue", limit="3")  # type: ignore[arg-type]  # a wrong type is seen
+    await memory.recal("cue")  # type: ignore[attr-defined]  # a misspelt verb is seen
+    AsyncMemory("notes", embeder=None)  # type: ignore[call-arg]  # so is a misspelt option

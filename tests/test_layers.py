@@ -15,7 +15,7 @@ SRC = Path(__file__).parents[1] / "src" / "cuetrail"
 FLAT: dict[str, set[str]] = {
     "": {"aio", "embed", "errors", "memory", "model", "recall"},
     "__main__": {"cli"},
-    "aio": {"errors", "memory", "model", "recall", "validation"},
+    "aio": {"embed", "errors", "extract", "memory", "model", "recall", "store", "validation"},
     "config": {"errors", "model"},
     "engines": {"config", "errors", "store"},
     "errors": set(),

@@ -36,7 +36,7 @@ def test_every_verb_is_awaited_with_the_same_arguments(tmp_path: Path) -> None:
             with pytest.raises(NotFound, match="nobody"):
                 await memory.link("a", "nobody")
             with pytest.raises(InputError, match="limit must be a whole number"):
-                await memory.recall("x", limit="3")
+                await memory.recall("x", limit="3")  # type: ignore[arg-type]  # wrong on purpose
             assert (await memory.recall("the a", recipe=recipes.ENERGY)).answerable
 
     asyncio.run(use())
@@ -60,7 +60,7 @@ def test_activation_streams_one_seed_after_the_other(tmp_path: Path) -> None:
             found = [(one.seed, one.reason, one.depth) async for one in memory.activate(["a", "nobody", "alone"])]
             assert found == [("nobody", "seed_not_found", 0), ("alone", "complete", 0), ("a", "complete", 2)]
             with pytest.raises(InputError, match=r"stop must be a threading\.Event"):
-                await anext(memory.activate(["a"], stop=True))
+                await anext(memory.activate(["a"], stop=True))  # type: ignore[arg-type]  # wrong on purpose
             with pytest.raises(InputError, match="max_depth must be 0 or more"):
                 await anext(memory.activate(["a"], max_depth=-1))
 
@@ -115,7 +115,9 @@ def test_a_cancelled_task_ends_its_walk_with_the_level_it_is_at(tmp_path: Path) 
             with pytest.raises(asyncio.CancelledError):
                 await task
             assert engine.levels == 2
-            assert (await memory.get("a")).id == "a"
+            node = await memory.get("a")
+            assert node is not None
+            assert node.id == "a"
 
     asyncio.run(use())
 

@@ -1,4 +1,4 @@
-"""The one door for settings: environment variables and `cuetrail.toml` in the memory's directory."""
+"""All settings: environment variables, and `cuetrail.toml` in the memory's directory. No other module reads them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from cuetrail.model import Scope
 
 FILE = "cuetrail.toml"
 EMBEDDER = "static"
-# Also with a slip: without the slashes, or without the colon.
+# Also matches slips: a scheme without its slashes, or without its colon.
 _SERVER = re.compile(r"(neo4j|bolt)(\+s|\+ssc)?(:/?/?|//)", re.IGNORECASE)
 _ITS_LINE = re.compile(r"^[ \t]*embedder[ \t]*=.*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a program run starts with. Command line beats environment beats file beats default."""
+    """The settings of one run. The command line wins over the environment, that over the file, that over defaults."""
 
     memory: str
     embedder: str = EMBEDDER
@@ -34,18 +34,18 @@ class Settings:
     extractor: str = "rules"
 
     def __repr__(self) -> str:
-        # Neither the key nor a server's password may end up in a log.
+        # Leaves out the API key and a server's password, because this text may be logged.
         return f"Settings(memory={without_password(self.memory)!r}, embedder={self.embedder!r}, scope={self.scope!r})"
 
 
 def default_memory(env: Mapping[str, str]) -> str:
-    """Where the memory lives unless told otherwise: the XDG data directory."""
+    """Returns the default address of the memory, in the XDG data directory."""
     base = env.get("XDG_DATA_HOME") or str(Path(env.get("HOME", "~")).expanduser() / ".local" / "share")
     return str(Path(base) / "cuetrail")
 
 
 def without_password(address: str) -> str:
-    """A memory's address as it may be shown.
+    """Returns the address without a password, so that it may be shown.
 
     >>> without_password("neo4j://ann:secret@host/db"), without_password("notes@home/")
     ('neo4j://ann@host/db', 'notes@home/')
@@ -64,13 +64,13 @@ def without_password(address: str) -> str:
     login, at, host = rest.rpartition("@")
     user = re.split(r"[:/@?#]", login)[0] if sign == "://" else ""
     if not host.startswith("["):
-        # What stands for a port and is none.
+        # Removes a port that is no number: it may be a part of a password.
         host = re.sub(r":(?!\d+(/|$)).*", "", host, flags=re.DOTALL)
     return f"{scheme}{sign}{user}{at if user else ''}{host}"
 
 
 def on_server(address: str) -> bool:
-    """Whether this is, or is meant to be, the address of a server and not a folder.
+    """True if this is, or is meant as, the address of a server and not of a folder.
 
     >>> on_server("neo4j://host"), on_server("bolt:secret@host"), on_server("neo4j//host"), on_server("neo4j/notes")
     (True, True, True, False)
@@ -79,7 +79,7 @@ def on_server(address: str) -> bool:
 
 
 def server_login(uri: str, user: str | None = None, password: str | None = None) -> tuple[str, str | None]:
-    """User name and password for a Neo4j server: as given, else of NEO4J_USER and NEO4J_PASSWORD, else the keyring's.
+    """Returns user name and password for a Neo4j server: as given, else NEO4J_USER, NEO4J_PASSWORD, else the keyring.
 
     In the keyring the password is kept under the service `cuetrail` and the name `user@address`.
     """
@@ -98,34 +98,34 @@ def _from_keyring(name: str) -> str | None:
     try:
         found: str | None = keyring.get_password("cuetrail", name)
     except KeyringError:
-        # A machine without a keyring: the server will say that it wants a password.
+        # Without a keyring the server itself reports that a password is missing.
         return None
     return found
 
 
 def server_home(address: str) -> Path:
-    """The folder in which this machine keeps what belongs to a memory on a server: locks of mirrors, settings."""
+    """Returns the folder of this machine for a memory on a server: it holds settings and the locks of mirrors."""
     env = os.environ
     base = env.get("XDG_STATE_HOME") or str(Path(env.get("HOME", "~")).expanduser() / ".local" / "state")
-    # Two machines may share a home directory's path, and the server remembers whose mirror is where.
+    # The host name tells apart machines that share a home directory: each has mirrors of its own.
     name = hashlib.blake2b(f"{socket.gethostname()} {address}".encode(), digest_size=8).hexdigest()
     return Path(base) / "cuetrail" / name
 
 
 def folder(variable: str, *default: str) -> Path:
-    """The folder that an environment variable names, else this one in the user's home."""
+    """Returns the folder that an environment variable names, else the default one in the user's home."""
     named = os.environ.get(variable)
     return Path(named) if named else Path.home().joinpath(*default)
 
 
 def reference_file() -> Path | None:
-    """The file of the reference memory server, where the settings of a client name it: MEMORY_FILE_PATH."""
+    """Returns the file of the reference MCP memory server if MEMORY_FILE_PATH names one, else None."""
     named = os.environ.get("MEMORY_FILE_PATH")
     return Path(named).expanduser() if named else None
 
 
 def load_settings(memory: str | None = None, embedder: str | None = None) -> Settings:
-    """Settings from arguments, environment and file.
+    """Returns the settings from arguments, environment and file.
 
     The variables are CUETRAIL_MEMORY, _EMBEDDER, _API_KEY, _TENANT, _USER, _TEAMS, _ZONE and _EXTRACTOR.
     """
@@ -148,14 +148,14 @@ def load_settings(memory: str | None = None, embedder: str | None = None) -> Set
 
 
 def keep_embedder(memory: str, embedder: str) -> Path | None:
-    """Make an embedder the one this memory is used with: the file that now says so, None when nothing had to change.
+    """Writes an embedder into the memory's settings. Returns the changed file, None if nothing had to change.
 
-    Only the line about the embedder is touched. Raises InputError when the file cannot be written or understood.
+    Changes only the line of the embedder. Raises InputError if the file cannot be read or written.
     """
     path = _home(memory) / FILE
     path.parent.mkdir(parents=True, exist_ok=True)
     kind, _, folder = embedder.partition(":")
-    # A folder named from here must mean the same from anywhere.
+    # The path is stored as an absolute one, so that it works from any directory.
     chosen = f"{kind}:{Path(folder).expanduser().absolute()}" if kind == "onnx" else embedder
     if _file(path).get("embedder", EMBEDDER) == chosen:
         return None
@@ -174,12 +174,12 @@ def keep_embedder(memory: str, embedder: str) -> Path | None:
 
 
 def _home(memory: str) -> Path:
-    """The folder of a memory's settings."""
+    """Returns the folder of a memory's settings."""
     return server_home(without_login(memory)) if on_server(memory) else Path(memory).expanduser()
 
 
 def without_login(address: str) -> str:
-    """A server's address without user name and password.
+    """Returns a server's address without user name and password.
 
     >>> without_login("neo4j://ann:secret@host/db")
     'neo4j://host/db'

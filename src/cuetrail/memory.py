@@ -130,7 +130,7 @@ class Memory:
 
     @property
     def _session(self) -> Session:
-        """What the functions behind the verbs are given."""
+        """The value that the functions behind the verbs are given."""
         return Session(self.address, self.store, self.scope, self._vectors, self._extractor)
 
     def _open_embedder(self, given: Embedder | str | None) -> Embedder | None:

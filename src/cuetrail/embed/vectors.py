@@ -1,7 +1,7 @@
-"""The vectors of an opened memory: one embedder makes them, the store keeps them, and models are never mixed.
+"""The vectors of an opened memory: one embedder makes them, the store holds them, and models are never mixed.
 
-A change-over to another model runs beside everything else. Until every memory has a vector of the new model, searches
-use the old ones; then the store switches in one transaction. Interrupted, it goes on where it stopped.
+A change to another model runs while the memory is in use. Searches use the old vectors until every record has one of
+the new model; then the store switches in one transaction. After an interruption, the change continues where it stopped.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ log = logging.getLogger("cuetrail")
 K = TypeVar("K")
 T = TypeVar("T")
 
-# What an interruption of a change-over may cost: so many texts are embedded between two writes.
+# Texts embedded between two writes of a change-over; an interruption loses at most these.
 BATCH = 1_000
-# So many queries, and so many short texts, are kept with their vectors.
-MOST_KEPT = 4_096
+# The number of queries, and of short texts, whose vectors are cached.
+MOST_CACHED = 4_096
 
 
 def space_of(embedder: Embedder) -> VectorSpace:
-    """The space of an embedder's vectors. May load the model; raises EmbedderError if that fails."""
+    """Returns the vector space of an embedder. May load the model; raises EmbedderError if that fails."""
     return VectorSpace(embedder.model, embedder.dim)
 
 
 def vectors_of(embedder: Embedder, records: Sequence[Node | Edge | Note]) -> list[bytes]:
-    """The vectors of records that say something, as they are stored."""
+    """Returns the vectors of records that have a text, in their stored form."""
     return to_blob(embedder.embed([_said(record) for record in records]))
 
 
@@ -49,7 +49,7 @@ def _said(record: Node | Edge | Note) -> str:
 
 
 def shortened(node: Node, text: str) -> Node:
-    """The node with a part of its text alone."""
+    """Returns the node with only a part of its text."""
     return replace(node, text=text, simhash=None if node.simhash is None else simhash(text))
 
 
@@ -61,17 +61,17 @@ def _drop_vectors(batch: Batch) -> None:
     batch.vectors, batch.edge_vectors, batch.note_vectors, batch.space = {}, {}, {}, None
 
 
-def _kept(cache: dict[K, T]) -> dict[K, T]:
-    """The cache with room for more: when it is full, all of it goes."""
-    if len(cache) >= MOST_KEPT:
+def _with_room(cache: dict[K, T]) -> dict[K, T]:
+    """Returns the cache, emptied if it was full."""
+    if len(cache) >= MOST_CACHED:
         cache.clear()
     return cache
 
 
 class Vectors:
-    """Raises EmbedderMismatch when the memory holds the vectors of another model.
+    """The embedder of an opened memory. Raises EmbedderMismatch if the memory holds the vectors of another model.
 
-    `notice` says what the vectors miss because the embedder failed, empty when nothing.
+    `notice` says that vectors are missing because the embedder failed; empty if none are.
     """
 
     def __init__(self, store: Store, embedder: Embedder | None) -> None:
@@ -80,7 +80,7 @@ class Vectors:
         self.notice = ""
         self._queries: dict[str, QueryVector] = {}
         self._texts: dict[tuple[VectorSpace, str], bytes] = {}
-        # A model's name is there at once; its dimension may need the model, so it is compared at first use.
+        # The dimension may need the model to be loaded, so only the names are compared here.
         held = store.vector_spaces().held
         if embedder is not None and held not in (None, NO_VECTORS):
             coming = store.vector_spaces().next
@@ -88,22 +88,22 @@ class Vectors:
                 raise mismatch(held, repr(embedder.model))
 
     def write(self, scope: Scope, batch: Batch) -> Written:
-        """Write a batch with the vectors of what it says. An embedder that fails costs the vectors, not the write."""
+        """Embeds the texts of a batch and writes it. If the embedder fails, the batch is written without vectors."""
         written = self.written([batch], lambda: self.store.write(scope, batch))
         if written.cut and self.embedder is not None:
-            # Vectors of texts with a forgotten sentence in them were left out; these are of what came in.
+            # Texts that lost a forgotten sentence were written without vectors; embed what is left of them.
             self.write(scope, Batch(nodes=list(self.store.get(scope, written.cut).values())))
         return written
 
     def written(self, batches: Collection[Batch], write: Callable[[], T]) -> T:
-        """What `write` gives, which writes these batches in one transaction, with the vectors of what they say."""
+        """Embeds the texts of batches and returns what `write` returns, which writes them in one transaction."""
         while True:
             for batch in batches:
                 self._add_to(batch)
             try:
                 return write()
             except EmbedderMismatch:
-                # The memory changed over between embedding and writing, and these are of the old model.
+                # The memory changed to another model between embedding and writing: embed again.
                 for batch in batches:
                     _drop_vectors(batch)
 
@@ -129,10 +129,10 @@ class Vectors:
             log.warning("stored without vectors; %s", self.notice)
 
     def _taken(self, embedder: Embedder) -> VectorSpace | None:
-        """The space of new vectors: that of the embedder, which the memory holds, begins with or changes over to.
+        """Returns the space of new vectors: that of the embedder, which the memory has, starts with or changes to.
 
-        None when the memory wants no vectors. Raises EmbedderMismatch when it holds another's, as after a change-over
-        in another process.
+        None if the memory has no vectors by choice. Raises EmbedderMismatch if it has another model's, as after a
+        change in another process.
         """
         held = self.store.vector_spaces().held
         if held == NO_VECTORS:
@@ -145,7 +145,7 @@ class Vectors:
         return own
 
     def of_query(self, text: str) -> QueryVector | None:
-        """The query as a vector, None where there is nothing to compare it with. Raises EmbedderError."""
+        """Returns the vector of a query, None if there are no vectors to compare it with. Raises EmbedderError."""
         held = self.store.vector_spaces().held
         if self.embedder is None or held == NO_VECTORS:
             return None
@@ -159,22 +159,22 @@ class Vectors:
         except EmbedderError:
             raise
         except Exception as error:
-            # An embedder of somebody's own fails as it likes; that must not cost the answer.
+            # An embedder of the caller's may raise anything; the recall goes on with words alone.
             raise EmbedderError(f"{own.model} failed: {type(error).__name__}: {error}") from error
         return QueryVector(to_blob(made[None, :])[0], own)
 
     def of_repeated(self, text: str) -> QueryVector | None:
-        """The same as `of_query`; what was asked for before need not be embedded again."""
+        """Returns the same as `of_query`, from a cache if the query was embedded before. Raises EmbedderError."""
         known = self._queries.get(text)
         if known is not None and known.space == self.store.vector_spaces().held:
             return known
         made = self.of_query(text)
         if made is not None:
-            _kept(self._queries)[text] = made
+            _with_room(self._queries)[text] = made
         return made
 
     def of_texts(self, texts: Sequence[str]) -> list[bytes] | None:
-        """Short texts as vectors, None where there is nothing to compare them with. Raises EmbedderError."""
+        """Returns the vectors of short texts, None if there are none to compare them with. Raises EmbedderError."""
         held = self.store.vector_spaces().held
         if self.embedder is None or held in (None, NO_VECTORS):
             return None
@@ -182,11 +182,11 @@ class Vectors:
         new = [text for text in dict.fromkeys(texts) if (space, text) not in self._texts]
         made = dict(zip(new, to_blob(self.embedder.embed(new)) if new else [], strict=True))
         found = [made.get(text) or self._texts[space, text] for text in texts]
-        _kept(self._texts).update(((space, text), vector) for text, vector in made.items())
+        _with_room(self._texts).update(((space, text), vector) for text, vector in made.items())
         return found
 
     def space(self) -> VectorSpace | None:
-        """The model whose vectors the memory holds, or will once it holds any."""
+        """Returns the vector space of the memory, or the one it will have once it has vectors."""
         space = self.store.vector_spaces().held
         if space is None and self.embedder is not None:
             with contextlib.suppress(EmbedderError):
@@ -194,7 +194,7 @@ class Vectors:
         return space
 
     def complete(self, progress: Progress | None) -> int:
-        """Make the missing vectors with the memory's own embedder, or go on with a change-over to it; how many."""
+        """Makes the missing vectors with the memory's embedder, or continues a change to it; returns how many."""
         held = self.store.vector_spaces().held
         if self.embedder is None or held == NO_VECTORS:
             raise InputError("name an embedder to make vectors with, such as --embedder static")
@@ -203,9 +203,9 @@ class Vectors:
         return self._made(self.embedder, progress)
 
     def change_over(self, embedder: Embedder | None, progress: Progress | None) -> int:
-        """Make every vector anew with this embedder, everyone's, or drop them all (None); how many were made.
+        """Makes all vectors of all users anew with this embedder, or drops them (None); returns how many were made.
 
-        Searches use the old ones until all are made. Raises EmbedderMismatch when another change-over takes its place.
+        Searches use the old ones until all are made. Raises EmbedderMismatch if another change takes its place.
         """
         space = NO_VECTORS if embedder is None else space_of(embedder)
         self.store.start_vector_space(space, change_over=True)
@@ -213,11 +213,11 @@ class Vectors:
         while not self.store.finish_change_over(space):
             made += self._made(embedder, progress)
         self.embedder = embedder
-        # What was written with the old model's vectors at that very moment.
+        # Records written with the old model's vectors during the switch still lack theirs.
         return made + self._made(embedder, progress)
 
     def _made(self, embedder: Embedder | None, progress: Progress | None) -> int:
-        """Make the vectors that are missing; how many."""
+        """Makes the vectors that are missing; returns how many."""
         if embedder is None:
             return 0
         space, made = space_of(embedder), 0

@@ -15,7 +15,7 @@ from cuetrail.extract import tags as extract
 from cuetrail.model import FROM_FILE, Node, Tag
 from cuetrail.model.tags import make_tags
 from cuetrail.write import near_duplicates
-from cuetrail.write.quarantine import still_aside
+from cuetrail.write.quarantine_state import still_aside
 
 Stated = Mapping[str | None, Mapping[str, Any]]
 

@@ -1,4 +1,4 @@
-"""What callers may pass: one table of argument rules; records, queries and filters made from arguments.
+"""Validation of arguments: one table of rules, and the records, queries and filters made from arguments.
 
 May import: errors, explore, formulas, model, recall, store, text.
 """

@@ -31,7 +31,7 @@ from bench.corpus import SEED
 from bench.graphs import DONE, TAGS, build, node_id, on_server
 from cuetrail import Memory
 from cuetrail.model import Activation, Scope
-from cuetrail.store.graph import Expanded, Level
+from cuetrail.store.graph import Expanded, Frontier
 from cuetrail.store.ports import Store
 
 ACTIVATIONS = 200
@@ -153,7 +153,7 @@ class Watched:
         told, self._fetches = self._fetches, []
         return told
 
-    def expand(self, scope: Scope, level: Level) -> Expanded:
+    def expand(self, scope: Scope, level: Frontier) -> Expanded:
         limits = [HUB if level.tags else wanted for wanted in level.wanted()]
         self._fetches.append([(spark.id, spark.energy, most) for spark, most in zip(level.sparks, limits, strict=True)])
         return self.store.expand(scope, level)

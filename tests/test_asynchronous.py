@@ -15,7 +15,7 @@ from cuetrail import AsyncMemory, CuetrailError, Memory
 from cuetrail.errors import InputError, NotFound
 from cuetrail.model import Activation, Fact, Node, Recollection, Scope
 from cuetrail.recall import recipes
-from cuetrail.store.graph import Expanded, Level
+from cuetrail.store.graph import Expanded, Frontier
 
 
 async def chain(memory: AsyncMemory) -> None:
@@ -74,7 +74,7 @@ class Slow:
         self.store, self.levels = store, 0
         self.begun, self.go = threading.Event(), threading.Event()
 
-    def expand(self, scope: Scope, level: Level) -> Expanded:
+    def expand(self, scope: Scope, level: Frontier) -> Expanded:
         self.levels += 1
         if self.levels == 2:
             self.begun.set()

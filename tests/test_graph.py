@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cuetrail.model import Edge, Node, Scope
-from cuetrail.store.graph import Level, Spark
+from cuetrail.store.graph import Frontier, FrontierNode
 from cuetrail.store.sqlite import LocalStore
 from cuetrail.store.sqlite.index.graph.expand import expand
 from cuetrail.store.sqlite.reader import Reader
@@ -76,7 +76,7 @@ def test_a_hub_is_read_no_further_than_asked(hub: LocalStore) -> None:
 
 @pytest.mark.parametrize("tags", [(), ("camp",), ("lead",), ("camp", "lead", "route"), ("unheard",)])
 def test_energy_from_a_hub_reads_no_further_than_it_matters(hub: LocalStore, tags: tuple[str, ...]) -> None:
-    level = Level((Spark("hub", 1.0, 0),), (frozenset({"hub"}),), frozenset(tags), min_activation=0.0)
+    level = Frontier((FrontierNode("hub", 1.0, 0),), (frozenset({"hub"}),), frozenset(tags), min_activation=0.0)
     everything = counted(hub, lambda reader: expand(reader, replace(level, max_branches=DEGREE)))
     assert counted(hub, lambda reader: expand(reader, level)) < everything / 100
     few = hub.expand(ME, level).candidates[0]

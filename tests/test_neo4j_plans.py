@@ -12,7 +12,7 @@ import pytest
 
 from cuetrail.model import Edge, Fact, Life, Mention, Node, Note, Scope, TextQuery, Where
 from cuetrail.store.dream import Book
-from cuetrail.store.graph import Level, Spark, StepQuery
+from cuetrail.store.graph import Frontier, FrontierNode, StepQuery
 from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.neo4j.connection import rows
 from cuetrail.store.neo4j.index.graph import relationships
@@ -33,7 +33,7 @@ NOTES = [Note("n", "a", "tall", "node"), Note("o", "e", "long ago", "edge")]
 MENTIONS = [Mention("a", "b", 1)]
 Query = tuple[str, dict[str, Any]]
 ASKED: dict[str, Callable[[Neo4jStore], object]] = {
-    "expand": lambda store: store.expand(ME, Level((Spark("a", 0.9, 0),), (frozenset("a"),))),
+    "expand": lambda store: store.expand(ME, Frontier((FrontierNode("a", 0.9, 0),), (frozenset("a"),))),
     "neighbours": lambda store: store.neighbours(ME, ["a"], 5),
     "steps": lambda store: store.steps(ME, StepQuery(("a",), each=5)),
     "mentions": lambda store: store.mentions(ME, ["a"], "source", 5),

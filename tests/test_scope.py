@@ -38,7 +38,7 @@ from cuetrail.model import (
     Version,
     Where,
 )
-from cuetrail.store.graph import Level, Spark
+from cuetrail.store.graph import Frontier, FrontierNode
 from cuetrail.store.ports import Store
 from cuetrail.store.read import Record, forgotten_ids
 from cuetrail.store.sqlite import LocalStore
@@ -152,10 +152,10 @@ def act(store: Store, chance: random.Random, scope: Scope) -> str:
 # --- everything that can be asked
 
 
-def level_from(ids: list[str]) -> Level:
+def level_from(ids: list[str]) -> Frontier:
     """Energy in all of these, each from a seed of its own."""
-    sparks = (Spark(id_, 1.0, number) for number, id_ in enumerate(ids))
-    return Level(tuple(sparks), tuple(frozenset({id_}) for id_ in ids), max_branches=50, min_activation=0.0)
+    sparks = (FrontierNode(id_, 1.0, number) for number, id_ in enumerate(ids))
+    return Frontier(tuple(sparks), tuple(frozenset({id_}) for id_ in ids), max_branches=50, min_activation=0.0)
 
 
 def all_reads(store: Store, scope: Scope) -> Iterator[tuple[str, Any]]:

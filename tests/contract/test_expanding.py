@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from cuetrail.model import Claim, Edge, Life, Node, Scope, Tag, Where
-from cuetrail.store.graph import Candidate, Expanded, Level, Spark, share_out
+from cuetrail.store.graph import Candidate, Expanded, Frontier, FrontierNode, share_out
 from cuetrail.store.ports import Store
 from cuetrail.store.write import Batch
 from tests.contract.test_reading import passes
@@ -20,8 +20,8 @@ EVERYTHING = Where(quarantined=True, archived=True)
 TAGS = ("camp", "evid", "lead", "meth", "route")
 
 
-def from_one(id_: str, energy: float = 0.9, **options: object) -> Level:
-    return Level((Spark(id_, energy, 0),), (frozenset({id_}),), **options)  # type: ignore[arg-type]  # fields of Level
+def from_one(id_: str, energy: float = 0.9, **options: object) -> Frontier:
+    return Frontier((FrontierNode(id_, energy, 0),), (frozenset({id_}),), **options)  # type: ignore[arg-type]  # fields of Level
 
 
 def steps(expanded: Expanded) -> list[list[tuple[str, str]]]:
@@ -31,7 +31,7 @@ def steps(expanded: Expanded) -> list[list[tuple[str, str]]]:
 # --- the rule, by looking at everything
 
 
-def energy_of(edge: Edge, energy: float, degree: int, level: Level) -> float:
+def energy_of(edge: Edge, energy: float, degree: int, level: Frontier) -> float:
     own = set(edge.tags)
     sim = level.tag_sim_floor
     if not level.tags:
@@ -41,7 +41,7 @@ def energy_of(edge: Edge, energy: float, degree: int, level: Level) -> float:
     return energy * (0.01 if edge.weight is None else edge.weight) / math.sqrt(degree) * sim
 
 
-def by_looking_at_all(nodes: dict[str, Node], edges: Sequence[Edge], level: Level) -> list[list[Candidate]]:
+def by_looking_at_all(nodes: dict[str, Node], edges: Sequence[Edge], level: Frontier) -> list[list[Candidate]]:
     found = []
     for spark in level.sparks:
         own = [edge for edge in edges if spark.id in (edge.src, edge.dst)]
@@ -57,7 +57,7 @@ def by_looking_at_all(nodes: dict[str, Node], edges: Sequence[Edge], level: Leve
     return found
 
 
-def candidate(spark: Spark, energy: float, other: str, edge_id: str, edge: Edge) -> Candidate:
+def candidate(spark: FrontierNode, energy: float, other: str, edge_id: str, edge: Edge) -> Candidate:
     return Candidate(other, -energy, edge_id, edge.kind, edge.weight, edge.tags, edge.src == spark.id)
 
 
@@ -95,15 +95,15 @@ def some_graph(chance: random.Random) -> tuple[dict[str, Node], list[Edge]]:
     return nodes, edges
 
 
-def some_level(chance: random.Random, ids: Sequence[str]) -> Level:
+def some_level(chance: random.Random, ids: Sequence[str]) -> Frontier:
     seeds = range(chance.choice((1, 1, 3)))
     visited = [set(chance.sample(ids, chance.randrange(len(ids) // 2 + 1))) for _ in seeds]
     sparks = []
     for seed in seeds:
         for id_ in chance.sample(ids, chance.choice((1, 2, min(len(ids), 4)))):
-            sparks.append(Spark(id_, chance.choice((0.9, 0.3, 0.05, chance.uniform(0.01, 1))), seed))
+            sparks.append(FrontierNode(id_, chance.choice((0.9, 0.3, 0.05, chance.uniform(0.01, 1))), seed))
             visited[seed].add(id_)
-    return Level(
+    return Frontier(
         tuple(sparks),
         tuple(map(frozenset, visited)),
         frozenset(chance.sample((*TAGS, "unheard"), chance.choice((0, 1, 2, 4)))),
@@ -188,7 +188,9 @@ def test_a_hub_gives_what_looking_at_every_edge_gives(store: Store, seed: int) -
         visited = frozenset({"hub", *chance.sample(list(nodes), chance.choice((0, 50)))})
         tags = frozenset(chance.sample((*TAGS, "unheard"), chance.choice((0, 1, 1, 2, 4))))
         floor = chance.choice((0.0, 0.15, 0.15, 1.0))
-        level = Level((Spark("hub", 0.9, 0),), (visited,), tags, chance.choice((1, 3, 40, 900)), 0.0005, floor)
+        level = Frontier(
+            (FrontierNode("hub", 0.9, 0),), (visited,), tags, chance.choice((1, 3, 40, 900)), 0.0005, floor
+        )
         (wanted,) = by_looking_at_all(nodes, edges, level)
         (found,) = store.expand(ME, level).candidates
         assert [one._replace(energy=0.0) for one in found] == [one._replace(energy=0.0) for one in wanted], level
@@ -201,13 +203,15 @@ def test_a_hub_gives_what_looking_at_every_edge_gives(store: Store, seed: int) -
 def test_a_spark_that_is_not_there_is_told_apart_from_one_without_edges(store: Store) -> None:
     store.write(ME, Batch(nodes=[Node("a"), Node("b"), Node("alone")], edges=[Edge("e", "a", "b", weight=1.0)]))
     ids = ("gone", "alone", "a", "\ud800")
-    level = Level(tuple(Spark(id_, 0.9, n) for n, id_ in enumerate(ids)), tuple(frozenset({id_}) for id_ in ids))
+    level = Frontier(
+        tuple(FrontierNode(id_, 0.9, n) for n, id_ in enumerate(ids)), tuple(frozenset({id_}) for id_ in ids)
+    )
     found = store.expand(ME, level)
     assert steps(found) == [[], [], [("b", "e")], []]
     assert found.missing == {"gone", "\ud800"}
     none = store.expand(ME, replace(level, max_branches=0))
     assert (steps(none), none.missing) == ([[], [], [], []], found.missing)
-    assert store.expand(ME, Level((), ())) == Expanded(())
+    assert store.expand(ME, Frontier((), ())) == Expanded(())
 
 
 def test_the_smallest_activation_is_not_enough(store: Store) -> None:
@@ -240,8 +244,8 @@ def test_each_spark_gets_as_many_candidates_as_all_of_its_seed_could_take(store:
     leaves = [f"n{i:03}" for i in range(50)]
     edges = [Edge(f"{hub}{leaf}", hub, leaf, weight=0.5) for hub in ("a", "b", "c") for leaf in leaves]
     store.write(ME, Batch(nodes=list(map(Node, ("a", "b", "c", *leaves))), edges=edges))
-    sparks = (Spark("a", 1.0, 0), Spark("b", 1.0, 0), Spark("a", 0.5, 1))
-    level = Level(sparks, (frozenset("ab"), frozenset({"a", "n000"})), max_branches=2)
+    sparks = (FrontierNode("a", 1.0, 0), FrontierNode("b", 1.0, 0), FrontierNode("a", 0.5, 1))
+    level = Frontier(sparks, (frozenset("ab"), frozenset({"a", "n000"})), max_branches=2)
     found = store.expand(ME, level)
     assert steps(found) == [
         [(leaf, f"a{leaf}") for leaf in leaves[:4]],

@@ -17,7 +17,7 @@ from cuetrail.formulas import seed_score, tag_sim, transfer
 from cuetrail.model import Activation, Edge, Node
 from cuetrail.recall import recipes
 from cuetrail.recall.spread.activation import Flow, merge
-from cuetrail.store.graph import Expanded, Level
+from cuetrail.store.graph import Expanded, Frontier
 from cuetrail.store.ports import Store
 from cuetrail.store.write import Batch
 
@@ -216,10 +216,10 @@ class Asked:
 
     def __init__(self, store: Store, fails_at: int | None = None) -> None:
         self.store, self.fails_at = store, fails_at
-        self.levels: list[Level] = []
+        self.levels: list[Frontier] = []
         self.other: list[str] = []
 
-    def expand(self, scope: Scope, level: Level) -> Expanded:
+    def expand(self, scope: Scope, level: Frontier) -> Expanded:
         self.levels.append(level)
         if self.fails_at is not None and len(self.levels) >= self.fails_at:
             raise MemoryError_("the engine stopped: start it again")

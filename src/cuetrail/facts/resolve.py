@@ -21,7 +21,7 @@ from typing import Literal
 from cuetrail.errors import InputError, NotFound
 from cuetrail.model import DERIVED, Node, Scope
 from cuetrail.store.ports import Store
-from cuetrail.store.search import Alike
+from cuetrail.store.search import NameMatch
 from cuetrail.text.normalise import folded, name_words, norm_name
 from cuetrail.text.similarity import levenshtein
 
@@ -231,12 +231,14 @@ def _exact(nodes: Sequence[Node], name: str, scope: Scope) -> Resolved:
     return Resolved(best[0].id, "name" if norm_name(best[0].name or "") == norm else "alias")
 
 
-def _candidates(store: Store, scope: Scope, name: str) -> list[Alike]:
+def _candidates(store: Store, scope: Scope, name: str) -> list[NameMatch]:
     words = name_words(name)
     return store.named_like(scope, words, {w[:_PREFIX_LENGTH] for w in words if len(w) > _PREFIX_LENGTH}, CANDIDATES)
 
 
-def _nearest(found: Iterable[Alike], name: str, kind: str | None, scope: Scope, threshold: float) -> Resolved | None:
+def _nearest(
+    found: Iterable[NameMatch], name: str, kind: str | None, scope: Scope, threshold: float
+) -> Resolved | None:
     """Returns the most similar candidate; None if two kinds are equally similar, as nobody knows which is meant."""
     wanted = folded(name)
     alike = [

@@ -90,7 +90,7 @@ class Step(NamedTuple):
     outgoing: bool
 
 
-class Spark(NamedTuple):
+class FrontierNode(NamedTuple):
     """A node of the frontier: its energy (R), and the number of the seed that the energy came from."""
 
     id: str
@@ -99,7 +99,7 @@ class Spark(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class Frontier:
     """One level of spreading activation. Several seeds may have reached the same node, each with its own energy.
 
     `visited` has one set of ids per seed: the nodes that its energy has reached. It includes the frontier, so a self-
@@ -108,7 +108,7 @@ class Level:
     the previous level learnt about its candidates; only the engine uses it.
     """
 
-    sparks: tuple[Spark, ...]
+    sparks: tuple[FrontierNode, ...]
     visited: tuple[frozenset[str], ...]
     tags: frozenset[str] = frozenset()
     max_branches: int = 3
@@ -162,7 +162,7 @@ class Graph(Protocol):
     """Steps from node to node along the edges that one scope sees."""
 
     def neighbours(self, scope: Scope, /, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]: ...
-    def expand(self, scope: Scope, /, level: Level) -> Expanded: ...
+    def expand(self, scope: Scope, /, level: Frontier) -> Expanded: ...
     def steps(self, scope: Scope, /, query: StepQuery) -> dict[str, list[Step]]: ...
     def edge_tags(self, scope: Scope, /, names: Sequence[str] | None = None) -> list[str]: ...
 
@@ -171,7 +171,7 @@ Offer = TypeVar("Offer", bound=tuple[Any, ...])
 """A tuple that begins with the id of the neighbour and the energy that arrives there."""
 
 
-def share_out(offered: Sequence[Sequence[Offer]], level: Level) -> list[list[Offer]]:
+def share_out(offered: Sequence[Sequence[Offer]], level: Frontier) -> list[list[Offer]]:
     """Returns what each frontier node takes of its candidates: among the frontier nodes of one seed, every candidate
     goes to one.
     """

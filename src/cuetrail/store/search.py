@@ -11,7 +11,7 @@ from cuetrail.store.graph import Ties
 from cuetrail.store.vector_space import VectorSpace
 
 
-class Alike(NamedTuple):
+class NameMatch(NamedTuple):
     """A node whose names contain some of the words that were searched for; `shared` is their number."""
 
     id: str
@@ -64,6 +64,6 @@ class Searches(Protocol):
     ) -> list[SearchHit]: ...
     def named_like(
         self, scope: Scope, /, words: Collection[str], beginnings: Collection[str], limit: int
-    ) -> list[Alike]: ...
+    ) -> list[NameMatch]: ...
     def relationships(self, scope: Scope, /, query: RelationQuery) -> list[Edge]: ...
     def walk(self, scope: Scope, /, query: WalkQuery, limit: int, where: Where) -> Walk: ...

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from cuetrail.errors import EmbedderError
 from cuetrail.model import SearchHit
 from cuetrail.recall.stages import Anchor, Anchored, RecallContext
-from cuetrail.store.search import Alike
+from cuetrail.store.search import NameMatch
 from cuetrail.store.vector_space import QueryVector
 from cuetrail.text.normalise import folded, name_words
 
@@ -82,11 +82,11 @@ def _words(text: str) -> list[str]:
     return [word for word in folded(text).replace("_", " ").split() if word in known] or sorted(known)
 
 
-def name_score(one: Alike, asked: str) -> float:
+def name_score(one: NameMatch, asked: str) -> float:
     """Returns how well an entity's name or alias matches: 3 or more if the cue contains all of it, 2 or more if a word
     of the cue begins it, else the share of its words, below 1.
 
-    >>> jacq = Alike("1", "project", "JACQ Project", ("jq",), 0)
+    >>> jacq = NameMatch("1", "project", "JACQ Project", ("jq",), 0)
     >>> cues = "status of jacq project", "jacq", "the project plan", "jq", "tea"
     >>> [round(name_score(jacq, cue), 2) for cue in cues]
     [3.12, 2.5, 0.5, 3.02, 0.0]

@@ -18,7 +18,7 @@ from cuetrail.model import Activation, ActivationEnd, Claim, Hop, Path, Scope, W
 from cuetrail.model.fast_dataclass import maker
 from cuetrail.recall.anchor.seeds import Chooser, Seeding, query_tags
 from cuetrail.recall.stages import Anchored, Reached, RecallContext
-from cuetrail.store.graph import Candidate, Level, Spark
+from cuetrail.store.graph import Candidate, Frontier, FrontierNode
 from cuetrail.store.ports import Store
 
 _hop = maker(Hop)
@@ -124,9 +124,9 @@ def activate(
     yield from (walk.result() for walk in live)
 
 
-def _level(live: Sequence[_Walk], tags: Sequence[str], flow: Flow, where: Where, known: Mapping[str, int]) -> Level:
-    return Level(
-        tuple(Spark(tip.id, tip.energy, number) for number, walk in enumerate(live) for tip in walk.tips),
+def _level(live: Sequence[_Walk], tags: Sequence[str], flow: Flow, where: Where, known: Mapping[str, int]) -> Frontier:
+    return Frontier(
+        tuple(FrontierNode(tip.id, tip.energy, number) for number, walk in enumerate(live) for tip in walk.tips),
         tuple(frozenset(walk.visited) for walk in live),
         frozenset(tags),
         flow.max_branches,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from cuetrail.errors import Busy, CuetrailError, Unreachable
 from cuetrail.model import Finding, Scope, SearchHit, TextQuery, Where
-from cuetrail.store.graph import Expanded, Level
+from cuetrail.store.graph import Expanded, Frontier
 from cuetrail.store.neo4j import doctor, settings, upkeep
 from cuetrail.store.neo4j.changelog import take_keys
 from cuetrail.store.neo4j.connection import Address, Connection
@@ -181,7 +181,7 @@ class Neo4jStore:
     steps = quick(edge_reads.steps)
     edge_tags = reading(Reader.edge_tags)
 
-    def expand(self, scope: Scope, /, level: Level) -> Expanded:
+    def expand(self, scope: Scope, /, level: Frontier) -> Expanded:
         """Returns the candidates of every node of a frontier; the server computes the energies in one query."""
         return self.connection.reading(lambda tx: expand(tx, scope, level), quick=True)
 

@@ -12,7 +12,7 @@ from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.ids import Found, Ids, short, uid
 from cuetrail.store.neo4j.schema import NAME_INDEX
-from cuetrail.store.search import Alike
+from cuetrail.store.search import NameMatch
 from cuetrail.store.shared.ids import first_named, joined_ids, words_of
 from cuetrail.store.shared.tombstones import SHORTEST, bare_words
 from cuetrail.text.normalise import storable
@@ -130,7 +130,7 @@ class Reader:
         names = self.ids.names(Found(*row[2:]) for row in carriers)
         return first_named(((row[0], row[1], names[row[2]]) for row in carriers), each)
 
-    def named_like(self, words: Collection[str], beginnings: Collection[str], limit: int) -> list[Alike]:
+    def named_like(self, words: Collection[str], beginnings: Collection[str], limit: int) -> list[NameMatch]:
         """Returns nodes whose names have one of these words, or a word with one of these beginnings: most shared words
         first, then by id.
         """
@@ -144,7 +144,9 @@ class Reader:
             has = words_of(name, aliases or ())
             shared = len(has & set(words)) + sum(any(word.startswith(start) for word in has) for start in beginnings)
             if shared:
-                alike.append(Alike(names[key], kind, name or "", tuple(aliases or ()), shared, self.ids.whose[part][0]))
+                alike.append(
+                    NameMatch(names[key], kind, name or "", tuple(aliases or ()), shared, self.ids.whose[part][0])
+                )
         return sorted(alike, key=lambda one: (-one.shared, one.id))[:limit]
 
     def copies(self, nodes: Sequence[Node]) -> list[Node]:

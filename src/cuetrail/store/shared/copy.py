@@ -14,7 +14,7 @@ from cuetrail.store.dream import Book, Row, Writes
 from cuetrail.store.ports import Store
 from cuetrail.store.read import Record
 from cuetrail.store.shared.relationships import meaning_of
-from cuetrail.store.upkeep import Moment
+from cuetrail.store.upkeep import WholeMemoryView
 from cuetrail.store.vector_space import NO_VECTORS, Meaning
 from cuetrail.store.write import Batch, Progress
 
@@ -54,7 +54,7 @@ def copy(source: Store, target: Store, progress: Progress | None = None) -> int:
         raise type(error)(f"{error}. {GO_ON}") from error
 
 
-def _copy(moment: Moment, target: Store, progress: Progress | None) -> int:
+def _copy(moment: WholeMemoryView, target: Store, progress: Progress | None) -> int:
     space = moment.space()
     if space is not None:
         target.start_vector_space(space)
@@ -78,7 +78,7 @@ def _copy(moment: Moment, target: Store, progress: Progress | None) -> int:
     return done
 
 
-def _take_vectors(moment: Moment, place: Scope, batch: Batch) -> None:
+def _take_vectors(moment: WholeMemoryView, place: Scope, batch: Batch) -> None:
     ids: dict[Meaning, list[str]] = {}
     records: list[Record] = [*batch.nodes, *batch.edges, *batch.notes]
     for record in records:
@@ -97,7 +97,7 @@ def users_of(places: list[Scope]) -> list[Scope]:
     return [Scope(tenant, user, tuple(sorted(teams[tenant]))) for tenant, user in who]
 
 
-def _batches(moment: Moment, user: Scope, kinds: tuple[type[Any], ...]) -> Iterator[tuple[str | None, Batch]]:
+def _batches(moment: WholeMemoryView, user: Scope, kinds: tuple[type[Any], ...]) -> Iterator[tuple[str | None, Batch]]:
     """What a user owns, by kind, in batches of one place each."""
     records = ((team, record) for team, record in moment.scan(user) if isinstance(record, kinds))
     while some := list(islice(records, SIZE)):

@@ -26,7 +26,7 @@ from cuetrail.model import (
 )
 from cuetrail.model.ids import fingerprint
 from cuetrail.store.read import Record
-from cuetrail.store.search import Alike
+from cuetrail.store.search import NameMatch
 from cuetrail.store.shared.ids import first_named, joined_ids
 from cuetrail.store.shared.tombstones import SHORTEST, bare_words
 from cuetrail.store.sqlite import rows
@@ -181,7 +181,7 @@ class Reader:
         names = self.ids.names(row[2:] for row in carriers)
         return first_named(((row[0], row[1], names[row[2]]) for row in carriers), each)
 
-    def named_like(self, words: Collection[str], beginnings: Collection[str], limit: int) -> list[Alike]:
+    def named_like(self, words: Collection[str], beginnings: Collection[str], limit: int) -> list[NameMatch]:
         """Returns nodes whose names have one of these words, or a word with one of these beginnings: most shared words
         first, then by id.
 
@@ -196,7 +196,7 @@ class Reader:
                 shared.update(key for (key,) in self.db.execute(query, (part, *given, limit)))
         best = sorted(shared, key=lambda key: (-shared[key], key))[:limit]
         nodes = self.nodes_by_key(best)
-        found = (Alike(n.id, n.kind, n.name or "", n.aliases, shared[key], n.owner) for key, n in nodes.items())
+        found = (NameMatch(n.id, n.kind, n.name or "", n.aliases, shared[key], n.owner) for key, n in nodes.items())
         return sorted(found, key=lambda one: (-one.shared, one.id))
 
     def neighbours(self, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]:

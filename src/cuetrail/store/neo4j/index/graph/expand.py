@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from cuetrail.model import UNKNOWN_WEIGHT, Scope
-from cuetrail.store.graph import Candidate, Expanded, Level, share_out
+from cuetrail.store.graph import Candidate, Expanded, Frontier, share_out
 from cuetrail.store.neo4j.connection import rows
 from cuetrail.store.neo4j.filters import condition
 from cuetrail.store.neo4j.ids import FEW, PLACE, PLACES, Found, Ids, asking, closest, short
@@ -77,7 +77,7 @@ CALL (parts, found) {
 _LEVEL = "\n".join((_IN_SIGHT, _MEANT, _SPARKS, _RIVALS, "RETURN places, keys, found, nodes, edges"))
 
 
-def expand(tx: Tx, scope: Scope, level: Level) -> Expanded:
+def expand(tx: Tx, scope: Scope, level: Frontier) -> Expanded:
     """Returns the candidates of every frontier node. The same query finds the visible partitions and the nodes that ids
     mean.
     """

@@ -9,7 +9,7 @@ from typing import Any
 
 from cuetrail.formulas import counted_sim, tag_sim
 from cuetrail.model import Where
-from cuetrail.store.graph import Level
+from cuetrail.store.graph import Frontier
 from cuetrail.store.sqlite.connection import marks
 from cuetrail.store.sqlite.filters import narrowing
 from cuetrail.store.sqlite.index.labels.tables import label_ids
@@ -43,7 +43,7 @@ class Incident:
     plain id.
     """
 
-    def __init__(self, reader: Reader, level: Level) -> None:
+    def __init__(self, reader: Reader, level: Frontier) -> None:
         self.reader, self.tags, self.floor = reader, level.tags, level.tag_sim_floor
         self.several = len(reader.parts) > 1
         self.same = OTHER if self.several else OTHER_ID

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from cuetrail.formulas import counted_sim, tag_sim, transfer
-from cuetrail.store.graph import Candidate, Expanded, Level, Spark, share_out
+from cuetrail.store.graph import Candidate, Expanded, Frontier, FrontierNode, share_out
 from cuetrail.store.sqlite.index.graph.adjacency import (
     EDGE,
     EDGE_ID,
@@ -45,7 +45,7 @@ Offer = tuple[str, float, Row]
 """The neighbour's id in this scope, the energy that arrives there, and the row."""
 
 
-def expand(reader: Reader, level: Level) -> Expanded:
+def expand(reader: Reader, level: Frontier) -> Expanded:
     """Returns the candidates of every frontier node; see `store.graph`."""
     keys = _keys(reader, level)
     counts = degrees(reader, list(keys.values()))
@@ -70,7 +70,7 @@ def expand(reader: Reader, level: Level) -> Expanded:
     return Expanded(_candidates(reader, taken, names), missing, known)
 
 
-def _keys(reader: Reader, level: Level) -> dict[str, int]:
+def _keys(reader: Reader, level: Frontier) -> dict[str, int]:
     """Returns the keys of frontier nodes. Keys are never reused, so those known from the previous level still hold."""
     known = {spark.id: level.known[spark.id] for spark in level.sparks if spark.id in level.known}
     new = [spark.id for spark in level.sparks if spark.id not in known]
@@ -83,7 +83,7 @@ _Small = tuple[int, int, float, int, frozenset[Any], list[Step]]
 """A frontier node with few edges: its number, key, energy and degree, the nodes visited by its seed, and its steps."""
 
 
-def _take_together(edges: Incident, level: Level, sparks: Sequence[_Small]) -> None:
+def _take_together(edges: Incident, level: Frontier, sparks: Sequence[_Small]) -> None:
     """Adds every step from these nodes that transmits enough energy."""
     tags, floor, sim = level.tags, level.tag_sim_floor, 1.0
     at = {spark[0]: spark for spark in sparks}
@@ -104,7 +104,7 @@ def _take_together(edges: Incident, level: Level, sparks: Sequence[_Small]) -> N
         _take(edges, level, at, edges.together(_asked(sparks, level, sim)), sim)
 
 
-def _asked(sparks: Sequence[_Small], level: Level, sim: float) -> list[Any]:
+def _asked(sparks: Sequence[_Small], level: Frontier, sim: float) -> list[Any]:
     """Returns number and key of each frontier node, and the rank below which an edge of this similarity may transmit
     enough.
     """
@@ -114,7 +114,7 @@ def _asked(sparks: Sequence[_Small], level: Level, sim: float) -> list[Any]:
     return asked
 
 
-def _take(edges: Incident, level: Level, at: Mapping[int, _Small], rows: Iterable[Row], sim: float) -> None:
+def _take(edges: Incident, level: Frontier, at: Mapping[int, _Small], rows: Iterable[Row], sim: float) -> None:
     """Adds the steps along these rows, all of the same tag similarity. Their last column is the number of the frontier
     node.
     """
@@ -137,7 +137,7 @@ class _Pick:
     """
 
     def __init__(
-        self, edges: Incident, level: Level, spark: Spark, degree: int, wanted: int, steps: list[Step]
+        self, edges: Incident, level: Frontier, spark: FrontierNode, degree: int, wanted: int, steps: list[Step]
     ) -> None:
         self.fits, self.apart, self.wanted = edges.fits, edges.apart[spark.seed], wanted
         self.energy, self.degree, self.min_activation = spark.energy, degree, level.min_activation

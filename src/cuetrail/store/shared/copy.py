@@ -1,4 +1,4 @@
-"""A whole memory from one engine to another: everyone's places, with vectors, history, tombstones and settings."""
+"""Copies a whole memory to another engine: all partitions, with vectors, history, tombstones and settings."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from cuetrail.store.vector_space import NO_VECTORS, Meaning
 from cuetrail.store.write import Batch, Progress
 
 SIZE = 2_000
-# Everyone's nodes go first, then everyone's edges: what follows may lead to those of a teammate. Tombstones go last:
-# they keep nobody out who is here.
+# The nodes of all users go first, then all edges, because later records may refer to those of a teammate. Tombstones go
+# last: they do not affect nodes that are stored already.
 _ORDER: tuple[tuple[type[Any], ...], ...] = (
     (Node,),
     (SourceFile, Version, Edge),
@@ -32,7 +32,7 @@ _LISTS = {
 }  # fmt: skip
 
 
-# A copy that failed is not gone on with: the source is another by now.
+# A failed copy cannot be resumed, because the source may have changed.
 GO_ON = (
     "The copy is not whole: remove the folder it was made in, or on a server all nodes whose labels begin with Cue "
     "(MATCH (n) WHERE any(l IN labels(n) WHERE l STARTS WITH 'Cue') DETACH DELETE n), and copy again"
@@ -40,9 +40,9 @@ GO_ON = (
 
 
 def copy(source: Store, target: Store, progress: Progress | None = None) -> int:
-    """Copy everything to an empty memory; how many records. Raises InputError where something is there already.
+    """Copies everything to an empty memory; returns the number of records. Raises InputError if it is not empty.
 
-    What is copied is one moment, while others go on writing. What dreaming noted for itself is not copied: the next
+    The copy is one consistent view, while others go on writing. The ledger of dreaming is not copied: the next
     dream looks at everything anew, and knows what earlier ones made.
     """
     if target.partitions(None):
@@ -89,7 +89,7 @@ def _take_vectors(moment: WholeMemoryView, place: Scope, batch: Batch) -> None:
 
 
 def users_of(places: list[Scope]) -> list[Scope]:
-    """Everyone, each with every team of the tenant: then what a record leads to has a name that tells whose it is."""
+    """Returns the scope of each user with all teams of the tenant, so that ids of other users name their owner."""
     teams: dict[str, set[str]] = {}
     for place in places:
         teams.setdefault(place.tenant, set()).update(place.teams)
@@ -98,7 +98,7 @@ def users_of(places: list[Scope]) -> list[Scope]:
 
 
 def _batches(moment: WholeMemoryView, user: Scope, kinds: tuple[type[Any], ...]) -> Iterator[tuple[str | None, Batch]]:
-    """What a user owns, by kind, in batches of one place each."""
+    """Yields the records of a user of these kinds, in batches of one partition each."""
     records = ((team, record) for team, record in moment.scan(user) if isinstance(record, kinds))
     while some := list(islice(records, SIZE)):
         by_place: dict[str | None, Batch] = {}
@@ -109,13 +109,13 @@ def _batches(moment: WholeMemoryView, user: Scope, kinds: tuple[type[Any], ...])
 
 
 def list_of(batch: Batch, record: Record) -> list[Any]:
-    """The list of a batch that a record belongs in."""
+    """Returns the list of a batch that a record belongs in."""
     found: list[Any] = getattr(batch, _LISTS[type(record)])
     return found
 
 
 def announce(store: Store, partition: Scope) -> None:
-    """Notes that records made by dreams elsewhere come to a partition: the next dream enters them in its ledger."""
+    """Notes that a partition received records that dreams made elsewhere, so that the next dream registers them."""
     # The partition may be new.
     store.write(partition, Batch())
     store.dreaming(partition, "").save(Writes(put=[(Book.BROUGHT, Row(random.getrandbits(62)))]))

@@ -1,7 +1,7 @@
-"""What a new fact does to those that are there, and what a verdict does; the same on every engine.
+"""Fact conflicts: how a new fact, a verdict or a removal changes the facts that are stored.
 
-Values of a single-valued predicate share one line of time, see `timeline`. Of any other predicate each value has a line
-of its own: it is believed once at any time, however often and by however many texts it is stated.
+The values of a single-valued predicate share one timeline (`fact_timeline`). For other predicates each value has a
+timeline of its own, on which it is valid once at any time, however many texts state it.
 """
 
 from __future__ import annotations
@@ -20,15 +20,14 @@ from cuetrail.text.normalise import norm_name
 
 H = TypeVar("H", bound=Hashable)
 Settled = tuple[list[tuple[Fact, H | None]], dict[H, Fact | None]]
-"""The facts to insert, each with the handle of a row that is of the same value and place, if there is one; and the rows
-that change, as they are then, None for one that is to go."""
+"""The facts to insert, each with the handle of a stored one of the same value and partition, if there is one; and the
+stored facts that change by handle, None for one to remove."""
 
 
 def settle(stated: Sequence[Stated], present: Iterable[tuple[H, Fact]]) -> Settled[H]:
-    """Fit facts in.
+    """Fits stated facts into the `present` ones; returns what changes.
 
-    `present` are, for each stated fact, all that say the same, and where it is `single` all of its subject and
-    predicate, in the place that is written to.
+    `present` must hold all facts with the value of a stated one, and for a `single` one all facts of its topic.
     """
     by_topic: dict[tuple[str, str], list[tuple[H, Fact]]] = {}
     for handle, fact in present:
@@ -46,7 +45,7 @@ def settle(stated: Sequence[Stated], present: Iterable[tuple[H, Fact]]) -> Settl
 
 
 def judge(verdicts: Sequence[Verdict], present: Sequence[tuple[H, Fact]], single: bool) -> Settled[H]:
-    """Confirm or retract facts of one subject and predicate, all of which are `present`. What is gone stays so."""
+    """Confirms or retracts facts of one topic, all of which are `present`. Retracted facts stay retracted."""
     said = statements(present)
     judged: set[Hashable] = set()
     for verdict in verdicts:
@@ -59,15 +58,15 @@ def judge(verdicts: Sequence[Verdict], present: Sequence[tuple[H, Fact]], single
             continue
         for other in _meant(verdict, one, said, single):
             end = min(other.end, max(verdict.at, other.start))
-            # What goes with its text was said until then; nobody took it back.
+            # A statement removed with its text was valid until then; nobody retracted it.
             last_said = end if verdict.of == "statement" and not single else other.fact.restated
             other.fact = replace(other.fact, status="retracted", valid_until=end, restated=last_said)
-    # Values that live side by side do not concern each other.
+    # Without a single value, other values are not affected.
     return written(said if single else [one for one in said if value_of(one.fact) in judged], single)
 
 
 def _meant(verdict: Verdict, one: Statement[H], said: Sequence[Statement[H]], single: bool) -> list[Statement[H]]:
-    """The statements that are taken back with one."""
+    """Returns the statements that a verdict on one retracts."""
     left = [other for other in said if other.fact.status != "retracted"]
     if verdict.of == "statement":
         return [one]
@@ -77,9 +76,7 @@ def _meant(verdict: Verdict, one: Statement[H], said: Sequence[Statement[H]], si
 
 
 def refit(present: Sequence[tuple[H, Fact]], single: bool) -> Settled[H]:
-    """What changes among the facts of one subject and predicate when some are gone, or when their predicate is declared
-    to be single-valued or not.
-    """
+    """Returns what changes in a topic after some of its facts were removed, or its predicate was declared anew."""
     said = _once(statements(present))
     new, changed = written(said, single)
     left = {handle for one in said for handle, _ in one.rows}
@@ -92,7 +89,7 @@ def refit(present: Sequence[tuple[H, Fact]], single: bool) -> Settled[H]:
 
 
 def _once(said: Sequence[Statement[H]]) -> list[Statement[H]]:
-    """The statements without those that say nothing more than an earlier one of the same text."""
+    """Returns the statements without those that only repeat an earlier one of the same text."""
     by_value: dict[Hashable, list[Statement[H]]] = {}
     for one in sorted(said, key=lambda one: (one.fact.created, one.fact.id)):
         same = by_value.setdefault(value_of(one.fact), [])
@@ -102,7 +99,7 @@ def _once(said: Sequence[Statement[H]]) -> list[Statement[H]]:
 
 
 def _is_as_sure(one: Statement[H], other: Statement[H]) -> bool:
-    """Whether one holds as long, as surely and by as good a word as another."""
+    """True if one statement covers the time of another, with at least its confidence and source."""
     around = one.start <= other.start and other.end <= one.end and other.fact.status in ACTIVE
     return around and (one.fact.confidence, source_weight(one.fact.source)) >= (
         other.fact.confidence,
@@ -111,8 +108,8 @@ def _is_as_sure(one: Statement[H], other: Statement[H]) -> bool:
 
 
 def _found_by_value(rows: Mapping[H, Fact], gone: Container[str | None]) -> dict[H, Fact]:
-    """Of values the fact of which is gone that had the plain id, by which the same is found when it is stated again,
-    the one that holds longest under that id, and what refers to it.
+    """Returns changes that give the plain id of a value, by which it is found again, to another of its rows if the row
+    with that id is gone: to the one that is valid longest. References to its old id follow.
     """
     plain = {handle: fact_id(fact.subject, fact.predicate, fact.object, fact.value) for handle, fact in rows.items()}
     lost = set(plain.values()) - {fact.id for fact in rows.values()}
@@ -135,13 +132,13 @@ def _fitted(stated: Sequence[Stated], present: Sequence[tuple[H, Fact]], single:
 
 
 def _add(said: list[Statement[H]], stated: Stated, single: bool) -> None:
-    """Put a statement to the others; what holds and is said again is no second one."""
+    """Adds a statement to the others. A repetition of a valid statement updates that one."""
     same = [one for one in said if _says(one.fact, stated)]
     new = _as_spelt(as_stated(stated.fact), same)
     if stated.settled and _is_known(same, new):
         return
     for one in same:
-        # So far its object may be known as a text: it leads to an entity now.
+        # Its object may be stored as text so far; it refers to an entity now.
         if one.fact.object != new.object:
             one.fact = replace(one.fact, id=new.id, object=new.object, value=new.value)
     moved = next((one for one in same if one.fact.source_ref in stated.gone and one.fact.status in ACTIVE), None)
@@ -175,14 +172,14 @@ def _add(said: list[Statement[H]], stated: Stated, single: bool) -> None:
 
 
 def _as_spelt(new: Fact, same: Sequence[Statement[H]]) -> Fact:
-    """The fact with its value as it was spelt first."""
+    """Returns the fact with the spelling that its value had first."""
     known = [one.fact for one in same if one.fact.object == new.object]
     return replace(new, value=min(known, key=lambda fact: fact.created).value) if known else new
 
 
 def _is_known(same: Sequence[Statement[H]], new: Fact) -> bool:
-    """Whether what comes from another memory, or from an earlier state of this one, was stated here as well, or taken
-    back since it was stated. What became of it there is then so here, too.
+    """True if an imported statement is known here, or was retracted here after it was made. A known one takes over
+    its confirmation or end from the import.
     """
     twins = [one for one in same if one.fact.created == new.created]
     for one in [one for one in twins if key_of(one.fact) == key_of(new)] or twins:
@@ -192,7 +189,7 @@ def _is_known(same: Sequence[Statement[H]], new: Fact) -> bool:
 
 
 def _reconciled(here: Fact, there: Fact) -> Fact:
-    """A statement as it stands after both: what ended here has ended, and what was confirmed or ended there, too."""
+    """Merges a statement with its imported copy: an end in either counts, and so does a confirmation in the import."""
     if "retracted" not in (here.status, there.status):
         return replace(here, status="confirmed") if there.status == "confirmed" else here
     if here.status == "retracted":
@@ -201,7 +198,7 @@ def _reconciled(here: Fact, there: Fact) -> Fact:
 
 
 def _surer(holding: Statement[H], stated: Stated, new: Fact) -> Fact | None:
-    """What holds from when it is said again, where that is more or less sure: its past stays as sure as it was."""
+    """Returns the statement from its repetition on if its confidence changes, else None. Its past keeps the old one."""
     again = _restated(holding.fact, stated)
     if again.confidence == holding.fact.confidence or begins(new) <= holding.start:
         return None
@@ -209,7 +206,7 @@ def _surer(holding: Statement[H], stated: Stated, new: Fact) -> Fact | None:
 
 
 def _make_way(said: Statement[H], same: Sequence[Statement[H]]) -> None:
-    """Let what says the same hold only while a user's word does not."""
+    """Limits statements of the same value to the time that a user's statement does not cover."""
     for one in same:
         if one is not said and one.start < said.start < one.end:
             one.fact = replace(one.fact, valid_until=said.start)
@@ -218,12 +215,12 @@ def _make_way(said: Statement[H], same: Sequence[Statement[H]]) -> None:
 
 
 def _is_within(one: Statement[H], said: Statement[H], same: Sequence[Statement[H]]) -> bool:
-    """Whether a user says the same of all the time that another statement claims: then that is of no more use."""
+    """True if a user's statement of the same value covers the whole time of another, which is then redundant."""
     return any(one is other for other in same) and said.start <= one.start and one.end <= said.end
 
 
 def _believed(said: Sequence[Statement[H]], same: Sequence[Statement[H]], new: Fact) -> Statement[H] | None:
-    """The statement that is believed when a new one begins, and says the same."""
+    """Returns the statement that is valid when a new one begins, if it has the same value."""
     for stretch in stretches(said, True):
         one = said[stretch.number]
         if stretch.start <= begins(new) < stretch.end and any(one is other for other in same):
@@ -232,26 +229,26 @@ def _believed(said: Sequence[Statement[H]], same: Sequence[Statement[H]], new: F
 
 
 def _overlapping(_said: Sequence[Statement[H]], same: Sequence[Statement[H]], new: Fact) -> Statement[H] | None:
-    """The statement that holds while a new one does, and says the same."""
+    """Returns an active statement of the same value whose time overlaps that of a new one."""
     active = [one for one in same if one.fact.status in ACTIVE and _is_one(one.fact, new)]
     there = [one for one in active if one.start < until(new) and begins(new) < one.end]
     return min(there, key=lambda one: not holds(one.fact, begins(new)), default=None) if new.status in ACTIVE else None
 
 
 def _was_taken_back(same: Sequence[Statement[H]], new: Fact) -> bool:
-    """Whether a text says again what was taken back, of a time before that. A text that was gone may come back."""
+    """True if a text repeats, for a time before the retraction, a retracted statement. A removed text may come back."""
     ended = [one.fact for one in same if one.fact.status not in ACTIVE and holds(one.fact, begins(new))]
     ended = [fact for fact in ended if fact.restated != fact.valid_until]
     return any(_is_one(fact, new) for fact in ended)
 
 
 def _is_one(old: Fact, new: Fact) -> bool:
-    """Whether two that say the same are one: each text counts for itself, but a user's word for all."""
+    """True if two statements of the same value count as one: from the same text, or one of them made by a user."""
     return old.source_ref == new.source_ref or "user_edit" in (old.source, new.source)
 
 
 def _says(one: Fact, stated: Stated) -> bool:
-    """Whether a fact of the same subject and predicate states the same, whatever the case and the spaces."""
+    """True if a fact of the same topic has the stated value, without regard to case and spacing."""
     new = stated.fact
     if one.object is not None or new.object is None:
         return value_of(one) == value_of(new)
@@ -259,7 +256,7 @@ def _says(one: Fact, stated: Stated) -> bool:
 
 
 def _restated(old: Fact, stated: Stated) -> Fact:
-    """What is there, said again: the better source counts, also for its end, and only its user makes it less sure."""
+    """Returns a statement after its repetition: the better source wins; only a user lowers its confidence."""
     new, by_user = stated.fact, stated.by_user
     better = by_user or source_weight(new.source) >= source_weight(old.source)
     return replace(

@@ -1,15 +1,15 @@
-"""What is believed when: the values of a single-valued predicate on one line of time, made of what was stated.
+"""The timeline of a topic, that is of one subject and predicate: which statement is valid when.
 
-A statement claims its value from when it begins until it ends, by its own words or because it was taken back. At any
-time at most one statement is believed: of those that are certain the one that was said last, else the first of the
-others. Who tells of a time speaks for when that began, so notes may come in any order; a user who states something
-himself speaks now. Of a predicate with many values each has such a line for itself: of the texts that say the same, the
-weightiest is believed, then the first, and when that is gone the next.
+A statement claims its value from its beginning until its end, which is stated or comes with its retraction. For a
+single-valued predicate at most one statement is valid at any time: of the certain ones the last, else the first of the
+others. A statement speaks for the time it begins, so notes may arrive in any order; one that a user makes directly
+speaks for now. For other predicates each value has a timeline of its own: of the texts that state it the weightiest
+is valid, then the first; if that is removed, the next.
 
-Nothing else decides. So whatever was stated, taken back, deleted or forgotten, the rows of facts follow from the
-statements that are left: each row is a stretch of time in which a statement is believed, and has in `stated_from`,
-`stated_until` and `stated_status` what was stated, where that is something else, and in `restated` for what time it
-was last said again; of one that went with its text, that is its end.
+Nothing else decides. The stored rows follow from the statements that are left, whatever was stated, retracted, deleted
+or forgotten. Each row is a period in which a statement is valid. `stated_from`, `stated_until` and `stated_status` hold
+the original statement where it differs, and `restated` the last time it was repeated; for a statement that was removed
+with its text, that is its end.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ H = TypeVar("H", bound=Hashable)
 
 
 class Stretch(NamedTuple):
-    """A time in which a statement, given by its number, is believed."""
+    """A period in which a statement, given by its number, is the valid one."""
 
     start: int
     end: int
@@ -38,9 +38,9 @@ class Stretch(NamedTuple):
 
 @dataclass(slots=True)
 class Statement(Generic[H]):
-    """A fact as it was stated, and the rows it is written in.
+    """A fact as it was stated, and the rows that store it.
 
-    `last` tells statements of one moment apart, by which was said last, and `first` those that are not certain.
+    `last` orders statements with the same time: the higher was stated later. `first` does so for uncertain ones.
     """
 
     fact: Fact
@@ -50,18 +50,18 @@ class Statement(Generic[H]):
 
     @property
     def start(self) -> int:
-        """From when on it claims to hold."""
+        """When the stated validity begins."""
         return begins(self.fact)
 
     @property
     def end(self) -> int:
-        """Until when it claims to hold."""
+        """When the stated validity ends."""
         return until(self.fact)
 
 
 @dataclass(slots=True)
 class Row(Generic[H]):
-    """A row to be written: in place of the one under `handle`, or as a new one that is `like` another of its value."""
+    """A row to store: it replaces the row under `handle`, or is new, stored beside the row `like` of the same value."""
 
     fact: Fact
     handle: H | None
@@ -69,7 +69,7 @@ class Row(Generic[H]):
 
 
 def as_stated(row: Fact) -> Fact:
-    """The statement that a row is a stretch of."""
+    """Returns the original statement of which a row stores a period."""
     superseded = row.status == "superseded"
     status = (row.stated_status or _first_status(row)) if superseded else row.status
     end = row.valid_until if row.stated_until is None else row.stated_until
@@ -91,15 +91,15 @@ def as_stated(row: Fact) -> Fact:
 
 
 def statements(present: Iterable[tuple[H, Fact]]) -> list[Statement[H]]:
-    """What was stated, out of the rows it is written in."""
+    """Reconstructs the statements from the rows that store them."""
     found: dict[Hashable, Statement[H]] = {}
     for handle, row in sorted(present, key=lambda pair: (begins(pair[1]), until(pair[1]), pair[1].id)):
         fact = as_stated(row)
         one = found.setdefault(key_of(fact), Statement(fact))
-        # The last of its rows has the latest word on what became of it.
+        # The last row of a statement has its latest status.
         one.fact = fact
         one.rows.append((handle, row))
-    # Of what was stated at one moment that was the last, or the first if none is certain, which is believed.
+    # Of statements with the same time, the valid one counts as last, or as first if none is certain.
     ranked = sorted(found.values(), key=_standing)
     for number, one in enumerate(ranked):
         one.last, one.first = number, len(ranked) - number
@@ -107,23 +107,23 @@ def statements(present: Iterable[tuple[H, Fact]]) -> list[Statement[H]]:
 
 
 def _standing(one: Statement[H]) -> tuple[bool, bool, int, str]:
-    """By which of two statements of one moment it is known which one is believed where both claim to hold."""
+    """The sort key that decides which of two statements with the same time is valid."""
     held = [row for _, row in one.rows if begins(row) < until(row)]
     return any(begins(row) == one.start for row in held), bool(held), one.start, one.fact.id
 
 
 def key_of(fact: Fact) -> tuple[Hashable, ...]:
-    """What tells two statements of one subject and predicate apart."""
+    """Returns the key that identifies a statement among those of one subject and predicate."""
     return (value_of(fact), fact.created, begins(fact), fact.source_ref, fact.status == "retracted")
 
 
 def weight(fact: Fact) -> int:
-    """For which time a statement speaks: of two that are certain the later one counts."""
+    """Returns the time a statement speaks for. Of two certain statements, the one with the later time is valid."""
     return max(begins(fact), fact.created) if fact.source == "user_edit" else begins(fact)
 
 
 def believed_of(facts: Sequence[Fact], single: bool) -> list[Fact]:
-    """Of facts of one subject and predicate that hold at one time those that are believed: one, or one per value."""
+    """Returns which facts of a topic, all valid at one time, are current: one if `single`, else one per value."""
     if not single:
         first: dict[Hashable, Fact] = {}
         for fact in facts:
@@ -136,9 +136,9 @@ def believed_of(facts: Sequence[Fact], single: bool) -> list[Fact]:
 
 
 def stretches(said: Sequence[Statement[H]], single: bool) -> list[Stretch]:
-    """What is believed when, in order. With `single` False the statements all say the same."""
+    """Returns the periods in which each statement is valid, in order. Without `single` all have the same value."""
     claims = [claim for number, one in enumerate(said) for claim in _claims(number, one, single)]
-    # Later is better among the certain ones, and earlier among the others: they put an end to nothing.
+    # Of certain statements the later wins. Of others the earlier wins, because they end nothing.
     late = {claim: rank for rank, claim in enumerate(sorted(claims, key=lambda c: c.late))}
     early = {claim: rank for rank, claim in enumerate(sorted(claims, key=lambda c: c.early))}
     waiting = sorted(claims, key=lambda c: c.start, reverse=True)
@@ -159,7 +159,7 @@ def stretches(said: Sequence[Statement[H]], single: bool) -> list[Stretch]:
 
 
 class _Claim(NamedTuple):
-    """A statement, or that it was said again, over the time it claims."""
+    """The stated period of a statement, or of its repetition."""
 
     start: int
     end: int
@@ -183,8 +183,8 @@ def _claims(number: int, one: Statement[H], single: bool) -> Iterable[_Claim]:
 
 
 def written(said: Sequence[Statement[H]], single: bool) -> tuple[list[tuple[Fact, H | None]], dict[H, Fact | None]]:
-    """What statements of one subject and predicate are to be written in: the rows to insert, each with the handle of
-    one that is like it, if there is one, and the rows that change, None for one that is to go.
+    """Returns how statements of one topic are stored: the rows to insert, each with the handle of a row of the same
+    value if there is one, and the rows that change by handle, None for one to remove.
     """
     groups: list[list[Statement[H]]] = [list(said)] if single else list(_by_value(said).values())
     rows = [row for group in groups for row in _rows(group, single)]
@@ -217,7 +217,7 @@ def _rows(said: Sequence[Statement[H]], single: bool) -> list[Row[H]]:
         if after is None or not after.start <= end < after.end:
             continue
         if row.fact.status == "retracted" and row.fact.stated_until is None and said[after.number].start == end:
-            # Something else was stated in its place when it was taken back.
+            # Another value was stated in its place at the time it was retracted.
             row.fact = replace(row.fact, status="superseded", stated_status="retracted", stated_until=end)
         if row.fact.status == "superseded":
             row.fact = replace(row.fact, superseded_by=ids.get((after.number, after.start)))
@@ -226,7 +226,7 @@ def _rows(said: Sequence[Statement[H]], single: bool) -> list[Row[H]]:
 
 
 def _planned(row: Fact, after: Fact) -> Fact:
-    """The row as it stands: what is to follow on a day to come does not take its place before that day."""
+    """The row with its present status: a value that begins in the future does not supersede it before then."""
     stated = as_stated(row)
     if until(row) <= max(row.created, after.created) or stated.status == "retracted":
         return row
@@ -234,7 +234,7 @@ def _planned(row: Fact, after: Fact) -> Fact:
 
 
 def _rows_of(one: Statement[H], believed: Sequence[Stretch]) -> list[Row[H]]:
-    """A row for each stretch, the last of which stays where the statement was written."""
+    """Returns a row for each period of a statement. The last one keeps the row it is stored in."""
     times = list(believed) or [Stretch(one.start, one.start, 0)]
     known = [pair for pair in one.rows if pair[1].object == one.fact.object]
     like = known[-1][0] if known else None
@@ -271,7 +271,7 @@ def _first_status(fact: Fact) -> FactStatus:
 
 
 def _give_ids(rows: Sequence[Row[H]]) -> None:
-    """Ids for the new rows. Where the id of a value is taken, it is of the row that holds longest."""
+    """Gives ids to new rows. If two rows share the id of their value, the one that is valid longest gets it."""
     taken = {row.fact.id: row for row in rows if row.handle is not None}
     news = [row for row in rows if row.handle is None]
     for row in sorted(news, key=lambda row: (until(row.fact), begins(row.fact)), reverse=True):

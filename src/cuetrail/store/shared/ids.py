@@ -1,8 +1,8 @@
-"""What a row is called in a scope that sees rows of several places; the same on every engine.
+"""Ids in a scope that sees several partitions, and the forms under which names are found.
 
-A place is what one user keeps for himself or for one team. In a scope an id means one row: that of the place the scope
-writes to, else of the user's other places, else of a teammate, by team and owner. Every other visible row of that id
-is called `id@@owner/team` (`id@@owner` where it is private), so each has one name, and that name leads back to it.
+A partition is what one user keeps privately or shares with one team. In a scope a plain id means one record: that of
+the partition the scope writes to, else of the user's other partitions, else of a teammate, by team and owner. Any other
+visible record with that id is called `id@@owner/team`, or `id@@owner` if it is private.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from cuetrail.store.read import Reads
 from cuetrail.text.normalise import name_words, norm_name
 
 SIGN = "@@"
-"""Stands between an id and whose it is. No id has it in itself."""
+"""Separates an id from its owner. No plain id contains it."""
 
 
 def first_named(carriers: Iterable[tuple[str, str, str]], each: int) -> dict[str, list[str]]:
-    """Of rows (what was asked for, name, id) the first ids by name, each once, by what was asked for.
+    """Returns the first `each` ids by name for each query, given rows of (query, name, id).
 
     >>> first_named([("agni", "agni (2004)", "b"), ("agni", "agni (1978)", "a"), ("agni", "agni, a god", "b")], 2)
     {'agni': ['a', 'b']}
@@ -34,12 +34,12 @@ def first_named(carriers: Iterable[tuple[str, str, str]], each: int) -> dict[str
 
 
 def plain(id_: str) -> str:
-    """The id without whose it is: as its row has it."""
+    """Returns the id without its owner, as it is stored."""
     return id_.partition(SIGN)[0]
 
 
 def place_labels(named: Sequence[tuple[int, str, str]]) -> dict[int, str]:
-    """Whose each place is, given as (number, owner, team), as part of a name.
+    """Returns the owner part of ids for each partition, given as (number, owner, team).
 
     >>> place_labels([(1, "ann", ""), (2, "ann", "ops"), (3, "ann/ops", "")])
     {1: 'ann', 2: 'ann/ops', 3: 'ann/ops@@3'}
@@ -48,14 +48,14 @@ def place_labels(named: Sequence[tuple[int, str, str]]) -> dict[int, str]:
     labels: dict[int, str] = {}
     for part, owner, team in named:
         label = f"{owner}/{team}" if team else owner
-        # A slash in somebody's name must not make two the same.
+        # A slash in a name must not make two labels equal.
         labels[part] = label if label not in seen else f"{label}{SIGN}{part}"
         seen.add(label)
     return labels
 
 
 def check_ids(ids: Iterable[str], known: Callable[[Sequence[str]], Iterable[str]]) -> None:
-    """Refuse ids that are, or could be taken for, the name of a row of another place. `known` tells which there are."""
+    """Raises InputError for ids with an owner in them. `known` returns those that exist in other partitions."""
     named = [id_ for id_ in ids if SIGN in id_]
     for id_ in known(named) if named else ():
         raise InputError(
@@ -67,18 +67,18 @@ def check_ids(ids: Iterable[str], known: Callable[[Sequence[str]], Iterable[str]
 
 
 def norms(name: str | None, aliases: Iterable[str]) -> frozenset[str]:
-    """The forms under which a node is found by name."""
+    """Returns the normalised names under which a node is found."""
     return _norms(name or "", *aliases)
 
 
-# Every dream asks for those of all nodes.
+# Cached, because every dream needs the names of all nodes.
 @lru_cache(maxsize=65_536)
 def _norms(*names: str) -> frozenset[str]:
     return frozenset(norm for norm in map(norm_name, names) if norm)
 
 
 def words_of(name: str | None, aliases: Iterable[str]) -> set[str]:
-    """The words under which a node is found by parts of its names."""
+    """Returns the words of the names of a node, under which it is found too."""
     return {word for one in (name or "", *aliases) for word in name_words(one)}
 
 

@@ -37,7 +37,6 @@ class Edges:
         self.tx = state.tx
 
     def put(self, edges: Sequence[Edge], ends: Mapping[str, int]) -> None:
-        """Inserts or replaces edges in the partition; `ends` gives the keys of their nodes by id."""
         part = self.state.partition
         uids = [uid(part, e.id) for e in edges]
         query = f"{_BY_UID} RETURN e.id, e.created"
@@ -53,7 +52,6 @@ class Edges:
         self.state.run(_CREATE, put)
 
     def remove(self, handles: Sequence[str]) -> None:
-        """Removes edges with their notes."""
         for some in chunks(handles):
             rows(self.tx, _REMOVE_NOTES, uids=some)
         self._delete(handles)
@@ -67,7 +65,6 @@ class Edges:
             rows(self.tx, f"{_BY_UID} DELETE e", uids=some)
 
     def stated(self, keys: Sequence[int]) -> list[StoredEdge]:
-        """The edges at these nodes that callers made."""
         found: dict[str, StoredEdge] = {}
         for some in chunks(keys):
             for e, src, src_id, dst, dst_id in rows(self.tx, _STATED, keys=some):
@@ -75,13 +72,11 @@ class Edges:
         return list(found.values())
 
     def taken(self, ids: Collection[tuple[int, str]]) -> set[tuple[int, str]]:
-        """Which of these (partition, id) exist."""
         uids = [uid(*one) for one in ids]
         query = f"{_BY_UID} RETURN e.part, e.id"
         return {(part, id_) for some in chunks(uids) for part, id_ in rows(self.tx, query, uids=some)}
 
     def move(self, moves: Sequence[tuple[StoredEdge, StoredEdge]]) -> None:
-        """Gives edges other ids and ends; their notes follow."""
         for old, new in moves:
             to = uid(new.partition, new.edge.id)
             rows(self.tx, _MOVE, was=old.handle, uid=to, id=new.edge.id, src=new.src, dst=new.dst)

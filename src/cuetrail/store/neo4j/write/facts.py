@@ -69,27 +69,21 @@ class Facts:
         ]
 
     def with_ids(self, ids: Sequence[str]) -> list[StoredFact]:
-        """The facts with these ids in the partition."""
         return self.with_handles([uid(self.state.partition, id_) for id_ in ids])
 
     def with_handles(self, handles: Sequence[str]) -> list[StoredFact]:
-        """The facts under these uids."""
         return self._read(f"{_BY_UID} {_ROW}", handles)
 
     def same_value(self, facts: Sequence[StoredFact]) -> list[StoredFact]:
-        """All facts that share partition, subject, predicate and value with one of these."""
         return self._read(_SAME_VALUE, [one.handle for one in facts])
 
     def of_topics(self, topics: Sequence[Topic]) -> list[StoredFact]:
-        """All facts of these topics."""
         return self._read(_OF_TOPICS, [list(topic) for topic in topics])
 
     def of_nodes(self, keys: Sequence[int]) -> list[StoredFact]:
-        """All facts with one of these nodes as subject or object."""
         return list({row.handle: row for row in self._read(_OF_NODES, keys)}.values())
 
     def topics_of(self, predicate: str) -> list[Topic]:
-        """The topics of the user's facts with this predicate."""
         return _topics(rows(self.tx, _OF_PREDICATE, mine=self.state.ids.mine, predicate=predicate))
 
     def topics_with_objects(self, keys: Sequence[int]) -> list[Topic]:
@@ -97,18 +91,15 @@ class Facts:
         return [topic for topic in _topics(rows(self.tx, _OF_OBJECTS, keys=keys)) if topic[1] not in keys]
 
     def declared(self, partition: int) -> Mapping[str, str]:
-        """The predicates that the owner of a partition declared, as settings."""
         (owner,) = rows(self.tx, "MATCH (p:CuePlace {part: $part}) RETURN p.tenant, p.owner", part=partition)
         return settings(self.tx, declaration(*owner))
 
     def taken(self, ids: Collection[tuple[int, str]]) -> set[tuple[int, str]]:
-        """Which of these (partition, id) exist."""
         uids = [uid(*one) for one in ids]
         query = f"{_BY_UID} RETURN f.part, f.id"
         return {(part, id_) for some in chunks(uids) for part, id_ in rows(self.tx, query, some=some)}
 
     def put(self, facts: Sequence[StoredFact]) -> None:
-        """Inserts facts, or replaces those with the same id in the same partition."""
         put = [
             {"subject": row.subject, "object": row.object, "props": made.fact_props(row.fact, row.partition)}
             for row in facts
@@ -135,7 +126,6 @@ class Facts:
         ranked(self.tx, [row["props"]["uid"] for row in put])
 
     def move(self, moves: Sequence[tuple[StoredFact, StoredFact]]) -> None:
-        """Gives facts other ids and ends; references to their ids follow."""
         for old, new in moves:
             id_, to = new.fact.id, uid(new.partition, new.fact.id)
             given = {"was": old.handle, "uid": to, "id": id_, "short": short(id_), "active": list(ACTIVE)}
@@ -146,7 +136,6 @@ class Facts:
             rows(self.tx, _SUPERSEDED, **given)
 
     def remove_extracted(self, refs: Sequence[str]) -> tuple[list[Topic], set[int]]:
-        """Removes the user's facts extracted from these nodes; returns topics to refit and the nodes of these facts."""
         topics: list[Topic] = []
         about: set[int] = set()
         ends = f"{_EXTRACTED} MATCH (f)-[:CUE_SUBJECT|CUE_OBJECT]->(n:CueNode) RETURN DISTINCT n.key"
@@ -158,7 +147,6 @@ class Facts:
         return topics, about
 
     def idle(self, keys: Collection[int]) -> list[int]:
-        """Which of these nodes were made for a fact and have no facts, notes or stated edges left."""
         given = {"keys": sorted(keys), "made": made.pack(MADE_FOR_A_FACT)}
         return [key for (key,) in rows(self.tx, _IDLE, **given)] if keys else []
 

@@ -49,14 +49,12 @@ class Nodes:
         self._facts = facts
 
     def before(self, ids: Sequence[str]) -> dict[str, StoredNode]:
-        """The nodes with these ids in the partition, by id."""
         found = self.state.ids.find(ids, parts=[self.state.partition])
         keys = {int(one.handle) for one in found.values()}
         nodes = (made_of(row) for some in chunks(sorted(keys)) for row in rows(self.tx, _READ, keys=some))
         return {n.id: StoredNode(key, n.kind, n.name, n.text, n.created, n.life) for key, _, n in nodes}
 
     def put(self, nodes: Sequence[Node], before: Mapping[str, StoredNode]) -> dict[str, int]:
-        """Inserts nodes, or replaces those of `before`; returns the keys by id."""
         old = {id_: node.key for id_, node in before.items()}
         for some in chunks(list(old.values())):
             self._leave(some)
@@ -100,7 +98,6 @@ class Nodes:
                 rows(self.tx, _COLLECT, loose=loose)
 
     def remove(self, keys: Sequence[int]) -> list[Topic]:
-        """Removes nodes with everything that refers to them; returns the topics to refit."""
         topics: list[Topic] = []
         for some in chunks(keys):
             self._leave(some)
@@ -113,12 +110,10 @@ class Nodes:
         return topics
 
     def read(self, keys: Sequence[int]) -> list[tuple[int, Node]]:
-        """Nodes by key, each with its partition and under its plain id."""
         found = (row for some in chunks(keys) for row in rows(self.tx, _READ, keys=some))
         return [(partition, node) for _, partition, node in map(made_of, found)]
 
     def texts(self, keys: Sequence[int]) -> dict[int, str]:
-        """The stored texts by key."""
         return {key: text for some in chunks(keys) for key, text in rows(self.tx, _TEXTS, keys=some)}
 
 

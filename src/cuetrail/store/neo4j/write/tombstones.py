@@ -32,28 +32,23 @@ class Tombstones:
         self.partitions = ids.mine
 
     def exist(self) -> bool:
-        """True if the user has any tombstones."""
         return bool(rows(self.tx, _ANY, mine=self.partitions))
 
     def find(self, hashes: Collection[str]) -> Iterator[tuple[str, int]]:
-        """The user's tombstones with these hashes, as (hash, partition)."""
         for some in chunks([uid(part, hash_) for hash_ in hashes for part in self.partitions]):
             yield from ((hash_, part) for hash_, part in rows(self.tx, _FIND, uids=some))
 
     def stored(self, ids: Collection[str]) -> dict[str, tuple[str | None, str]]:
-        """Name and text of the nodes with these ids in the partition, by id."""
         uids = [uid(self.partition, id_) for id_ in ids] if self.partition is not None else []
         found = (row for some in chunks(uids) for row in rows(self.tx, _STORED, uids=some))
         return {id_: (name, text) for id_, name, text in found}
 
     def put(self, partition: int, tombstones: Sequence[Tombstone]) -> None:
-        """Stores tombstones. A hash that is there keeps its time."""
         given = [{"uid": uid(partition, t.hash), "part": partition, "hash": t.hash, "at": t.at} for t in tombstones]
         for some in chunks(given):
             rows(self.tx, _PUT, rows=some)
 
     def remove(self, hashes: Collection[str]) -> None:
-        """Removes these hashes from all partitions of the user."""
         for some in chunks([uid(part, hash_) for part in self.partitions for hash_ in sorted(hashes)]):
             rows(self.tx, _REMOVE, uids=some)
 

@@ -1,4 +1,4 @@
-"""One write transaction on the server: the write port in terms of Cypher."""
+"""One write transaction on the server. `store.transaction` documents the methods."""
 
 from __future__ import annotations
 
@@ -70,7 +70,6 @@ class Neo4jTransaction:
     # --- ids
 
     def find(self, ids: Iterable[str], kind: Kind = "node") -> dict[str, Handle]:
-        """The handles that these ids mean in the scope."""
         return {id_: one.handle for id_, one in self.ids.seek(ids, kind).items()}
 
     def find_own(self, ids: Iterable[str], kind: Kind = "node") -> dict[str, Handle]:
@@ -80,7 +79,6 @@ class Neo4jTransaction:
         return {id_: one.handle for id_, one in found.items()}
 
     def find_here(self, ids: Iterable[str]) -> dict[str, int]:
-        """The keys of nodes in the partition."""
         return {id_: int(one.handle) for id_, one in self.ids.find(ids, parts=[self.partition]).items()}
 
     # --- history
@@ -90,15 +88,12 @@ class Neo4jTransaction:
         return [row for some in chunks(refs) for row in rows(self.tx, query, refs=some, part=partition)]
 
     def earlier_texts(self, partition: int, ids: Sequence[str]) -> list[tuple[str, str]]:
-        """The earlier texts, or names, of these nodes, as (id, text)."""
         return [(id_, text) for id_, text in self._versions(_EARLIER, partition, ids)]
 
     def last_versions(self, ids: Sequence[str]) -> dict[str, int]:
-        """When the last earlier version of each node in the partition ended."""
         return dict(self._versions(f"{_VERSIONS_OF} RETURN v.id, max(v.at)", self.partition, ids))
 
     def put_versions(self, versions: Sequence[Version]) -> None:
-        """Stores earlier versions of nodes of the partition."""
         part = self.partition
         given = [
             {
@@ -110,13 +105,11 @@ class Neo4jTransaction:
         self.state.run(_PUT_VERSIONS, given)
 
     def remove_versions(self, partition: int, ids: Sequence[str]) -> None:
-        """Removes all earlier versions of these nodes."""
         self._versions(f"{_VERSIONS_OF} DELETE v", partition, ids)
 
     # --- what refers to nodes
 
     def put_notes(self, on: Literal["node", "edge"], notes: Sequence[tuple[Note, Handle]]) -> None:
-        """Inserts or replaces notes, each with the handle of its target."""
         part = self.partition
         vectors = spaces.kept(self.tx, {uid(part, n.id): n.text for n, _ in notes if meaning_of(n)}, "note")
         put = []
@@ -129,19 +122,15 @@ class Neo4jTransaction:
         self.state.run(_NOTES, put)
 
     def remove_notes(self, handles: Sequence[str]) -> None:
-        """Removes notes."""
         self.state.run("UNWIND $rows AS uid MATCH (o:CueNote {uid: uid}) DETACH DELETE o", handles)
 
     def move_notes(self, moves: Mapping[int, int]) -> None:
-        """Moves all notes on a node to another."""
         self.state.run(_MOVE_NOTES, [list(pair) for pair in moves.items()])
 
     def put_mentions(self, mentions: Mapping[tuple[int, int], int]) -> None:
-        """Stores when a source mentioned a node, by the keys of both."""
         self.state.run(_MENTIONS, [[*pair, at] for pair, at in mentions.items()])
 
     def put_links(self, links: Sequence[tuple[int, Link]]) -> None:
-        """Stores links, each with the key of the node that has it."""
         put = []
         for key, link in links:
             props = {"norm": link.norm, "kind": link.kind, "display": link.display, "part": self.partition}
@@ -153,15 +142,12 @@ class Neo4jTransaction:
     # --- vectors
 
     def vector_space(self) -> VectorSpace | None:
-        """The model whose vectors the memory holds."""
         return spaces.held(self.tx)
 
     def put_vectors(self, kind: Meaning, space: VectorSpace, vectors: Mapping[Handle, bytes]) -> None:
-        """Stores vectors by handle. Raises InputError for a wrong length, EmbedderMismatch for another model."""
         spaces.store(self.tx, space, vectors, kind)
 
     def drop_vectors(self, keys: Sequence[int]) -> None:
-        """Removes the vectors of nodes."""
         held = (spaces.held(self.tx), spaces.coming(self.tx)) if keys else ()
         nothing = {spaces.slot(space): None for space in held if space}
         if nothing:
@@ -170,7 +156,6 @@ class Neo4jTransaction:
     # --- files
 
     def put_sources(self, files: Sequence[SourceFile]) -> None:
-        """Stores what is known of ingested files."""
         part = self.partition
         given = [
             {
@@ -182,15 +167,12 @@ class Neo4jTransaction:
         self.state.run(_SOURCES, given)
 
     def sources_of(self, keys: Sequence[int]) -> set[tuple[int, str]]:
-        """The files that these nodes came from, as (partition, path)."""
         return {(part, path) for some in chunks(keys) for part, path in rows(self.tx, _SOURCES_OF, keys=some)}
 
     def remove_empty_sources(self, files: Collection[tuple[int, str]]) -> None:
-        """Removes files, given as (partition, path), from which no node is left."""
         self.state.run(_EMPTY, [[part, short(path)] for part, path in files])
 
     def put_roots(self, roots: Mapping[str, str], removed: Sequence[str]) -> None:
-        """Stores where ingested folders are, by short name, and removes names."""
         part = self.partition
         given = [{"uid": uid(part, n), "part": part, "name": n, "path": path} for n, path in roots.items()]
         self.state.run(_ROOTS, given)

@@ -38,7 +38,6 @@ class Edges:
         self.db = state.db
 
     def put(self, edges: Sequence[Edge], ends: Mapping[str, int]) -> None:
-        """Inserts or replaces edges in the partition; `ends` gives the keys of their nodes by id."""
         if not edges:
             return
         old = find_keys(self.db, (e.id for e in edges), "edges", [self.state.partition])
@@ -119,7 +118,6 @@ class Edges:
         self.db.executemany("DELETE FROM degrees WHERE node = ? AND part = ? AND degree <= 0", gone)
 
     def remove(self, handles: Sequence[int]) -> None:
-        """Removes edges with their adjacency, degrees, notes and vectors."""
         self._remove(handles, replaced=False)
 
     def remove_at(self, nodes: Sequence[int]) -> None:
@@ -163,7 +161,6 @@ class Edges:
             collect_labels(self.db, label_ids(self.db, loose).values())
 
     def stated(self, keys: Sequence[int]) -> list[StoredEdge]:
-        """The edges at these nodes that callers made."""
         found: dict[int, StoredEdge] = {}
         for some in chunks(keys):
             at = f"SELECT edge FROM adjacency WHERE node IN ({marks(len(some))})"
@@ -172,11 +169,9 @@ class Edges:
         return list(found.values())
 
     def taken(self, ids: Collection[tuple[int, str]]) -> set[tuple[int, str]]:
-        """Which of these (partition, id) exist."""
         return self.state.taken("edges", ids)
 
     def move(self, moves: Sequence[tuple[StoredEdge, StoredEdge]]) -> None:
-        """Gives edges other ids and ends."""
         degrees = Counter[tuple[int, int]]()
         for old, new in moves:
             self.db.execute(

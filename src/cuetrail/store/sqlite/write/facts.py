@@ -44,7 +44,6 @@ class Facts:
         return [StoredFact(row[0], row[1], row[19], row[20], rows.to_fact(row)) for row in found]
 
     def with_ids(self, ids: Sequence[str]) -> list[StoredFact]:
-        """The facts with these ids in the partition."""
         found: list[StoredFact] = []
         for some in chunks(ids):
             query = f"{rows.FACT} WHERE f.id IN ({marks(len(some))}) AND f.part = ?"
@@ -52,14 +51,12 @@ class Facts:
         return found
 
     def with_handles(self, handles: Sequence[int]) -> list[StoredFact]:
-        """The facts under these keys."""
         found: list[StoredFact] = []
         for some in chunks(handles):
             found += self._read(f"{rows.FACT} WHERE f.key IN ({marks(len(some))})", some)
         return found
 
     def same_value(self, facts: Sequence[StoredFact]) -> list[StoredFact]:
-        """All facts that share partition, subject, predicate and value with one of these."""
         query = f"{_OF_TOPIC} AND f.object IS ? AND substr(f.value, 1, 64) IS substr(?, 1, 64)"
         found: list[StoredFact] = []
         for one in facts:
@@ -67,11 +64,9 @@ class Facts:
         return found
 
     def of_topics(self, topics: Sequence[Topic]) -> list[StoredFact]:
-        """All facts of these topics."""
         return [row for topic in topics for row in self._read(_OF_TOPIC, topic)]
 
     def of_nodes(self, keys: Sequence[int]) -> list[StoredFact]:
-        """All facts with one of these nodes as subject or object."""
         found: dict[int, StoredFact] = {}
         for some in chunks(keys):
             among = f"IN ({marks(len(some))})"
@@ -80,21 +75,17 @@ class Facts:
         return list(found.values())
 
     def topics_of(self, predicate: str) -> list[Topic]:
-        """The topics of the user's facts with this predicate."""
         query = f"{TOPICS} WHERE f.predicate = ? AND f.part IN ({self.state.own})"
         return self.db.execute(query, (predicate,)).fetchall()
 
     def declared(self, partition: int) -> Mapping[str, str]:
-        """The predicates that the owner of a partition declared, as settings."""
         owner = self.db.execute("SELECT tenant, owner FROM parts WHERE part = ?", (partition,)).fetchone()
         return settings.settings(self.db, declaration(*owner))
 
     def taken(self, ids: Collection[tuple[int, str]]) -> set[tuple[int, str]]:
-        """Which of these (partition, id) exist."""
         return self.state.taken("facts", ids)
 
     def put(self, facts: Sequence[StoredFact]) -> None:
-        """Inserts facts; one with a handle replaces that row."""
         if not facts:
             return
         first = take_keys(self.db, len(facts))
@@ -107,7 +98,6 @@ class Facts:
         self.db.executemany(rows.INSERT_FACT, table)
 
     def change(self, changes: Sequence[tuple[StoredFact, Fact | None]]) -> None:
-        """Replaces the content of facts; None removes one."""
         for partition in {old.partition for old, _ in changes} - {self.state.partition}:
             another_version(self.db, partition)
         self.db.executemany("DELETE FROM facts WHERE key = ?", [(old.handle,) for old, f in changes if f is None])
@@ -123,7 +113,6 @@ class Facts:
         self.db.executemany(_UPDATE, table)
 
     def move(self, moves: Sequence[tuple[StoredFact, StoredFact]]) -> None:
-        """Gives facts other ids and ends; references to their ids follow."""
         table = [(new.fact.id, new.subject, new.object, new.handle) for _, new in moves]
         self.db.executemany("UPDATE facts SET id = ?, subject = ?, object = ? WHERE key = ?", table)
         renamed = [(new.fact.id, new.subject, new.partition, old.fact.id) for old, new in moves]
@@ -131,7 +120,6 @@ class Facts:
         self.db.executemany(update, renamed)
 
     def remove_extracted(self, refs: Sequence[str]) -> tuple[list[Topic], set[int]]:
-        """Removes the user's facts extracted from these nodes; returns topics to refit and the nodes of these facts."""
         topics: list[Topic] = []
         about: set[int] = set()
         for some in chunks(refs):
@@ -143,6 +131,5 @@ class Facts:
         return topics, about
 
     def idle(self, keys: Collection[int]) -> list[int]:
-        """Which of these nodes were made for a fact and have no facts, notes or stated edges left."""
         props = rows.pack(MADE_FOR_A_FACT)
         return [key for key in sorted(keys) if self.db.execute(_IDLE, (key, props)).fetchone()]

@@ -37,7 +37,6 @@ class Nodes:
         self._edges = edges
 
     def before(self, ids: Sequence[str]) -> dict[str, StoredNode]:
-        """The nodes with these ids in the partition, by id."""
         found: dict[str, StoredNode] = {}
         for some in chunks(list(find_keys(self.db, ids, "nodes", [self.state.partition]).values())):
             for row in self.db.execute(f"{rows.NODE} WHERE n.key IN ({marks(len(some))})", some):
@@ -46,7 +45,6 @@ class Nodes:
         return found
 
     def put(self, nodes: Sequence[Node], before: Mapping[str, StoredNode]) -> dict[str, int]:
-        """Inserts nodes, or replaces those of `before`; returns the keys by id."""
         if len(nodes) >= MANY:
             nodes = sorted(nodes, key=attrgetter("id"))
         old = {id_: node.key for id_, node in before.items()}
@@ -124,7 +122,6 @@ class Nodes:
         count_given(self.db, given)
 
     def remove(self, keys: Sequence[int]) -> list[Topic]:
-        """Removes nodes with everything that refers to them; returns the topics to refit."""
         topics: list[Topic] = []
         for some in chunks(keys):
             among = f"IN ({marks(len(some))})"
@@ -140,7 +137,6 @@ class Nodes:
         return topics
 
     def read(self, keys: Sequence[int]) -> list[tuple[int, Node]]:
-        """Nodes by key, each with its partition and under its plain id."""
         nodes = nodes_by_key(self.db, self.state.path, keys)
         partitions: dict[int, int] = {}
         for some in chunks(keys):
@@ -148,7 +144,6 @@ class Nodes:
         return [(partitions[key], nodes[key]) for key in keys]
 
     def texts(self, keys: Sequence[int]) -> dict[int, str]:
-        """The stored texts by key."""
         found: dict[int, str] = {}
         for some in chunks(keys):
             found |= self.db.execute(f"SELECT key, text FROM nodes WHERE key IN ({marks(len(some))})", some)

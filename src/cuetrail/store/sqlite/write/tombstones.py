@@ -25,17 +25,14 @@ class Tombstones:
         return f"part IN ({','.join(map(str, self.partitions)) or 'NULL'})"
 
     def exist(self) -> bool:
-        """True if the user has any tombstones."""
         return self.db.execute(f"SELECT 1 FROM tombstones WHERE {self._own} LIMIT 1").fetchone() is not None
 
     def find(self, hashes: Collection[str]) -> Iterator[tuple[str, int]]:
-        """The user's tombstones with these hashes, as (hash, partition)."""
         for some in chunks(list(hashes)):
             query = f"SELECT hash, part FROM tombstones WHERE {self._own} AND hash IN ({marks(len(some))})"
             yield from self.db.execute(query, some)
 
     def stored(self, ids: Collection[str]) -> dict[str, tuple[str | None, str]]:
-        """Name and text of the nodes with these ids in the partition, by id."""
         found: dict[str, tuple[str | None, str]] = {}
         for some in chunks(list(ids)):
             query = f"SELECT id, name, text FROM nodes WHERE id IN ({marks(len(some))}) AND part = ?"
@@ -43,12 +40,10 @@ class Tombstones:
         return found
 
     def put(self, partition: int, tombstones: Sequence[Tombstone]) -> None:
-        """Stores tombstones. A hash that is there keeps its time."""
         rows = [(partition, one.hash, one.at) for one in tombstones]
         self.db.executemany("INSERT OR IGNORE INTO tombstones VALUES (?, ?, ?)", rows)
 
     def remove(self, hashes: Collection[str]) -> None:
-        """Removes these hashes from all partitions of the user."""
         pairs = [(part, hash_) for part in self.partitions for hash_ in sorted(hashes)]
         self.db.executemany("DELETE FROM tombstones WHERE part = ? AND hash = ?", pairs)
 

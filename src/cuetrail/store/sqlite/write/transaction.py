@@ -1,4 +1,4 @@
-"""One write transaction on `memory.db`: the write port in terms of SQL."""
+"""One write transaction on `memory.db`. `store.transaction` documents the methods."""
 
 from __future__ import annotations
 
@@ -43,21 +43,17 @@ class SqliteTransaction:
     # --- ids
 
     def find(self, ids: Iterable[str], kind: Kind = "node") -> dict[str, int]:
-        """The keys that these ids mean in the scope."""
         return self.ids.keys(ids, f"{kind}s")
 
     def find_own(self, ids: Iterable[str], kind: Kind = "node") -> dict[str, int]:
-        """The same among the user's own rows."""
         return self.ids.keys(ids, f"{kind}s", mine=True)
 
     def find_here(self, ids: Iterable[str]) -> dict[str, int]:
-        """The keys of nodes in the partition."""
         return find_keys(self.db, ids, "nodes", [self.partition])
 
     # --- history
 
     def earlier_texts(self, partition: int, ids: Sequence[str]) -> list[tuple[str, str]]:
-        """The earlier texts, or names, of these nodes, as (id, text)."""
         query = "SELECT id, coalesce(CASE WHEN text <> '' THEN text ELSE name END, '') FROM history"
         found: list[tuple[str, str]] = []
         for some in chunks(ids):
@@ -65,7 +61,6 @@ class SqliteTransaction:
         return found
 
     def last_versions(self, ids: Sequence[str]) -> dict[str, int]:
-        """When the last earlier version of each node in the partition ended."""
         found: dict[str, int] = {}
         for some in chunks(ids):
             query = f"SELECT id, max(at) FROM history WHERE part = ? AND id IN ({marks(len(some))}) GROUP BY id"
@@ -73,36 +68,29 @@ class SqliteTransaction:
         return found
 
     def put_versions(self, versions: Sequence[Version]) -> None:
-        """Stores earlier versions of nodes of the partition."""
         table = [(self.partition, v.id, v.at, v.name, v.text) for v in versions]
         self.db.executemany("INSERT OR IGNORE INTO history VALUES (?, ?, ?, ?, ?)", table)
 
     def remove_versions(self, partition: int, ids: Sequence[str]) -> None:
-        """Removes all earlier versions of these nodes."""
         self.db.executemany("DELETE FROM history WHERE part = ? AND id = ?", [(partition, id_) for id_ in ids])
 
     # --- what refers to nodes
 
     def put_notes(self, on: Literal["node", "edge"], notes: Sequence[tuple[Note, int]]) -> None:
-        """Inserts or replaces notes, each with the key of its target."""
         edges.put_notes(self.state, on, notes)
 
     def remove_notes(self, handles: Sequence[int]) -> None:
-        """Removes notes with their vectors."""
         edges.remove_notes(self.state, handles)
 
     def move_notes(self, moves: Mapping[int, int]) -> None:
-        """Moves all notes on a node to another."""
         update = "UPDATE notes SET target = ? WHERE target_on = 'node' AND target = ?"
         self.db.executemany(update, [(new, old) for old, new in moves.items()])
 
     def put_mentions(self, mentions: Mapping[tuple[int, int], int]) -> None:
-        """Stores when a source mentioned a node, by the keys of both."""
         table = [(*pair, self.partition, at) for pair, at in mentions.items()]
         self.db.executemany("INSERT OR REPLACE INTO mentions VALUES (?,?,?,?)", table)
 
     def put_links(self, links: Sequence[tuple[int, Link]]) -> None:
-        """Stores links, each with the key of the node that has it."""
         table = sorted((key, link.norm, link.kind, link.display, self.partition) for key, link in links)
         self.db.executemany("INSERT OR REPLACE INTO links VALUES (?,?,?,?,?)", table)
         # The links of a node decide what dreaming may add to it.
@@ -111,22 +99,18 @@ class SqliteTransaction:
     # --- vectors
 
     def vector_space(self) -> VectorSpace | None:
-        """The model whose vectors the memory holds."""
         return spaces.space_of(self.db)
 
     def put_vectors(self, kind: Meaning, space: VectorSpace, vectors: Mapping[int, bytes]) -> None:
-        """Stores vectors by key. Raises InputError for a wrong length, EmbedderMismatch for another model."""
         del kind
         self.state.revectored |= spaces.store(self.db, space, dict(vectors))
 
     def drop_vectors(self, keys: Sequence[int]) -> None:
-        """Removes the vectors of nodes."""
         self.state.revectored |= spaces.drop(self.db, keys)
 
     # --- files
 
     def put_sources(self, files: Sequence[SourceFile]) -> None:
-        """Stores what is known of ingested files."""
         self.db.executemany(
             "INSERT INTO sources (part, path, size, mtime_ns, hash, ingested) VALUES (?,?,?,?,?,?)"
             " ON CONFLICT (part, path) DO UPDATE SET size = excluded.size, mtime_ns = excluded.mtime_ns,"
@@ -135,7 +119,6 @@ class SqliteTransaction:
         )
 
     def sources_of(self, keys: Sequence[int]) -> set[tuple[int, str]]:
-        """The files that these nodes came from, as (partition, path)."""
         query = "SELECT DISTINCT s.part, s.path FROM nodes n JOIN sources s ON s.source = n.source"
         found: set[tuple[int, str]] = set()
         for some in chunks(keys):
@@ -143,7 +126,6 @@ class SqliteTransaction:
         return found
 
     def remove_empty_sources(self, files: Collection[tuple[int, str]]) -> None:
-        """Removes files, given as (partition, path), from which no node is left."""
         self.db.executemany(f"DELETE FROM sources WHERE part = ? AND path = ? AND {_NO_NODES}", list(files))
 
     def remove_unused_paths(self) -> None:
@@ -151,7 +133,6 @@ class SqliteTransaction:
         self.db.execute(f"DELETE FROM sources WHERE part IN ({self.state.own}) AND hash IS NULL AND {_NO_NODES}")
 
     def put_roots(self, roots: Mapping[str, str], removed: Sequence[str]) -> None:
-        """Stores where ingested folders are, by short name, and removes names."""
         table = [(self.partition, name, path) for name, path in roots.items()]
         self.db.executemany("INSERT OR REPLACE INTO roots VALUES (?, ?, ?)", table)
         gone = [(self.partition, name) for name in removed]

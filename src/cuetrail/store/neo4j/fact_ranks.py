@@ -1,4 +1,4 @@
-"""The words by which the facts of an entity are found in the order of their certainty.
+"""Sort keys by which the facts of an entity are read in the order of their certainty.
 
 A fact has its rank, a word that orders facts of one entity, behind the key of that entity: `by_subject` and `by_object`
 while it is active, `past_subject` and `past_object` once it has ended. An index on each gives them in order. `topic` is
@@ -37,13 +37,13 @@ BY_VALUE = ("CREATE INDEX cue_by_fact_said IF NOT EXISTS FOR (n:CueFact) ON (n.s
 
 
 def ranked(tx: Tx, uids: Sequence[str]) -> None:
-    """Put facts that were written where `beliefs` finds them."""
+    """Sets the sort keys by which `beliefs` finds these facts."""
     for some in chunks(uids):
         rows(tx, _RANK, uids=some, active=list(ACTIVE), most=LONGEST_TOPIC)
 
 
 def rank_all(connection: Connection) -> None:
-    """Rank the facts of a database that was written before facts had ranks."""
+    """Sets the sort keys of all facts, in a database that was written before they existed."""
 
     def page(tx: Tx, after: str) -> str | None:
         found = [row[0] for row in rows(tx, _PAGE, after=after)]

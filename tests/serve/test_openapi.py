@@ -47,7 +47,7 @@ def served(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str
     scheme, rest = login.uri.split("://", 1)
     with alone(login):
         wipe(login)
-        with _client(f"{scheme}://{login.user}:{quote(login.password, safe='')}@{rest}", remote=True) as client:
+        with _client(f"{scheme}://{login.user}:{quote(login.password, safe='')}@{rest}", far=True) as client:
             yield request.param, client
 
 

@@ -1,4 +1,4 @@
-"""Every equation, pure, one per function, with worked examples as doctests."""
+"""All scoring equations as pure functions, one each, with worked examples as doctests."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ CHARS_PER_TOKEN = 4
 DAMPING = 0.85
 PER_HOUR = 1e-5
 RRF_K = 60
-# Of 64 bits two unrelated texts share half.
+# The SimHash distance assumed when a hash is unknown: unrelated texts differ in half of the 64 bits.
 UNKNOWN_DISTANCE = 32.0
 
 
 def idf(documents: int, holding: int) -> float:
-    """How much a term tells, by the number of documents and of those that hold it (Robertson and Zaragoza 2009).
+    """Returns the inverse document frequency of a term in `holding` of all documents (Robertson and Zaragoza 2009).
 
     >>> round(idf(1000, 10), 4), round(idf(10, 10), 4)
     (4.5574, 0.0465)
@@ -30,7 +30,7 @@ def idf(documents: int, holding: int) -> float:
 
 
 def bm25(frequency: int, length: float, mean_length: float, idf: float) -> float:
-    """What one term adds to a document's score.
+    """Returns the BM25 score of one term in one document.
 
     >>> round(bm25(1, 10, 10, 2.0), 4), round(bm25(3, 10, 10, 2.0), 4), bm25(0, 10, 10, 2.0)
     (2.0, 3.1429, 0.0)
@@ -40,7 +40,7 @@ def bm25(frequency: int, length: float, mean_length: float, idf: float) -> float
 
 
 def share(size: int, part: float) -> int:
-    """So much of a whole number, rounded down; in whole numbers, because .7 * 10 may be less than 7.
+    """Returns the given part of a whole number, rounded down. Uses integers, because 0.7 * 10 may be less than 7.
 
     >>> share(8000, 0.7), share(10, 0.7), share(1, 0.7)
     (5600, 7, 0)
@@ -49,7 +49,7 @@ def share(size: int, part: float) -> int:
 
 
 def shares(tokens: int, limit: int | None = None) -> tuple[int, int]:
-    """How many anchors and walkers fill a budget of so many tokens, or a limit: seven to three.
+    """Returns how many anchors and how many walkers fill a token budget or a limit, in the ratio 7 to 3.
 
     >>> shares(2000), shares(5000), shares(100), shares(0, 10), shares(0, 1)
     ((7, 3), (18, 7), (4, 2), (7, 3), (1, 0))
@@ -62,7 +62,7 @@ def shares(tokens: int, limit: int | None = None) -> tuple[int, int]:
 
 
 def gravity(shared: int, hours: float, distance: float) -> float:
-    """How strongly an anchor draws a node: by the labels they share, the hours between them, the bits that differ.
+    """Returns how strongly an anchor attracts a node: by labels in common, hours apart and SimHash bits that differ.
 
     >>> gravity(2, 0, 0), round(gravity(3, 24, 16), 6), round(gravity(1, -100_000, 32), 6)
     (1.7, 1.912041, 0.156349)
@@ -71,7 +71,7 @@ def gravity(shared: int, hours: float, distance: float) -> float:
 
 
 def estimated_tokens(text: str) -> int:
-    """Tokens of a text where no tokenizer is given: one per 4 ASCII characters, one per other character, rounded up.
+    """Returns the estimated number of tokens: one per 4 ASCII characters, one per other character, rounded up.
 
     >>> estimated_tokens("four"), estimated_tokens("hello"), estimated_tokens("日本"), estimated_tokens("")
     (1, 2, 2, 0)
@@ -81,7 +81,7 @@ def estimated_tokens(text: str) -> int:
 
 
 def bands(simhash: int) -> tuple[int, int, int]:
-    """A 64-bit hash in three pieces. Two hashes that differ in at most two bits agree in one of them (Manku 2007).
+    """Splits a 64-bit hash into three parts. Hashes that differ in at most two bits share a part (Manku 2007).
 
     >>> bands(0b1 | 0b10 << 21 | 0b11 << 42)
     (1, 2, 3)
@@ -90,7 +90,7 @@ def bands(simhash: int) -> tuple[int, int, int]:
 
 
 def mention_weight(times: int) -> float:
-    """How strongly a text that says a name so often is joined to what it names: topical, more with each time said.
+    """Returns the weight of the edge from a text to a name it mentions; it grows with the number of mentions.
 
     >>> mention_weight(1), mention_weight(2), mention_weight(5)
     (0.35, 0.4, 0.43)
@@ -99,9 +99,9 @@ def mention_weight(times: int) -> float:
 
 
 def company(together: int, alone: int) -> float:
-    """How much of a name's company another is: the share of the texts with it that name the other too.
+    """Returns the share of the texts with one name that also contain another name.
 
-    One more text is counted that does not, so that a single meeting says less than many (Laplace's rule).
+    One text without the other name is added to the count, so one co-occurrence weighs less than many (Laplace).
 
     >>> company(1, 1), company(9, 9), company(1, 99)
     (0.5, 0.9, 0.01)
@@ -110,7 +110,7 @@ def company(together: int, alone: int) -> float:
 
 
 def company_weight(share: float) -> float:
-    """The weight of an edge between two names, by the larger of their shares in each other's company: topical.
+    """Returns the weight of an edge between two names, given the larger of their two `company` shares.
 
     >>> company_weight(0.0), company_weight(0.5), company_weight(0.9)
     (0.25, 0.35, 0.43)
@@ -119,7 +119,7 @@ def company_weight(share: float) -> float:
 
 
 def tag_sim(edge_tags: Collection[str], query_tags: Collection[str], floor: float) -> float:
-    """How well the tags of an edge fit those of a query, each a set: their Jaccard overlap, never below the floor.
+    """Returns the Jaccard similarity of an edge's tags and a query's tags, scaled to the range from `floor` to 1.
 
     >>> query = {"demand_forecasting", "stockout", "safety_stock", "inventory_policy"}
     >>> round(tag_sim({"inventory_policy", "recommendation", "analysis_dependency"}, query, 0.15), 4)
@@ -135,7 +135,7 @@ def tag_sim(edge_tags: Collection[str], query_tags: Collection[str], floor: floa
 
 
 def counted_sim(shared: int, edge_tags: int, query_tags: int, floor: float) -> float:
-    """The same by how many there are of each, where both have some.
+    """Returns `tag_sim` from the sizes of the two sets and of their intersection. Neither set may be empty.
 
     >>> round(counted_sim(1, 3, 4, 0.15), 4), counted_sim(0, 3, 4, 0.15), counted_sim(2, 2, 2, 0.15)
     (0.2917, 0.15, 1.0)
@@ -144,7 +144,7 @@ def counted_sim(shared: int, edge_tags: int, query_tags: int, floor: float) -> f
 
 
 def transfer(energy: float, weight: float, degree: int, sim: float) -> float:
-    """The energy that reaches a neighbour along an edge: a node shares what it has, but less the better joined it is.
+    """Returns the energy that an edge passes to a neighbour. A node with many edges passes less along each.
 
     >>> sim = tag_sim({"a", "b", "c"}, {"a", "b"}, 0.15)
     >>> round(sim, 6), round(transfer(0.85, 0.9, 3, sim), 6)
@@ -154,7 +154,7 @@ def transfer(energy: float, weight: float, degree: int, sim: float) -> float:
 
 
 def seed_score(bm25: float, cosine: float | None, text_weight: float, vector_weight: float) -> float:
-    """The energy a seed starts with, by what text and vectors say of it; what one of them did not find adds nothing.
+    """Returns the starting energy of a seed from its BM25 score and its cosine; None means no vector match.
 
     >>> seed_score(1.0, 0.0, 0.5, 0.5), round(seed_score(3.0, 0.8, 0.5, 0.5), 6), seed_score(0.0, 1.0, 0.5, 0.5)
     (0.5, 0.847584, 0.5)
@@ -167,7 +167,7 @@ def seed_score(bm25: float, cosine: float | None, text_weight: float, vector_wei
 
 
 def source_weight(source: str) -> float:
-    """How much who said a fact adds to it: what a user states counts twice what was said in passing.
+    """Returns the weight of a fact's source: 2.0 for a user's edit, 1.0 for a conversation or an unknown source.
 
     >>> source_weight("user_edit"), source_weight("file"), source_weight("system"), source_weight("rumour")
     (2.0, 1.5, 1.2, 1.0)
@@ -176,7 +176,7 @@ def source_weight(source: str) -> float:
 
 
 def recency(age: int) -> float:
-    """What is left of a fact that was last used so many milliseconds ago: 5 % less per week, after a week of grace.
+    """Returns a factor for a fact last used `age` milliseconds ago: 5 % less per week after the first week.
 
     >>> recency(7 * DAY), round(recency(8 * DAY), 6), round(recency(21 * DAY), 4), recency(-DAY)
     (1.0, 0.992699, 0.9025, 1.0)
@@ -186,7 +186,7 @@ def recency(age: int) -> float:
 
 
 def usage(accesses: int) -> float:
-    """What its use adds to a fact, less for each further time.
+    """Returns a factor that grows with the number of accesses, by less for each further one.
 
     >>> usage(0), usage(9), round(usage(5), 6)
     (1.0, 1.5, 1.389076)
@@ -195,7 +195,7 @@ def usage(accesses: int) -> float:
 
 
 def fact_score(confidence: float, source: str, age: int, accesses: int, confirmed: bool) -> float:
-    """How much a fact matters now; `age` is how long ago, in milliseconds, it was last used, or first stated.
+    """Returns the current importance of a fact. `age` is the time since it was last used, or first stated, in ms.
 
     >>> fact_score(0.9, "conversation", 0, 0, False)
     0.9
@@ -213,7 +213,7 @@ def fact_score(confidence: float, source: str, age: int, accesses: int, confirme
 
 
 def freshness(days: float) -> float:
-    """How fresh something is that is so many days old; half of it is gone after 35. What lies ahead counts as now.
+    """Returns a factor for the age in days, halved about every 35 days. A time in the future counts as now.
 
     >>> round(freshness(35), 4), freshness(0), freshness(-3)
     (0.4966, 1.0, 1.0)
@@ -222,7 +222,7 @@ def freshness(days: float) -> float:
 
 
 def final_score(semantic: float, days: float, salience: float, weights: tuple[float, float, float]) -> float:
-    """How much something has to do with what was asked, how fresh and how salient it is, as one number.
+    """Returns the weighted sum of relevance to the query, freshness and salience.
 
     >>> round(final_score(0.8, 35, 0.5, (0.3, 0.3, 0.4)), 5)
     0.58898
@@ -232,7 +232,7 @@ def final_score(semantic: float, days: float, salience: float, weights: tuple[fl
 
 
 def rrf(ranks: Collection[int], k: int = RRF_K) -> float:
-    """Reciprocal rank fusion: the ranks something has in several lists, the first being 1, as one number.
+    """Returns the reciprocal rank fusion score of an item with these ranks in several lists; rank 1 is the best.
 
     >>> round(rrf([1, 1]), 6), rrf([])
     (0.032787, 0)
@@ -241,7 +241,7 @@ def rrf(ranks: Collection[int], k: int = RRF_K) -> float:
 
 
 def fused(ranks: Collection[int], queries: int, k: int = RRF_K) -> float:
-    """The same between 0 and 1: 1 is the first of every list.
+    """Returns the `rrf` score scaled to the range 0 to 1, where 1 means first in every list.
 
     >>> fused([1, 1], 2), round(fused([1], 2), 4), round(fused([1, 2], 2), 4)
     (1.0, 0.5, 0.9919)

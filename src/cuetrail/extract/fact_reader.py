@@ -1,4 +1,4 @@
-"""What reads facts out of texts: the rules, a language model, or a function of the caller's."""
+"""The readers that extract facts from texts: the rules, a language model, or a function of the caller."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cuetrail.extract.facts import USER, Triple
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A text to read facts from. `title` is what it is about; `speaker` is who "I" is, empty if that is unknown."""
+    """A text to read facts from. `title` names its topic, `speaker` the person who says "I" (empty if unknown)."""
 
     id: str
     text: str
@@ -22,7 +22,7 @@ class Passage:
 
 
 FactReader = Callable[[Sequence[Passage]], list[list[Triple]]]
-"""From passages to the facts that each of them states. Raises CuetrailError if it fails."""
+"""A function that returns the facts stated in each passage. Raises CuetrailError if it fails."""
 
 
 def by_rules(passages: Sequence[Passage]) -> list[list[Triple]]:
@@ -46,7 +46,7 @@ def open_fact_reader(given: FactReader | str | None, api_key: str | None) -> Fac
     url, _, model = rest.rpartition("#")
     if kind != "openai":
         raise InputError(f"there is no extractor {given!r}: use rules, none, or openai:URL#MODEL")
-    # Imported here: it takes longer than most commands need.
+    # Imported here, because this import is slow and most commands do not need it.
     from cuetrail.extract.llm import OpenAIReader
 
     return OpenAIReader(url, model, api_key)

@@ -1,4 +1,4 @@
-"""Facts in texts by rules: fields, "X is a Y", "X uses Y", "I prefer ...", dated decisions.
+"""Finds facts in texts by rules: fields, "X is a Y", "X uses Y", "I prefer ...", dated decisions.
 
 >>> [(t.subject, t.predicate, t.value) for t in find("JACQ uses DuckDB and Next.js. I live in Oslo.", title="Plan")]
 [('JACQ', 'uses', 'DuckDB'), ('JACQ', 'uses', 'Next.js'), ('user', 'lives_in', 'Oslo')]

@@ -1,4 +1,4 @@
-"""Links from one note to another: `[[wikilinks]]` and relative Markdown links.
+"""Finds links from one note to another: `[[wikilinks]]` and relative Markdown links.
 
 >>> find("See [[people/Ada Lovelace#Work|Ada]], ![[plan]] and [why](../notes/radio%20log.md).")
 ('Ada Lovelace', 'plan', 'radio log')
@@ -24,7 +24,7 @@ _MEDIA = re.compile(
 
 
 def find(text: str) -> tuple[str, ...]:
-    """The names linked to, in order, each once. Code is skipped; media files and web addresses are not names."""
+    """Returns the linked names in order, without repeats. Skips code, media files and web addresses."""
     if "[[" not in text and "](" not in text:
         return ()
     text = without_code(text)
@@ -38,7 +38,7 @@ def find(text: str) -> tuple[str, ...]:
 
 
 def target(href: str) -> str:
-    """The stem of the document a relative link leads to; empty for web addresses, anchors and media."""
+    """Returns the file stem that a relative link points to; "" for web addresses, anchors and media."""
     href = href.strip()
     if _SCHEME.match(href) or href.startswith(("//", "#", "?")):
         return ""
@@ -52,7 +52,10 @@ def _wiki_name(inner: str) -> str:
 
 
 def _stem(path: str, any_suffix: bool) -> str:
-    """The last part of a path without its suffix. A wikilink may hold dots ("v1.2"), so only known suffixes go."""
+    """Returns the last part of a path without its suffix.
+
+    A wikilink may contain dots ("v1.2") and loses known suffixes only.
+    """
     name = path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1].strip()
     if _MEDIA.search(name) or name in ("", ".", ".."):
         return ""

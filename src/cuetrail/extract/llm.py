@@ -1,7 +1,7 @@
-"""Facts in texts by a language model behind any OpenAI-compatible /chat/completions endpoint.
+"""Extracts facts with a language model behind an OpenAI-compatible /chat/completions endpoint.
 
-It takes the place of the rules. The answer must fit a JSON schema; whatever does not is left out. Nothing is sent
-anywhere unless a user has named the endpoint.
+It is used instead of the rules. The answer must fit a JSON schema; items that do not are ignored. Nothing is sent
+unless the user names an endpoint.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ log = logging.getLogger("cuetrail")
 
 ATTEMPTS, FIRST_WAIT, SECONDS = 3, 0.5, 60.0
 PAUSE = 300.0
-"""So many seconds an endpoint that did not answer is left alone: what is written meanwhile does not wait for it."""
+"""Seconds during which an endpoint that did not answer gets no requests, so that writes do not wait for it."""
 
 _MOST_BYTES = 1 << 20
 _NO_ANSWER = (ValueError, KeyError, IndexError, TypeError, RecursionError)
@@ -56,8 +56,8 @@ _TASK = (
 )
 
 
-class Told(Protocol):
-    """What of a passage is sent."""
+class SentPassage(Protocol):
+    """The parts of a passage that are sent to the model."""
 
     @property
     def text(self) -> str: ...
@@ -68,10 +68,10 @@ class Told(Protocol):
 
 
 class OpenAIReader:
-    """From passages to triples, one request each, asked up to ATTEMPTS times.
+    """Reads the facts of each passage with one request, tried up to ATTEMPTS times.
 
-    An answer that is none costs the facts of its passage alone; an endpoint that is away is not asked for the rest of
-    them, nor for a while. Raises ReadError where nothing could be read at all.
+    An unusable answer loses the facts of that passage only. An endpoint that does not respond is not asked for PAUSE
+    seconds. Raises ReadError if no passage could be read.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class OpenAIReader:
         self._key, self._seconds, self._wait, self._clock = key, seconds, wait, clock
         self._away_until = -math.inf
 
-    def __call__(self, passages: Sequence[Told]) -> list[list[Triple]]:
+    def __call__(self, passages: Sequence[SentPassage]) -> list[list[Triple]]:
         found: list[list[Triple] | None] = []
         failure: ReadError | None = None
         for passage in passages:
@@ -106,7 +106,7 @@ class OpenAIReader:
             log.warning("no facts were read out of %d of %d texts: %s", missing, len(found), failure)
         return [one or [] for one in found]
 
-    def _read(self, passage: Told) -> list[Triple]:
+    def _read(self, passage: SentPassage) -> list[Triple]:
         said = f"Title: {passage.title}\nSpeaker: {passage.speaker}\nText:\n{passage.text}"
         body = {
             "model": self.model,
@@ -124,7 +124,7 @@ class OpenAIReader:
                 return _triples(json.loads(self._post(json.dumps(body).encode())))
             except (OSError, HTTPException, *_NO_ANSWER) as error:
                 if isinstance(error, urllib.error.HTTPError):
-                    # It holds the connection.
+                    # The error object keeps the connection open.
                     error.close()
                 if attempt + 1 == ATTEMPTS or _is_final(error):
                     if isinstance(error, OSError | HTTPException) and not _is_final(error):
@@ -141,7 +141,7 @@ class OpenAIReader:
         end = self._clock() + self._seconds
         answer = b""
         with urllib.request.build_opener(_NoRedirect).open(request, timeout=self._seconds) as response:
-            # A server that sends a letter now and then would keep us for ever.
+            # A server that sends a byte now and then never hits the timeout of a single read.
             while part := response.read1(1 << 16):
                 answer += part
                 if self._clock() > end or len(answer) > _MOST_BYTES:
@@ -150,19 +150,22 @@ class OpenAIReader:
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """The key is for one address alone."""
+    """Refuses redirects, because the API key must not be sent to another address."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
 
 
 def _is_final(error: Exception) -> bool:
-    """Whether asking again cannot help: the request itself was refused."""
+    """True if a retry cannot help, because the server refused the request itself."""
     return isinstance(error, urllib.error.HTTPError) and 400 <= error.code < 500 and error.code not in (408, 429)
 
 
 def _triples(answer: Any) -> list[Triple]:
-    """The facts of an answer that are whole. Raises ValueError, KeyError, IndexError or TypeError for no answer."""
+    """Returns the complete facts of an answer.
+
+    Raises ValueError, KeyError, IndexError or TypeError if it is malformed.
+    """
     found = []
     for one in json.loads(answer["choices"][0]["message"]["content"])["facts"]:
         if not isinstance(one, dict):

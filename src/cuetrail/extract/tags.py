@@ -1,4 +1,4 @@
-"""Tags written in prose, by Obsidian's rules.
+"""Finds hashtags in prose, by Obsidian's rules.
 
 >>> find("#radio and #field/notes, not issue #12, C# or https://x.org/#top")
 ('radio', 'field/notes')
@@ -10,7 +10,7 @@ import re
 
 from cuetrail.text.markup import prose_only
 
-# A tag may hold letters of any script and emoji, so what ends it is listed instead: spaces and punctuation.
+# A tag may contain letters of any script and emoji, so the pattern lists what ends it: spaces and punctuation.
 _TAG = re.compile(
     r"(?:(?<=[\s(*_,;>|])|\A)#([^\u2000-\u200c\u200e-\u206f\u2e00-\u2e7f\u3000-\u303f'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\\s]{1,200})"
 )
@@ -20,8 +20,8 @@ _WIKILINK = re.compile(r"\[\[[^\[\]\n]{1,500}\]\]")
 
 
 def find(text: str) -> tuple[str, ...]:
-    """The tags without `#`, as typed, in order, each once whatever its case."""
-    # Headings have the mark as well, but a space behind it.
+    """Returns the tags without `#`, as typed, in order. Tags that differ only in case are returned once."""
+    # A heading also begins with #, but a space follows.
     if "#" not in text or not _MARK.search(text):
         return ()
     text = _WIKILINK.sub(" ", prose_only(text))

@@ -31,7 +31,7 @@ def maker(cls: type[T], *names: str) -> Callable[..., T]:
     def make(*values: Any) -> T:
         made = twin(*values)
         made.__class__ = cls
-        return made  # type: ignore[no-any-return]  # what it has just become
+        return made  # type: ignore[no-any-return]  # its class is now T
 
     return make
 

@@ -1,4 +1,4 @@
-"""How use strengthens a memory and how it decays. Pure functions from one `Life` to the next.
+"""Rules by which use strengthens a memory and time weakens it. Pure functions from one `Life` to the next.
 
 Decay depends on the time alone: ten dreams a day apart and one dream after ten days give the same result.
 """

@@ -1,4 +1,4 @@
-"""What callers may ask for: filters, text searches, walks along labels, and budgets."""
+"""Queries: filters, text searches, walks along labels, and budgets."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """One tag on a node: its normalised name, its spelling as given, and whether a user or which rule gave it."""
+    """One tag on a node: its normalised name, its spelling as given, and its origin (a user or a rule)."""
 
     name: str
     display: str
@@ -55,7 +55,7 @@ class Tag:
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """How important a memory is, how often it was used, and how fast it decays.
+    """The importance of a memory, how often it was used, and how fast it decays.
 
     Times are in milliseconds. `interval` is the time between the last two accesses. A higher `gradient` slows decay of
     memories that are used often.

@@ -1,4 +1,4 @@
-"""What ingest, dreams, `stats` and `doctor` report."""
+"""Reports of ingest, dreams, `stats` and `doctor`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What reads return: search hits, neighbourhoods, activations, recollections, and their form as plain data."""
+"""Results of reads: search hits, neighbourhoods, activations, recollections, and their form as plain data."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Activation:
-    """The paths on which the energy of one seed spread, in the order in which they ended, and why it stopped.
+    """The paths along which the energy of one seed spread, in the order in which they ended, and why it stopped.
 
     `reason` is `seed_not_found` if no visible node has the id, `failed` if the engine failed with `error`, and
     `cancelled` if the caller stopped it. The paths that had ended by then are included.

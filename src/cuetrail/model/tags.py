@@ -1,4 +1,4 @@
-"""Tags and buckets made from the names that callers give, and which tags describe a topic."""
+"""Makes tags and buckets from the names that callers give, and tells which tags describe a topic."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def norm_buckets(buckets: Iterable[str]) -> tuple[str, ...]:
 
 
 def is_topic(tag: str) -> bool:
-    """True if a tag describes a topic, and not only a file's format or place.
+    """True if a tag describes a topic, and not only a file's format or folder.
 
     >>> [tag for tag in ("radio", "inbox", "doc", "project:masts") if is_topic(tag)]
     ['radio']

@@ -1,4 +1,4 @@
-"""What the text searches of all engines share: one analyser for index and query, and when two scores are equal."""
+"""The text analyser that index and query share in all engines, and the rule for equal scores."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from cuetrail.text.normalise import analysable, clean
 
 LONGEST_TOKEN = 255
 LABEL_BOOST = 2.0
-# What a search for filters alone gives every match.
+# The score of every match of a search that has filters but no words.
 FILTER_SCORE = 1.0
-# Scores are single precision sums in an order the index chooses: equal documents may differ in the last of 24 bits.
-# Those that agree in five digits count as equal.
+# The order in which an index sums single-precision scores varies, so equal documents may differ in the last bit.
+# Scores that agree in five digits count as equal.
 TIE = 1e-5
-# An index holds stems: "runnin" begins none, so a prefix that finds nothing is tried again with up to this much less.
+# The index has stems, and no stem begins with "runnin". A prefix without matches is retried with up to 4 letters less.
 ENDING = 4
 SHORTEST_STEM = 3
 FUZZY_SHARE = 0.5
-# To look for what is near a word takes a while; a text in another language has many that are unknown.
+# Typo search is slow, and a text in another language has many unknown words, so only this many are corrected.
 MOST_MENDED = 12
 SHORTEST_MENDED = 4
 
-# What other letters are folded to that the analyser keeps apart from these: ς is to σ, the sign µ to μ, ᾳ to αι. Nine
-# old forms of Cyrillic letters are, too, and ﬅ to st; nobody writes those, and many names have these letters.
+# Results of case folding that the analyser treats as different letters: ς becomes σ, the sign µ becomes μ. Rare ones
+# (nine old Cyrillic letters, ﬅ for st) are left out, because many names have the letters they fold to.
 _FOLDED_TO = re.compile("[βεθικμπρσφեինխւ\u02bc\u02be\u0307ṡ]")
-# A stem is how a word begins, but for its last letters where it ends like these, and how many these are: die, dying;
-# happi, happy; probabl, probability; sky, skies.
+# A word begins with its stem, except for the last letters of a stem that ends like this: die, dying; happi, happy;
+# probabl, probability; sky, skies. The number says how many letters may differ.
 _ALTERED = {"e": 2, "i": 1, "l": 1, "y": 1}
-_APART = {code: " " for code in range(128) if not chr(code).isalnum()}
+_PUNCTUATION_TO_SPACE = {code: " " for code in range(128) if not chr(code).isalnum()}
 
 K = TypeVar("K")
 
 
 def make_analyser() -> tantivy.TextAnalyzer:
-    """Unicode words, lower case, accents folded, English stems. The same for index and query."""
+    """Returns the analyser of index and query: Unicode words, lower case, accents removed, English stems."""
     return _whole_words().filter(tantivy.Filter.stemmer("english")).build()
 
 
@@ -60,17 +60,17 @@ def _analysers() -> tuple[tantivy.TextAnalyzer, tantivy.TextAnalyzer]:
 
 
 def terms_of(text: str) -> list[str]:
-    """The terms of a text as an index has them, in order, repeats kept."""
+    """Returns the index terms of a text in order, with repeats."""
     return _analysers()[0].analyze(analysable(clean(text)))
 
 
 def unstemmed(text: str) -> list[str]:
-    """The words of a text as an index would have them, but whole."""
+    """Returns the words of a text analysed like index terms, but without stemming."""
     return _analysers()[1].analyze(analysable(clean(text)))
 
 
 class Terms:
-    """Terms of a query, to be looked for in texts. Of most texts that lack them the beginnings of words tell.
+    """Query terms to look for in texts. A cheap check of word beginnings rules out most texts that lack them.
 
     >>> die_cast, texts = Terms(["die", "cast"]), ("Dying birds", "They cast it, and died.", "An indie forecast")
     >>> [(die_cast.any_in(text), die_cast.all_in(text)) for text in texts]
@@ -84,23 +84,23 @@ class Terms:
         self._starts = [f" {term[: len(term) - _ALTERED.get(term[-1], 0)]}" for term in self._terms]
 
     def any_in(self, text: str) -> bool:
-        """Whether a text holds one of the terms."""
+        """True if the text contains at least one of the terms."""
         return self._may_be_in(text, any) and not self._terms.isdisjoint(terms_of(text))
 
     def all_in(self, text: str) -> bool:
-        """Whether a text holds every term."""
+        """True if the text contains every term."""
         return self._may_be_in(text, all) and self._terms.issubset(terms_of(text))
 
     def _may_be_in(self, text: str, enough: Callable[[Iterable[bool]], bool]) -> bool:
-        # To take a text apart into its terms takes ten times as long. Accents are for the analyser to fold.
+        # Analysing a text takes ten times as long as this check. Texts with accents are left to the analyser.
         if not text.isascii():
             return True
-        words = f" {text.lower().translate(_APART)}"
+        words = f" {text.lower().translate(_PUNCTUATION_TO_SPACE)}"
         return enough([start in words for start in self._starts])
 
 
 def is_findable(norm: str) -> bool:
-    """Whether every text in which this name stands, in its normal form and as whole words, holds the name's terms.
+    """True if a search for the terms of this normalised name finds every text that contains the name as whole words.
 
     >>> is_findable("ada lovelace"), is_findable("josé"), is_findable("東京"), is_findable("λογοσ")
     (True, True, True, False)
@@ -109,7 +109,7 @@ def is_findable(norm: str) -> bool:
 
 
 def edits(word: str) -> int:
-    """How many letters of a word may be wrong for it still to be meant."""
+    """Returns how many typos are tolerated in a word."""
     return 1 if len(word) < 8 else 2
 
 

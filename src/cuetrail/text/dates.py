@@ -1,6 +1,6 @@
-"""Dates stated in content, frontmatter and file names, as UTC milliseconds. A time without a zone is read as UTC.
+"""Reads dates in content, frontmatter and file names as UTC milliseconds. A time without a zone counts as UTC.
 
-One that is stated without a time is a `Day`.
+A date without a time of day becomes a `Day`.
 
 >>> find("Met on 2024-03-12, again on March 13, 2024.")
 (1710201600000, 1710288000000)
@@ -28,12 +28,12 @@ _NUMBER = re.compile(r"-?\d{9,16}(?:\.\d+)?")
 
 
 class Day(int):
-    """A date without a time, as the midnight it begins with in UTC."""
+    """A date without a time of day, stored as the UTC midnight at which it begins."""
 
 
 def find(text: str) -> tuple[int, ...]:
-    """Every date stated in the text, in order. Dates that do not exist are ignored."""
-    # Every form holds a year: looking for four digits first makes the common case, no date, four times as fast.
+    """Returns all dates stated in the text, in order. Ignores dates that do not exist."""
+    # Every form contains a year. This check makes the common case, a text without dates, four times as fast.
     if not _YEAR.search(text):
         return ()
     found = [(m.start(), _iso(m)) for m in _ISO.finditer(text)]
@@ -43,13 +43,13 @@ def find(text: str) -> tuple[int, ...]:
 
 
 def first(text: str) -> int | None:
-    """The first date stated in the text."""
+    """Returns the first date stated in the text, or None."""
     dates = find(text)
     return dates[0] if dates else None
 
 
 def from_name(stem: str) -> int | None:
-    """The date in a file's name: 2024-03-12, 2024_03_12, 2024.03.12 or 20240312."""
+    """Returns the date in a file name (2024-03-12, 2024_03_12, 2024.03.12 or 20240312), or None."""
     for match in _NAME.finditer(stem):
         year = int(match[1])
         # Eight digits may be any number; only a plausible year makes them a date.
@@ -61,7 +61,7 @@ def from_name(stem: str) -> int | None:
 
 
 def parse(value: object) -> int | None:
-    """The time a field holds: ISO text, a written date, or seconds or milliseconds since 1970."""
+    """Returns the time in a field, or None: ISO text, a written date, or seconds or milliseconds since 1970."""
     if isinstance(value, datetime):
         return _since_epoch(value if value.tzinfo else value.replace(tzinfo=UTC))
     if isinstance(value, str):
@@ -70,10 +70,10 @@ def parse(value: object) -> int | None:
             stated = first(value)
             return stated if stated is not None else from_name(value[:10])
         value = float(value)
-    # Small numbers are counters or offsets into a recording, not moments.
+    # Small numbers are counters or offsets into a recording, not times.
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 1e8 <= abs(value) <= 1e17:
         return None
-    # 1e11 seconds is the year 5138 and 1e11 ms is 1973: exports use either unit, nothing in between.
+    # 1e11 seconds is the year 5138 and 1e11 ms is 1973, so the size of a number shows its unit.
     for unit in (1000, 1, 1 / 1000):
         if abs(value * unit) < 1e14:
             return round(value * unit)
@@ -98,7 +98,7 @@ def _zone(text: str | None) -> timezone:
         return UTC
     digits = text[1:].replace(":", "")
     offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
-    # An impossible offset is no reason to lose the date.
+    # With an impossible offset the date is still read, as UTC.
     return UTC if offset >= timedelta(hours=24) else timezone(-offset if text[0] == "-" else offset)
 
 

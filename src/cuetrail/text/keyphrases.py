@@ -1,11 +1,12 @@
-"""Key phrases of a text by rules, from the text alone.
+"""Finds the key phrases of a text by rules, without other texts to compare with.
 
 >>> find("The crimped connector shrinks. Replace a crimped connector, and test every connector again.")
 ('crimped connector', 'connector', 'connector shrinks')
 
-A text is cut at function words, numbers and punctuation into runs of words, as RAKE does (Rose and others 2010). A
-phrase is two neighbours in a run, or what is said twice: a word, or three in a row. What is only said inside a longer
-phrase is none. The best is said most often, times its words; of equals, the one that comes first.
+Function words, numbers and punctuation split a text into runs of words, as in RAKE (Rose and others 2010). Two
+neighbouring words of a run are a phrase. A single word, or three words in a row, are one if they occur at least twice.
+A phrase that occurs only inside a longer phrase is dropped. The score is the number of occurrences times the number of
+words; equal scores keep the order of the text.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from cuetrail.text.normalise import is_unspaced
 from cuetrail.text.word_lists import COMMON_WORDS, STOP_WORDS
 
 MOST = 8
-# A word of fewer letters says little.
+# Shorter words are ignored.
 SHORTEST_WORD = 3
 Phrase = tuple[str, ...]
 
@@ -30,31 +31,31 @@ _IGNORED = STOP_WORDS | COMMON_WORDS
 
 
 def find(text: str) -> tuple[str, ...]:
-    """The phrases, the best first, at most 8."""
+    """Returns at most 8 key phrases, the best first."""
     runs = _runs(prose_only(text))
     pairs = Counter[Phrase](pair for run in runs for pair in pairwise(run))
     words = Counter(word for run in runs for word in run)
-    said = dict(pairs) | {(word,): times for word, times in words.items() if times > 1}
+    counts = dict(pairs) | {(word,): times for word, times in words.items() if times > 1}
     if len(pairs) < sum(pairs.values()):
         threes = Counter(three for run in runs for three in zip(run, run[1:], run[2:], strict=False))
-        said |= {three: times for three, times in threes.items() if times > 1}
-    own = _without_parts(said)
+        counts |= {three: times for three, times in threes.items() if times > 1}
+    own = _without_parts(counts)
     best = sorted(own, key=lambda phrase: -own[phrase] * len(phrase))
     return tuple(" ".join(phrase) for phrase in best[:MOST])
 
 
-def _without_parts(said: Mapping[Phrase, int]) -> dict[Phrase, int]:
-    """Phrases with how often they are said, without those that are only said inside a longer one."""
+def _without_parts(counts: Mapping[Phrase, int]) -> dict[Phrase, int]:
+    """Returns the phrases and their counts, without those that occur only inside a longer phrase."""
     inside: dict[Phrase, int] = {}
-    for phrase, times in said.items():
+    for phrase, times in counts.items():
         if times > 1 and len(phrase) > 1:
             for part in ((phrase[0],), (phrase[-1],), phrase[:-1], phrase[1:]):
                 inside[part] = max(times, inside.get(part, 0))
-    return {phrase: times for phrase, times in said.items() if times > inside.get(phrase, 0)}
+    return {phrase: times for phrase, times in counts.items() if times > inside.get(phrase, 0)}
 
 
 def _runs(text: str) -> list[list[str]]:
-    """Words in a row, with nothing but a space between them."""
+    """Returns the runs of words that are separated only by single spaces or line breaks."""
     runs: list[list[str]] = []
     run: list[str] = []
     end = 0

@@ -1,4 +1,7 @@
-"""Blanks out what is not prose, so that the rules for links, tags and names see prose only. Offsets stay the same."""
+"""Replaces code and URLs with spaces, so that the rules for links, tags and names see only prose.
+
+Offsets stay valid.
+"""
 
 from __future__ import annotations
 
@@ -14,29 +17,29 @@ _NOT_SPACE = re.compile(r"\S")
 
 
 def open_fence(line: str) -> str | None:
-    """The fence (its run of ` or ~) this line opens, None when it opens none."""
+    """Returns the code fence (a run of ` or ~) that the line opens, or None."""
     match = _FENCE.match(line)
-    # Backticks behind a backtick fence mean inline code such as ```x```.
+    # More backticks after the fence mean inline code such as ```x```.
     if match is None or (match[1][0] == "`" and "`" in match[2]):
         return None
     return match[1]
 
 
 def closes(line: str, fence: str) -> bool:
-    """Whether the line closes the fence."""
+    """True if the line closes the code fence."""
     bare = line.strip(" \t>")
     return len(bare) >= len(fence) and bare == fence[0] * len(bare)
 
 
 def fence_language(line: str) -> str:
-    """The language named behind an opening fence, lowercased; empty when none is named."""
+    """Returns the language after an opening fence in lower case, or ""."""
     match = _FENCE.match(line)
     words = match[2].replace("{", " ").replace("}", " ").split() if match else []
     return words[0].strip(".,").lower() if words else ""
 
 
 def without_code(text: str) -> str:
-    """The text with fenced and inline code as spaces."""
+    """Returns the text with fenced and inline code replaced by spaces."""
     if "`" not in text and "~~~" not in text:
         return text
     prose: list[str] = []
@@ -53,14 +56,14 @@ def without_code(text: str) -> str:
 
 
 def without_urls(text: str) -> str:
-    """The text with URLs and the destinations of Markdown links as spaces."""
+    """Returns the text with URLs and the targets of Markdown links replaced by spaces."""
     if "](" in text:
         text = _DESTINATION.sub(_blank_destination, text)
     return _URL.sub(_blank, text) if "://" in text or "www." in text or "mailto:" in text else text
 
 
 def prose_only(text: str) -> str:
-    """The text with code and URLs as spaces."""
+    """Returns the text with code and URLs replaced by spaces."""
     return without_urls(without_code(text))
 
 

@@ -1,10 +1,10 @@
-"""Proper names by rules: capitalised spans, acronyms and CamelCase.
+"""Finds proper names by rules: capitalised spans, acronyms and CamelCase.
 
 >>> find(["Ask Ada Lovelace in New York about DuckDB.", "Lovelace wrote it. Nothing else."])
 [('Ada Lovelace', 'New York', 'DuckDB'), ('Lovelace',)]
 
-A capital at the start of a sentence says nothing, so a single word there is a name only if the same document also
-capitalises it inside a sentence or a link, or if its shape alone tells (JACQ, DuckDB, NV-Embed).
+The first word of a sentence is always capitalised. A single word there is a name only if the same document also
+capitalises it inside a sentence or a link, or if its shape shows it (JACQ, DuckDB, NV-Embed).
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ _MAX_WORDS = 5
 _MAX_SHOUTED = 3
 _MAX_INDENT = 80
 
-# `re` has no class for capitals, so one is made of the blocks that have them.
+# `re` has no class for capital letters, so one is built from the Unicode blocks that have them.
 _CASED = (*range(0x2E80), *range(0xA640, 0xA800), *range(0xFF21, 0xFF3B), *range(0x10400, 0x10428))
 _CAPITALS = "".join(chr(c) for c in _CASED if chr(c).isupper() or chr(c).istitle())
 _JOINED = r"\w*+(?:[-'’&][^\W_]\w*+)*+"
-# Beginning with the capital itself, they pass over all other words at the speed of a search for one character; that
-# is twice as fast where it need not know every script.
+# Patterns that begin with the capital letter skip all other words fast. The ASCII pattern is twice as fast.
 _ASCII_CAPITAL = re.compile(f"[A-Z]{_JOINED}", re.ASCII)
 _CAPITAL = re.compile(f"[{_CAPITALS}]{_JOINED}")
 _WORD = re.compile(rf"(?<!\w)(?:[{_CAPITALS}]|[a-z]++[A-Z]){_JOINED}")
@@ -42,13 +41,13 @@ _JOINT = re.compile(
     r" (?:& |(?:of|de|van|von|da|di|du|del|della|la|le|bin|ibn|al|zu|y|e) (?:(?:the|la|le|los|las|der|den) )?"
     r"|(?:der|den) )?"
 )
-# Whatever has none of these between two words lets the sentence go on.
+# Without one of these characters between two words they are in the same sentence.
 _PAUSE = re.compile(r"[.!?…؟۔։።।॥。！？｡．\n)]")
 _AFTER_COLON = re.compile(r":[*_]{0,3}[ \[(\"“*_]{1,4}\Z")
 
 
 class _Start(Enum):
-    """Where a word stands: a capital says nothing at the start of a sentence, and little behind a colon."""
+    """The position of a word. A capital letter shows nothing at the start of a sentence, and little after a colon."""
 
     INSIDE = 0
     COLON = 1
@@ -56,7 +55,7 @@ class _Start(Enum):
 
 
 class _Word(NamedTuple):
-    """A word with a capital and where it stands."""
+    """A capitalised word with its offsets in the text."""
 
     start: int
     end: int
@@ -64,7 +63,7 @@ class _Word(NamedTuple):
 
 
 class _Span(NamedTuple):
-    """A run of capitalised words with the small words between them."""
+    """A run of capitalised words, with the lower-case words that join them."""
 
     words: tuple[str, ...]
     text: str
@@ -72,7 +71,7 @@ class _Span(NamedTuple):
 
 
 class _Casing:
-    """How one document writes its words: those capitalised inside a sentence, and all as they are."""
+    """Records how one document capitalises its words. `names` are words capitalised inside a sentence."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
@@ -80,21 +79,21 @@ class _Casing:
         self._words: set[str] | None = None
 
     def has(self, word: str) -> bool:
-        """Whether the document has the word in just this case. To be asked when all texts are known."""
+        """True if the document contains the word in exactly this case. Call it after all texts were added."""
         if self._words is None:
             self._words = set(_ANY_WORD.findall("\n".join(self.texts)))
         return word in self._words
 
 
 def find(texts: Sequence[str]) -> list[tuple[str, ...]]:
-    """The names in each text of one document, in order, each once, at most 20 a text."""
+    """Returns the names in each text of one document, in order, without repeats, at most 20 per text."""
     casing = _Casing()
     spans = [_spans(text, casing) for text in texts]
     return [_names(found, casing) for found in spans]
 
 
 def _spans(text: str, casing: _Casing) -> list[_Span]:
-    """The capitalised spans of a text; notes in `casing` how its words are written."""
+    """Returns the capitalised spans of a text, and records in `casing` how it capitalises its words."""
     if not text:
         return []
     text = prose_only(text)
@@ -121,7 +120,7 @@ def _spans(text: str, casing: _Casing) -> list[_Span]:
 
 
 def _capitalised(text: str) -> Iterator[_Word]:
-    """The words with a capital at their start, or behind small letters as in iPhone."""
+    """Yields the words that begin with a capital letter, or have one after lower-case letters, as iPhone."""
     for match in (_ASCII_CAPITAL if text.isascii() else _CAPITAL).finditer(text):
         start, end = match.span()
         if not start or not (text[start - 1].isalnum() or text[start - 1] == "_"):
@@ -134,7 +133,7 @@ def _capitalised(text: str) -> Iterator[_Word]:
 
 
 def _learn_link(match: re.Match[str], casing: _Casing) -> str:
-    """Blanks a wikilink, which is reported as a link. One with capitals throughout shows how a name is written."""
+    """Replaces a wikilink with spaces, and records its words as names if all of them are capitalised."""
     for part in match[1].split("|"):
         words = _ANY_WORD.findall(part)
         if all(word[0].isupper() for word in words):
@@ -143,7 +142,7 @@ def _learn_link(match: re.Match[str], casing: _Casing) -> str:
 
 
 def _start(text: str, at: int) -> _Start:
-    """Where the word at `at` stands, told by what is between it and the word before."""
+    """Returns the position of the word at offset `at`, judged by the characters between it and the word before."""
     if at > 1 and text[at - 1] == " " and text[at - 2].isalnum():
         return _Start.INSIDE
     before = at
@@ -155,19 +154,19 @@ def _start(text: str, at: int) -> _Start:
 
 
 def _is_break(text: str, before: int, at: int) -> bool:
-    """Whether a sentence ends between two words, or a line begins there that starts one."""
+    """True if a sentence ends between two words, or a list item, heading or the like begins there."""
     if sentences.has_end_between(text, before, at):
         return True
-    # A list's number counts as a word, so the line is looked at from its start, if that is near.
+    # A list number counts as a word, so the search begins at the start of the line, if that is near.
     near = max(0, before - _MAX_INDENT)
     line = text.rfind("\n", near, before) + 1 or near
     return any(match.end() > before for match in _LINE_START.finditer(text, line, at + 1))
 
 
-# Words repeat, so what is told by a word alone is told once.
+# Words repeat, so results are cached.
 @lru_cache(maxsize=65536)
 def _is_strong(word: str) -> bool:
-    """Whether the shape alone makes it a name: two capitals, or a capital and a digit, as in JACQ, DuckDB, S3."""
+    """True if the word's shape alone shows a name: two capitals, or a capital and a digit (JACQ, DuckDB, S3)."""
     capitals = sum(c.isupper() for c in word)
     return capitals >= 2 or (capitals == 1 and (not word[0].isupper() or any(c.isdigit() for c in word)))
 
@@ -177,7 +176,7 @@ def _bare(word: str) -> str:
 
 
 def _joins(text: str, left: _Word, right: _Word) -> bool:
-    """Whether two words are one name: a space, a small word or an initial's dot between, no possessive before."""
+    """True if two words belong to one name: a space, a joining word or an initial's dot between, and no possessive."""
     gap = text[left.end : min(right.start, left.end + 20)]
     if gap != " " and _JOINT.fullmatch(gap) is None and (gap not in (". ", ".") or len(left.text) > 1):
         return False
@@ -185,7 +184,7 @@ def _joins(text: str, left: _Word, right: _Word) -> bool:
 
 
 def _close(text: str, run: list[_Word], start: _Start, spans: list[_Span]) -> None:
-    """Cuts a run of capitals at function words and adds what is left as spans."""
+    """Splits a run of capitalised words at function words and adds the parts to `spans`."""
     if len(run) > _MAX_SHOUTED and all(word.text.isupper() for word in run):
         return
     part: list[_Word] = []
@@ -209,7 +208,7 @@ def _is_opener(word: str) -> bool:
 
 
 def _is_followed(run: list[_Word], i: int) -> bool:
-    """Whether another capital follows that is no function word."""
+    """True if the next word of the run is capitalised and not a stop word."""
     return i + 1 < len(run) and run[i + 1].text.casefold() not in STOP_WORDS
 
 
@@ -234,10 +233,10 @@ def _names(spans: list[_Span], casing: _Casing) -> tuple[str, ...]:
 
 
 def _judge(span: _Span, casing: _Casing) -> list[str]:
-    """The names a span stands for: itself, its rest without an ordinary first word, or nothing."""
+    """Returns the names in a span: the whole span, the span without an ordinary first word, or none."""
     words = span.words
     if len(words) > _MAX_WORDS:
-        # Title Case: only a word whose shape tells is surely a name.
+        # In a title every word is capitalised, so only words with the shape of a name count.
         return [_bare(word) for word in words if _is_strong(word)]
     first = _bare(words[0])
     known = span.start is _Start.INSIDE or first in casing.names or _is_strong(first)

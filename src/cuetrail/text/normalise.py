@@ -1,4 +1,4 @@
-"""Text rules used everywhere: one way to normalise names and tags, one analyser input, one query sanitiser."""
+"""Normalises names, tags and queries, and prepares texts for the analyser."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from functools import lru_cache
 
 _SPACE = re.compile(r"\s+")
 _ASCII_JUNK = re.compile(r"[^A-Za-z0-9\s]+")
-# Scripts written without spaces: each character is a word of its own, so that any part of a sentence can be found.
-_ALONE = (
+# Scripts written without spaces. Each character counts as a word, so that any part of a sentence can be found.
+_UNSPACED_CHARS = (
     "\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff"
     "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 )
-_UNSPACED = re.compile(f"([{_ALONE}])")
-_PIECE = re.compile(rf"[{_ALONE}]|[^\W_{_ALONE}]+")
+_UNSPACED = re.compile(f"([{_UNSPACED_CHARS}])")
+_PIECE = re.compile(rf"[{_UNSPACED_CHARS}]|[^\W_{_UNSPACED_CHARS}]+")
 
 
 def clean(text: str) -> str:
-    """The text as it is stored: no BOM, no NUL, LF line ends, NFC, no lone surrogates."""
+    """Returns the text as it is stored: no BOM, no NUL, LF line ends, NFC, no lone surrogates."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if text.isascii():
@@ -28,7 +28,7 @@ def clean(text: str) -> str:
     return unicodedata.normalize("NFC", text.encode("utf-8", "ignore").decode("utf-8"))
 
 
-# Letters with a stroke, and two in one, that Unicode does not take apart.
+# Letters with a stroke and ligatures, which Unicode normalisation does not decompose.
 _STROKES = str.maketrans(
     {"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ð": "d", "Ð": "D", "ħ": "h", "Ħ": "H", "ı": "i",
      "þ": "th", "Þ": "Th", "æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe"}
@@ -36,7 +36,7 @@ _STROKES = str.maketrans(
 
 
 def folded(text: str) -> str:
-    """A name as it is compared where accents and case may differ: without marks, casefolded, single spaces.
+    """Returns a name for comparison without regard to accents and case: no marks, casefolded, single spaces.
 
     >>> folded("  Málaga  CAFÉ "), folded("Straße"), folded("Øyvind Łaska"), folded("東京")
     ('malaga cafe', 'strasse', 'oyvind laska', '東京')
@@ -48,7 +48,7 @@ def folded(text: str) -> str:
 
 
 def name_words(name: str) -> frozenset[str]:
-    """The words by which a name is found, without marks and case.
+    """Returns the words of a name without accents and case.
 
     >>> sorted(name_words("The JACQ-Project, Málaga"))
     ['jacq', 'malaga', 'project', 'the']
@@ -57,7 +57,7 @@ def name_words(name: str) -> frozenset[str]:
 
 
 def storable(text: str) -> bool:
-    """Whether a text can be written at all; one with half a surrogate pair cannot, so nothing has it as an id.
+    """True if the text can be encoded as UTF-8. A text with a lone surrogate cannot, so it is no stored id.
 
     >>> storable("é"), storable("\\ud800")
     (True, False)
@@ -72,7 +72,7 @@ def storable(text: str) -> bool:
 
 
 def sanitize_query(query: str, ascii: bool = False) -> str:
-    """Letters, digits and single spaces only, lowercased. Never raises; may be empty.
+    """Returns the query in lower case with letters, digits and single spaces only. It may be empty. Never raises.
 
     >>> sanitize_query("arXiv.org"), sanitize_query("C++ (2025)"), sanitize_query("#tag @b snake_case")
     ('arxiv org', 'c 2025', 'tag b snake case')
@@ -86,13 +86,13 @@ def sanitize_query(query: str, ascii: bool = False) -> str:
 
 
 def analysable(text: str) -> str:
-    """The text as the analyser of index and query gets it: unspaced scripts are cut into characters."""
-    # Split and joined, for `sub` is ten times as slow.
+    """Returns the text with unspaced scripts split into characters, as the analyser needs it."""
+    # `sub` is ten times as slow as split and join.
     return text if text.isascii() else " ".join(_UNSPACED.split(unicodedata.normalize("NFC", text)))
 
 
 def pieces(text: str) -> Iterator[re.Match[str]]:
-    """About the words that the analyser makes of a text, where they stand.
+    """Yields matches for about the same words as the analyser finds in a text.
 
     >>> [piece[0] for piece in pieces("snake_case at 東京")]
     ['snake', 'case', 'at', '東', '京']
@@ -101,7 +101,7 @@ def pieces(text: str) -> Iterator[re.Match[str]]:
 
 
 def is_unspaced(text: str) -> bool:
-    """Whether some of it is in a script that is written without spaces.
+    """True if the text has characters of a script that is written without spaces.
 
     >>> is_unspaced("東京 tower"), is_unspaced("tower")
     (True, False)
@@ -110,7 +110,7 @@ def is_unspaced(text: str) -> bool:
 
 
 def norm_name(name: str) -> str:
-    """The key a name is looked up by: NFC, casefold, single spaces.
+    """Returns the key under which a name is looked up: NFC, casefolded, single spaces.
 
     >>> norm_name("  Project  JACQ "), norm_name("Straße")
     ('project jacq', 'strasse')
@@ -119,10 +119,10 @@ def norm_name(name: str) -> str:
     return " ".join(folded.replace("\x00", "").split())
 
 
-# Tags repeat: most of the work of writing many memories is done once per different tag.
+# Tags repeat, so results are cached.
 @lru_cache(maxsize=65536)
 def norm_tag(tag: str) -> str:
-    """A tag's one true form: NFC, casefold, trimmed, no leading # or @, inner spaces as _.
+    """Returns the normal form of a tag: NFC, casefolded, trimmed, no leading # or @, underscores for spaces.
 
     >>> norm_tag(" #Machine  Learning "), norm_tag("@Work")
     ('machine_learning', 'work')
@@ -131,7 +131,7 @@ def norm_tag(tag: str) -> str:
 
 
 def snippet(text: str, width: int = 80) -> str:
-    """The first line of a text, cut at a word to at most `width` characters."""
+    """Returns the beginning of a text on one line, cut at a word to at most `width` characters."""
     line = " ".join(text.split())
     if len(line) <= width:
         return line

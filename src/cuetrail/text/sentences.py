@@ -1,4 +1,4 @@
-"""Where sentences end, in any script.
+"""Splits text into sentences, in any script.
 
 >>> split("Ask Dr. Ray, e.g. today. Is it 3.5 dB? Yes!")
 ['Ask Dr. Ray, e.g. today. ', 'Is it 3.5 dB? ', 'Yes!']
@@ -13,8 +13,8 @@ from itertools import pairwise
 
 from cuetrail.text.word_lists import ABBREVIATIONS
 
-# Spaced scripts need white space after the mark, unspaced ones do not. The lookbehind lets a run of marks be tried
-# once, from its start, which keeps garbage like a million dots linear.
+# Spaced scripts need white space after the mark, unspaced ones do not. The lookbehind matches a run of marks only from
+# its start, which keeps the time linear for input such as a million dots.
 _SPACED = r"(?<![.!?…؟۔։።।॥])[.!?…؟۔։።।॥]++[\"'”’»)\]}*_]*+(?=\s|\Z)"
 _UNSPACED = r"[。！？｡．]++[」』”’）》】]*+"
 _END = re.compile(f"(?:{_SPACED}|{_UNSPACED})\\s*+")
@@ -25,30 +25,30 @@ _LOOK_BACK = 24
 
 
 def ends(text: str) -> list[int]:
-    """Offsets just behind each sentence and its trailing white space, ascending; the end of the text is not listed."""
+    """Returns the offset after each sentence and its white space, in order, without the end of the text."""
     found = (m for m in _END.finditer(text) if m.end() < len(text))
     return [m.end() for m in found if _is_end(text, m.start(), m.end())]
 
 
 def has_end(text: str) -> bool:
-    """Whether any sentence ends in the text, its very end included."""
+    """True if a sentence ends in the text, or at its end."""
     return any(_is_end(text, match.start(), match.end()) for match in _END.finditer(text))
 
 
 def has_end_between(text: str, start: int, end: int) -> bool:
-    """Whether a sentence ends behind `start`, with its white space at `end` or before."""
+    """True if a sentence ends after `start` and its trailing white space ends at or before `end`."""
     found = _END.finditer(text, start, end + 1)
     return any(_is_end(text, match.start(), match.end()) for match in found if match.end() <= end)
 
 
 def split(text: str) -> list[str]:
-    """The sentences with the white space behind them, so that joining them gives the text back."""
+    """Returns the sentences with their trailing white space. Joined, they are the text again."""
     cuts = [0, *ends(text), len(text)]
     return [text[a:b] for a, b in pairwise(cuts) if a < b]
 
 
 def _is_end(text: str, start: int, end: int) -> bool:
-    """Whether the mark at `start` ends a sentence; only full stops and ellipses are in doubt."""
+    """True if the mark at `start` ends a sentence. Only full stops and ellipses need a closer look."""
     following = text[end : end + 1]
     if text[start] == "…" or text[start : start + 2] == "..":
         return not following.islower()

@@ -1,4 +1,4 @@
-"""64-bit SimHash (Charikar 2002): near-equal texts have hashes that differ in few bits."""
+"""64-bit SimHash (Charikar 2002): similar texts have hashes that differ in few bits."""
 
 from __future__ import annotations
 
@@ -10,46 +10,46 @@ import numpy as np
 import xxhash
 
 _WORD = re.compile(r"\w+")
-# Most texts are ASCII, and it is found a third faster there.
+# Most texts are ASCII, and this pattern is a third faster.
 _ASCII_WORD = re.compile(r"\w+", re.ASCII)
-# Shorter texts say too little: any two of them would count as near.
+# Texts with fewer words get no hash, because any two of them would count as similar.
 FEWEST_WORDS = 8
-# Words that are looked at together; each takes half a kilobyte then.
+# The number of words hashed in one batch. Each takes half a kilobyte of memory.
 MOST_WORDS = 20_000
 
 
 def simhash(text: str) -> int | None:
-    """The hash over the text's words, None for a text of fewer than FEWEST_WORDS different ones."""
+    """Returns the hash of the text's words, or None if it has fewer than FEWEST_WORDS different words."""
     return simhashes([text])[0]
 
 
 def simhashes(texts: Sequence[str]) -> list[int | None]:
-    """The hash of each text. Many at once: numpy's price for a call is then paid once."""
+    """Returns the hash of each text, or None. Works in batches, which saves numpy calls."""
     words = [set((_ASCII_WORD if text.isascii() else _WORD).findall(text.lower())) for text in texts]
     long = [number for number, found in enumerate(words) if len(found) >= FEWEST_WORDS]
     hashes: list[int | None] = [None] * len(texts)
-    for some in _portions(long, words):
-        for number, value in zip(some, _hashed([words[number] for number in some]), strict=True):
+    for batch in _batches(long, words):
+        for number, value in zip(batch, _hashed([words[number] for number in batch]), strict=True):
             hashes[number] = value
     return hashes
 
 
-def _portions(numbers: Sequence[int], words: Sequence[set[str]]) -> Iterator[list[int]]:
-    """The numbers in order, cut where the texts have so many words together that their bits take much memory."""
-    some: list[int] = []
+def _batches(numbers: Sequence[int], words: Sequence[set[str]]) -> Iterator[list[int]]:
+    """Yields the numbers in order, in batches whose texts have at most MOST_WORDS words together."""
+    batch: list[int] = []
     room = MOST_WORDS
     for number in numbers:
-        if some and len(words[number]) > room:
-            yield some
-            some, room = [], MOST_WORDS
-        some.append(number)
+        if batch and len(words[number]) > room:
+            yield batch
+            batch, room = [], MOST_WORDS
+        batch.append(number)
         room -= len(words[number])
-    if some:
-        yield some
+    if batch:
+        yield batch
 
 
 def _hashed(texts: Sequence[set[str]]) -> list[int]:
-    """For each bit whether it is set in the hashes of more than half of a text's words."""
+    """Returns the SimHash of each set of words: a bit is set if more than half of the words' hashes have it."""
     digests = b"".join([_digest(word) for words in texts for word in words])
     bits = np.unpackbits(np.frombuffer(digests, np.uint8).reshape(-1, 8), axis=1)
     sizes = np.array([len(words) for words in texts])

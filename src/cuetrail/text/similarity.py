@@ -1,4 +1,4 @@
-"""How alike two short texts are, from 0 to 1. Several measures; each is pure and symmetric."""
+"""Measures of how similar two short texts are, from 0 to 1. Each is pure and symmetric."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SOUNDS = {
 
 
 def levenshtein(a: str, b: str) -> float:
-    """One minus the share of letters that must change, come or go.
+    """Returns 1 minus the edit distance divided by the length of the longer text.
 
     >>> round(levenshtein("kitten", "sitting"), 4), levenshtein("", ""), levenshtein("a", "")
     (0.5714, 1.0, 0.0)
@@ -24,17 +24,17 @@ def levenshtein(a: str, b: str) -> float:
 
 
 def _edits(a: str, b: str) -> int:
-    """How many letters must change, come or go, a whole column of the table at a time (Myers 1999, Hyyrö 2003).
+    """Returns the edit distance, computed a column at a time with bit operations (Myers 1999, Hyyrö 2003).
 
-    Bit n of `more` and `less` says whether the entry below the n-th letter of a is one more or one less than above it.
+    Bit n of `more` and `less` is set if the table entry of letter n of `a` is 1 more or 1 less than the entry above.
     """
-    places: dict[str, int] = {}
+    positions: dict[str, int] = {}
     for n, letter in enumerate(a):
-        places[letter] = places.get(letter, 0) | 1 << n
+        positions[letter] = positions.get(letter, 0) | 1 << n
     whole, last, edits = (1 << len(a)) - 1, 1 << len(a) - 1, len(a)
     more, less = whole, 0
     for letter in b:
-        same = places.get(letter, 0)
+        same = positions.get(letter, 0)
         level = (((same & more) + more) ^ more) | same | less
         right, back = less | ~(level | more) & whole, more & level
         edits += bool(right & last) - bool(back & last)
@@ -45,7 +45,7 @@ def _edits(a: str, b: str) -> int:
 
 
 def jaro_winkler(a: str, b: str) -> float:
-    """Letters in common and in order, with more for a common beginning (Winkler 1990).
+    """Returns the Jaro-Winkler similarity: letters in common and in order, more for a common prefix (Winkler 1990).
 
     >>> round(jaro_winkler("martha", "marhta"), 4), round(jaro_winkler("dixon", "dicksonx"), 4), jaro_winkler("", "")
     (0.9611, 0.8133, 1.0)
@@ -78,7 +78,7 @@ def _jaro(a: str, b: str) -> float:
 
 
 def token_overlap(a: str, b: str) -> float:
-    """The share of words in common, of the text that has fewer.
+    """Returns the number of words in common, divided by the number of words of the shorter text.
 
     >>> token_overlap("the old mill", "mill road"), token_overlap("", ""), token_overlap("a", "")
     (0.5, 1.0, 0.0)
@@ -90,7 +90,7 @@ def token_overlap(a: str, b: str) -> float:
 
 
 def phonetic(a: str, b: str) -> float:
-    """1 where all words sound alike (Soundex), else 0. For names.
+    """Returns 1 if all words have the same Soundex codes, else 0. Meant for names.
 
     >>> phonetic("robert smyth", "rupert smith"), phonetic("robert", "alice")
     (1.0, 0.0)
@@ -99,7 +99,7 @@ def phonetic(a: str, b: str) -> float:
 
 
 def soundex(text: str) -> list[str]:
-    """How the words of a text sound, a letter and three digits each.
+    """Returns the Soundex code of each word: a letter and three digits.
 
     >>> soundex("Robert Ashcraft Tymczak Pfister")
     ['r163', 'a261', 't522', 'p236']
@@ -117,7 +117,7 @@ def _sound(word: str) -> str:
         digit = _SOUNDS.get(letter, "")
         if digit and digit != last:
             digits += digit
-        # Vowels part two letters that sound alike; h and w do not.
+        # Two letters with the same digit count twice if a vowel is between them, but not if h or w is.
         if letter not in "hw":
             last = digit
     return f"{letters[0]}{digits}000"[:4]

@@ -1,4 +1,4 @@
-"""Times in UTC milliseconds, as every record holds them: the present, and times as people and programs write them."""
+"""Times in UTC milliseconds, as all records store them: the current time, and times parsed from text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def now_ms() -> int:
 
 
 def milliseconds(text: str) -> int:
-    """UTC milliseconds of a time; one without a zone is UTC, a date is its first moment. Raises InputError.
+    """Returns UTC milliseconds. A time without a zone is UTC, a date is its first millisecond. Raises InputError.
 
     >>> milliseconds("2025-03-04"), milliseconds("2025-03-04T01:00+01:00"), milliseconds("1741046400000")
     (1741046400000, 1741046400000, 1741046400000)
@@ -37,5 +37,5 @@ def milliseconds(text: str) -> int:
 
 
 def last_millisecond(text: str) -> int:
-    """The same, but a date is its last moment: until 2025-03-04 includes that day."""
+    """Returns UTC milliseconds like `milliseconds`, but the last one of a date, so that "until" includes that day."""
     return milliseconds(text) + (DAY - 1 if _DATE.fullmatch(text.strip()) else 0)

@@ -27,7 +27,7 @@ STOP_WORDS = _words(
     november december jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun
     """
 )
-"""Words that are no name and no topic on their own, also at the start of a sentence."""
+"""Words that are neither a name nor a topic on their own, even if capitalised at the start of a sentence."""
 
 FUNCTION_WORDS = _words(
     """
@@ -91,7 +91,7 @@ CATCH_ALL_WORDS = _words(
     anything everything go going happen happened happening happens new news occurred show something went
     """
 )
-"""Words with which a query asks for anything there is ("what happened?")."""
+"""Words of a query that asks for no particular topic ("what happened?")."""
 
 ABBREVIATIONS = _words(
     """

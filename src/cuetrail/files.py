@@ -25,7 +25,7 @@ def read_at_most(file: BinaryIO, most: int) -> bytes:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Yields a file that replaces `path` once it is complete. Keeps the permissions and makes missing folders."""
+    """Yields a file that replaces `path` when it is complete. Keeps the permissions and makes missing folders."""
     if _is_special(path):
         with path.open("wb") as file:
             yield file

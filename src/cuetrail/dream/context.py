@@ -19,7 +19,7 @@ from cuetrail.store.ports import Store
 from cuetrail.store.write import Progress
 from cuetrail.text.normalise import snippet
 
-# Atoms per transaction. Other writers wait for it, and an interruption loses it: a fraction of a second.
+# Atoms per transaction. One takes a fraction of a second; other writers wait for it, and an interruption loses it.
 BATCH = 8_000
 # Searching the index for more words than this takes longer than reading all texts.
 MOST_INDEX_WORDS = 1_000
@@ -82,10 +82,10 @@ class Work:
 
     def names(self) -> list[Named]:
         """Returns the names of nodes in this partition. They are read once per dream, as no pass adds names."""
-        known, place = self.context.known, self.context.scope
-        if place not in known:
-            known[place] = self.memory.names()
-        return known[place]
+        known, scope = self.context.known, self.context.scope
+        if scope not in known:
+            known[scope] = self.memory.names()
+        return known[scope]
 
     def named_in(self, words: Collection[str]) -> set[int]:
         """Returns the keys of atoms whose texts contain one of the words, and possibly a few others.
@@ -102,7 +102,7 @@ class Work:
         total, done, after = self.memory.count(), 0, 0
         while texts := self.memory.texts(after, BATCH):
             found = matcher.matches([text for _, text in texts])
-            yield from (key for (key, _), said in zip(texts, found, strict=True) if said)
+            yield from (key for (key, _), words_found in zip(texts, found, strict=True) if words_found)
             after = texts[-1][0]
             done += len(texts)
             self.read += len(texts)
@@ -114,7 +114,7 @@ class Work:
             self.context.progress(f"dreaming: {self.name}", done, total)
 
     def save(self, writes: Writes) -> None:
-        """Writes all of it in one transaction and counts it."""
+        """Writes all changes in one transaction and counts them."""
         if self.context.show:
             # Described before the write, because removed records could not be described afterwards.
             self._changes += islice(_describe_changes(self.context, writes), SHOWN - len(self._changes))
@@ -130,13 +130,13 @@ class Work:
         self.wrote, self.removed = self.wrote + len(batch.verdicts) - retracted, self.removed + retracted
 
     def tell(self, subject: str, texts: Sequence[str]) -> str:
-        """Returns a summary of texts by the teller. If it fails or returns nothing, `extract` writes it."""
+        """Returns the teller's summary of texts about a subject, or that of `extract` if the teller fails."""
         try:
-            told: object = self.context.teller(subject, texts)
+            summary: object = self.context.teller(subject, texts)
         except Exception as error:  # noqa: BLE001  # a caller's function may raise anything
             self.problems.append(f"the teller failed ({error}); its rule told instead")
-            told = ""
-        return told if isinstance(told, str) and told.strip() else extract(subject, texts)
+            summary = ""
+        return summary if isinstance(summary, str) and summary.strip() else extract(subject, texts)
 
     def report(self) -> PassReport:
         """Returns the report of the pass."""
@@ -157,7 +157,7 @@ def _describe_changes(context: DreamContext, writes: Writes) -> Iterator[str]:
     mentions = [(one.source, one.node) for one in batch.mentions[:SHOWN]]
     joined = [(edge.src, edge.dst) for edge in (*batch.edges[:SHOWN], *going)]
     describe = _describer(context, (*joined, *mentions, *writes.remove_mentions[:SHOWN]), batch.remove_nodes[:SHOWN])
-    yield from (f"+ {_describe(node.id, node.name or node.text)} ({_counted(node)})" for node in batch.nodes)
+    yield from (f"+ {_describe(node.id, node.name or node.text)} ({_kind_and_counts(node)})" for node in batch.nodes)
     yield from (f"+ {describe(e.src)} {e.kind} {describe(e.dst)} ({e.weight})" for e in batch.edges[:SHOWN])
     yield from (f"+ {describe(source)} names {describe(node)}" for source, node in mentions)
     yield from (f"- {describe(id_)}" for id_ in batch.remove_nodes[:SHOWN])
@@ -181,7 +181,7 @@ def _describer(context: DreamContext, pairs: Iterable[tuple[str, str]], others: 
     return lambda id_: _describe(id_, (nodes[id_].name or nodes[id_].text) if id_ in nodes else "")
 
 
-def _counted(node: Node) -> str:
+def _kind_and_counts(node: Node) -> str:
     """Returns the kind of a node and how many records it summarises."""
     counts = (f"{node.props[what]} {what}" for what in ("atoms", "sources", "storylines") if what in node.props)
     return " of ".join((node.kind, *counts))

@@ -1,4 +1,4 @@
-"""Fewer runs of Python's garbage collector while a pass holds thousands of atoms."""
+"""Makes Python's garbage collector run less often while a pass holds thousands of atoms."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _before: list[tuple[int, int, int]] = []
 
 @contextmanager
 def fewer_collections() -> Iterator[None]:
-    """Raises the collection threshold inside the block. With several threads, until the last block ends."""
+    """Raises the garbage collection threshold inside the block. With several threads, until the last block ends."""
     with _guard:
         _before.append(gc.get_threshold())
         gc.set_threshold(max(THRESHOLD, _before[0][0]) if _before[0][0] else 0, *_before[0][1:])

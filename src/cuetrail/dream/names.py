@@ -1,4 +1,4 @@
-"""The words of one partition: which tags they stand for, and which nodes they name.
+"""The words of one partition: the tags that they give, and the nodes that they name.
 
 Both are cached between dreams while the memory is open, because few words change and building them takes longer than a
 usual dream. Their content depends only on the names and tags of the last `renew`.
@@ -18,7 +18,7 @@ from cuetrail.store.dream import Book, Named, Row, Writes
 from cuetrail.store.ports import Store
 from cuetrail.text.normalise import folded, norm_name
 
-# Words that are cached per memory; partitions that dreamt last are kept.
+# The number of words cached per memory. The partitions with the most recent dreams are kept.
 MOST_CACHED = 50_000
 
 Order = tuple[int, str, str]
@@ -26,7 +26,7 @@ Order = tuple[int, str, str]
 
 
 class TagWord(NamedTuple):
-    """A word, the tag it stands for, and its ledger row: hashes of the word, the tag and its spelling."""
+    """A word, the tag that it gives, and its ledger row: hashes of the word, the tag and its spelling."""
 
     word: str
     tag: Tag
@@ -43,7 +43,7 @@ class LedgerWords:
     def difference(self, noted: Collection[Row]) -> tuple[Mapping[Row, str], Collection[Row]]:
         """Returns the rows missing in the ledger, with their words, and the outdated rows of the ledger.
 
-        Rows marked by `mark_unsettled` are always among one of them.
+        Rows marked by `mark_unsettled` are always in one of the two.
         """
         there = {row for row in noted if not row.fourth}
         gone = there.difference(self.rows)
@@ -130,9 +130,10 @@ class TagWords(LedgerWords):
 
 
 class NodeNames(LedgerWords):
-    """The node that each name refers to: a source first, then by id, and an entity made from a shared name last.
+    """The node that each name refers to.
 
-    A name without its accents refers to the same node, unless another node has exactly that name.
+    If several nodes have the name, a source wins, then the smallest id; an entity made from a shared name comes last. A
+    name without its accents refers to the same node, unless another node has exactly that name.
     """
 
     def __init__(self) -> None:
@@ -176,9 +177,9 @@ class NodeNames(LedgerWords):
         for groups in (self._by_name, self._by_folded_name):
             if word in groups and not groups[word]:
                 del groups[word]
-        means = [min(some, key=_rank).key] if some else []
-        self.matcher.put(word, means)
-        for key in means:
+        referents = [min(some, key=_rank).key] if some else []
+        self.matcher.put(word, referents)
+        for key in referents:
             row = _row(word, key)
             self.rows[row] = word
             self._added.add(row)
@@ -212,14 +213,14 @@ _cache: WeakKeyDictionary[Store, dict[tuple[type, Scope], TagWords | NodeNames]]
 
 def cached_words(kind: type[W], store: Store, scope: Scope, names: Iterable[Named], given: Iterable[str] = ()) -> W:
     """Returns the cached words of a partition, renewed with these names and given tags."""
-    places = _cache.setdefault(store, {})
+    partitions = _cache.setdefault(store, {})
     # Taken out of the cache first, so that an interruption leaves no half-renewed entry.
-    before = places.pop((kind, scope), None)
+    before = partitions.pop((kind, scope), None)
     found = before if isinstance(before, kind) else kind()
     found.renew(names, given)
-    places[kind, scope] = found
-    while places and sum(len(one.rows) for one in places.values()) > MOST_CACHED:
-        del places[next(iter(places))]
+    partitions[kind, scope] = found
+    while partitions and sum(len(one.rows) for one in partitions.values()) > MOST_CACHED:
+        del partitions[next(iter(partitions))]
     return found
 
 

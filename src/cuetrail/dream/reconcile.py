@@ -1,9 +1,9 @@
-"""What dreams made elsewhere and an import or a copy brought along is taken into the books, as if it were made here.
+"""Registers imported dream output in the ledger, so that later dreams treat it as their own.
 
-The books know nodes by the engine's own numbers, so they cannot move themselves. Without them a dream would not know
-what it may change or remove, and make some of it a second time. What is adopted is looked at anew by the pass that
-makes such things: it keeps what its rule gives, and removes the rest. Where the books have a row already, what came
-may have been put over what they tell of, or stand beside it; the books are right.
+The ledger identifies nodes by the engine's own keys, so it cannot be exported with them. Without rows in the ledger a
+dream would not know which imported records it may change or remove, and would create some of them again. Each pass then
+checks the registered records: it keeps those that follow from its rule and removes the others. If the ledger already
+has a different row for a record, the row of the ledger wins.
 """
 
 from __future__ import annotations
@@ -24,60 +24,60 @@ from cuetrail.store.write import Batch
 
 NAME = "adopting"
 
-# Of what is set aside or archived, too.
+# Includes quarantined and archived nodes.
 EVERY = Where(quarantined=True, archived=True)
 
-# For how many gaps an episode is taken to be one; the end that a file states may be any.
+# A limit for one import, because a file may state any length of an episode.
 MOST_BRIDGES = 20_000
 
 _R = TypeVar("_R", Node, Edge, Mention)
 
 
 def reconcile(context: DreamContext) -> None:
-    """Take what was brought to this place into the books, if anything was."""
+    """Registers imported dream output of the partition, if an import or copy added any."""
     work = Work(context, NAME)
-    brought = work.memory.all(Book.BROUGHT)
-    if not brought:
+    imports = work.memory.all(Book.BROUGHT)
+    if not imports:
         return
-    _begin_anew(context)
+    _restart_passes(context)
     records = (record for team, record in context.store.scan(context.scope) if team == context.scope.share)
-    made = (record for record in records if _is_of_passes(record))
-    sittings: list[str] = []
-    told: list[str] = []
-    while some := list(islice(made, BATCH)):
-        work.save(_adopted(work, some))
-        sittings += (node.id for node in _of(Node, some) if node.kind == episodes.KIND)
-        told += (node.id for node in _of(Node, some) if node.kind == storylines.KIND)
-    _check_sittings(work, sittings)
-    _check_stories(work, told)
-    work.save(Writes(drop=[(Book.BROUGHT, row) for row in brought]))
+    output = (record for record in records if _is_dream_output(record))
+    episode_ids: list[str] = []
+    storyline_ids: list[str] = []
+    while some := list(islice(output, BATCH)):
+        work.save(_ledger_writes(work, some))
+        episode_ids += (node.id for node in _of(Node, some) if node.kind == episodes.KIND)
+        storyline_ids += (node.id for node in _of(Node, some) if node.kind == storylines.KIND)
+    _remove_empty_episodes(work, episode_ids)
+    _mark_outdated_storylines(work, storyline_ids)
+    work.save(Writes(drop=[(Book.BROUGHT, row) for row in imports]))
 
 
-def _begin_anew(context: DreamContext) -> None:
-    """Have the passes look at every atom: of those whose edges alone came the log does not tell."""
+def _restart_passes(context: DreamContext) -> None:
+    """Makes two passes read every atom again, because the change log has no entry for atoms that only got edges."""
     for name, version in ((mentions.NAME, mentions.VERSION), (episodes.NAME, episodes.VERSION)):
         work = Work(context, name)
         if work.memory.begun(version):
             work.save(Writes(mark=unbegun(version)))
 
 
-def _is_of_passes(record: Record) -> bool:
-    """Whether a pass would have a row of it in its books."""
+def _is_dream_output(record: Record) -> bool:
+    """True for a record that a pass would have entered in the ledger."""
     if isinstance(record, Edge):
         return record.via in (mentions.VIA, cooccurrence.VIA, episodes.VIA, storylines.VIA)
     return isinstance(record, Mention) or (isinstance(record, Node) and record.kind in (episodes.KIND, storylines.KIND))
 
 
-def _adopted(work: Work, some: Sequence[Record]) -> Writes:
-    """Rows for these records, where the books have none yet or another."""
+def _ledger_writes(work: Work, some: Sequence[Record]) -> Writes:
+    """Returns the ledger rows for these records, where the ledger has none or a different one."""
     edges: dict[str | None, list[Edge]] = defaultdict(list)
     for edge in _of(Edge, some):
         edges[edge.via].append(edge)
-    known = _Known(work, some)
+    known = _Lookup(work, some)
     writes = Writes()
-    _names(known, writes, edges[mentions.VIA])
-    _company(known, writes, edges[cooccurrence.VIA])
-    _sittings(known, writes, edges[episodes.VIA])
+    _occurrences(known, writes, edges[mentions.VIA])
+    _cooccurrences(known, writes, edges[cooccurrence.VIA])
+    _timeline(known, writes, edges[episodes.VIA])
     _mentions(known, writes, _of(Mention, some))
     _stories(known, writes, edges[storylines.VIA], [node for node in _of(Node, some) if node.kind == storylines.KIND])
     return writes
@@ -87,8 +87,8 @@ def _of(kind: type[_R], some: Iterable[Record]) -> list[_R]:
     return [record for record in some if isinstance(record, kind)]
 
 
-class _Known:
-    """The numbers of the nodes that records lead to, and what else is known of these."""
+class _Lookup:
+    """The engine's keys and the brief data of all nodes that the records refer to."""
 
     def __init__(self, work: Work, some: Sequence[Record]) -> None:
         self.work = work
@@ -97,7 +97,7 @@ class _Known:
         self.briefs: Mapping[int, Brief] = work.memory.nodes(self.keys.values())
 
     def pairs(self, records: Iterable[Edge | Mention]) -> Iterator[tuple[int, int]]:
-        """The numbers of both ends, where both are here."""
+        """Yields the keys of both ends of each record, if both nodes exist here."""
         for record in records:
             ends = [self.keys[end] for end in _ends(record) if end in self.keys]
             if len(ends) == 2:
@@ -116,11 +116,11 @@ def _ends(record: Record) -> tuple[str, ...]:
     return (anchor,) if isinstance(anchor, str) else ()
 
 
-# --- book by book
+# --- one function for each book of the ledger
 
 
-def _names(known: _Known, writes: Writes, edges: Sequence[Edge]) -> None:
-    """Who names whom; how often is found when the texts are read. All that such a text names has other company."""
+def _occurrences(known: _Lookup, writes: Writes, edges: Sequence[Edge]) -> None:
+    """Registers which atom names which node. The mentions pass counts how often when it reads the texts."""
     pairs = set(known.pairs(edges))
     there = known.rows(Book.OCCURS, (atom for atom, _ in pairs))
     pairs -= there.keys()
@@ -131,8 +131,8 @@ def _names(known: _Known, writes: Writes, edges: Sequence[Edge]) -> None:
     writes.put += ((Book.TOUCHED, Row(node)) for node in sorted(company))
 
 
-def _company(known: _Known, writes: Writes, edges: Sequence[Edge]) -> None:
-    """Who is joined to whom, without the share: both may have chosen. What the books have by this weight stays."""
+def _cooccurrences(known: _Lookup, writes: Writes, edges: Sequence[Edge]) -> None:
+    """Registers co-occurrence edges with an unknown share for both nodes, unless the ledger gives the same weight."""
     weights = {pair: edge.weight for edge in edges for pair in known.pairs([edge])}
     there = known.rows(Book.TOGETHER, {node for pair in weights for node in pair})
     for (one, other), weight in sorted(weights.items()):
@@ -142,8 +142,8 @@ def _company(known: _Known, writes: Writes, edges: Sequence[Edge]) -> None:
             writes.put += ((Book.TOUCHED, Row(node)) for node in (one, other))
 
 
-def _sittings(known: _Known, writes: Writes, edges: Sequence[Edge]) -> None:
-    """Which atom is in which episode; of two, in the one that the books have. One that has moved in time is in none."""
+def _timeline(known: _Lookup, writes: Writes, edges: Sequence[Edge]) -> None:
+    """Registers which atom is in which episode. Removes the edge if the ledger or the atom's time contradicts it."""
     ends = [(edge, known.keys.get(edge.src), episodes.number_of(edge.dst)) for edge in edges]
     there = {atom: row for (atom, _), row in known.rows(Book.TIMELINE, (atom for _, atom, _ in ends if atom)).items()}
     spans = _spans(known, {edge.dst for edge in edges})
@@ -158,22 +158,22 @@ def _sittings(known: _Known, writes: Writes, edges: Sequence[Edge]) -> None:
             there[atom] = row._replace(third=number)
             writes.put.append((Book.TIMELINE, there[atom]))
         writes.put.append((Book.MOVED, Row(0, row.second)))
-    # Without a gap, so that what is left of an episode is looked at together.
+    # Times without a gap between them, so that the pass checks all atoms of an episode together.
     bridges = {
         time for start, end in spans.values() for time in islice(range(start, end + 1, episodes.GAP), MOST_BRIDGES)
     }
     writes.put += ((Book.MOVED, Row(0, time)) for time in sorted(bridges))
 
 
-def _spans(known: _Known, ids: Collection[str]) -> dict[str, tuple[int, int]]:
-    """From when to when these episodes went."""
+def _spans(known: _Lookup, ids: Collection[str]) -> dict[str, tuple[int, int]]:
+    """Returns the start and the end of each of these episodes."""
     nodes = known.work.context.store.get(known.work.context.scope, sorted(ids))
     spans = {id_: (node.props.get("start"), node.props.get("end")) for id_, node in nodes.items()}
     return {id_: (a, b) for id_, (a, b) in spans.items() if isinstance(a, int) and isinstance(b, int)}
 
 
-def _check_sittings(work: Work, ids: Sequence[str]) -> None:
-    """Remove the episodes of which no atom is left, or came."""
+def _remove_empty_episodes(work: Work, ids: Sequence[str]) -> None:
+    """Removes the episodes that have no atom here."""
     for start in range(0, len(ids), BATCH):
         some = tuple(ids[start : start + BATCH])
         query = StepQuery(some, 1, "in", Ties(kinds=(episodes.EDGE,)), EVERY)
@@ -181,8 +181,8 @@ def _check_sittings(work: Work, ids: Sequence[str]) -> None:
         work.save(Writes(batch=Batch(remove_nodes=[id_ for id_ in some if not steps.get(id_)])))
 
 
-def _mentions(known: _Known, writes: Writes, found: Sequence[Mention]) -> None:
-    """Which source names whom; by how many atoms is found when the texts are read."""
+def _mentions(known: _Lookup, writes: Writes, found: Sequence[Mention]) -> None:
+    """Registers which source mentions which node. The mentions pass counts the atoms when it reads the texts."""
     pairs = {pair: record.at for record in found for pair in known.pairs([record])}
     there = known.rows(Book.NAMED, (source for source, _ in pairs))
     placed = {source for source, _ in known.rows(Book.PLACED, (source for source, _ in pairs))}
@@ -197,14 +197,14 @@ def _mentions(known: _Known, writes: Writes, found: Sequence[Mention]) -> None:
             writes.put.append((Book.LOOSE, Row(*pair, pairs[pair])))
 
 
-def _stories(known: _Known, writes: Writes, edges: Sequence[Edge], nodes: Sequence[Node]) -> None:
-    """The storylines, and which source is in which."""
+def _stories(known: _Lookup, writes: Writes, edges: Sequence[Edge], nodes: Sequence[Node]) -> None:
+    """Registers the storylines and the sources that belong to them."""
     parts = [edge for edge in edges if edge.kind == storylines.PART_OF]
     store, scope = known.work.context.store, known.work.context.scope
-    told = {node.id: node for node in nodes} | store.get(scope, list({edge.dst for edge in parts}))
-    anchors = known.work.memory.keys({anchor for node in told.values() for anchor in _ends(node)})
+    nodes_by_id = {node.id: node for node in nodes} | store.get(scope, list({edge.dst for edge in parts}))
+    anchors = known.work.memory.keys({anchor for node in nodes_by_id.values() for anchor in _ends(node)})
     rows: dict[str, Row] = {}
-    for node in told.values():
+    for node in nodes_by_id.values():
         number, anchor = storylines.number_of(node.id), next((anchors.get(end) for end in _ends(node)), None)
         if number is not None and anchor is not None:
             rows[node.id] = Row(number, anchor, int(node.props.get("end", node.at)), int(bool(node.props.get("open"))))
@@ -215,7 +215,7 @@ def _stories(known: _Known, writes: Writes, edges: Sequence[Edge], nodes: Sequen
     placed = dict(there)
     placing: dict[int, Row] = {}
     for edge, source in joining:
-        # A source is in one storyline at most: of two, in the one that the books have.
+        # A source is in one storyline at most. If there are two, the one in the ledger wins.
         if placed.setdefault(source, rows[edge.dst].first) != rows[edge.dst].first:
             writes.batch.remove_edges.append(edge.id)
         else:
@@ -225,12 +225,12 @@ def _stories(known: _Known, writes: Writes, edges: Sequence[Edge], nodes: Sequen
         story = placing[source]
         writes.put.append((Book.PLACED, Row(source, story.first, story.second, known.briefs[source].at)))
     writes.drop += [(Book.LOOSE, row) for row in known.work.memory.by_first(Book.LOOSE, new)]
-    # Mentions of the same batch, which are not in the books yet.
+    # Also drop the rows of mentions in this batch, which are not in the ledger yet.
     writes.put = [(book, row) for book, row in writes.put if book != Book.LOOSE or row.first not in placing]
 
 
-def _check_stories(work: Work, ids: Sequence[str]) -> None:
-    """Have those told anew that tell of other sources than they have."""
+def _mark_outdated_storylines(work: Work, ids: Sequence[str]) -> None:
+    """Marks the storylines whose summary covers other sources than they have now, so that it is written again."""
     for start in range(0, len(ids), BATCH):
         nodes = work.context.store.get(work.context.scope, ids[start : start + BATCH])
         numbers = {number: node for id_, node in nodes.items() if (number := storylines.number_of(id_)) is not None}

@@ -1,4 +1,4 @@
-"""The reports of a user's last dreams, kept in the memory."""
+"""Stores the reports of a user's last dreams in the memory."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _PREFIX = "dreamt:"
 
 @dataclass(frozen=True, slots=True)
 class Dreamt:
-    """The report of a dream, and when it ran."""
+    """The report of a dream, and the time when it ran."""
 
     at: int
     report: DreamReport
 
 
 def logged_reports(store: Store, scope: Scope) -> list[Dreamt]:
-    """Returns the kept reports, the newest first."""
+    """Returns the stored reports, the newest first."""
     return [Dreamt(row.pop("at"), _report(row)) for row in _rows(store, scope)]
 
 
 def log_report(store: Store, scope: Scope, report: DreamReport, now: int) -> None:
-    """Keeps the report of a dream; not that of a dry run or of a dream that changed nothing."""
+    """Stores the report of a dream, except for dry runs and dreams that changed nothing."""
     if not report.skipped and not report.dry_run and any(one.wrote or one.removed for one in report.passes):
         rows = [{"at": now, **asdict(report)}, *_rows(store, scope)]
         store.keep(_key(scope), json.dumps(rows[:MOST_REPORTS]))

@@ -75,7 +75,7 @@ def dream_and_log(
     progress: Progress | None,
     now: int,
 ) -> DreamReport:
-    """Dreams in an opened memory and keeps the report; the rules tag and summarise unless a tagger or teller does."""
+    """Runs a dream in an opened memory and stores its report. Tagger and teller default to the built-in rules."""
     context = DreamContext(
         session.store, session.scope, now, zone_of(zone), tagger or RULE, progress, session.home, session.vectors,
         teller or extract,
@@ -94,19 +94,19 @@ def dream(
     Raises InputError for an unknown pass.
     """
     # A list, because values that are not text may not be hashable.
-    strange = [name for name in only if name not in NAMES]
-    if strange:
-        raise InputError(f"there is no pass {strange[0]!r}: choose of {', '.join(NAMES)}")
+    unknown = [name for name in only if name not in NAMES]
+    if unknown:
+        raise InputError(f"there is no pass {unknown[0]!r}: choose of {', '.join(NAMES)}")
     start = time.perf_counter()
     passes = [one for one in PASSES if not only or one.__name__ in only]
-    with context.store.single_dream() as alone:
-        if not alone:
+    with context.store.single_dream() as acquired:
+        if not acquired:
             return DreamReport(skipped=True, dry_run=dry_run)
-        with _stage(context, dry_run) as there:
-            places = there.store.partitions(None if everyone else context.scope)
-            reports = _run(there, passes, places)
+        with _stage(context, dry_run) as inner:
+            partitions = inner.store.partitions(None if everyone else context.scope)
+            reports = _run(inner, passes, partitions)
             if not only or MIRROR in only:
-                reports += _mirrored(there, places, dry_run)
+                reports += _update_mirrors(inner, partitions, dry_run)
         if not dry_run:
             context.store.refresh(context.progress)
     notices = [problem for report in reports for problem in report.problems]
@@ -123,20 +123,20 @@ def _stage(context: DreamContext, dry_run: bool) -> Iterator[DreamContext]:
         yield replace(context, store=copy, show=True)
 
 
-def _run(context: DreamContext, passes: Sequence[Pass], places: Sequence[Scope]) -> list[PassReport]:
+def _run(context: DreamContext, passes: Sequence[Pass], partitions: Sequence[Scope]) -> list[PassReport]:
     """Runs the passes in each partition and returns the summed reports."""
     totals = {one.__name__: PassReport(one.__name__) for one in passes}
     changed = False
-    for place in places:
+    for partition in partitions:
         with fewer_collections():
-            there = replace(context, scope=place)
-            reconcile(there)
-            found = [one(there) for one in passes]
+            inner = replace(context, scope=partition)
+            reconcile(inner)
+            found = [one(inner) for one in passes]
         changed |= any(report.read or report.wrote or report.removed for report in found)
         totals |= {report.name: _plus(totals[report.name], report) for report in found}
     # After all partitions, because a change in one is logged for all of them.
-    for place in places if changed else ():
-        context.store.dreaming(place, "").rest(LISTENS)
+    for partition in partitions if changed else ():
+        context.store.dreaming(partition, "").rest(LISTENS)
     return list(totals.values())
 
 
@@ -145,13 +145,13 @@ def _plus(a: PassReport, b: PassReport) -> PassReport:
     return PassReport(a.name, *sums, a.changes + b.changes, a.problems + b.problems)
 
 
-def _mirrored(context: DreamContext, places: Sequence[Scope], dry_run: bool) -> list[PassReport]:
+def _update_mirrors(context: DreamContext, partitions: Sequence[Scope], dry_run: bool) -> list[PassReport]:
     """Updates the mirrors of these users. Returns no report if there are none."""
     start = time.perf_counter()
-    whose = dict.fromkeys(replace(place, teams=(), share=None) for place in places) if context.home else {}
+    users = dict.fromkeys(replace(partition, teams=(), share=None) for partition in partitions) if context.home else {}
     done = [
         sync_registered(context.store, scope, context.home, context.progress, dry_run=dry_run)
-        for scope in whose
+        for scope in users
         if context.home
     ]
     reports = [report for one in done for report in one.reports]

@@ -15,9 +15,9 @@ class Stop(Protocol):
 
 
 def repeat(once: Callable[[], None], seconds: float, stop: Stop, clock: Callable[[], float] = time.monotonic) -> None:
-    """Calls `once` at most every so many seconds until `stop` is set.
+    """Calls `once` every `seconds` until `stop` is set.
 
-    A call that takes longer than that is followed by the next at once. Calls never overlap.
+    A call that takes longer is followed by the next immediately. Calls never overlap.
     """
     while not stop.is_set():
         due = clock() + seconds

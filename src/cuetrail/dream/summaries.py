@@ -30,21 +30,21 @@ def extract(subject: str, texts: Sequence[str]) -> str:
     >>> extract("Ada", ["It rains. Ada built a mill.", "The mill of Ada turns."])
     'Ada built a mill. The mill of Ada turns.'
     """
-    said = [" ".join(one.split()) for text in texts for one in sentences.split(text)]
-    said = list(dict.fromkeys(one for one in said if one))[:MOST_READ]
+    candidates = [" ".join(one.split()) for text in texts for one in sentences.split(text)]
+    candidates = list(dict.fromkeys(one for one in candidates if one))[:MOST_READ]
     if norm_name(subject):
-        named = [one for one in said if f" {sanitize_query(subject)} " in f" {sanitize_query(one)} "]
-        said = named or said
-    weight = Counter(word for one in said for word in set(sanitize_query(one).split()) if len(word) > 3)
-    value = {one: sum(weight[word] - 1 for word in set(sanitize_query(one).split())) for one in said}
+        named = [one for one in candidates if f" {sanitize_query(subject)} " in f" {sanitize_query(one)} "]
+        candidates = named or candidates
+    weight = Counter(word for one in candidates for word in set(sanitize_query(one).split()) if len(word) > 3)
+    value = {one: sum(weight[word] - 1 for word in set(sanitize_query(one).split())) for one in candidates}
     # Sorting is stable: equal sentences stay in order.
-    best = set(sorted(said, key=lambda one: -value[one])[:MOST_SENTENCES])
-    told, room = [], MOST_CHARS
-    for one in said:
+    best = set(sorted(candidates, key=lambda one: -value[one])[:MOST_SENTENCES])
+    chosen, room = [], MOST_CHARS
+    for one in candidates:
         if one in best and len(one) <= room:
-            told.append(one)
+            chosen.append(one)
             room -= len(one) + 1
-    return " ".join(told) or (snippet(said[0], MOST_CHARS) if said else "")
+    return " ".join(chosen) or (snippet(candidates[0], MOST_CHARS) if candidates else "")
 
 
 def keywords(texts: Sequence[str]) -> tuple[str, ...]:

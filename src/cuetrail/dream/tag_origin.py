@@ -1,4 +1,4 @@
-"""Which tags a pass may change: only those of its own origin. Tags that users gave take precedence."""
+"""Decides which tags a pass may change: only those of its own origin. Tags that users gave take precedence."""
 
 from __future__ import annotations
 

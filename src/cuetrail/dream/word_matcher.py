@@ -1,4 +1,4 @@
-"""Finds known names and tags as whole words in texts, in one pass over a text however many words there are.
+"""Finds known names and tags as whole words in texts, in one pass over the text for all words.
 
 >>> words = WordMatcher({"ada lovelace": ["ada_lovelace"], "ada": ["ada"], "c++": ["c++"], "東京": ["tokyo"]})
 >>> words.count(["Ada-Lovelace wrote no C++. ADA! (Not Adana.)", "私は東京に住む"])
@@ -6,7 +6,7 @@
 
 Words and texts are normalised first: folded like names, every character that is no letter or digit becomes a space, and
 every character of an unspaced script is a word of its own. Words are then searched with a space on both sides. A comma
-and the space behind it make two spaces, so no name is found across them.
+with a space after it becomes two spaces, so no name is found across it.
 
 Many texts are searched as one, with a byte between them that no word contains: see `TextBatch`.
 """
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ahocorasick_rs import BytesAhoCorasick
 
 SHORTEST, LONGEST = 2, 100
-# Up to so many bytes of text per known word, looking up each word of the text is faster than an automaton.
+# With at most this many bytes of text per known word, looking up each word of the text is faster than an automaton.
 LOOKUP_BYTES_PER_WORD = 8
 
 _ASCII = bytes(c if c >= 128 or chr(c).isalnum() else 32 for c in range(256))
@@ -185,7 +185,7 @@ class WordMatcher(Generic[M]):
     @cached_property
     def automaton(self) -> BytesAhoCorasick:
         """Returns an automaton that finds all words in one pass over a text. Building it is slow."""
-        # Imported here: only dreaming needs it.
+        # Imported here, because only dreams need it.
         from ahocorasick_rs import BytesAhoCorasick
 
         return BytesAhoCorasick([b" %b " % core for core in self._index.numbers])
@@ -223,9 +223,9 @@ class WordMatcher(Generic[M]):
         if self._lasting:
             some = self._index
         else:
-            there, some = set(parts), _PatternIndex[M]()
+            present, some = set(parts), _PatternIndex[M]()
             for word, values in self.values.items():
-                if _pattern(word).first in there:
+                if _pattern(word).first in present:
                     some.put(word, values)
         spots: list[tuple[int, int, int]] = []
         starts = list(accumulate((len(part) + 1 for part in parts), initial=0))

@@ -52,10 +52,7 @@ def _wiki_name(inner: str) -> str:
 
 
 def _stem(path: str, any_suffix: bool) -> str:
-    """Returns the last part of a path without its suffix.
-
-    A wikilink may contain dots ("v1.2") and loses known suffixes only.
-    """
+    """Returns the last part of a path without its suffix. Wikilinks such as "v1.2" lose only known suffixes."""
     name = path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1].strip()
     if _MEDIA.search(name) or name in ("", ".", ".."):
         return ""

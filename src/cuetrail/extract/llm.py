@@ -162,10 +162,7 @@ def _is_final(error: Exception) -> bool:
 
 
 def _triples(answer: Any) -> list[Triple]:
-    """Returns the complete facts of an answer.
-
-    Raises ValueError, KeyError, IndexError or TypeError if it is malformed.
-    """
+    """Returns the complete facts of an answer. Raises ValueError, KeyError, IndexError or TypeError if malformed."""
     found = []
     for one in json.loads(answer["choices"][0]["message"]["content"])["facts"]:
         if not isinstance(one, dict):

@@ -23,7 +23,7 @@ UNDER_WEIGHT = 0.45
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Facts about a file beyond its content, and the options of the ingest."""
+    """The file's time and the options of the ingest that building a document needs."""
 
     bucket: str | None
     provenance: Provenance

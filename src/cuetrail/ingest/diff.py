@@ -19,10 +19,10 @@ _DREAM_ORIGINS = ("auto", "temporal", "infected")
 
 @dataclass(slots=True)
 class Difference:
-    """`changed` nodes are to be written: `new` ones, and `relabelled` ones whose own tags or buckets changed.
+    """The changes between the files and the memory.
 
-    `leaving` nodes are to be removed; `successors` maps those that were edited or moved to the node that replaces them.
-    `kept` counts the atoms that stay.
+    `changed` nodes are written: `new` ones, and `relabelled` ones whose own tags or buckets changed. `leaving` nodes
+    are removed; `successors` maps those that were edited or moved to their replacement. `kept` counts unchanged atoms.
     """
 
     changed: list[Node] = field(default_factory=list)
@@ -43,7 +43,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file: its nodes as `wanted`, the `old` ones that are stored, and those of the path it was `moved` from."""
+    """A file: its new nodes (`wanted`), its stored nodes (`old`), and the nodes of the path it was `moved` from."""
 
     documents: Sequence[Built]
     wanted: Mapping[str, Node]
@@ -89,10 +89,10 @@ def _via(document: Built) -> str:
 def _detached(
     store: Store, scope: Scope, known: Sequence[Built], edges: Mapping[str, Sequence[Edge]], stored: Collection[str]
 ) -> dict[str, list[Node]]:
-    """Returns nodes of these documents that a user added again by id, and that lost their source by that.
+    """Returns nodes of these documents that lost their source because a user added them again by id.
 
-    The key is the `via` of the document's edges. A node that is no longer in the file and has another text now is the
-    user's own and left out.
+    The key is the `via` of the document's edges. A node that is no longer in the file and has another text now belongs
+    to the user and is left out.
     """
     vias = {end: via for via, some in edges.items() for edge in some for end in (edge.src, edge.dst)}
     wanted = {node.id: _via(document) for document in known for node in document.nodes}
@@ -188,7 +188,7 @@ def _inherit(node: Node, old: Node, stated: user_edits.Stated, same_time: bool) 
 
 
 def _dream_tags(node: Node, old: Node) -> tuple[Tag, ...]:
-    """Returns the old node's tags from dreams: the same text would get them again."""
+    """Returns the old node's tags from dreams, which the same text would get again."""
     tags = (
         tag
         for tag in near_duplicates.without_borrowed(old).tag_details

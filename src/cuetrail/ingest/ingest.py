@@ -1,4 +1,4 @@
-"""Takes files, folders and texts into an opened memory, and keeps following a folder."""
+"""Ingests files, folders and texts into an opened memory, and watches a folder for changes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def ingest(
     stop: threading.Event | None,
     progress: Progress | None,
 ) -> IngestReport:
-    """Takes in a file or folder and returns the report; with `watch`, goes on with each change until `stop`."""
+    """Ingests a file or folder and returns the report. With `watch`, also ingests each later change until `stop`."""
 
     def finish(report: IngestReport, shown: Progress | None) -> IngestReport:
         return replace(report, notices=follow_up(session, report.notices, shown))
@@ -50,6 +50,6 @@ def ingest(
 def ingest_content(
     session: Session, source: str, documents: Sequence[Document], options: Options, progress: Progress | None
 ) -> IngestReport:
-    """Takes in documents that are not read from disk, as the content of `source`; replaces its earlier content."""
+    """Ingests documents that are not read from disk. They replace the earlier content of `source`."""
     report = ingest_documents(session, source, documents, options)
     return replace(report, notices=follow_up(session, report.notices, progress))

@@ -35,7 +35,7 @@ LATEST_NS = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to ingest. `skip` are folders that are never entered, such as the memory's own."""
+    """The options of an ingest. `skip` are folders that are never entered, such as the memory's own."""
 
     bucket: str | None
     provenance: Provenance
@@ -45,7 +45,7 @@ class Options:
 
     @property
     def hash_suffix(self) -> str:
-        """Appended to the hash of a file: a file ingested with other options is read again."""
+        """Returns a text to append to a file's hash, so that a file ingested with other options is read again."""
         if self.bucket is None and self.provenance == "internal":
             return ""
         return "+" + digest(self.bucket or "", self.provenance)[:8]
@@ -53,7 +53,7 @@ class Options:
 
 @dataclass(slots=True)
 class PendingWrite:
-    """Files read but not yet written: the next transaction. `moved` maps a new source to its old one."""
+    """Files that were read but not written yet, for one transaction. `moved` maps a new source to its old one."""
 
     built: dict[str, list[Built]] = field(default_factory=dict)
     files: list[SourceFile] = field(default_factory=list)
@@ -116,7 +116,7 @@ def _missing(
     found: Sequence[Path],
     unreadable: Sequence[FileError],
 ) -> dict[str, SourceFile]:
-    """Returns the known files that no longer exist, or that now have the name of an outer folder."""
+    """Returns the known files that no longer exist, or whose source now begins with the name of an outer folder."""
     present = {root.source(file) for file in found}
     unseen = tuple(f"{error.path}/" for error in unreadable)
     missing = {path: file for path, file in known.items() if path not in present and not path.startswith(unseen)}
@@ -160,7 +160,7 @@ def _read_file(
     pending.add(source, [build(document, context) for document in documents])
     pending.files.append(SourceFile(source, status.st_size, mtime_ns, content_hash, options.now))
     if (old := missing.take_renamed(source, content_hash)) is not None:
-        # Both names are written in one transaction.
+        # The old and the new name change in one transaction.
         pending.moved[source] = old
         pending.removed.append(old)
     return True

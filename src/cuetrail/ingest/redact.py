@@ -51,7 +51,7 @@ def redact(store: Store, scope: Scope, built: Mapping[str, list[Built]]) -> Reda
 
 
 def _emptied(built: Built, forgotten: Collection[str]) -> list[str]:
-    """Returns the ids of title and headings if every paragraph was forgotten: the document is a forgotten copy."""
+    """Returns the ids of title and headings if every paragraph was forgotten, as in a copy of a forgotten document."""
     paragraphs = [node.id for node in built.nodes[1:] if "level" not in node.props]
     if not paragraphs or any(id_ not in forgotten for id_ in paragraphs):
         return []

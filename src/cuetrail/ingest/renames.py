@@ -33,7 +33,7 @@ class MissingFiles:
         return old
 
     def remaining(self) -> list[str]:
-        """Returns the missing files that were not renamed: they were deleted."""
+        """Returns the missing files that were not renamed, that is, the deleted ones."""
         return sorted(source for sources in self._by_hash.values() for source in sources)
 
 

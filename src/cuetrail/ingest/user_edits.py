@@ -1,8 +1,8 @@
-"""Preserves what users added to the nodes of a file when the file is edited or renamed.
+"""Preserves tags, names and properties that users added to the nodes of a file when the file is edited or renamed.
 
 The source node lists the tags, buckets, aliases and properties that its file states (FROM_FILE); all others were added
-by users. Tags in a text are found again in that text. A source without the list was ingested by an earlier version:
-nothing on its nodes counts as a user's edit.
+by users. Tags in a text are found again in that text. If the list is missing, an earlier version ingested the source,
+and nothing on its nodes counts as a user's edit.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Stated = Mapping[str | None, Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class UserEdits:
-    """What users added to a node. `leads` is True if their bucket is the primary one."""
+    """The additions of users to a node. `leads` is True if their bucket is the primary one."""
 
     tags: tuple[Tag, ...] = ()
     buckets: tuple[str, ...] = ()
@@ -35,13 +35,13 @@ class UserEdits:
 
 
 def stated_by_files(nodes: Iterable[Node]) -> Stated:
-    """Returns what the files of these nodes state, by source."""
+    """Returns the labels and properties that the files of these nodes state, by source."""
     stated = {node.source: node.props.get(FROM_FILE) for node in nodes if node.kind == "source"}
     return {source: fields for source, fields in stated.items() if isinstance(fields, dict)}
 
 
 def find(node: Node, stated: Mapping[str, Any] | None) -> UserEdits:
-    """Returns what users added to a stored node, given what its file states; nothing if that is unknown."""
+    """Returns the additions of users to a stored node: all that `stated` does not list; none if `stated` is None."""
     if stated is None:
         return UserEdits()
     node = near_duplicates.without_borrowed(node)

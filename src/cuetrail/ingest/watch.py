@@ -1,4 +1,4 @@
-"""Watches a path and ingests each change. Goes on if the folder is deleted and made again."""
+"""Watches a path and ingests each change. Continues if the folder is deleted and made again."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Watch:
 
     def rounds(self) -> Iterator[set[str] | None]:
         """Yields the changed paths; an empty set after STEP without changes; None if the watch must start again."""
-        # Imported here: only --watch needs it.
+        # Imported here, because only --watch needs it.
         from watchfiles import Change, watch
 
         try:
@@ -43,7 +43,7 @@ class _Watch:
                 debounce=DEBOUNCE,
                 rust_timeout=STEP,
                 yield_on_timeout=True,
-                # Only after an error: it would also hide that there are too many folders to watch.
+                # Set only after an error, because it also hides the error for too many watched folders.
                 ignore_permission_denied=self.leniently,
             ):
                 # A new folder with the same path is not watched, even if it has the same identity.

@@ -1,7 +1,4 @@
-"""Replaces code and URLs with spaces, so that the rules for links, tags and names see only prose.
-
-Offsets stay valid.
-"""
+"""Replaces code and URLs with spaces, so that the rules for links, tags and names see prose. Offsets stay valid."""
 
 from __future__ import annotations
 

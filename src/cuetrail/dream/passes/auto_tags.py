@@ -1,7 +1,7 @@
-"""Tags that a rule, or a tagger put in its place, finds in the text alone: names and key phrases.
+"""Tags that a rule or the caller's tagger proposes from an atom's text alone: names and key phrases.
 
-A proposal is a tag while enough atoms have it (`AutoTagger.shared`). So the ledger notes who was proposed what, as
-hashes, and the coming and going of an atom may give or take a tag of one other atom.
+A proposal becomes a tag if at least `AutoTagger.shared` atoms have it. The ledger therefore stores the hashes of the
+proposals of each atom. Adding or removing one atom may add or remove a tag of another.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from cuetrail.store.read import forgotten_ids
 
 NAME = "auto_tags"
 VERSION = "1"
-# More would say less.
+# The number of automatic tags per atom.
 MOST = 3
 _node = maker(Node, "id", "kind", "name")
 
 
 def auto_tags(context: DreamContext) -> PassReport:
-    """Give every atom at most MOST tags that were proposed for it and that others share."""
+    """Gives every atom at most MOST tags that were proposed for it and that enough atoms share."""
     work = Work(context, NAME)
     try:
         for some in work.slices(f"{VERSION} {context.tagger.name}"):
-            work.save(_settled(work, some) if context.tagger.shared > 1 else _taken(work, some))
+            work.save(_shared_proposals(work, some) if context.tagger.shared > 1 else _all_proposals(work, some))
     except TaggerError as error:
-        # What it did not tag stays unread, so it is asked again; other passes need not suffer for it.
+        # Atoms that were not tagged stay unread for the next dream. The other passes still run.
         work.problems.append(str(error))
     return work.report()
 
 
-def _taken(work: Work, some: Slice) -> Writes:
-    """Every proposal is a tag."""
+def _all_proposals(work: Work, some: Slice) -> Writes:
+    """Returns the writes that make every proposal a tag."""
     writes = Writes(mark=some.mark)
     writes.drop = [(Book.PROPOSED, row) for row in work.memory.within(Book.PROPOSED, some.runs)]
     for atom, tags in _proposed(work, some.atoms):
@@ -49,8 +49,8 @@ def _taken(work: Work, some: Slice) -> Writes:
     return writes
 
 
-def _settled(work: Work, some: Slice) -> Writes:
-    """The slice's atoms with the proposals that are shared, and others that share one since or no longer."""
+def _shared_proposals(work: Work, some: Slice) -> Writes:
+    """Returns the new tags of the slice's atoms, and of others whose proposals are now shared or no longer."""
     writes = Writes(mark=some.mark)
     proposed = _proposed(work, some.atoms)
     old = set(work.memory.within(Book.PROPOSED, some.runs))
@@ -58,15 +58,15 @@ def _settled(work: Work, some: Slice) -> Writes:
     writes.drop = [(Book.PROPOSED, row) for row in sorted(old - new)]
     writes.put = [(Book.PROPOSED, row) for row in sorted(new - old)]
     sharing = _Sharing(work, old, new)
-    others = _proposed(work, work.memory.atoms(sharing.turned() - {atom.key for atom in some.atoms}))
-    sharing.look({ledger_hash(tag.name) for _, tags in others for tag in tags})
+    others = _proposed(work, work.memory.atoms(sharing.changed_atoms() - {atom.key for atom in some.atoms}))
+    sharing.load({ledger_hash(tag.name) for _, tags in others for tag in tags})
     for atom, tags in (*proposed, *others):
         _relabel(writes, atom, [tag for tag in tags if sharing.is_shared(ledger_hash(tag.name))])
     return writes
 
 
 class _Sharing:
-    """Which phrases enough atoms have proposed, before a slice is settled and after."""
+    """Tells which phrases were proposed for enough atoms, before and after a slice."""
 
     def __init__(self, work: Work, old: set[Row], new: set[Row]) -> None:
         self._work = work
@@ -74,38 +74,38 @@ class _Sharing:
         leaving = Counter(row.second for row in old)
         self._change = Counter(row.second for row in new)
         self._change.subtract(leaving)
-        # With so many rows a phrase is shared whatever the slice takes away; more need not be read.
+        # A phrase with this many rows is shared even if the slice removes some, so no more rows are read.
         self._limit = self._enough + max(leaving.values(), default=0)
         self._before: dict[int, set[int]] = {}
-        self.look({row.second for row in old | new})
+        self.load({row.second for row in old | new})
 
-    def look(self, phrases: set[int]) -> None:
-        """Read who has each phrase proposed, as the ledger says."""
+    def load(self, phrases: set[int]) -> None:
+        """Reads from the ledger which atoms have each phrase proposed."""
         unseen = phrases - self._before.keys()
         self._before |= {phrase: set() for phrase in unseen}
         for row in self._work.memory.by_second(Book.PROPOSED, unseen, self._limit):
             self._before[row.second].add(row.first)
 
     def is_shared(self, phrase: int) -> bool:
-        """Whether it is, once the slice is settled."""
+        """True if enough atoms have the phrase after the slice."""
         return len(self._before[phrase]) + self._change[phrase] >= self._enough
 
-    def turned(self) -> set[int]:
-        """The atoms that have a phrase proposed which is shared since, or no longer."""
-        turned = [p for p, had in self._before.items() if (len(had) >= self._enough) != self.is_shared(p)]
-        return {atom for phrase in turned for atom in self._before[phrase]}
+    def changed_atoms(self) -> set[int]:
+        """Returns the atoms with a proposed phrase that is now shared and was not, or the reverse."""
+        phrases = [p for p, had in self._before.items() if (len(had) >= self._enough) != self.is_shared(p)]
+        return {atom for phrase in phrases for atom in self._before[phrase]}
 
 
 def _proposed(work: Work, atoms: Sequence[Atom]) -> list[tuple[Atom, tuple[Tag, ...]]]:
-    """What the tagger proposes for each, the best first; no word that says nothing, and no name that was forgotten."""
+    """Returns the proposed tags of each atom, best first, without indistinctive words and forgotten names."""
     tags = [make_tags(some, "auto") for some in propose_tags(work.context.tagger, [atom.text for atom in atoms])]
     known = {tag.name: tag.display for some in tags for tag in some}
-    dull = {name for name in known if not is_distinctive(name.replace("_", " "))} | _forgotten(work, known)
-    return [(atom, tuple(tag for tag in some if tag.name not in dull)) for atom, some in zip(atoms, tags, strict=True)]
+    drop = {name for name in known if not is_distinctive(name.replace("_", " "))} | _forgotten(work, known)
+    return [(atom, tuple(tag for tag in some if tag.name not in drop)) for atom, some in zip(atoms, tags, strict=True)]
 
 
 def _forgotten(work: Work, known: Mapping[str, str]) -> set[str]:
-    """Of these tags those that were the name of something that was forgotten."""
+    """Returns those of these tags that were the name of a forgotten node."""
     nodes = [_node(f"tag:{name}", "entity", display) for name, display in known.items()]
     return {id_.removeprefix("tag:") for id_ in forgotten_ids(work.context.store, work.context.scope, nodes)}
 

@@ -1,7 +1,7 @@
-"""Every source gets a summary and keywords, so that it is found by what it is about as a whole.
+"""Gives every source a summary and keywords, so that it is found by its overall topic.
 
-The summary is made of sentences of the source's atoms and stands among its properties. When an atom comes, goes or
-changes, it is made anew.
+The summary consists of sentences from the source's atoms and is stored in its properties. It is written again when an
+atom is added, removed or changed.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ BATCH = 200
 
 
 def consolidation(context: DreamContext) -> PassReport:
-    """Renew the summaries of sources whose atoms changed."""
+    """Updates the summaries of sources whose atoms changed."""
     work = Work(context, NAME)
     for some in work.slices(VERSION):
-        changed = _noted(work, some)
+        changed = _changed_sources(work, some)
         sources = sorted(changed)
         for start in range(0, len(sources), BATCH):
             _renew(work, sources[start : start + BATCH])
@@ -34,8 +34,8 @@ def consolidation(context: DreamContext) -> PassReport:
     return work.report()
 
 
-def _noted(work: Work, some: Slice) -> set[int]:
-    """The sources of these atoms, and of those that are gone; the ledger keeps whose they were."""
+def _changed_sources(work: Work, some: Slice) -> set[int]:
+    """Returns the sources of added, changed and removed atoms, and updates the ledger that stores them."""
     old = set(work.memory.within(Book.SUMMED, some.runs))
     sources = work.memory.sources([atom.key for atom in some.atoms])
     new = {Row(atom, source) for atom, source in sources.items()}

@@ -1,14 +1,13 @@
-"""Names that stand in the same texts are joined: `co_occurs` edges between the nodes they name.
+"""Adds `co_occurs` edges between nodes that are named in the same texts.
 
-Each node chooses the PER_NODE others it is named with most often (then by id). Its share in the other's company gives
-the edge its weight (see `formulas.company`); if both have chosen, the larger share counts. So what a node chooses
-depends on the texts that name it and on nothing else, and only nodes whose company changed are looked at. Where MANY
-texts name a node, shares are in steps of a twentieth (a hundredth of a weight), so that one more text changes few edges
-or none.
+Each node chooses the PER_NODE nodes it is named with most often; ties are broken by id. The share of its texts that
+also name the other gives the weight of the edge (see `formulas.company`). If both chose each other, the larger share
+counts. A choice depends only on the texts that name the node, so only nodes with changed texts are processed. If MANY
+texts name a node, shares are rounded to twentieths, so that one more text changes few edges.
 
-The ledger notes how often a node is named with those it has chosen, and which atoms name others than before. How often
-a node is named with what came to one of its atoms, or left it, is counted anew; with all others nothing changed. Only
-where that might bring up one of these others, all texts that name the node are read.
+The ledger stores how often a node is named with those it chose, and which atoms name other nodes than before. Only the
+counts of nodes that were added to or removed from one of a node's texts are computed again. All texts that name the
+node are read only if a node that was not chosen before might now be among the best.
 """
 
 from __future__ import annotations
@@ -29,48 +28,48 @@ VIA = "dream:cooccurrence"
 PER_NODE = 10
 # Nodes of one transaction.
 BATCH = 200
-# Of more atoms at a time all that they name is counted.
+# If more atoms changed, the counts of all nodes they name are computed from the texts.
 MOST = 2_000
-# From so many texts on shares are in so many steps: one text more or less says little, and moves few of them.
+# A node with at least MANY texts has its shares rounded to 1/STEPS, so that a single text changes few of them.
 MANY, STEPS = 10, 20
 _MILLION = 1_000_000
-# The share of an edge that was made elsewhere.
+# The share of an imported edge.
 UNKNOWN = -1
 
-Company = Mapping[int, set[int]]
-"""With whom a node may be named more or less often than before; itself among them if there are more texts or fewer."""
+Affected = Mapping[int, set[int]]
+"""By node, the nodes whose counts with it may have changed. It includes the node itself if its own count changed."""
 
 
 def cooccurrence(context: DreamContext) -> PassReport:
-    """Join the nodes that texts name together, and part those that they no longer do."""
+    """Adds edges between nodes that texts name together, and removes those that no longer apply."""
     work = Work(context, NAME)
-    turned = work.memory.all(Book.TURNED)
-    if len(turned) > MOST:
-        # In one transaction, so that none of them is counted without the others.
-        marks = [(Book.TOUCHED, Row(node)) for node in _company(work, turned)]
-        work.save(Writes(drop=[(Book.TURNED, row) for row in turned], put=marks))
-        turned = []
-    called: dict[int, str] = {}
+    changes = work.memory.all(Book.TURNED)
+    if len(changes) > MOST:
+        # In one transaction, so that an interruption cannot separate them.
+        marks = [(Book.TOUCHED, Row(node)) for node in _affected(work, changes)]
+        work.save(Writes(drop=[(Book.TURNED, row) for row in changes], put=marks))
+        changes = []
+    id_of: dict[int, str] = {}
     while touched := work.memory.all(Book.TOUCHED, BATCH):
-        called = called or {one.key: one.id for one in work.names()}
+        id_of = id_of or {one.key: one.id for one in work.names()}
         nodes = {row.first for row in touched}
         old = set(work.memory.by_first(Book.TOGETHER, nodes))
         writes = Writes(drop=[(Book.TOUCHED, row) for row in touched])
-        _settle(work, writes, nodes, old, _counted(work, nodes, called), called)
-    if turned:
-        called = called or {one.key: one.id for one in work.names()}
-        company = _company(work, turned)
+        _save_choices(work, writes, nodes, old, _from_texts(work, nodes, id_of), id_of)
+    if changes:
+        id_of = id_of or {one.key: one.id for one in work.names()}
+        company = _affected(work, changes)
         old = set(work.memory.by_first(Book.TOGETHER, company))
-        chosen, unsure = _kept_up(work, company, old, called)
-        writes = Writes(drop=[(Book.TURNED, row) for row in turned])
-        _settle(work, writes, company.keys(), old, chosen | _counted(work, unsure, called), called)
+        chosen, unsure = _from_ledger(work, company, old, id_of)
+        writes = Writes(drop=[(Book.TURNED, row) for row in changes])
+        _save_choices(work, writes, company.keys(), old, chosen | _from_texts(work, unsure, id_of), id_of)
     return work.report()
 
 
-def _company(work: Work, turned: Sequence[Row]) -> Company:
-    """For all that these atoms name, or no longer do, who came or left there; for whom did that, all others too."""
+def _affected(work: Work, changes: Sequence[Row]) -> Affected:
+    """Returns, for each node that these atoms name or named before, the nodes whose counts with it may have changed."""
     moved: dict[int, set[int]] = defaultdict(set)
-    for row in turned:
+    for row in changes:
         moved[row.first].add(row.second)
     named: dict[int, set[int]] = {atom: set(some) for atom, some in moved.items()}
     for row in work.memory.by_first(Book.OCCURS, moved):
@@ -82,14 +81,14 @@ def _company(work: Work, turned: Sequence[Row]) -> Company:
     return company
 
 
-def _settle(
-    work: Work, writes: Writes, nodes: Collection[int], old: set[Row], chosen: set[Row], called: Mapping[int, str]
+def _save_choices(
+    work: Work, writes: Writes, nodes: Collection[int], old: set[Row], chosen: set[Row], id_of: Mapping[int, str]
 ) -> None:
-    """Note what these nodes have chosen instead of the old, and bring their edges in step."""
+    """Replaces the old choices of these nodes in the ledger, and updates their edges."""
     staying = {row[:2] for row in chosen}
     writes.drop += [(Book.TOGETHER, row) for row in sorted(old) if row[:2] not in staying]
     writes.put += [(Book.TOGETHER, row) for row in sorted(chosen - old)]
-    _join(work, writes, nodes, old, chosen, called)
+    _update_edges(work, writes, nodes, old, chosen, id_of)
     work.read += len(nodes)
     work.save(writes)
     work.step(work.read, 0)
@@ -98,8 +97,8 @@ def _settle(
 # --- choosing
 
 
-def _counted(work: Work, touched: Collection[int], called: Mapping[int, str]) -> set[Row]:
-    """Whom each of these nodes chooses, and the share, by all texts that name it."""
+def _from_texts(work: Work, touched: Collection[int], id_of: Mapping[int, str]) -> set[Row]:
+    """Returns the choices of these nodes with their shares, computed from all texts that name them."""
     named: dict[int, list[int]] = defaultdict(list)
     for atom, node in work.memory.beside(Book.OCCURS, touched):
         named[atom].append(node)
@@ -107,93 +106,95 @@ def _counted(work: Work, touched: Collection[int], called: Mapping[int, str]) ->
     for some in named.values():
         for node in texts.keys() & some:
             texts[node].append(some)
-    ids = _ids(work, set(chain.from_iterable(named.values())), called)
+    ids = _ids(work, set(chain.from_iterable(named.values())), id_of)
     chosen: set[Row] = set()
     for node in texts.keys() & ids.keys():
-        met = Counter(chain.from_iterable(texts[node]))
-        alone = met.pop(node, 0)
-        chosen.update(_rows(node, met, alone, _best(met, ids)))
+        count = Counter(chain.from_iterable(texts[node]))
+        total = count.pop(node, 0)
+        chosen.update(_rows(node, count, total, _best(count, ids)))
     return chosen
 
 
-def _kept_up(work: Work, company: Company, old: Iterable[Row], called: Mapping[int, str]) -> tuple[set[Row], set[int]]:
-    """Whom those of these nodes choose of which that is known without reading their texts, and the other nodes."""
-    said = work.memory.firsts(Book.OCCURS, company)
-    texts = {node: set(said.get(node, ())) for node in company}
-    before: dict[int, list[Row]] = {node: [] for node in company}
+def _from_ledger(work: Work, near: Affected, old: Iterable[Row], id_of: Mapping[int, str]) -> tuple[set[Row], set[int]]:
+    """Returns the choices that follow from the ledger, and the nodes for which all texts must be read."""
+    atoms = work.memory.firsts(Book.OCCURS, near)
+    texts = {node: set(atoms.get(node, ())) for node in near}
+    before: dict[int, list[Row]] = {node: [] for node in near}
     for row in old:
         before[row.first].append(row)
     chosen: set[Row] = set()
     unsure: set[int] = set()
-    for node, others in company.items():
+    for node, others in near.items():
         own, known = texts[node], {row.second: row.fourth for row in before[node]}
-        # Of one that is gone the place in the order is not known, nor is a count that was noted by an older version.
-        if not {node, *known} <= called.keys() or not all(known.values()):
+        # The rank of a removed node is unknown, and so is a count stored by an older version.
+        if not {node, *known} <= id_of.keys() or not all(known.values()):
             unsure.add(node)
             continue
-        met = {other: times for other in others if other != node and (times := len(own & texts[other]))}
-        if node not in others and _is_idle(met, others, known):
+        count = {other: times for other in others if other != node and (times := len(own & texts[other]))}
+        if node not in others and _is_unaffected(count, others, known):
             chosen.update(before[node])
             continue
-        met |= {other: times for other, times in known.items() if other not in others}
-        best = _best(met, called)
-        if len(known) < PER_NODE or _is_as_good(met, best, known, called):
-            chosen.update(_rows(node, met, len(own), best))
+        count |= {other: times for other, times in known.items() if other not in others}
+        best = _best(count, id_of)
+        if len(known) < PER_NODE or _is_as_good(count, best, known, id_of):
+            chosen.update(_rows(node, count, len(own), best))
         else:
             unsure.add(node)
     return chosen, unsure
 
 
-def _is_idle(met: Mapping[int, int], others: set[int], known: Mapping[int, int]) -> bool:
-    """Whether none of the others is, or comes near to, one of those that were chosen before."""
-    return len(known) == PER_NODE and others.isdisjoint(known) and max(met.values(), default=0) < min(known.values())
+def _is_unaffected(count: Mapping[int, int], others: set[int], known: Mapping[int, int]) -> bool:
+    """True if none of the others was chosen before or has a count as high as a chosen one."""
+    return len(known) == PER_NODE and others.isdisjoint(known) and max(count.values(), default=0) < min(known.values())
 
 
-def _is_as_good(met: Mapping[int, int], best: Sequence[int], known: Mapping[int, int], ids: Mapping[int, str]) -> bool:
-    """Whether the best are as good as those that were chosen before: then nobody else comes before the last of them."""
+def _is_as_good(
+    count: Mapping[int, int], best: Sequence[int], known: Mapping[int, int], ids: Mapping[int, str]
+) -> bool:
+    """True if the new best are at least as good as the old ones, so that no unchecked node can rank before them."""
     last = max((-times, ids[other]) for other, times in known.items())
-    return len(best) == PER_NODE and (-met[best[-1]], ids[best[-1]]) <= last
+    return len(best) == PER_NODE and (-count[best[-1]], ids[best[-1]]) <= last
 
 
-def _rows(node: int, met: Mapping[int, int], alone: int, best: Iterable[int]) -> Iterable[Row]:
-    """What the ledger notes of a node's choice."""
+def _rows(node: int, count: Mapping[int, int], total: int, best: Iterable[int]) -> Iterable[Row]:
+    """Yields the ledger rows of a node's choices."""
     for other in best:
-        share = company(met[other], alone)
-        share = round(share, 6) if alone < MANY else round(share * STEPS) / STEPS
-        yield Row(node, other, round(_MILLION * share), met[other])
+        share = company(count[other], total)
+        share = round(share, 6) if total < MANY else round(share * STEPS) / STEPS
+        yield Row(node, other, round(_MILLION * share), count[other])
 
 
-def _best(met: Mapping[int, int], ids: Mapping[int, str]) -> list[int]:
-    """The PER_NODE that were met most often; of equals those that come first by id."""
-    there = met.keys() & ids.keys()
-    counts = sorted(map(met.__getitem__, there), reverse=True)
+def _best(count: Mapping[int, int], ids: Mapping[int, str]) -> list[int]:
+    """Returns the PER_NODE nodes with the highest counts; ties are broken by id."""
+    there = count.keys() & ids.keys()
+    counts = sorted(map(count.__getitem__, there), reverse=True)
     least = counts[PER_NODE - 1] if len(counts) >= PER_NODE else 0
-    return sorted((other for other in there if met[other] >= least), key=lambda n: (-met[n], ids[n]))[:PER_NODE]
+    return sorted((other for other in there if count[other] >= least), key=lambda n: (-count[n], ids[n]))[:PER_NODE]
 
 
-def _ids(work: Work, keys: Collection[int], called: Mapping[int, str]) -> Mapping[int, str]:
-    """The ids of these nodes, and perhaps of others. Those that lost their names are asked for."""
-    unknown = set(keys).difference(called)
-    return {**called, **{key: node.id for key, node in work.memory.nodes(unknown).items()}} if unknown else called
+def _ids(work: Work, keys: Collection[int], id_of: Mapping[int, str]) -> Mapping[int, str]:
+    """Returns the ids of these nodes, and perhaps of others. Nodes without a name are looked up."""
+    unknown = set(keys).difference(id_of)
+    return {**id_of, **{key: node.id for key, node in work.memory.nodes(unknown).items()}} if unknown else id_of
 
 
-# --- joining
+# --- edges
 
 
-def _join(
-    work: Work, writes: Writes, touched: Collection[int], old: set[Row], chosen: set[Row], called: Mapping[int, str]
+def _update_edges(
+    work: Work, writes: Writes, touched: Collection[int], old: set[Row], chosen: set[Row], id_of: Mapping[int, str]
 ) -> None:
-    """The edges of pairs of which one side has chosen anew, or by another share."""
+    """Adds to `writes` the edges of pairs for which one side changed its choice or its share."""
     changed = {_pair(row) for row in {row[:3] for row in old} ^ {row[:3] for row in chosen}}
     ends = {node for pair in changed for node in pair}
-    # What the other side has chosen, unless it is one of those that choose now.
+    # The choices of the other side, unless it chooses now as well.
     theirs = work.memory.by_first(Book.TOGETHER, ends.difference(touched))
     before, after = (_shares(chain(some, theirs), changed) for some in (old, chosen))
-    ids = _ids(work, ends, called)
+    ids = _ids(work, ends, id_of)
     unsure: list[str] = []
     for pair in sorted(changed):
         one, other = (ids.get(node) for node in pair)
-        # Where one side's choice is not known yet, it is about to be looked at.
+        # If the share of one side is unknown, that side will be processed later.
         if one is None or other is None or after.get(pair) in (before.get(pair), UNKNOWN):
             continue
         src, dst = sorted((one, other))
@@ -207,12 +208,12 @@ def _join(
         else:
             writes.batch.remove_edges.append(id_)
     there = work.context.store.edges(work.context.scope, unsure) if unsure else {}
-    as_it_was = {(id_, edge.weight) for id_, edge in there.items()}
-    writes.batch.edges = [edge for edge in writes.batch.edges if (edge.id, edge.weight) not in as_it_was]
+    unchanged = {(id_, edge.weight) for id_, edge in there.items()}
+    writes.batch.edges = [edge for edge in writes.batch.edges if (edge.id, edge.weight) not in unchanged]
 
 
 def weight_of(rows: Sequence[Row]) -> float | None:
-    """The weight of the edge that these choices of two nodes of each other give; None if there are none."""
+    """Returns the weight of the edge between two nodes from their ledger rows for each other; None without rows."""
     return company_weight(max(row.third for row in rows) / _MILLION) if rows else None
 
 
@@ -222,7 +223,7 @@ def _pair(row: Sequence[int]) -> tuple[int, int]:
 
 
 def _shares(rows: Iterable[Row], pairs: Collection[tuple[int, int]]) -> dict[tuple[int, int], int]:
-    """The larger share of each of these pairs."""
+    """Returns the larger share of each of these pairs."""
     found: dict[tuple[int, int], int] = {}
     for row in rows:
         pair = _pair(row)

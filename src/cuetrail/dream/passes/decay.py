@@ -1,7 +1,7 @@
-"""What time does: memories that nobody uses lose salience, and notes whose time is over go.
+"""Lets unused memories lose salience, and removes expired notes.
 
-The rules are in `lifecycle`. What was settled less than an hour ago is left for a later dream: fading depends on the
-time alone, so nothing is lost by that, and a dream that follows another at once has nothing to do.
+The rules are in `lifecycle`. Memories updated less than an hour ago are left for a later dream, so that a dream right
+after another has nothing to do. Decay depends on the time alone, so nothing is lost by waiting.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ HOUR = 3_600_000
 
 
 def decay(context: DreamContext) -> PassReport:
-    """Let every life fade to what is left of it now. What falls below the least goes into the archive."""
+    """Lets the salience of every used memory decay, and archives memories that fall below the threshold."""
     work, after = Work(context, "decay"), -1
     while some := work.memory.lives(context.now - HOUR, after, BATCH):
         after = some[-1].key
@@ -29,7 +29,7 @@ def decay(context: DreamContext) -> PassReport:
 
 
 def note_expiry(context: DreamContext) -> PassReport:
-    """Remove the notes whose time is over."""
+    """Removes expired notes."""
     work = Work(context, "note_expiry")
     while ids := work.memory.expired(context.now, BATCH):
         writes = Writes()

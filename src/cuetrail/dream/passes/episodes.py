@@ -1,14 +1,13 @@
-"""Atoms that follow each other closely in time are an episode: a node of that kind, with an edge from each of them.
+"""Groups atoms that follow each other closely in time into episodes: a node, with an edge from each atom.
 
-A gap of more than GAP begins a new episode, whatever the files the atoms are in: a sitting may fill several. Fewer than
-FEWEST atoms are none.
+A gap of more than GAP begins a new episode, even within one file, and one episode may span several files. Fewer than
+FEWEST atoms form no episode.
 
-Two kinds of times say nothing of what followed what. A date without a time takes no part: nobody knows when in the day
-it was. And paragraphs of one file that all have one moment have none of their own but that of the file, which joins
-them already: alone they are no episode.
+Two kinds of atoms show no order in time. An atom whose date has no time of day is ignored. Paragraphs of one file that
+all have the same time only have the time of the file, which connects them already; alone they form no episode.
 
-An episode has no words, so nothing of an atom that is forgotten stays in it. It keeps its id while it has more of its
-atoms than any other; a new one is called after its first atom.
+An episode has no text, so it reveals nothing of a forgotten atom. Its id goes to the group with most of its atoms; a
+new id is derived from the first atom.
 """
 
 from __future__ import annotations
@@ -31,65 +30,65 @@ EDGE = "during"
 VIA = "dream:episodes"
 GAP = 15 * 60_000
 FEWEST = 3
-# Topical band: at the same time is less than by the same name.
+# Lower than the weight of a shared name.
 WEIGHT = 0.3
-# Times of the ledger that are read at once; more where they hang together, but fewer while looking for a near gap.
+# The number of ledger times read at once: PAGE or more for a range, NEAR at first when searching back for a gap.
 PAGE, NEAR = 2_000, 8
-# Beyond every time.
+# Later than every time.
 FOREVER = 2**62
 
 
 def episodes(context: DreamContext) -> PassReport:
-    """Bring the episodes in step with the times of the atoms."""
+    """Updates the episodes to the current times of the atoms."""
     work = Work(context, NAME)
     for some in work.slices(VERSION):
-        work.save(_noted(work, some))
+        work.save(_timeline_changes(work, some))
     writes = Writes()
-    for low, high in _stretches(work):
+    for low, high in _changed_ranges(work):
         moved = work.memory.between(Book.MOVED, low, high)
-        writes = _settle(work, writes, work.memory.between(Book.TIMELINE, low, high), {row.first for row in moved})
+        writes = _update(work, writes, work.memory.between(Book.TIMELINE, low, high), {row.first for row in moved})
         writes.drop += [(Book.MOVED, row) for row in moved]
-        writes = _flushed(work, writes)
+        writes = _save_if_full(work, writes)
     if writes.drop:
         work.save(writes)
     return work.report()
 
 
-def _flushed(work: Work, writes: Writes) -> Writes:
-    """What is still to be written: nothing, if it was enough for a transaction."""
+def _save_if_full(work: Work, writes: Writes) -> Writes:
+    """Saves the writes and returns empty ones if they fill a transaction; else returns them unchanged."""
     if len(writes.drop) + len(writes.put) < BATCH:
         return writes
     work.save(writes)
     return Writes()
 
 
-def _noted(work: Work, some: Slice) -> Writes:
-    """The times of the atoms, for the ledger. Where one came, went or moved, that stretch of time is looked at anew."""
+def _timeline_changes(work: Work, some: Slice) -> Writes:
+    """Returns ledger writes for changed atom times. They mark each time where an atom was added, removed or moved."""
     writes = Writes(mark=some.mark)
     new = {atom.key: Row(atom.key, atom.at) for atom in some.atoms if not atom.is_day}
     old = {row.first: row for row in work.memory.within(Book.TIMELINE, some.runs)}
     gone = [row for key, row in old.items() if key not in new or new[key].second != row.second]
-    come = [row for key, row in new.items() if key not in old or old[key].second != row.second]
+    added = [row for key, row in new.items() if key not in old or old[key].second != row.second]
     writes.drop = [(Book.TIMELINE, row) for row in gone]
-    writes.put = [(Book.TIMELINE, row) for row in come]
-    # An episode that all atoms have left is in none of their rows any more.
-    writes.put += [(Book.MOVED, row) for row in sorted({Row(row.third, row.second) for row in (*gone, *come)})]
-    # One that is in quarantine is gone, but has its edge still.
+    writes.put = [(Book.TIMELINE, row) for row in added]
+    # The mark also names the old episode, because the timeline no longer mentions one that lost all its atoms.
+    writes.put += [(Book.MOVED, row) for row in sorted({Row(row.third, row.second) for row in (*gone, *added)})]
+    # A quarantined atom left the timeline but still has its edge.
     atoms = work.memory.nodes([row.first for row in gone if row.third])
     edges = (_edge_id(atoms[row.first].id, _id(row.third)) for row in gone if row.first in atoms and row.third)
     writes.batch.remove_edges += edges
     return writes
 
 
-def _stretches(work: Work) -> Iterator[tuple[int, int]]:
-    """From where to where something came, went or moved; what hangs together lies in one of them."""
+def _changed_ranges(work: Work) -> Iterator[tuple[int, int]]:
+    """Yields the time ranges, first to last time, that contain changes. Each range ends at a gap."""
     at, page = -FOREVER, PAGE
     while moved := work.memory.seconds(Book.MOVED, at, False, page):
-        low = _first(work, moved[0])
+        low = _range_start(work, moved[0])
         times = work.memory.seconds(Book.TIMELINE, low, False, page)
-        # Of the times behind this one not all are known.
+        # The times after this one are not all loaded.
         horizon = min(some[-1] if len(some) == page else FOREVER for some in (moved, times))
-        high = _end(moved, times, horizon)
+        high = _range_end(moved, times, horizon)
         if high is None:
             page *= 4
             continue
@@ -97,8 +96,8 @@ def _stretches(work: Work) -> Iterator[tuple[int, int]]:
         at, page = high + 1, PAGE
 
 
-def _first(work: Work, time: int) -> int:
-    """The first time of what hangs together with this one, going back to a gap."""
+def _range_start(work: Work, time: int) -> int:
+    """Returns the first time of the range that contains this one: goes back to the next gap."""
     page = NEAR
     while times := work.memory.seconds(Book.TIMELINE, time - 1, True, page):
         for one in times:
@@ -109,10 +108,10 @@ def _first(work: Work, time: int) -> int:
     return time
 
 
-def _end(moved: Sequence[int], times: Sequence[int], horizon: int) -> int | None:
-    """The end of the last stretch that something moved in, of those that end before the horizon.
+def _range_end(moved: Sequence[int], times: Sequence[int], horizon: int) -> int | None:
+    """Returns the end of the last changed range that ends before the horizon, or None.
 
-    A time that atoms have left joins what is around it, as it did when they were there.
+    A time that atoms have left still connects its neighbours, as it did when the atoms were there.
     """
     known = sorted(time for time in {*moved, *times} if time <= horizon)
     there, found, touched = set(moved), None, False
@@ -123,16 +122,15 @@ def _end(moved: Sequence[int], times: Sequence[int], horizon: int) -> int | None
     return found
 
 
-def _settle(work: Work, writes: Writes, rows: Sequence[Row], left: set[int]) -> Writes:
-    """The episodes of a stretch of time, in place of those that were there or `left` by some of their atoms; what of it
-    is still to be written.
+def _update(work: Work, writes: Writes, rows: Sequence[Row], abandoned: set[int]) -> Writes:
+    """Updates the episodes of one time range and returns the writes that are not saved yet.
 
-    It may take several transactions. The last one says that the stretch is settled, so one that was not reached is
-    made up for by the next dream.
+    `abandoned` are the numbers of episodes that atoms left. It may take several transactions. Only the last one drops
+    the marks of the range, so the next dream repeats an interrupted update.
     """
-    clusters = [some for some in _clusters(rows) if len(some) >= FEWEST and not _is_file(work, some)]
+    clusters = [some for some in _clusters(rows) if len(some) >= FEWEST and not _is_one_file_time(work, some)]
     numbers = _numbers(work, clusters)
-    writes.batch.nodes += _nodes(work, clusters, numbers)
+    writes.batch.nodes += _changed_nodes(work, clusters, numbers)
     now = {row.first: number for some, number in zip(clusters, numbers, strict=True) for row in some if number}
     changed = [row for row in rows if now.get(row.first, 0) != row.third]
     for start in range(0, len(changed), BATCH):
@@ -145,14 +143,14 @@ def _settle(work: Work, writes: Writes, rows: Sequence[Row], left: set[int]) -> 
                 writes.batch.remove_edges.append(_edge_id(atom, _id(row.third)))
             if number:
                 writes.batch.edges.append(_edge(atom, _id(number), work.context.now))
-        writes = _flushed(work, writes)
-    before = left.union(row.third for row in rows)
+        writes = _save_if_full(work, writes)
+    before = abandoned.union(row.third for row in rows)
     writes.batch.remove_nodes += [_id(number) for number in sorted(before - {0, *numbers})]
     return writes
 
 
 def _clusters(rows: Sequence[Row]) -> Iterator[list[Row]]:
-    """Rows by time, parted where there is a gap."""
+    """Yields the rows, sorted by time, split at gaps."""
     some: list[Row] = []
     for row in rows:
         if some and row.second - some[-1].second > GAP:
@@ -163,8 +161,8 @@ def _clusters(rows: Sequence[Row]) -> Iterator[list[Row]]:
         yield some
 
 
-def _is_file(work: Work, some: Sequence[Row]) -> bool:
-    """Whether all of them are of one file and one moment."""
+def _is_one_file_time(work: Work, some: Sequence[Row]) -> bool:
+    """True if all rows belong to one file and have the same time."""
     if some[0].second != some[-1].second:
         return False
     sources = {brief.source for brief in work.memory.nodes([row.first for row in some]).values()}
@@ -172,18 +170,18 @@ def _is_file(work: Work, some: Sequence[Row]) -> bool:
 
 
 def _numbers(work: Work, clusters: Sequence[Sequence[Row]]) -> list[int]:
-    """The numbers of the episodes: of each old one its largest piece keeps it, others get a new one; 0 for none.
+    """Returns the number of each cluster's episode; 0 if that episode was forgotten.
 
-    There is none where the one it would be was forgotten.
+    The largest part of an old episode keeps its number. The other clusters get new numbers.
     """
     votes = Counter((row.third, n) for n, some in enumerate(clusters) for row in some if row.third)
-    heirs: dict[int, tuple[int, int]] = {}
+    largest: dict[int, tuple[int, int]] = {}
     for (number, n), votes_there in votes.items():
-        heirs[number] = max(heirs.get(number, (0, 0)), (votes_there, -n))
+        largest[number] = max(largest.get(number, (0, 0)), (votes_there, -n))
     kept: dict[int, int] = {}
-    for number in sorted(heirs, key=lambda number: (-heirs[number][0], number)):
-        kept.setdefault(-heirs[number][1], number)
-    numbers = [kept.get(n) or _new(work, some, set(kept.values())) for n, some in enumerate(clusters)]
+    for number in sorted(largest, key=lambda number: (-largest[number][0], number)):
+        kept.setdefault(-largest[number][1], number)
+    numbers = [kept.get(n) or _new_number(work, some, set(kept.values())) for n, some in enumerate(clusters)]
     if not numbers:
         return []
     nodes = [Node(_id(number), KIND) for number in numbers]
@@ -191,8 +189,8 @@ def _numbers(work: Work, clusters: Sequence[Sequence[Row]]) -> list[int]:
     return [0 if _id(number) in forgotten else number for number in numbers]
 
 
-def _new(work: Work, some: Sequence[Row], taken: set[int]) -> int:
-    """A number for an episode that begins with this one's first atom."""
+def _new_number(work: Work, some: Sequence[Row], taken: set[int]) -> int:
+    """Returns an unused number for an episode, derived from the id of its first atom."""
     first = work.memory.nodes([row.first for row in some if row.second == some[0].second])
     name = min(brief.id for brief in first.values())
     here = {row.third for row in some}
@@ -204,8 +202,8 @@ def _new(work: Work, some: Sequence[Row], taken: set[int]) -> int:
     )
 
 
-def _nodes(work: Work, clusters: Sequence[Sequence[Row]], numbers: Sequence[int]) -> Iterator[Node]:
-    """The episodes whose times or number of atoms are others than is stored."""
+def _changed_nodes(work: Work, clusters: Sequence[Sequence[Row]], numbers: Sequence[int]) -> Iterator[Node]:
+    """Yields the episodes whose times or number of atoms differ from the stored ones."""
     present = work.context.store.get(work.context.scope, [_id(number) for number in numbers if number])
     now = work.context.now
     for some, number in zip(clusters, numbers, strict=True):
@@ -221,7 +219,7 @@ def _id(number: int) -> str:
 
 
 def number_of(id_: str) -> int | None:
-    """The number of the episode with this id; None if it is none's."""
+    """Returns the number of the episode with this id; None for any other id."""
     return dream_number(KIND, id_)
 
 

@@ -1,7 +1,7 @@
-"""What becomes of facts: those that are of use are promoted, those that no longer matter are retracted.
+"""Promotes facts that are used and retracts facts that no longer matter.
 
-A staged fact that was used three times is confirmed. One whose relevance has fallen below .2 is retracted, unless it is
-confirmed and was used at least five times. What is retracted is history: `as_of` still answers by it.
+A staged fact that was used three times is confirmed. A fact whose score falls below 0.2 is retracted, unless it is
+confirmed and was used at least five times. Retracted facts remain as history, so `as_of` still finds them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LEAST = 0.2
 
 
 def facts(context: DreamContext) -> PassReport:
-    """Promote and retract the facts of a place. Those used within a week, or sure enough, are not even read."""
+    """Promotes and retracts the facts of a partition. Skips facts that are certain or were used within a week."""
     work, after = Work(context, "facts"), ""
     while some := work.memory.ageing(context.now - WEEK, after, BATCH):
         after = some[-1].id
@@ -34,7 +34,7 @@ def facts(context: DreamContext) -> PassReport:
 
 
 def judge(fact: Fact, now: int) -> Verdict | None:
-    """What becomes of an active fact, None where it stays as it is. One that has ended does not fade any more."""
+    """Returns the new status of an active fact, or None if it stays the same. A fact that has ended never changes."""
     if until(fact) <= now:
         return None
     age = now - (fact.created if fact.last_accessed is None else fact.last_accessed)

@@ -1,10 +1,10 @@
-"""Known names and tags spread to every atom whose text has them as whole words; the tag's origin is `infected`.
+"""Gives atoms the known names and tags that their texts contain as whole words, as tags of origin `infected`.
 
-What is known are the names and aliases of nodes, and the tags that people or rules gave. A name stands for the tag that
-its node's name makes. What came by infection or with the time does not spread, so nothing keeps itself alive.
+Known are the names and aliases of nodes, and tags given by users or rules. A name gives the tag made from its node's
+name. Infected and temporal tags do not spread further, so no tag keeps itself alive.
 
-The ledger notes, as hashes, which words stand for which tags. A word that is new is looked for in all texts, one that
-is gone leaves the atoms that carry its tag; all other atoms are read only when they changed.
+The ledger stores, as hashes, which words give which tags. New words are searched in all texts. When a word is gone, the
+atoms with its tag are checked. All other atoms are read only when they changed.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from cuetrail.store.dream import Atom, Book, Row, Slice, Writes
 
 NAME = "infection"
 VERSION = "1"
-# Where that pass takes a tag away, the same tag may have to come by infection.
+# If that pass removes a tag, this one may have to add the same tag.
 LISTENS = (auto_tags.NAME,)
 
 Relabelled = list[tuple[Atom, tuple[Tag, ...]]]
 
 
 def infection(context: DreamContext) -> PassReport:
-    """Give every atom the tags that its text names."""
+    """Gives every atom the tags whose words its text contains."""
     work = Work(context, NAME)
     if work.memory.idle(VERSION):
         return work.report()
@@ -38,36 +38,36 @@ def infection(context: DreamContext) -> PassReport:
     ledger = Writes(drop=[(Book.INFECTS, row) for row in gone], put=[(Book.INFECTS, row) for row in new])
     fresh = not work.memory.begun(VERSION)
     if fresh:
-        # Every atom will be looked at with the words of now; a word that comes while they are is new to the next dream.
+        # All atoms are read with the current words. The next dream handles words that are added meanwhile.
         work.save(ledger)
     again = not fresh and bool(new or gone)
     if again:
         work.save(mark_unsettled(Book.INFECTS, new, gone))
     for some, matches in _read_ahead(work.slices(VERSION, LISTENS), words.matcher):
-        # The last mark says that the pass is through, which it is when all texts were looked at again.
+        # The last mark completes the pass, so it is saved only after all texts were checked again.
         mark, ledger.mark = ledger.mark if again else some.mark, some.mark
-        work.save(Writes(mark=mark, relabelled=_retagged(some.atoms, matches, words.tags)))
+        work.save(Writes(mark=mark, relabelled=_changed_tags(some.atoms, matches, words.tags)))
     if again:
-        _look_again(work, words, new, gone)
+        _retag_for_words(work, words, new, gone)
         work.save(ledger)
     return work.report()
 
 
-def _look_again(work: Work, words: TagWords, new: Mapping[Row, str], gone: Collection[Row]) -> None:
-    """Settle the atoms that say a word which infects since, or no longer did; of their tags, those it stands for."""
-    few, turned = words.for_tags({row.second for row in (*new, *gone)})
+def _retag_for_words(work: Work, words: TagWords, new: Mapping[Row, str], gone: Collection[Row]) -> None:
+    """Updates the atoms whose texts contain a new or removed word. Only the tags of these words change."""
+    few, changed_tags = words.for_tags({row.second for row in (*new, *gone)})
     stale = set(work.memory.carriers({row.second for row in gone}))
     stale |= work.named_in(set(new.values()))
     for atoms in work.pieces(stale):
         matches = few.matches([atom.text for atom in atoms])
         for atom, names in zip(atoms, matches, strict=True):
             had = (tag.name for tag in atom.tags if tag.origin == "infected" and tag.name in words.tags)
-            names.update(name for name in had if name not in turned)
-        work.save(Writes(relabelled=_retagged(atoms, matches, words.tags)))
+            names.update(name for name in had if name not in changed_tags)
+        work.save(Writes(relabelled=_changed_tags(atoms, matches, words.tags)))
 
 
 def _read_ahead(slices: Iterable[Slice], matcher: WordMatcher[str]) -> Iterator[tuple[Slice, list[set[str]]]]:
-    """Each slice with what its texts mean. While the caller saves one, the texts of the next are searched."""
+    """Yields each slice with the tags found in each text. Searches the next slice while the caller saves this one."""
     waiting: tuple[Slice, TextBatch, Future[Hits[str]]] | None = None
     with ThreadPoolExecutor(1, "cuetrail-dream") as helper:
         for some in slices:
@@ -80,8 +80,8 @@ def _read_ahead(slices: Iterable[Slice], matcher: WordMatcher[str]) -> Iterator[
             yield waiting[0], matcher.read(waiting[1], waiting[2].result())
 
 
-def _retagged(atoms: Sequence[Atom], matches: Sequence[set[str]], tags: Mapping[str, Tag]) -> Relabelled:
-    """Those of the atoms that get or lose tags, with their tags."""
+def _changed_tags(atoms: Sequence[Atom], matches: Sequence[set[str]], tags: Mapping[str, Tag]) -> Relabelled:
+    """Returns the atoms whose tags change, with their new tags."""
     found = []
     for atom, names in zip(atoms, matches, strict=True):
         if names or atom.tags:

@@ -1,7 +1,7 @@
-"""Several storylines of one anchor are a macro: what somebody or something means over a long time.
+"""Combines several storylines of one anchor into a macro, a summary over a long time.
 
-An anchor has one when it has at least FEWEST storylines and was first mentioned more than SPAN ago. It is told by what
-its storylines tell, and told anew when one of them came, went, went on, or was told anew.
+An anchor gets a macro when it has at least FEWEST storylines and the first began more than SPAN ago. The macro is
+written from the texts of its storylines, and again whenever one of them is added, removed or changed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FEWEST, SPAN = 2, 30 * DAY
 
 
 def macros(context: DreamContext) -> PassReport:
-    """Bring the macros in step with the storylines."""
+    """Updates the macros from the storylines."""
     work = Work(context, NAME)
     by_anchor: dict[int, list[Row]] = defaultdict(list)
     for row in work.memory.all(Book.STORY):
@@ -35,13 +35,13 @@ def macros(context: DreamContext) -> PassReport:
     ids = {anchor: macro_id(briefs[anchor].id) for anchor in briefs}
     present = context.store.get(context.scope, list(ids.values()))
     for anchor, brief in sorted(briefs.items(), key=lambda pair: pair[1].id):
-        _settle(work, anchor, brief.id, ready[anchor], present.get(ids[anchor]))
+        _update_macro(work, anchor, brief.id, ready[anchor], present.get(ids[anchor]))
     work.step(work.read, work.read)
     return work.report()
 
 
-def _settle(work: Work, anchor: int, anchor_id: str, rows: list[Row], old: Node | None) -> None:
-    """Make or renew the macro of an anchor, if anything of it is another than before."""
+def _update_macro(work: Work, anchor: int, anchor_id: str, rows: list[Row], old: Node | None) -> None:
+    """Creates or updates the macro of an anchor, if its storylines changed."""
     context = work.context
     found = context.store.get(context.scope, [story_id(row.first) for row in rows])
     stories = sorted(found.values(), key=lambda node: (node.at, node.id))
@@ -57,9 +57,9 @@ def _settle(work: Work, anchor: int, anchor_id: str, rows: list[Row], old: Node 
     name = subject_of(work, anchor)
     start = stories[0].at
     props = {"start": start, "end": end, "storylines": len(stories), "anchor": anchor_id, "check": check}
-    told = work.tell(name, [node.text for node in stories])
+    summary = work.tell(name, [node.text for node in stories])
     node = replace(
-        node, name=title_of(name, start, end, context.zone), text=told, at=start, props=props, updated=context.now
+        node, name=title_of(name, start, end, context.zone), text=summary, at=start, props=props, updated=context.now
     )
     writes = Writes()
     writes.batch.nodes = [node]
@@ -70,7 +70,7 @@ def _settle(work: Work, anchor: int, anchor_id: str, rows: list[Row], old: Node 
 
 
 def macro_id(anchor: str) -> str:
-    """The id of an anchor's macro."""
+    """Returns the id of an anchor's macro."""
     return dream_id(KIND, ledger_hash(anchor))
 
 

@@ -1,10 +1,10 @@
-"""Texts that name a node are joined to it, and so is their source: `mentions` edges and Mention rows.
+"""Connects texts, and their sources, to the nodes they name: `mentions` edges and Mention records.
 
-A name means the node that it means to ingest: a note before anything else, then by id, and an entity that was made of a
-shared name only if nothing else has it. Where ingest has already made an edge of a name or a link, none is added.
+A name refers to the same node as in ingest: a note first, then the smallest id; an entity made from a shared name only
+if no other node has the name. If ingest already made an edge for the name or link, no second edge is added.
 
-The ledger notes who names whom, how often and in which source. The counts of a source come from there: its Mention of
-a node stays while any of its atoms names the node.
+The ledger stores which atom names which node, how often, and in which source. A source keeps its Mention of a node
+while any of its atoms names the node.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ NAME = "mentions"
 VERSION = "1"
 KIND = "mentions"
 VIA = "dream:mentions"
-# Of more atoms it is noted whom they name, not which they are.
+# If more atoms changed, the ledger marks the nodes they name instead of each atom and node.
 FEW = 1_000
 
 
 def mentions(context: DreamContext) -> PassReport:
-    """Join every atom to the nodes it names."""
+    """Connects every atom to the nodes that it names."""
     work = Work(context, NAME)
     if work.memory.idle(VERSION):
         return work.report()
@@ -45,29 +45,29 @@ def mentions(context: DreamContext) -> PassReport:
     if again:
         work.save(mark_unsettled(Book.MEANS, new, gone))
     for some in work.slices(VERSION):
-        writes = _settled(work, some.atoms, words.matcher, work.memory.within(Book.OCCURS, some.runs), some.runs)
-        # The last mark says that the pass is through, which it is when all texts were looked at again.
+        writes = _updates(work, some.atoms, words.matcher, work.memory.within(Book.OCCURS, some.runs), some.runs)
+        # The last mark completes the pass, so it is saved only after all texts were checked again.
         writes.mark, ledger.mark = ledger.mark if again else some.mark, some.mark
         work.save(writes)
     if again:
-        _look_again(work, words, new, gone)
+        _update_for_names(work, words, new, gone)
         work.save(ledger)
     return work.report()
 
 
-def _look_again(work: Work, words: NodeNames, new: Mapping[Row, str], gone: Collection[Row]) -> None:
-    """Settle the atoms that say a name which means a node since, or no longer; of what they name, such nodes alone."""
-    turned = {row.second for row in (*new, *gone)}
-    few = words.for_nodes(turned)
+def _update_for_names(work: Work, words: NodeNames, new: Mapping[Row, str], gone: Collection[Row]) -> None:
+    """Updates the atoms whose texts contain a new or removed name. Only edges to the nodes of these names change."""
+    changed_nodes = {row.second for row in (*new, *gone)}
+    few = words.for_nodes(changed_nodes)
     stale = set(chain.from_iterable(work.memory.firsts(Book.OCCURS, {row.second for row in gone}).values()))
     stale |= work.named_in(set(new.values()))
     for atoms in work.pieces(stale):
         known = work.memory.by_first(Book.OCCURS, [atom.key for atom in atoms])
-        old = [row for row in known if row.second in turned]
-        work.save(_settled(work, atoms, few, old, others=[row for row in known if row.second not in turned]))
+        old = [row for row in known if row.second in changed_nodes]
+        work.save(_updates(work, atoms, few, old, others=[row for row in known if row.second not in changed_nodes]))
 
 
-def _settled(
+def _updates(
     work: Work,
     atoms: Sequence[Atom],
     words: WordMatcher[int],
@@ -75,10 +75,10 @@ def _settled(
     runs: Sequence[tuple[int, int]] = (),
     others: Sequence[Row] = (),
 ) -> Writes:
-    """What these atoms name now, in place of the old rows; rows of atoms that are gone go.
+    """Returns the writes that replace the old rows of these atoms with the nodes they name now.
 
-    `runs` are the keys of nodes that may have changed: of those that are sources the time may be another. `others` are
-    rows of the atoms that stay as they are.
+    Rows of removed atoms are dropped. `runs` are the key ranges of nodes that may have changed; sources in them may
+    have another time. `others` are rows of the atoms that stay unchanged.
     """
     said = words.count([atom.text for atom in atoms])
     named = {atom.key: nodes for atom, nodes in zip(atoms, said, strict=True)}
@@ -94,30 +94,30 @@ def _settled(
     writes.drop = [(Book.OCCURS, row) for row in sorted(going)]
     writes.put = [(Book.OCCURS, row) for row in sorted(coming)]
     moved = {row[:2] for row in coming} ^ {row[:2] for row in going}
-    turned = {atom for atom, _ in moved}
-    if len(turned) > FEW:
-        # Who is named together with whom changes for all that an atom names, when it names one more or less.
-        company = {row.second for row in (*old, *new, *others) if row.first in turned}
+    changed_atoms = {atom for atom, _ in moved}
+    if len(changed_atoms) > FEW:
+        # If an atom names one node more or less, the co-occurrences of all nodes it names change.
+        company = {row.second for row in (*old, *new, *others) if row.first in changed_atoms}
         writes.put += [(Book.TOUCHED, Row(node)) for node in company]
     else:
         writes.put += [(Book.TURNED, Row(*pair)) for pair in moved]
-    _join(work, writes, atoms, old, new)
+    _update_edges(work, writes, atoms, old, new)
     _count(work, writes, old, new, runs)
     return writes
 
 
-def _join(work: Work, writes: Writes, atoms: Sequence[Atom], old: Sequence[Row], new: Sequence[Row]) -> None:
-    """Edges from the atoms to what they name, in place of those they had."""
+def _update_edges(work: Work, writes: Writes, atoms: Sequence[Atom], old: Sequence[Row], new: Sequence[Row]) -> None:
+    """Replaces the edges from the atoms to the nodes they name."""
     nodes = work.memory.nodes({row.second for row in (*old, *new)})
-    living = {atom.key: atom for atom in atoms}
+    atoms_by_key = {atom.key: atom for atom in atoms}
     joined = work.memory.joined({row.first for row in new})
     wanted: dict[str, Edge] = {}
     for row in new:
-        atom, node = living[row.first], nodes.get(row.second)
+        atom, node = atoms_by_key[row.first], nodes.get(row.second)
         if node is not None and row[:2] not in joined and not _is_own(atom, node):
             edge = _edge(atom.id, node.id, mention_weight(row.fourth), work.context.now)
             wanted[edge.id] = edge
-    # Of an old row the atom may be gone with its edges, or in quarantine, where it has them still.
+    # The atom of an old row may be removed with its edges, or quarantined and still have them.
     names = {key: brief.id for key, brief in work.memory.nodes({row.first for row in old}).items()}
     names |= {atom.key: atom.id for atom in atoms}
     pairs = ((names.get(row.first), nodes.get(row.second)) for row in (*old, *new))
@@ -130,7 +130,7 @@ def _join(work: Work, writes: Writes, atoms: Sequence[Atom], old: Sequence[Row],
 
 
 def _is_own(atom: Atom, node: Brief) -> bool:
-    """Whether the node stands for the file that the atom is of."""
+    """True if the node represents the file that the atom belongs to."""
     return node.kind == "source" and node.source is not None and node.source == atom.source
 
 
@@ -143,9 +143,9 @@ def _edge(atom: str, node: str, weight: float, now: int) -> Edge:
 
 
 def _count(work: Work, writes: Writes, old: Sequence[Row], new: Sequence[Row], runs: Sequence[tuple[int, int]]) -> None:
-    """By how many of its atoms a source names a node; while it is any, there is a Mention at the source's own time."""
+    """Counts how many atoms of a source name a node. While there is one, a Mention with the source's time exists."""
     more = Counter((row.third, row.second) for row in new if row.third != row.second)
-    # What was made elsewhere is in the books without being counted.
+    # Rows of imported records have no count.
     more.subtract((row.third, row.second) for row in old if row.third != row.second and row.fourth)
     changed = {pair for pair, n in more.items() if n}
     rows = [row for row in work.memory.by_first(Book.NAMED, {source for source, _ in changed}) if row[:2] in changed]

@@ -1,14 +1,15 @@
-"""Sources that tell of the same person, concept or entity over some time are a storyline.
+"""Groups sources about the same person, concept or entity over some time into storylines.
 
-An anchor is such a node that somebody has used. It has a storyline when at least FEWEST sources that are in none yet
-name it, on at least DAYS days, over more than SPAN, without a SILENCE between two of them, and none of its storylines
-was open at that time. Other sources that name it join the one that was. After a SILENCE a storyline is closed, and the
-anchor may begin another. A source is in one storyline at most: where it could join several, in the one that is no more
-than NEAR away and most like it, if it is more than ALIKE. That is judged once: what stands between several stays so.
-What a source has left is told anew from the others, or goes where they are not enough.
+An anchor is such a node that was used at least once. It gets a storyline when at least FEWEST sources that are in none
+yet name it, on at least DAYS days, over more than SPAN, with no pause of SILENCE between two of them, and no storyline
+of the anchor covers that time. Further sources that name the anchor join its open storyline. After a pause of SILENCE a
+storyline is closed, and the anchor may get another.
 
-The ledger notes which mentions are in no storyline yet; only those of anchors are looked at. What is counted are
-different sources at their own times, so a second dream finds nothing to do.
+A source is in one storyline at most. If several are possible, it joins the most similar one that is at most NEAR away,
+if the similarity is above ALIKE. That is decided once; an undecided source stays undecided. If a source leaves a
+storyline, its summary is written again, or the storyline is removed if the others are not enough. The ledger stores
+which mentions are in no storyline yet; only those of anchors are read. Different sources are counted, at their own
+times, so a second dream changes nothing.
 """
 
 from __future__ import annotations
@@ -33,41 +34,41 @@ PART_OF, ABOUT = "part_of", "about"
 VIA = "dream:storylines"
 FEWEST, DAYS, SPAN = 5, 3, 3 * DAY
 SILENCE, NEAR, ALIKE = 90 * DAY, 30 * DAY, 0.7
-# Topical band: told of together.
+# The weight of edges to a storyline.
 WEIGHT = 0.35
-# What is told of a storyline is told anew when it has grown by a quarter.
+# The summary is written again when the storyline has grown by 1/GROWN.
 GROWN = 4
 
 
 def storylines(context: DreamContext) -> PassReport:
-    """Bring the storylines in step with who is mentioned."""
+    """Updates the storylines from the current mentions."""
     work = Work(context, NAME)
-    _heal(work)
+    _remove_stale(work)
     anchors = work.memory.awake(Book.LOOSE)
     if anchors:
-        # What joins may bring a storyline near to others.
-        while _attach(work, anchors):
+        # A storyline that grows may come near enough for further sources.
+        while _join_sources(work, anchors):
             pass
-        for anchor in _by_weight(work, anchors):
-            _begin(work, anchor)
+        for anchor in _promising_anchors(work, anchors):
+            _create(work, anchor)
     _close(work)
     work.step(work.read, work.read)
     return work.report()
 
 
-# --- what is no longer so
+# --- removing
 
 
-def _heal(work: Work) -> None:
-    """Sources whose mention is gone leave their storyline; those of a storyline that is gone are in none again."""
+def _remove_stale(work: Work) -> None:
+    """Takes sources without a mention out of their storylines, and frees the sources of removed storylines."""
     gone = work.memory.all(Book.UNTOLD)
-    # Those that came from elsewhere and do not tell of what they have.
-    left = {row.first for row in gone if not row.second}
+    # Imported storylines whose summary does not fit their sources.
+    outdated = {row.first for row in gone if not row.second}
     for row in gone:
         writes = Writes(drop=[(Book.UNTOLD, row), (Book.LOOSE, row)])
         for placed in work.memory.by_first(Book.PLACED, [row.first]):
             if placed.third == row.second:
-                left.add(placed.second)
+                outdated.add(placed.second)
                 writes.drop.append((Book.PLACED, placed))
                 source = work.memory.nodes([placed.first]).get(placed.first)
                 if source is not None:
@@ -77,29 +78,30 @@ def _heal(work: Work) -> None:
     present = work.context.store.get(work.context.scope, [story_id(row.first) for row in stories])
     for row in stories:
         node = present.get(story_id(row.first))
-        if node is None or row.first in left:
-            told = work.memory.by_second(Book.PLACED, [row.first])
-            work.save(_freed(row, told) if node is None else _left(work, row, node, told))
+        if node is None or row.first in outdated:
+            members = work.memory.by_second(Book.PLACED, [row.first])
+            work.save(_dissolved(row, members) if node is None else _without_sources(work, row, node, members))
 
 
-def _freed(story: Row, told: Sequence[Row]) -> Writes:
-    """What takes a storyline out of the books: its sources are in none again."""
-    drop = [(Book.STORY, story), *((Book.PLACED, one) for one in told)]
-    return Writes(drop=drop, put=[(Book.LOOSE, Row(one.first, one.third, one.fourth)) for one in told])
+def _dissolved(story: Row, members: Sequence[Row]) -> Writes:
+    """Returns the writes that take a storyline out of the ledger. Its sources are then in no storyline."""
+    drop = [(Book.STORY, story), *((Book.PLACED, one) for one in members)]
+    return Writes(drop=drop, put=[(Book.LOOSE, Row(one.first, one.third, one.fourth)) for one in members])
 
 
-def _left(work: Work, story: Row, node: Node, told: Sequence[Row]) -> Writes:
-    """What becomes of a storyline that sources have left: it is told anew, or goes, if the others are not enough for
-    one, and with it the macro that tells of it.
+def _without_sources(work: Work, story: Row, node: Node, members: Sequence[Row]) -> Writes:
+    """Returns the writes for a storyline that sources left.
+
+    Its summary is written again, or it is removed if the remaining sources are not enough, together with its macro.
     """
-    loose = sorted((Row(one.first, one.third, one.fourth) for one in told), key=_by_time)
+    loose = sorted((Row(one.first, one.third, one.fourth) for one in members), key=_by_time)
     runs = list(_runs(loose))
     if len(runs) == 1 and _is_enough(loose) and story.second in work.memory.nodes([story.second]):
         anew = replace(node, props={**node.props, "told": 0})
         writes = Writes(put=[(Book.STORY, story._replace(third=loose[-1].third))])
-        writes.batch.nodes = [_told(work, anew, story.second, [(row.third, row.first) for row in loose])]
+        writes.batch.nodes = [_updated(work, anew, story.second, [(row.third, row.first) for row in loose])]
         return writes
-    writes = _freed(story, told)
+    writes = _dissolved(story, members)
     where = Where(kinds=DERIVED, quarantined=True, archived=True)
     query = StepQuery((node.id,), FEWEST, "out", Ties(kinds=(PART_OF,)), where)
     steps = work.context.store.steps(work.context.scope, query).get(node.id, [])
@@ -111,26 +113,26 @@ def _left(work: Work, story: Row, node: Node, told: Sequence[Row]) -> Writes:
 
 
 @dataclass(slots=True)
-class _Open:
-    """A storyline that sources may join: its row, and from when on it goes."""
+class _Storyline:
+    """A storyline that sources may join: its ledger row and its start."""
 
     row: Row
     start: int
 
     def gap(self, time: int) -> int:
-        """How far a time is from the storyline. It grows less as that grows, so what was near once stays so."""
+        """Returns the milliseconds between a time and the storyline. They never increase when the storyline grows."""
         return max(self.start - time, time - self.row.third, 0)
 
 
-def _attach(work: Work, anchors: Sequence[int]) -> bool:
-    """Sources that are in no storyline yet join one of an anchor they name that was open then; whether any did."""
-    of_anchor = _opened(work, anchors)
+def _join_sources(work: Work, anchors: Sequence[int]) -> bool:
+    """Adds sources in no storyline to one of an anchor they name that was open at their time. True if any was added."""
+    of_anchor = _existing(work, anchors)
     by_source: dict[int, list[Row]] = defaultdict(list)
     for row in work.memory.by_second(Book.LOOSE, sorted(of_anchor)):
         by_source[row.first].append(row)
     placed = {row.first for row in work.memory.by_first(Book.PLACED, by_source)}
-    grown: dict[int, tuple[_Open, list[Row]]] = {}
-    between: list[Row] = []
+    grown: dict[int, tuple[_Storyline, list[Row]]] = {}
+    undecided: list[Row] = []
     for source, rows in sorted(by_source.items(), key=lambda pair: (pair[1][0].third, pair[0])):
         time = rows[0].third
         open_ = [one for row in rows for one in of_anchor[row.second] if one.gap(time) < SILENCE]
@@ -139,32 +141,32 @@ def _attach(work: Work, anchors: Sequence[int]) -> bool:
         joined = open_[0] if len(open_) == 1 else None
         if joined is None and not all(row.fourth for row in rows):
             joined = _most_alike(work, source, time, open_)
-            between += [row._replace(fourth=1) for row in rows] if joined is None else []
+            undecided += [row._replace(fourth=1) for row in rows] if joined is None else []
         if joined is not None:
             joined.start = min(joined.start, time)
             joined.row = joined.row._replace(third=max(joined.row.third, time), fourth=1)
             grown.setdefault(joined.row.first, (joined, []))[1].append(Row(source, joined.row.second, time))
     for one, rows in (grown[number] for number in sorted(grown)):
         work.read += len(rows)
-        _grow(work, one.row, rows)
-    if between:
-        work.save(Writes(put=[(Book.LOOSE, row) for row in between]))
+        _add_sources(work, one.row, rows)
+    if undecided:
+        work.save(Writes(put=[(Book.LOOSE, row) for row in undecided]))
     return bool(grown)
 
 
-def _opened(work: Work, anchors: Sequence[int]) -> dict[int, list[_Open]]:
-    """The storylines that there are, by their anchor."""
+def _existing(work: Work, anchors: Sequence[int]) -> dict[int, list[_Storyline]]:
+    """Returns the existing storylines by anchor."""
     rows = work.memory.by_second(Book.STORY, anchors)
     nodes = work.context.store.get(work.context.scope, [story_id(row.first) for row in rows])
-    found: dict[int, list[_Open]] = defaultdict(list)
+    found: dict[int, list[_Storyline]] = defaultdict(list)
     for row in rows:
         if story_id(row.first) in nodes:
-            found[row.second].append(_Open(row, nodes[story_id(row.first)].at))
+            found[row.second].append(_Storyline(row, nodes[story_id(row.first)].at))
     return found
 
 
-def _most_alike(work: Work, source: int, time: int, stories: Sequence[_Open]) -> _Open | None:
-    """Of several storylines the one most like the source, if that is near; None for none."""
+def _most_alike(work: Work, source: int, time: int, stories: Sequence[_Storyline]) -> _Storyline | None:
+    """Returns the storyline with the vector most similar to the source's, if it is near enough; else None."""
     near = {story_id(one.row.first): one for one in stories if one.gap(time) <= NEAR}
     brief = work.memory.nodes([source]).get(source)
     if not near or brief is None:
@@ -179,21 +181,21 @@ def _most_alike(work: Work, source: int, time: int, stories: Sequence[_Open]) ->
     return one if best > ALIKE else None
 
 
-def _grow(work: Work, story: Row, rows: Sequence[Row]) -> None:
-    """Put sources into a storyline."""
+def _add_sources(work: Work, story: Row, rows: Sequence[Row]) -> None:
+    """Adds sources to a storyline."""
     present = work.context.store.get(work.context.scope, [story_id(story.first)]).get(story_id(story.first))
     if present is None:
         return
     old = work.memory.by_second(Book.PLACED, [story.first])
     every = sorted([(row.fourth, row.first) for row in old] + [(row.third, row.first) for row in rows])
-    writes = _placing(work, story, rows)
-    node = _told(work, present, story.second, every)
+    writes = _placement(work, story, rows)
+    node = _updated(work, present, story.second, every)
     writes.batch.nodes = [node]
     work.save(writes)
 
 
-def _placing(work: Work, story: Row, rows: Iterable[Row]) -> Writes:
-    """What puts these loose rows into a storyline: books and edges. No other anchor gets the sources any more."""
+def _placement(work: Work, story: Row, rows: Iterable[Row]) -> Writes:
+    """Returns the ledger rows and edges that put these sources into a storyline. Other anchors no longer get them."""
     rows = list(rows)
     sources = work.memory.nodes([row.first for row in rows])
     writes = Writes(put=[(Book.STORY, story)])
@@ -208,32 +210,32 @@ def _placing(work: Work, story: Row, rows: Iterable[Row]) -> Writes:
 # --- beginning
 
 
-def _by_weight(work: Work, anchors: Sequence[int]) -> list[int]:
-    """The anchors whose loose sources may be enough, those with the most of them first."""
+def _promising_anchors(work: Work, anchors: Sequence[int]) -> list[int]:
+    """Returns the anchors whose free sources may be enough for a storyline, those with most sources first."""
     loose: dict[int, list[Row]] = defaultdict(list)
     for row in work.memory.by_second(Book.LOOSE, anchors):
         loose[row.second].append(row)
-    stories = _opened(work, list(loose))
-    # Those of one may come into the storyline of another meanwhile; fewer are not enough either.
-    enough = [anchor for anchor, rows in loose.items() if any(map(_is_enough, _apart(rows, stories.get(anchor, ()))))]
+    stories = _existing(work, list(loose))
+    # Another anchor may take some of these sources first, which can only lower the number.
+    enough = [key for key, rows in loose.items() if any(map(_is_enough, _far_runs(rows, stories.get(key, ()))))]
     briefs = work.memory.nodes(enough)
     return sorted(briefs, key=lambda anchor: (-len(loose[anchor]), briefs[anchor].id))
 
 
-def _apart(rows: Iterable[Row], stories: Sequence[_Open]) -> Iterator[list[Row]]:
-    """The runs of rows that are too far from every storyline of their anchor to be part of it."""
+def _far_runs(rows: Iterable[Row], stories: Sequence[_Storyline]) -> Iterator[list[Row]]:
+    """Yields the runs of rows that are too far from every storyline of their anchor to join it."""
     far = [row for row in rows if all(one.gap(row.third) >= SILENCE for one in stories)]
     return _runs(sorted(far, key=_by_time))
 
 
-def _begin(work: Work, anchor: int) -> None:
-    """Make the storylines that an anchor's loose sources are enough for."""
+def _create(work: Work, anchor: int) -> None:
+    """Creates the storylines for which an anchor has enough free sources."""
     loose = sorted(work.memory.by_second(Book.LOOSE, [anchor]), key=_by_time)
-    free = {row.first for row in work.memory.by_first(Book.PLACED, [row.first for row in loose])}
+    placed = {row.first for row in work.memory.by_first(Book.PLACED, [row.first for row in loose])}
     sources = work.memory.nodes([row.first for row in loose])
-    loose = [row for row in loose if row.first not in free and row.first in sources]
+    loose = [row for row in loose if row.first not in placed and row.first in sources]
     brief = work.memory.nodes([anchor])[anchor]
-    others = _opened(work, [anchor])[anchor]
+    others = _existing(work, [anchor])[anchor]
     for rows in _runs(loose):
         low, high = rows[0].third - SILENCE, rows[-1].third + SILENCE
         if not _is_enough(rows) or any(low < one.row.third and one.start < high for one in others):
@@ -243,12 +245,12 @@ def _begin(work: Work, anchor: int) -> None:
         node = Node(story_id(number), KIND, created=work.context.now)
         if forgotten_ids(work.context.store, work.context.scope, [node]):
             continue
-        node = _told(work, node, anchor, [(row.third, row.first) for row in rows])
-        # What it says may have been forgotten with another.
+        node = _updated(work, node, anchor, [(row.third, row.first) for row in rows])
+        # Its text may equal that of a forgotten storyline.
         if forgotten_ids(work.context.store, work.context.scope, [node]):
             continue
         story = Row(number, anchor, rows[-1].third, 1)
-        writes = _placing(work, story, rows)
+        writes = _placement(work, story, rows)
         writes.batch.nodes = [node]
         writes.batch.edges.append(_edge(ABOUT, node.id, brief.id, work.context.now))
         work.save(writes)
@@ -259,7 +261,7 @@ def _by_time(row: Row) -> tuple[int, int]:
 
 
 def _runs(rows: Sequence[Row]) -> Iterator[list[Row]]:
-    """Rows by time, parted where there was silence."""
+    """Yields the rows, sorted by time, split at pauses of SILENCE."""
     some: list[Row] = []
     for row in rows:
         if some and row.third - some[-1].third >= SILENCE:
@@ -279,7 +281,7 @@ def _is_enough(rows: Sequence[Row]) -> bool:
 
 
 def _close(work: Work) -> None:
-    """Close the storylines that nothing was added to for long."""
+    """Closes the storylines that got no source for SILENCE."""
     now = work.context.now
     over = [row for row in work.memory.all(Book.STORY) if row.fourth and now - row.third >= SILENCE]
     present = work.context.store.get(work.context.scope, [story_id(row.first) for row in over])
@@ -291,11 +293,11 @@ def _close(work: Work) -> None:
         work.save(writes)
 
 
-# --- telling
+# --- text
 
 
-def _told(work: Work, node: Node, anchor: int, sources: Sequence[tuple[int, int]]) -> Node:
-    """The node with its times and counts, and, if it has grown, with what is told of it."""
+def _updated(work: Work, node: Node, anchor: int, sources: Sequence[tuple[int, int]]) -> Node:
+    """Returns the node with new times and counts, and with a new title and summary if it has grown enough."""
     start, end = sources[0][0], sources[-1][0]
     known = int(node.props.get("told", 0))
     props = {**node.props, "start": start, "end": end, "sources": len(sources), "open": True}
@@ -309,32 +311,32 @@ def _told(work: Work, node: Node, anchor: int, sources: Sequence[tuple[int, int]
 
 
 def subject_of(work: Work, anchor: int) -> str:
-    """What an anchor is title_of."""
+    """Returns the name of an anchor, or its id if it has none."""
     brief = work.memory.nodes([anchor])[anchor]
     node = work.context.store.get(work.context.scope, [brief.id]).get(brief.id)
     return (node.name if node is not None else None) or brief.id
 
 
 def texts_of(work: Work, sources: Sequence[int]) -> list[str]:
-    """What these sources say, by time."""
+    """Returns the texts of these sources, sorted by time."""
     briefs = work.memory.nodes(sources)
     files = [brief.source for brief in briefs.values() if brief.kind == "source" and brief.source is not None]
     atoms = work.context.store.atoms_of(work.context.scope, files) if files else {}
     own = work.context.store.get(work.context.scope, [brief.id for brief in briefs.values()])
     texts = []
     for brief in sorted(briefs.values(), key=lambda brief: (brief.at, brief.id)):
-        said = [atom.text for atom in atoms.get(brief.source or "", []) if atom.provenance != "quarantine"]
-        texts.append("\n".join(said) or (own[brief.id].text if brief.id in own else ""))
+        parts = [atom.text for atom in atoms.get(brief.source or "", []) if atom.provenance != "quarantine"]
+        texts.append("\n".join(parts) or (own[brief.id].text if brief.id in own else ""))
     return [text for text in texts if text]
 
 
 def story_id(number: int) -> str:
-    """The id of a storyline."""
+    """Returns the id of a storyline."""
     return dream_id(KIND, number)
 
 
 def number_of(id_: str) -> int | None:
-    """The number of the storyline with this id; None if it is none's."""
+    """Returns the number of the storyline with this id; None for any other id."""
     return dream_number(KIND, id_)
 
 

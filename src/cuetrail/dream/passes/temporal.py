@@ -1,4 +1,4 @@
-"""Labels from an atom's time, for people; their origin is `temporal`."""
+"""Gives atoms tags for the date and time of day, for people to read; their origin is `temporal`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ VERSION = "2"
 
 
 def temporal(context: DreamContext) -> PassReport:
-    """Give every atom the labels of its time."""
+    """Gives every atom the tags of its time."""
     work = Work(context, NAME)
     for some in work.slices(f"{VERSION} {context.zone}"):
         writes = Writes(mark=some.mark)

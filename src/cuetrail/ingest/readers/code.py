@@ -45,7 +45,7 @@ LANGUAGES = {
 def read(text: str, source: str) -> Document:
     """Returns one document of kind `code`, with a piece per top-level construct.
 
-    The props of a piece hold no text of another: forgetting one must not leave its text elsewhere.
+    The properties of a piece contain no text of another piece, so that forgetting that one leaves no copy.
     """
     suffix = source.rpartition(".")[2].lower()
     language = LANGUAGES.get(suffix) or _from_shebang(text)

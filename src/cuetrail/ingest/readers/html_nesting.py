@@ -1,6 +1,6 @@
-"""Limits how deeply the elements of an HTML page nest. The text stays.
+"""Limits how deeply the elements of an HTML page nest, without losing text.
 
-An HTML parser searches all open elements at many tags, so a megabyte of `<div>` would take it hours.
+An HTML parser searches all open elements at many tags, so a megabyte of `<div>` would take hours.
 """
 
 from __future__ import annotations

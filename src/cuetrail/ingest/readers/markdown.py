@@ -1,4 +1,4 @@
-"""Markdown and Obsidian notes: frontmatter, headings, callouts, fenced code, #tags and [[wikilinks]]."""
+"""Reads Markdown and Obsidian notes: frontmatter, headings, callouts, fenced code, #tags and [[wikilinks]]."""
 
 from __future__ import annotations
 

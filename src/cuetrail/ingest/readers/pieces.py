@@ -41,7 +41,7 @@ def aliases(source: str, title: str, given: Sequence[str] = ()) -> tuple[str, ..
 
 
 def make_pieces(parts: Sequence[Part]) -> tuple[Piece, ...]:
-    """Returns the pieces of one document. Names are found in the whole document, all else piece by piece."""
+    """Returns the pieces of one document. Names are found with the whole document, everything else piece by piece."""
     found = names.find([part.text if part.prose else "" for part in parts])
     return tuple(_piece(part, part_names) for part, part_names in zip(parts, found, strict=True))
 

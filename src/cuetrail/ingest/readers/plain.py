@@ -1,4 +1,4 @@
-"""Reads plain text: paragraphs, or blobs if there are none."""
+"""Reads plain text as paragraphs, or as blobs if it has none."""
 
 from __future__ import annotations
 

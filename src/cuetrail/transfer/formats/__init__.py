@@ -3,7 +3,7 @@
 To add a system, write a module with `FORMAT`, `load` and `dump`, list it in `_SYSTEMS`, and add a rule to `detect`.
 
 - `load` yields all nodes before all edges. Ids are made from content, so importing a file twice changes nothing.
-- A node with `props["placeholder"]` stands for something that is only named. It must not replace an existing node.
+- A node with `props["placeholder"]` was only named in the file. It must not replace an existing node.
 - A time of 0 means that the file states none.
 
 May import: errors, files, model, store, text.

@@ -1,7 +1,7 @@
 """Imports and exports basic-memory: a folder of Markdown notes with observations and relations, or one such note.
 
-A note becomes a node; each observation and each paragraph an atom connected to it, with category and #tags as tags;
-each relation an edge to the note it names. Exported notes keep their frontmatter, order and headings.
+A note becomes a node. Each observation and each paragraph becomes an atom connected to it, with category and #tags as
+tags. Each relation becomes an edge to the note it names. Exported notes keep their frontmatter, order and headings.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def _title(value: object) -> str:
 
 
 def _words(value: object) -> list[str]:
-    """Returns the items of a frontmatter list, which may be written as `a, b`."""
+    """Returns the items of a frontmatter list, which may also be written as the text `a, b`."""
     given = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
     return [_text(v) for v in given if _text(v)]
 
@@ -160,7 +160,7 @@ def _records(notes: list[_Note]) -> list[Record]:
 
 
 def _index(notes: list[_Note]) -> dict[str, str]:
-    """Maps the names that a link may use to note ids. In a conflict: title, permalink, path, file name."""
+    """Maps the names that a link may use to note ids. Titles win over permalinks, then paths, then file names."""
     index: dict[str, str] = {}
     stems = {note.id: str(PurePosixPath(note.path).with_suffix("")) for note in notes}
     for note in notes:

@@ -154,7 +154,7 @@ def _paragraph(heads: list[str], lines: list[str]) -> list[Item]:
 
 
 def split_long(text: str) -> list[tuple[str, str]]:
-    """Splits a long text at sentence ends. Returns (white space before, piece) pairs that join to the text."""
+    """Splits a long text at sentence ends. Returns pairs of (white space before, piece); joined, they are the text."""
     if len(text) <= LONG or "```" in text or "~~~" in text:
         return [("", text)]
     pieces: list[tuple[str, str]] = []
@@ -182,7 +182,7 @@ def _fence_length(lines: Sequence[str], at: int) -> int:
 
 
 def _list_item(line: str, loose: bool) -> Item | None:
-    """Returns the observation or relation on this line; None for tasks, clock times, plain points and all else."""
+    """Returns the observation or relation on this line, or None for tasks, clock times and any other line."""
     bullet = _BULLET.match(line)
     if not bullet:
         return None
@@ -224,7 +224,7 @@ def one_group(text: str) -> bool:
 
 
 def _continuation(lines: Sequence[str], at: int) -> list[str]:
-    """Returns the further lines of the point at `at`: indented and blank lines up to the next point."""
+    """Returns the continuation lines of the list item at `at`: indented and blank lines up to the next item."""
     indent = _width(lines[at])
     more: list[str] = []
     for line in map(lines.__getitem__, range(at + 1, len(lines))):
@@ -260,7 +260,7 @@ def links(text: str) -> list[str]:
 
 
 class _PlainDumper(yaml.SafeDumper):
-    """Writes `count: 5` for the text "5", as in the imported file."""
+    """A YAML dumper that does not quote texts that look like numbers: `count: 5` for the text "5"."""
 
     yaml_implicit_resolvers = {}  # noqa: RUF012  pyyaml looks it up on the class
 

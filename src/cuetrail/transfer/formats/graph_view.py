@@ -1,4 +1,4 @@
-"""Records as other systems see them: named things, the texts that belong to each, and relations between them."""
+"""Groups records the way other systems see them: named things, the texts of each, and relations between them."""
 
 from __future__ import annotations
 
@@ -90,5 +90,5 @@ def label(node: Node) -> str:
 
 
 def is_placeholder(node: Node) -> bool:
-    """True if the node stands for something that the imported file only named."""
+    """True if the imported file only named the node and had no content for it."""
     return bool(node.props.get("placeholder"))

@@ -74,7 +74,7 @@ def load(path: Path, errors: list[FileError] | None = None) -> Iterator[Record]:
 
 
 def _rows(data: bytes, report: Report) -> Iterator[tuple[str, Any]]:
-    """Yields (position, value) of each line, or of each part if the file is one object."""
+    """Yields the position and the value of each line, or of each entity and relation if the file is one JSON object."""
     lines = list(numbered_lines(data, report))
     whole = _whole("\n".join(line for _, line in lines)) if lines and '"type"' not in lines[0][1][:40] else None
     if whole is not None:

@@ -81,7 +81,7 @@ def _rows(path: Path, report: Report) -> Iterator[tuple[str, Any]]:
 
 
 def _json_lines(path: Path, data: bytes, whole: ValueError, report: Report) -> Iterator[tuple[str, Any]]:
-    """Yields the objects of JSON lines. Raises ReadError about the whole file if no line is an object."""
+    """Yields the objects of a JSONL file. Raises ReadError with the error of the whole file if no line is an object."""
     rows: list[tuple[str, Any]] = []
     problems: list[str] = []
     for number, line in numbered_lines(data, problems.append):
@@ -222,7 +222,7 @@ def _results(graph: GraphView) -> Iterator[dict[str, Any]]:
 
 
 def _own_fields(node: Node) -> dict[str, Any]:
-    """Returns the imported fields. If the user changed the tags, the categories are those tags."""
+    """Returns the imported fields of a memory. If the user changed its tags, they replace the categories."""
     fields = {k: v for k, v in node.props.items() if k not in ("id", "memory")}
     tags = tuple(tag for tag in node.tag_details if tag.origin == "user")
     if make_tags(_categories(fields)) != tags:

@@ -1,4 +1,4 @@
-"""Reads and writes the files of other systems. A bad part is reported with its line, and reading goes on."""
+"""Reads and writes the files of other systems. Bad parts are reported with their line and skipped."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def counted(memory: Memory) -> set[Row]:
     """What every node chooses by all texts that name it."""
     work = Work(DreamContext(memory.store, memory.scope, MONDAY, UTC, RULE), "looking")
     called = {one.key: one.id for one in work.names()}
-    return cooccurrence._counted(work, called.keys(), called)
+    return cooccurrence._from_texts(work, called.keys(), called)
 
 
 def noted(memory: Memory) -> set[Row]:

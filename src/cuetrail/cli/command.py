@@ -6,7 +6,7 @@ import contextlib
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
@@ -17,10 +17,10 @@ import click
 from cuetrail.cli import output
 from cuetrail.cli.exit_codes import report_error
 from cuetrail.cli.format import failed_files
+from cuetrail.config import Settings, keep_embedder, load_settings, on_server
 from cuetrail.errors import CuetrailError, EmbedderError, InputError
 
 if TYPE_CHECKING:
-    from cuetrail.config import Settings
     from cuetrail.memory import Memory
     from cuetrail.model import FileError
 
@@ -46,10 +46,6 @@ class Run:
 
     def settings(self) -> Settings:
         """Returns the settings: command line before environment before file."""
-        from dataclasses import replace
-
-        from cuetrail.config import load_settings
-
         found = load_settings(self.memory, self.embedder)
         scope = replace(
             found.scope,
@@ -66,8 +62,6 @@ class Run:
 
         With `anyway` an embedder that fails to load is reported, and the memory is opened without vectors.
         """
-        from cuetrail.config import on_server
-
         settings = self.settings()
         exists = on_server(settings.memory) or (Path(settings.memory).expanduser() / "memory.db").exists()
         if not exists and not new:
@@ -109,8 +103,6 @@ class Run:
 
     def keep_embedder(self) -> None:
         """Stores the embedder of the command line in the memory's settings, for later commands."""
-        from cuetrail.config import keep_embedder
-
         file = keep_embedder(self.settings().memory, self.embedder) if self.embedder else None
         if file is not None:
             self.notice(f"later commands use the embedder {self.embedder}, as {file} now says")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import traceback
+from collections.abc import Iterator
 
 import click
 
@@ -11,6 +13,16 @@ from cuetrail.cli import output
 from cuetrail.errors import InputError, MemoryError_
 
 INTERRUPTED = 130
+
+
+@contextlib.contextmanager
+def interruptible(message: str) -> Iterator[None]:
+    """On Ctrl-C while the context is open, prints the message to stderr and ends the command."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        output.warn(message)
+        click.get_current_context().exit(INTERRUPTED)
 
 
 def report_error(error: Exception, *, as_json: bool, debug: bool) -> int:

@@ -10,7 +10,7 @@ import click
 from cuetrail.cli.command import Run, pass_run, verb
 from cuetrail.cli.format import hashtags, node_title, short_id
 from cuetrail.cli.node_argument import find_node
-from cuetrail.cli.option_values import end_time, start_time
+from cuetrail.cli.options import choice, no_touch, node_filters, number, several, share
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
@@ -24,44 +24,32 @@ if TYPE_CHECKING:
     "cuetrail activate silent receiver --as cypher > paths.cypher",
 )
 @click.argument("cue", metavar="[CUE]...", nargs=-1)
-@click.option(
-    "--seed", "seeds", metavar="ID[=SCORE]", multiple=True,
+@several(
+    "--seed", "seeds", metavar="ID[=SCORE]",
     help="Start at this node with this much energy [default: 1], instead of a cue; repeatable.",
 )  # fmt: skip
-@click.option(
-    "--query-tag", "tags", metavar="TAG", multiple=True,
+@several(
+    "--query-tag", "tags", metavar="TAG",
     help="Edges with this tag pass more energy; repeatable. [default: tags in the cue]",
 )  # fmt: skip
-@click.option("--depth", "max_depth", metavar="N", type=click.IntRange(0), default=5, show_default=True, help="Hops.")
-@click.option(
-    "--branches", "max_branches", metavar="N", type=click.IntRange(0), default=3, show_default=True,
-    help="Neighbours to which a node passes energy.",
-)  # fmt: skip
-@click.option(
-    "--min-activation", metavar="X", type=click.FloatRange(0, 1), default=0.005, show_default=True,
-    help="Stop below this energy.",
-)  # fmt: skip
-@click.option(
-    "--tag-floor", "tag_sim_floor", metavar="X", type=click.FloatRange(0, 1), default=0.15, show_default=True,
-    help="The share of energy that an edge without a matching tag passes.",
-)  # fmt: skip
-@click.option(
-    "--claim", type=click.Choice(["energy", "frontier"]), default="energy", show_default=True,
+@number("--depth", "max_depth", default=5, help="Hops.")
+@number("--branches", "max_branches", default=3, help="Neighbours to which a node passes energy.")
+@share("--min-activation", default=0.005, help="Stop below this energy.")
+@share(
+    "--tag-floor", "tag_sim_floor", default=0.15, help="The share of energy that an edge without a matching tag passes."
+)
+@choice(
+    "--claim", values=["energy", "frontier"], default="energy",
     help="Which path claims a shared node: the one with the most energy, or the first.",
 )  # fmt: skip
-@click.option("--limit", metavar="N", type=click.IntRange(0), default=5, show_default=True, help="Seeds from a cue.")
-@click.option("--bucket", "buckets", metavar="BUCKET", multiple=True, help="Only through this bucket; repeatable.")
-@click.option("--kind", "kinds", metavar="KIND", multiple=True, help="Only through nodes of this kind; repeatable.")
-@click.option("--since", metavar="WHEN", callback=start_time, help="Only through nodes from this time on.")
-@click.option("--until", metavar="WHEN", callback=end_time, help="Only through nodes up to this time.")
-@click.option("--quarantined", "include_quarantined", is_flag=True, help="Also through quarantined nodes.")
-@click.option("--archived", "include_archived", is_flag=True, help="Also through archived nodes.")
+@number("--limit", default=5, help="Seeds from a cue.")
+@node_filters("through nodes", "tag")
 @click.option("--explain", is_flag=True, help="Draw the tree of paths with the energy of each step.")
-@click.option(
-    "--as", "form", type=click.Choice(["context", "graph", "cypher"]), default="context", show_default=True,
+@choice(
+    "--as", "form", values=["context", "graph", "cypher"], default="context",
     help="Lines of paths; nodes and edges as JSON; a statement for Neo4j Browser.",
 )  # fmt: skip
-@click.option("--no-touch", is_flag=True, help="Do not record this as a use of the results.")
+@no_touch
 @pass_run
 def activate(
     run: Run, /, cue: tuple[str, ...], seeds: tuple[str, ...], explain: bool, form: str, no_touch: bool, **options: Any
@@ -137,8 +125,8 @@ def _tree(one: Activation, nodes: Mapping[str, Node]) -> str:
 
     def draw(id_: str, before: str) -> None:
         steps = sorted(branches.get(id_, {}).values(), key=lambda hop: -hop.energy)
-        for number, hop in enumerate(steps, 1):
-            last = number == len(steps)
+        for position, hop in enumerate(steps, 1):
+            last = position == len(steps)
             weight = "?" if hop.weight is None else f"{hop.weight:g}"
             edge = click.style(f"{hop.kind} {weight} {hashtags(hop.tags)}".rstrip(), dim=True)
             arrow = "→" if hop.outgoing else "←"

@@ -9,6 +9,7 @@ import click
 
 from cuetrail.cli.command import Run, pass_run, verb
 from cuetrail.cli.format import count_of
+from cuetrail.cli.options import number
 
 if TYPE_CHECKING:
     from cuetrail.evaluate import Comparison, Row
@@ -19,15 +20,10 @@ RECIPES = ("trail", "tag-walk", "energy", "narrative", "explore")
 @verb("bench", "cuetrail bench questions.jsonl", "cuetrail bench questions.jsonl --recipe trail --recipe energy --json")
 @click.argument("questions", metavar="QUESTIONS_FILE", type=click.Path(path_type=Path))
 @click.option(
-    "--recipe",
-    "only",
-    type=click.Choice(RECIPES),
-    multiple=True,
+    "--recipe", "only", type=click.Choice(RECIPES), multiple=True,
     help="Only this recipe; repeatable; the others are compared with the first. [default: all]",
-)
-@click.option(
-    "--limit", metavar="N", type=click.IntRange(1), default=10, show_default=True, help="Ask for this many hits."
-)
+)  # fmt: skip
+@number("--limit", least=1, default=10, help="Ask for this many hits.")
 @pass_run
 def bench(run: Run, questions: Path, only: tuple[str, ...], limit: int) -> None:
     """Compare the recipes on your own questions.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,11 +11,11 @@ import click
 from cuetrail.cli.command import Run, pass_run, verb
 from cuetrail.cli.format import hashtags, node_title, short_id, utc_time
 from cuetrail.cli.node_argument import find_node
-from cuetrail.cli.option_values import end_time, start_time
+from cuetrail.cli.options import choice, node_filters, number
+from cuetrail.model import Edge, Fact, Neighbour, Node, Stats, Version, node_dict
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
-    from cuetrail.model import Edge, Fact, Neighbour, Node, Stats, Version
 
 LINKS_SHOWN = 10
 
@@ -35,10 +36,6 @@ def get(run: Run, id: str, history: bool) -> None:
 
 def _describe(memory: Memory, node: Node, with_history: bool) -> tuple[dict[str, Any], str]:
     """Returns a node with its links and facts, as data and as text."""
-    from dataclasses import asdict
-
-    from cuetrail.model import node_dict
-
     around = memory.neighbours(node.id, LINKS_SHOWN)
     steps = [
         (step, other, edge)
@@ -128,17 +125,9 @@ def _history_text(found: Sequence[Version]) -> str:
     "cuetrail timeline --tag radio --since 2025-01-01",
     "cuetrail timeline --provenance quarantine",
 )
-@click.option("--tag", "tags", metavar="TAG", multiple=True, help="Only memories with this tag; repeatable.")
-@click.option("--bucket", "buckets", metavar="BUCKET", multiple=True, help="Only memories in this bucket; repeatable.")
-@click.option("--kind", "kinds", metavar="KIND", multiple=True, help="Only nodes of this kind; repeatable.")
-@click.option("--since", metavar="WHEN", callback=start_time, help="Only from this time on: an ISO date or time.")
-@click.option("--until", metavar="WHEN", callback=end_time, help="Only up to this time; a date includes its day.")
-@click.option(
-    "--provenance", type=click.Choice(["internal", "external", "quarantine"]), help="Only memories of this trust level."
-)
-@click.option("--quarantined", "include_quarantined", is_flag=True, help="Include quarantined memories.")
-@click.option("--archived", "include_archived", is_flag=True, help="Include archived memories.")
-@click.option("--limit", metavar="N", type=click.IntRange(1), default=50, show_default=True, help="At most this many.")
+@node_filters("memories")
+@choice("--provenance", values=["internal", "external", "quarantine"], help="Only memories of this trust level.")
+@number("--limit", least=1, default=50, help="At most this many.")
 @click.option("--after", metavar="PLACE", help="Continue after this position, which the previous page printed.")
 @pass_run
 def timeline(run: Run, /, **options: Any) -> None:
@@ -154,9 +143,7 @@ def timeline(run: Run, /, **options: Any) -> None:
 @verb("labels", "cuetrail labels", "cuetrail labels bucket", "cuetrail labels --prefix project:")
 @click.argument("what", type=click.Choice(["tag", "bucket"]), default="tag")
 @click.option("--prefix", metavar="TEXT", default="", help="Only those that begin with this text.")
-@click.option(
-    "--limit", metavar="N", type=click.IntRange(1), default=1000, show_default=True, help="At most this many."
-)
+@number("--limit", least=1, default=1000, help="At most this many.")
 @pass_run
 def labels(run: Run, /, what: Any, prefix: str, limit: int) -> None:
     """List tags or buckets with the number of their memories."""
@@ -170,8 +157,6 @@ def labels(run: Run, /, what: Any, prefix: str, limit: int) -> None:
 @pass_run
 def stats(run: Run) -> None:
     """Count nodes, edges, facts, tags, vectors and forgotten texts."""
-    from dataclasses import asdict
-
     with run.open() as memory:
         found = memory.stats()
         run.result({"memory": memory.address, **asdict(found)}, _stats_table(found, memory.address))

@@ -6,15 +6,16 @@ import contextlib
 import signal
 import threading
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cuetrail.cli import output
 from cuetrail.cli.command import Run, pass_run, verb
-from cuetrail.cli.exit_codes import INTERRUPTED
+from cuetrail.cli.exit_codes import interruptible
 from cuetrail.cli.format import count_of, utc_time
-from cuetrail.cli.option_values import seconds
+from cuetrail.cli.options import seconds
 from cuetrail.errors import Busy
 from cuetrail.model import PASSES
 
@@ -38,18 +39,14 @@ STOPPED = "stopped: finished passes are stored, and the next dream continues fro
 )  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Only show what would change.")
 @click.option(
-    "--every",
-    metavar="TIME",
-    callback=seconds,
-    help="Dream again every 30m, 1h or 1d, until Ctrl-C or SIGTERM.",
+    "--every", metavar="TIME", callback=seconds, help="Dream again every 30m, 1h or 1d, until Ctrl-C or SIGTERM."
 )
 @click.option("--everyone", is_flag=True, help="Dream for all users of the memory, each separately.")
 @click.option(
     "--zone", metavar="ZONE", help="The time zone of days, such as Europe/Oslo. [default: UTC] [CUETRAIL_ZONE]"
 )
 @pass_run
-@click.pass_context
-def dream(ctx: click.Context, run: Run, /, every: float | None, zone: str | None, **options: Any) -> None:
+def dream(run: Run, /, every: float | None, zone: str | None, **options: Any) -> None:
     """Run the background passes that organise the memory.
 
     They add time labels and tags, link texts to the people and things they mention, link entities that occur together,
@@ -57,20 +54,14 @@ def dream(ctx: click.Context, run: Run, /, every: float | None, zone: str | None
     While another dream runs in this memory, this one is skipped.
     """
     options["zone"] = zone or run.settings().zone
-    try:
-        with run.open() as memory:
-            if every is None:
-                _dream_once(run, memory, options)
-            else:
-                _dream_repeatedly(run, memory, options, every)
-    except KeyboardInterrupt:
-        output.warn(STOPPED)
-        ctx.exit(INTERRUPTED)
+    with interruptible(STOPPED), run.open() as memory:
+        if every is None:
+            _dream_once(run, memory, options)
+        else:
+            _dream_repeatedly(run, memory, options, every)
 
 
 def _dream_once(run: Run, memory: Memory, options: dict[str, Any]) -> None:
-    from dataclasses import asdict
-
     with output.progress(run.quiet) as step:
         report = memory.dream(progress=step, **options)
     run.summary(asdict(report), _report_table(report))
@@ -149,8 +140,6 @@ def _changes(one: PassReport) -> Iterator[str]:
 @pass_run
 def dreams(run: Run, /) -> None:
     """List the last dreams and their changes, newest first."""
-    from dataclasses import asdict
-
     with run.open() as memory:
         found = memory.dreams()
     lines = []

@@ -10,7 +10,8 @@ import click
 from cuetrail.cli.command import Run, pass_run, verb
 from cuetrail.cli.format import node_title, short_id
 from cuetrail.cli.node_argument import find_node
-from cuetrail.cli.option_values import end_time, start_time
+from cuetrail.cli.options import choice, no_touch, node_filters, number, several, share
+from cuetrail.model import Budget
 
 if TYPE_CHECKING:
     from cuetrail.explore.explore import Exploration, Item, Relationship
@@ -24,8 +25,8 @@ _FILTERS = ("min_attitude", "max_attitude", "min_proximity", "max_proximity")
 def with_relationship_filters(command: F) -> F:
     """Adds the options that filter relationships to a command."""
     for option in (
-        click.option("--not-type", "exclude", metavar="TYPE", multiple=True, help="Not along this type; repeatable."),
-        click.option("--type", "types_", metavar="TYPE", multiple=True, help="Only along this type; repeatable."),
+        several("--not-type", "exclude", metavar="TYPE", help="Not along this type; repeatable."),
+        several("--type", "types_", help="Only along this type; repeatable."),
         *(
             click.option(f"--{name.replace('_', '-')}", name, metavar="1-5", type=_LEVEL, help=f"{level} at {bound}.")
             for name, level, bound in (
@@ -54,43 +55,24 @@ def relationship_filters(options: dict[str, Any]) -> dict[str, Any]:
     "cuetrail explore the antenna --granularity 2 --deep --explain",
 )
 @click.argument("query", metavar="[QUERY]...", nargs=-1)
-@click.option("--also", "more", metavar="QUERY", multiple=True, help="Another query; repeatable.")
-@click.option(
-    "--match",
-    "text_matches",
-    metavar="TEXT",
-    multiple=True,
-    help="A name, a tag, or the text of a relationship; repeatable.",
-)
-@click.option(
-    "--threshold",
-    metavar="X",
-    type=click.FloatRange(0, 1),
-    help="The least similarity to a query. [default: 0.2]",
-)
-@click.option(
-    "--granularity", metavar="N", type=click.IntRange(1, 3), default=1, show_default=True,
-    help="1: single sources; 2: storylines; 3: macros.",
-)  # fmt: skip
+@several("--also", "more", metavar="QUERY", help="Another query; repeatable.")
+@several("--match", "text_matches", metavar="TEXT", help="A name, a tag, or the text of a relationship; repeatable.")
+@share("--threshold", help="The least similarity to a query. [default: 0.2]")
+@number("--granularity", least=1, most=3, default=1, help="1: single sources; 2: storylines; 3: macros.")
 @click.option("--multi", "multi_query", is_flag=True, help="Also search with two or three variants of each query.")
 @click.option("--deep", is_flag=True, help="Like --multi, with more candidates.")
 @with_relationship_filters
-@click.option(
-    "--weight", "weights", metavar="PART=X", multiple=True,
+@several(
+    "--weight", "weights", metavar="PART=X",
     help="The weight of semantic, time or salience; repeatable. [default: 0.3, 0.3, 0.4]",
 )  # fmt: skip
-@click.option(
-    "--fuzzy", type=click.Choice(["levenshtein", "jaro_winkler", "token_overlap", "phonetic"]), default="levenshtein",
-    show_default=True, help="How names are compared.",
+@choice(
+    "--fuzzy", values=["levenshtein", "jaro_winkler", "token_overlap", "phonetic"], default="levenshtein",
+    help="How names are compared.",
 )  # fmt: skip
-@click.option("--tag", "tags", metavar="TAG", multiple=True, help="Only nodes with this tag; repeatable.")
-@click.option("--bucket", "buckets", metavar="BUCKET", multiple=True, help="Only nodes in this bucket; repeatable.")
-@click.option("--since", metavar="WHEN", callback=start_time, help="Only nodes from this time on.")
-@click.option("--until", metavar="WHEN", callback=end_time, help="Only nodes up to this time.")
-@click.option("--quarantined", "include_quarantined", is_flag=True, help="Include quarantined nodes.")
-@click.option("--archived", "include_archived", is_flag=True, help="Include archived nodes.")
+@node_filters("nodes", "kind")
 @click.option("--explain", is_flag=True, help="Show the parts of each score.")
-@click.option("--no-touch", is_flag=True, help="Do not record this as a use of the results.")
+@no_touch
 @pass_run
 def explore(
     run: Run, /, query: tuple[str, ...], more: tuple[str, ...], threshold: float | None, deep: bool, no_touch: bool,
@@ -181,18 +163,14 @@ def _score_parts(why: Any) -> str:
 
 
 @verb("brief", "cuetrail brief", "cuetrail brief --tokens 600 --json")
-@click.option(
-    "--tokens", metavar="N", type=click.IntRange(0), default=1300, show_default=True, help="The most tokens to print."
-)
-@click.option("--no-touch", is_flag=True, help="Do not record this as a use of the results.")
+@number("--tokens", default=1300, help="The most tokens to print.")
+@no_touch
 @pass_run
 def brief(run: Run, /, tokens: int, no_touch: bool) -> None:
     """Print a summary for the start of a conversation.
 
     The owner of the memory, 10 core beliefs, 5 goals, 10 relationships, and the last 7 days.
     """
-    from cuetrail.model import Budget
-
     with run.open(vectors=False) as memory:
         found = memory.brief(budget=Budget(tokens=tokens), record_access=not no_touch)
     run.result(found.to_dict(), found.text)
@@ -206,40 +184,18 @@ def brief(run: Run, /, tokens: int, no_touch: bool) -> None:
 )
 @click.argument("start", metavar="NODE...", nargs=-1, required=True)
 @click.option("--rank", is_flag=True, help="Rank nodes by a random walk (PageRank) instead of hops.")
-@click.option(
-    "--hops",
-    "max_hops",
-    metavar="N",
-    type=click.IntRange(1, 3),
-    default=1,
-    show_default=True,
-    help="The number of hops, 1 to 3.",
-)
-@click.option(
-    "--direction",
-    type=click.Choice(["out", "in", "both"]),
-    default="both",
-    show_default=True,
-    help="The direction of edges.",
-)
-@click.option("--depth", metavar="N", type=click.IntRange(0, 10), default=3, show_default=True, help="With --rank.")
+@number("--hops", "max_hops", least=1, most=3, default=1, help="The number of hops, 1 to 3.")
+@choice("--direction", values=["out", "in", "both"], default="both", help="The direction of edges.")
+@number("--depth", most=10, default=3, help="With --rank.")
 @click.option(
     "--damping", metavar="X", type=click.FloatRange(0, 0.99), default=0.85, show_default=True,
     help="With --rank: the chance that the walk continues instead of restarting.",
 )  # fmt: skip
-@click.option("--top", "top_k", metavar="N", type=click.IntRange(1), default=20, show_default=True, help="With --rank.")
-@click.option("--limit", metavar="N", type=click.IntRange(1), default=100, show_default=True, help="At most this many.")
+@number("--top", "top_k", least=1, default=20, help="With --rank.")
+@number("--limit", least=1, default=100, help="At most this many.")
 @with_relationship_filters
-@click.option("--kind", "kinds", metavar="KIND", multiple=True, help="Only through nodes of this kind; repeatable.")
-@click.option("--tag", "tags", metavar="TAG", multiple=True, help="Only through nodes with this tag; repeatable.")
-@click.option(
-    "--bucket", "buckets", metavar="BUCKET", multiple=True, help="Only through nodes in this bucket; repeatable."
-)
-@click.option("--since", metavar="WHEN", callback=start_time, help="Only through nodes from this time on.")
-@click.option("--until", metavar="WHEN", callback=end_time, help="Only through nodes up to this time.")
-@click.option("--quarantined", "include_quarantined", is_flag=True, help="Also through quarantined nodes.")
-@click.option("--archived", "include_archived", is_flag=True, help="Also through archived nodes.")
-@click.option("--no-touch", is_flag=True, help="Do not record this as a use of the results.")
+@node_filters("through nodes")
+@no_touch
 @pass_run
 def traverse(run: Run, /, start: tuple[str, ...], rank: bool, no_touch: bool, **options: Any) -> None:
     """Follow links from nodes, given by id or name."""

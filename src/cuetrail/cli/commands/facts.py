@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,14 +12,12 @@ from cuetrail.cli.command import Run, examples, pass_run, verb, with_shared_opti
 from cuetrail.cli.commands.recall import budget_of
 from cuetrail.cli.format import node_title, short_id, utc_time
 from cuetrail.cli.node_argument import find_node_or_none, is_id_prefix, suggestion
-from cuetrail.cli.option_values import start_time
+from cuetrail.cli.options import choice, no_touch, number, start_time
 from cuetrail.errors import InputError, NotFound
+from cuetrail.model import Fact, fact_dict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from cuetrail.memory import Memory
-    from cuetrail.model import Fact
     from cuetrail.recall.narrative import Narrative
 
 
@@ -81,7 +80,6 @@ def add(run: Run, /, subject: str, predicate: str, object: str, **options: Any) 
     becomes a node, an unknown object is stored as text. For a predicate with one value at a time, such as lives_in, a
     new value with a confidence of .9 or more ends the old one.
     """
-    from cuetrail.model import fact_dict
     from cuetrail.store.shared.fact_validity import CERTAIN
 
     with run.open(vectors=True, new=True) as memory:
@@ -135,8 +133,6 @@ def history(run: Run, subject: str, predicate: str | None) -> None:
 
 
 def _print_facts(run: Run, memory: Memory, subject: str, found: Sequence[Fact]) -> None:
-    from cuetrail.model import fact_dict
-
     objects = memory.nodes(*[one.object for one in found if one.object is not None])
     names = {id_: node_title(node) for id_, node in objects.items()}
     if run.json or found:
@@ -178,8 +174,6 @@ def retract(run: Run, id: str) -> None:
 
 
 def _change_status(run: Run, word: str, what: str) -> None:
-    from cuetrail.model import fact_dict
-
     with run.open() as memory:
         done: Fact = getattr(memory, what)(_fact_id(memory, word))
     run.summary(fact_dict(done), f"{done.status} {done.id}: {done.predicate}")
@@ -222,25 +216,19 @@ for command in (add, list_, confirm, retract, history, declare):
     "cuetrail narrate JACQ --hops 1 --max-facts 10 --json",
 )
 @click.argument("cue", metavar="CUE...", nargs=-1, required=True)
-@click.option("--hops", metavar="N", type=click.IntRange(1), default=2, show_default=True,
-    help="1: facts of the entities themselves; 2: also of their neighbours.",
-)  # fmt: skip
-@click.option(
-    "--anchors", metavar="N", type=click.IntRange(1), default=3, show_default=True, help="Entities to start from."
-)
-@click.option("--max-facts", metavar="N", type=click.IntRange(0), default=30, show_default=True, help="Facts in all.")
-@click.option(
-    "--per-entity", metavar="N", type=click.IntRange(0), default=10, show_default=True, help="Facts of one entity."
-)
-@click.option(
-    "--direction", type=click.Choice(["both", "out", "in"]), default="both", show_default=True,
+@number("--hops", least=1, default=2, help="1: facts of the entities themselves; 2: also of their neighbours.")
+@number("--anchors", least=1, default=3, help="Entities to start from.")
+@number("--max-facts", default=30, help="Facts in all.")
+@number("--per-entity", default=10, help="Facts of one entity.")
+@choice(
+    "--direction", values=["both", "out", "in"], default="both",
     help="Facts with the entity as subject (out), as object (in), or both.",
 )  # fmt: skip
 @click.option("--as-of", metavar="WHEN", callback=start_time, help="The facts that held then. [default: now]")
 @click.option("--budget-chars", metavar="N", type=int, help="The most characters to print.")
 @click.option("--budget-tokens", metavar="N", type=int, help="The most tokens to print. [default: 2000]")
 @click.option("--explain", is_flag=True, help="Show the score and the path of each line.")
-@click.option("--no-touch", is_flag=True, help="Do not record this as a use of the results.")
+@no_touch
 @pass_run
 def narrate(run: Run, /, cue: tuple[str, ...], explain: bool, no_touch: bool, **options: Any) -> None:
     """Print the current facts about the entities of a CUE.

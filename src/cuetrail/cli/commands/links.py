@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -9,7 +10,7 @@ import click
 from cuetrail.cli.command import Run, pass_run, verb
 from cuetrail.cli.format import count_of, node_title, short_id
 from cuetrail.cli.node_argument import find_node
-from cuetrail.cli.option_values import end_time, start_time
+from cuetrail.cli.options import choice, end_time, several, start_time
 
 _LEVEL = click.IntRange(1, 5)
 
@@ -22,7 +23,7 @@ _LEVEL = click.IntRange(1, 5)
 @click.argument("src")
 @click.argument("dst")
 @click.option("--weight", metavar="NUMBER", type=float, help="The strength, from 0.25 to 1. [default: unknown]")
-@click.option("--tag", "tags", metavar="TAG", multiple=True, help="A tag on the link; repeatable.")
+@several("--tag", "tags", help="A tag on the link; repeatable.")
 @click.option("--kind", metavar="KIND", default="relates", show_default=True, help="The kind of link.")
 @click.option("--text", metavar="TEXT", default="", help="Why they belong together.")
 @click.option("--type", metavar="TYPE", help="The type of relation, in your own words.")
@@ -35,8 +36,6 @@ def link(run: Run, /, src: str, dst: str, **options: Any) -> None:
     Each is given by id, by the first 6 or more digits of its id, or by name. A second link of the same kind between the
     same nodes replaces the first.
     """
-    from dataclasses import asdict
-
     with run.open(vectors=bool(options["text"]), anyway=True) as memory:
         one, other = find_node(memory, src), find_node(memory, dst)
         edge = memory.link(one.id, other.id, **options)
@@ -72,7 +71,7 @@ def unlink(run: Run, ids: tuple[str, ...]) -> None:
 @click.option("--text", metavar="TEXT", default="", help="A description in your own words.")
 @click.option("--weight", metavar="NUMBER", type=float, help="The strength, from 0.25 to 1. [default: unknown]")
 @click.option("--confidence", metavar="0-1", type=float, help="The confidence. [default of a new relationship: 1]")
-@click.option("--tag", "tags", metavar="TAG", multiple=True, help="A tag; repeatable.")
+@several("--tag", "tags", help="A tag; repeatable.")
 @click.option("--from", "valid_from", metavar="WHEN", callback=start_time, help="When it began.")
 @click.option("--until", "valid_until", metavar="WHEN", callback=end_time, help="When it ended or will end.")
 @pass_run
@@ -100,10 +99,7 @@ def relate(run: Run, /, src: str, dst: str, **options: Any) -> None:
 )
 @click.argument("target", metavar="NODE")
 @click.argument("text")
-@click.option(
-    "--expires", type=click.Choice(["week", "month", "year", "never"]), default="never", show_default=True,
-    help="How long the remark stays.",
-)  # fmt: skip
+@choice("--expires", values=["week", "month", "year", "never"], default="never", help="How long the remark stays.")
 @pass_run
 def note(run: Run, /, target: str, text: str, expires: str) -> None:
     """Put a remark on a node, or on a relationship by its id."""

@@ -10,6 +10,7 @@ import click
 
 from cuetrail.cli import output
 from cuetrail.cli.command import Run, examples, pass_run, verb, with_shared_options
+from cuetrail.cli.options import choice
 from cuetrail.config import reference_file, without_password
 
 if TYPE_CHECKING:
@@ -20,12 +21,11 @@ PROFILES = ("default", "full")
 COMPAT_SERVERS = ("mcp-memory",)
 CLIENTS = ("claude", "cursor", "vscode", "codex")
 
-_profile = click.option(
-    "--profile", type=click.Choice(PROFILES), default="default", show_default=True,
-    help="The tools to offer: the ten most useful, or every verb.",
-)  # fmt: skip
-_compat = click.option(
-    "--compat", type=click.Choice(COMPAT_SERVERS),
+_profile = choice(
+    "--profile", values=PROFILES, default="default", help="The tools to offer: the ten most useful, or every verb."
+)
+_compat = choice(
+    "--compat", values=COMPAT_SERVERS,
     help="Offer the tools of another server: mcp-memory is the reference memory server. Its file is imported if "
     "MEMORY_FILE_PATH names it.",
 )  # fmt: skip
@@ -35,11 +35,7 @@ _compat = click.option(
 @click.group(
     "mcp",
     invoke_without_command=True,
-    epilog=examples(
-        "cuetrail mcp",
-        "cuetrail mcp install claude --dry-run",
-        "cuetrail mcp --compat mcp-memory",
-    ),
+    epilog=examples("cuetrail mcp", "cuetrail mcp install claude --dry-run", "cuetrail mcp --compat mcp-memory"),
 )
 @_profile
 @_compat

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,50 +11,38 @@ import click
 
 from cuetrail.cli import output
 from cuetrail.cli.command import Run, pass_run, verb
-from cuetrail.cli.exit_codes import INTERRUPTED
+from cuetrail.cli.exit_codes import interruptible
 from cuetrail.cli.format import count_of
+from cuetrail.cli.options import choice
 from cuetrail.errors import InputError
 
 if TYPE_CHECKING:
     from cuetrail.mirror import MirrorReport
 
 
-@verb(
-    "mirror",
-    "cuetrail mirror ~/brain",
-    "cuetrail mirror ~/brain --placement all --dry-run",
-    "cuetrail mirror",
-)
+@verb("mirror", "cuetrail mirror ~/brain", "cuetrail mirror ~/brain --placement all --dry-run", "cuetrail mirror")
 @click.argument("directory", metavar="[DIR]", required=False)
-@click.option(
-    "--placement",
-    type=click.Choice(["first", "all"]),
+@choice(
+    "--placement", values=["first", "all"],
     help="Write an atom under its first tag only, or under all. [default: as before in DIR; first for a new one]",
-)
+)  # fmt: skip
 @click.option("--once", is_flag=True, help="Do not keep DIR up to date from now on.")
 @click.option("--end", is_flag=True, help="Stop keeping DIR up to date; its files stay. Works also if DIR is missing.")
 @click.option("--dry-run", is_flag=True, help="Only print what would be written and removed.")
 @pass_run
-@click.pass_context
-def mirror(ctx: click.Context, run: Run, /, directory: str | None, once: bool, end: bool, **options: Any) -> None:
+def mirror(run: Run, /, directory: str | None, once: bool, end: bool, **options: Any) -> None:
     """Write the memory as Markdown files, @bucket/#tag/source.md.
 
     DIR must be empty, new or a mirror; files in it that do not come from the memory are removed. From then on ingest,
     dream and forget keep it up to date, until you delete it. Without DIR, all mirrors of the memory are updated.
     """
-    from dataclasses import asdict
-
     if end:
         _end(run, directory)
         return
-    try:
-        with run.open() as memory, output.progress(run.quiet) as step:
-            known = memory.mirrors()
-            folders = [directory] if directory is not None else _existing(known)
-            reports = [memory.mirror(folder, follow=not once, progress=step, **options) for folder in folders]
-    except KeyboardInterrupt:
-        output.warn("stopped: the mirror is as it was")
-        ctx.exit(INTERRUPTED)
+    with interruptible("stopped: the mirror is as it was"), run.open() as memory, output.progress(run.quiet) as step:
+        known = memory.mirrors()
+        folders = [directory] if directory is not None else _existing(known)
+        reports = [memory.mirror(folder, follow=not once, progress=step, **options) for folder in folders]
     found = [asdict(report) for report in reports]
     run.summary(found if directory is None else found[0], "\n".join(map(_summary, reports)))
     for report in reports:

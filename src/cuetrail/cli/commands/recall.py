@@ -12,10 +12,10 @@ import click
 
 from cuetrail.cli.command import Run, pass_run, verb
 from cuetrail.cli.format import hashtags, short_id, utc_time
-from cuetrail.cli.option_values import end_time, start_time
+from cuetrail.cli.options import choice, end_time, no_touch, node_filters, number
+from cuetrail.model import Budget, Hit, Recollection
 
 if TYPE_CHECKING:
-    from cuetrail.model import Hit, Recollection
     from cuetrail.recall.recipes import Recipe
 
 _FOUND_BY = {
@@ -41,62 +41,34 @@ _RELAXED = {
     "cuetrail recall antenna --recipe tag-walk --budget-chars 4000 --json",
 )
 @click.argument("cue", metavar="CUE...", nargs=-1, required=True)
-@click.option("--budget-chars", metavar="N", type=click.IntRange(0), help="Print at most this many characters.")
-@click.option(
-    "--budget-tokens",
-    metavar="N",
-    type=click.IntRange(0),
-    help="Print at most this many tokens. [default: 2000; with tag-walk 8000 characters]",
+@number("--budget-chars", help="Print at most this many characters.")
+@number("--budget-tokens", help="Print at most this many tokens. [default: 2000; with tag-walk 8000 characters]")
+@number(
+    "--limit", least=1, help="At most this many hits. [default: 10; with tag-walk as many as the budget has room for]"
 )
-@click.option(
-    "--limit",
-    metavar="N",
-    type=click.IntRange(1),
-    help="At most this many hits. [default: 10; with tag-walk as many as the budget has room for]",
-)
-@click.option(
-    "--recipe",
-    type=click.Choice(["trail", "tag-walk", "energy", "explore"]),
-    default="trail",
-    show_default=True,
+@choice(
+    "--recipe", values=["trail", "tag-walk", "energy", "explore"], default="trail",
     help="trail: words, meaning, names and edges. tag-walk: words, then the tags and buckets of the hits. energy: "
     "words and meaning, then activation along links. explore: words, meaning, time and salience.",
-)
-@click.option(
-    "--mode",
-    type=click.Choice(["all", "internal", "external"]),
+)  # fmt: skip
+@choice(
+    "--mode", values=["all", "internal", "external"],
     help="With tag-walk: prefer your own memories (all; internal even more) or external ones. [default: all]",
-)
-@click.option(
-    "--rank",
-    type=click.Choice(["idf", "gravity"]),
+)  # fmt: skip
+@choice(
+    "--rank", values=["idf", "gravity"],
     help="With tag-walk: rank related results by the rarity of shared tags, or by their number, time and similarity. "
     "[default: idf]",
-)
+)  # fmt: skip
 @click.option("--spill", is_flag=True, help="With tag-walk: direct and related results share one budget.")
-@click.option(
-    "--min-results",
-    metavar="N",
-    type=click.IntRange(0),
-    help="With tag-walk: relax the cue if it finds fewer than this. [default: 10]",
-)
-@click.option(
-    "--tag", "tags", metavar="TAG", multiple=True, help="Only memories with this tag; repeatable, all are required."
-)
-@click.option("--bucket", "buckets", metavar="BUCKET", multiple=True, help="Only memories in this bucket; repeatable.")
-@click.option("--kind", "kinds", metavar="KIND", multiple=True, help="Only nodes of this kind; repeatable.")
-@click.option(
-    "--since", metavar="WHEN", callback=start_time, help="Only from this time on: an ISO date or time, or ms."
-)
-@click.option("--until", metavar="WHEN", callback=end_time, help="Only up to this time; a date includes its day.")
-@click.option("--quarantined", "include_quarantined", is_flag=True, help="Include quarantined memories.")
-@click.option("--archived", "include_archived", is_flag=True, help="Include archived memories.")
+@number("--min-results", help="With tag-walk: relax the cue if it finds fewer than this. [default: 10]")
+@node_filters("memories")
 @click.option(
     "--now", metavar="WHEN", callback=end_time, help="The time of the question, from which 'last week' is counted."
 )
 @click.option("--fuzzy", is_flag=True, help="Match words with typos; the search by meaning is off.")
 @click.option("--explain", is_flag=True, help="Show why each hit was found, and its id.")
-@click.option("--no-touch", is_flag=True, help="Do not record this as a use of the results.")
+@no_touch
 @pass_run
 def recall(run: Run, /, cue: tuple[str, ...], explain: bool, no_touch: bool, **options: Any) -> None:
     """Find memories for a cue.
@@ -144,8 +116,6 @@ def _tag_walk_options(options: dict[str, Any]) -> tuple[str, dict[str, Any] | No
 
 def budget_of(options: dict[str, Any]) -> dict[str, Any]:
     """Removes the budget from the options and returns it as an argument; {} for the recipe's own budget."""
-    from cuetrail.model import Budget
-
     chars, tokens = options.pop("budget_chars"), options.pop("budget_tokens")
     if chars is not None and tokens is not None:
         raise click.UsageError("give --budget-chars or --budget-tokens, not both")

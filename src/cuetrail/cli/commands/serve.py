@@ -8,6 +8,7 @@ import click
 
 from cuetrail.cli import output
 from cuetrail.cli.command import Run, examples, pass_run, verb, with_shared_options
+from cuetrail.cli.options import choice, number, several
 from cuetrail.config import on_server, without_password
 
 if TYPE_CHECKING:
@@ -21,14 +22,10 @@ if TYPE_CHECKING:
     "cuetrail serve --host 0.0.0.0 --allow-host memory.example.org",
 )
 @click.option("--host", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option(
-    "--port", metavar="N", type=click.IntRange(0, 65535), default=8765, show_default=True,
-    help="The port; 0 takes a free one.",
-)  # fmt: skip
-@click.option(
-    "--allow-host", "names", metavar="NAME", multiple=True,
-    help="A host name of this server, in addition to localhost; repeatable.",
-)  # fmt: skip
+@number("--port", most=65535, default=8765, help="The port; 0 takes a free one.")
+@several(
+    "--allow-host", "names", metavar="NAME", help="A host name of this server, in addition to localhost; repeatable."
+)
 @pass_run
 def serve(run: Run, /, host: str, port: int, names: tuple[str, ...]) -> None:
     """Serve the memory over HTTP: a page for people at /, and POST /v1/VERB with the verb's arguments as JSON.
@@ -60,8 +57,8 @@ def token() -> None:
 
 @verb("add", "cuetrail token add laptop", "cuetrail token add reader --access read --user ann --team ops")
 @click.argument("name")
-@click.option(
-    "--access", type=click.Choice(("read", "write", "admin")), default="write", show_default=True,
+@choice(
+    "--access", values=("read", "write", "admin"), default="write",
     help="The rights; admin includes verbs that concern the memories of all users.",
 )  # fmt: skip
 @pass_run

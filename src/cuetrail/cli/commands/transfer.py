@@ -7,6 +7,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,9 @@ import click
 
 from cuetrail.cli import output
 from cuetrail.cli.command import Run, pass_run, verb
-from cuetrail.cli.exit_codes import INTERRUPTED
+from cuetrail.cli.exit_codes import interruptible
 from cuetrail.cli.format import count_of
+from cuetrail.cli.options import choice
 from cuetrail.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,9 +35,7 @@ IMPORTS = (*FORMATS, "obsidian", "chatgpt", "claude")
     "cuetrail export - | gzip > memory.jsonl.gz",
 )
 @click.argument("file")
-@click.option(
-    "--format", type=click.Choice(FORMATS), default="cuetrail", show_default=True, help="The format to write."
-)
+@choice("--format", values=FORMATS, default="cuetrail", help="The format to write.")
 @click.option("--vectors", is_flag=True, help="Include the vectors (only with the format cuetrail).")
 @pass_run
 def export(run: Run, file: str, format: str, vectors: bool) -> None:
@@ -74,7 +74,7 @@ def _to_stdout(memory: Memory, format: str, vectors: bool) -> None:
     "ssh ship cuetrail export - | cuetrail import -",
 )
 @click.argument("path", type=click.Path(exists=True, allow_dash=True))
-@click.option("--format", type=click.Choice(IMPORTS), help="The format. [default: detected]")
+@choice("--format", values=IMPORTS, help="The format. [default: detected]")
 @pass_run
 @click.pass_context
 def import_(ctx: click.Context, run: Run, path: str, format: str | None) -> None:
@@ -83,22 +83,16 @@ def import_(ctx: click.Context, run: Run, path: str, format: str | None) -> None
     A PATH of - is standard input; a file may be compressed with gzip. The summary counts new, changed and known
     records. Forgotten texts stay forgotten. The exit code is 1 if some records could not be imported.
     """
-    from dataclasses import asdict
-
     from cuetrail.cli.commands.write import STOPPED
     from cuetrail.transfer.formats import INGESTED
     from cuetrail.transfer.formats.detect import recognise
 
-    try:
-        with _local_file(path) as file:
-            # Checked before a new memory is created.
-            if recognise(Path(file).expanduser(), format) in INGESTED and path == "-":
-                raise InputError("chats and notes are followed in their own files: give their path instead of -")
-            with run.open(vectors=True, new=True) as memory, output.progress(run.quiet) as step:
-                report = memory.import_(file, format=format, progress=step)
-    except KeyboardInterrupt:
-        output.warn(f"stopped: {STOPPED}")
-        ctx.exit(INTERRUPTED)
+    with interruptible(f"stopped: {STOPPED}"), _local_file(path) as file:
+        # Checked before a new memory is created.
+        if recognise(Path(file).expanduser(), format) in INGESTED and path == "-":
+            raise InputError("chats and notes are followed in their own files: give their path instead of -")
+        with run.open(vectors=True, new=True) as memory, output.progress(run.quiet) as step:
+            report = memory.import_(file, format=format, progress=step)
     run.summary(asdict(report), _import_summary(report))
     run.remarks(report.notices, report.errors)
     ctx.exit(1 if report.errors else 0)

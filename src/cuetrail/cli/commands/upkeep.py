@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from cuetrail.cli import output
 from cuetrail.cli.command import Run, pass_run, verb
-from cuetrail.cli.exit_codes import INTERRUPTED
+from cuetrail.cli.exit_codes import interruptible
 from cuetrail.cli.format import count_of
 
 
@@ -65,8 +66,7 @@ def restore(run: Run, file: str, force: bool) -> None:
 
 @verb("reembed", "cuetrail reembed --embedder static", "cuetrail reembed --embedder onnx:models/bge-small")
 @pass_run
-@click.pass_context
-def reembed(ctx: click.Context, run: Run) -> None:
+def reembed(run: Run) -> None:
     """Make all vectors again, or only the missing ones.
 
     With --embedder, the vectors of all users are made with that embedder; without it, only missing vectors are made.
@@ -74,15 +74,12 @@ def reembed(ctx: click.Context, run: Run) -> None:
     none` drops all vectors: search is then by words alone. The embedder is stored in the memory's cuetrail.toml for
     later commands.
     """
-    try:
-        # With --embedder the memory is opened without one: it may hold the vectors of another.
-        with run.open(vectors=run.embedder is None) as memory, output.progress(run.quiet) as step:
-            made = memory.reembed(run.embedder, progress=step)
-            run.keep_embedder()
-            embedder = memory.stats().embedder
-    except KeyboardInterrupt:
-        output.warn("stopped: the vectors made so far are kept; the same command continues from there")
-        ctx.exit(INTERRUPTED)
+    stopped = "stopped: the vectors made so far are kept; the same command continues from there"
+    # With --embedder the memory is opened without one: it may hold the vectors of another.
+    with interruptible(stopped), run.open(vectors=run.embedder is None) as memory, output.progress(run.quiet) as step:
+        made = memory.reembed(run.embedder, progress=step)
+        run.keep_embedder()
+        embedder = memory.stats().embedder
     done = "dropped all vectors" if embedder == "none" else f"made {count_of(made, 'vector')} with {embedder}"
     run.summary({"vectors": made, "embedder": embedder}, done)
 
@@ -96,8 +93,6 @@ def doctor(ctx: click.Context, run: Run, repair: bool) -> None:
 
     Tables and indexes are compared with the stored data. The exit code is 1 if damage was found and not repaired.
     """
-    from dataclasses import asdict
-
     with run.open() as memory, output.progress(run.quiet) as step:
         found = memory.doctor(repair=repair, progress=step)
     wrong = [finding for finding in found if finding.fix != "mended"]

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cuetrail.cli import output
 from cuetrail.cli.command import Run, pass_run, verb
-from cuetrail.cli.exit_codes import INTERRUPTED
+from cuetrail.cli.exit_codes import INTERRUPTED, interruptible
 from cuetrail.cli.format import count_of, first_of
 from cuetrail.cli.node_argument import find_node
-from cuetrail.cli.option_values import byte_size, properties, start_time
+from cuetrail.cli.options import byte_size, choice, properties, several, start_time
 from cuetrail.errors import InputError, ReadError
+from cuetrail.model import FileError, IngestReport, node_dict
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
-    from cuetrail.model import IngestReport
 
 STOPPED = "everything up to here is stored; run the same command again to continue"
 
@@ -45,13 +47,10 @@ def decoded_argument(text: str) -> str:
     return text if storable(text) else decode(os.fsencode(text), "the text")
 
 
-provenance_option = click.option(
-    "--provenance",
-    type=click.Choice(["internal", "external", "quarantine"]),
-    default="internal",
-    show_default=True,
+provenance_option = choice(
+    "--provenance", values=["internal", "external", "quarantine"], default="internal",
     help="The trust level; quarantined memories are not recalled. Repeat it when the same text is added again.",
-)
+)  # fmt: skip
 
 
 @verb(
@@ -64,29 +63,22 @@ provenance_option = click.option(
 @click.option(
     "--id", metavar="ID", help="The id; the same id again replaces the text. [default: made from the content]"
 )
-@click.option(
-    "--retention", type=click.Choice(["decay", "ephemeral", "keep_forever"]), default="decay", show_default=True,
+@choice(
+    "--retention", values=["decay", "ephemeral", "keep_forever"], default="decay",
     help="When it fades: while unused, after its time, or never.",
 )  # fmt: skip
 @click.option("--kind", metavar="KIND", default="atom", show_default=True, help="The kind: atom, person, concept, ...")
 @click.option("--name", metavar="NAME", help="The name, by which links and facts find it.")
-@click.option("--alias", "aliases", metavar="NAME", multiple=True, help="Another name; repeatable.")
-@click.option("--tag", "tags", metavar="TAG", multiple=True, help="A tag; repeatable.")
-@click.option(
-    "--bucket", "buckets", metavar="BUCKET", multiple=True, help="A bucket; repeatable, the first is primary."
-)
+@several("--alias", "aliases", metavar="NAME", help="Another name; repeatable.")
+@several("--tag", "tags", help="A tag; repeatable.")
+@several("--bucket", "buckets", help="A bucket; repeatable, the first is primary.")
 @click.option("--source", metavar="PATH", help="Where it comes from.")
 @provenance_option
 @click.option(
     "--at", metavar="WHEN", callback=start_time, help="The time of the event: an ISO date or time, or UTC milliseconds."
 )
 @click.option(
-    "--prop",
-    "props",
-    metavar="NAME=TEXT",
-    multiple=True,
-    callback=properties,
-    help="A property; repeatable.",
+    "--prop", "props", metavar="NAME=TEXT", multiple=True, callback=properties, help="A property; repeatable."
 )
 @click.option("--allow-again", is_flag=True, help="Add it even if it was forgotten.")
 @pass_run
@@ -95,7 +87,6 @@ def add(run: Run, /, text: str, **options: Any) -> None:
 
     A TEXT of - is read from standard input.
     """
-    from cuetrail.model import node_dict
     from cuetrail.validation.records import make_node
 
     text = read_stdin() if text == "-" else decoded_argument(text)
@@ -114,13 +105,9 @@ def add(run: Run, /, text: str, **options: Any) -> None:
 @click.argument("id")
 @click.option("--text", metavar="TEXT", help="The new text.")
 @click.option("--name", metavar="NAME", help="The new name.")
-@click.option("--alias", "aliases", metavar="NAME", multiple=True, help="An alias; replaces all aliases; repeatable.")
-@click.option(
-    "--tag", "tags", metavar="TAG", multiple=True, help="A tag; replaces all tags given by people; repeatable."
-)
-@click.option(
-    "--bucket", "buckets", metavar="BUCKET", multiple=True, help="A bucket; replaces all buckets; repeatable."
-)
+@several("--alias", "aliases", metavar="NAME", help="An alias; replaces all aliases; repeatable.")
+@several("--tag", "tags", help="A tag; replaces all tags given by people; repeatable.")
+@several("--bucket", "buckets", help="A bucket; replaces all buckets; repeatable.")
 @click.option("--at", metavar="WHEN", callback=start_time, help="The time of the event: an ISO date or time.")
 @click.option("--allow-again", is_flag=True, help="Allow a text that was forgotten.")
 @pass_run
@@ -129,8 +116,6 @@ def edit(run: Run, /, id: str, **options: Any) -> None:
 
     Options that are not given stay as they are. `cuetrail get --history` shows earlier versions.
     """
-    from cuetrail.model import node_dict
-
     given = {name: value for name, value in options.items() if value not in (None, ())}
     if not given.keys() - {"allow_again"}:
         raise click.UsageError("say what to change: --text, --name, --alias, --tag, --bucket or --at")
@@ -176,22 +161,17 @@ def ingest(
         raise click.UsageError("--watch follows one file or folder")
     if (format or source) and "-" not in paths:
         raise click.UsageError("--format and --source go with - (standard input)")
-    try:
-        with run.open(vectors=True, new=True) as memory:
-            if watch:
-                _watch(run, memory, paths[0], options)
-                ctx.exit(INTERRUPTED)
-            report = _ingest_all(run, memory, paths, format, source, options)
-    except KeyboardInterrupt:
-        output.warn(f"stopped: {STOPPED}")
-        ctx.exit(INTERRUPTED)
+    with interruptible(f"stopped: {STOPPED}"), run.open(vectors=True, new=True) as memory:
+        if watch:
+            _watch(run, memory, paths[0], options)
+            ctx.exit(INTERRUPTED)
+        report = _ingest_all(run, memory, paths, format, source, options)
     _print_report(run, report)
     ctx.exit(1 if report.errors else 0)
 
 
 def _watch(run: Run, memory: Memory, path: str, options: dict[str, Any]) -> None:
     """Watches a path until Ctrl-C and prints a line after each change."""
-    import contextlib
     import logging
 
     # The library would report the stop on its own.
@@ -215,8 +195,6 @@ def _ingest_all(
 
     Raises InputError or ReadError if no path can be used.
     """
-    from cuetrail.model import FileError, IngestReport
-
     max_bytes = options.pop("max_size")
     total, refused = IngestReport(), list[tuple[str, InputError | ReadError]]()
     with output.progress(run.quiet) as step:
@@ -238,14 +216,10 @@ def _ingest_all(
 
 
 def _add_reports(a: IngestReport, b: IngestReport) -> IngestReport:
-    from dataclasses import fields, replace
-
     return replace(a, **{field.name: getattr(a, field.name) + getattr(b, field.name) for field in fields(a)})
 
 
 def _print_report(run: Run, report: IngestReport) -> None:
-    from dataclasses import asdict
-
     run.summary(asdict(report), _ingest_summary(report))
     left_out = (f"left out what was forgotten: {first_of(report.left_out)}",) if report.left_out else ()
     run.remarks((*report.notices, *left_out), report.errors)

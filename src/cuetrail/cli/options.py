@@ -1,0 +1,127 @@
+"""Kinds of options that several commands have, and the callbacks that parse their values or raise a usage error."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import click
+
+from cuetrail.errors import InputError
+from cuetrail.text.timestamps import last_millisecond, milliseconds
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", re.IGNORECASE)
+_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*([smhd])", re.IGNORECASE)
+_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+_UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def start_time(_ctx: click.Context, _param: click.Parameter, value: str | None) -> int | None:
+    """Parses an ISO date or time, or a number, to UTC milliseconds; a date is its first millisecond."""
+    return None if value is None else _time(value, milliseconds)
+
+
+def end_time(_ctx: click.Context, _param: click.Parameter, value: str | None) -> int | None:
+    """Parses a time like `start_time`, but a date is its last millisecond: `--until 2025-03-04` includes that day."""
+    return None if value is None else _time(value, last_millisecond)
+
+
+def _time(text: str, read: Callable[[str], int]) -> int:
+    try:
+        return read(text)
+    except InputError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+def byte_size(_ctx: click.Context, _param: click.Parameter, value: str | None) -> int | None:
+    """Parses 200MB, 1.5G or a number to bytes."""
+    if value is None:
+        return None
+    found = _SIZE.fullmatch(value.strip())
+    if not found:
+        raise click.BadParameter(f"{value!r} is no size: write 200MB, 1.5G or a number of bytes")
+    return int(float(found[1]) * _UNITS[found[2].lower()])
+
+
+def seconds(_ctx: click.Context, _param: click.Parameter, value: str | None) -> float | None:
+    """Parses 90s, 15m, 1.5h or 1d to seconds."""
+    if value is None:
+        return None
+    found = _DURATION.fullmatch(value.strip())
+    number = float(found[1]) * _SECONDS[found[2].lower()] if found else 0.0
+    if not number:
+        raise click.BadParameter(f"{value!r} is no length of time: write 90s, 15m, 1h or 1d")
+    return number
+
+
+def properties(_ctx: click.Context, _param: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
+    """Parses name=text pairs to a mapping."""
+    found = {}
+    for pair in value:
+        name, equals, text = pair.partition("=")
+        if not equals or not name.strip():
+            raise click.BadParameter(f"{pair!r} is no property: write name=text")
+        found[name.strip()] = text
+    return found
+
+
+# --- kinds of options
+
+
+def number(
+    *names: str, least: int = 0, most: int | None = None, default: int | None = None, help: str = ""
+) -> Callable[[F], F]:
+    """Returns an option for a whole number."""
+    return click.option(*names, metavar="N", type=click.IntRange(least, most), help=help, **_default(default))
+
+
+def share(*names: str, default: float | None = None, help: str = "") -> Callable[[F], F]:
+    """Returns an option for a number from 0 to 1."""
+    return click.option(*names, metavar="X", type=click.FloatRange(0, 1), help=help, **_default(default))
+
+
+def choice(*names: str, values: Sequence[str], default: str | None = None, help: str = "") -> Callable[[F], F]:
+    """Returns an option for one of several words."""
+    return click.option(*names, type=click.Choice(values), help=help, **_default(default))
+
+
+def several(name: str, parameter: str, *, metavar: str | None = None, help: str = "") -> Callable[[F], F]:
+    """Returns an option for a text that can be given several times."""
+    return click.option(name, parameter, metavar=metavar or name[2:].upper(), multiple=True, help=help)
+
+
+def _default(value: Any) -> dict[str, Any]:
+    return {} if value is None else {"default": value, "show_default": True}
+
+
+no_touch = click.option("--no-touch", is_flag=True, help="Do not record this as a use of the results.")
+
+
+def node_filters(nodes: str, *without: str) -> Callable[[F], F]:
+    """Returns a decorator that adds the filters of nodes, except those in `without`; `nodes` is for the help."""
+    noun = nodes.split()[-1]
+    options: dict[str, Callable[[Any], Any]] = {
+        "tag": several("--tag", "tags", help=f"Only {nodes} with this tag; repeatable, all are required."),
+        "bucket": several("--bucket", "buckets", help=f"Only {nodes} in this bucket; repeatable."),
+        "kind": several("--kind", "kinds", help=f"Only {nodes} of this kind; repeatable."),
+        "since": click.option(
+            "--since", metavar="WHEN", callback=start_time, help=f"Only {nodes} from this time on: an ISO date or time."
+        ),
+        "until": click.option(
+            "--until", metavar="WHEN", callback=end_time, help=f"Only {nodes} up to this time; a date includes its day."
+        ),
+        "quarantined": click.option(
+            "--quarantined", "include_quarantined", is_flag=True, help=f"Include quarantined {noun}."
+        ),
+        "archived": click.option("--archived", "include_archived", is_flag=True, help=f"Include archived {noun}."),
+    }
+
+    def add_options(command: F) -> F:
+        for name in reversed(options):
+            command = command if name in without else options[name](command)
+        return command
+
+    return add_options

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Measures everything at each size in SIZES (atoms) and says whether the published bounds hold.
-# ENERGY_ARGS=--neo4j also lets energy flow in Neo4j.
-# INGEST_ARGS="--embed --files" also takes in vectors and files at 1,000,000. WORK=folder keeps what was built.
+# Runs all benchmarks at each size in SIZES (numbers of atoms) and checks the results against the published bounds.
+# ENERGY_ARGS=--neo4j also measures activation in Neo4j.
+# INGEST_ARGS="--embed --files" also ingests vectors and files at 1,000,000.
+# WORK=folder keeps the memories that are built.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -18,7 +19,7 @@ fi
 
 "$python" -m bench.startup
 "$python" -m bench.hub --work "$work"
-# The search uses what the ingest built.
+# The search benchmarks use the memories that the ingest benchmark built.
 "$python" -m bench.ingest "${sizes[@]}" --work "$work" ${ingest_args[@]+"${ingest_args[@]}"}
 "$python" -m bench.search "${sizes[@]}" --work "$work"
 "$python" -m bench.tag_walk "${sizes[@]}" --work "$work"

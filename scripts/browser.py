@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A real browser for tests of the page and for pictures of it: the Chromium of this machine, driven by Playwright.
+"""Starts the Chromium of this machine with Playwright, for tests and screenshots of the page.
 
-    scripts/browser.py           print where it is
-    scripts/browser.py install   install Debian's package, unless one is there (needs root)
+    scripts/browser.py           print the path of Chromium
+    scripts/browser.py install   install Debian's package if there is no Chromium (needs root)
 
-Nothing is downloaded by Playwright itself. CHROMIUM=/path/to/one names another.
+Playwright itself downloads nothing. CHROMIUM=/path/to/chromium chooses another browser.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# It draws with the processor, so that the graph is there on machines without a graphics card; and it stays at home.
+# Draw with the processor, because the graph needs WebGL also without a graphics card. Make no requests of its own.
 FLAGS = (
     "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking", "--disable-sync",
     "--disable-component-update", "--no-first-run", "--disable-quic",
@@ -32,11 +32,11 @@ FLAGS = (
 
 
 class Missing(Exception):
-    """There is no browser; the message says how to get one."""
+    """There is no browser. The message says how to install one."""
 
 
 def find() -> str:
-    """The browser to run. Raises Missing."""
+    """Returns the path of the browser. Raises Missing."""
     named = os.environ.get("CHROMIUM")
     found = next(filter(None, map(shutil.which, (named,) if named else NAMES)), None)
     if found is None:
@@ -45,7 +45,7 @@ def find() -> str:
 
 
 def install() -> str:
-    """Have a browser. Raises Missing where it cannot be installed."""
+    """Installs a browser if there is none, and returns its path. Raises Missing if it cannot be installed."""
     try:
         return find()
     except Missing:
@@ -61,16 +61,16 @@ def install() -> str:
 
 @contextmanager
 def launched() -> Iterator[Browser]:
-    """The browser, for as long as the block takes. Raises Missing."""
-    place = find()
+    """Yields a running browser, and closes it at the end. Raises Missing."""
+    path = find()
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
         raise Missing("Playwright is not installed: `make setup` installs it") from None
-    # As root Chromium runs without its sandbox or not at all.
+    # Chromium refuses to run as root with its sandbox.
     flags = [*FLAGS, *(["--no-sandbox"] if os.geteuid() == 0 else [])]
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=place, args=flags)
+        browser = playwright.chromium.launch(executable_path=path, args=flags)
         try:
             yield browser
         finally:
@@ -79,23 +79,23 @@ def launched() -> Iterator[Browser]:
 
 @contextmanager
 def serving(memory: Path, *options: str) -> Iterator[str]:
-    """The address of a server of this memory, for as long as the block takes."""
-    words = [sys.executable, "-m", "cuetrail", "serve", "--memory", str(memory), "--port", "0", *options]
-    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as server:
+    """Starts `cuetrail serve` for a memory, yields its URL, and stops it at the end."""
+    command = [sys.executable, "-m", "cuetrail", "serve", "--memory", str(memory), "--port", "0", *options]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
-        said = server.stderr.readline()
+        line = server.stderr.readline()
         try:
-            if "http://" not in said:
-                raise RuntimeError(f"the server did not start: {said}{server.stderr.read()}")
-            # What it logs is read all the time: a pipe that is full would stop it.
+            if "http://" not in line:
+                raise RuntimeError(f"the server did not start: {line}{server.stderr.read()}")
+            # Its log is read all the time: a full pipe would block the server.
             threading.Thread(target=server.stderr.read, daemon=True).start()
-            yield said.split()[-1]
+            yield line.split()[-1]
         finally:
             server.send_signal(signal.SIGINT)
 
 
 def main(arguments: list[str]) -> int:
-    """What the command line asks for; the exit code."""
+    """Runs the command of the command line and returns the exit code."""
     try:
         match arguments:
             case []:

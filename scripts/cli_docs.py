@@ -1,4 +1,4 @@
-"""Writes docs/cli.md from the commands themselves: `python scripts/cli_docs.py`. A test fails when it is old."""
+"""Writes docs/cli.md from the help of the commands: `python scripts/cli_docs.py`. A test fails if it is outdated."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 from cuetrail.cli import VERBS, main
 from cuetrail.cli.command import SharedOption
 
-PLACE = Path(__file__).parents[1] / "docs" / "cli.md"
+DOCUMENT = Path(__file__).parents[1] / "docs" / "cli.md"
 EXIT_CODES = """\
 ## Exit codes
 
@@ -30,7 +30,7 @@ Results go to stdout, everything else to stderr. With `--json` the result is one
 
 
 def page() -> str:
-    """The whole page."""
+    """Returns the text of docs/cli.md."""
     context = click.Context(main, info_name="cuetrail")
     parts = [
         "<!-- Made by scripts/cli_docs.py from the commands' own help. Change that, not this. -->",
@@ -47,7 +47,7 @@ def page() -> str:
 
 
 def _section(verb: click.Command, context: click.Context, sign: str) -> list[str]:
-    """What there is to know of a command, and of those below it."""
+    """Returns the parts of the section of a command and of its subcommands."""
     inner = click.Context(verb, parent=context, info_name=verb.name)
     usage = " ".join(verb.collect_usage_pieces(inner)).replace("[OPTIONS] ", "").replace("[OPTIONS]", "")
     name = inner.command_path.removeprefix("cuetrail ")
@@ -81,10 +81,10 @@ def _value(option: click.Option) -> str:
 
 
 def _cell(text: str) -> str:
-    """Help text inside a table; environment variables and commands are set as code."""
+    """Returns a help text for a table cell, with environment variables as code."""
     return re.sub(r"\[(CUETRAIL_\w+)\]", r"[`\1`]", text).replace("|", "\\|")
 
 
 if __name__ == "__main__":
-    PLACE.parent.mkdir(exist_ok=True)
-    PLACE.write_text(page(), encoding="utf-8")
+    DOCUMENT.parent.mkdir(exist_ok=True)
+    DOCUMENT.write_text(page(), encoding="utf-8")

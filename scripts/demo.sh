@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Shows cuetrail on the examples, with a memory that is thrown away at the end.
+# Runs cuetrail on the examples, with a temporary memory that is deleted at the end.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 PATH="$PWD/.venv/bin:$PATH"
-PLACE="$(mktemp -d)"
-# DEMO_MEMORY=neo4j://user@host runs it on a server; the database must be empty, and keeps what the demo put in.
-CUETRAIL_MEMORY="${DEMO_MEMORY:-$PLACE/memory}"
+FOLDER="$(mktemp -d)"
+# DEMO_MEMORY=neo4j://user@host runs it on a server. The database must be empty, and the demo data stays in it.
+CUETRAIL_MEMORY="${DEMO_MEMORY:-$FOLDER/memory}"
 export PATH CUETRAIL_MEMORY
-trap 'rm -rf "$PLACE"' EXIT
+trap 'rm -rf "$FOLDER"' EXIT
 
 show() {
     printf '\n$'
@@ -27,6 +27,6 @@ show cuetrail recall "what depends on the pulse interval?" --explain --limit 5
 show cuetrail get "Choose the pulse interval"
 show cuetrail stats
 
-printf '\nThis memory is thrown away now. For one of your own, let an agent use it, or serve it:\n'
-printf '  .venv/bin/cuetrail mcp install claude --dry-run    # or cursor, vscode, codex; without --dry-run it is written\n'
+printf '\nThis memory is deleted now. To use one of your own, connect an agent to it, or serve it:\n'
+printf '  .venv/bin/cuetrail mcp install claude --dry-run    # or cursor, vscode, codex; omit --dry-run to write it\n'
 printf '  .venv/bin/cuetrail serve                           # then open http://localhost:8765; REST is at /v1, MCP at /mcp\n'

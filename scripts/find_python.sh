@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Prints the path of a Python that can run cuetrail. PYTHON=... overrides the choice.
-# 3.11 to 3.13 come first: every locked package has a wheel for them. A newer one may have to compile some.
+# Prints the path of a Python that can run cuetrail. PYTHON=... chooses one.
+# 3.11 to 3.13 are preferred: every locked package has a wheel for them. A newer Python may have to compile some.
 set -euo pipefail
 
 version_of() {

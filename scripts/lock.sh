@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes requirements.lock: one file for every platform and Python >= 3.11, with the hashes PyPI publishes.
+# Writes requirements.lock for all platforms and Python >= 3.11, with the hashes that PyPI publishes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -7,13 +7,13 @@ work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 "$(scripts/find_python.sh)" -m venv "$work/uv"
 "$work/uv/bin/python" -m pip install --quiet --disable-pip-version-check uv
-# The machine's own settings (a mirror, a wheel folder) must not decide what is locked.
+# Ignore the settings of this machine (a mirror, a folder of wheels): they must not change the lock file.
 env -u UV_INDEX -u UV_DEFAULT_INDEX -u UV_INDEX_URL -u UV_EXTRA_INDEX_URL -u UV_FIND_LINKS \
     "$work/uv/bin/uv" --no-config pip compile pyproject.toml --extra dev --extra local --extra neo4j \
     --universal --python-version 3.11 --generate-hashes --upgrade --quiet \
     --default-index https://pypi.org/simple --custom-compile-command "make lock" \
     --output-file requirements.lock
 if grep -nE '^ *--(index|extra|find|trusted)|https?://|file:|@ |^/|[ =]/' requirements.lock; then
-    echo "requirements.lock names an index, a link or a path (lines above). Remove what put it there and run make lock again." >&2
+    echo "requirements.lock names an index, a link or a path (lines above). Remove the setting that caused it and run make lock again." >&2
     exit 1
 fi

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""A real Neo4j Community server for tests and for trying things out. It needs Java 17 or later, and Maven once.
+"""Runs a Neo4j Community server for tests and experiments. It needs Java 17 or later, and Maven for the download.
 
-    scripts/neo4j.py run                    start one, print how to reach it, stop it on Ctrl-C or when the input ends
-    scripts/neo4j.py with COMMAND [ARG...]  run a command with NEO4J_URI, NEO4J_USER and NEO4J_PASSWORD set to one
-    scripts/neo4j.py fetch                  only download it, into ${XDG_CACHE_HOME:-~/.cache}/cuetrail
+    scripts/neo4j.py run                    start a server, print its address, stop it on Ctrl-C or at the end of stdin
+    scripts/neo4j.py with COMMAND [ARG...]  run a command with NEO4J_URI, NEO4J_USER and NEO4J_PASSWORD of a server
+    scripts/neo4j.py fetch                  only download the server, to ${XDG_CACHE_HOME:-~/.cache}/cuetrail
 
-A server has a temporary home and a free port of this machine. It ends with the process that started it, however that
-one ends: a guard between the two holds a pipe, and stops the server when the other end is closed. Run it with the
+A server has a temporary folder and a free port. It stops when the process that started it ends, also after a crash: a
+guard process between the two reads a pipe, and stops the server when the pipe is closed. Run this script with the
 Python of .venv, which has the driver (`make setup`).
 """
 
@@ -50,25 +50,25 @@ dbms.usage_report.enabled=false
 db.tx_log.rotation.retention_policy=keep_none
 db.tx_log.preallocate=false
 """
-# A server that runs for minutes and is asked everything a few times spends more time on compiling its own code well
-# than that saves, and plans anew what was planned for the few records of the last test.
+# For tests: a server that runs for minutes loses more time by optimising its own code than it gains, and by planning
+# queries again that were planned for the few records of the last test.
 BRIEF = """dbms.cypher.min_replan_interval=10m
 """
 BRIEF_JAVA = ("-XX:TieredStopAtLevel=1",)
 
 
 class Missing(Exception):
-    """Something that has to be installed first; the message says what."""
+    """A program is missing. The message says what to install."""
 
 
 def cache_home() -> Path:
-    """Where downloads are kept between runs."""
+    """Returns the folder for downloads."""
     base = os.environ.get("XDG_CACHE_HOME") or Path(os.environ.get("HOME", "~")).expanduser() / ".cache"
     return Path(base) / "cuetrail"
 
 
 def java() -> str:
-    """The Java to run. Raises Missing."""
+    """Returns the path of Java. Raises Missing."""
     home = os.environ.get("JAVA_HOME")
     found = shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
     if found is None:
@@ -77,10 +77,10 @@ def java() -> str:
 
 
 def fetch(cache: Path) -> Path:
-    """The folder with the server's jars, downloaded if it is not there. Raises Missing."""
-    kept = cache / f"neo4j-{VERSION}"
-    if kept.is_dir():
-        return kept
+    """Downloads the server if needed, and returns the folder of its jars. Raises Missing."""
+    folder = cache / f"neo4j-{VERSION}"
+    if folder.is_dir():
+        return folder
     maven = shutil.which("mvn")
     if maven is None:
         raise Missing("the Neo4j server is fetched with Maven, once: install it (Debian: apt install maven)")
@@ -93,17 +93,17 @@ def fetch(cache: Path) -> Path:
         if done.returncode:
             raise Missing(f"Maven could not fetch Neo4j {VERSION}:\n{(done.stdout + done.stderr).strip()[-2000:]}")
         try:
-            Path(work, "lib").rename(kept)
+            Path(work, "lib").rename(folder)
         except OSError:
-            # Another process was faster.
-            if not kept.is_dir():
+            # Another process has downloaded it meanwhile.
+            if not folder.is_dir():
                 raise
-    return kept
+    return folder
 
 
 @dataclass
 class Server:
-    """A server that was started here. `stop` ends it, and so does the end of this process."""
+    """A running server. It stops with `stop`, or when this process ends."""
 
     uri: str
     user: str
@@ -112,14 +112,14 @@ class Server:
     home: Path
 
     def stop(self) -> None:
-        """End the server and remove its home."""
+        """Stops the server and deletes its temporary folder."""
         if self.guard.stdin is not None:
             self.guard.stdin.close()
         self.guard.wait()
 
 
 def free_port() -> int:
-    """A port nobody listens on at the moment."""
+    """Returns a free port."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return int(taken.getsockname()[1])
@@ -127,7 +127,7 @@ def free_port() -> int:
 
 @dataclass(frozen=True)
 class Size:
-    """How much memory a server may use, for itself and for pages of its store; `brief` is one for tests."""
+    """The memory of a server: its heap and its page cache. `brief`: settings for short tests."""
 
     heap: str = "768m"
     pages: str = "128m"
@@ -141,21 +141,21 @@ def start(
     password: str = "",
     size: Size = Size(),  # noqa: B008  # frozen
 ) -> Server:
-    """Start a server and wait until it answers. Raises Missing, and RuntimeError when it does not come up.
+    """Starts a server and waits until it answers. Raises Missing, or RuntimeError if it does not start.
 
-    With a `home` of an earlier one it goes on with that one's data; then give its password. Such a home is kept.
+    `home` is the folder of an earlier server, whose data and password are used. It is not deleted at the end.
     """
     jars, program = fetch(cache or cache_home()), java()
     keep = home is not None
-    place = home or Path(tempfile.mkdtemp(prefix="cuetrail-neo4j-"))
-    (place / "conf").mkdir(parents=True, exist_ok=True)
+    folder = home or Path(tempfile.mkdtemp(prefix="cuetrail-neo4j-"))
+    (folder / "conf").mkdir(parents=True, exist_ok=True)
     port = port or free_port()
     config = CONFIG.format(port=port, heap=size.heap, pages=size.pages) + (BRIEF if size.brief else "")
-    (place / "conf" / "neo4j.conf").write_text(config, "utf-8")
-    command = [sys.executable, __file__, "guard", "keep" if keep else "remove", program, str(jars), str(place)]
+    (folder / "conf" / "neo4j.conf").write_text(config, "utf-8")
+    command = [sys.executable, __file__, "guard", "keep" if keep else "remove", program, str(jars), str(folder)]
     command += [f"-Xmx{size.heap}", *(BRIEF_JAVA if size.brief else ())]
     guard = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True)
-    server = Server(f"bolt://127.0.0.1:{port}", USER, password or secrets.token_urlsafe(12), guard, place)
+    server = Server(f"bolt://127.0.0.1:{port}", USER, password or secrets.token_urlsafe(12), guard, folder)
     try:
         _wait(server, is_new=not password)
     except BaseException:
@@ -165,7 +165,7 @@ def start(
 
 
 def _wait(server: Server, is_new: bool) -> None:
-    """Return when the server answers with its password. A new one is given it."""
+    """Waits until the server accepts its password, which is set first if the server is new. Raises RuntimeError."""
     from neo4j import GraphDatabase
     from neo4j.exceptions import DriverError, Neo4jError
 
@@ -174,7 +174,7 @@ def _wait(server: Server, is_new: bool) -> None:
         login = (USER, USER if is_new else server.password)
         try:
             with GraphDatabase.driver(server.uri, auth=login, connection_timeout=5) as driver:
-                # Run as they are: what a session retries by itself it retries ever more slowly.
+                # Not in a managed transaction: the driver would retry it with growing delays.
                 if not is_new:
                     with driver.session(database="neo4j") as session:
                         session.run("RETURN 1").consume()
@@ -185,25 +185,25 @@ def _wait(server: Server, is_new: bool) -> None:
                 is_new = False
         except (DriverError, Neo4jError, OSError) as error:
             if server.guard.poll() is not None or time.monotonic() > until:
-                raise RuntimeError(f"Neo4j did not start: {error}\n{_last_words(server.home)}") from error
+                raise RuntimeError(f"Neo4j did not start: {error}\n{_log_end(server.home)}") from error
             time.sleep(0.2)
 
 
-def _last_words(home: Path) -> str:
-    """The end of what a server said."""
+def _log_end(home: Path) -> str:
+    """Returns the end of the log of a server."""
     log = home / "server.log"
     return log.read_text("utf-8", "replace")[-2000:] if log.exists() else ""
 
 
 def guard(keep: bool, program: str, jars: str, home: Path, options: list[str]) -> int:
-    """Run the server until standard input ends or the server does."""
+    """Runs the server until stdin or the server ends, and returns the exit code of the server."""
     opens = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in OPENED]
     quick = ["-Xms256m", "-XX:+UseSerialGC", "-Xshare:auto"]
     command = [program, *quick, *options, "-cp", f"{jars}/*", *opens, MAIN]
     command += [f"--home-dir={home}", f"--config-dir={home}/conf"]
     with (home / "server.log").open("wb") as log:
         server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
-    # Only the end of input ends it. Not before the server is started, which would ignore them too.
+    # Only the end of stdin stops it. Set after the start of the server, which would inherit the ignored signals.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_stop_at_end_of_input, args=(server, keep), daemon=True).start()
@@ -216,7 +216,7 @@ def guard(keep: bool, program: str, jars: str, home: Path, options: list[str]) -
 def _stop_at_end_of_input(server: subprocess.Popen[bytes], gently: bool) -> None:
     while os.read(0, 4096):
         pass
-    # What is thrown away need not be closed with care.
+    # A temporary database need not be closed properly.
     server.terminate() if gently else server.kill()
     try:
         server.wait(STOP_SECONDS)
@@ -225,7 +225,7 @@ def _stop_at_end_of_input(server: subprocess.Popen[bytes], gently: bool) -> None
 
 
 def main(arguments: list[str]) -> int:
-    """What the command line asks for; the exit code."""
+    """Runs the command of the command line and returns the exit code."""
     try:
         match arguments:
             case ["guard", kept, program, jars, home, *options]:
@@ -259,6 +259,6 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    # Beside this file lies nothing to import, and its own name must not hide the driver's.
+    # Remove this folder from the path: this file must not hide the driver, which is also called neo4j.
     sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != Path(__file__).resolve().parent]
     sys.exit(main(sys.argv[1:]))

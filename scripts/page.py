@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Builds the page of `cuetrail serve` from web/ into src/cuetrail/serve/static. It needs Node.js with npm.
 
-    scripts/page.py             build it, unless it is up to date; fails where it cannot
-    scripts/page.py --optional  the same, but where Node is missing say how to get it, and go on
+    scripts/page.py             build the page if it is outdated; fail if that is impossible
+    scripts/page.py --optional  the same, but only warn if Node.js is missing
 
-Hatchling runs this too when a wheel or a source archive is made, so who installs a wheel needs no Node.
+Hatchling also runs this when it builds a wheel or a source archive, so that users of a wheel do not need Node.js.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 ROOT = Path(__file__).resolve().parents[1]
 NODE = 20
-"""The oldest version of Node that will do."""
+"""The oldest usable version of Node.js."""
 
 
 class Missing(Exception):
-    """The page cannot be built here; the message says what to do."""
+    """The page cannot be built. The message says what to do."""
 
 
 def build(root: Path = ROOT) -> bool:
-    """Bring the page up to date; whether there was anything to do. Raises Missing."""
+    """Builds the page if it is outdated. True if it was built. Raises Missing."""
     web, static = root / "web", root / "src" / "cuetrail" / "serve" / "static"
     stamp = stamp_of(web)
     if is_built(static, stamp):
@@ -47,7 +47,7 @@ def build(root: Path = ROOT) -> bool:
 
 
 def stamp_of(web: Path) -> str:
-    """A text that is another one when any source of the page is."""
+    """Returns a hash of all sources of the page."""
     made = {"node_modules", "dist"}
     sources = sorted(path for path in web.rglob("*") if path.is_file() and not made & set(path.parts))
     found = hashlib.sha256()
@@ -57,31 +57,31 @@ def stamp_of(web: Path) -> str:
 
 
 def is_built(static: Path, stamp: str) -> bool:
-    """Whether the page there is of these sources."""
+    """True if the built page has this hash of its sources."""
     index = static / "index.html"
     return index.is_file() and f'data-build="{stamp}"' in index.read_text("utf-8")
 
 
 def _tools() -> str:
-    """The npm to run. Raises Missing."""
+    """Returns the path of npm. Raises Missing."""
     node, npm = shutil.which("node"), shutil.which("npm")
     if node is None or npm is None:
         raise Missing(f"the page is built with Node.js {NODE} or newer and npm: install them (Debian: nodejs, npm)")
-    said = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout
-    version = re.match(r"v(\d+)", said)
+    shown = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout
+    version = re.match(r"v(\d+)", shown)
     if version is None or int(version[1]) < NODE:
         raise Missing(
-            f"the page is built with Node.js {NODE} or newer, and this is {said.strip() or 'none'}: upgrade it"
+            f"the page is built with Node.js {NODE} or newer, and this is {shown.strip() or 'none'}: upgrade it"
         )
     return npm
 
 
 def _install(npm: str, web: Path) -> None:
-    """Have the packages that the lock file names, each checked against its hash."""
+    """Installs the packages of the lock file, each checked against its hash."""
     lock, installed = web / "package-lock.json", web / "node_modules" / ".installed.json"
     if installed.is_file() and installed.read_bytes() == lock.read_bytes():
         return
-    # No package may run anything while it is installed; none needs to.
+    # No package needs an install script, so none may run.
     _run([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], web, {})
     shutil.copyfile(lock, installed)
 
@@ -92,7 +92,7 @@ def _run(command: list[str], web: Path, variables: dict[str, str]) -> None:
         check=False,
     )  # fmt: skip
     if done.returncode:
-        raise Missing(f"the page could not be built: `{' '.join(command[1:])}` in web/ said\n{_end(done)}")
+        raise Missing(f"the page could not be built: `{' '.join(command[1:])}` in web/ printed\n{_end(done)}")
 
 
 def _end(done: subprocess.CompletedProcess[str]) -> str:
@@ -100,10 +100,10 @@ def _end(done: subprocess.CompletedProcess[str]) -> str:
 
 
 class PageHook(BuildHookInterface[Any]):
-    """Puts the page into what hatchling makes. Without Node that has no page, and the server says how to get it."""
+    """Adds the page to the archives that hatchling builds. Without Node.js they have no page."""
 
     def initialize(self, version: str, _build_data: dict[str, Any]) -> None:
-        """Build the page, but not for an editable install: `make` does that in a clone."""
+        """Builds the page, except for an editable install: in a clone `make` builds it."""
         if version == "editable":
             return
         try:
@@ -113,7 +113,7 @@ class PageHook(BuildHookInterface[Any]):
 
 
 def main(arguments: list[str]) -> int:
-    """What the command line asks for; the exit code."""
+    """Runs the command of the command line and returns the exit code."""
     if arguments not in ([], ["--optional"]):
         print(__doc__, file=sys.stderr)
         return 2

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Takes the pictures of the page in docs/images: the examples in a memory of their own, served and looked at.
+"""Takes the screenshots of the page in docs/images, from a temporary memory with the examples.
 
 .venv/bin/python scripts/screenshots.py [FOLDER]
 """
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from cuetrail import Memory  # noqa: E402  # the root has to be known first
+from cuetrail import Memory  # noqa: E402  # needs the root in the path
 from scripts.browser import launched, serving  # noqa: E402
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ WIDE, PHONE = (1280, 860), (400, 800)
 Scheme = Literal["light", "dark"]
 
 
-def fill(place: Path) -> None:
-    """A memory with something of everything the page shows."""
-    with Memory(place) as memory:
+def fill(folder: Path) -> None:
+    """Fills a memory with examples of everything that the page shows."""
+    with Memory(folder) as memory:
         memory.ingest(ROOT / "examples" / "chat.json")
         memory.ingest(ROOT / "examples" / "vault")
         memory.dream()
@@ -70,17 +70,17 @@ SHOTS: list[tuple[str, str, str, Scheme, tuple[int, int], Callable[[Page], None]
     ("dreams", "#/dreams", ".passes", "light", WIDE, _nothing),
     ("phone", ASKED, ".hit", "light", PHONE, _nothing),
 ]
-"""Each picture: its name, what it is of, what has to be there, in which colours, how large, and what is done first."""
+"""Each screenshot: name, address, element to wait for, colour scheme, size, and actions before it is taken."""
 
 
 def shoot(browser: Browser, url: str, folder: Path) -> None:
-    """All pictures, each into a file."""
-    for name, place, sign, scheme, (width, height), prepare in SHOTS:
+    """Takes all screenshots and writes them into the folder."""
+    for name, address, sign, scheme, (width, height), prepare in SHOTS:
         context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": height}, locale="en-GB")
         page = context.new_page()
-        page.goto(f"{url}/{place}")
+        page.goto(f"{url}/{address}")
         page.locator(sign).first.wait_for()
-        # The first time the model is loaded, for which nobody waits again.
+        # Reload: the first request also loads the model, which takes longer.
         page.reload()
         page.locator(sign).first.wait_for()
         page.wait_for_load_state("networkidle")
@@ -90,7 +90,7 @@ def shoot(browser: Browser, url: str, folder: Path) -> None:
 
 
 def main(folder: Path) -> None:
-    """Fill a memory, serve it, take the pictures."""
+    """Fills a temporary memory, serves it, and takes the screenshots."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as made:
         fill(Path(made) / "memory")

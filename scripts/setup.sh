@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes .venv: the locked packages, each checked against its hash, and cuetrail itself, editable.
+# Makes .venv with the locked packages, each checked against its hash, and with cuetrail in editable mode.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -7,7 +7,7 @@ installed=.venv/requirements.lock
 if ! .venv/bin/python -c '' 2>/dev/null || ! cmp -s requirements.lock "$installed"; then
     python="$(scripts/find_python.sh)"
     echo "Setting up .venv with $("$python" --version): about a minute, once."
-    # --clear: what an older lock left behind must not hide a missing dependency.
+    # --clear: packages of an older lock must not hide a missing dependency.
     "$python" -m venv --clear .venv
     .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
     cp requirements.lock "$installed"

@@ -1,6 +1,6 @@
 """Writes the map of the source in CONTRIBUTING.md from the modules' docstrings: `python scripts/source_map.py`.
 
-A test fails when the map is old.
+A test fails if the map is outdated.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ def example_lines(command: click.Command) -> list[str]:
 
 
 def test_docs_are_what_the_commands_say() -> None:
-    written = cli_docs.PLACE.read_text(encoding="utf-8")
+    written = cli_docs.DOCUMENT.read_text(encoding="utf-8")
     assert written == cli_docs.page(), "docs/cli.md is old: run `python scripts/cli_docs.py`"
 
 

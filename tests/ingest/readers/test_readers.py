@@ -1,0 +1,507 @@
+"""Readers on real files: their output, and the message for an unreadable file."""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cuetrail.errors import InputError, ReadError
+from cuetrail.ingest import readers
+from cuetrail.ingest.document import Document
+
+DAY = 1710201600000  # 2024-03-12T00:00Z
+EXAMPLES = Path(__file__).parents[3] / "examples"
+
+
+def write(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def read_file(path: Path, source: str, max_bytes: int = readers.MAX_BYTES) -> list[Document]:
+    return readers.read(readers.load(path, source, max_bytes), source)
+
+
+def one(folder: Path, name: str, content: str | bytes) -> Document:
+    [document] = read_file(write(folder, name, content), name)
+    return document
+
+
+def make_pdf(pages: list[str], password: str = "") -> bytes:
+    """A PDF with one line of text for each "\\n" on each page, its cross references written by pypdf."""
+    from pypdf import PdfWriter
+    from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
+
+    writer = PdfWriter()
+    font = DictionaryObject({NameObject("/Type"): NameObject("/Font"), NameObject("/Subtype"): NameObject("/Type1")})
+    font[NameObject("/BaseFont")] = NameObject("/Helvetica")
+    for text in pages:
+        page = writer.add_blank_page(300, 300)
+        resources = DictionaryObject({NameObject("/Font"): DictionaryObject({NameObject("/F1"): font})})
+        page[NameObject("/Resources")] = resources
+        stream = DecodedStreamObject()
+        shown = " ".join(f"({line}) Tj T*" for line in text.split("\n"))
+        stream.set_data(f"BT /F1 12 Tf 14 TL 20 250 Td {shown} ET".encode())
+        page[NameObject("/Contents")] = writer._add_object(stream)
+    writer.add_metadata({"/Title": "Radio report", "/CreationDate": "D:20240312000000Z"})
+    if password:
+        writer.encrypt(password, algorithm="RC4-128")
+    out = io.BytesIO()
+    writer.write(out)
+    return out.getvalue()
+
+
+# Markdown
+
+
+NOTE = """---
+title: Ada Lovelace
+aliases: [Ada, Countess]
+tags: "person, #maths"
+created: 2024-03-12
+category: people
+role: analyst
+up: "[[Home]]"
+---
+# About
+
+She wrote to [[Charles Babbage|Babbage]] about the Analytical Engine. #letters
+
+Details
+-------
+
+> [!note] Careful
+> Not on 2024-03-12 but on 13 March 2024.
+
+---
+
+```python
+x = "[[no]] #no"
+```
+"""
+
+
+def test_a_note_gives_its_frontmatter_headings_links_tags_names_and_dates(tmp_path: Path) -> None:
+    note = one(tmp_path, "ada-note.md", NOTE)
+    assert (note.title, note.kind, note.at) == ("Ada Lovelace", "note", DAY)
+    assert note.aliases == ("Ada", "Countess", "ada-note")
+    assert (note.tags, note.buckets) == (("person", "maths"), ("people",))
+    assert note.props["role"] == "analyst"
+    assert [piece.level for piece in note.pieces] == [1, 0, 2, 0, 0]
+    heading, body, _, callout, code = note.pieces
+    assert heading.links == ("Home",)
+    assert (body.links, body.tags, body.names) == (("Charles Babbage",), ("letters",), ("Analytical Engine",))
+    assert (callout.props["callout"], callout.at) == ("note", DAY)
+    assert (code.links, code.tags, code.props["language"]) == ((), (), "python")
+
+
+def test_text_is_kept_as_written_except_frontmatter_and_rules(tmp_path: Path) -> None:
+    note = one(tmp_path, "n.md", "---\ntitle: T\n---\n# *One*\n\n- **a**\n- b\n\n***\n\nend")
+    assert [piece.text for piece in note.pieces] == ["# *One*", "- **a**\n- b", "end"]
+
+
+def test_the_title_is_frontmatter_then_first_h1_then_the_file_name(tmp_path: Path) -> None:
+    assert one(tmp_path, "a.md", "---\ntitle: X\n---\n# Y").title == "X"
+    assert one(tmp_path, "a.md", "## Z\n\n# The **[[Y|Why]]**\n").title == "The Why"
+    assert one(tmp_path, "a.md", "text").title == "a"
+    assert one(tmp_path, "a.md", "text").aliases == ()
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "title: [broken",
+        "a: b: c",
+        "- a list",
+        "just text",
+        "\tx: y",
+        "[" * 60_000,
+        "a: &a [*a]",
+        "x: !!python/object:os.system y",
+    ],
+)
+def test_frontmatter_that_is_no_yaml_mapping_never_loses_the_note(tmp_path: Path, head: str) -> None:
+    note = one(tmp_path, "n.md", f"---\n{head}\nmore\n---\nThe body.\n")
+    assert note.pieces[-1].text == "The body."
+    assert head[:5].strip() in note.pieces[0].text
+
+
+def test_odd_frontmatter_values_are_taken_as_text(tmp_path: Path) -> None:
+    note = one(tmp_path, "n.md", "---\ntitle: 2024\ntags:\n- yes\n- 1.0\n-\ndate: 2024-99-99\naliases:\n---\nx")
+    assert (note.title, note.tags, note.at, note.aliases) == ("2024", ("yes", "1.0"), None, ("n",))
+
+
+def test_the_date_may_come_from_the_file_name(tmp_path: Path) -> None:
+    assert one(tmp_path, "2024-03-12.md", "x").at == DAY
+    assert one(tmp_path, "2024-03-12.txt", "x").at == DAY
+    assert one(tmp_path, "2024-03-12.md", "---\ndate: 2024-03-13\n---\nx").at == DAY + 86400000
+
+
+def test_an_empty_note_is_a_document_without_pieces(tmp_path: Path) -> None:
+    assert one(tmp_path, "empty.md", "").pieces == ()
+    assert one(tmp_path, "head.md", "---\ntitle: Only\n---\n").title == "Only"
+
+
+# Text, code and encodings
+
+
+def test_plain_text_is_split_into_paragraphs(tmp_path: Path) -> None:
+    text = one(tmp_path, "log.txt", "We met Ada.\r\n\r\nSecond #tag.\r\n")
+    assert [piece.text for piece in text.pieces] == ["We met Ada.", "Second #tag."]
+    assert (text.kind, text.pieces[0].names, text.pieces[1].tags) == ("text", ("Ada",), ("tag",))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"])
+def test_the_encoding_is_found(tmp_path: Path, encoding: str) -> None:
+    document = one(tmp_path, "a.txt", "Grüße aus Zürich – “quoted”".encode(encoding))
+    assert document.pieces[0].text == "Grüße aus Zürich – “quoted”"
+
+
+def test_bytes_no_encoding_knows_are_still_read(tmp_path: Path) -> None:
+    assert "caf" in one(tmp_path, "a.txt", b"caf\xe9 \x81\x8d broken").pieces[0].text
+
+
+def test_code_pieces_know_their_language_and_carry_no_text_of_each_other(tmp_path: Path) -> None:
+    body = "\n".join(f"    line_{n} = {n}" for n in range(300))
+    document = one(tmp_path, "tool.py", f"import os\n\n\ndef long():\n{body}\n")
+    assert (document.kind, document.title) == ("code", "tool")
+    assert all(piece.props["language"] == "python" for piece in document.pieces)
+    assert all(set(piece.props) == {"language"} for piece in document.pieces)
+    assert len(document.pieces) > 2
+
+
+# HTML
+
+
+PAGE = """<!doctype html><html><head><title> My  page </title>
+<meta property="article:published_time" content="2024-03-12">
+<style>p {}</style></head><body><nav>Home</nav><h1>Top</h1>
+<p>We met <b>Ada</b>  Lovelace, see <a href="notes/radio.html">this</a>.</p>
+<ul><li>one</li><li><p>two</p><ul><li>three</li></ul></li></ul><script>bad()</script><template>bad</template>
+<table><tr><td>a</td><td>b</td></tr></table><pre>x = 1
+  y = 2</pre><div>loose<br>text</div></body></html>"""
+
+
+def test_a_page_gives_what_a_person_would_read(tmp_path: Path) -> None:
+    page = one(tmp_path, "p.html", PAGE)
+    assert (page.kind, page.title, page.at, page.aliases) == ("page", "My page", DAY, ("p",))
+    assert [(piece.level, piece.text) for piece in page.pieces] == [
+        (1, "Top"),
+        (0, "We met Ada Lovelace, see this."),
+        (0, "- one\n- two\n- three"),
+        (0, "a | b"),
+        (0, "x = 1\n  y = 2"),
+        (0, "loose\ntext"),
+    ]
+    assert (page.pieces[1].links, page.pieces[1].names) == (("radio",), ("Ada Lovelace",))
+
+
+def test_a_page_nested_very_deeply_is_read(tmp_path: Path) -> None:
+    """The parser's work grows with the square of the depth: uncut, this page would take minutes."""
+    page = one(
+        tmp_path, "p.html", "<h1>Top</h1>" + "<div>" * 200_000 + "deep</div> <p>and on" + "</div>" * 200_000 + "end"
+    )
+    assert [piece.text for piece in page.pieces] == ["Top", "deep", "and on", "end"]
+
+
+# PDF
+
+
+def test_a_pdf_gives_its_pages_title_and_date(tmp_path: Path) -> None:
+    document = one(tmp_path, "r.pdf", make_pdf(["The receiver broke.\nIt was cold.", "Ask Ines Okafor."]))
+    assert (document.kind, document.title, document.at) == ("pdf", "Radio report", DAY)
+    assert [piece.props["page"] for piece in document.pieces] == [1, 2]
+    assert "cold" in document.pieces[0].text
+    assert document.pieces[1].names == ("Ines Okafor",)
+
+
+def test_a_pdf_without_its_suffix_is_still_read_as_one(tmp_path: Path) -> None:
+    assert one(tmp_path, "report", make_pdf(["Text."])).kind == "pdf"
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (make_pdf(["secret"], password="x"), "encrypted"),
+        (make_pdf([""]), "OCR"),
+        (b"%PDF-1.7\nnothing else", "broken PDF"),
+        (make_pdf(["text"])[:300], "PDF"),
+        (b"", "broken PDF"),
+    ],
+)
+def test_a_pdf_that_cannot_be_read_says_why_and_what_to_do(tmp_path: Path, content: bytes, says: str) -> None:
+    with pytest.raises(ReadError, match=says):
+        read_file(write(tmp_path, "x.pdf", content), "x.pdf")
+
+
+# Chats
+
+
+ROLE_LIST = [
+    {"role": "user", "content": "Hi, I'm Ada"},
+    {"role": "assistant", "content": [{"type": "text", "text": "Hello"}]},
+]
+CHATGPT = [
+    {
+        "id": "c1",
+        "title": "Birds",
+        "create_time": DAY / 1000,
+        "current_node": "d",
+        "mapping": {
+            "a": {"message": None, "parent": None, "children": ["b"]},
+            "b": {
+                "message": {
+                    "author": {"role": "user"},
+                    "create_time": DAY / 1000 + 1,
+                    "content": {"content_type": "multimodal_text", "parts": [{"asset_pointer": "x"}, "What bird?"]},
+                },
+                "parent": "a",
+                "children": ["x", "d"],
+            },
+            "x": {
+                "message": {"author": {"role": "assistant"}, "content": {"parts": ["Old branch"]}},
+                "parent": "b",
+                "children": [],
+            },
+            "d": {
+                "message": {"author": {"role": "assistant"}, "content": {"parts": ["A warbler"]}},
+                "parent": "b",
+                "children": [],
+            },
+        },
+    }
+]
+CLAUDE = [
+    {
+        "uuid": "u1",
+        "name": "Radio",
+        "created_at": "2024-03-12T00:00:00Z",
+        "chat_messages": [
+            {"sender": "human", "text": "Why?", "created_at": "2024-03-12T00:00:01Z"},
+            {
+                "sender": "assistant",
+                "text": "",
+                "content": [{"type": "thinking", "thinking": "x"}, {"type": "text", "text": "Cold."}],
+            },
+        ],
+    },
+    {"uuid": "u1", "name": "", "chat_messages": [{"sender": "human", "text": "Again"}]},
+]
+
+
+def turns(document: Document) -> list[str]:
+    return [piece.text for piece in document.pieces]
+
+
+def test_a_list_of_roles_is_one_chat(tmp_path: Path) -> None:
+    chat = one(tmp_path, "c.json", json.dumps(ROLE_LIST))
+    assert (chat.path, chat.kind, chat.title) == ("c.json#1", "chat", "c")
+    assert turns(chat) == ["user: Hi, I'm Ada", "assistant: Hello"]
+    assert [piece.speaker for piece in chat.pieces] == ["user", "assistant"]
+
+
+def test_json_lines_and_messages_objects_are_chats(tmp_path: Path) -> None:
+    lines = "\n".join(json.dumps(turn) for turn in ROLE_LIST)
+    assert turns(one(tmp_path, "c.jsonl", lines)) == ["user: Hi, I'm Ada", "assistant: Hello"]
+    assert turns(one(tmp_path, "c.json", json.dumps({"messages": ROLE_LIST, "title": "T"})))[1] == "assistant: Hello"
+    many = "\n".join(json.dumps({"messages": ROLE_LIST}) for _ in range(3))
+    paths = [document.path for document in read_file(write(tmp_path, "m.ndjson", many), "m.ndjson")]
+    assert paths == ["m.ndjson#1", "m.ndjson#2", "m.ndjson#3"]
+
+
+def test_a_log_that_ends_in_half_a_line_is_read_up_to_it(tmp_path: Path) -> None:
+    chat = one(tmp_path, "c.jsonl", json.dumps(ROLE_LIST[0]) + '\n{"role": "assis')
+    assert (turns(chat), chat.props["skipped_lines"]) == (["user: Hi, I'm Ada"], 1)
+
+
+def test_a_chatgpt_export_follows_the_branch_that_was_kept(tmp_path: Path) -> None:
+    chat = one(tmp_path, "conversations.json", json.dumps(CHATGPT))
+    assert (chat.path, chat.title, chat.at) == ("conversations.json#c1", "Birds", DAY)
+    assert turns(chat) == ["user: What bird?", "assistant: A warbler"]
+    assert [piece.at for piece in chat.pieces] == [DAY + 1000, None]
+
+
+def test_a_claude_export_gives_a_document_for_each_conversation(tmp_path: Path) -> None:
+    first, second = read_file(write(tmp_path, "conversations.json", json.dumps(CLAUDE)), "conversations.json")
+    assert (first.title, first.at, turns(first)) == ("Radio", DAY, ["human: Why?", "assistant: Cold."])
+    assert first.pieces[0].at == DAY + 1000
+    assert (second.path, second.title) == ("conversations.json#u1-2", "conversations 2")
+
+
+def test_a_long_turn_is_split_and_every_piece_keeps_its_speaker_and_time(tmp_path: Path) -> None:
+    text = "\n\n".join("This is one sentence of several. " * 20 for _ in range(5))
+    chat = one(tmp_path, "c.json", json.dumps([{"role": "user", "content": text, "timestamp": "2024-03-12"}]))
+    assert len(chat.pieces) >= 5
+    for piece in chat.pieces:
+        assert (piece.speaker, piece.at, piece.text[:6]) == ("user", DAY, "user: ")
+        assert len(piece.text) <= 800
+
+
+def test_a_turn_without_words_is_left_out(tmp_path: Path) -> None:
+    silent: list[Any] = [{"role": "assistant", "content": None, "tool_calls": []}, *ROLE_LIST]
+    assert len(one(tmp_path, "c.json", json.dumps(silent)).pieces) == 2
+
+
+@pytest.mark.parametrize(
+    "content", ['{"a": [1, 2]}', "[1, 2]", '"text"', "{broken", "[" * 100_000, '// note\n{"a": 1}', "3"]
+)
+def test_json_of_any_other_shape_is_read_as_text(tmp_path: Path, content: str) -> None:
+    document = one(tmp_path, "x.json", content)
+    assert document.kind == "text"
+    assert "".join(piece.text for piece in document.pieces) == content
+
+
+@pytest.mark.parametrize("content", ["", "  \n", "[]", "{}"])
+def test_empty_json_says_so(tmp_path: Path, content: str) -> None:
+    with pytest.raises(ReadError, match="empty JSON"):
+        read_file(write(tmp_path, "x.json", content), "x.json")
+
+
+# Errors, sniffing and strings
+
+
+def test_a_file_over_the_limit_names_the_option_that_raises_it(tmp_path: Path) -> None:
+    path = write(tmp_path, "big.txt", "x" * 101)
+    with pytest.raises(ReadError, match=r"100 bytes.*--max-size"):
+        read_file(path, "big.txt", max_bytes=100)
+    assert read_file(path, "big.txt", max_bytes=101)
+
+
+@pytest.mark.parametrize(
+    "content", [b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 9, b"\x00\x01\x02" * 100, b"\x7fELF" + b"\0" * 60]
+)
+def test_binary_files_are_refused_by_any_name(tmp_path: Path, content: bytes) -> None:
+    for name in ("x.md", "x.bin", "x.json"):
+        with pytest.raises(ReadError, match="binary"):
+            read_file(write(tmp_path, name, content), name)
+
+
+def test_a_missing_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="does not exist"):
+        read_file(tmp_path / "no.md", "no.md")
+    with pytest.raises(ReadError, match="not a regular file"):
+        read_file(tmp_path, "folder")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("<!DOCTYPE html><p>x", "page"),
+        ('[{"role": "user", "content": "hi"}]', "chat"),
+        ("#!/bin/sh\nls", "code"),
+        ("# Title\n\ntext", "note"),
+        ("see [[Ada]]", "note"),
+        ("just words", "text"),
+        ("[not json", "text"),
+        ("", "text"),
+    ],
+)
+def test_a_text_without_a_suffix_is_told_by_its_content(text: str, kind: str) -> None:
+    assert readers.read_string(text, "stdin")[0].kind == kind
+
+
+def test_the_format_may_be_given() -> None:
+    assert readers.read_string("# x", "stdin", format="text")[0].kind == "text"
+    assert readers.read_string("x", "a.txt", format="md")[0].kind == "note"
+    with pytest.raises(InputError, match="markdown"):
+        readers.read_string("x", "stdin", format="docx")
+
+
+def test_supported_goes_by_the_suffix() -> None:
+    suffixes = [
+        "md",
+        "MD",
+        "markdown",
+        "txt",
+        "rst",
+        "org",
+        "html",
+        "htm",
+        "pdf",
+        "json",
+        "jsonl",
+        "ndjson",
+        "py",
+        "rs",
+    ]
+    assert all(readers.supported(Path(f"a.{suffix}")) for suffix in suffixes)
+    assert not any(readers.supported(Path(name)) for name in ("a.png", "a", "a.exe", ".md"))
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.binary(max_size=400), suffix=st.sampled_from(["md", "txt", "html", "pdf", "json", "jsonl", "py", "xyz"]))
+def test_any_bytes_give_documents_or_a_read_error(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes, suffix: str
+) -> None:
+    path = write(tmp_path_factory.getbasetemp(), f"any.{suffix}", data)
+    try:
+        documents = read_file(path, path.name)
+    except ReadError as error:
+        assert path.name in str(error)  # noqa: PT017 - most bytes do not raise
+    else:
+        assert all(piece.text.strip() for document in documents for piece in document.pieces)
+
+
+FIELDS = [
+    "role",
+    "content",
+    "messages",
+    "mapping",
+    "current_node",
+    "chat_messages",
+    "parts",
+    "author",
+    "text",
+    "parent",
+]
+KEYS = st.sampled_from(FIELDS) | st.text()
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(KEYS, inner)
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(value=JSON)
+def test_any_json_gives_documents_or_says_it_is_empty(value: Any) -> None:
+    try:
+        documents = readers.read_string(json.dumps(value), "x.json")
+    except ReadError as error:
+        assert "empty JSON" in str(error)  # noqa: PT017 - most values do not raise
+    else:
+        assert documents
+
+
+# The bundled examples
+
+
+def test_the_example_vault_links_only_to_notes_it_holds() -> None:
+    files = sorted((EXAMPLES / "vault").rglob("*.md"))
+    notes = [note for path in files for note in read_file(path, path.relative_to(EXAMPLES).as_posix())]
+    known = {name.casefold() for note in notes for name in (note.title, *note.aliases)}
+    linked = {link.casefold() for note in notes for piece in note.pieces for link in piece.links}
+    assert len(notes) >= 18
+    assert linked <= known
+
+
+def test_the_example_chat_has_dated_turns_about_the_vault() -> None:
+    [chat] = read_file(EXAMPLES / "chat.json", "chat.json")
+    assert len(chat.pieces) == 14
+    assert all(piece.at and piece.speaker in ("user", "assistant") for piece in chat.pieces)
+    assert "Ines Okafor" in {name for piece in chat.pieces for name in piece.names}
+
+
+def test_a_large_note_is_read_quickly(tmp_path: Path) -> None:
+    paragraph = "We asked Ines Okafor about the [[Receiver]] on 2024-03-12. It was cold, e.g. in Bergen. #radio\n\n"
+    path = write(tmp_path, "large.md", paragraph * 20_000)
+    began = time.perf_counter()
+    [note] = read_file(path, "large.md")
+    assert len(note.pieces) == 20_000
+    assert time.perf_counter() - began < 20

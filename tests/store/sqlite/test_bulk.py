@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from cuetrail import memory as facade
 from cuetrail.memory import Memory
 from cuetrail.store.sqlite.connection import head
+from cuetrail.write import nodes
 from tests.store.sqlite.tools import engine, search
 
 BATCH = 50
@@ -21,7 +21,7 @@ BATCH = 50
 
 @pytest.fixture
 def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
-    monkeypatch.setattr(facade, "BATCH", BATCH)
+    monkeypatch.setattr(nodes, "NODES_PER_WRITE", BATCH)
     with Memory(tmp_path / "m", embedder=None) as opened:
         yield opened
 
@@ -104,9 +104,10 @@ def test_an_error_in_the_stream_leaves_what_was_written_and_lets_others_in(memor
 
 STREAM = """
 import sys
-from cuetrail import memory
-memory.BATCH = 50
-with memory.Memory(sys.argv[1], embedder=None) as m:
+from cuetrail.memory import Memory
+from cuetrail.write import nodes
+nodes.NODES_PER_WRITE = 50
+with Memory(sys.argv[1], embedder=None) as m:
     m.add_many((f"common {sys.argv[2]} word{n}" for n in range(100_000)), progress=lambda *_: print("ok", flush=True))
 """
 

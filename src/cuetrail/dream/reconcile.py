@@ -173,7 +173,7 @@ def _spans(known: _Lookup, ids: Collection[str]) -> dict[str, tuple[int, int]]:
 
 
 def _remove_empty_episodes(work: Work, ids: Sequence[str]) -> None:
-    """Removes the episodes that have no atom here."""
+    """Removes those of these episodes that no atom belongs to."""
     for start in range(0, len(ids), BATCH):
         some = tuple(ids[start : start + BATCH])
         query = StepQuery(some, 1, "in", Ties(kinds=(episodes.EDGE,)), EVERY)

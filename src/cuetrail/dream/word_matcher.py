@@ -254,7 +254,7 @@ def _matched_texts(batch: TextBatch, hits: Hits[M]) -> Iterator[tuple[int, int]]
 
 
 class _PatternIndex(Generic[M]):
-    """The number and the words of each pattern, and the most parts of any pattern with the same first part."""
+    """The number and the words of each pattern. `longest` is the most parts of any pattern with that first part."""
 
     def __init__(self) -> None:
         self.numbers: dict[bytes, int] = {}

@@ -46,7 +46,7 @@ _FILE_FIELDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Triple:
-    """A fact that a text states. `at` is the time since which it holds, None if the text does not say."""
+    """A fact that a text states. `at` is the time from which it is valid, None if the text does not say."""
 
     subject: str
     predicate: str
@@ -180,7 +180,7 @@ _VALUE_END = re.compile(
     rf"|,? and (?:(?:{_I_VERBS}|{_THIRD_PERSON_VERBS}|uses)|(?:am|is|are|was|were|has|have) )| - | – | — |\s\().*$",
     re.IGNORECASE | re.DOTALL,
 )
-# Filler words behind a comma or at the end of a value.
+# Filler words after a comma or at the end of a value.
 _FILLERS = re.compile(
     r"(?:,? (?:too|today|again|here|btw|by the way|lately|anyway|actually|honestly|sadly|of course|indeed|already|lol"
     r"|haha|I must say|this week|this month|this year))+$",

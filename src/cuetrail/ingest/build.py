@@ -80,7 +80,7 @@ def build(document: Document, context: Context) -> Built:
 def _stated(
     document: Document, props: Mapping[str, Any], tags: tuple[Tag, ...], buckets: tuple[str, ...], atoms: list[Node]
 ) -> dict[str, list[str]]:
-    """Returns the labels and properties that the file states, to tell them from those that users add later."""
+    """Returns the labels and properties that the file states, to distinguish them from later additions of users."""
     stated = {
         "tags": [tag.name for tag in tags if tag.origin == "user"],
         "buckets": list(buckets),

@@ -202,7 +202,7 @@ def _fit_paragraph(paragraph: str, limit: int) -> list[str]:
 
 
 def _pack(parts: Iterable[str], limit: int, joint: str, indented: bool = False, by_sentence: bool = False) -> list[str]:
-    """Joins neighbouring parts up to the limit. A part over the limit is cut by itself."""
+    """Joins neighbouring parts into pieces up to the limit. A part over the limit is split."""
     pieces: list[str] = []
     current = ""
     for part in parts:

@@ -1,4 +1,4 @@
-"""Fast construction of frozen dataclasses, for the few places that make thousands of them."""
+"""Fast construction of frozen dataclasses, for the few functions that make thousands of them."""
 
 from __future__ import annotations
 

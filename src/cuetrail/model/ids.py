@@ -55,7 +55,7 @@ def derived_edge_id(*parts: str) -> str:
 
 
 def relationship_id(src: str, dst: str, kind: str, *parts: str) -> str:
-    """Returns the id of one period of a relationship; the parts tell its periods apart."""
+    """Returns the id of one period of a relationship. The parts distinguish the periods."""
     return digest("relationship", src, dst, kind, *parts)
 
 
@@ -65,7 +65,7 @@ def fact_id(subject: str, predicate: str, object_: str | None, value: str | None
 
 
 def past_fact_id(fact: str, part: str) -> str:
-    """Returns another id for an ended fact, because its own id belongs to the same statement if that holds again."""
+    """Returns a separate id for an ended fact, so that its own id is free if the same statement becomes valid again."""
     return digest("past fact", fact, part)
 
 

@@ -70,7 +70,7 @@ def unstemmed(text: str) -> list[str]:
 
 
 class Terms:
-    """Query terms to look for in texts. A cheap check of word beginnings rules out most texts that lack them.
+    """Query terms to look for in texts. A fast check of word beginnings rules out most texts that lack them.
 
     >>> die_cast, texts = Terms(["die", "cast"]), ("Dying birds", "They cast it, and died.", "An indie forecast")
     >>> [(die_cast.any_in(text), die_cast.all_in(text)) for text in texts]
@@ -120,10 +120,10 @@ def searchable_text(name: str | None, aliases: Collection[str], text: str) -> st
     return "\n".join([*([name] if name else []), *aliases, *([text] if text else [])])
 
 
-def levelled(scores: Mapping[K, float], limit: int) -> list[tuple[float, K]]:
-    """(score, key) of the `limit` best and all that tie with the last; those that tie have the score of the first.
+def top_with_ties(scores: Mapping[K, float], limit: int) -> list[tuple[float, K]]:
+    """Returns (score, key) of the `limit` best and of all that tie with the last of them. Tied ones get equal scores.
 
-    A tie is measured from a score, not by rounding, where two equal documents could fall on either side of a step.
+    A tie is measured from the best of the tied scores. Rounding could separate two equal documents.
     """
     kept: list[tuple[float, K]] = []
     level = math.inf

@@ -15,7 +15,7 @@ HOUR = 3_600_000
 
 
 def decay(context: DreamContext) -> PassReport:
-    """Lets the salience of every used memory decay, and archives memories that fall below the threshold."""
+    """Lets the salience of memories decay, and archives those that fall below the threshold."""
     work, after = Work(context, "decay"), -1
     while some := work.memory.lives(context.now - HOUR, after, BATCH):
         after = some[-1].key

@@ -6,8 +6,8 @@ FEWEST atoms form no episode.
 Two kinds of atoms show no order in time. An atom whose date has no time of day is ignored. Paragraphs of one file that
 all have the same time only have the time of the file, which connects them already; alone they form no episode.
 
-An episode has no text, so it reveals nothing of a forgotten atom. Its id goes to the group with most of its atoms; a
-new id is derived from the first atom.
+An episode has no text, so it reveals nothing of a forgotten atom. If it
+splits, the part with most of its atoms keeps the id. A new id is derived from the first atom.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ FOREVER = 2**62
 
 
 def episodes(context: DreamContext) -> PassReport:
-    """Updates the episodes to the current times of the atoms."""
+    """Updates the episodes so that they match the current times of the atoms."""
     work = Work(context, NAME)
     for some in work.slices(VERSION):
         work.save(_timeline_changes(work, some))

@@ -143,7 +143,7 @@ def _edge(atom: str, node: str, weight: float, now: int) -> Edge:
 
 
 def _count(work: Work, writes: Writes, old: Sequence[Row], new: Sequence[Row], runs: Sequence[tuple[int, int]]) -> None:
-    """Counts how many atoms of a source name a node. While there is one, a Mention with the source's time exists."""
+    """Updates how many atoms of a source name a node. A Mention exists while there is one, at the source's time."""
     more = Counter((row.third, row.second) for row in new if row.third != row.second)
     # Rows of imported records have no count.
     more.subtract((row.third, row.second) for row in old if row.third != row.second and row.fourth)

@@ -114,7 +114,7 @@ def _without_sources(work: Work, story: Row, node: Node, members: Sequence[Row])
 
 @dataclass(slots=True)
 class _Storyline:
-    """A storyline that sources may join: its ledger row and its start."""
+    """A storyline that sources may join: its ledger row and the time of its first source."""
 
     row: Row
     start: int
@@ -125,7 +125,7 @@ class _Storyline:
 
 
 def _join_sources(work: Work, anchors: Sequence[int]) -> bool:
-    """Adds sources in no storyline to one of an anchor they name that was open at their time. True if any was added."""
+    """Adds free sources to a storyline of an anchor they name that was open at their time. True if any was added."""
     of_anchor = _existing(work, anchors)
     by_source: dict[int, list[Row]] = defaultdict(list)
     for row in work.memory.by_second(Book.LOOSE, sorted(of_anchor)):
@@ -281,7 +281,7 @@ def _is_enough(rows: Sequence[Row]) -> bool:
 
 
 def _close(work: Work) -> None:
-    """Closes the storylines that got no source for SILENCE."""
+    """Closes the storylines whose last source is at least SILENCE old."""
     now = work.context.now
     over = [row for row in work.memory.all(Book.STORY) if row.fourth and now - row.third >= SILENCE]
     present = work.context.store.get(work.context.scope, [story_id(row.first) for row in over])

@@ -15,7 +15,7 @@ from cuetrail.text.normalise import norm_name
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece before its tags, links, names and dates are found. None are looked for if `prose` is False."""
+    """A piece before its tags, links, names and dates are found. If `prose` is False, they are not searched for."""
 
     text: str
     level: int = 0

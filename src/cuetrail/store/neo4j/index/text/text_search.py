@@ -28,8 +28,8 @@ from cuetrail.text.analyser import (
     SHORTEST_STEM,
     TIE,
     edits,
-    levelled,
     terms_of,
+    top_with_ties,
     unstemmed,
 )
 
@@ -168,7 +168,7 @@ class TextSearch:
         """Merges both lists: returns the `limit` best and all that tie with the last of them."""
         found = {match.record.handle: match for match in plain}
         found |= {m.record.handle: m._replace(score=m.score * LABEL_BOOST, boosted=True) for m in boosted}
-        best = levelled({key: match.score for key, match in found.items()}, limit)
+        best = top_with_ties({key: match.score for key, match in found.items()}, limit)
         kept = [found[key]._replace(score=score) for score, key in best]
         tied = [m.record.handle for pair in pairwise(kept) if pair[0].score == pair[1].score for m in pair]
         full = self._holding_all(terms, tied) if len(terms) > 1 else set()

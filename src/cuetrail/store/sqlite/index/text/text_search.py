@@ -37,7 +37,7 @@ from cuetrail.text.analyser import (
     SHORTEST_STEM,
     TIE,
     edits,
-    levelled,
+    top_with_ties,
     unstemmed,
 )
 from cuetrail.text.normalise import analysable, clean
@@ -288,7 +288,7 @@ class TextSearch:
         hits = [(score * LABEL_BOOST, address) for score, address in boosted]
         places = {(address.segment_ord, address.doc) for _, address in boosted}
         hits += [hit for hit in plain if (hit[1].segment_ord, hit[1].doc) not in places] if places else plain
-        best = levelled({number: score for number, (score, _) in enumerate(hits)}, limit)
+        best = top_with_ties({number: score for number, (score, _) in enumerate(hits)}, limit)
         keys = self._keys([hits[number] for _, number in best])
         return [_match(key, score, number < len(boosted)) for key, (score, number) in zip(keys, best, strict=True)]
 

@@ -19,7 +19,7 @@ FILE = "cuetrail.toml"
 EMBEDDER = "static"
 # Also matches slips: a scheme without its slashes, or without its colon.
 _SERVER = re.compile(r"(neo4j|bolt)(\+s|\+ssc)?(:/?/?|//)", re.IGNORECASE)
-_ITS_LINE = re.compile(r"^[ \t]*embedder[ \t]*=.*$", re.MULTILINE)
+_EMBEDDER_LINE = re.compile(r"^[ \t]*embedder[ \t]*=.*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +56,10 @@ def without_password(address: str) -> str:
     """
     if not on_server(address):
         return address
-    meant = _SERVER.match(address)
+    found = _SERVER.match(address)
     scheme, sign, rest = address.partition("://")
-    if meant and not meant[0].endswith("://"):
-        scheme, sign, rest = "", meant[0], address[meant.end() :]
+    if found and not found[0].endswith("://"):
+        scheme, sign, rest = "", found[0], address[found.end() :]
     # Up to the last @: a password may have any character, also those that should be written as %2F and the like.
     login, at, host = rest.rpartition("@")
     user = re.split(r"[:/@?#]", login)[0] if sign == "://" else ""
@@ -130,20 +130,20 @@ def load_settings(memory: str | None = None, embedder: str | None = None) -> Set
     The variables are CUETRAIL_MEMORY, _EMBEDDER, _API_KEY, _TENANT, _USER, _TEAMS, _ZONE and _EXTRACTOR.
     """
     env = os.environ
-    place = memory or env.get("CUETRAIL_MEMORY") or default_memory(env)
-    filed = _file(_home(place) / FILE)
+    address = memory or env.get("CUETRAIL_MEMORY") or default_memory(env)
+    stored = _file(_home(address) / FILE)
     scope = Scope(
-        tenant=env.get("CUETRAIL_TENANT") or filed.get("tenant", "default"),
-        user=env.get("CUETRAIL_USER") or filed.get("user", "me"),
-        teams=tuple(t.strip() for t in (env.get("CUETRAIL_TEAMS") or filed.get("teams", "")).split(",") if t.strip()),
+        tenant=env.get("CUETRAIL_TENANT") or stored.get("tenant", "default"),
+        user=env.get("CUETRAIL_USER") or stored.get("user", "me"),
+        teams=tuple(t.strip() for t in (env.get("CUETRAIL_TEAMS") or stored.get("teams", "")).split(",") if t.strip()),
     )
     return Settings(
-        memory=place,
-        embedder=embedder or env.get("CUETRAIL_EMBEDDER") or filed.get("embedder", EMBEDDER),
-        api_key=env.get("CUETRAIL_API_KEY") or filed.get("api_key"),
+        memory=address,
+        embedder=embedder or env.get("CUETRAIL_EMBEDDER") or stored.get("embedder", EMBEDDER),
+        api_key=env.get("CUETRAIL_API_KEY") or stored.get("api_key"),
         scope=scope,
-        zone=env.get("CUETRAIL_ZONE") or filed.get("zone", "UTC"),
-        extractor=env.get("CUETRAIL_EXTRACTOR") or filed.get("extractor", "rules"),
+        zone=env.get("CUETRAIL_ZONE") or stored.get("zone", "UTC"),
+        extractor=env.get("CUETRAIL_EXTRACTOR") or stored.get("extractor", "rules"),
     )
 
 
@@ -161,7 +161,7 @@ def keep_embedder(memory: str, embedder: str) -> Path | None:
         return None
     old = path.read_text("utf-8") if path.exists() else ""
     line = f"embedder = {json.dumps(chosen, ensure_ascii=False)}"
-    new = _ITS_LINE.sub(lambda _: line, old, count=1) if _ITS_LINE.search(old) else f"{line}\n{old}"
+    new = _EMBEDDER_LINE.sub(lambda _: line, old, count=1) if _EMBEDDER_LINE.search(old) else f"{line}\n{old}"
     try:
         if tomllib.loads(new).get("embedder") != chosen:
             raise InputError(f"{path}: write {line} into it, so that later commands use this embedder")
@@ -179,7 +179,7 @@ def _home(memory: str) -> Path:
 
 
 def without_login(address: str) -> str:
-    """Returns a server's address without user name and password.
+    """Returns the address of a server without user name and password.
 
     >>> without_login("neo4j://ann:secret@host/db")
     'neo4j://host/db'

@@ -168,41 +168,29 @@ class SharedOption(click.Option):
     """An option of every command. It may stand before or after the command's name."""
 
 
+_NAME, _FLAG = {"metavar": "NAME"}, {"is_flag": True}
+_SHARED_OPTIONS: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("--memory", {"metavar": "DIR"}, "The memory to use. [CUETRAIL_MEMORY]"),
+    (
+        "--embedder", {"metavar": "SPEC"},
+        "How texts become vectors: static, none, onnx:FOLDER, fastembed[:MODEL], openai:URL#MODEL. [CUETRAIL_EMBEDDER]",
+    ),
+    ("--user", _NAME, "The user who reads and writes. [CUETRAIL_USER]"),
+    ("--tenant", _NAME, "The tenant whose memories are used. [CUETRAIL_TENANT]"),
+    ("--team", {**_NAME, "multiple": True}, "A team to read with; repeatable. [CUETRAIL_TEAMS]"),
+    ("--share", {"metavar": "TEAM"}, "Write for this team instead of for yourself alone."),
+    ("--json", _FLAG, "Print one JSON document; errors are JSON on stderr."),
+    ("--quiet", _FLAG, "Print results and errors only."),
+    ("--debug", _FLAG, "Show where an error comes from."),
+    ("--version", {**_FLAG, "is_eager": True, "callback": _version}, "Print the version and stop."),
+)  # fmt: skip
+
+
 def with_shared_options(command: C) -> C:
     """Adds the shared options to a command."""
-    common: dict[str, Any] = {"cls": SharedOption, "expose_value": False, "callback": _store_option}
-    options = (
-        click.option("--memory", metavar="DIR", help="The memory to use. [CUETRAIL_MEMORY]", **common),
-        click.option(
-            "--embedder",
-            metavar="SPEC",
-            help="How texts become vectors: static, none, onnx:FOLDER, fastembed[:MODEL], openai:URL#MODEL. "
-            "[CUETRAIL_EMBEDDER]",
-            **common,
-        ),
-        click.option("--user", metavar="NAME", help="The user who reads and writes. [CUETRAIL_USER]", **common),
-        click.option(
-            "--tenant", metavar="NAME", help="The tenant whose memories are used. [CUETRAIL_TENANT]", **common
-        ),
-        click.option(
-            "--team", metavar="NAME", multiple=True, help="A team to read with; repeatable. [CUETRAIL_TEAMS]", **common
-        ),
-        click.option("--share", metavar="TEAM", help="Write for this team instead of for yourself alone.", **common),
-        click.option("--json", is_flag=True, help="Print one JSON document; errors are JSON on stderr.", **common),
-        click.option("--quiet", is_flag=True, help="Print results and errors only.", **common),
-        click.option("--debug", is_flag=True, help="Show where an error comes from.", **common),
-        click.option(
-            "--version",
-            cls=SharedOption,
-            is_flag=True,
-            is_eager=True,
-            expose_value=False,
-            callback=_version,
-            help="Print the version and stop.",
-        ),
-    )
-    for option in options:
-        command = option(command)
+    for name, settings, text in _SHARED_OPTIONS:
+        settings = {"cls": SharedOption, "expose_value": False, "callback": _store_option, "help": text, **settings}
+        command = click.option(name, **settings)(command)
     return command
 
 

@@ -25,6 +25,16 @@ def count_of(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Returns the lines of a table: the first column aligned to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for first, *others in rows:
+        cells = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
+        lines.append("  ".join((first.ljust(widths[0]), *cells)).rstrip())
+    return lines
+
+
 def utc_time(ms: int) -> str:
     """Returns a time in UTC without needless zeros, or the number itself if it is outside the calendar."""
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -42,15 +42,6 @@ def compact_json(data: Any) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
-@dataclass(slots=True)
-class _Part:
-    """A list or text inside a JSON value: its size, the container that holds it, and its key there."""
-
-    size: int
-    holder: Any = field(repr=False)
-    key: Any = None
-
-
 def fit_data(data: dict[str, Any], tokens: int) -> dict[str, Any]:
     """Returns the data unchanged if it fits into the budget, else a copy with the longest lists and texts shortened.
 
@@ -60,23 +51,23 @@ def fit_data(data: dict[str, Any], tokens: int) -> dict[str, Any]:
         return data
     shorter: dict[str, Any] = {**json.loads(compact_json(data)), "cut": True}
     while estimated_tokens(compact_json(shorter)) > tokens:
-        part = max(_parts(shorter), key=lambda part: part.size, default=None)
+        part = max(_parts(shorter), key=lambda part: part[0], default=None)
         if part is None:
             break
-        long = part.holder[part.key]
-        part.holder[part.key] = long[: len(long) - max(1, len(long) // _CUT_DIVISOR)]
+        _size, holder, key = part
+        holder[key] = holder[key][: len(holder[key]) - max(1, len(holder[key]) // _CUT_DIVISOR)]
     return shorter
 
 
-def _parts(value: Any) -> list[_Part]:
-    """Returns every list and text inside the value that can be shortened. Ids and other short texts are left out."""
-    found: list[_Part] = []
+def _parts(value: Any) -> list[tuple[int, Any, Any]]:
+    """Returns the lists and long texts inside a JSON value: the size of each, its container and its key there."""
+    found: list[tuple[int, Any, Any]] = []
     pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, one in pairs:
         if (isinstance(one, list) and one) or (isinstance(one, str) and len(one) > 80):
             # Lists with several members count four times, so that members go before the texts of the others.
             size = len(compact_json(one)) * (4 if isinstance(one, list) and len(one) > 1 else 1)
-            found.append(_Part(size, value, key))
+            found.append((size, value, key))
         found += _parts(one)
     return found
 

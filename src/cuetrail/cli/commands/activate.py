@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -103,19 +103,15 @@ def _print_result(run: Run, found: list[Activation], nodes: dict[str, Node], exp
         data = {"cypher": to_cypher(found, nodes)}
         run.result(data, data["cypher"])
     elif run.json or any(one.paths for one in found):
-        run.result(data, _explained_text(found, nodes) if explain else to_context(found, nodes))
+        run.result(data, "\n\n".join(_tree(one, nodes) for one in found) if explain else to_context(found, nodes))
     else:
         run.notice(
             "no link passed on energy" if found else "nothing is remembered on this, so energy has nowhere to start"
         )
 
 
-def _explained_text(found: Sequence[Activation], nodes: Mapping[str, Node]) -> str:
-    """Returns every seed with the tree of its paths and the energy of each step."""
-    return "\n\n".join(_tree(one, nodes) for one in found)
-
-
 def _tree(one: Activation, nodes: Mapping[str, Node]) -> str:
+    """Returns a seed with the tree of its paths and the energy of each step."""
     about = f"  about {hashtags(one.tags)}" if one.tags else ""
     head = f"{click.style(_id_and_title(one.seed, nodes), bold=True)}  {one.score:.3f}{about}"
     lines = [head if one.reason == "complete" else f"{head}  {one.reason}"]

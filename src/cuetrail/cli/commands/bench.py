@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cuetrail.cli.command import Run, pass_run, verb
-from cuetrail.cli.format import count_of
+from cuetrail.cli.format import count_of, table
 from cuetrail.cli.options import number
 
 if TYPE_CHECKING:
@@ -38,16 +38,14 @@ def bench(run: Run, questions: Path, only: tuple[str, ...], limit: int) -> None:
 
     with run.open(vectors=True) as memory:
         found = memory.bench(questions, only=only, limit=limit, progress=progress)
-    run.result(found.to_dict(), table(found))
+    run.result(found.to_dict(), _comparison_table(found))
 
 
-def table(found: Comparison) -> str:
+def _comparison_table(found: Comparison) -> str:
     """Returns the comparison as a table, shares in per cent."""
     first = found.rows[0]
     columns = ["recipe", *first.figures, f"{found.by} against {first.name} (95 %)", "p50", "p95"]
-    rows = [columns, *(_cells(row, row is first) for row in found.rows)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(columns))]
-    lines = ("  ".join(_padded(row, widths)).rstrip() for row in rows)
+    lines = table([columns, *(_cells(row, row is first) for row in found.rows)])
     return "\n".join((*lines, f"{count_of(found.questions, 'question')}, no language model"))
 
 
@@ -61,10 +59,3 @@ def _cells(row: Row, is_first: bool) -> list[str]:
 def _signed(share: float) -> str:
     # Adding 0.0 to the rounded value turns -0.0 into 0.0.
     return f"{round(100 * share, 1) + 0.0:+.1f}"
-
-
-def _padded(row: list[str], widths: list[int]) -> list[str]:
-    return [
-        cell.rjust(width) if column else cell.ljust(width)
-        for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-    ]

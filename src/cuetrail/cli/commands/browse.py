@@ -91,14 +91,11 @@ def _neighbours_text(degree: int, found: Sequence[tuple[Neighbour, Node, Edge]])
         arrow = "→" if step.outgoing else "←"
         lines.append(f"  {arrow} {weight} {step.kind:<10} {node_title(other)}  {hashtags(step.tags)}".rstrip())
         details = [f"({edge.type})" if edge.type else "", edge.text]
-        details += [f"{name} {level}" for name, level in _levels(edge) if level is not None]
+        levels = ("attitude", edge.attitude), ("proximity", edge.proximity)
+        details += [f"{name} {level}" for name, level in levels if level is not None]
         if any(details):
             lines.append(" " * 21 + " ".join(filter(None, details)))
     return "\n".join(lines)
-
-
-def _levels(edge: Edge) -> tuple[tuple[str, int | None], ...]:
-    return ("attitude", edge.attitude), ("proximity", edge.proximity)
 
 
 def _facts_text(found: Sequence[Fact], names: Mapping[str, str]) -> str:

@@ -14,7 +14,7 @@ import click
 from cuetrail.cli import output
 from cuetrail.cli.command import Run, pass_run, verb
 from cuetrail.cli.exit_codes import interruptible
-from cuetrail.cli.format import count_of, utc_time
+from cuetrail.cli.format import count_of, table, utc_time
 from cuetrail.cli.options import seconds
 from cuetrail.errors import Busy
 from cuetrail.model import PASSES
@@ -107,15 +107,7 @@ class _Terminated(BaseException):
 def _report_table(report: DreamReport) -> str:
     if report.skipped:
         return "skipped: another dream runs in this memory"
-    rows = [("pass", "read", "wrote", "removed", "seconds"), *map(_cells, report.passes)]
-    widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
-    lines = [
-        "  ".join(
-            cell.rjust(width) if n else cell.ljust(width)
-            for n, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    ]
+    lines = table([("pass", "read", "wrote", "removed", "seconds"), *map(_cells, report.passes)])
     if report.dry_run:
         lines = ["dry run: nothing was changed", *lines]
         lines += [line for one in report.passes for line in _changes(one)]

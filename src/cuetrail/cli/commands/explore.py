@@ -28,13 +28,9 @@ def with_relationship_filters(command: F) -> F:
         several("--not-type", "exclude", metavar="TYPE", help="Not along this type; repeatable."),
         several("--type", "types_", help="Only along this type; repeatable."),
         *(
-            click.option(f"--{name.replace('_', '-')}", name, metavar="1-5", type=_LEVEL, help=f"{level} at {bound}.")
-            for name, level, bound in (
-                ("max_proximity", "Proximity", "most"),
-                ("min_proximity", "Proximity", "least"),
-                ("max_attitude", "Attitude", "most"),
-                ("min_attitude", "Attitude", "least"),
-            )
+            click.option(f"--{bound}-{level}", metavar="1-5", type=_LEVEL, help=f"{level.capitalize()} at {word}.")
+            for level in ("proximity", "attitude")
+            for bound, word in (("max", "most"), ("min", "least"))
         ),
     ):
         command = option(command)

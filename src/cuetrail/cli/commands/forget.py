@@ -45,7 +45,9 @@ def forget(run: Run, ids: tuple[str, ...], source: str | None, purge: bool, yes:
             _confirm(doomed)
         with output.progress(run.quiet) as step:
             forgotten = memory.forget(*named, source=source, purge=purge, progress=step)
-        _print_side_effects(run, doomed, yes)
+        # With --yes no confirmation has shown them.
+        for line in _side_effects(doomed) if yes else ():
+            run.notice(line)
         if memory.has_traces():
             run.notice(
                 "no search finds it any more; its words stay in the text index until the next ingest, or until "
@@ -69,12 +71,6 @@ def _confirm(doomed: Doomed) -> None:
     output.warn("this will be forgotten for good:\n" + "\n".join([*lines, *map("  {}".format, _side_effects(doomed))]))
     if not click.confirm("Forget it?", err=True):
         raise click.ClickException("nothing was forgotten")
-
-
-def _print_side_effects(run: Run, doomed: Doomed, unconfirmed: bool) -> None:
-    """Prints side effects that no confirmation has shown."""
-    for line in _side_effects(doomed) if unconfirmed else ():
-        run.notice(line)
 
 
 def _side_effects(doomed: Doomed) -> list[str]:

@@ -6,7 +6,7 @@ import shutil
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -14,9 +14,6 @@ from cuetrail.cli.command import Run, pass_run, verb
 from cuetrail.cli.format import hashtags, short_id, utc_time
 from cuetrail.cli.options import choice, end_time, no_touch, node_filters, number
 from cuetrail.model import Budget, Hit, Recollection
-
-if TYPE_CHECKING:
-    from cuetrail.recall.recipes import Recipe
 
 _FOUND_BY = {
     "text": "words", "vector": "meaning", "labels": "tags and buckets", "energy": "energy along links",
@@ -27,6 +24,7 @@ _FOUND_BY = {
 _SCORE_PARTS = {"bm25": "words", "cosine": "meaning"}
 # Factors of a score that are shown as reasons of their own.
 _FACTORS = ("tag_boost", "provenance")
+_SIGNS = {"tag": "#", "bucket": "@"}
 _RELAXED = {
     "nouns": "by its nouns and dates alone",
     "names": "by its proper nouns and dates alone",
@@ -81,7 +79,9 @@ def recall(run: Run, /, cue: tuple[str, ...], explain: bool, no_touch: bool, **o
     with run.open(vectors=walk_options is None) as memory:
         arguments: dict[str, Any] = {**budget, **options, "record_access": not no_touch}
         if walk_options is None:
-            found = memory.recall(" ".join(cue), recipe=_recipe(recipe), **arguments)
+            from cuetrail.recall.recipes import BY_NAME
+
+            found = memory.recall(" ".join(cue), recipe=BY_NAME[recipe], **arguments)
         else:
             found = memory.tag_walk(" ".join(cue), **walk_options, **arguments)
     for line in (*found.notices, *_relaxed_notices(found)):
@@ -91,12 +91,6 @@ def recall(run: Run, /, cue: tuple[str, ...], explain: bool, no_touch: bool, **o
     else:
         # To stderr: a program that reads stdout must not take it for a memory.
         run.notice(_no_result_text(found, options["fuzzy"]))
-
-
-def _recipe(name: str) -> Recipe:
-    from cuetrail.recall.recipes import BY_NAME
-
-    return BY_NAME[name]
 
 
 def _tag_walk_options(options: dict[str, Any]) -> tuple[str, dict[str, Any] | None]:
@@ -176,7 +170,7 @@ def _reasons(hit: Hit, looked_for: Sequence[str]) -> Iterable[tuple[str, str]]:
     if why.get("parts", {}).get("provenance", 1) != 1:
         yield "provenance", f"{why['provenance']}, x{why['parts']['provenance']:g}"
     if shared := why.get("shared"):
-        yield "shares", ", ".join(f"{_shared_label(one)} {one['idf']:.2f}" for one in shared)
+        yield "shares", ", ".join(f"{_SIGNS[one['what']]}{one['name']} {one['idf']:.2f}" for one in shared)
         yield "with", ", ".join(map(short_id, why["anchors"]))
     if why.get("tags"):
         yield "fits", hashtags(why["tags"])
@@ -199,10 +193,6 @@ def matched_tags(names: Iterable[str], looked_for: Sequence[str]) -> list[str]:
 
     words = set(sanitize_query(" ".join(looked_for)).split())
     return [name for name in names if words & set(sanitize_query(name).split())]
-
-
-def _shared_label(shared: Mapping[str, Any]) -> str:
-    return f"{'#' if shared['what'] == 'tag' else '@'}{shared['name']}"
 
 
 def _hop_text(hop: Any) -> str:

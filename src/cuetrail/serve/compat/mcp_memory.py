@@ -88,14 +88,10 @@ def _entities(memory: Memory, nodes: Iterable[Node]) -> list[_Entity]:
     query = StepQuery(tuple(node.id for node in stated), MAX_NODES, "in", Ties(kinds=("observation",)), _ATOMS)
     steps = memory.store.steps(memory.scope, query) if stated else {}
     atoms = memory.nodes(*{step.other for found in steps.values() for step in found})
+    observed = {id_: [atoms[step.other] for step in found if step.other in atoms] for id_, found in steps.items()}
     return [
-        _Entity(node, tuple(sorted(_observed(steps.get(node.id, ()), atoms), key=lambda atom: (atom.seq, atom.id))))
-        for node in stated
+        _Entity(node, tuple(sorted(observed.get(node.id, ()), key=lambda atom: (atom.seq, atom.id)))) for node in stated
     ]
-
-
-def _observed(steps: Iterable[Any], atoms: dict[str, Node]) -> list[Node]:
-    return [atoms[step.other] for step in steps if step.other in atoms]
 
 
 def _all_entities(memory: Memory) -> list[_Entity]:

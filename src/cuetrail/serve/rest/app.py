@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -30,9 +31,8 @@ from cuetrail.serve.rest.problems import Problem, problem_response
 from cuetrail.serve.rest.request_body import json_arguments
 from cuetrail.serve.rest.service import Service
 from cuetrail.serve.rest.web_page import page_routes
-from cuetrail.serve.tokens import Access
 from cuetrail.serve.tool import checked_arguments
-from cuetrail.serve.verb_effects import EFFECTS, Effect
+from cuetrail.serve.verb_effects import EFFECTS
 from cuetrail.serve.verb_tools import verb_job, verb_tool
 
 if TYPE_CHECKING:
@@ -73,9 +73,6 @@ def make_app(memory: LazyMemory, rules: RequestRules) -> Starlette:
         request.scope[VERB_KEY] = "openapi"
         return JSONResponse(await anyio.to_thread.run_sync(openapi_document))
 
-    async def verb(request: Request) -> ASGIApp:
-        return await _answer_verb(service, request)
-
     routes = [
         *page_routes(service),
         Route("/health", health, methods=["GET"]),
@@ -84,7 +81,7 @@ def make_app(memory: LazyMemory, rules: RequestRules) -> Starlette:
         # There are no sessions, so no GET to follow one and no DELETE to end one.
         Route("/mcp", mcp, methods=["POST"]),
         *mem0_routes(service),
-        Route("/v1/{verb}", verb, methods=["POST"]),
+        Route("/v1/{verb}", partial(_answer_verb, service), methods=["POST"]),
     ]
     handlers: dict[Any, Any] = {404: _not_found, 405: _wrong_method}
     middleware = Middleware(RequestMiddleware, rules=rules, metrics=service.metrics)
@@ -135,7 +132,7 @@ async def _answer_verb(service: Service, request: Request) -> ASGIApp:
         raise Problem(404, f"there is no verb {name!r:.60}: /openapi.json tells which there are")
     request.scope[VERB_KEY] = name
     # The token is checked before the body is read.
-    scope = await service.authorize(request, _needed_access(effect))
+    scope = await service.authorize(request, "admin" if effect.all_users else "write" if effect.writes else "read")
     verb = name if name in EFFECTS else f"{name}_"
     arguments = checked_arguments(verb_tool(verb), await json_arguments(request, service.rules))
     if arguments.get("everyone"):
@@ -143,7 +140,3 @@ async def _answer_verb(service: Service, request: Request) -> ASGIApp:
     if arguments.get("embedder", "none") not in EMBEDDERS:
         raise Problem(403, "over HTTP the embedder may be static or none: choose others with `cuetrail reembed`")
     return await service.respond_to_job(request, verb_job(verb, arguments, name), scope)
-
-
-def _needed_access(effect: Effect) -> Access:
-    return "admin" if effect.all_users else "write" if effect.writes else "read"

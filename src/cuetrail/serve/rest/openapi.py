@@ -62,10 +62,13 @@ def openapi_document() -> dict[str, Any]:
     }
     problem["properties"] |= {"detail": TEXT, "kind": TEXT}
     problem["required"] += ["detail"]
+    readable = _responses("The memory can be read.", JSON, object_of(status={"const": "ok"}))
+    health = {"operationId": "health", "responses": readable, "security": []}
+    metrics = {"operationId": "metrics", "responses": _responses("For Prometheus.", "text/plain", TEXT)}
     return {
         "openapi": "3.1.0",
         "info": {"title": "cuetrail", "version": cuetrail.__version__},
-        "paths": {"/health": _health(), "/metrics": _metrics(), **paths, **_mem0_paths()},
+        "paths": {"/health": {"get": health}, "/metrics": {"get": metrics}, **paths, **_mem0_paths()},
         "components": {
             "schemas": {"Problem": problem, **results.components},
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
@@ -76,15 +79,6 @@ def openapi_document() -> dict[str, Any]:
 
 def _responses(description: str, media: str, schema: Schema) -> dict[str, Any]:
     return {"200": {"description": description, "content": {media: {"schema": schema}}}, "default": _PROBLEM}
-
-
-def _health() -> dict[str, Any]:
-    responses = _responses("The memory can be read.", JSON, object_of(status={"const": "ok"}))
-    return {"get": {"operationId": "health", "responses": responses, "security": []}}
-
-
-def _metrics() -> dict[str, Any]:
-    return {"get": {"operationId": "metrics", "responses": _responses("For Prometheus.", "text/plain", TEXT)}}
 
 
 def _path(name: str, results: ResultSchemas) -> dict[str, Any]:

@@ -54,12 +54,9 @@ class EventResponse:
     """An ASGI response of events. When the client disconnects, reading work stops; writing work runs to its end."""
 
     def __init__(
-        self,
-        work: Work,
-        problem: Callable[[Exception], Any],
-        limiter: anyio.CapacityLimiter,
+        self, work: Work, problem: Callable[[Exception], Any], limiter: anyio.CapacityLimiter,
         run_once: RunOnce | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._work, self._problem, self._limiter, self._run_once = work, problem, limiter, run_once
         self._stop = threading.Event()
         self._failed: Exception | None = None

@@ -38,20 +38,9 @@ _TYPES = {
     ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8", ".woff2": "font/woff2",
 }  # fmt: skip
 _DENY_ALL = ("default-src 'none'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'")
-POLICY = "; ".join(
-    (
-        *_DENY_ALL,
-        "script-src 'self'",
-        "style-src 'self'",
-        "font-src 'self'",
-        "img-src 'self'",
-        "connect-src 'self'",
-        "worker-src 'self'",
-        # The browser then refuses to turn the text of a note into markup or a script.
-        "require-trusted-types-for 'script'",
-        "trusted-types cuetrail",
-    )
-)
+_OWN_FILES = (f"{kind}-src 'self'" for kind in ("script", "style", "font", "img", "connect", "worker"))
+# With trusted types the browser refuses to turn the text of a note into markup or a script.
+POLICY = "; ".join((*_DENY_ALL, *_OWN_FILES, "require-trusted-types-for 'script'", "trusted-types cuetrail"))
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",

@@ -781,7 +781,7 @@ class Memory:
 
     @checked
     def end_mirror(self, directory: str | Path) -> str:
-        """Stop keeping a mirror up to date, also one that is away; return its folder, which stays as it is."""
+        """Stop updating a mirror, even if its folder cannot be reached now. Return the folder; its files stay."""
         return str(mirror.unregister(self.store, self.scope, Path(directory), self._session.home))
 
     def mirrors(self) -> list[str]:

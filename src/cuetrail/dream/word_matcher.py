@@ -164,7 +164,9 @@ class WordMatcher(Generic[M]):
         return self.values.get(word, ())
 
     def put(self, word: str, values: Collection[M]) -> None:
-        """Sets the values of a word in a lasting matcher. No values remove the word."""
+        """Sets the values of a word; an empty collection removes the word. Only for a matcher made with `lasting`
+        (mutable).
+        """
         assert isinstance(self.values, dict), "only a lasting matcher changes"
         if values:
             self.values[word] = values

@@ -129,10 +129,9 @@ class Vectors:
             log.warning("stored without vectors; %s", self.notice)
 
     def _taken(self, embedder: Embedder) -> VectorSpace | None:
-        """Returns the space of new vectors: that of the embedder, which the memory has, starts with or changes to.
-
-        None if the memory has no vectors by choice. Raises EmbedderMismatch if it has another model's, as after a
-        change in another process.
+        """Returns the embedder's vector space if the memory uses it or is changing over to it; an empty memory starts
+        with it. None if the memory is set to store no vectors. Raises EmbedderMismatch if the memory uses another
+        model.
         """
         held = self.store.vector_spaces().held
         if held == NO_VECTORS:

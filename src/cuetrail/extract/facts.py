@@ -17,14 +17,7 @@ from typing import Any
 from cuetrail.text import dates, names, sentences
 from cuetrail.text.markup import prose_only
 from cuetrail.text.normalise import clean, norm_tag
-from cuetrail.text.word_lists import (
-    COMPARATIVES,
-    NO_SUBJECT,
-    NO_VALUE,
-    OPINION_WORDS,
-    PRONOUNS_OF_TALK,
-    PROPOSAL_WORDS,
-)
+from cuetrail.text.word_lists import COMPARATIVES, NO_SUBJECT, NO_VALUE, OPINION_WORDS, PRONOUNS_OF_TALK, PROPOSAL_WORDS
 
 USER = "user"
 FIELD, DECISION, SURE, LIKELY = 0.95, 0.9, 0.9, 0.75

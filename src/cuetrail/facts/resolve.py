@@ -103,7 +103,9 @@ def is_shared_name(node: Node) -> bool:
 
 
 def link_target(nodes: Iterable[Node]) -> Node | None:
-    """Returns the one of the nodes of a name that links lead to: a note first, then by id; no shared-name entity."""
+    """Returns the node that a link to this name leads to: a source before others, then the smallest id. Entities made
+    only because atoms share a name (`is_shared_name`) are skipped.
+    """
     return min(
         (node for node in nodes if not is_shared_name(node)),
         key=lambda node: (node.kind != "source", node.id),
@@ -239,7 +241,9 @@ def _candidates(store: Store, scope: Scope, name: str) -> list[NameMatch]:
 def _nearest(
     found: Iterable[NameMatch], name: str, kind: str | None, scope: Scope, threshold: float
 ) -> Resolved | None:
-    """Returns the most similar candidate; None if two kinds are equally similar, as nobody knows which is meant."""
+    """Returns the user's own entity with the name most similar to `name`, if at least `threshold`. None if the best are
+    tied and differ in kind: the name is ambiguous.
+    """
     wanted = folded(name)
     alike = [
         (max(likeness(wanted, folded(other)) for other in (one.name, *one.aliases)), one)

@@ -26,7 +26,9 @@ _SNIPPET_CHARS = 200
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One file of the mirror. `keys` are the engine's row numbers of its atoms, `check` is a checksum over them."""
+    """One file of the mirror. `keys`: the engine's keys of its atoms. `check`: a hash of the atoms' checksums, the
+    layout version and the title; if it is unchanged, so is the file.
+    """
 
     path: str
     stem: str

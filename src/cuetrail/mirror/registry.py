@@ -39,7 +39,7 @@ class RegisteredMirror:
     device: int | None = None
 
     def is_for(self, scope: Scope, teams: Collection[str]) -> bool:
-        """True if the mirror belongs to the scope's user, or to someone who sees one of these teams."""
+        """True if the mirror shows this tenant, and either this user's scope or a scope with one of `teams`."""
         shared = self.scope.user == scope.user or bool(set(self.scope.teams) & set(teams))
         return self.scope.tenant == scope.tenant and shared
 

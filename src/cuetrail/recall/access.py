@@ -25,14 +25,8 @@ from cuetrail.recall.recipes import Recipe
 from cuetrail.recall.render.text import budget_measure
 from cuetrail.recall.spread.activation import Flow, Stream
 from cuetrail.recall.spread.activation import activate as spread_activation
-from cuetrail.recall.spread.traversal import (
-    Hops,
-    PageRank,
-    Traversal,
-    TraversalFilter,
-    nodes_within_hops,
-    personalised_pagerank,
-)
+from cuetrail.recall.spread.pagerank import PageRank, personalised_pagerank
+from cuetrail.recall.spread.traversal import Hops, Traversal, TraversalFilter, nodes_within_hops
 from cuetrail.recall.stages import Measure, RecallContext
 from cuetrail.session import Session
 from cuetrail.store.shared.fact_validity import EVER

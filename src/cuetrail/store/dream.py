@@ -47,7 +47,9 @@ class Book(IntEnum):
 
 
 class Row(NamedTuple):
-    """A row of a book. The first two numbers are its key; rows are found by either of them."""
+    """A row of one ledger table (`Book`), which defines the meaning of the four numbers. The first two are the key;
+    rows can be looked up by either.
+    """
 
     first: int
     second: int = 0

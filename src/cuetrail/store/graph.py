@@ -45,7 +45,7 @@ class Ties:
 
     @property
     def are_any(self) -> bool:
-        """True if only the kinds of edges are restricted."""
+        """True if these filters restrict nothing but the kind of edge."""
         return self == Ties(self.kinds)
 
     def passes(self, edge: Edge) -> bool:

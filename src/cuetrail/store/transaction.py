@@ -1,5 +1,5 @@
 """The primitives of one write transaction. Each engine implements them; the rules in `store.shared` call them, first of
-all `store.shared.batch`.
+all `store.shared.write_order`.
 
 A partition is what one user keeps privately or shares with one team, given by its number. A node is stored under a
 number, its key. Edges, facts and notes are stored under a handle of the engine's own choice. All calls take many

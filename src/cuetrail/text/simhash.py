@@ -35,7 +35,9 @@ def simhashes(texts: Sequence[str]) -> list[int | None]:
 
 
 def _batches(numbers: Sequence[int], words: Sequence[set[str]]) -> Iterator[list[int]]:
-    """Yields the numbers in order, in batches whose texts have at most MOST_WORDS words together."""
+    """Splits text indices, in order, into batches with at most MOST_WORDS words in total; a longer text is a batch of
+    its own.
+    """
     batch: list[int] = []
     room = MOST_WORDS
     for number in numbers:

@@ -11,7 +11,8 @@ from cuetrail.model import Claim, Direction, Where
 from cuetrail.model.tags import make_tags, norm_buckets
 from cuetrail.recall.anchor.seeds import Seeding
 from cuetrail.recall.spread.activation import Flow
-from cuetrail.recall.spread.traversal import Hops, PageRank, TraversalFilter
+from cuetrail.recall.spread.pagerank import PageRank
+from cuetrail.recall.spread.traversal import Hops, TraversalFilter
 from cuetrail.store.graph import Ties
 from cuetrail.text.normalise import clean
 from cuetrail.validation.arguments import LEVELS, check_range, check_share, chosen, is_number, is_whole, words

@@ -218,7 +218,9 @@ def make_note(
 
 
 def make_scope(scope: Scope) -> Scope:
-    """Returns the scope with its teams as a tuple. Raises InputError for missing names or an unknown team."""
+    """Returns the scope with its teams as a tuple. Raises InputError if the tenant, user or a team is not a name, or if
+    `share` is not one of the teams.
+    """
     if not (_is_name(scope.tenant) and _is_name(scope.user)):
         raise InputError(f"a scope needs the names of a tenant and a user, not {scope.tenant!r} and {scope.user!r}")
     if not is_list(scope.teams) or not all(map(_is_name, scope.teams)):

@@ -174,7 +174,9 @@ def _share(store: Store, scope: Scope, batch: Batch, partners: Mapping[str, Sequ
 
 
 def _is_lent(tag: Tag) -> bool:
-    """True for tags from users and paths. Dreams find their tags in each text themselves."""
+    """True if near duplicates copy this tag from each other: tags given by users or by file paths. Tags made by dreams
+    are not copied, because dreams find them in each text.
+    """
     return tag.origin == "user" or is_path_tag(tag)
 
 

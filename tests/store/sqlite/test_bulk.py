@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from cuetrail.memory import Memory
-from cuetrail.store.sqlite.connection import head
+from cuetrail.store.sqlite.changelog import head
 from cuetrail.write import nodes
 from tests.store.sqlite.tools import engine, search
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cuetrail.model import Node, Tag, WalkQuery
 from cuetrail.store.sqlite import LocalStore
-from cuetrail.store.sqlite.connection import moment
+from cuetrail.store.sqlite.changelog import moment
 from cuetrail.store.sqlite.index.labels import columns, label_index, label_search, walk
 from cuetrail.store.sqlite.index.text import text_search
 from cuetrail.store.write import Batch

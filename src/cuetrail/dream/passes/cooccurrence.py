@@ -157,7 +157,7 @@ def _is_as_good(
 
 
 def _rows(node: int, count: Mapping[int, int], total: int, best: Iterable[int]) -> Iterable[Row]:
-    """Yields the ledger rows of a node's choices."""
+    """Yields one TOGETHER row for each of the node's chosen co-occurring nodes: share in millionths, and count."""
     for other in best:
         share = company(count[other], total)
         share = round(share, 6) if total < MANY else round(share * STEPS) / STEPS

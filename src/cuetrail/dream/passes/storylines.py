@@ -90,9 +90,8 @@ def _dissolved(story: Row, members: Sequence[Row]) -> Writes:
 
 
 def _without_sources(work: Work, story: Row, node: Node, members: Sequence[Row]) -> Writes:
-    """Returns the writes for a storyline that sources left.
-
-    Its summary is written again, or it is removed if the remaining sources are not enough, together with its macro.
+    """Returns the writes for a storyline that lost sources. With enough sources left, its summary is rewritten;
+    otherwise the storyline is removed, with the macro that contains it.
     """
     loose = sorted((Row(one.first, one.third, one.fourth) for one in members), key=_by_time)
     runs = list(_runs(loose))

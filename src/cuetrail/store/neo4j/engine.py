@@ -38,8 +38,8 @@ from cuetrail.store.neo4j.write import tombstones, usage
 from cuetrail.store.neo4j.write.transaction import Neo4jTransaction
 from cuetrail.store.ports import Store
 from cuetrail.store.read import Record, ScopeVersion
-from cuetrail.store.shared.batch import forget, write_batch
 from cuetrail.store.shared.copy import copy
+from cuetrail.store.shared.write_order import forget, write_batch
 from cuetrail.store.vector_space import Unembedded, VectorSpace, VectorSpaces
 from cuetrail.store.write import NOTHING_ALONG, Batch, Progress, Written
 

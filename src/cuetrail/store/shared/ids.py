@@ -87,10 +87,14 @@ def joined_ids(first: Mapping[str, Sequence[str]], more: Mapping[str, Sequence[s
     return {key: list(dict.fromkeys([*first.get(key, ()), *more.get(key, ())])) for key in {**first, **more}}
 
 
+def _age(node: Node) -> tuple[int, str, int, str]:
+    return (node.created, node.source or "", node.seq, node.id)
+
+
 def own_nodes(store: Reads, scope: Scope, ids: Sequence[str]) -> dict[Scope, list[Node]]:
-    """Returns the user's own nodes by partition, in the order of their source, each with the id it has there."""
+    """Returns the user's own nodes by partition, oldest first, each with the id it has there."""
     found: dict[Scope, list[Node]] = {}
-    for node in sorted(store.get(scope, ids).values(), key=lambda node: (node.source or "", node.seq, node.id)):
+    for node in sorted(store.get(scope, ids).values(), key=_age):
         if node.owner == scope.user:
             found.setdefault(replace(scope, share=node.team), []).append(replace(node, id=plain(node.id)))
     return found

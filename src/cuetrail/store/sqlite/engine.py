@@ -21,9 +21,10 @@ from cuetrail.errors import Busy, CuetrailError, MemoryError_
 from cuetrail.model import Edge, Finding, Scope, SearchHit, TextQuery, Walk, WalkQuery, Where
 from cuetrail.store.read import Record, ScopeVersion
 from cuetrail.store.search import RelationQuery
-from cuetrail.store.shared.batch import forget, write_batch
+from cuetrail.store.shared.write_order import forget, write_batch
 from cuetrail.store.sqlite import backup, doctor, settings
-from cuetrail.store.sqlite.connection import UNERASED, Database, another_version, head, log_changes
+from cuetrail.store.sqlite.changelog import head, log_changes
+from cuetrail.store.sqlite.connection import UNERASED, Database, another_version
 from cuetrail.store.sqlite.dream import dry_run, reads
 from cuetrail.store.sqlite.ids import ids_of, partitions
 from cuetrail.store.sqlite.index.graph import edges as edge_reads
@@ -477,7 +478,7 @@ class LocalStore:
         return [self.vector_index, *(index for index in self._at_need.values() if index.exists())]
 
     def _sweep(self) -> bool:
-        """Deletes copies left by dry runs that were killed, not by one at work; True if none is left."""
+        """Deletes the copies of killed dry runs, unless a dream is running. False if one could not be deleted."""
         if dry_run.left(self.directory):
             with contextlib.suppress(MemoryError_), self.single_dream() as alone:
                 return not (alone and dry_run.left(self.directory))

@@ -8,7 +8,8 @@ from typing import Any
 
 from cuetrail.model import Scope
 from cuetrail.store.shared.ids import SIGN, place_labels
-from cuetrail.store.sqlite.connection import MOMENT, Connection, chunks, marks, moment
+from cuetrail.store.sqlite.changelog import MOMENT, moment
+from cuetrail.store.sqlite.connection import Connection, chunks, marks
 from cuetrail.text.normalise import storable
 
 FEW = 8

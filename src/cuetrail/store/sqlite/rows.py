@@ -102,7 +102,7 @@ def pack_labels(tags: tuple[Tag, ...], buckets: tuple[str, ...]) -> str | None:
 
 
 def repacked(packed: str | None, tags: tuple[Tag, ...]) -> str | None:
-    """Returns packed labels with the tags replaced and the same buckets."""
+    """Replaces the tags in a packed label column (tags and buckets in one string) and keeps the buckets."""
     if packed is not None and packed[0] != "[":
         buckets = packed.rpartition(_GROUP)[2]
         plain = _packed(tags, buckets) if tags or buckets else None

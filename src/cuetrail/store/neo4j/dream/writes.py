@@ -17,7 +17,7 @@ from cuetrail.store.neo4j.write import usage
 from cuetrail.store.neo4j.write.nodes import put_tags
 from cuetrail.store.neo4j.write.state import WriteState
 from cuetrail.store.neo4j.write.transaction import Neo4jTransaction
-from cuetrail.store.shared.batch import write_batch
+from cuetrail.store.shared.write_order import write_batch
 from cuetrail.store.write import Batch
 
 if TYPE_CHECKING:

@@ -29,7 +29,8 @@ from cuetrail.store.dream import (
 )
 from cuetrail.store.shared.ids import norms
 from cuetrail.store.sqlite import rows
-from cuetrail.store.sqlite.connection import CHUNK, Database, chunks, head, joined, mark_of, marks, own_part
+from cuetrail.store.sqlite.changelog import head, joined, mark_of
+from cuetrail.store.sqlite.connection import CHUNK, Database, chunks, marks, own_part
 from cuetrail.store.sqlite.dream import writes as dreamwrite
 from cuetrail.store.sqlite.index.text.text_index import TextIndex
 from cuetrail.store.sqlite.index.text.text_search import TextSearch

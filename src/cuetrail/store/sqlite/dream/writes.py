@@ -11,9 +11,10 @@ from pathlib import Path
 from cuetrail.errors import InputError
 from cuetrail.model import Scope, Tag
 from cuetrail.store.dream import Atom, Book, Mark, Row, Saved, Writes
-from cuetrail.store.shared.batch import write_batch
+from cuetrail.store.shared.write_order import write_batch
 from cuetrail.store.sqlite import rows
-from cuetrail.store.sqlite.connection import another_version, damaged, log_changes
+from cuetrail.store.sqlite.changelog import log_changes
+from cuetrail.store.sqlite.connection import another_version, damaged
 from cuetrail.store.sqlite.index.labels.tables import collect_labels, count_given, label_ids, put_carriers
 from cuetrail.store.sqlite.write import usage
 from cuetrail.store.sqlite.write.transaction import SqliteTransaction

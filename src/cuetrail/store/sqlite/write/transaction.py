@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 from cuetrail.model import Link, Note, Scope, SourceFile, Version
-from cuetrail.store.sqlite.connection import chunks, log_changes, marks, own_part
+from cuetrail.store.sqlite.changelog import log_changes
+from cuetrail.store.sqlite.connection import chunks, marks, own_part
 from cuetrail.store.sqlite.ids import Ids, find_keys
 from cuetrail.store.sqlite.index.vector import spaces
 from cuetrail.store.sqlite.write import edges

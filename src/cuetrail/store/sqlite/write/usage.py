@@ -11,7 +11,8 @@ from cuetrail.model import NEW_LIFE, Life, Node
 from cuetrail.model.lifecycle import accessed
 from cuetrail.store.dream import Living
 from cuetrail.store.sqlite import rows
-from cuetrail.store.sqlite.connection import chunks, log_changes, marks
+from cuetrail.store.sqlite.changelog import log_changes
+from cuetrail.store.sqlite.connection import chunks, marks
 from cuetrail.store.sqlite.reader import Reader
 
 _LIFE = "salience, state, confidence, accesses, last_access, last_decay, interval, gradient, retention"

@@ -226,9 +226,8 @@ def search(
     corpora: Corpora,
     anyway: bool,
 ) -> list[SearchHit]:
-    """Returns the best by BM25 times favour, with their nodes if asked for.
-
-    Raises Worn if the index has to be rebuilt first, unless it is to be searched `anyway`.
+    """Returns the `limit` nodes with the highest BM25 score times `favour` (one factor for internal memories, one for
+    all others). Raises Worn if the index must be rebuilt first, unless `anyway`.
     """
     now = wear(reader.tx)
     if now.is_worn() and not anyway:

@@ -141,7 +141,7 @@ class Base:
         return np.concatenate([plain[plain != 0], wide.codes])
 
     def as_rows(self) -> Rows:
-        """Returns everything as plain rows, by key."""
+        """Returns all rows of the base as `Rows`, sorted by key."""
         codes = np.repeat(self.list_codes, np.diff(self.list_starts))
         order = np.argsort(self.carriers, kind="stable")
         lengths = np.bincount(self.carriers, minlength=len(self))

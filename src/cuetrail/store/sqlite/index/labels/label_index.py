@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cuetrail.model import Label
-from cuetrail.store.sqlite.connection import Database, changes_since, gone, head, mark_of, meta, moment
+from cuetrail.store.sqlite.changelog import changes_since, head, mark_of, moment
+from cuetrail.store.sqlite.connection import Database, gone, meta
 from cuetrail.store.sqlite.index.directory import IndexDir, Seen, State, rebuilding
 from cuetrail.store.sqlite.index.labels import columns as labelbase
 from cuetrail.store.sqlite.index.labels import rows as labelrows

@@ -188,7 +188,9 @@ class LabelWalk:
         return best.values.items()
 
     def _joined(self, pieces: Sequence[Piece]) -> tuple[RowNumbers, NDArray[np.int32]]:
-        """Returns the rows of these pieces that pass the filters, and their codes by column."""
+        """Concatenates the row numbers of the pieces, keeping rows that pass the filters, and returns them with their
+        label codes, one array column per row.
+        """
         forward = self.base.forward
         rows = np.concatenate([NO_ROWS, *(piece.rows for piece in pieces)])
         near = [forward.take(rows, axis=0).T if codes is None else codes for _, rows, codes in pieces]

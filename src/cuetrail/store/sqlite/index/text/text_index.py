@@ -16,7 +16,8 @@ from typing import Any
 
 import tantivy
 
-from cuetrail.store.sqlite.connection import Database, changes_since, gone, head, mark_of, meta, moment
+from cuetrail.store.sqlite.changelog import changes_since, head, mark_of, moment
+from cuetrail.store.sqlite.connection import Database, gone, meta
 from cuetrail.store.sqlite.index.directory import IndexDir, Seen, State, rebuilding
 from cuetrail.store.sqlite.index.text.documents import Feed, feeding, make_schema
 from cuetrail.store.write import Progress
@@ -391,7 +392,9 @@ def _sweep(folder: Path) -> None:
 
 
 def _has_traces(db: sqlite3.Connection, state: State) -> bool:
-    """True if a segment holds deleted documents: they stay in it, invisible, until it is rewritten."""
+    """True if something was forgotten since the index was last built. Its words stay in the segments, unfindable, until
+    a rebuild.
+    """
     last = meta(db, FORGOTTEN)
     return last is not None and last > state.extra.get("built", 0)
 

@@ -17,7 +17,8 @@ from cuetrail.errors import InputError
 from cuetrail.model import Edge, Node, Note
 from cuetrail.store.shared.relationships import name_and_text
 from cuetrail.store.sqlite import rows
-from cuetrail.store.sqlite.connection import another_version, chunks, log_changes, marks, meta
+from cuetrail.store.sqlite.changelog import log_changes
+from cuetrail.store.sqlite.connection import another_version, chunks, marks, meta
 from cuetrail.store.sqlite.reader import nodes_by_key
 from cuetrail.store.vector_space import NO_VECTORS, Unembedded, VectorSpace, VectorSpaces, mismatch
 

@@ -23,17 +23,8 @@ import simsimd
 import xxhash
 from numpy.typing import NDArray
 
-from cuetrail.store.sqlite.connection import (
-    Database,
-    changes_since,
-    chunks,
-    damaged,
-    head,
-    mark_of,
-    marks,
-    meta,
-    moment,
-)
+from cuetrail.store.sqlite.changelog import changes_since, head, mark_of, moment
+from cuetrail.store.sqlite.connection import Database, chunks, damaged, marks, meta
 from cuetrail.store.sqlite.index.directory import IndexDir, Seen, State, rebuilding
 from cuetrail.store.sqlite.index.vector import spaces
 from cuetrail.store.vector_space import NO_VECTORS, VectorSpace, mismatch

@@ -64,7 +64,9 @@ def _labelled(reader: Reader, labels: TextIndex | None, where: Where) -> list[in
 
 
 def _shown(reader: Reader, near: Sequence[tuple[int, float]], limit: int, where: Where) -> list[SearchHit]:
-    """Returns the nearest nodes that pass the filters. Many may tie: few of these nodes are read."""
+    """Returns the nearest nodes that pass the filters, up to `limit`. Reads nodes in chunks and stops when there are
+    enough, since many may be equally near.
+    """
     shown = reader.shown([key for key, _ in near])
     order = sorted((-cosine, -shown[key][1], shown[key][0], key) for key, cosine in near if key in shown)
     kept: list[SearchHit] = []

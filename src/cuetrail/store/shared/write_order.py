@@ -17,7 +17,7 @@ from cuetrail.store.shared.fact_writes import (
     state_facts,
 )
 from cuetrail.store.shared.ids import check_ids, plain
-from cuetrail.store.shared.succession import find_successors, pass_facts, pass_on
+from cuetrail.store.shared.node_succession import find_successors, pass_facts, pass_on
 from cuetrail.store.shared.tombstones import bury, lift, match, redact
 from cuetrail.store.transaction import Handle, StoredNode, WriteTransaction
 from cuetrail.store.vector_space import Meaning

@@ -146,7 +146,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was found, the best first and each once, and how long that took."""
+    """The distinct hits of a question, best first, and the time they took."""
 
     ranked: tuple[str, ...]
     seconds: float

@@ -91,7 +91,7 @@ def owner_of(store: Store, scope: Scope) -> Node | None:
 
 
 def _believed(facts: Sequence[Fact], now: int) -> list[Fact]:
-    """What is held of the owner now."""
+    """Returns the current facts about the owner."""
     return [
         fact
         for fact in facts

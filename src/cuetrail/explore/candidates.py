@@ -42,7 +42,7 @@ Expander = Callable[[str], Iterable[str]]
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What to look for, and how near to it something must be."""
+    """A query, and the lowest similarity that counts as a match."""
 
     text: str
     threshold: float = THRESHOLD
@@ -94,11 +94,11 @@ class Evidence:
             self.text, self.matched = value, text
 
     def speaks(self) -> bool:
-        """Whether there is anything."""
+        """True if there is any evidence."""
         return bool(self.cosines) or self.text > 0
 
     def joined(self, other: Evidence) -> Evidence:
-        """What speaks for either of two."""
+        """Returns the evidence of both, combined."""
         numbers = self.cosines.keys() | other.cosines.keys()
         both = Evidence({n: max(self.cosines.get(n, 0.0), other.cosines.get(n, 0.0)) for n in sorted(numbers)})
         both.text, both.matched = max((self.text, self.matched), (other.text, other.matched), key=lambda one: one[0])
@@ -213,7 +213,7 @@ def _words_of(node: Node) -> str:
 
 
 def _by_text(quest: Quest, text: str, kinds: Sequence[str]) -> list[tuple[Node, float]]:
-    """What is called so or nearly so, and how well that matches."""
+    """Returns nodes with this name or a similar one, each with the quality of the match."""
     limit = CANDIDATES[quest.mode]
     read, found = _called(quest, text, kinds, limit)
     return _called(quest, text, kinds, MANY)[1] if read >= limit and len(found) < FEW else found

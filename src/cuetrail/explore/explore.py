@@ -129,7 +129,7 @@ class Relationship:
 
 @dataclass(frozen=True, slots=True)
 class Semantic:
-    """Who and what it is about."""
+    """The people, concepts and entities found, and their relationships."""
 
     people: tuple[Item, ...] = ()
     concepts: tuple[Item, ...] = ()
@@ -139,7 +139,7 @@ class Semantic:
 
 @dataclass(frozen=True, slots=True)
 class Episodic:
-    """What happened."""
+    """The sources, storylines and macros found."""
 
     sources: tuple[Item, ...] = ()
     storylines: tuple[Item, ...] = ()
@@ -171,7 +171,7 @@ class Exploration:
 
     @property
     def answerable(self) -> bool:
-        """Whether anything was found."""
+        """True if anything was found."""
         return bool(self.items or self.semantic.relationships)
 
     def to_dict(self) -> dict[str, Any]:
@@ -311,7 +311,7 @@ def _saying(one: Said) -> Meaning:
 
 
 def _cosines(query: bytes, vectors: Sequence[bytes]) -> list[float]:
-    """How near each is; all are unit vectors."""
+    """Returns the cosine of each; all are unit vectors."""
     import numpy as np
 
     rows = np.frombuffer(b"".join(vectors), dtype="<f2").reshape(len(vectors), -1).astype(np.float64)

@@ -12,9 +12,9 @@ from tantivy import Occur, Query
 from bench.common import Phase, Stopwatch, emptied, phase
 from bench.corpus import batches
 from cuetrail import Memory
-from cuetrail.embed.static import StaticEmbedder
+from cuetrail.embed.embedder import StaticEmbedder
 from cuetrail.store.sqlite.index.text.documents import WRITER_BYTES
-from cuetrail.text.analyser import make_analyser
+from cuetrail.text.normalise import make_analyser
 
 WRITER_THREADS = 2  # as many as the engine's own writer has
 

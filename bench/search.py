@@ -31,7 +31,7 @@ from bench.corpus import MEDIUM as MEDIUM_RANKS
 from bench.peers import RawSearch, build, fill_fts5, fill_memory, fill_tantivy, fts5_search, is_built, raw_search
 from cuetrail import Memory
 from cuetrail.model import SearchHit, TextQuery, Where
-from cuetrail.text.analyser import make_analyser
+from cuetrail.text.normalise import make_analyser
 
 KINDS = ("rare", "question", "word", "tagged")
 QUERIES = 400

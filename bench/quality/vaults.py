@@ -19,7 +19,7 @@ from random import Random
 from bench.quality.sets import REMEMBERED, Corpus, QualitySet, present
 from cuetrail import Memory
 from cuetrail.evaluate import SEED, Question
-from cuetrail.text import sentences
+from cuetrail.text.prose import sentence_ends
 
 MIN_WORDS = 5
 ASKED = 300
@@ -85,7 +85,7 @@ def _sentences(text: str) -> Iterator[tuple[int, str]]:
     """The sentences of a note and where they start; its properties and blocks of code are blank."""
     spoken = FENCED.sub(lambda fence: NO_BREAK.sub(" ", fence[0]), text)
     for block in BLOCK.finditer(spoken):
-        cuts = [0, *sentences.ends(block[0]), len(block[0])]
+        cuts = [0, *sentence_ends(block[0]), len(block[0])]
         yield from ((block.start() + start, block[0][start:end]) for start, end in pairwise(cuts))
 
 

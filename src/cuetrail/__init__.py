@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         Scope,
     )
     from cuetrail.recall import recipes
-    from cuetrail.recall.recipes import Recipe
+    from cuetrail.recall.stages import Recipe
 
     __version__: str
 
@@ -65,7 +65,7 @@ _HOMES = {
     "Memory": "cuetrail.memory",
     "Node": "cuetrail.model",
     "Path": "cuetrail.model",
-    "Recipe": "cuetrail.recall.recipes",
+    "Recipe": "cuetrail.recall.stages",
     "Recollection": "cuetrail.model",
     "Scope": "cuetrail.model",
 }

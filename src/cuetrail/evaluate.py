@@ -21,7 +21,7 @@ from cuetrail.facts.resolve import require_node
 from cuetrail.model import Budget, Where
 from cuetrail.recall import recipes
 from cuetrail.recall.access import recall
-from cuetrail.recall.recipes import Recipe
+from cuetrail.recall.stages import Recipe
 from cuetrail.session import Session
 from cuetrail.store.write import Progress
 

@@ -59,10 +59,9 @@ from cuetrail.recall import access, recipes
 from cuetrail.recall.access import DEFAULT_BUDGET, PREWARMED, WALK_BUDGET, NarrativeCache
 from cuetrail.recall.anchor.seeds import Chooser
 from cuetrail.recall.narrative import Narrative
-from cuetrail.recall.recipes import Mode, Recipe
 from cuetrail.recall.spread.activation import Stream
 from cuetrail.recall.spread.traversal import Traversal
-from cuetrail.recall.stages import Measure
+from cuetrail.recall.stages import Measure, Mode, Recipe
 from cuetrail.session import Session
 from cuetrail.store.ports import Store
 from cuetrail.store.read import Labelled
@@ -72,7 +71,7 @@ from cuetrail.text.timestamps import now_ms
 from cuetrail.transfer.export_file import export_file
 from cuetrail.transfer.import_file import ImportReport, import_file
 from cuetrail.validation import queries as valid
-from cuetrail.validation.arguments import MODES, RecallOptions, check_range, checked, chosen
+from cuetrail.validation.arguments import MODES, RecallOptions, check_range, checked, chosen, make_where
 from cuetrail.validation.records import make_scope
 from cuetrail.write import edges, facts, nodes
 from cuetrail.write.forget import Doomed, forget, plan_forget
@@ -477,7 +476,7 @@ class Memory:
 
         `fuzzy` tolerates typos, and then searches by words alone.
         """
-        where = valid.make_where(tags, buckets, kinds, since, until, include_quarantined, include_archived)
+        where = make_where(tags, buckets, kinds, since, until, include_quarantined, include_archived)
         return access.recall(
             self._session, cue, recipe=recipe, budget=budget, limit=limit, where=where, fuzzy=fuzzy,
             record_access=record_access, count_tokens=count_tokens, now=_time(now),
@@ -538,7 +537,7 @@ class Memory:
         apply to every node on the way. Closing the stream, or `stop`, ends the walk.
         """
         flow = valid.make_flow(max_depth, max_branches, min_activation, tag_sim_floor, claim)
-        where = valid.make_where((), buckets, kinds, since, until, include_quarantined, include_archived)
+        where = make_where((), buckets, kinds, since, until, include_quarantined, include_archived)
         return access.activate(
             self._session, seeds if isinstance(seeds, str) else valid.make_seeds(seeds),
             tags=None if tags is None else valid.make_query_tags(tags), flow=flow,
@@ -575,7 +574,7 @@ class Memory:
         Filters apply to every edge and node on the way, before anything is scored. Raises NotFound for an unknown
         start; it is never a query.
         """
-        where = valid.make_where(tags, buckets, kinds, since, until, include_quarantined, include_archived)
+        where = make_where(tags, buckets, kinds, since, until, include_quarantined, include_archived)
         extent = valid.make_extent(mode, max_hops, limit, depth, damping, top_k)
         time = _time(now)
         way = valid.make_way(direction, relationship_filters, where, time)
@@ -683,7 +682,7 @@ class Memory:
         return explore_access.explore(
             self._session, valid.make_queries(queries, matches), matches,
             ties=valid.make_ties(relationship_filters, time),
-            where=valid.make_where(tags, buckets, (), since, until, include_quarantined, include_archived),
+            where=make_where(tags, buckets, (), since, until, include_quarantined, include_archived),
             granularity=granularity, multi_query=multi_query, expander=expander,
             mode=chosen("mode", mode, tuple(CANDIDATES)), weights=valid.make_weights(weights), fuzzy=fuzzy,
             explain=explain, record_access=record_access, now=time,
@@ -722,7 +721,7 @@ class Memory:
 
         `after` is the `more` of the previous page. Nodes that dreams made are listed only if `kinds` names their kind.
         """
-        where = valid.make_where(tags, buckets, kinds, since, until, include_quarantined, include_archived)
+        where = make_where(tags, buckets, kinds, since, until, include_quarantined, include_archived)
         return browse.timeline(self.store, self.scope, where, provenance, limit, after)
 
     @checked

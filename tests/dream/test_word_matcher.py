@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from cuetrail.dream import word_matcher
 from cuetrail.dream.word_matcher import WordMatcher, fold_text, is_distinctive, join_texts, pad_words
-from cuetrail.text.analyser import is_findable, terms_of
-from cuetrail.text.normalise import clean, norm_name
+from cuetrail.text.normalise import clean, is_findable, norm_name, terms_of
 
 
 def said(words: WordMatcher[str], text: str) -> dict[str, int]:

@@ -27,11 +27,10 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
 from cuetrail.embed import open_embedder
-from cuetrail.embed.embedder import BGE_PREFIX, Embedder, from_blob, to_blob
+from cuetrail.embed.embedder import BGE_PREFIX, Embedder, StaticEmbedder, from_blob, to_blob
 from cuetrail.embed.fastembed import FastEmbedEmbedder
 from cuetrail.embed.onnx import OnnxEmbedder
 from cuetrail.embed.openai import OpenAIEmbedder
-from cuetrail.embed.static import StaticEmbedder
 from cuetrail.errors import EmbedderError
 
 # Read here, because the settings of the machine are hidden from the tests themselves.

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuetrail.extract import links, tags
-from cuetrail.text import dates, markup, names, sentences
+from cuetrail.text import dates, names
+from cuetrail.text.prose import prose_only, split_sentences
 
 
 @pytest.mark.parametrize(
@@ -74,14 +75,14 @@ def test_any_texts_give_one_tuple_each(texts: list[str]) -> None:
 
 @given(st.text(alphabet="aB `~\n[](#):/.é", max_size=200))
 def test_masking_keeps_every_offset(text: str) -> None:
-    masked = markup.prose_only(text)
+    masked = prose_only(text)
     assert len(masked) == len(text)
     assert all(m == t or m == " " for m, t in zip(masked, text, strict=True))
 
 
 @given(st.text(max_size=300))
 def test_sentences_join_to_the_text(text: str) -> None:
-    assert "".join(sentences.split(text)) == text
+    assert "".join(split_sentences(text)) == text
 
 
 def _noise() -> str:
@@ -110,7 +111,7 @@ RULES: list[Callable[[str], object]] = [
     links.find,
     tags.find,
     dates.find,
-    sentences.split,
+    split_sentences,
     lambda text: names.find([text]),
 ]
 

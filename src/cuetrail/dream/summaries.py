@@ -9,8 +9,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, tzinfo
 
-from cuetrail.text import keyphrases, sentences
+from cuetrail.text import keyphrases
 from cuetrail.text.normalise import norm_name, sanitize_query, snippet
+from cuetrail.text.prose import split_sentences
 
 Teller = Callable[[str, Sequence[str]], str]
 """A function that takes a subject ("" for a source) and texts, oldest first, and returns a summary."""
@@ -30,7 +31,7 @@ def extract(subject: str, texts: Sequence[str]) -> str:
     >>> extract("Ada", ["It rains. Ada built a mill.", "The mill of Ada turns."])
     'Ada built a mill. The mill of Ada turns.'
     """
-    candidates = [" ".join(one.split()) for text in texts for one in sentences.split(text)]
+    candidates = [" ".join(one.split()) for text in texts for one in split_sentences(text)]
     candidates = list(dict.fromkeys(one for one in candidates if one))[:MOST_READ]
     if norm_name(subject):
         named = [one for one in candidates if f" {sanitize_query(subject)} " in f" {sanitize_query(one)} "]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cuetrail.model import Origin, Tag
-from cuetrail.model.tags import is_path_tag
+from cuetrail.model.records import is_path_tag
 from cuetrail.store.dream import Atom
 
 # A tag has one origin. Tags from users and files come first, then these, the most specific first.

@@ -13,10 +13,10 @@ May import: errors, model, store, text.
 """
 
 from cuetrail.embed.embedder import Embedder as Embedder
+from cuetrail.embed.embedder import StaticEmbedder
 from cuetrail.embed.fastembed import DEFAULT_MODEL, FastEmbedEmbedder
 from cuetrail.embed.onnx import OnnxEmbedder
 from cuetrail.embed.openai import OpenAIEmbedder
-from cuetrail.embed.static import StaticEmbedder
 from cuetrail.errors import EmbedderError
 
 FORMS = "static, none, onnx:/path/to/folder, fastembed[:model], openai:https://host/v1#model-name"

@@ -14,9 +14,9 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cuetrail.text import dates, names, sentences
-from cuetrail.text.markup import prose_only
+from cuetrail.text import dates, names
 from cuetrail.text.normalise import clean, norm_tag
+from cuetrail.text.prose import prose_only, split_sentences
 from cuetrail.text.word_lists import COMPARATIVES, NO_SUBJECT, NO_VALUE, OPINION_WORDS, PRONOUNS_OF_TALK, PROPOSAL_WORDS
 
 USER = "user"
@@ -144,7 +144,7 @@ def _sentences(text: str) -> Iterator[str]:
     """Yields the sentences that may state facts, without the marks of lists and quotes."""
     for paragraph in re.split(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+>#]|\d{1,3}[.)])[ \t])", text):
         bare = _MARKS.sub("", paragraph)
-        for sentence in sentences.split(" ".join(bare.split())):
+        for sentence in split_sentences(" ".join(bare.split())):
             said = sentence.strip().replace("’", "'")
             if (
                 6 <= len(said) <= 400

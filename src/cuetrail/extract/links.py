@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote
 
-from cuetrail.text.markup import without_code
+from cuetrail.text.prose import without_code
 
 _WIKI = re.compile(r"\[\[([^\[\]\n]{1,500})\]\]")
 _MARKDOWN = re.compile(

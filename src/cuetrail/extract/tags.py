@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from cuetrail.text.markup import prose_only
+from cuetrail.text.prose import prose_only
 
 # A tag may contain letters of any script and emoji, so the pattern lists what ends it: spaces and punctuation.
 _TAG = re.compile(

@@ -11,7 +11,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from cuetrail.text import markup, sentences
+from cuetrail.text.prose import (
+    closes_fence,
+    fence_language,
+    has_sentence_end,
+    open_fence,
+    sentence_ends,
+    split_sentences,
+)
 
 # The largest piece in characters: of prose, of text without structure, of code.
 PROSE = 800
@@ -58,7 +65,7 @@ def prose(text: str, limit: int = PROSE) -> list[str]:
 def plain(text: str) -> list[str]:
     """Splits plain text: as prose, or as a blob if it has neither blank lines nor sentence ends."""
     parts = paragraphs(text)
-    if len(parts) == 1 and len(parts[0]) > PROSE and not sentences.has_end(parts[0]):
+    if len(parts) == 1 and len(parts[0]) > PROSE and not has_sentence_end(parts[0]):
         return blob(parts[0])
     return [piece for paragraph in parts for piece in _fit_paragraph(paragraph, PROSE)]
 
@@ -108,7 +115,7 @@ def markdown(text: str) -> list[Block]:
     for line in text.split("\n"):
         if fence is not None:
             run.append(line)
-            if markup.closes(line, fence):
+            if closes_fence(line, fence):
                 blocks += _code(run)
                 run, fence = [], None
         elif (bare := line.lstrip()) and bare[0] not in _STRUCTURE:
@@ -144,7 +151,7 @@ def heading_text(heading: str) -> str:
 
 def _opened(line: str) -> str | None:
     # A fence inside a quote is part of the quote, which stays one block.
-    return None if line.lstrip().startswith(">") else markup.open_fence(line)
+    return None if line.lstrip().startswith(">") else open_fence(line)
 
 
 def _is_plain(line: str) -> bool:
@@ -157,7 +164,7 @@ def _prose(run: list[str]) -> list[Block]:
 
 
 def _code(run: list[str]) -> list[Block]:
-    language = markup.fence_language(run[0])
+    language = fence_language(run[0])
     return [Block("code", piece, language=language) for piece in lines("\n".join(run).rstrip(), CODE)]
 
 
@@ -198,7 +205,7 @@ def _fit_paragraph(paragraph: str, limit: int) -> list[str]:
     marked = sum(row.lstrip().startswith(_LIST_MARKS) or row.lstrip()[:1].isdigit() for row in rows)
     if len(rows) > 1 and marked * 2 >= len(rows):
         return _pack(rows, limit, "\n", by_sentence=True)
-    return _pack(sentences.split(paragraph), limit, "")
+    return _pack(split_sentences(paragraph), limit, "")
 
 
 def _pack(parts: Iterable[str], limit: int, joint: str, indented: bool = False, by_sentence: bool = False) -> list[str]:
@@ -222,8 +229,8 @@ def _cut(text: str, limit: int, by_sentence: bool) -> list[str]:
     """Cuts text into parts of at most `limit` characters: at sentence ends (`by_sentence`), at a space, or anywhere."""
     if len(text.rstrip()) <= limit:
         return [text]
-    if by_sentence and sentences.ends(text):
-        return _pack(sentences.split(text), limit, "") or [""]
+    if by_sentence and sentence_ends(text):
+        return _pack(split_sentences(text), limit, "") or [""]
     parts: list[str] = []
     start = 0
     end = len(text.rstrip())

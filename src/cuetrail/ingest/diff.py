@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from cuetrail.ingest import paragraph_match, user_edits
 from cuetrail.ingest.build import Built, structure_via
 from cuetrail.model import NEW_LIFE, Edge, Link, Node, Scope, Tag
-from cuetrail.model.tags import is_path_tag
+from cuetrail.model.records import is_path_tag
 from cuetrail.store.ports import Store
 from cuetrail.write import near_duplicates
 from cuetrail.write.links import withdrawn

@@ -13,7 +13,7 @@ from typing import Any
 
 from cuetrail.extract import tags as extract
 from cuetrail.model import FROM_FILE, Node, Tag
-from cuetrail.model.tags import make_tags
+from cuetrail.model.records import make_tags
 from cuetrail.write import near_duplicates
 from cuetrail.write.quarantine_state import still_aside
 

@@ -21,13 +21,12 @@ from cuetrail.recall.narrative import Narrative, NarrativeFacts, find_facts, rer
 from cuetrail.recall.narrative_cache import CacheKey, VersionedCache
 from cuetrail.recall.pipeline import recall as run_pipeline
 from cuetrail.recall.query import Cue, parse_cue
-from cuetrail.recall.recipes import Recipe
 from cuetrail.recall.render.text import budget_measure
 from cuetrail.recall.spread.activation import Flow, Stream
 from cuetrail.recall.spread.activation import activate as spread_activation
 from cuetrail.recall.spread.pagerank import PageRank, personalised_pagerank
 from cuetrail.recall.spread.traversal import Hops, Traversal, TraversalFilter, nodes_within_hops
-from cuetrail.recall.stages import Measure, RecallContext
+from cuetrail.recall.stages import Measure, RecallContext, Recipe
 from cuetrail.session import Session
 from cuetrail.store.shared.fact_validity import EVER
 from cuetrail.text.normalise import norm_name

@@ -13,10 +13,9 @@ from typing import Any
 from cuetrail.model import Fact, Node, node_dict
 from cuetrail.recall.anchor.entities import NAMES
 from cuetrail.recall.query import query_terms
-from cuetrail.recall.recipes import Recipe
 from cuetrail.recall.render.sections import header
 from cuetrail.recall.score.facts import Line
-from cuetrail.recall.stages import Anchored, Reached, RecallContext, Scored
+from cuetrail.recall.stages import Anchored, Reached, RecallContext, Recipe, Scored
 from cuetrail.store.read import facts_by_id
 from cuetrail.store.shared.fact_validity import EVER, until
 

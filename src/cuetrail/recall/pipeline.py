@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from cuetrail.model import Budget, Recollection, Scope, Where
 from cuetrail.recall.query import parse_cue, query_terms
-from cuetrail.recall.recipes import Recipe
 from cuetrail.recall.render.text import budget_measure
-from cuetrail.recall.stages import EmbedQuery, Measure, RecallContext
+from cuetrail.recall.stages import EmbedQuery, Measure, RecallContext, Recipe
 from cuetrail.store.ports import Store
 
 

@@ -8,13 +8,10 @@ A recipe of your own is another value:
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import Literal
 
 from cuetrail.model import Direction, Rank
-from cuetrail.model.tags import GENERIC_TAGS
+from cuetrail.model.records import GENERIC_TAGS
 from cuetrail.recall.anchor.attempts import search_in_attempts
 from cuetrail.recall.anchor.entities import find_entities
 from cuetrail.recall.anchor.hybrid_search import hybrid_search
@@ -31,28 +28,11 @@ from cuetrail.recall.spread.activation import Flow, follow_edges
 from cuetrail.recall.spread.facts import follow_facts
 from cuetrail.recall.spread.tag_walk import follow_labels
 from cuetrail.recall.spread.trail import follow_trails
-from cuetrail.recall.stages import Anchored, Reached, RecallContext, Scored
+from cuetrail.recall.stages import Anchored, Mode, Reached, RecallContext, Recipe
 from cuetrail.recall.weights import Trail
-
-Mode = Literal["all", "internal", "external"]
 
 # Factors for the scores of internal memories and of all others.
 MODES: dict[Mode, tuple[float, float]] = {"all": (2.0, 1.0), "internal": (3.0, 0.5), "external": (1.0, 1.5)}
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """How a recall works: one function for each of the four stages.
-
-    `limit` is the maximum number of hits unless the caller gives one; None leaves it to the budget.
-    """
-
-    name: str
-    anchor: Callable[[RecallContext], Anchored]
-    spread: Callable[[RecallContext, Anchored], Reached]
-    score: Callable[[RecallContext, Anchored, Reached], Scored]
-    render: Callable[[RecallContext, Scored], tuple[str, Scored]]
-    limit: int | None = None
 
 
 def no_spread(_context: RecallContext, _anchored: Anchored) -> Reached:

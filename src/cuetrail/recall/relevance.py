@@ -12,7 +12,7 @@ from cuetrail.model import Node
 from cuetrail.recall.stages import Anchor, RecallContext
 from cuetrail.recall.weights import Fusion
 from cuetrail.store.vector_space import QueryVector
-from cuetrail.text.analyser import terms_of
+from cuetrail.text.normalise import terms_of
 
 # A shorter stem must match a whole word: it begins too many others.
 SHORTEST_STEM = 4

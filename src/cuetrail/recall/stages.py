@@ -1,15 +1,17 @@
-"""The values that pass from stage to stage: the context of one recall, and what each of the stages returns."""
+"""The stages of a recall as values: a recipe names four functions; here is what they are given and what they return."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from cuetrail.model import Activation, Attempt, Fact, Hit, Label, Node, Rank, Scope, TextQuery, WalkHit, WalkSeed
 from cuetrail.recall.query import Cue
 from cuetrail.store.ports import Store
 from cuetrail.store.vector_space import QueryVector
+
+Mode = Literal["all", "internal", "external"]
 
 Measure = Callable[[str], int]
 """Returns the size of a text, in characters or tokens."""
@@ -114,3 +116,18 @@ class Scored:
 
     anchors: tuple[Hit, ...]
     walkers: tuple[Hit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a recall works: one function for each of the four stages.
+
+    `limit` is the maximum number of hits unless the caller gives one; None leaves it to the budget.
+    """
+
+    name: str
+    anchor: Callable[[RecallContext], Anchored]
+    spread: Callable[[RecallContext, Anchored], Reached]
+    score: Callable[[RecallContext, Anchored, Reached], Scored]
+    render: Callable[[RecallContext, Scored], tuple[str, Scored]]
+    limit: int | None = None

@@ -16,8 +16,8 @@ from collections import Counter
 from collections.abc import Mapping
 from itertools import pairwise
 
-from cuetrail.text.markup import prose_only
 from cuetrail.text.normalise import is_unspaced
+from cuetrail.text.prose import prose_only
 from cuetrail.text.word_lists import COMMON_WORDS, STOP_WORDS
 
 MOST = 8

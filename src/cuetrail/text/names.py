@@ -15,8 +15,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple
 
-from cuetrail.text import sentences
-from cuetrail.text.markup import prose_only
+from cuetrail.text.prose import has_sentence_end_between, prose_only
 from cuetrail.text.word_lists import NAME_OPENERS, STOP_WORDS
 
 MAX_NAMES = 20
@@ -155,7 +154,7 @@ def _start(text: str, at: int) -> _Start:
 
 def _is_break(text: str, before: int, at: int) -> bool:
     """True if a sentence ends between two words, or a list item, heading or the like begins there."""
-    if sentences.has_end_between(text, before, at):
+    if has_sentence_end_between(text, before, at):
         return True
     # A list number counts as a word, so the search begins at the start of the line, if that is near.
     near = max(0, before - _MAX_INDENT)

@@ -19,9 +19,9 @@ from pathlib import PurePath
 from typing import Any, ParamSpec, TypedDict, TypeVar, get_args
 
 from cuetrail.errors import InputError
-from cuetrail.model import Budget, Claim, Provenance, Rank, Retention, Scope
-from cuetrail.recall.recipes import Mode, Recipe
-from cuetrail.recall.stages import Measure
+from cuetrail.model import Budget, Claim, Provenance, Rank, Retention, Scope, Where
+from cuetrail.model.records import make_tags, norm_buckets
+from cuetrail.recall.stages import Measure, Mode, Recipe
 from cuetrail.text.normalise import storable
 from cuetrail.text.similarity import MEASURES
 
@@ -283,3 +283,23 @@ def words(field: str, given: Any) -> Sequence[str]:
             raise InputError(f"{field} must be a list of texts; {word!r:.60} in it is none")
     texts: Sequence[str] = given
     return texts
+
+
+def make_where(
+    tags: Iterable[str], buckets: Iterable[str], kinds: Iterable[str], since: int | None, until: int | None,
+    quarantined: bool, archived: bool,
+) -> Where:  # fmt: skip
+    """Returns the filters of a recall, with tags, buckets and kinds in their stored form.
+
+    Raises InputError if `since` is later than `until`.
+    """
+    if since is not None and until is not None and since > until:
+        raise InputError(
+            "nothing can be found: since (--since) is later than until (--until). Swap them, or leave one out"
+        )
+    return Where(
+        tuple(tag.name for tag in make_tags(words("tags", tags))),
+        norm_buckets(words("buckets", buckets)),
+        norm_buckets(words("kinds", kinds)),
+        since, until, quarantined, archived,
+    )  # fmt: skip

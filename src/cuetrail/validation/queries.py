@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, get_args
 from cuetrail.errors import InputError
 from cuetrail.explore.candidates import MOST_QUERIES, Query, Weights, trim_query
 from cuetrail.model import Claim, Direction, Where
-from cuetrail.model.tags import make_tags, norm_buckets
+from cuetrail.model.records import make_tags
 from cuetrail.recall.anchor.seeds import Seeding
 from cuetrail.recall.spread.activation import Flow
 from cuetrail.recall.spread.pagerank import PageRank
@@ -89,26 +89,6 @@ def make_weights(given: Mapping[str, Any] | None) -> Weights:
     if not total:
         raise InputError("the weights cannot all be 0: nothing could be told apart")
     return weights[0] / total, weights[1] / total, weights[2] / total
-
-
-def make_where(
-    tags: Iterable[str], buckets: Iterable[str], kinds: Iterable[str], since: int | None, until: int | None,
-    quarantined: bool, archived: bool,
-) -> Where:  # fmt: skip
-    """Returns the filters of a recall, with tags, buckets and kinds in their stored form.
-
-    Raises InputError if `since` is later than `until`.
-    """
-    if since is not None and until is not None and since > until:
-        raise InputError(
-            "nothing can be found: since (--since) is later than until (--until). Swap them, or leave one out"
-        )
-    return Where(
-        tuple(tag.name for tag in make_tags(words("tags", tags))),
-        norm_buckets(words("buckets", buckets)),
-        norm_buckets(words("kinds", kinds)),
-        since, until, quarantined, archived,
-    )  # fmt: skip
 
 
 def make_ties(given: Mapping[str, Any] | None, now: int) -> Ties:

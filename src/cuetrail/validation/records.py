@@ -14,9 +14,8 @@ from typing import Any, Literal
 from cuetrail.errors import InputError
 from cuetrail.formulas import DAY
 from cuetrail.model import NEW_LIFE, Edge, Fact, Life, Node, Note, Scope
-from cuetrail.model.fast_dataclass import maker
 from cuetrail.model.ids import atom_id, fact_id, named_node_id, note_id, stated_edge_id
-from cuetrail.model.tags import make_tags, norm_buckets
+from cuetrail.model.records import make_tags, maker, norm_buckets
 from cuetrail.text.normalise import clean, norm_name, norm_tag, storable
 from cuetrail.validation.arguments import (
     LEVELS,

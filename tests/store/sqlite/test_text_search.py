@@ -20,8 +20,7 @@ from cuetrail.store.ports import Store
 from cuetrail.store.sqlite import LocalStore
 from cuetrail.store.sqlite.index.text import text_search
 from cuetrail.store.write import Batch
-from cuetrail.text.analyser import Terms, make_analyser, terms_of
-from cuetrail.text.normalise import analysable, sanitize_query
+from cuetrail.text.normalise import Terms, analysable, make_analyser, sanitize_query, terms_of
 
 ME = Scope()
 EVERYTHING = Where(quarantined=True, archived=True)

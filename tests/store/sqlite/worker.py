@@ -23,8 +23,9 @@ from cuetrail.errors import EmbedderMismatch
 from cuetrail.memory import Memory
 from cuetrail.model import Edge, Node
 from cuetrail.recall.anchor.hybrid_search import hybrid_search
-from cuetrail.recall.recipes import Recipe, no_spread
+from cuetrail.recall.recipes import no_spread
 from cuetrail.recall.render.text import one_list
+from cuetrail.recall.stages import Recipe
 from cuetrail.store.write import Batch
 from tests.store.sqlite.tools import Op, Pebbles, open_memory, search
 

@@ -9,8 +9,9 @@ from typing import Any
 
 from cuetrail.extract import links, tags
 from cuetrail.ingest.document import Piece
-from cuetrail.text import dates, markup, names
+from cuetrail.text import dates, names
 from cuetrail.text.normalise import norm_name
+from cuetrail.text.prose import prose_only
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ def _piece(part: Part, found: tuple[str, ...]) -> Piece:
         tagged = tags.find(part.text)
         if at is None and dates.first(part.text) is not None:
             # Dates in code and addresses do not count. Masking those is slow, so it is only done if there is a date.
-            at = dates.first(markup.prose_only(part.text))
+            at = dates.first(prose_only(part.text))
     if linked and found:
         # A link to a name replaces the name.
         known = {norm_name(link) for link in linked}

@@ -8,11 +8,11 @@ from typing import TypeVar
 
 from cuetrail.formulas import shares
 from cuetrail.model import Attempt, TextQuery
-from cuetrail.model.fast_dataclass import maker
+from cuetrail.model.records import maker
 from cuetrail.recall.dedupe import redundant_titles
 from cuetrail.recall.query import Cue, nouns, proper_nouns
 from cuetrail.recall.stages import Anchor, Anchored, RecallContext
-from cuetrail.text.analyser import terms_of
+from cuetrail.text.normalise import terms_of
 
 FULL, NOUNS, NAMES, TYPOS = "full", "nouns", "names", "typos"
 """The attempts: the cue as it is; its nouns and dates; its proper nouns and dates; with typos mended."""

@@ -11,7 +11,7 @@ from cuetrail.errors import CuetrailError, InputError
 from cuetrail.formulas import CHARS_PER_TOKEN, estimated_tokens, share
 from cuetrail.model import Budget, Hit
 from cuetrail.recall.stages import Measure, RecallContext, Scored
-from cuetrail.text import sentences
+from cuetrail.text.prose import sentence_ends
 
 SEPARATOR = "\n\n"
 CUT_MARK = " …"
@@ -154,7 +154,7 @@ def _most(high: int, fits: Callable[[int], bool]) -> int:
 def _cut_position(text: str, half: int, most: int) -> int:
     """Returns where to cut, from `half` to `most`: after a sentence, else between words, else between characters."""
     # The white space behind a sentence is needed to see that it ends.
-    ends = (len(text[:end].rstrip()) for end in reversed(sentences.ends(text[: most + 2])))
+    ends = (len(text[:end].rstrip()) for end in reversed(sentence_ends(text[: most + 2])))
     end = next((end for end in ends if end <= most), 0)
     if end > half:
         return end

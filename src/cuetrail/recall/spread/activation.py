@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from cuetrail.errors import CuetrailError, MemoryError_
 from cuetrail.model import Activation, ActivationEnd, Claim, Hop, Path, Scope, WalkHit, Where
-from cuetrail.model.fast_dataclass import maker
+from cuetrail.model.records import maker
 from cuetrail.recall.anchor.seeds import Chooser, Seeding, query_tags
 from cuetrail.recall.stages import Anchored, Reached, RecallContext
 from cuetrail.store.graph import Candidate, Frontier, FrontierNode

@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 
 from cuetrail.formulas import shares
 from cuetrail.model import Label, Node, Rank, WalkQuery, WalkSeed
-from cuetrail.model.fast_dataclass import maker
+from cuetrail.model.records import maker
 from cuetrail.recall.stages import Anchor, Anchored, Reached, RecallContext
 
 _walk_seed = maker(WalkSeed)

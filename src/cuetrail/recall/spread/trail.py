@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cuetrail.model import UNKNOWN_WEIGHT, Node, WalkQuery, WalkSeed
-from cuetrail.model.tags import is_topic
+from cuetrail.model.records import is_topic
 from cuetrail.recall.anchor.trail import TrailAnchors, relax_query
 from cuetrail.recall.names import fold_padded, mentions, nodes_named, possible_names, texts_with, variants_of
 from cuetrail.recall.relevance import Relevance, TermCoverage, blend_anchors, term_coverage

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cuetrail.errors import InputError, NotFound
 from cuetrail.model import Budget, Node, TextQuery, Where
 from cuetrail.model.ids import digest
-from cuetrail.model.tags import norm_buckets
+from cuetrail.model.records import norm_buckets
 from cuetrail.serve.compat.delete import delete_nodes
 from cuetrail.serve.json_data import to_json_data
 from cuetrail.text.timestamps import milliseconds

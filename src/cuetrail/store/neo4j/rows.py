@@ -19,7 +19,7 @@ from cuetrail.model import DERIVED, NEW_LIFE, Edge, Fact, Life, Node, Tag
 from cuetrail.store.neo4j.ids import short, uid
 from cuetrail.store.shared.fact_validity import ACTIVE, until
 from cuetrail.store.shared.relationships import edge_words, meaning_of
-from cuetrail.text.analyser import searchable_text, terms_of
+from cuetrail.text.normalise import searchable_text, terms_of
 
 Props = dict[str, Any]
 

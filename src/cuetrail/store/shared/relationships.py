@@ -14,7 +14,7 @@ from typing import TypeVar
 from cuetrail.model import Edge, Node, Note
 from cuetrail.store.read import Record
 from cuetrail.store.vector_space import Meaning
-from cuetrail.text.analyser import terms_of
+from cuetrail.text.normalise import terms_of
 
 K = TypeVar("K")
 

@@ -11,7 +11,7 @@ from typing import Any
 import xxhash
 
 from cuetrail.model import NEW_LIFE, Edge, Fact, Life, Node, Tag
-from cuetrail.model.fast_dataclass import maker
+from cuetrail.model.records import maker
 
 # The origins of tags that a person or a rule gave.
 GIVEN = ("user", "auto")

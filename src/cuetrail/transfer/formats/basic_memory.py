@@ -17,7 +17,7 @@ from typing import Any
 from cuetrail.errors import InputError, ReadError
 from cuetrail.model import Edge, FileError, Node
 from cuetrail.model.ids import digest
-from cuetrail.model.tags import make_tags, norm_buckets
+from cuetrail.model.records import make_tags, norm_buckets
 from cuetrail.store.read import Record
 from cuetrail.text.normalise import clean, norm_name
 from cuetrail.transfer.formats.basic_memory_notes import (

@@ -22,8 +22,8 @@ from typing import Any, Literal
 
 import yaml
 
-from cuetrail.text import sentences
 from cuetrail.text.normalise import clean
+from cuetrail.text.prose import split_sentences
 
 LONG = 800
 """A paragraph with more characters is cut into several items, at sentence ends."""
@@ -159,7 +159,7 @@ def split_long(text: str) -> list[tuple[str, str]]:
         return [("", text)]
     pieces: list[tuple[str, str]] = []
     glue = ""
-    for sentence in sentences.split(text):
+    for sentence in split_sentences(text):
         words = sentence.rstrip()
         if pieces and len(pieces[-1][1]) + len(glue) + len(words) <= LONG:
             pieces[-1] = (pieces[-1][0], pieces[-1][1] + glue + words)

@@ -34,7 +34,7 @@ from cuetrail.store.neo4j.index.text import text_search
 from cuetrail.store.neo4j.read import facts
 from cuetrail.store.neo4j.reader import NOWHERE
 from cuetrail.store.neo4j.write import usage
-from cuetrail.text.analyser import is_findable
+from cuetrail.text.normalise import is_findable
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx

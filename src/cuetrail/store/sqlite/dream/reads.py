@@ -37,7 +37,7 @@ from cuetrail.store.sqlite.index.text.text_search import TextSearch
 from cuetrail.store.sqlite.read import facts
 from cuetrail.store.sqlite.schema import IS_FOUND, IS_NAMED
 from cuetrail.store.sqlite.write import usage
-from cuetrail.text.analyser import is_findable
+from cuetrail.text.normalise import is_findable
 
 Runs = list[tuple[int, int]]
 

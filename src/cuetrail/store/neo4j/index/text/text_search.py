@@ -19,7 +19,7 @@ from cuetrail.store.neo4j.filters import BY_KIND, HAS_KEY, any_of, clauses, cond
 from cuetrail.store.neo4j.ids import Found as Record
 from cuetrail.store.neo4j.index.text.statistics import Corpora, Corpus, Wear, Worn, wear
 from cuetrail.store.neo4j.reader import Reader
-from cuetrail.text.analyser import (
+from cuetrail.text.normalise import (
     ENDING,
     FILTER_SCORE,
     LABEL_BOOST,

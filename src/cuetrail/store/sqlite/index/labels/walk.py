@@ -9,13 +9,13 @@ from functools import cache
 import numpy as np
 
 from cuetrail.model import Walk, WalkHit, WalkQuery, Where
-from cuetrail.model.fast_dataclass import maker
+from cuetrail.model.records import maker
 from cuetrail.store.sqlite.index.labels.label_index import LabelIndex
 from cuetrail.store.sqlite.index.labels.label_search import Candidates, LabelWalk, by_gravity, by_rarity
 from cuetrail.store.sqlite.index.text.text_index import TextIndex
 from cuetrail.store.sqlite.index.text.text_search import TextSearch
 from cuetrail.store.sqlite.reader import Reader
-from cuetrail.text.analyser import Terms, searchable_text, terms_of
+from cuetrail.text.normalise import Terms, searchable_text, terms_of
 
 # A few more than wanted are requested: some match a word of the query and do not count. For a long query as many as are
 # likely needed: counting the documents with its words costs less than a second round.

@@ -14,8 +14,7 @@ from cuetrail.model import DERIVED
 from cuetrail.store.sqlite.connection import chunks, marks
 from cuetrail.store.sqlite.rows import label_names
 from cuetrail.store.write import Progress
-from cuetrail.text.analyser import searchable_text
-from cuetrail.text.normalise import analysable
+from cuetrail.text.normalise import analysable, searchable_text
 
 WRITER_BYTES = 256_000_000
 SMALL_WRITER_BYTES = 15_000_000

@@ -7,11 +7,11 @@ from dataclasses import replace
 from operator import itemgetter
 
 from cuetrail.model import Node, SearchHit, TextQuery, Where
-from cuetrail.model.fast_dataclass import maker
+from cuetrail.model.records import maker
 from cuetrail.store.sqlite.index.text.text_index import TextIndex
 from cuetrail.store.sqlite.index.text.text_search import Matches, TextSearch
 from cuetrail.store.sqlite.reader import Reader
-from cuetrail.text.analyser import Terms, searchable_text
+from cuetrail.text.normalise import Terms, searchable_text
 
 # If at most so many more nodes match than are wanted, all are read at once.
 FEW_MORE = 10

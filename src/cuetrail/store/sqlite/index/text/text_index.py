@@ -21,7 +21,7 @@ from cuetrail.store.sqlite.connection import Database, gone, meta
 from cuetrail.store.sqlite.index.directory import IndexDir, Seen, State, rebuilding
 from cuetrail.store.sqlite.index.text.documents import Feed, feeding, make_schema
 from cuetrail.store.write import Progress
-from cuetrail.text.analyser import make_analyser
+from cuetrail.text.normalise import make_analyser
 
 FLAGS = ("quarantine", "archived", "external", "derived", "bare")
 LAYOUT = "text-4"

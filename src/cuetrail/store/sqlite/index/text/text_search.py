@@ -24,10 +24,10 @@ import tantivy
 from tantivy import Occur, Query
 
 from cuetrail.model import Label, TextQuery, Where
-from cuetrail.model.fast_dataclass import maker
+from cuetrail.model.records import maker
 from cuetrail.store.sqlite.connection import chunks
 from cuetrail.store.sqlite.index.text.text_index import View
-from cuetrail.text.analyser import (
+from cuetrail.text.normalise import (
     ENDING,
     FILTER_SCORE,
     FUZZY_SHARE,
@@ -36,11 +36,12 @@ from cuetrail.text.analyser import (
     SHORTEST_MENDED,
     SHORTEST_STEM,
     TIE,
+    analysable,
+    clean,
     edits,
     top_with_ties,
     unstemmed,
 )
-from cuetrail.text.normalise import analysable, clean
 
 K1 = 1.2
 MOST_TERMS = 1024

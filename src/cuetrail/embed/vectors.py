@@ -16,8 +16,7 @@ from cuetrail.embed.embedder import Embedder, to_blob
 from cuetrail.errors import EmbedderError, EmbedderMismatch, InputError
 from cuetrail.model import Edge, Node, Note, Scope
 from cuetrail.store.ports import Store
-from cuetrail.store.shared.relationships import meaning_of
-from cuetrail.store.vector_space import NO_VECTORS, QueryVector, Unembedded, VectorSpace, mismatch
+from cuetrail.store.vector_space import NO_VECTORS, QueryVector, Unembedded, VectorSpace, mismatch, vector_kind
 from cuetrail.store.write import Batch, Progress, Written
 from cuetrail.text.simhash import simhash
 
@@ -110,7 +109,7 @@ class Vectors:
     def _add_to(self, batch: Batch) -> None:
         if self.embedder is None:
             return
-        telling = [(*meaning, one) for one in _records(batch) if (meaning := meaning_of(one)) is not None]
+        telling = [(*meaning, one) for one in _records(batch) if (meaning := vector_kind(one)) is not None]
         if not telling:
             return
         try:

@@ -31,7 +31,7 @@ from cuetrail.model import Edge, Node, Note, node_dict
 from cuetrail.model.lifecycle import SEMANTIC_KINDS
 from cuetrail.store.graph import Step, StepQuery, Ties
 from cuetrail.store.search import RelationQuery
-from cuetrail.store.vector_space import Meaning, VectorSpace
+from cuetrail.store.vector_space import VectorKind, VectorSpace
 from cuetrail.text.normalise import sanitize_query, snippet
 from cuetrail.text.similarity import token_overlap
 
@@ -42,7 +42,7 @@ Detail = Literal["full", "minimal"]
 Said = Edge | Note
 Spoken = tuple[Edge, Evidence]
 """A relationship, and what speaks for it."""
-_SAYING: tuple[Meaning, ...] = ("edge", "note")
+_SAYING: tuple[VectorKind, ...] = ("edge", "note")
 NODES, RELATIONSHIPS, ARTIFACTS = 5, 10, 5
 # Per granularity: the kind told in full, and how many of each kind.
 FULL = {1: "source", 2: "storyline", 3: "macro"}
@@ -293,7 +293,7 @@ def _nearness(quest: Quest, said: Sequence[Said]) -> Iterator[tuple[list[float],
 
 def _vectors(quest: Quest, space: VectorSpace, said: Sequence[Said]) -> list[bytes] | None:
     """The vectors of descriptions and notes: those that are stored, and for others new ones; None where none can be."""
-    known: dict[tuple[Meaning, str], bytes] = {}
+    known: dict[tuple[VectorKind, str], bytes] = {}
     for what in _SAYING:
         if ids := [one.id for one in said if _saying(one) == what]:
             stored = quest.store.vectors(quest.scope, ids, space, what)
@@ -306,7 +306,7 @@ def _vectors(quest: Quest, space: VectorSpace, said: Sequence[Said]) -> list[byt
     return [known[_saying(one), one.id] for one in said]
 
 
-def _saying(one: Said) -> Meaning:
+def _saying(one: Said) -> VectorKind:
     return "edge" if isinstance(one, Edge) else "note"
 
 

@@ -23,7 +23,7 @@ from cuetrail.model import (
     Version,
     Where,
 )
-from cuetrail.store.vector_space import Meaning, VectorSpace
+from cuetrail.store.vector_space import VectorKind, VectorSpace
 
 Record = Node | Edge | Fact | Note | Mention | Link | SourceFile | Tombstone | Version
 """Everything that a memory stores and a scan yields."""
@@ -158,7 +158,7 @@ class Reads(Protocol):
     def scan(self, scope: Scope, /) -> Iterator[tuple[str | None, Record]]: ...
     def snapshot(self, scope: Scope, /) -> AbstractContextManager[Snapshot]: ...
     def vectors(
-        self, scope: Scope, /, ids: Sequence[str], space: VectorSpace | None = None, of: Meaning = "node"
+        self, scope: Scope, /, ids: Sequence[str], space: VectorSpace | None = None, of: VectorKind = "node"
     ) -> dict[str, bytes]: ...
 
 

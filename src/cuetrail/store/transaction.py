@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
 from cuetrail.model import Edge, Fact, Life, Link, Node, Note, SourceFile, Tombstone, Version
-from cuetrail.store.vector_space import Meaning, VectorSpace
+from cuetrail.store.vector_space import VectorKind, VectorSpace
 
 Handle = Any
 """A number or a string under which an engine stores a record."""
@@ -221,7 +221,7 @@ class WriteTransaction(Protocol):
     def vector_space(self) -> VectorSpace | None:
         """The model whose vectors the memory holds."""
 
-    def put_vectors(self, kind: Meaning, space: VectorSpace, vectors: Mapping[Handle, bytes]) -> None:
+    def put_vectors(self, kind: VectorKind, space: VectorSpace, vectors: Mapping[Handle, bytes]) -> None:
         """Stores vectors by handle. Raises InputError for a wrong length, EmbedderMismatch for another model."""
 
     def drop_vectors(self, keys: Sequence[int]) -> None:

@@ -8,7 +8,7 @@ from typing import Literal
 from cuetrail.errors import EmbedderMismatch
 from cuetrail.model import Edge, Node, Note
 
-Meaning = Literal["node", "edge", "note"]
+VectorKind = Literal["node", "edge", "note"]
 """The kinds of records that have vectors: nodes, described relationships, and notes on relationships."""
 
 
@@ -58,3 +58,23 @@ def mismatch(held: VectorSpace | None, other: str) -> EmbedderMismatch:
         f"this memory holds {holds}, not of {other}: open it with that embedder (--embedder, CUETRAIL_EMBEDDER, or "
         "embedder in the memory's cuetrail.toml), or change over with `cuetrail reembed --embedder ...`"
     )
+
+
+def vector_kind(record: object) -> tuple[VectorKind, str] | None:
+    """Returns the kind and id under which a record's vector is stored; None for a record that is not embedded.
+
+    >>> vector_kind(Edge("e", "a", "b", text="old friends")), vector_kind(Edge("e", "a", "b"))
+    (('edge', 'e'), None)
+    >>> vector_kind(Edge("e", "a", "b", text="by a rule", via="x")), vector_kind(Note("n", "a", "on a node"))
+    (None, None)
+    """
+    if isinstance(record, Node) and (record.text or record.name):
+        return "node", record.id
+    if isinstance(record, Edge) and record.text and record.via is None:
+        return "edge", record.id
+    return ("note", record.id) if isinstance(record, Note) and record.on == "edge" and record.text else None
+
+
+def embedded_fields(record: Node | Edge | Note) -> tuple[str | None, str]:
+    """Returns the name and text a record's vector is made of. If either changes, the vector is out of date."""
+    return record.name if isinstance(record, Node) else None, record.text

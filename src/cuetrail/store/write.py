@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 
 from cuetrail.model import Edge, Fact, Link, Mention, Node, Note, Scope, SourceFile, Tombstone, Version
 from cuetrail.model.ids import fact_id
-from cuetrail.store.vector_space import Meaning, VectorSpace
+from cuetrail.store.vector_space import VectorKind, VectorSpace
 
 Progress = Callable[[str, int, int], None]
 """Called with (what is done, how much of it, of how much); a total of 0 is unknown."""
@@ -101,7 +101,7 @@ class Batch:
     remove_roots: list[str] = field(default_factory=list)
     allow_again: bool = False
 
-    def vectors_of(self, what: Meaning) -> dict[str, bytes]:
+    def vectors_of(self, what: VectorKind) -> dict[str, bytes]:
         """Returns the vectors of the batch's nodes, edges or notes, by id."""
         return {"node": self.vectors, "edge": self.edge_vectors, "note": self.note_vectors}[what]
 

@@ -139,6 +139,22 @@ def norm_tag(tag: str) -> str:
     return norm_name(norm_name(tag).lstrip("#@")).replace(" ", "_")
 
 
+def names_of(name: str | None, aliases: Iterable[str]) -> frozenset[str]:
+    """Returns a node's name and aliases, normalised: the node is found under each of them."""
+    return _norm_names(name or "", *aliases)
+
+
+# Cached, because every dream needs the names of all nodes.
+@lru_cache(maxsize=65_536)
+def _norm_names(*names: str) -> frozenset[str]:
+    return frozenset(norm for norm in map(norm_name, names) if norm)
+
+
+def words_in_names(name: str | None, aliases: Iterable[str]) -> set[str]:
+    """Returns the words of a node's name and aliases: a search for similar names finds the node by them."""
+    return {word for one in (name or "", *aliases) for word in name_words(one)}
+
+
 def snippet(text: str, width: int = 80) -> str:
     """Returns the beginning of a text on one line, cut at a word to at most `width` characters."""
     line = " ".join(text.split())
@@ -204,6 +220,15 @@ def _analysers() -> tuple[tantivy.TextAnalyzer, tantivy.TextAnalyzer]:
 def terms_of(text: str) -> list[str]:
     """Returns the index terms of a text in order, with repeats."""
     return _analysers()[0].analyze(analysable(clean(text)))
+
+
+def unique_terms(*texts: str) -> list[str]:
+    """Returns the index terms of texts, each once, in alphabetical order.
+
+    >>> unique_terms("old friend", "Friends since school")
+    ['friend', 'old', 'school', 'sinc']
+    """
+    return sorted(set(terms_of("\n".join(texts))))
 
 
 def unstemmed(text: str) -> list[str]:

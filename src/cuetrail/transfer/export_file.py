@@ -13,8 +13,7 @@ from cuetrail.files import replacing
 from cuetrail.model import Scope
 from cuetrail.store.ports import Store
 from cuetrail.store.read import Record
-from cuetrail.store.shared.relationships import meaning_of
-from cuetrail.store.vector_space import NO_VECTORS, Meaning, VectorSpace
+from cuetrail.store.vector_space import NO_VECTORS, VectorKind, VectorSpace, vector_kind
 from cuetrail.transfer import formats
 from cuetrail.transfer.jsonl import dump_line, header
 
@@ -48,7 +47,7 @@ def _write_lines(write: Callable[[str], object], store: Store, scope: Scope, vec
     while batch := list(islice(records, RECORDS_AT_ONCE)):
         blobs = _vectors(store, scope, space, batch) if space else {}
         for team, record in batch:
-            meaning = meaning_of(record)
+            meaning = vector_kind(record)
             write(dump_line(team, record, None if meaning is None else blobs.get((team, *meaning))))
         count += len(batch)
     return count
@@ -56,13 +55,13 @@ def _write_lines(write: Callable[[str], object], store: Store, scope: Scope, vec
 
 def _vectors(
     store: Store, scope: Scope, space: VectorSpace, batch: Sequence[tuple[str | None, Record]]
-) -> dict[tuple[str | None, Meaning, str], bytes]:
+) -> dict[tuple[str | None, VectorKind, str], bytes]:
     """Returns vectors by team, kind of record and id. Each team has its own ids, so each is read separately."""
-    ids: dict[tuple[str | None, Meaning], list[str]] = {}
+    ids: dict[tuple[str | None, VectorKind], list[str]] = {}
     for team, record in batch:
-        if (meaning := meaning_of(record)) is not None:
+        if (meaning := vector_kind(record)) is not None:
             ids.setdefault((team, meaning[0]), []).append(meaning[1])
-    found: dict[tuple[str | None, Meaning, str], bytes] = {}
+    found: dict[tuple[str | None, VectorKind, str], bytes] = {}
     for (team, kind), of_kind in ids.items():
         blobs = store.vectors(replace(scope, share=team), of_kind, space, kind)
         found |= {(team, kind, id_): blob for id_, blob in blobs.items()}

@@ -20,8 +20,7 @@ from cuetrail.store.ports import Store
 from cuetrail.store.read import Record, facts_by_id
 from cuetrail.store.shared.copy import announce
 from cuetrail.store.shared.fact_validity import value_of
-from cuetrail.store.shared.relationships import meaning_of
-from cuetrail.store.vector_space import VectorSpace
+from cuetrail.store.vector_space import VectorSpace, vector_kind
 from cuetrail.store.write import Batch, Progress, Stated
 from cuetrail.transfer import formats
 from cuetrail.transfer.formats.compressed import unpacked
@@ -276,7 +275,7 @@ def _write_team(
     batch = Batch()
     for line in lines:
         add_to_batch(batch, line.record)
-        if line.vector is not None and (meaning := meaning_of(line.record)) is not None:
+        if line.vector is not None and (meaning := vector_kind(line.record)) is not None:
             batch.vectors_of(meaning[0])[meaning[1]] = line.vector
             batch.space = target.space
     _move_contested_facts(target, scope, batch)

@@ -15,9 +15,8 @@ from cuetrail.explore.explore import Exploration, explore
 from cuetrail.model import Edge, Life, Node, Note, Scope, State, Where
 from cuetrail.store.graph import Ties
 from cuetrail.store.ports import Store
-from cuetrail.store.shared.relationships import meaning_of
 from cuetrail.store.sqlite import LocalStore
-from cuetrail.store.vector_space import QueryVector, VectorSpace
+from cuetrail.store.vector_space import QueryVector, VectorSpace, vector_kind
 from cuetrail.store.write import Batch
 from tests.systems.axes import VOCABULARY, Axes
 
@@ -61,7 +60,7 @@ def fill(store: Store, seed: int) -> None:
         batch = Batch(nodes=nodes, edges=edges, notes=notes, space=SPACE)
         records: list[Node | Edge | Note] = [*nodes, *edges, *notes]
         for record in records:
-            if (meaning := meaning_of(record)) is not None:
+            if (meaning := vector_kind(record)) is not None:
                 batch.vectors_of(meaning[0])[meaning[1]] = embed(record.text).vector
         store.write(scope, batch)
 

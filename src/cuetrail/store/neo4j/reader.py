@@ -13,9 +13,9 @@ from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.ids import Found, Ids, short, uid
 from cuetrail.store.neo4j.schema import NAME_INDEX
 from cuetrail.store.search import NameMatch
-from cuetrail.store.shared.ids import first_named, joined_ids, words_of
+from cuetrail.store.shared.ids import first_named, joined_ids
 from cuetrail.store.shared.tombstones import SHORTEST, bare_words
-from cuetrail.text.normalise import storable
+from cuetrail.text.normalise import storable, words_in_names
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
@@ -141,7 +141,7 @@ class Reader:
         names = self.ids.names(Found(*row[:3]) for row in found)
         alike = []
         for key, _, part, kind, name, aliases in found:
-            has = words_of(name, aliases or ())
+            has = words_in_names(name, aliases or ())
             shared = len(has & set(words)) + sum(any(word.startswith(start) for word in has) for start in beginnings)
             if shared:
                 alike.append(

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from cuetrail.store.neo4j.connection import Connection, rows
-from cuetrail.store.shared.relationships import edge_words, note_words
+from cuetrail.text.normalise import unique_terms
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
@@ -33,12 +33,12 @@ def enter_all(connection: Connection) -> None:
 
     def edges(tx: Tx, after: str) -> str | None:
         found = rows(tx, _SILENT_EDGES, after=after)
-        rows(tx, _SET_EDGES, rows=[[uid, " ".join(edge_words(kind, text))] for uid, kind, text in found])
+        rows(tx, _SET_EDGES, rows=[[uid, " ".join(unique_terms(kind or "", text))] for uid, kind, text in found])
         return found[-1][0] if found else None
 
     def notes(tx: Tx, after: str) -> str | None:
         found = rows(tx, _SILENT_NOTES, after=after)
-        rows(tx, _SET_NOTES, rows=[[uid, " ".join(note_words(text))] for uid, text in found])
+        rows(tx, _SET_NOTES, rows=[[uid, " ".join(unique_terms(text))] for uid, text in found])
         return found[-1][0] if found else None
 
     for page in (edges, notes):

@@ -18,8 +18,8 @@ from cuetrail.formulas import bands
 from cuetrail.model import DERIVED, NEW_LIFE, Edge, Fact, Life, Node, Tag
 from cuetrail.store.neo4j.ids import short, uid
 from cuetrail.store.shared.fact_validity import ACTIVE, until
-from cuetrail.store.shared.relationships import edge_words, meaning_of
-from cuetrail.text.normalise import searchable_text, terms_of
+from cuetrail.store.vector_space import vector_kind
+from cuetrail.text.normalise import searchable_text, terms_of, unique_terms
 
 Props = dict[str, Any]
 
@@ -207,8 +207,8 @@ def edge_props(edge: Edge, part: int) -> Props:
     found = _fields(edge, EDGE)
     return {
         **found, "tags": list(edge.tags) or None, "props": pack(edge.props), "part": part, "uid": uid(part, edge.id),
-        "words": " ".join(edge_words(edge.type, edge.text)) if edge.via is None else None,
-        "described": part if meaning_of(edge) else None,
+        "words": " ".join(unique_terms(edge.type or "", edge.text)) if edge.via is None else None,
+        "described": part if vector_kind(edge) else None,
     }  # fmt: skip
 
 

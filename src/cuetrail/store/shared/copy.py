@@ -13,9 +13,8 @@ from cuetrail.model import Edge, Fact, Link, Mention, Node, Note, Scope, SourceF
 from cuetrail.store.dream import Book, Row, Writes
 from cuetrail.store.ports import Store
 from cuetrail.store.read import Record
-from cuetrail.store.shared.relationships import meaning_of
 from cuetrail.store.upkeep import WholeMemoryView
-from cuetrail.store.vector_space import NO_VECTORS, Meaning
+from cuetrail.store.vector_space import NO_VECTORS, VectorKind, vector_kind
 from cuetrail.store.write import Batch, Progress
 
 SIZE = 2_000
@@ -79,10 +78,10 @@ def _copy(moment: WholeMemoryView, target: Store, progress: Progress | None) -> 
 
 
 def _take_vectors(moment: WholeMemoryView, place: Scope, batch: Batch) -> None:
-    ids: dict[Meaning, list[str]] = {}
+    ids: dict[VectorKind, list[str]] = {}
     records: list[Record] = [*batch.nodes, *batch.edges, *batch.notes]
     for record in records:
-        if (meaning := meaning_of(record)) is not None:
+        if (meaning := vector_kind(record)) is not None:
             ids.setdefault(meaning[0], []).append(meaning[1])
     for what, some in ids.items():
         batch.vectors_of(what).update(moment.vectors(place, some, what))

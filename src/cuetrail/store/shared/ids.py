@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 from cuetrail.errors import InputError
 from cuetrail.model import Node, Scope
 from cuetrail.store.read import Reads
-from cuetrail.text.normalise import name_words, norm_name
 
 SIGN = "@@"
 """Separates an id from its owner. No plain id contains it."""
@@ -64,22 +62,6 @@ def check_ids(ids: Iterable[str], known: Callable[[Sequence[str]], Iterable[str]
         )
     if named:
         raise InputError(f"{named[0]!r} cannot be an id, because {SIGN!r} is used to tell whose one is: choose another")
-
-
-def norms(name: str | None, aliases: Iterable[str]) -> frozenset[str]:
-    """Returns the normalised names under which a node is found."""
-    return _norms(name or "", *aliases)
-
-
-# Cached, because every dream needs the names of all nodes.
-@lru_cache(maxsize=65_536)
-def _norms(*names: str) -> frozenset[str]:
-    return frozenset(norm for norm in map(norm_name, names) if norm)
-
-
-def words_of(name: str | None, aliases: Iterable[str]) -> set[str]:
-    """Returns the words of the names of a node, under which it is found too."""
-    return {word for one in (name or "", *aliases) for word in name_words(one)}
 
 
 def joined_ids(first: Mapping[str, Sequence[str]], more: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:

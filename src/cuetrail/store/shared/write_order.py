@@ -20,7 +20,7 @@ from cuetrail.store.shared.ids import check_ids, plain
 from cuetrail.store.shared.node_succession import find_successors, pass_facts, pass_on
 from cuetrail.store.shared.tombstones import bury, lift, match, redact
 from cuetrail.store.transaction import Handle, StoredNode, WriteTransaction
-from cuetrail.store.vector_space import Meaning
+from cuetrail.store.vector_space import VectorKind
 from cuetrail.store.write import Batch, Written
 
 
@@ -175,7 +175,7 @@ def _put_vectors(tx: WriteTransaction, batch: Batch, without: Collection[str]) -
     Nothing is stored while the memory has no vector space: nobody could say of which model the vectors are.
     """
     nodes = {id_: vector for id_, vector in batch.vectors.items() if id_ not in without}
-    given: dict[Meaning, dict[str, bytes]] = {"node": nodes, "edge": batch.edge_vectors, "note": batch.note_vectors}
+    given: dict[VectorKind, dict[str, bytes]] = {"node": nodes, "edge": batch.edge_vectors, "note": batch.note_vectors}
     space = (batch.space or tx.vector_space()) if any(given.values()) else None
     for kind, vectors in given.items():
         if vectors and space is not None:

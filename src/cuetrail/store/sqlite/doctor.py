@@ -10,7 +10,6 @@ from typing import Any
 
 from cuetrail.errors import CorruptMemory
 from cuetrail.model import UNKNOWN_WEIGHT, Finding
-from cuetrail.store.shared.ids import norms
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import Database
 from cuetrail.store.sqlite.index.labels.label_index import LabelIndex
@@ -20,6 +19,7 @@ from cuetrail.store.sqlite.index.vector.vector_index import VectorIndex
 from cuetrail.store.sqlite.relationship_words import true_words
 from cuetrail.store.sqlite.schema import true_given, true_name_words
 from cuetrail.store.write import Progress
+from cuetrail.text.normalise import names_of
 
 RESTORE = "put back a backup with `cuetrail restore`"
 REPAIR = "run `cuetrail doctor --repair`"
@@ -122,7 +122,7 @@ def _relations(db: sqlite3.Connection) -> Iterator[Finding]:
 def _true_names(db: sqlite3.Connection) -> Iterator[tuple[str, int]]:
     query = "SELECT key, name, aliases FROM nodes WHERE name IS NOT NULL OR aliases IS NOT NULL"
     for key, name, aliases in db.execute(query):
-        yield from ((norm, key) for norm in norms(name, json.loads(aliases) if aliases else ()))
+        yield from ((norm, key) for norm in names_of(name, json.loads(aliases) if aliases else ()))
 
 
 def _true_adjacency(db: sqlite3.Connection) -> Iterator[tuple[int, float, str, int, int, int, int]]:

@@ -43,7 +43,7 @@ from cuetrail.store.sqlite.read.snapshot import Snapshot
 from cuetrail.store.sqlite.reader import Reader
 from cuetrail.store.sqlite.write import tombstones, usage
 from cuetrail.store.sqlite.write.transaction import SqliteTransaction
-from cuetrail.store.vector_space import NO_VECTORS, Meaning, Unembedded, VectorSpace, VectorSpaces
+from cuetrail.store.vector_space import NO_VECTORS, Unembedded, VectorKind, VectorSpace, VectorSpaces
 from cuetrail.store.write import NOTHING_ALONG, Batch, Progress, Written
 
 P = ParamSpec("P")
@@ -154,7 +154,7 @@ class LocalStore:
             yield Moment(db, self.db.path)
 
     def vectors(
-        self, scope: Scope, /, ids: Sequence[str], space: VectorSpace | None = None, of: Meaning = "node"
+        self, scope: Scope, /, ids: Sequence[str], space: VectorSpace | None = None, of: VectorKind = "node"
     ) -> dict[str, bytes]:
         """Returns vectors by id; none if the memory does not hold those of this space (None: whichever it holds)."""
         with self.db.reading() as db:

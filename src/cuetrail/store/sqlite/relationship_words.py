@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator
 
-from cuetrail.store.shared.relationships import edge_words, note_words
+from cuetrail.text.normalise import unique_terms
 
 Entry = tuple[int, str, int, int]
 """Partition, word, negative time, and key."""
@@ -20,13 +20,13 @@ NOTES = "SELECT key, part, text, created FROM notes WHERE target_on = 'edge'"
 def of_edges(found: Iterable[tuple[int, int, str | None, str, int]]) -> Iterator[Entry]:
     """Yields the entries of rows of EDGES."""
     for key, part, type_, text, updated in found:
-        yield from ((part, word, -updated, key) for word in edge_words(type_, text))
+        yield from ((part, word, -updated, key) for word in unique_terms(type_ or "", text))
 
 
 def of_notes(found: Iterable[tuple[int, int, str, int]]) -> Iterator[Entry]:
     """Yields the entries of rows of NOTES."""
     for key, part, text, created in found:
-        yield from ((part, word, -created, key) for word in note_words(text))
+        yield from ((part, word, -created, key) for word in unique_terms(text))
 
 
 def true_words(db: sqlite3.Connection) -> Iterator[Entry]:

@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from cuetrail.errors import WrongVersion
-from cuetrail.store.shared.ids import words_of
 from cuetrail.store.sqlite.relationship_words import true_words
 from cuetrail.store.sqlite.rows import given_names, unpack_labels
+from cuetrail.text.normalise import words_in_names
 
 FIRST = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -212,7 +212,7 @@ def true_name_words(db: sqlite3.Connection) -> Iterator[tuple[int, str, int]]:
     """Yields the table of words in names, computed from the nodes."""
     query = "SELECT part, key, name, aliases FROM nodes WHERE name IS NOT NULL OR aliases IS NOT NULL"
     for part, key, name, aliases in db.execute(query).fetchall():
-        yield from ((part, word, key) for word in words_of(name, json.loads(aliases) if aliases else ()))
+        yield from ((part, word, key) for word in words_in_names(name, json.loads(aliases) if aliases else ()))
 
 
 def _core(db: sqlite3.Connection) -> None:

@@ -19,7 +19,7 @@ from cuetrail.store.neo4j.read.snapshot import Spool, at_one_moment, records_of
 from cuetrail.store.neo4j.reader import Reader
 from cuetrail.store.read import Record
 from cuetrail.store.shared.copy import users_of
-from cuetrail.store.vector_space import NO_VECTORS, Meaning, VectorSpace
+from cuetrail.store.vector_space import NO_VECTORS, VectorKind, VectorSpace
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
@@ -31,7 +31,7 @@ class Moment:
     def __init__(self) -> None:
         self._spool = Spool()
         self._records: dict[Scope, list[int]] = {}
-        self._vectors: dict[Scope, dict[tuple[Meaning, str], int]] = {}
+        self._vectors: dict[Scope, dict[tuple[VectorKind, str], int]] = {}
         self._roots: dict[Scope, dict[str, str]] = {}
         self._kept: dict[str, str] = {}
         self._space: VectorSpace | None = None
@@ -47,7 +47,7 @@ class Moment:
             user: [self._spool.put(record) for record in records_of(tx, user)] for user in users_of(list(homes))
         }
 
-    def _read_vectors(self, tx: Tx, part: int) -> Iterator[tuple[tuple[Meaning, str], int]]:
+    def _read_vectors(self, tx: Tx, part: int) -> Iterator[tuple[tuple[VectorKind, str], int]]:
         if self._space is None or self._space == NO_VECTORS:
             return
         for what in spaces.PLACES:
@@ -67,7 +67,7 @@ class Moment:
     def scan(self, scope: Scope) -> Iterator[tuple[str | None, Record]]:
         return (self._spool.get(at) for at in self._records.get(scope, ()))
 
-    def vectors(self, scope: Scope, ids: Sequence[str], of: Meaning = "node") -> dict[str, bytes]:
+    def vectors(self, scope: Scope, ids: Sequence[str], of: VectorKind = "node") -> dict[str, bytes]:
         # Partitions are known by a scope that has only their own team.
         home = Scope(scope.tenant, scope.user, (scope.share,) if scope.share else (), scope.share)
         known = self._vectors.get(home, {})

@@ -11,8 +11,8 @@ from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.ids import uid
 from cuetrail.store.neo4j.index.vector import spaces
 from cuetrail.store.neo4j.write.state import WriteState
-from cuetrail.store.shared.relationships import meaning_of
 from cuetrail.store.transaction import StoredEdge
+from cuetrail.store.vector_space import vector_kind
 
 _BY_UID = "UNWIND $uids AS uid MATCH ()-[e:CUE_EDGE {uid: uid}]->() USING INDEX SEEK e:CUE_EDGE(uid)"
 _CREATE = """UNWIND $rows AS row MATCH (a:CueNode {key: row.src}) MATCH (b:CueNode {key: row.dst})
@@ -41,7 +41,7 @@ class Edges:
         uids = [uid(part, e.id) for e in edges]
         query = f"{_BY_UID} RETURN e.id, e.created"
         created: dict[str, int] = dict(row for some in chunks(uids) for row in rows(self.tx, query, uids=some))
-        texts = {uid(part, e.id): e.text for e in edges if e.id in created and meaning_of(e)}
+        texts = {uid(part, e.id): e.text for e in edges if e.id in created and vector_kind(e)}
         vectors = spaces.kept(self.tx, texts, "edge")
         put = []
         for e in edges:

@@ -11,8 +11,8 @@ from cuetrail.store.neo4j.ids import uid
 from cuetrail.store.neo4j.write.edges import Edges
 from cuetrail.store.neo4j.write.facts import Facts
 from cuetrail.store.neo4j.write.state import WriteState
-from cuetrail.store.shared.ids import norms
 from cuetrail.store.transaction import StoredNode, Topic
+from cuetrail.text.normalise import names_of
 
 _BY_KEY = "UNWIND $keys AS key MATCH (n:CueNode {key: key})"
 _READ = f"{_BY_KEY} RETURN {made.NODE}"
@@ -67,7 +67,7 @@ class Nodes:
             props = [made.node_props(n, keys[n.id], state.partition) | made.life_props(n.life) for n in some_nodes]
             state.run(query, props)
         self._put_labels(nodes, keys)
-        named = {(keys[n.id], norm) for n in nodes if n.name or n.aliases for norm in norms(n.name, n.aliases)}
+        named = {(keys[n.id], norm) for n in nodes if n.name or n.aliases for norm in names_of(n.name, n.aliases)}
         state.run(_NAMES, [[uid(state.partition, norm), norm] for norm in sorted({norm for _, norm in named})])
         state.run(_NAMED, [[key, uid(state.partition, norm)] for key, norm in sorted(named)])
         state.labelled[state.partition] += sum(1 for n in nodes if n.tag_details or n.buckets)

@@ -15,9 +15,9 @@ from cuetrail.store.neo4j.write.facts import Facts
 from cuetrail.store.neo4j.write.nodes import Nodes
 from cuetrail.store.neo4j.write.state import WriteState
 from cuetrail.store.neo4j.write.tombstones import Tombstones
-from cuetrail.store.shared.relationships import meaning_of, note_words
 from cuetrail.store.transaction import Handle, Kind
-from cuetrail.store.vector_space import Meaning, VectorSpace
+from cuetrail.store.vector_space import VectorKind, VectorSpace, vector_kind
+from cuetrail.text.normalise import unique_terms
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
@@ -111,12 +111,12 @@ class Neo4jTransaction:
 
     def put_notes(self, on: Literal["node", "edge"], notes: Sequence[tuple[Note, Handle]]) -> None:
         part = self.partition
-        vectors = spaces.kept(self.tx, {uid(part, n.id): n.text for n, _ in notes if meaning_of(n)}, "note")
+        vectors = spaces.kept(self.tx, {uid(part, n.id): n.text for n, _ in notes if vector_kind(n)}, "note")
         put = []
         for n, target in notes:
             props = {"uid": uid(part, n.id), "part": part, "id": n.id, "text": n.text, "on": on}
             props |= {"created": n.created, "expires": n.expires, "edge": target if on == "edge" else None}
-            props["words"] = " ".join(note_words(n.text)) if on == "edge" else None
+            props["words"] = " ".join(unique_terms(n.text)) if on == "edge" else None
             props |= vectors.get(str(props["uid"]), {})
             put.append({"key": target if on == "node" else None, "props": props})
         self.state.run(_NOTES, put)
@@ -144,7 +144,7 @@ class Neo4jTransaction:
     def vector_space(self) -> VectorSpace | None:
         return spaces.held(self.tx)
 
-    def put_vectors(self, kind: Meaning, space: VectorSpace, vectors: Mapping[Handle, bytes]) -> None:
+    def put_vectors(self, kind: VectorKind, space: VectorSpace, vectors: Mapping[Handle, bytes]) -> None:
         spaces.store(self.tx, space, vectors, kind)
 
     def drop_vectors(self, keys: Sequence[int]) -> None:

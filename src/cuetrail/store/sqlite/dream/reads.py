@@ -27,7 +27,6 @@ from cuetrail.store.dream import (
     Writes,
     unbegun,
 )
-from cuetrail.store.shared.ids import norms
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.changelog import head, joined, mark_of
 from cuetrail.store.sqlite.connection import CHUNK, Database, chunks, marks, own_part
@@ -37,7 +36,7 @@ from cuetrail.store.sqlite.index.text.text_search import TextSearch
 from cuetrail.store.sqlite.read import facts
 from cuetrail.store.sqlite.schema import IS_FOUND, IS_NAMED
 from cuetrail.store.sqlite.write import usage
-from cuetrail.text.normalise import is_findable
+from cuetrail.text.normalise import is_findable, names_of
 
 Runs = list[tuple[int, int]]
 
@@ -208,7 +207,7 @@ class LocalDreaming:
         found = [
             _as_named((norm, key, id_, kind, name, bool(is_found)))
             for key, id_, kind, name, aliases, is_found in rows
-            for norm in norms(name, json.loads(aliases) if aliases else ())
+            for norm in names_of(name, json.loads(aliases) if aliases else ())
         ]
         return sorted(found, key=itemgetter(0, 2))
 

@@ -13,7 +13,7 @@ from cuetrail.store.sqlite.ids import partitions
 from cuetrail.store.sqlite.index.vector import spaces
 from cuetrail.store.sqlite.read.partition import roots
 from cuetrail.store.sqlite.reader import Reader
-from cuetrail.store.vector_space import Meaning, VectorSpace
+from cuetrail.store.vector_space import VectorKind, VectorSpace
 
 
 class Moment:
@@ -32,7 +32,7 @@ class Moment:
     def scan(self, scope: Scope) -> Iterator[tuple[str | None, Record]]:
         return Reader(self.db, scope, self.path).scan()
 
-    def vectors(self, scope: Scope, ids: Sequence[str], of: Meaning = "node") -> dict[str, bytes]:
+    def vectors(self, scope: Scope, ids: Sequence[str], of: VectorKind = "node") -> dict[str, bytes]:
         keys = Reader(self.db, scope, self.path).ids.keys(ids, f"{of}s")
         return spaces.of_keys(self.db, {key: id_ for id_, key in keys.items()})
 

@@ -2,5 +2,5 @@
 
 May import: model, store.dream, store.shared, store.sqlite.changelog, store.sqlite.connection, store.sqlite.ids,
 store.sqlite.index, store.sqlite.reader, store.sqlite.rows, store.sqlite.settings, store.transaction,
-store.vector_space.
+store.vector_space, text.
 """

@@ -8,7 +8,6 @@ from collections.abc import Collection, Mapping, Sequence
 from operator import attrgetter
 
 from cuetrail.model import NEW_LIFE, Node
-from cuetrail.store.shared.ids import norms, words_of
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import chunks, marks, take_keys
 from cuetrail.store.sqlite.ids import find_keys
@@ -18,6 +17,7 @@ from cuetrail.store.sqlite.write.edges import Edges
 from cuetrail.store.sqlite.write.facts import SHADOWING, TOPICS
 from cuetrail.store.sqlite.write.state import WriteState
 from cuetrail.store.transaction import StoredNode, Topic
+from cuetrail.text.normalise import names_of, words_in_names
 
 # From this many nodes on they are inserted in the order of their ids, as the index has them: that is a quarter faster.
 MANY = 1_000
@@ -61,9 +61,9 @@ class Nodes:
         )
         self._put_labels(nodes, keys)
         named = [n for n in nodes if n.name or n.aliases]
-        by_name = [(norm, keys[n.id]) for n in named for norm in norms(n.name, n.aliases)]
+        by_name = [(norm, keys[n.id]) for n in named for norm in names_of(n.name, n.aliases)]
         self.db.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", by_name)
-        by_word = [(part, word, keys[n.id]) for n in named for word in words_of(n.name, n.aliases)]
+        by_word = [(part, word, keys[n.id]) for n in named for word in words_in_names(n.name, n.aliases)]
         self.db.executemany("INSERT OR IGNORE INTO name_words VALUES (?, ?, ?)", by_word)
         used = (n for n in nodes if n.life is not NEW_LIFE and n.life != NEW_LIFE)
         lives = [rows.life_row(keys[n.id], n.life) for n in used]
@@ -111,9 +111,9 @@ class Nodes:
             for label in (*(("t", tag.name) for tag in tags), *(("b", bucket) for bucket in buckets)):
                 loose.setdefault(label, []).append(key)
             aliases = json.loads(aliases) if aliases else ()
-            for norm in norms(name, aliases):
+            for norm in names_of(name, aliases):
                 self.db.execute("DELETE FROM names WHERE norm = ? AND key = ?", (norm, key))
-            for word in words_of(name, aliases):
+            for word in words_in_names(name, aliases):
                 self.db.execute("DELETE FROM name_words WHERE part = ? AND word = ? AND key = ?", (part, word, key))
         ids = label_ids(self.db, loose)
         pairs = [(id_, key) for label, id_ in ids.items() for key in loose[label]]

@@ -18,7 +18,7 @@ from cuetrail.store.sqlite.write.nodes import Nodes
 from cuetrail.store.sqlite.write.state import WriteState
 from cuetrail.store.sqlite.write.tombstones import Tombstones
 from cuetrail.store.transaction import Kind
-from cuetrail.store.vector_space import Meaning, VectorSpace
+from cuetrail.store.vector_space import VectorKind, VectorSpace
 
 _NO_NODES = "NOT EXISTS (SELECT 1 FROM nodes n WHERE n.source = sources.source)"
 
@@ -102,7 +102,7 @@ class SqliteTransaction:
     def vector_space(self) -> VectorSpace | None:
         return spaces.space_of(self.db)
 
-    def put_vectors(self, kind: Meaning, space: VectorSpace, vectors: Mapping[int, bytes]) -> None:
+    def put_vectors(self, kind: VectorKind, space: VectorSpace, vectors: Mapping[int, bytes]) -> None:
         del kind
         self.state.revectored |= spaces.store(self.db, space, dict(vectors))
 

@@ -19,8 +19,9 @@ from cuetrail.store.neo4j.index.vector import spaces
 from cuetrail.store.neo4j.index.vector.vector_search import FEW, widened
 from cuetrail.store.neo4j.reader import ENDS, Reader
 from cuetrail.store.search import RelationQuery
-from cuetrail.store.shared.relationships import MOST_READ, best, nearest, wanted_words
+from cuetrail.store.shared.relationships import MOST_READ, best, nearest
 from cuetrail.store.vector_space import NO_VECTORS, VectorSpace, mismatch
+from cuetrail.text.normalise import unique_terms
 
 _EDGES = """UNWIND $words AS word CALL (word) {
   CALL db.index.fulltext.queryRelationships('cue_relations', word) YIELD relationship AS e
@@ -72,7 +73,7 @@ def relationships(reader: Reader, query: RelationQuery) -> list[Edge]:
 
 
 def _by_words(reader: Reader, query: RelationQuery) -> list[Edge]:
-    words = wanted_words(query.words)
+    words = unique_terms(" ".join(query.words))
     sharing: dict[str, set[str]] = defaultdict(set)
     for part in reader.parts if words else ():
         given: dict[str, Any] = {"words": words, "part": part, "most": MOST_READ}

@@ -21,8 +21,15 @@ from cuetrail.errors import InputError
 from cuetrail.model import Edge, Node, Note
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import Connection, chunks, rows
-from cuetrail.store.shared.relationships import name_and_text
-from cuetrail.store.vector_space import NO_VECTORS, Meaning, Unembedded, VectorSpace, VectorSpaces, mismatch
+from cuetrail.store.vector_space import (
+    NO_VECTORS,
+    Unembedded,
+    VectorKind,
+    VectorSpace,
+    VectorSpaces,
+    embedded_fields,
+    mismatch,
+)
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
@@ -52,7 +59,7 @@ class _Place:
 
 
 # Nodes without text and name need no vector, nor do edges without a description.
-PLACES: Mapping[Meaning, _Place] = {
+PLACES: Mapping[VectorKind, _Place] = {
     "node": _Place("(n:CueNode{})", "cue_{}", "key", "(n.text <> '' OR n.name <> '')", "n.name, n.text"),
     "edge": _Place("()-[n:CUE_EDGE{}]->()", "cue_edges_{}", "uid", "n.described IS NOT NULL", "null, n.text"),
     "note": _Place("(n:CueNote{})", "cue_notes_{}", "uid", "n.edge IS NOT NULL AND n.text <> ''", "null, n.text"),
@@ -220,11 +227,11 @@ def missing(tx: Tx, space: VectorSpace, after: Unembedded | None, limit: int) ->
     return found
 
 
-def _kind(one: Unembedded) -> Meaning:
+def _kind(one: Unembedded) -> VectorKind:
     return "node" if isinstance(one.record, Node) else "edge" if isinstance(one.record, Edge) else "note"
 
 
-def _missing(tx: Tx, space: VectorSpace, what: Meaning, after: int | str | None, limit: int) -> list[int | str]:
+def _missing(tx: Tx, space: VectorSpace, what: VectorKind, after: int | str | None, limit: int) -> list[int | str]:
     place = PLACES[what]
     begin = after if after is not None else -1 if what == "node" else ""
     query = (
@@ -234,7 +241,7 @@ def _missing(tx: Tx, space: VectorSpace, what: Meaning, after: int | str | None,
     return [key for (key,) in rows(tx, query, after=begin, limit=max(limit, 0))]
 
 
-def _records(tx: Tx, what: Meaning, keys: Sequence[int | str]) -> Iterator[tuple[int | str, Node | Edge | Note]]:
+def _records(tx: Tx, what: VectorKind, keys: Sequence[int | str]) -> Iterator[tuple[int | str, Node | Edge | Note]]:
     """Returns records of anyone by their handles, with their plain ids."""
     query = {"node": _NODES, "edge": _EDGES, "note": _NOTES}[what]
     for some in chunks(keys):
@@ -257,7 +264,7 @@ def put(tx: Tx, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) ->
         query = f"UNWIND $keys AS key {_one(place, 'key')} SET n.held = true RETURN key, {place.said}"
         for some in chunks([one for one in made if _kind(one[0]) == what]):
             said = {key: (name, text) for key, name, text in rows(tx, query, keys=[one.key for one, _ in some])}
-            vectors |= {one.key: vector for one, vector in some if said.get(one.key) == name_and_text(one.record)}
+            vectors |= {one.key: vector for one, vector in some if said.get(one.key) == embedded_fields(one.record)}
         store(tx, space, vectors, what)
         stored += len(vectors)
     rows(tx, _ANOTHER_VERSION)
@@ -265,7 +272,7 @@ def put(tx: Tx, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) ->
 
 
 def vectors(
-    reader: Reader, ids: Sequence[str], space: VectorSpace | None = None, of: Meaning = "node"
+    reader: Reader, ids: Sequence[str], space: VectorSpace | None = None, of: VectorKind = "node"
 ) -> dict[str, bytes]:
     """Returns vectors by id; none if the memory does not hold those of this space (None: whichever it holds)."""
     now = held(reader.tx)
@@ -275,7 +282,7 @@ def vectors(
     return stored(reader.tx, now, handles, of)
 
 
-def store(tx: Tx, space: VectorSpace, vectors: Mapping[Any, bytes], of: Meaning = "node") -> None:
+def store(tx: Tx, space: VectorSpace, vectors: Mapping[Any, bytes], of: VectorKind = "node") -> None:
     """Stores vectors by handle. Raises InputError for a wrong length, EmbedderMismatch for another model's."""
     for vector in vectors.values():
         if len(vector) != 2 * space.dim:
@@ -287,7 +294,7 @@ def store(tx: Tx, space: VectorSpace, vectors: Mapping[Any, bytes], of: Meaning 
         rows(tx, f"UNWIND $rows AS row {_one(PLACES[of], 'row.key')} SET n += row.props", rows=some)
 
 
-def stored(tx: Tx, space: VectorSpace, handles: Mapping[Any, str], of: Meaning) -> dict[str, bytes]:
+def stored(tx: Tx, space: VectorSpace, handles: Mapping[Any, str], of: VectorKind) -> dict[str, bytes]:
     """Returns the vectors of this model, by the ids given for their handles."""
     name = slot(space)
     query = f"UNWIND $keys AS key {_one(PLACES[of], 'key')} WHERE n.{name} IS NOT NULL RETURN key, n.{name}"
@@ -295,14 +302,14 @@ def stored(tx: Tx, space: VectorSpace, handles: Mapping[Any, str], of: Meaning) 
     return {handles[key]: halves(vector) for key, vector in found}
 
 
-def present(tx: Tx, space: VectorSpace, part: int, of: Meaning) -> list[tuple[int | str, str]]:
+def present(tx: Tx, space: VectorSpace, part: int, of: VectorKind) -> list[tuple[int | str, str]]:
     """Returns handles and ids of the records in a partition that have a vector of this model."""
     place = PLACES[of]
     query = f"{_all(place)} n.part = $part AND n.{slot(space)} IS NOT NULL RETURN n.{place.handle}, n.id"
     return [(handle, id_) for handle, id_ in rows(tx, query, part=part)]
 
 
-def kept(tx: Tx, said: Mapping[str, str], of: Meaning) -> dict[str, dict[str, Any]]:
+def kept(tx: Tx, said: Mapping[str, str], of: VectorKind) -> dict[str, dict[str, Any]]:
     """Returns the vectors, as properties, of edges or notes replaced without a change of text, by uid."""
     query = f"UNWIND $keys AS key {_one(PLACES[of], 'key')} RETURN key, n.text, properties(n)"
     found = (row for some in chunks(list(said)) for row in rows(tx, query, keys=some))

@@ -12,7 +12,7 @@ import numpy as np
 
 from cuetrail.model import Edge, Scope
 from cuetrail.store.search import RelationQuery
-from cuetrail.store.shared.relationships import MOST_READ, best, nearest, wanted_words
+from cuetrail.store.shared.relationships import MOST_READ, best, nearest
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import Database, chunks, marks
 from cuetrail.store.sqlite.filters import passing
@@ -20,6 +20,7 @@ from cuetrail.store.sqlite.index.vector.vector_index import VectorIndex
 from cuetrail.store.sqlite.reader import Reader
 from cuetrail.store.sqlite.relationship_words import EDGES, NOTES, Entry, of_edges, of_notes
 from cuetrail.store.vector_space import VectorSpace
+from cuetrail.text.normalise import unique_terms
 
 
 def enter(db: sqlite3.Connection, edges: Sequence[int] = (), notes: Sequence[int] = ()) -> None:
@@ -102,7 +103,7 @@ def _sharing(reader: Reader, asked: RelationQuery) -> dict[int, set[str]]:
     query = f"SELECT key FROM relation_words WHERE part = ? AND word = ? ORDER BY time LIMIT {MOST_READ}"
     having: dict[int, set[str]] = defaultdict(set)
     for part in reader.parts:
-        for word in wanted_words(asked.words):
+        for word in unique_terms(" ".join(asked.words)):
             for (key,) in reader.db.execute(query, (part, word)):
                 having[key].add(word)
     by_edge: dict[int, set[str]] = defaultdict(set)

@@ -15,12 +15,11 @@ from pathlib import Path
 
 from cuetrail.errors import InputError
 from cuetrail.model import Edge, Node, Note
-from cuetrail.store.shared.relationships import name_and_text
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.changelog import log_changes
 from cuetrail.store.sqlite.connection import another_version, chunks, marks, meta
 from cuetrail.store.sqlite.reader import nodes_by_key
-from cuetrail.store.vector_space import NO_VECTORS, Unembedded, VectorSpace, VectorSpaces, mismatch
+from cuetrail.store.vector_space import NO_VECTORS, Unembedded, VectorSpace, VectorSpaces, embedded_fields, mismatch
 
 NOW, NEXT = "vectors", "next_vectors"
 _NAMED = {NOW: "vector_space", NEXT: "next_space"}
@@ -139,7 +138,7 @@ def put(db: sqlite3.Connection, space: VectorSpace, made: Sequence[tuple[Unembed
         for query in _SAID:
             found = db.execute(f"{query} WHERE key IN ({marks(len(some))})", [one.key for one, _ in some])
             said |= {key: (name, text) for key, name, text in found}
-        vectors |= {int(one.key): vector for one, vector in some if said.get(one.key) == name_and_text(one.record)}
+        vectors |= {int(one.key): vector for one, vector in some if said.get(one.key) == embedded_fields(one.record)}
     log_changes(db, store(db, space, vectors), vectors_only=True)
     another_version(db)
     return len(vectors)

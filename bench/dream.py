@@ -46,7 +46,7 @@ from bench.common import (
 from bench.corpus import SEED, Item, batches, vocabulary, write_corpus
 from cuetrail import Memory
 from cuetrail.dream.context import BATCH
-from cuetrail.dream.names import TagWords
+from cuetrail.dream.vocabulary import TagWords
 from cuetrail.dream.word_matcher import WordMatcher, fold_text, join_texts, pad_words
 from cuetrail.model import DreamReport
 

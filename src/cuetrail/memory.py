@@ -12,10 +12,9 @@ from typing import Any, Literal, Unpack
 
 from cuetrail import engines, evaluate, mirror
 from cuetrail.config import without_password
-from cuetrail.dream.report_log import Dreamt, logged_reports
-from cuetrail.dream.run import dream_and_log
+from cuetrail.dream.run import Dreamt, dream_and_log, logged_reports
 from cuetrail.dream.summaries import Teller
-from cuetrail.dream.tagger import AutoTagger
+from cuetrail.dream.tags import AutoTagger
 from cuetrail.embed import open_embedder
 from cuetrail.embed.embedder import Embedder
 from cuetrail.embed.vectors import Vectors, reembed

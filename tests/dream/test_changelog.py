@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from cuetrail import CuetrailError, Memory
-from cuetrail.dream.passes import infection, mentions
+from cuetrail.dream.passes import mentions, tag_propagation
 from cuetrail.store.sqlite import LocalStore, engine
 from tests.dream.tools import MINUTE, MONDAY, counts, idle, origins
 
@@ -100,7 +100,7 @@ def test_times_that_no_calendar_has_are_no_trouble(memory: Memory, at: int) -> N
 
 def test_after_a_dream_every_pass_counts_what_dreams_changed_as_seen(filled: Memory) -> None:
     filled.dream()
-    for module in (infection, mentions):
+    for module in (tag_propagation, mentions):
         assert filled.store.dreaming(filled.scope, module.NAME).idle(module.VERSION)
 
 
@@ -111,8 +111,8 @@ def test_a_log_that_was_thrown_away_is_no_change(filled: Memory, monkeypatch: py
     assert isinstance(filled.store, LocalStore)
     with filled.store.db.reading() as db:
         assert db.execute("SELECT count(*) FROM changes").fetchone() == (0,)
-    for module in (infection, mentions):
+    for module in (tag_propagation, mentions):
         assert filled.store.dreaming(filled.scope, module.NAME).idle(module.VERSION)
     filled.add("One more", at=MONDAY)
-    for module in (infection, mentions):
+    for module in (tag_propagation, mentions):
         assert not filled.store.dreaming(filled.scope, module.NAME).idle(module.VERSION)

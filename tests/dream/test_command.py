@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from cuetrail import Memory
 from cuetrail.cli import main
 from cuetrail.dream import run as dreams
-from cuetrail.dream.schedule import repeat
+from cuetrail.dream.run import repeat
 from cuetrail.model import PASSES
 from tests.dream.tools import exported, origins
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from cuetrail.dream.gc_pause import THRESHOLD, fewer_collections
+from cuetrail.dream.run import THRESHOLD, fewer_collections
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuetrail import Memory, Scope
-from cuetrail.dream import names as module
-from cuetrail.dream.names import NodeNames, TagWords, cached_words
+from cuetrail.dream import vocabulary as module
+from cuetrail.dream.vocabulary import NodeNames, TagWords, cached_words
 from cuetrail.dream.word_matcher import is_distinctive
 from cuetrail.model.ids import ledger_hash
 from cuetrail.store.dream import Named, Row

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cuetrail import Memory, Scope
-from cuetrail.dream.passes import infection, mentions
+from cuetrail.dream.passes import mentions, tag_propagation
 from tests.dream.tools import MINUTE, MONDAY, counts, edges, episodes, idle, of_origin, origins
 
 ANN = Scope("acme", "ann")
@@ -68,7 +68,7 @@ def test_dreaming_for_everyone_is_each_dreaming_for_himself(tmp_path: Path) -> N
         assert idle(memory.dream(everyone=True, only=BY_NAME))
         # What was changed in one place behind another is no reason to look there again.
         for place in memory.store.partitions(None):
-            for module in (infection, mentions):
+            for module in (tag_propagation, mentions):
                 assert memory.store.dreaming(place, module.NAME).idle(module.VERSION)
     for name, scope in WHO.items():
         with at(tmp_path, scope) as memory:

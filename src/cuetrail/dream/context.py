@@ -10,7 +10,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from cuetrail.dream.summaries import Teller, extract
-from cuetrail.dream.tagger import AutoTagger
+from cuetrail.dream.tags import AutoTagger
 from cuetrail.dream.word_matcher import WordMatcher
 from cuetrail.embed.vectors import Vectors
 from cuetrail.model import Node, PassReport, Scope

@@ -1,24 +1,32 @@
-"""Registers imported dream output in the ledger, so that later dreams treat it as their own.
+"""Keeps dream output right when memories are imported or forgotten.
 
-The ledger identifies nodes by the engine's own keys, so it cannot be exported with them. Without rows in the ledger a
-dream would not know which imported records it may change or remove, and would create some of them again. Each pass then
-checks the registered records: it keeps those that follow from its rule and removes the others. If the ledger already
-has a different row for a record, the row of the ledger wins.
+`reconcile` registers imported dream output in the ledger, the tables in which passes note what they made, so that later
+dreams treat it as their own. The ledger identifies nodes by the engine's own keys, so it cannot be exported with them.
+Without rows in the ledger a dream would not know which imported records it may change or remove, and would create some
+of them again. Each pass then checks the registered records: it keeps those that follow from its rule and removes the
+others. If the ledger already has a different row for a record, the row of the ledger wins.
+
+`invalidate` removes the summaries of memories that are removed. The next dream writes them again from what remains.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TypeVar
 
 from cuetrail.dream.context import BATCH, DreamContext, Work
 from cuetrail.dream.passes import cooccurrence, episodes, mentions, storylines
-from cuetrail.model import Edge, Mention, Node, Where
+from cuetrail.dream.passes.consolidation import KEYWORDS, SUMMARY
+from cuetrail.dream.passes.storylines import ABOUT, PART_OF
+from cuetrail.model import DERIVED, Direction, Edge, Mention, Node, Scope, Where
+from cuetrail.model.ids import source_id
 from cuetrail.model.lifecycle import SEMANTIC_KINDS
 from cuetrail.store.dream import Book, Brief, Row, Writes, unbegun
 from cuetrail.store.graph import StepQuery, Ties
+from cuetrail.store.ports import Store
 from cuetrail.store.read import Record
 from cuetrail.store.write import Batch
 
@@ -29,6 +37,7 @@ EVERY = Where(quarantined=True, archived=True)
 
 # A limit for one import, because a file may state any length of an episode.
 MOST_BRIDGES = 20_000
+MOST_STEPS = 10_000
 
 _R = TypeVar("_R", Node, Edge, Mention)
 
@@ -243,3 +252,24 @@ def _mark_outdated_storylines(work: Work, ids: Sequence[str]) -> None:
             if (node.props.get("sources"), node.props.get("end")) != (len(times[number]), max(times[number], default=0))
         ]
         work.save(Writes(put=[(Book.UNTOLD, Row(number)) for number in sorted(stale)]))
+
+
+def invalidate(store: Store, scope: Scope, batch: Batch, leaving: Sequence[Node]) -> None:
+    """Adds to a batch the removal of storylines, macros and file summaries that use any of the leaving nodes."""
+    ids = {node.id for node in leaving}
+    files = {source_id(node.source) for node in leaving if node.source is not None} - ids
+    stories = _around(store, scope, {*ids, *files}, "out", PART_OF) | _around(store, scope, ids, "in", ABOUT)
+    outdated = stories | _around(store, scope, stories, "out", PART_OF)
+    batch.remove_nodes += sorted(outdated - ids)
+    for node in store.get(scope, sorted(files)).values():
+        if SUMMARY in node.props and all(node.id != other.id for other in batch.nodes):
+            props = {name: value for name, value in node.props.items() if name not in (SUMMARY, KEYWORDS)}
+            batch.nodes.append(replace(node, props=props))
+
+
+def _around(store: Store, scope: Scope, ids: Iterable[str], direction: Direction, kind: str) -> set[str]:
+    """Returns the ids of storylines and macros linked to these nodes."""
+    start = tuple(sorted(ids))
+    where = Where(kinds=DERIVED, quarantined=True, archived=True)
+    found = store.steps(scope, StepQuery(start, MOST_STEPS, direction, Ties(kinds=(kind,)), where)) if start else {}
+    return {step.other for steps in found.values() for step in steps}

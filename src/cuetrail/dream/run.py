@@ -10,57 +10,62 @@ not on the order of writes. One dream runs at a time in a memory; a second one i
 
 from __future__ import annotations
 
+import gc
+import json
+import threading
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Protocol
 
-from cuetrail.dream.calendar_labels import zone_of
 from cuetrail.dream.context import DreamContext, Pass
-from cuetrail.dream.gc_pause import fewer_collections
 from cuetrail.dream.passes import (
     auto_tags,
     consolidation,
     cooccurrence,
     decay,
     episodes,
-    facts,
-    infection,
-    macros,
     mentions,
     storylines,
+    tag_propagation,
     temporal,
 )
+from cuetrail.dream.passes.temporal import zone_of
 from cuetrail.dream.reconcile import reconcile
-from cuetrail.dream.report_log import log_report
 from cuetrail.dream.summaries import Teller, extract
-from cuetrail.dream.tagger import RULE, AutoTagger
+from cuetrail.dream.tags import RULE, AutoTagger
 from cuetrail.errors import InputError
 from cuetrail.mirror import sync_registered
 from cuetrail.model import DreamReport, PassReport, Scope
 from cuetrail.session import Session
+from cuetrail.store.ports import Store
 from cuetrail.store.write import Progress
 
 PASSES: tuple[Pass, ...] = (
     temporal.temporal,
     auto_tags.auto_tags,
-    infection.infection,
+    tag_propagation.infection,
     mentions.mentions,
     cooccurrence.cooccurrence,
     episodes.episodes,
     consolidation.consolidation,
     storylines.storylines,
-    macros.macros,
+    storylines.macros,
     decay.decay,
     decay.note_expiry,
-    facts.facts,
+    decay.facts,
 )
 """The passes in the order they run. A later pass may use the output of an earlier one. Add a function to add a pass."""
 
 MIRROR = "mirror"
+MOST_REPORTS = 20
+"""The number of reports stored for each user."""
 NAMES = (*(one.__name__ for one in PASSES), MIRROR)
+# New objects between two garbage collections. Atoms and tags form no cycles, so little garbage piles up.
+THRESHOLD = 1_000_000
 # Passes that must also see the changes of other passes. All others skip what dreams changed.
-LISTENS = {infection.NAME: infection.LISTENS}
+LISTENS = {tag_propagation.NAME: tag_propagation.LISTENS}
 
 
 def dream_and_log(
@@ -166,3 +171,85 @@ def _update_mirrors(context: DreamContext, partitions: Sequence[Scope], dry_run:
         if dry_run and (one.written or one.removed)
     ]
     return [PassReport(MIRROR, read, wrote, removed, time.perf_counter() - start, tuple(changes), problems)]
+
+
+_guard = threading.Lock()
+_before: list[tuple[int, int, int]] = []
+
+
+@contextmanager
+def fewer_collections() -> Iterator[None]:
+    """Raises the garbage collection threshold inside the block. With several threads, until the last block ends."""
+    with _guard:
+        _before.append(gc.get_threshold())
+        gc.set_threshold(max(THRESHOLD, _before[0][0]) if _before[0][0] else 0, *_before[0][1:])
+    try:
+        yield
+    finally:
+        with _guard:
+            first = _before[0]
+            _before.pop()
+            if not _before:
+                gc.set_threshold(*first)
+
+
+# --- the reports of past dreams
+
+
+@dataclass(frozen=True, slots=True)
+class Dreamt:
+    """The report of a dream, and the time when it ran."""
+
+    at: int
+    report: DreamReport
+
+
+def logged_reports(store: Store, scope: Scope) -> list[Dreamt]:
+    """Returns the stored reports, the newest first."""
+    return [Dreamt(row.pop("at"), _report(row)) for row in _rows(store, scope)]
+
+
+def log_report(store: Store, scope: Scope, report: DreamReport, now: int) -> None:
+    """Stores the report of a dream, except for dry runs and dreams that changed nothing."""
+    if not report.skipped and not report.dry_run and any(one.wrote or one.removed for one in report.passes):
+        rows = [{"at": now, **asdict(report)}, *_rows(store, scope)]
+        store.keep(_key(scope), json.dumps(rows[:MOST_REPORTS]))
+
+
+def _rows(store: Store, scope: Scope) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(store.kept(_key(scope)).get(_key(scope), "[]"))
+    return found
+
+
+def _key(scope: Scope) -> str:
+    # The separator occurs in no name, so that no two users share a key.
+    return f"dreamt:{scope.tenant}\x1f{scope.user}\x1f"
+
+
+def _report(row: dict[str, Any]) -> DreamReport:
+    passes = tuple(
+        PassReport(**{**one, "changes": tuple(one["changes"]), "problems": tuple(one["problems"])})
+        for one in row.pop("passes")
+    )
+    return DreamReport(passes, **{**row, "notices": tuple(row["notices"])})
+
+
+# --- dreaming at intervals
+
+
+class Stop(Protocol):
+    """The methods of `threading.Event` that are used here."""
+
+    def is_set(self) -> bool: ...
+    def wait(self, timeout: float) -> bool: ...
+
+
+def repeat(once: Callable[[], None], seconds: float, stop: Stop, clock: Callable[[], float] = time.monotonic) -> None:
+    """Calls `once` every `seconds` until `stop` is set.
+
+    A call that takes longer is followed by the next immediately. Calls never overlap.
+    """
+    while not stop.is_set():
+        due = clock() + seconds
+        once()
+        stop.wait(max(0.0, due - clock()))

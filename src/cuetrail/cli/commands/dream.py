@@ -70,7 +70,7 @@ def _dream_once(run: Run, memory: Memory, options: dict[str, Any]) -> None:
 
 def _dream_repeatedly(run: Run, memory: Memory, options: dict[str, Any], seconds: float) -> None:
     """Dreams at intervals; a memory that is busy is reported and tried again later."""
-    from cuetrail.dream.schedule import repeat
+    from cuetrail.dream.run import repeat
 
     def once() -> None:
         try:

@@ -1,5 +1,6 @@
-"""The passes of a dream, one module each.
+"""The passes of a dream. `decay` also holds `note_expiry` and `facts`, `storylines` also `macros`, and
+`tag_propagation` is the pass `infection`.
 
-May import: dream.calendar_labels, dream.context, dream.names, dream.summaries, dream.tag_origin, dream.tagger,
-dream.word_matcher, embed, errors, formulas, model, store.
+May import: dream.context, dream.summaries, dream.tags, dream.vocabulary, dream.word_matcher, embed, errors, formulas,
+model, store, text.
 """

@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from cuetrail.dream.context import DreamContext, Work
-from cuetrail.dream.tag_origin import retag
-from cuetrail.dream.tagger import propose_tags
+from cuetrail.dream.tags import propose_tags, retag
 from cuetrail.dream.word_matcher import is_distinctive
 from cuetrail.errors import TaggerError
 from cuetrail.model import Node, PassReport, Tag

@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 
 from cuetrail.dream.context import DreamContext, Work
-from cuetrail.dream.names import NodeNames, cached_words, mark_unsettled
+from cuetrail.dream.vocabulary import NodeNames, cached_words, mark_unsettled
 from cuetrail.dream.word_matcher import WordMatcher
 from cuetrail.formulas import mention_weight
 from cuetrail.model import Edge, Mention, PassReport

@@ -1,4 +1,4 @@
-"""Groups sources about the same person, concept or entity over some time into storylines.
+"""Storylines group sources about the same person, concept or entity over some time; macros group storylines.
 
 An anchor is such a node that was used at least once. It gets a storyline when at least FEWEST sources that are in none
 yet name it, on at least DAYS days, over more than SPAN, with no pause of SILENCE between two of them, and no storyline
@@ -10,6 +10,10 @@ if the similarity is above ALIKE. That is decided once; an undecided source stay
 storyline, its summary is written again, or the storyline is removed if the others are not enough. The ledger stores
 which mentions are in no storyline yet; only those of anchors are read. Different sources are counted, at their own
 times, so a second dream changes nothing.
+
+A macro summarises several storylines of one anchor over a long time. An anchor gets one when it has at least
+FEWEST_STORYLINES and the first began more than MACRO_SPAN ago. It is written from the texts of its storylines, and
+again whenever one of them is added, removed or changed.
 """
 
 from __future__ import annotations
@@ -38,6 +42,10 @@ SILENCE, NEAR, ALIKE = 90 * DAY, 30 * DAY, 0.7
 WEIGHT = 0.35
 # The summary is written again when the storyline has grown by 1/GROWN.
 GROWN = 4
+
+MACRO = "macro"
+MACRO_VIA = "dream:macros"
+FEWEST_STORYLINES, MACRO_SPAN = 2, 30 * DAY
 
 
 def storylines(context: DreamContext) -> PassReport:
@@ -339,5 +347,58 @@ def number_of(id_: str) -> int | None:
     return dream_number(KIND, id_)
 
 
-def _edge(kind: str, src: str, dst: str, now: int) -> Edge:
-    return Edge(derived_edge_id(kind, src, dst), src, dst, kind, WEIGHT, via=VIA, created=now, updated=now)
+def _edge(kind: str, src: str, dst: str, now: int, via: str = VIA) -> Edge:
+    return Edge(derived_edge_id(kind, src, dst), src, dst, kind, WEIGHT, via=via, created=now, updated=now)
+
+
+# --- macros
+
+
+def macros(context: DreamContext) -> PassReport:
+    """Updates the macros from the storylines."""
+    work = Work(context, "macros")
+    by_anchor: dict[int, list[Row]] = defaultdict(list)
+    for row in work.memory.all(Book.STORY):
+        by_anchor[row.second].append(row)
+    ready = {anchor: rows for anchor, rows in by_anchor.items() if len(rows) >= FEWEST_STORYLINES}
+    briefs = work.memory.nodes(ready)
+    ids = {anchor: macro_id(briefs[anchor].id) for anchor in briefs}
+    present = context.store.get(context.scope, list(ids.values()))
+    for anchor, brief in sorted(briefs.items(), key=lambda pair: pair[1].id):
+        _update_macro(work, anchor, brief.id, ready[anchor], present.get(ids[anchor]))
+    work.step(work.read, work.read)
+    return work.report()
+
+
+def _update_macro(work: Work, anchor: int, anchor_id: str, rows: list[Row], old: Node | None) -> None:
+    """Creates or updates the macro of an anchor, if its storylines changed."""
+    context = work.context
+    found = context.store.get(context.scope, [story_id(row.first) for row in rows])
+    stories = sorted(found.values(), key=lambda node: (node.at, node.id))
+    if len(stories) < FEWEST_STORYLINES or context.now - stories[0].at <= MACRO_SPAN:
+        return
+    end = max(int(node.props.get("end", node.at)) for node in stories)
+    check = ledger_hash("\n".join([str(end), *(f"{node.id} {node.at} {node.text}" for node in stories)]))
+    if old is not None and old.props.get("check") == check:
+        return
+    node = old or Node(macro_id(anchor_id), MACRO, created=context.now)
+    if forgotten_ids(context.store, context.scope, [node]):
+        return
+    name = subject_of(work, anchor)
+    start = stories[0].at
+    props = {"start": start, "end": end, "storylines": len(stories), "anchor": anchor_id, "check": check}
+    summary = work.tell(name, [node.text for node in stories])
+    node = replace(
+        node, name=title_of(name, start, end, context.zone), text=summary, at=start, props=props, updated=context.now
+    )
+    writes = Writes()
+    writes.batch.nodes = [node]
+    writes.batch.edges = [_edge(PART_OF, story.id, node.id, context.now, MACRO_VIA) for story in stories]
+    writes.batch.edges.append(_edge(ABOUT, node.id, anchor_id, context.now, MACRO_VIA))
+    work.read += len(stories)
+    work.save(writes)
+
+
+def macro_id(anchor: str) -> str:
+    """Returns the id of an anchor's macro."""
+    return dream_id(MACRO, ledger_hash(anchor))

@@ -1,7 +1,8 @@
-"""The words of one partition: the tags that they give, and the nodes that they name.
+"""The known words of a partition that dreams search texts for: names of nodes, and tags that users or rules gave.
 
-Both are cached between dreams while the memory is open, because few words change and building them takes longer than a
-usual dream. Their content depends only on the names and tags of the last `renew`.
+`TagWords` says which tag each word gives, `NodeNames` which node each name refers to. Both are cached between dreams
+while the memory is open, because few words change and building them takes longer than a usual dream. Their content
+depends only on the names and tags of the last `renew`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Taggers, which propose tags for texts: the built-in rule, or one that the caller provides, such as an LLM."""
+"""The tags that dreams give: which of an atom's tags a pass may change, and the taggers that propose new ones.
+
+A pass changes only tags of its own origin; tags that users gave take precedence. A tagger is the built-in `Rule`, or
+one that the caller provides, such as a language model.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,44 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from cuetrail.errors import TaggerError
+from cuetrail.model import Origin, Tag
+from cuetrail.model.records import is_path_tag
+from cuetrail.store.dream import Atom
 from cuetrail.text import keyphrases, names
 from cuetrail.text.normalise import norm_name
+
+# A tag has one origin. Tags from users and files come first, then these, the most specific first.
+DREAMT: tuple[Origin, ...] = ("auto", "infected", "temporal")
+
+
+def retag(atom: Atom, origin: Origin, wanted: Sequence[Tag]) -> tuple[Tag, ...] | None:
+    """Returns the atom's tags with `wanted` in place of its dream tags of this origin; None if nothing changes."""
+    if not atom.tags:
+        return tuple(wanted) or None
+    given: list[Tag] = []
+    dreamt: dict[Origin, list[Tag]] = {one: [] for one in DREAMT}
+    for tag in atom.tags:
+        # The common case, inlined: a function call for each tag would double the time.
+        if tag.origin == "infected" and not atom.borrowed:
+            dreamt["infected"].append(tag)
+        else:
+            (dreamt[tag.origin] if is_from_dream(atom, tag) else given).append(tag)
+    names = {tag.name for tag in given}
+    for one in DREAMT:
+        for tag in wanted if one == origin else dreamt[one]:
+            if tag.name not in names:
+                names.add(tag.name)
+                given.append(tag)
+    tags = tuple(given)
+    return None if tags == atom.tags else tags
+
+
+def is_from_dream(atom: Atom, tag: Tag) -> bool:
+    """True if a dream gave the tag, and not a user, the atom's path or a near duplicate."""
+    if tag.origin == "user":
+        return False
+    return tag.name not in atom.borrowed if tag.origin == "infected" else not is_path_tag(tag)
+
 
 # Candidates the rule keeps per atom. The best that other atoms share become tags.
 CANDIDATES = 6

@@ -1,7 +1,7 @@
-"""Gives atoms the known names and tags that their texts contain as whole words, as tags of origin `infected`.
+"""Tag propagation, the pass `infection`: a text that contains a known name or tag as whole words gets it as a tag.
 
-Known are the names and aliases of nodes, and tags given by users or rules. A name gives the tag made from its node's
-name. Infected and temporal tags do not spread further, so no tag keeps itself alive.
+Such tags have the origin `infected`. Known are the names and aliases of nodes, and tags given by users or rules. A name
+gives the tag made from its node's name. Infected and temporal tags do not spread further, so no tag keeps itself alive.
 
 The ledger stores, as hashes, which words give which tags. New words are searched in all texts. When a word is gone, the
 atoms with its tag are checked. All other atoms are read only when they changed.
@@ -13,9 +13,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from cuetrail.dream.context import DreamContext, Work
-from cuetrail.dream.names import TagWords, cached_words, mark_unsettled
 from cuetrail.dream.passes import auto_tags
-from cuetrail.dream.tag_origin import retag
+from cuetrail.dream.tags import retag
+from cuetrail.dream.vocabulary import TagWords, cached_words, mark_unsettled
 from cuetrail.dream.word_matcher import Hits, TextBatch, WordMatcher, join_texts
 from cuetrail.model import PassReport, Tag
 from cuetrail.store.dream import Atom, Book, Row, Slice, Writes

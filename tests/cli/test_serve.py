@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cuetrail.serve.mcp import client_install, json_with_comments
+from cuetrail.serve.mcp import client_install
 from tests.cli.conftest import Run
 
 
@@ -197,14 +197,14 @@ def test_a_file_that_others_may_not_read_stays_so(home: Path, run: Run) -> None:
     ],
 )
 def test_an_entry_is_written_as_its_neighbours_are(before: str, after: str) -> None:
-    assert json_with_comments.set_member(before, "a", "n", 1) == after
-    assert json_with_comments.parse(after)["a"]["n"] == 1
+    assert client_install.set_member(before, "a", "n", 1) == after
+    assert client_install.parse_json(after)["a"]["n"] == 1
 
 
 @pytest.mark.parametrize("text", ["{", '{"a": }', '{"a": {"b": 1}', "[", '{"a" 1}', "{'a': 1}", '{"a": 1} x', "/"])
 def test_broken_settings_are_an_error(text: str) -> None:
     with pytest.raises(json.JSONDecodeError):
-        json_with_comments.parse(text)
+        client_install.parse_json(text)
 
 
 def test_claude_desktop_is_told_where_it_is_installed(home: Path, run: Run) -> None:
@@ -230,7 +230,7 @@ def test_a_name_that_would_break_the_file_is_refused(home: Path, run: Run) -> No
 
 def test_the_command_line_knows_the_clients_there_are() -> None:
     from cuetrail.cli.commands import mcp
-    from cuetrail.serve.mcp.profiles import COMPAT, PROFILES
+    from cuetrail.serve.mcp.handshake import COMPAT, PROFILES
 
     assert mcp.CLIENTS == client_install.CLIENTS
     assert tuple(PROFILES) == mcp.PROFILES

@@ -15,9 +15,9 @@ from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult, TextContent
 
 from cuetrail import Memory
-from cuetrail.serve.lazy_memory import LazyMemory
-from cuetrail.serve.mcp.profiles import COMPAT, PROFILES
+from cuetrail.serve.mcp.handshake import COMPAT, PROFILES
 from cuetrail.serve.mcp.server import make_server
+from cuetrail.serve.memory_access import LazyMemory
 
 Talk = Callable[..., Any]
 

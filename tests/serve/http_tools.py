@@ -12,11 +12,11 @@ from jsonschema import Draft202012Validator
 from starlette.testclient import TestClient
 
 from cuetrail import Memory, Scope
-from cuetrail.serve.lazy_memory import LazyMemory
-from cuetrail.serve.rest.app import make_app
-from cuetrail.serve.rest.limits import RequestRules
+from cuetrail.serve.memory_access import LazyMemory
+from cuetrail.serve.rest.auth import Access, issue
 from cuetrail.serve.rest.openapi import openapi_document
-from cuetrail.serve.tokens import Access, issue
+from cuetrail.serve.rest.requests import RequestRules
+from cuetrail.serve.rest.server import make_app
 
 NOW = 1_700_000_000_000
 EVENTS = {"Accept": "text/event-stream"}

@@ -6,9 +6,9 @@ import inspect
 
 from cuetrail import Memory
 from cuetrail.cli import main
-from cuetrail.serve.rest.app import VERBS
 from cuetrail.serve.rest.file_routes import FILE_VERBS
-from cuetrail.serve.verb_tools import every_tool
+from cuetrail.serve.rest.server import VERBS
+from cuetrail.serve.verbs import every_tool
 
 COMMANDS: dict[str, str] = {
     "add_many": "import", "confirm": "fact", "declare": "fact", "doomed": "forget", "edge": "get",

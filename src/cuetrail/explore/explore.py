@@ -156,18 +156,18 @@ class Exploration:
     artifacts: tuple[Item, ...] = ()
 
     @property
-    def items(self) -> tuple[Item, ...]:
-        """Every node that was found, of whatever kind."""
+    def groups(self) -> dict[str, tuple[Item, ...]]:
+        """The nodes that were found, by group."""
         one, other = self.semantic, self.episodic
-        return (
-            *one.people,
-            *one.concepts,
-            *one.entities,
-            *other.sources,
-            *other.storylines,
-            *other.macros,
-            *self.artifacts,
-        )
+        return {
+            "people": one.people, "concepts": one.concepts, "entities": one.entities, "sources": other.sources,
+            "storylines": other.storylines, "macros": other.macros, "artifacts": self.artifacts,
+        }  # fmt: skip
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """Every node that was found."""
+        return tuple(item for items in self.groups.values() for item in items)
 
     @property
     def answerable(self) -> bool:

@@ -8,11 +8,35 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from cuetrail.errors import InputError
+from cuetrail.text.timestamps import last_millisecond, milliseconds
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
 
 Schema = dict[str, Any]
+TEXT: Schema = {"type": "string"}
+TEXTS: Schema = {"type": "array", "items": TEXT}
+TIME_ARGUMENTS = ("as_of", "at", "since", "until", "valid_from", "valid_until")
+
+
+def described(schema: Schema, description: str) -> Schema:
+    """Returns the schema with a description; unchanged if that is empty."""
+    return {**schema, "description": description} if description else schema
+
+
+def nullable(schema: Schema) -> Schema:
+    """Returns a schema that also allows null."""
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def array_of(schema: Schema) -> Schema:
+    """Returns the schema of a list."""
+    return {"type": "array", "items": schema}
+
+
+def object_of(**properties: Schema) -> Schema:
+    """Returns the schema of an object with these required properties."""
+    return {"type": "object", "properties": properties, "required": list(properties)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,19 +47,24 @@ class ToolResult:
     data: dict[str, Any]
 
 
+def _over_http_only(_memory: Memory, _arguments: dict[str, Any]) -> ToolResult:
+    raise NotImplementedError("this tool describes an HTTP route and cannot be called")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Tool:
     """A named function with a schema for its arguments and one for its result.
 
     `writes`: it changes the memory. `destroys`: a call may lose data. `repeatable`: a second call with the same
-    arguments changes nothing more. `lenient`: unknown arguments are ignored instead of refused.
+    arguments changes nothing more. `lenient`: unknown arguments are ignored instead of refused. A tool without `call`
+    only describes the arguments of an HTTP route.
     """
 
     name: str
     title: str
     description: str
     properties: Mapping[str, Schema]
-    call: Callable[[Memory, dict[str, Any]], ToolResult]
+    call: Callable[[Memory, dict[str, Any]], ToolResult] = _over_http_only
     required: tuple[str, ...] = ()
     output: Schema | None = None
     writes: bool = False
@@ -49,15 +78,6 @@ class Tool:
         schema: Schema = {"type": "object", "properties": dict(self.properties)}
         schema |= {} if self.lenient else {"additionalProperties": False}
         return {**schema, "required": list(self.required)} if self.required else schema
-
-
-def http_only(name: str, title: str, description: str, properties: dict[str, Schema], *required: str) -> Tool:
-    """Returns a tool that only describes the arguments of an HTTP route. Calling it raises NotImplementedError."""
-
-    def refuse(_memory: Memory, _arguments: dict[str, Any]) -> ToolResult:
-        raise NotImplementedError(f"{name} is available over HTTP only")
-
-    return Tool(name, title, description, properties, refuse, required)
 
 
 def checked_arguments(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -80,6 +100,16 @@ def checked_arguments(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     # The message begins with the value, which may be long, and ends with the reason.
     message = message if len(message) <= 300 else f"{message[:60]} … {message[-200:]}"
     raise InputError(f"{tool.name}: {path + ': ' if path else ''}{message}")
+
+
+def parse_times(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the arguments with times as UTC milliseconds; `until` includes its day. Raises InputError."""
+    return {
+        name: (last_millisecond if name == "until" else milliseconds)(value)
+        if name in TIME_ARGUMENTS and isinstance(value, str)
+        else value
+        for name, value in given.items()
+    }
 
 
 def _whole_number(value: Any, schema: Schema) -> Any:

@@ -15,10 +15,9 @@ from mcp_types import JSONRPCRequest, JSONRPCResponse
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from cuetrail import Memory
-from cuetrail.serve.lazy_memory import LazyMemory
-from cuetrail.serve.mcp.handshake import PROTOCOLS, initialize_result, parse_initialize
-from cuetrail.serve.mcp.profiles import COMPAT, PROFILES, Profile
+from cuetrail.serve.mcp.handshake import COMPAT, PROFILES, PROTOCOLS, Profile, initialize_result, parse_initialize
 from cuetrail.serve.mcp.server import make_server
+from cuetrail.serve.memory_access import LazyMemory
 
 SDK = {"mcp", "mcp_types", "pydantic", "anyio", "starlette", "numpy", "cuetrail.memory"}
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cuetrail import Memory
+from cuetrail.serve.rest.auth import issue, revoke
 from cuetrail.serve.rest.web_page import STATIC
-from cuetrail.serve.tokens import issue, revoke
 from scripts import browser as script
 from scripts import page as building
 

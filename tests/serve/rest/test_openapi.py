@@ -15,11 +15,11 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 from starlette.testclient import TestClient
 
 from cuetrail import Memory
-from cuetrail.serve.lazy_memory import LazyMemory
-from cuetrail.serve.rest.app import make_app
-from cuetrail.serve.rest.limits import LOOPBACK, RequestRules
-from cuetrail.serve.rest.mem0_routes import ENDPOINTS
+from cuetrail.serve.memory_access import LazyMemory
+from cuetrail.serve.rest.mem0 import ENDPOINTS
 from cuetrail.serve.rest.openapi import EXAMPLES, openapi_document
+from cuetrail.serve.rest.requests import LOOPBACK, RequestRules
+from cuetrail.serve.rest.server import make_app
 from tests.servers import Login, alone, wipe
 
 EACH = {"local": 4, "neo4j": 1}

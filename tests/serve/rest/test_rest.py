@@ -20,14 +20,13 @@ from jsonschema import Draft202012Validator
 from starlette.testclient import TestClient
 
 from cuetrail import Memory
-from cuetrail.serve.rest.app import VERBS
+from cuetrail.serve.rest.auth import revoke, tokens
 from cuetrail.serve.rest.file_routes import FILE_VERBS
-from cuetrail.serve.rest.limits import RequestRules
-from cuetrail.serve.rest.mem0_routes import ENDPOINTS
+from cuetrail.serve.rest.mem0 import ENDPOINTS
 from cuetrail.serve.rest.openapi import EXAMPLES, openapi_document
-from cuetrail.serve.tokens import revoke, tokens
-from cuetrail.serve.verb_effects import EFFECTS
-from cuetrail.serve.verb_tools import verb_tool
+from cuetrail.serve.rest.requests import RequestRules
+from cuetrail.serve.rest.server import VERBS
+from cuetrail.serve.verbs import EFFECTS, verb_tool
 from tests.serve.conftest import agent, session
 from tests.serve.http_tools import Issue, issuer, refused, serving
 

@@ -11,9 +11,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from cuetrail import Memory
-from cuetrail.serve.lazy_memory import LazyMemory
-from cuetrail.serve.rest.app import make_app
-from cuetrail.serve.rest.limits import RequestRules
+from cuetrail.serve.memory_access import LazyMemory
+from cuetrail.serve.rest.requests import RequestRules
+from cuetrail.serve.rest.server import make_app
 
 ROOT = Path(__file__).parents[3]
 COMMAND = re.compile(r"^ {4}(curl (?:.*\\\n)*.*)$", re.MULTILINE)

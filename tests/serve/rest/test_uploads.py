@@ -15,10 +15,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from cuetrail import Memory
-from cuetrail.serve.lazy_memory import LazyMemory
-from cuetrail.serve.rest.app import make_app
-from cuetrail.serve.rest.limits import RequestRules
-from cuetrail.serve.verb_tools import verb_job
+from cuetrail.serve.memory_access import LazyMemory
+from cuetrail.serve.rest.requests import RequestRules
+from cuetrail.serve.rest.server import make_app
+from cuetrail.serve.verbs import verb_job
 from tests.serve.http_tools import EVENTS, events, issuer, refused, serving
 
 NOTE = b"The antenna stands on the lee side. #radio\n"

@@ -13,12 +13,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from cuetrail import Memory, Scope
-from cuetrail.serve.lazy_memory import LazyMemory
-from cuetrail.serve.rest.app import make_app
-from cuetrail.serve.rest.limits import RequestRules
-from cuetrail.serve.rest.problems import Problem
+from cuetrail.serve.memory_access import LazyMemory
+from cuetrail.serve.rest.auth import Access, issue
+from cuetrail.serve.rest.requests import Problem, RequestRules
+from cuetrail.serve.rest.server import make_app
 from cuetrail.serve.rest.web_page import INDEX, STATIC, file_response, load_files
-from cuetrail.serve.tokens import Access, issue
 from scripts import page as script
 
 ON_CI = os.environ.get("CI") == "true"

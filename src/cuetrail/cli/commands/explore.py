@@ -115,12 +115,7 @@ def _weights(given: tuple[str, ...]) -> dict[str, float] | None:
 def _exploration_lines(found: Exploration, explain: bool) -> list[str]:
     """Returns the lines of all parts of an exploration that are not empty."""
     lines: list[str] = []
-    parts = (
-        ("people", found.semantic.people), ("concepts", found.semantic.concepts), ("entities", found.semantic.entities),
-        ("sources", found.episodic.sources), ("storylines", found.episodic.storylines),
-        ("macros", found.episodic.macros), ("artifacts", found.artifacts),
-    )  # fmt: skip
-    for name, items in parts:
+    for name, items in found.groups.items():
         lines += [name, *(line for item in items for line in _item_lines(item, explain))] if items else []
     relationships = found.semantic.relationships
     return lines + (

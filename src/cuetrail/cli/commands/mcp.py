@@ -50,8 +50,7 @@ def mcp(run: Run, ctx: click.Context, /, profile: str, compat: str | None) -> No
     if ctx.invoked_subcommand is not None:
         return
     import cuetrail
-    from cuetrail.serve.mcp.handshake import answer_initialize
-    from cuetrail.serve.mcp.profiles import COMPAT, PROFILES
+    from cuetrail.serve.mcp.handshake import COMPAT, PROFILES, answer_initialize
 
     chosen = COMPAT[compat] if compat else PROFILES[profile]
     # Answered before the SDK is imported, which takes longer than all the rest.
@@ -59,9 +58,8 @@ def mcp(run: Run, ctx: click.Context, /, profile: str, compat: str | None) -> No
 
     import anyio
 
-    from cuetrail.serve.lazy_memory import LazyMemory
-    from cuetrail.serve.mcp.server import make_server
-    from cuetrail.serve.mcp.stdio import serve_stdio
+    from cuetrail.serve.mcp.server import make_server, serve_stdio
+    from cuetrail.serve.memory_access import LazyMemory
 
     open_memory = partial(_open_with_reference_file, run) if compat else run.open_for_server
     server = make_server(chosen, LazyMemory(open_memory), cuetrail.__version__)
@@ -71,7 +69,7 @@ def mcp(run: Run, ctx: click.Context, /, profile: str, compat: str | None) -> No
 
 def _open_with_reference_file(run: Run) -> Memory:
     """Opens the memory and imports the file of the reference server."""
-    from cuetrail.serve.compat.mcp_memory import import_reference_file
+    from cuetrail.serve.mcp.reference_tools import import_reference_file
 
     memory, file = run.open_for_server(), reference_file()
     try:

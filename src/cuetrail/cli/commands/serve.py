@@ -12,7 +12,7 @@ from cuetrail.cli.options import choice, number, several
 from cuetrail.config import on_server, without_password
 
 if TYPE_CHECKING:
-    from cuetrail.serve.tokens import Token
+    from cuetrail.serve.rest.auth import Token
 
 
 @verb(
@@ -33,7 +33,7 @@ def serve(run: Run, /, host: str, port: int, names: tuple[str, ...]) -> None:
     The default address accepts connections from this machine only. Other addresses need tokens, which `cuetrail token
     add` makes. As soon as there is a token, every request needs one. Ctrl-C stops the server after running requests.
     """
-    from cuetrail.serve.lazy_memory import LazyMemory
+    from cuetrail.serve.memory_access import LazyMemory
     from cuetrail.serve.rest.server import listening_socket, serve_http
 
     memory = LazyMemory(run.open_for_server, remote=on_server(run.settings().memory))
@@ -67,7 +67,7 @@ def add_token(run: Run, /, name: str, access: Any) -> None:
 
     Requests with it use the --user, --tenant, --team and --share given here.
     """
-    from cuetrail.serve.tokens import issue
+    from cuetrail.serve.rest.auth import issue
     from cuetrail.text.timestamps import now_ms
 
     with run.open(new=True) as memory:
@@ -80,7 +80,7 @@ def add_token(run: Run, /, name: str, access: Any) -> None:
 @pass_run
 def list_tokens(run: Run, /) -> None:
     """List all tokens without their secrets."""
-    from cuetrail.serve.tokens import tokens
+    from cuetrail.serve.rest.auth import tokens
 
     with run.open() as memory:
         found = [_token_json(one) for one in tokens(memory)]
@@ -93,7 +93,7 @@ def list_tokens(run: Run, /) -> None:
 @pass_run
 def revoke_token(run: Run, /, id: str) -> None:
     """Revoke a token, given by its id."""
-    from cuetrail.serve.tokens import revoke
+    from cuetrail.serve.rest.auth import revoke
 
     with run.open() as memory:
         revoke(memory, id)

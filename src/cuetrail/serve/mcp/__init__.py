@@ -1,5 +1,5 @@
-"""The MCP server: tools, resources, subscriptions, the handshake on stdin, and `mcp install` for clients.
+"""The MCP server: its tools, those of the reference memory server, resources, and `mcp install` for clients.
 
-May import: config, errors, explore, files, formulas, memory, model, recall, serve.compat, serve.json_data,
-serve.lazy_memory, serve.tool, serve.verb_tools, text.
+May import: config, errors, explore, files, formulas, memory, model, recall, serve.json_data, serve.memory_access,
+serve.tool, serve.verbs, store, text, transfer, validation.
 """

@@ -19,7 +19,6 @@ from typing import Any, Literal
 from cuetrail.config import folder
 from cuetrail.errors import InputError
 from cuetrail.files import replacing
-from cuetrail.serve.mcp import json_with_comments
 
 Client = Literal["claude", "cursor", "vscode", "codex"]
 CLIENTS: tuple[Client, ...] = ("claude", "cursor", "vscode", "codex")
@@ -157,7 +156,7 @@ def _json_change(path: Path, entry: Entry, key: str, more: Mapping[str, Any], re
     before = _read(path)
     by_hand = f"it is left as it is. Enter this by hand: {_json_entry(key, entry, new)}"
     try:
-        settings = json_with_comments.parse(before or "")
+        settings = parse_json(before or "")
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not JSON ({error}): {by_hand}") from None
     servers = settings.get(key, {}) if isinstance(settings, dict) else None
@@ -169,8 +168,8 @@ def _json_change(path: Path, entry: Entry, key: str, more: Mapping[str, Any], re
     if old_entry == new:
         return Change(path, before, before or "", entry_text)
     _check_replace(path, entry, old_entry, replace)
-    after = json_with_comments.set_member(before or "", key, entry.name, new)
-    if json_with_comments.parse(after) != {**settings, key: {**servers, entry.name: new}}:
+    after = set_member(before or "", key, entry.name, new)
+    if parse_json(after) != {**settings, key: {**servers, entry.name: new}}:
         raise InputError(f"{path} is written in a way that cuetrail cannot change safely: {by_hand}")
     return Change(path, before, after, entry_text)
 
@@ -237,3 +236,131 @@ def _without_server(text: str, name: str) -> str:
     """Returns a TOML text without the table of a server and its subtables."""
     header = rf'\[mcp_servers\."?{re.escape(name)}"?[].]'
     return re.sub(rf"^{header}.*?(?=^\[|\Z)", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+# Strings come first, because a string may contain what looks like a comment.
+_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/|[{}\[\]:,]|[^\s"{}\[\]:,/]+|.', re.DOTALL)
+_DEFAULT_INDENT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    text: str
+    start: int
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Object:
+    """The start and end of an object in a text, and of the value of each member."""
+
+    start: int
+    end: int
+    members: dict[str, tuple[int, int]]
+
+
+def parse_json(text: str) -> Any:
+    """Returns the value of a text, {} for an empty one. Raises ValueError."""
+    return json.loads(_plain_json(text)) if _plain_json(text).strip() else {}
+
+
+def set_member(text: str, key: str, name: str, value: Any) -> str:
+    """Returns the text with `value` as the member `name` of the object under `key`, which is made if missing.
+
+    Raises ValueError if the text is no object, or has no object under the key.
+    """
+    if not _plain_json(text).strip():
+        return text + json.dumps({key: {name: value}}, indent=_DEFAULT_INDENT, ensure_ascii=False) + "\n"
+    tokens = _tokens(text)
+    outer = _object(tokens, 0)
+    if key not in outer.members:
+        return _add_member(text, outer, key, {name: value})
+    at = outer.members[key][0]
+    inner = _object(tokens, next(i for i, token in enumerate(tokens) if token.start == at))
+    if name not in inner.members:
+        return _add_member(text, inner, name, value)
+    start, end = inner.members[name]
+    return text[:start] + _format_value(text, start, value, "\n" in text[inner.start : inner.end]) + text[end:]
+
+
+def _tokens(text: str) -> list[_Token]:
+    """Returns the punctuation and values of a text, without spaces and comments."""
+    found = (_Token(one[0], one.start()) for one in _TOKEN.finditer(text))
+    return [
+        one for one in found if not one.text[0].isspace() and one.text[:2] not in ("//", "/*") and one.text != "\ufeff"
+    ]
+
+
+def _plain_json(text: str) -> str:
+    """Returns the text without comments and without commas before a closing bracket."""
+    tokens = _tokens(text)
+    closed = {number for number, one in enumerate(tokens, -1) if one.text in ("]", "}")}
+    return " ".join(one.text for number, one in enumerate(tokens) if one.text != "," or number not in closed)
+
+
+def _object(tokens: list[_Token], first: int) -> _Object:
+    """Returns the object that begins at a token. Raises ValueError if none does."""
+    if tokens[first].text != "{":
+        raise ValueError("there is no object")
+    members: dict[str, tuple[int, int]] = {}
+    depth, name, begun = 0, "", 0
+    for before, token in zip(tokens[first:], tokens[first + 1 :], strict=False):
+        if depth == 0 and token.text == ":":
+            name, begun = json.loads(before.text), 0
+        elif depth == 0 and name and not begun:
+            begun = token.start
+        if token.text in ("{", "["):
+            depth += 1
+        elif depth == 0 and token.text in (",", "}"):
+            if name:
+                members[name] = begun, before.end
+            name = ""
+            if token.text == "}":
+                return _Object(tokens[first].start, token.start, members)
+        elif token.text in ("}", "]"):
+            depth -= 1
+    raise ValueError("an object has no end")
+
+
+def _add_member(text: str, within: _Object, name: str, value: Any) -> str:
+    """Returns the text with one more member at the end of an object, formatted like its other members."""
+    last = max((end for _, end in within.members.values()), default=within.start + 1)
+    tail = text[last : within.end]
+    if within.members and "\n" not in text[within.start : within.end]:
+        return f"{text[:last]}, {json.dumps(name)}: {_format_value(text, last, value, multiline=False)}{text[last:]}"
+    comma = "," if within.members and not _tokens(tail) else ""
+    line = "\r\n" if "\r\n" in text else "\n"
+    outer = _indent(text, within.start)
+    starts = [start for start, _ in within.members.values()]
+    inner = _indent(text, starts[-1]) if starts else outer + _indent_unit(text)
+    member = _indented(
+        f"{json.dumps(name)}: {json.dumps(value, indent=_indent_unit(text), ensure_ascii=False)}", inner, line
+    )
+    return f"{text[:last]}{comma}{tail.rstrip()}{line}{inner}{member}{line}{outer}{text[within.end :]}"
+
+
+def _format_value(text: str, at: int, value: Any, multiline: bool) -> str:
+    """Returns a value as JSON: on several lines with the indent of the position, or on one line."""
+    if not multiline:
+        return json.dumps(value, ensure_ascii=False)
+    line = "\r\n" if "\r\n" in text else "\n"
+    return _indented(json.dumps(value, indent=_indent_unit(text), ensure_ascii=False), _indent(text, at), line)
+
+
+def _indented(text: str, indent: str, line: str) -> str:
+    return f"{line}{indent}".join(text.split("\n"))
+
+
+def _indent(text: str, at: int) -> str:
+    """Returns the indent of the line at a position."""
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _indent_unit(text: str) -> str:
+    """Returns one level of indent as the text uses it."""
+    found = re.search(r"\n([ \t]+)\S", text)
+    return found[1] if found else " " * _DEFAULT_INDENT

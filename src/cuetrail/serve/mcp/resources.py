@@ -70,7 +70,7 @@ RESOURCES = Resources(
 
 
 def _graph(memory: Memory) -> str:
-    from cuetrail.serve.compat.mcp_memory import read_graph
+    from cuetrail.serve.mcp.reference_tools import read_graph
 
     return read_graph(memory).text
 

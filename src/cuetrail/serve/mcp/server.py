@@ -7,31 +7,37 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, TypeVar
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import anyio
 import anyio.to_thread
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.server.subscriptions import ListenHandler
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
 from starlette.types import ASGIApp
 
 from cuetrail.errors import CuetrailError
 from cuetrail.model import Scope
-from cuetrail.serve.lazy_memory import LazyMemory
 from cuetrail.serve.mcp import resources
-from cuetrail.serve.mcp.profiles import PROFILES, TITLE, Profile
-from cuetrail.serve.mcp.subscriptions import Subscriptions
+from cuetrail.serve.mcp.handshake import PROFILES, TITLE, Handshake, Profile
+from cuetrail.serve.mcp.resources import Resources
+from cuetrail.serve.memory_access import LazyMemory
 from cuetrail.serve.tool import Tool, ToolResult, checked_arguments
 
 if TYPE_CHECKING:
+    from mcp.server.session import ServerSession
+
     from cuetrail.memory import Memory
 
 log = logging.getLogger("cuetrail")
@@ -198,9 +204,8 @@ class _Handlers:
 
     async def _run(self, context: Context, work: Callable[[Memory], T], tool: str = "page") -> T:
         """Runs work on the memory in the caller's scope, when the limiter allows it, and returns its result."""
-        scope = _caller(context).scope
         limiter = self._limiter_for(tool.removeprefix("memory_")) if self._limiter_for is not None else None
-        return await self._memory.run(lambda memory: work(memory.scoped(scope) if scope else memory), limiter)
+        return await self._memory.run(work, limiter, _caller(context).scope)
 
     async def _run_or_mcp_error(self, context: Context, work: Callable[[Memory], T]) -> T:
         """Runs work and returns its result. Raises MCPError for errors of cuetrail."""
@@ -246,3 +251,164 @@ async def over_http(memory: LazyMemory, version: str, limiter_for: LimiterFor) -
     )
     async with manager.run():
         yield manager.handle_request
+
+
+Incoming = SessionMessage | Exception
+
+
+async def serve_stdio(server: Server[None], handshake: Handshake) -> None:
+    """Serves until the client closes stdin. The server receives the first line again; a second answer is dropped."""
+    async with stdio_server() as (reading, writing):
+        await server.run(
+            _ReplayStream(_parse(handshake.line), reading), _DropStream(handshake.answered_id, writing),
+            server.create_initialization_options(),
+        )  # fmt: skip
+
+
+def _parse(line: bytes) -> list[Incoming]:
+    """Returns the message in a line, or its error, as the SDK's own reader does; nothing for an empty line."""
+    if not line:
+        return []
+    try:
+        return [SessionMessage(types.jsonrpc_message_adapter.validate_json(line, by_name=False))]
+    except ValueError as error:
+        return [error]
+
+
+class _WrappedStream:
+    """A stream that opens and closes the stream inside it."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    async def __aenter__(self) -> Self:
+        await self._inner.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        suppressed: bool | None = await self._inner.__aexit__(kind, error, trace)
+        return suppressed
+
+
+class _ReplayStream(_WrappedStream):
+    """A stream that yields messages read earlier before its own."""
+
+    def __init__(self, first: list[Incoming], inner: Any) -> None:
+        super().__init__(inner)
+        self._first = first
+
+    async def receive(self) -> Incoming:
+        return self._first.pop(0) if self._first else await self._inner.receive()
+
+    async def __anext__(self) -> Incoming:
+        return self._first.pop(0) if self._first else await self._inner.__anext__()
+
+    def __aiter__(self) -> _ReplayStream:
+        return self
+
+
+class _DropStream(_WrappedStream):
+    """A stream of responses that drops the response to a request that is already answered."""
+
+    def __init__(self, answered_id: str | int | None, inner: Any) -> None:
+        super().__init__(inner)
+        self._answered_id = answered_id
+
+    async def send(self, item: SessionMessage, /) -> None:
+        message = item.message
+        if (
+            self._answered_id is not None
+            and isinstance(message, types.JSONRPCResponse)
+            and message.id == self._answered_id
+        ):
+            self._answered_id = None
+            return
+        await self._inner.send(item)
+
+
+POLL_SECONDS = 2.0
+"""The time between two checks for changes by other processes, while there are subscribers."""
+
+
+class Subscriptions:
+    """The subscribed resources with a hash of their last content."""
+
+    def __init__(self, resources: Resources, run: Callable[[Callable[[Memory], object]], Awaitable[object]]) -> None:
+        self.bus = InMemorySubscriptionBus()
+        self._resources, self._run = resources, run
+        self._sessions: dict[str, ServerSession] = {}
+        self._listening = Counter[str]()
+        self._hashes: dict[str, int] = {}
+        self._version: object = None
+        self._checking = anyio.Lock()
+
+    async def subscribe(self, uri: str, session: ServerSession) -> None:
+        """Notifies this client of changes of the resource from now on. Raises NotFound."""
+        await self._update_hash(uri)
+        self._sessions[uri] = session
+
+    def unsubscribe(self, uri: str) -> None:
+        """Ends the subscription to a resource."""
+        self._sessions.pop(uri, None)
+
+    @contextlib.asynccontextmanager
+    async def listening(self, uris: list[str]) -> AsyncIterator[None]:
+        """Subscribes an event stream to resources while the context is open."""
+        for uri in uris:
+            # A missing resource may appear later, which is a change.
+            with contextlib.suppress(CuetrailError):
+                await self._update_hash(uri)
+        self._listening.update(uris)
+        try:
+            yield
+        finally:
+            self._listening.subtract(uris)
+            self._listening = +self._listening
+
+    async def _update_hash(self, uri: str) -> None:
+        self._hashes[uri] = hash(await self._run(lambda memory: self._resources.read(memory, uri)))
+
+    async def watch(self) -> None:
+        """Checks for changes at intervals, for ever."""
+        while True:
+            await anyio.sleep(POLL_SECONDS)
+            if self._sessions or self._listening:
+                with contextlib.suppress(CuetrailError):
+                    await self.notify_changes()
+
+    async def notify_changes(self) -> None:
+        """Notifies subscribers of the resources that changed since the last call."""
+        subscribed = {*self._sessions, *self._listening}
+        if not subscribed:
+            return
+        async with self._checking:
+            version = await self._run(lambda memory: memory.store.version(memory.scope).writes)
+            if version == self._version:
+                return
+            self._version = version
+            for uri in sorted(subscribed):
+                if await self._has_changed(uri):
+                    await self._notify(uri)
+
+    async def _has_changed(self, uri: str) -> bool:
+        before = self._hashes.get(uri)
+        try:
+            await self._update_hash(uri)
+        except CuetrailError:
+            # The node was forgotten; reading the resource now raises NotFound.
+            self._hashes.pop(uri, None)
+        return self._hashes.get(uri) != before
+
+    async def _notify(self, uri: str) -> None:
+        await self.bus.publish(ResourceUpdated(uri=uri))
+        session = self._sessions.get(uri)
+        if session is not None:
+            try:
+                await session.send_resource_updated(uri)
+            except (anyio.ClosedResourceError, anyio.BrokenResourceError):
+                self.unsubscribe(uri)

@@ -5,7 +5,8 @@ Descriptions are short because the list of tools is part of every conversation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -14,13 +15,12 @@ from cuetrail.formulas import estimated_tokens
 from cuetrail.model import Budget, Fact, Node, Recollection
 from cuetrail.model.lifecycle import SEMANTIC_KINDS
 from cuetrail.serve.json_data import compact_json, fit_data, fit_text, to_json_data
-from cuetrail.serve.tool import Schema, Tool, ToolResult
+from cuetrail.serve.tool import TEXT, TEXTS, Schema, Tool, ToolResult, described, object_of, parse_times
 from cuetrail.text.normalise import snippet
-from cuetrail.text.timestamps import last_millisecond, milliseconds
 
 if TYPE_CHECKING:
     from cuetrail.explore.brief import Brief
-    from cuetrail.explore.explore import Exploration, Item
+    from cuetrail.explore.explore import Item
     from cuetrail.memory import Memory
     from cuetrail.recall.narrative import Narrative
 
@@ -32,18 +32,9 @@ SEARCH_RESULTS = 10
 _HIDDEN_FIELDS = ("score", "seq", "props", "provenance", "aliases", "salience")
 
 Arguments = dict[str, Any]
-_TIMES: dict[str, Callable[[str], int]] = {
-    "at": milliseconds, "since": milliseconds, "until": last_millisecond, "valid_from": milliseconds,
-}  # fmt: skip
 
 
-def _text(description: str = "") -> Schema:
-    return {"type": "string", "description": description} if description else {"type": "string"}
-
-
-def _texts(description: str = "") -> Schema:
-    schema: Schema = {"type": "array", "items": {"type": "string"}}
-    return {**schema, "description": description} if description else schema
+_text, _texts = partial(described, TEXT), partial(described, TEXTS)
 
 
 def _tokens(default: int) -> Schema:
@@ -52,8 +43,7 @@ def _tokens(default: int) -> Schema:
 
 def _object(**properties: str) -> Schema:
     """Returns the schema of a result from the JSON types of its required properties."""
-    types = {name: {"type": kind} for name, kind in properties.items()}
-    return {"type": "object", "properties": types, "required": list(properties)}
+    return object_of(**{name: {"type": kind} for name, kind in properties.items()})
 
 
 _LEVEL: Schema = {"type": "integer", "minimum": 1, "maximum": 5}
@@ -63,11 +53,6 @@ _WHEN = "2026-05-31 or 2026-05-31T10:30Z"
 def uri_of(id_: str) -> str:
     """Returns the URI of a node's resource."""
     return f"memory://node/{quote(id_, safe='')}"
-
-
-def parse_times(given: Mapping[str, Any]) -> Arguments:
-    """Returns the arguments with times as UTC milliseconds. Raises InputError."""
-    return {name: _TIMES[name](value) if name in _TIMES else value for name, value in given.items()}
 
 
 def node_json(node: Node) -> dict[str, Any]:
@@ -233,7 +218,7 @@ def node_page(data: Mapping[str, Any]) -> str:
 def _explore(memory: Memory, given: Arguments) -> ToolResult:
     tokens = given.pop("tokens", RECALL_TOKENS)
     found = memory.explore(given.pop("queries", ()), **parse_times(given))
-    parts = {name: [_item_json(item) for item in items] for name, items in _groups(found).items() if items}
+    parts = {name: [_item_json(item) for item in items] for name, items in found.groups.items() if items}
     edges = found.semantic.relationships
     names = memory.nodes(*(id_ for one in edges for id_ in (one.edge.src, one.edge.dst)))
     related = [
@@ -246,15 +231,6 @@ def _explore(memory: Memory, given: Arguments) -> ToolResult:
     ]  # fmt: skip
     data = {"answerable": found.answerable, **parts, **({"relationships": related} if related else {})}
     return ToolResult(fit_text(_explore_text(parts, related), tokens), fit_data(data, tokens))
-
-
-def _groups(found: Exploration) -> dict[str, tuple[Item, ...]]:
-    semantic, episodic = found.semantic, found.episodic
-    return {
-        "people": semantic.people, "concepts": semantic.concepts, "entities": semantic.entities,
-        "sources": episodic.sources, "storylines": episodic.storylines, "macros": episodic.macros,
-        "artifacts": found.artifacts,
-    }  # fmt: skip
 
 
 def _item_json(item: Item) -> dict[str, Any]:
@@ -309,14 +285,19 @@ def _json_result(data: dict[str, Any]) -> ToolResult:
     return ToolResult(compact_json(data), data)
 
 
-_FILTERS: dict[str, Schema] = {"tags": _texts(), "kinds": _texts(), "since": _text(_WHEN), "until": _text(_WHEN)}
+_FILTERS: dict[str, Schema] = {
+    "tags": TEXTS,
+    "kinds": TEXTS,
+    "since": _text(_WHEN),
+    "until": _text(_WHEN),
+}
 
 TOOLS: tuple[Tool, ...] = (
     Tool(
         "memory_recall", "Recall",
         "What is remembered on a cue (a question, names, #tag, @bucket), with what is associated. Ask before answering "
         "about people, projects, preferences or earlier talks. Says so if nothing is known.",
-        {"cue": _text(), "tokens": _tokens(RECALL_TOKENS), "limit": {"type": "integer", "minimum": 1}, **_FILTERS},
+        {"cue": TEXT, "tokens": _tokens(RECALL_TOKENS), "limit": {"type": "integer", "minimum": 1}, **_FILTERS},
         recall, ("cue",), _object(answerable="boolean", hits="array"),
     ),
     Tool(
@@ -324,9 +305,9 @@ TOOLS: tuple[Tool, ...] = (
         "Remember one thing worth keeping: a sentence or two, or a person, concept or entity with a name. The same id "
         "again corrects it.",
         {
-            "text": _text(), "name": _text(), "kind": _text("atom (default), person, concept, entity, belief, goal"),
-            "tags": _texts(), "buckets": _texts("broad areas, such as work"), "at": _text(f"when it was so: {_WHEN}"),
-            "id": _text(), "source": _text(),
+            "text": TEXT, "name": TEXT, "kind": _text("atom (default), person, concept, entity, belief, goal"),
+            "tags": TEXTS, "buckets": _texts("broad areas, such as work"), "at": _text(f"when it was so: {_WHEN}"),
+            "id": TEXT, "source": TEXT,
             "retention": {"type": "string", "enum": ["decay", "ephemeral", "keep_forever"]},
             "allow_again": {"type": "boolean", "description": "even if it was forgotten; only when the user wants it"},
         },
@@ -348,7 +329,7 @@ TOOLS: tuple[Tool, ...] = (
         "State how two memories, given by id or name, stand to each other. For people, concepts and entities another "
         "type, attitude or proximity ends the earlier relationship.",
         {
-            "src": _text(), "dst": _text(), "type": _text("such as colleague"), "text": _text("in your own words"),
+            "src": TEXT, "dst": TEXT, "type": _text("such as colleague"), "text": _text("in your own words"),
             "attitude": {**_LEVEL, "description": "1 hostile, 5 devoted"},
             "proximity": {**_LEVEL, "description": "1 far, 5 inseparable"},
         },
@@ -357,14 +338,14 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "memory_get", "Look at one memory",
         "All about one memory, by id or name: text, facts, neighbours, what it said before.",
-        {"id": _text(), "tokens": _tokens(RECALL_TOKENS)}, _get, ("id",), _object(id="string", kind="string"),
+        {"id": TEXT, "tokens": _tokens(RECALL_TOKENS)}, _get, ("id",), _object(id="string", kind="string"),
     ),
     Tool(
         "memory_explore", "Explore",
         "Survey a topic: people, concepts, entities, relationships, and what happened. queries go by meaning, "
         "text_matches by name, tag and type.",
         {
-            "queries": _texts(), "text_matches": _texts(), "since": _text(_WHEN), "until": _text(_WHEN),
+            "queries": TEXTS, "text_matches": TEXTS, "since": _text(_WHEN), "until": _text(_WHEN),
             "granularity": {"type": "integer", "enum": [1, 2, 3], "description": "sources, storylines or macros"},
             "tokens": _tokens(RECALL_TOKENS),
         },
@@ -383,10 +364,10 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "search", "Search", "Search the memory; ids for fetch come back.",
-        {"query": _text()}, _search, ("query",), _object(results="array"),
+        {"query": TEXT}, _search, ("query",), _object(results="array"),
     ),
     Tool(
         "fetch", "Fetch", "The whole text of one memory found by search.",
-        {"id": _text()}, _fetch, ("id",), _object(id="string", title="string", text="string", url="string"),
+        {"id": TEXT}, _fetch, ("id",), _object(id="string", title="string", text="string", url="string"),
     ),
 )  # fmt: skip

@@ -2,18 +2,102 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import hashlib
+import hmac
+import json
+import re
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
-from cuetrail.serve.rest.limits import LOOPBACK, RequestRules
-from cuetrail.serve.rest.problems import Problem
-from cuetrail.serve.tokens import Access, Token, find, tokens
+from cuetrail.errors import InputError, NotFound
+from cuetrail.model import Scope
+from cuetrail.serve.rest.requests import LOOPBACK, Problem, RequestRules
 
 if TYPE_CHECKING:
-    from cuetrail.model import Scope
-    from cuetrail.serve.lazy_memory import LazyMemory
+    from cuetrail.memory import Memory
+    from cuetrail.serve.memory_access import LazyMemory
+
+Access = Literal["read", "write", "admin"]
+ACCESS: tuple[Access, ...] = get_args(Access)
+"""From least to most. Verbs that concern the memories of all users need admin."""
+
+_PREFIX = "token:"
+_TOKEN = re.compile(r"ct_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """The rights of a token. `id` is not secret: it names the token in logs and when it is revoked."""
+
+    id: str
+    name: str
+    access: Access
+    scope: Scope
+    created: int
+
+    def allows(self, needed: Access) -> bool:
+        """True if the token grants at least this access."""
+        return ACCESS.index(self.access) >= ACCESS.index(needed)
+
+
+def issue(memory: Memory, name: str, access: Access, scope: Scope, now: int) -> tuple[Token, str]:
+    """Makes a token and returns it with its text, which is not stored. Raises InputError for an unknown access."""
+    if access not in ACCESS:
+        raise InputError(f"access must be {' or '.join(ACCESS)}, not {access!r:.40}")
+    token = Token(secrets.token_hex(6), name, access, scope, now)
+    secret = secrets.token_urlsafe(32)
+    record = {
+        "hash": _hash(secret), "name": name, "access": access, "created": now, "tenant": scope.tenant,
+        "user": scope.user, "teams": list(scope.teams), "share": scope.share,
+    }  # fmt: skip
+    memory.store.keep(_PREFIX + token.id, json.dumps(record))
+    return token, f"ct_{token.id}_{secret}"
+
+
+def tokens(memory: Memory) -> list[Token]:
+    """Returns all tokens of a memory, oldest first."""
+    found = memory.store.kept(_PREFIX)
+    made = [_read(name.removeprefix(_PREFIX), json.loads(value)) for name, value in found.items()]
+    return sorted(made, key=lambda token: (token.created, token.id))
+
+
+def revoke(memory: Memory, id_: str) -> None:
+    """Deletes the token with this id. Raises NotFound."""
+    if not id_ or _PREFIX + id_ not in memory.store.kept(_PREFIX + id_):
+        raise NotFound(f"there is no token {id_!r:.40}: `cuetrail token list` shows them")
+    memory.store.keep(_PREFIX + id_, None)
+
+
+def find(memory: Memory, text: str) -> Token | None:
+    """Returns the token with this text, or None."""
+    parts = _TOKEN.fullmatch(text)
+    if parts is None:
+        return None
+    stored = memory.store.kept(_PREFIX + parts[1]).get(_PREFIX + parts[1])
+    row = json.loads(stored) if stored is not None else {"hash": ""}
+    # The comparison takes the same time for a wrong, an unknown and a right token.
+    same = hmac.compare_digest(_hash(parts[2]), row["hash"])
+    return _read(parts[1], row) if same else None
+
+
+def _read(id_: str, row: dict[str, object]) -> Token:
+    teams = row["teams"]
+    share = row["share"]
+    scope = Scope(
+        str(row["tenant"]), str(row["user"]), tuple(map(str, teams)) if isinstance(teams, list) else (),
+        str(share) if share is not None else None,
+    )  # fmt: skip
+    access: Access = "admin" if row["access"] == "admin" else "write" if row["access"] == "write" else "read"
+    return Token(id_, str(row["name"]), access, scope, int(str(row["created"])))
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
 
 TOKEN_KEY = "cuetrail.token"
 """The key of an ASGI scope under which the id of the request's token is stored."""

@@ -19,11 +19,10 @@ from starlette.types import ASGIApp
 
 from cuetrail.errors import CuetrailError
 from cuetrail.model import Scope
-from cuetrail.serve.rest.problems import Problem
-from cuetrail.serve.rest.request_body import json_arguments, uploaded_file
-from cuetrail.serve.tokens import Access
-from cuetrail.serve.tool import Schema, Tool, checked_arguments, http_only
-from cuetrail.serve.verb_tools import Job, verb_job
+from cuetrail.serve.rest.auth import Access
+from cuetrail.serve.rest.requests import Problem, json_arguments, uploaded_file
+from cuetrail.serve.tool import Schema, Tool, checked_arguments
+from cuetrail.serve.verbs import Job, verb_job
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 BINARY, JSON_LINES, TAR = "application/octet-stream", "application/x-ndjson", "application/x-tar"
 COMPRESSED_MAGIC = (b"\x1f\x8b", b"PK\x03\x04")
-_FORMATS = ["cuetrail", "mcp-memory", "mem0"]
 
 Respond = Callable[["Service", Request, Scope | None], Awaitable[ASGIApp]]
 
@@ -110,35 +108,23 @@ def _query_arguments(request: Request, verb: str) -> dict[str, Any]:
     return checked_arguments(FILE_VERBS[verb].tool, dict(request.query_params))
 
 
-_TEXT: Schema = {"type": "string", "minLength": 1}
+_NAME: Schema = {"type": "string", "minLength": 1}
+_FORMAT: Schema = {"type": "string", "enum": ["cuetrail", "mcp-memory", "mem0"]}
+_INGEST = Tool(
+    "ingest", "Ingest", "Take in a file that is sent, replacing what was taken in under the same name.",
+    {"source": {**_NAME, "description": "its name, such as notes/radio.md"}, "bucket": _NAME}, required=("source",),
+)  # fmt: skip
+_IMPORT = Tool(
+    "import", "Import", "Take in an export of cuetrail or of another system that is sent.", {"format": _FORMAT}
+)
+_EXPORT = Tool(
+    "export", "Export", "Everything this user owns, as a file.", {"format": _FORMAT, "vectors": {"type": "boolean"}}
+)
+_BACKUP = Tool("backup", "Backup", "One consistent copy of the whole memory, as a tar file.", {})
 FILE_VERBS: dict[str, FileVerb] = {
-    "ingest": FileVerb(
-        "ingest_bytes",
-        http_only(
-            "ingest", "Ingest", "Take in a file that is sent, replacing what was taken in under the same name.",
-            {"source": {**_TEXT, "description": "its name, such as notes/radio.md"}, "bucket": _TEXT}, "source",
-        ),
-        True, BINARY, "write", _ingest,
-    ),
-    "import": FileVerb(
-        "import_",
-        http_only(
-            "import", "Import", "Take in an export of cuetrail or of another system that is sent.",
-            {"format": {"type": "string", "enum": _FORMATS}},
-        ),
-        True, BINARY, "write", _import,
-    ),
-    "export": FileVerb(
-        "export",
-        http_only(
-            "export", "Export", "Everything this user owns, as a file.",
-            {"format": {"type": "string", "enum": _FORMATS}, "vectors": {"type": "boolean"}},
-        ),
-        False, JSON_LINES, "read", _export,
-    ),
-    "backup": FileVerb(
-        "backup", http_only("backup", "Backup", "One consistent copy of the whole memory, as a tar file.", {}),
-        False, TAR, "admin", _backup,
-    ),
-}  # fmt: skip
+    "ingest": FileVerb("ingest_bytes", _INGEST, True, BINARY, "write", _ingest),
+    "import": FileVerb("import_", _IMPORT, True, BINARY, "write", _import),
+    "export": FileVerb("export", _EXPORT, False, JSON_LINES, "read", _export),
+    "backup": FileVerb("backup", _BACKUP, False, TAR, "admin", _backup),
+}
 """By their names in URLs."""

@@ -7,14 +7,11 @@ from typing import Any
 
 import cuetrail
 from cuetrail.serve.rest.file_routes import FILE_VERBS, FileVerb
-from cuetrail.serve.rest.mem0_routes import ENDPOINTS
-from cuetrail.serve.rest.problems import PROBLEM_JSON
-from cuetrail.serve.rest.request_body import JSON
+from cuetrail.serve.rest.mem0 import ENDPOINTS
+from cuetrail.serve.rest.requests import JSON, PROBLEM_JSON
 from cuetrail.serve.rest.server_sent_events import STREAM
-from cuetrail.serve.tool import Schema
-from cuetrail.serve.verb_effects import EFFECTS
-from cuetrail.serve.verb_schema import TEXT, ResultSchemas, object_of, reference
-from cuetrail.serve.verb_tools import verb_tool
+from cuetrail.serve.tool import TEXT, Schema, object_of
+from cuetrail.serve.verbs import EFFECTS, ResultSchemas, reference, verb_tool
 
 EXAMPLES: dict[str, dict[str, Any]] = {
     "activate": {"seeds": [["Ines Okafor", 0.9]], "max_depth": 3},

@@ -2,28 +2,124 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import anyio
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from cuetrail.model import Scope
-from cuetrail.serve.rest.auth import TOKEN_KEY, authorize
-from cuetrail.serve.rest.idempotency import IdempotencyCache
-from cuetrail.serve.rest.limits import RequestRules, VerbQueues
-from cuetrail.serve.rest.metrics import Metrics
-from cuetrail.serve.rest.problems import problem_body, problem_from
-from cuetrail.serve.rest.request_body import JSON
+from cuetrail.serve.rest.auth import TOKEN_KEY, Access, authorize
+from cuetrail.serve.rest.middleware import Metrics
+from cuetrail.serve.rest.requests import JSON, Problem, RequestRules, problem_body, problem_from
 from cuetrail.serve.rest.server_sent_events import STREAM, EventResponse, RunOnce
-from cuetrail.serve.tokens import Access
+from cuetrail.serve.verbs import EFFECTS
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
-    from cuetrail.serve.lazy_memory import LazyMemory
-    from cuetrail.serve.verb_tools import Job
+    from cuetrail.serve.memory_access import LazyMemory
+    from cuetrail.serve.verbs import Job
+
+SECONDS, MAX_RESPONSES, MAX_KEY_LENGTH = 3600.0, 1000, 255
+
+
+LONG_VERBS = frozenset(
+    {
+        "activate", "add_many", "backup", "bench", "doctor", "dream", "explore", "export", "import", "ingest",
+        "ingest_text", "reembed", "traverse",
+    }
+)  # fmt: skip
+"""Verbs that may take long. They have a queue of their own, so that the others do not wait for them."""
+_SHORT_WRITES = frozenset(name for name, effect in EFFECTS.items() if effect.writes and not effect.paths) - LONG_VERBS
+AT_ONCE, REMOTE_AT_ONCE, LONG_AT_ONCE = 1, 8, 2
+"""How many verbs run at a time. Threads that read the same file compete for Python's lock at every row, so that each
+takes twice the time; threads that wait for a database server do not.
+"""
+WRITE_INTERVAL = 0.25
+"""The longest time in seconds that a write waits for other writes."""
+
+
+class VerbQueues:
+    """Limits how many verbs run at a time, with one queue for long verbs and one for all others."""
+
+    def __init__(self, remote: bool) -> None:
+        self._short = anyio.CapacityLimiter(REMOTE_AT_ONCE if remote else AT_ONCE)
+        self._long = anyio.CapacityLimiter(LONG_AT_ONCE)
+
+    def limiter(self, verb: str) -> anyio.CapacityLimiter:
+        """Returns the limiter under which a verb runs."""
+        return self._long if verb in LONG_VERBS else self._short
+
+    async def group_writes(self, verb: str) -> None:
+        """Delays a short write while other requests run, so that several writes follow each other.
+
+        The first recall after a write updates the indexes; grouped writes cause one update instead of many.
+        """
+        if verb in _SHORT_WRITES and self._short.borrowed_tokens:
+            await anyio.sleep(WRITE_INTERVAL - anyio.current_time() % WRITE_INTERVAL)
+
+
+@dataclass(slots=True)
+class _Entry:
+    """The fingerprint of a request, its time, and its response; None while the request runs."""
+
+    fingerprint: bytes
+    at: float
+    response: bytes | None = None
+
+
+class IdempotencyCache:
+    """Responses to requests with an Idempotency-Key, by token id and key."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock, self._entries = clock, dict[tuple[str, str], _Entry]()
+
+    async def get(self, token: str, key: str, fingerprint: str, make: Callable[[], Awaitable[bytes]]) -> bytes:
+        """Returns the stored response for a key, else makes and stores it. Failed requests are not stored.
+
+        Raises Problem if the key came with a different request, or if the first request still runs.
+        """
+        if not 0 < len(key) <= MAX_KEY_LENGTH:
+            raise Problem(400, f"an Idempotency-Key has 1 to {MAX_KEY_LENGTH} characters")
+        digest, now = hashlib.sha256(fingerprint.encode("utf-8", "surrogatepass")).digest(), self._clock()
+        found = self._entries.get((token, key))
+        if found is not None and now - found.at < SECONDS:
+            return _stored_response(found, digest)
+        self._make_room(now)
+        made = self._entries[token, key] = _Entry(digest, now)
+        try:
+            made.response = await make()
+        except BaseException:
+            if self._entries.get((token, key)) is made:
+                del self._entries[token, key]
+            raise
+        return made.response
+
+    def _make_room(self, now: float) -> None:
+        """Removes expired entries, then the oldest ones above the limit."""
+        for key in [key for key, entry in self._entries.items() if now - entry.at >= SECONDS]:
+            del self._entries[key]
+        while len(self._entries) >= MAX_RESPONSES:
+            del self._entries[next(iter(self._entries))]
+
+    def clear(self) -> None:
+        """Removes every stored response, because one may contain a forgotten text. Running requests stay."""
+        self._entries = {key: entry for key, entry in self._entries.items() if entry.response is None}
+
+
+def _stored_response(entry: _Entry, fingerprint: bytes) -> bytes:
+    if entry.fingerprint != fingerprint:
+        raise Problem(422, "this Idempotency-Key came with another request: use a new one for each")
+    if entry.response is None:
+        raise Problem(409, "the first request with this Idempotency-Key is still at work: try again in a moment")
+    return entry.response
+
 
 T = TypeVar("T")
 
@@ -44,7 +140,7 @@ class Service:
 
     async def run(self, verb: str, scope: Scope | None, work: Callable[[Memory], T]) -> T:
         """Runs work on the memory in the verb's queue, within the scope, and returns its result."""
-        return await self.memory.run(lambda memory: work(_scoped(memory, scope)), self.queues.limiter(verb))
+        return await self.memory.run(work, self.queues.limiter(verb), scope)
 
     async def respond_to_job(self, request: Request, job: Job, scope: Scope | None) -> ASGIApp:
         """Runs a job; the response is its result as JSON, or server-sent events if the request accepts them."""
@@ -52,7 +148,7 @@ class Service:
         key = None if sent is None else (sent, job.fingerprint())
         if STREAM in request.headers.get("accept", ""):
             return EventResponse(
-                lambda emit, stop: job.run_with_events(_scoped(self.memory.get(), scope), emit, stop),
+                lambda emit, stop: job.run_with_events(self.memory.get(scope), emit, stop),
                 lambda error: problem_body(problem_from(error)), self.queues.limiter(job.name),
                 self._run_once(request, job.name, key),
             )  # fmt: skip
@@ -88,10 +184,6 @@ class Service:
             return await (run() if key is None else self._idempotency.get(request.scope.get(TOKEN_KEY, ""), *key, run))
 
         return run_once
-
-
-def _scoped(memory: Memory, scope: Scope | None) -> Memory:
-    return memory.scoped(scope) if scope else memory
 
 
 def _json_bytes(data: Any) -> bytes:

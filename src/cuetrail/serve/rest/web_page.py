@@ -18,9 +18,8 @@ from starlette.routing import Route
 
 from cuetrail.errors import InputError, NotFound
 from cuetrail.serve.json_data import to_json_data
-from cuetrail.serve.rest.metrics import VERB_KEY
-from cuetrail.serve.rest.problems import Problem
-from cuetrail.serve.rest.request_body import json_arguments
+from cuetrail.serve.rest.middleware import VERB_KEY
+from cuetrail.serve.rest.requests import Problem, json_arguments
 from cuetrail.text.normalise import snippet
 from cuetrail.text.timestamps import now_ms
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from cuetrail.errors import InputError, ReadError
 from cuetrail.model import Edge, Node, TextQuery, Where
 from cuetrail.model.ids import digest, stated_edge_id
-from cuetrail.serve.compat.delete import delete_nodes
-from cuetrail.serve.tool import Schema, Tool, ToolResult
+from cuetrail.serve.memory_access import delete_nodes
+from cuetrail.serve.tool import TEXT, TEXTS, Schema, Tool, ToolResult, array_of, described, object_of
 from cuetrail.store.graph import StepQuery, Ties
 from cuetrail.store.write import Batch
 from cuetrail.text.normalise import clean, norm_name
@@ -299,28 +299,21 @@ def _done(message: str) -> ToolResult:
 
 def _rows(**properties: str) -> Schema:
     """Returns the schema of a list of objects from a description of each property; `[]` at its end means a list."""
-    described: dict[str, Schema] = {}
-    for name, description in properties.items():
-        one: Schema = {"type": "string"}
-        if description.endswith("[]"):
-            one = {"type": "array", "items": {"type": "string"}}
-        described[name.rstrip("_")] = {**one, "description": description.removesuffix("[]")}
-    return {"type": "array", "items": {"type": "object", "properties": described, "required": list(described)}}
-
-
-def _texts(description: str) -> Schema:
-    return {"type": "array", "items": {"type": "string"}, "description": description}
-
-
-def _object(**properties: Schema) -> Schema:
-    return {"type": "object", "properties": properties, "required": list(properties)}
+    return array_of(
+        object_of(
+            **{
+                name.rstrip("_"): described(TEXTS if text.endswith("[]") else TEXT, text.removesuffix("[]"))
+                for name, text in properties.items()
+            }
+        )
+    )
 
 
 _ENTITIES = _rows(name="The name of the entity", entityType="Its type", observations="What is observed of it[]")
 _RELATIONS = _rows(from_="Where it starts", to="Where it ends", relationType="Its type, in active voice")
-_GRAPH = _object(entities=_ENTITIES, relations=_RELATIONS)
+_GRAPH = object_of(entities=_ENTITIES, relations=_RELATIONS)
 _ADDED = _rows(entityName="The entity", addedObservations="What was new[]")
-_DONE = _object(success={"type": "boolean"}, message={"type": "string"})
+_DONE = object_of(success={"type": "boolean"}, message=TEXT)
 _CONTENTS = _rows(entityName="The entity", contents="What to add[]")
 _DELETIONS = _rows(entityName="The entity", observations="What to delete[]")
 _QUERY: Schema = {"type": "string", "maxLength": 2048, "description": "Part of a name, a type or an observation"}
@@ -339,13 +332,13 @@ def _tool(
 
 TOOLS: tuple[Tool, ...] = (
     _tool("create_entities", "Create entities; existing names are skipped.", "entities",
-          _ENTITIES, _create_entities, _object(entities=_ENTITIES), writes=True),
+          _ENTITIES, _create_entities, object_of(entities=_ENTITIES), writes=True),
     _tool("create_relations", "Create relations between entities, in active voice; existing ones are skipped.",
-          "relations", _RELATIONS, _create_relations, _object(relations=_RELATIONS), writes=True),
+          "relations", _RELATIONS, _create_relations, object_of(relations=_RELATIONS), writes=True),
     _tool("add_observations", "Add observations to existing entities.", "observations",
-          _CONTENTS, _add_observations, _object(results=_ADDED), writes=True),
+          _CONTENTS, _add_observations, object_of(results=_ADDED), writes=True),
     _tool("delete_entities", "Delete entities with their observations and relations.", "entityNames",
-          _texts("Names of entities"), _delete_entities, _DONE, writes=True, destroys=True),
+          described(TEXTS, "Names of entities"), _delete_entities, _DONE, writes=True, destroys=True),
     _tool("delete_observations", "Delete observations of entities.", "deletions",
           _DELETIONS, _delete_observations, _DONE, writes=True, destroys=True),
     _tool("delete_relations", "Delete relations.", "relations",
@@ -354,5 +347,5 @@ TOOLS: tuple[Tool, ...] = (
     _tool("search_nodes", "Entities whose name, type or observations contain the query, and their relations.",
           "query", _QUERY, _search_nodes, _GRAPH),
     _tool("open_nodes", "The entities with these names, and their relations.", "names",
-          _texts("Names of entities"), _open_nodes, _GRAPH),
+          described(TEXTS, "Names of entities"), _open_nodes, _GRAPH),
 )  # fmt: skip

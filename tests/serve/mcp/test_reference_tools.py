@@ -13,7 +13,7 @@ from mcp_types import TextResourceContents
 
 from cuetrail import Memory
 from cuetrail.errors import ReadError
-from cuetrail.serve.compat.mcp_memory import import_reference_file, read_graph
+from cuetrail.serve.mcp.reference_tools import import_reference_file, read_graph
 from tests.serve.conftest import Agent, Talk, agent, command
 
 ADA = {"name": "Ada_Lovelace", "entityType": "person", "observations": ["Speaks French", "Likes tea"]}

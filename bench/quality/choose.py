@@ -28,7 +28,7 @@ from bench.quality.sets import Corpus, data_folder
 from cuetrail import Memory
 from cuetrail.evaluate import Answer, Question, scores
 from cuetrail.recall import recipes
-from cuetrail.recall.stages import Anchored, Reached, RecallContext, Scored
+from cuetrail.recall.stage_types import Anchored, Reached, RecallContext, Scored
 from cuetrail.recall.weights import NAMED, NOTED, TOLD, Trail, Weights
 
 MOST = 1 << 30

@@ -14,11 +14,10 @@ from cuetrail import Budget, Memory
 from cuetrail.evaluate import Question
 from cuetrail.model import Hit, Node
 from cuetrail.recall import recipes
-from cuetrail.recall.anchor.hybrid_search import hybrid_search
-from cuetrail.recall.dedupe import redundant_titles
+from cuetrail.recall.anchor.hybrid_search import hybrid_search, redundant_titles
 from cuetrail.recall.recipes import no_spread
 from cuetrail.recall.render.text import one_list
-from cuetrail.recall.stages import Anchor, Anchored, Reached, RecallContext, Recipe, Scored
+from cuetrail.recall.stage_types import Anchor, Anchored, Reached, RecallContext, Recipe, Scored
 from cuetrail.recall.weights import Trail, Weights
 
 Contender = Callable[[Memory, Question, int], Sequence[Node]]

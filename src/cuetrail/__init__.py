@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         Scope,
     )
     from cuetrail.recall import recipes
-    from cuetrail.recall.stages import Recipe
+    from cuetrail.recall.stage_types import Recipe
 
     __version__: str
 
@@ -65,7 +65,7 @@ _HOMES = {
     "Memory": "cuetrail.memory",
     "Node": "cuetrail.model",
     "Path": "cuetrail.model",
-    "Recipe": "cuetrail.recall.stages",
+    "Recipe": "cuetrail.recall.stage_types",
     "Recollection": "cuetrail.model",
     "Scope": "cuetrail.model",
 }

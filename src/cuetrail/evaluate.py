@@ -20,8 +20,8 @@ from cuetrail.errors import InputError
 from cuetrail.facts.resolve import require_node
 from cuetrail.model import Budget, Where
 from cuetrail.recall import recipes
-from cuetrail.recall.access import recall
-from cuetrail.recall.stages import Recipe
+from cuetrail.recall.pipeline import recall
+from cuetrail.recall.stage_types import Recipe
 from cuetrail.session import Session
 from cuetrail.store.write import Progress
 

@@ -54,13 +54,14 @@ from cuetrail.model import (
     Stats,
     Version,
 )
-from cuetrail.recall import access, recipes
-from cuetrail.recall.access import DEFAULT_BUDGET, PREWARMED, WALK_BUDGET, NarrativeCache
-from cuetrail.recall.anchor.seeds import Chooser
-from cuetrail.recall.narrative import Narrative
+from cuetrail.recall import narrative, pipeline, recipes
+from cuetrail.recall.anchor.activation_seeds import Chooser
+from cuetrail.recall.narrative import PREWARMED, Narrative, NarrativeCache
+from cuetrail.recall.pipeline import DEFAULT_BUDGET, WALK_BUDGET
+from cuetrail.recall.spread import activation, traversal
 from cuetrail.recall.spread.activation import Stream
 from cuetrail.recall.spread.traversal import Traversal
-from cuetrail.recall.stages import Measure, Mode, Recipe
+from cuetrail.recall.stage_types import Measure, Mode, Recipe
 from cuetrail.session import Session
 from cuetrail.store.ports import Store
 from cuetrail.store.read import Labelled
@@ -476,7 +477,7 @@ class Memory:
         `fuzzy` tolerates typos, and then searches by words alone.
         """
         where = make_where(tags, buckets, kinds, since, until, include_quarantined, include_archived)
-        return access.recall(
+        return pipeline.recall(
             self._session, cue, recipe=recipe, budget=budget, limit=limit, where=where, fuzzy=fuzzy,
             record_access=record_access, count_tokens=count_tokens, now=_time(now),
         )  # fmt: skip
@@ -537,7 +538,7 @@ class Memory:
         """
         flow = valid.make_flow(max_depth, max_branches, min_activation, tag_sim_floor, claim)
         where = make_where((), buckets, kinds, since, until, include_quarantined, include_archived)
-        return access.activate(
+        return activation.activate(
             self._session, seeds if isinstance(seeds, str) else valid.make_seeds(seeds),
             tags=None if tags is None else valid.make_query_tags(tags), flow=flow,
             seeding=valid.make_seeding(limit, text_weight, vector_weight), choose_tags=choose_tags, where=where,
@@ -578,7 +579,7 @@ class Memory:
         time = _time(now)
         way = valid.make_way(direction, relationship_filters, where, time)
         starts = [start] if isinstance(start, str) else start
-        return access.traverse(self._session, starts, way, extent, record_access, time)
+        return traversal.traverse(self._session, starts, way, extent, record_access, time)
 
     @checked
     def narrate(
@@ -605,7 +606,7 @@ class Memory:
         written in this scope; `cache=False` makes it anew.
         """
         settings = valid.make_narrative_settings(anchors, hops, per_entity, max_facts, direction, floor)
-        return access.narrate(
+        return narrative.narrate(
             self._session, self._narratives, cue, recipe=recipes.narrative(*settings), parameters=settings,
             budget=budget, as_of=as_of, use_cache=cache, record_access=record_access, count_tokens=count_tokens,
             now=_time(now),
@@ -614,7 +615,7 @@ class Memory:
     @checked
     def prewarm(self, *, limit: int = PREWARMED, now: int | None = None) -> list[str]:
         """Make and cache the narratives of the most used entities; return their names."""
-        names = access.most_used_names(self._session, limit)
+        names = narrative.most_used_names(self._session, limit)
         for name in names:
             self.narrate(name, record_access=False, now=now)
         return names

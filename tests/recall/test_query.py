@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuetrail.model import TextQuery, Where
-from cuetrail.recall.anchor.attempts import FULL, NAMES, NOUNS, TYPOS, attempts, first_sufficient
+from cuetrail.recall.anchor.text_attempts import FULL, NAMES, NOUNS, TYPOS, attempts, first_sufficient
 from cuetrail.recall.query import LONGEST_CUE, nouns, parse_cue, proper_nouns, unwrap_question
 
 

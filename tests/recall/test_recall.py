@@ -28,7 +28,7 @@ from cuetrail.recall.query import (
     query_terms,
 )
 from cuetrail.recall.render.text import CUT_MARK, SEPARATOR, SMALLEST_CUT, budget_measure, line, render
-from cuetrail.recall.stages import Anchor
+from cuetrail.recall.stage_types import Anchor
 
 DAY = 86_400_000
 

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from cuetrail import Budget, Memory, Node, Scope
 from cuetrail.model import Tag
-from cuetrail.recall.anchor.query_dates import MOST_SPANS, read_dates
-from cuetrail.recall.names import fold_padded, mentions, possible_names, proper_names
-from cuetrail.recall.query import without_answer_form
+from cuetrail.recall.query import MOST_SPANS, read_dates, without_answer_form
 from cuetrail.recall.weights import Kinds, Trail, Weights, kinds_of
 from cuetrail.store.vector_space import QueryVector, VectorSpace
+from cuetrail.text.names import fold_padded, mentions, possible_names, proper_names
 
 ROOM = Budget(chars=1 << 20)
 WORDS = ["Thunder Hill", "Hans Salter", "organ", "Vienna", "composer", "film", "the", "of", "born"]

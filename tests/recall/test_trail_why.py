@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cuetrail import Budget, Hit, Memory
-from cuetrail.recall.spread.second_hop import SEARCH, SecondHop
+from cuetrail.recall.spread.trail import SEARCH, SecondHop
 
 ROOM = Budget(chars=1 << 20)
 NAMES = ["Hans Salter", "Ann Gale", "Skarholm", "Wingbeat", "Cardiff Institutes"]

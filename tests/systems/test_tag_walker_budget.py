@@ -14,7 +14,7 @@ from cuetrail.formulas import estimated_tokens, share, shares
 from cuetrail.model import Scope, Where
 from cuetrail.recall.query import parse_cue
 from cuetrail.recall.render.text import CUT_MARK, SEPARATOR, line, render, two_lists
-from cuetrail.recall.stages import RecallContext, Scored
+from cuetrail.recall.stage_types import RecallContext, Scored
 from cuetrail.store.ports import Store
 
 Measure = Callable[[str], int]

@@ -18,7 +18,7 @@ from cuetrail.model import Origin, Rank, Tag, TextQuery, Where
 from cuetrail.model.records import GENERIC_TAGS
 from cuetrail.recall import recipes
 from cuetrail.recall.query import parse_cue
-from cuetrail.recall.stages import Mode
+from cuetrail.recall.stage_types import Mode
 from tests.store.sqlite.test_text_search import brute_force
 
 HOUR = 3_600_000

@@ -15,7 +15,7 @@ from cuetrail.explore.explore import Exploration
 from cuetrail.explore.explore import explore as run_exploration
 from cuetrail.model import Budget, Where
 from cuetrail.recall.render.text import budget_measure
-from cuetrail.recall.stages import Measure
+from cuetrail.recall.stage_types import Measure
 from cuetrail.session import Session
 from cuetrail.store.graph import Ties
 from cuetrail.store.vector_space import QueryVector

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, make_dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from cuetrail.text.normalise import clean, norm_tag
@@ -291,6 +291,17 @@ def _tag(raw: str, origin: Origin) -> Tag:
 @lru_cache(maxsize=4096)
 def _buckets(buckets: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, map(norm_tag, buckets))))
+
+
+def labels_of(node: Node) -> list[Label]:
+    """Returns the labels that connect a node to others: its tags, except temporal ones, and its buckets, each once."""
+    labels = [_tag_label(tag.name) for tag in node.tag_details if tag.origin != "temporal"]
+    labels += [_bucket_label(bucket) for bucket in node.buckets]
+    return labels if len(set(labels)) == len(labels) else list(dict.fromkeys(labels))
+
+
+_tag_label = lru_cache(1 << 14)(partial(Label, "tag"))
+_bucket_label = lru_cache(1 << 10)(partial(Label, "bucket"))
 
 
 # --- fast construction, for the few functions that make thousands of records

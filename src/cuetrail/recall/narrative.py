@@ -1,23 +1,63 @@
-"""A narrative: the facts about the entities a cue is about, in sections within a budget.
+"""Narratives: the facts about the entities a cue is about, in sections within a budget.
 
-anchor -> spread -> score -> render, as in any recall: `anchor/entities.py`, `spread/facts.py`, `score/facts.py`,
-`render/sections.py`.
+anchor -> spread -> score -> render, as in any recall. The anchors are entities, found by vectors or by name. From them
+facts are followed breadth first, scored by confidence, source, age and use, and rendered as one section per entity.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cuetrail.model import Fact, Node, node_dict
-from cuetrail.recall.anchor.entities import NAMES
-from cuetrail.recall.query import query_terms
-from cuetrail.recall.render.sections import header
-from cuetrail.recall.score.facts import Line
-from cuetrail.recall.stages import Anchored, Reached, RecallContext, Recipe, Scored
+from cuetrail.model import Budget, Fact, Node, Where, node_dict
+from cuetrail.recall.narrative_cache import CacheKey, VersionedCache
+from cuetrail.recall.query import Cue, parse_cue, query_terms
+from cuetrail.recall.render.text import budget_measure
+from cuetrail.recall.stage_types import Anchored, Measure, Reached, RecallContext, Recipe, Scored
 from cuetrail.store.read import facts_by_id
-from cuetrail.store.shared.fact_validity import EVER, until
+from cuetrail.text.normalise import norm_name
+
+if TYPE_CHECKING:
+    from cuetrail.session import Session
+
+from collections.abc import Sequence
+
+from cuetrail.errors import EmbedderError
+from cuetrail.facts.predicates import one_each
+from cuetrail.formulas import CONFIRMED_WEIGHT, fact_score, recency, source_weight, usage
+from cuetrail.model import Direction, Hit, SearchHit, fact_dict
+from cuetrail.recall.stage_types import Anchor, ReachedFact
+from cuetrail.store.search import NameMatch
+from cuetrail.store.shared.fact_validity import EVER, ends_of, until
+from cuetrail.store.vector_space import QueryVector
+from cuetrail.text.normalise import folded, name_words, snippet
+
+MEANING, NAMES, EITHER = "meaning", "names", "meaning and names"
+"""How entities were found: by vectors; by name, because there are no vectors; by name, because vectors found none."""
+
+CANDIDATES = 200
+# A shorter word is the beginning of too many names.
+_SHORTEST_BEGINNING = 3
+# A file has a name, but is an entity only if facts are about it.
+_FILE = "source"
+USER = "user"
+PREWARMED = 20
+"""The number of narratives that `prewarm` makes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a narrative: its fact, the score of that, and `why` it is there, as data."""
+
+    fact: Fact
+    text: str
+    score: float
+    why: Mapping[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns plain data for JSON."""
+        return {"text": self.text, "score": self.score, "fact": fact_dict(self.fact), "why": dict(self.why)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +107,9 @@ class Narrative:
         }
 
 
+# --- the verb `narrate`
+
+
 @dataclass(frozen=True, slots=True)
 class NarrativeFacts:
     """Entities and facts of a narrative, before scoring: the results of the anchor and spread stages."""
@@ -75,9 +118,79 @@ class NarrativeFacts:
     reached: Reached
 
 
-def narrate(context: RecallContext, recipe: Recipe) -> Narrative:
-    """Returns the narrative of a cue. If there are no facts, `.answerable` is False and the text empty."""
-    return write_narrative(context, recipe, find_facts(context, recipe))
+class CachedNarrative(NamedTuple):
+    """A narrative in the cache, what it was made of, and how often that had been used when it was made."""
+
+    narrative: Narrative
+    found: NarrativeFacts
+    uses: Hashable
+
+
+NarrativeCache = VersionedCache[CachedNarrative]
+
+
+def narrate(
+    session: Session,
+    cache: NarrativeCache,
+    cue: str,
+    *,
+    recipe: Recipe,
+    parameters: Hashable,
+    budget: Budget,
+    as_of: int | None,
+    use_cache: bool,
+    record_access: bool,
+    count_tokens: Measure | None,
+    now: int,
+) -> Narrative:
+    """Returns the narrative on a cue; from the cache if nothing was written in this scope since it was made.
+
+    `parameters` are those of the recipe: they belong to the key of the cache.
+    """
+    store, scope = session.store, session.scope
+    parsed = _lower_case(parse_cue(cue, Where()))
+    key = CacheKey(scope, (parsed.query, parsed.where), (parameters, budget, as_of, count_tokens))
+    version, uses = store.version(scope) if use_cache else (None, None)
+    cached = cache.get(key, version, now) if use_cache else None
+    if cached is not None and cached.uses == uses:
+        return replace(cached.narrative, cue=cue, cached=True)
+    context = RecallContext(
+        store, scope, parsed, *budget_measure(budget, count_tokens), None, session.vectors.of_query,
+        now if as_of is None else as_of,
+    )  # fmt: skip
+    if cached is not None and (facts := reread_facts(context, cached.found)) is not None:
+        # Only used since, perhaps by being narrated: the same facts, but other scores.
+        narrative = replace(write_narrative(context, recipe, facts), notices=cached.narrative.notices)
+        cache.renew(key, version, CachedNarrative(narrative, facts, uses))
+        return replace(narrative, cue=cue, cached=True)
+    facts = find_facts(context, recipe)
+    narrative = write_narrative(context, recipe, facts)
+    narrative = replace(narrative, notices=session.with_notice(narrative.notices))
+    # A narrative made while the embedder failed is not kept: the embedder may be back in a moment.
+    if use_cache and not (narrative.degraded and narrative.notices):
+        until = _unchanged_until(session, narrative, now) if as_of is None else EVER
+        cache.put(key, version, now, CachedNarrative(narrative, facts, uses), until)
+    if record_access and narrative.lines:
+        store.touch(scope, list({fact.subject for fact in narrative.facts}), now, [one.id for one in narrative.facts])
+    return narrative
+
+
+def _lower_case(cue: Cue) -> Cue:
+    """Returns the cue in lower case, so that case makes no difference to the narrative."""
+    words, phrases = norm_name(cue.query.words), tuple(map(norm_name, cue.query.phrases))
+    return replace(cue, query=replace(cue.query, words=words, phrases=phrases))
+
+
+def _unchanged_until(session: Session, narrative: Narrative, now: int) -> int:
+    """Returns the time until which the narrative stays the same if nobody writes: a fact of it ends, or one begins."""
+    next_begin = session.store.next_belief(session.scope, now)
+    return narrative.until if next_begin is None else min(narrative.until, next_begin)
+
+
+def most_used_names(session: Session, limit: int) -> list[str]:
+    """Returns the names of the most used entities."""
+    used = session.store.get(session.scope, session.store.most_used(session.scope, limit))
+    return [node.name for node in used.values() if node.name]
 
 
 def find_facts(context: RecallContext, recipe: Recipe) -> NarrativeFacts:
@@ -130,3 +243,265 @@ def _no_room(context: RecallContext, scored: Scored, text: str) -> Iterator[str]
         least, unit = min(map(context.measure, lines)), "characters" if context.measure is len else "tokens"
         facts = "1 fact is" if len(lines) == 1 else f"{len(lines)} facts are"
         yield f"the budget is too small: {facts} believed, and to tell one takes at least {least} {unit}"
+
+
+# --- anchor: the entities a cue is about
+
+
+def find_entities(context: RecallContext, *, limit: int, floor: float) -> Anchored:
+    """Returns the entities with the highest cosine to the cue, at least `floor`; without vectors, those it names.
+
+    `attempt` says which. If the embedder fails, a notice says so.
+    """
+    notices: tuple[str, ...] = ()
+    text = " ".join((context.cue.query.words, *context.cue.query.phrases)).strip()
+    embedding: QueryVector | None = None
+    found: list[Anchor] = []
+    try:
+        embedding = context.embed(text) if context.embed is not None and text else None
+        found = _by_vector(context, embedding, limit, floor) if embedding is not None else []
+    except EmbedderError as error:
+        embedding, notices = None, (f"entities were looked for by name alone: {error}",)
+    if found:
+        return Anchored(tuple(found), context.cue.query, MEANING)
+    attempt = NAMES if embedding is None else EITHER
+    return Anchored(tuple(_by_name(context, limit)), context.cue.query, attempt, notices=notices)
+
+
+def _by_vector(context: RecallContext, embedding: QueryVector, limit: int, floor: float) -> list[Anchor]:
+    wanted = max(limit, 0)
+    while True:
+        near = context.store.vector(
+            context.scope, embedding.vector, wanted, context.cue.where, embedding.space, named=True
+        )
+        found = [one for one in near if one.score >= floor]
+        anchors = _entities(context, found)[:limit]
+        if len(anchors) >= limit or len(near) < wanted or len(found) < len(near):
+            return anchors
+        wanted *= 4
+
+
+def _entities(context: RecallContext, found: Sequence[SearchHit]) -> list[Anchor]:
+    """Returns the found nodes that are entities, in the same order: all but files without facts."""
+    nodes = context.store.get(context.scope, [one.id for one in found])
+    files = [id_ for id_, node in nodes.items() if node.kind == _FILE]
+    with_facts = context.store.beliefs(context.scope, files, context.now, 1, "both") if files else ()
+    others = set(files).difference(with_facts)
+    return [Anchor(nodes[one.id], None, one.score) for one in found if one.id in nodes and one.id not in others]
+
+
+def _by_name(context: RecallContext, limit: int) -> list[Anchor]:
+    """Returns the entities whose names match the words of the cue best; see `name_score`."""
+    asked = " ".join(_words(" ".join((context.cue.query.words, *context.cue.query.phrases))))
+    words = frozenset(asked.split())
+    beginnings = {word for word in words if len(word) >= _SHORTEST_BEGINNING}
+    similar = context.store.named_like(context.scope, words, beginnings, CANDIDATES) if words else []
+    ranked = sorted(((name_score(one, asked), one.id) for one in similar), key=lambda pair: (-pair[0], pair[1]))
+    scores = {id_: score for score, id_ in ranked if score > 0}
+    nodes = context.store.get(context.scope, list(scores)[: limit * 8])
+    found = [SearchHit(id_, scores[id_]) for id_ in scores if id_ in nodes and context.cue.where.admits(nodes[id_])]
+    return [Anchor(anchor.node, None) for anchor in _entities(context, found)[:limit]]
+
+
+def _words(text: str) -> list[str]:
+    """Returns the words of a text in order, in lower case and without accents."""
+    known = name_words(text)
+    return [word for word in folded(text).replace("_", " ").split() if word in known] or sorted(known)
+
+
+def name_score(one: NameMatch, asked: str) -> float:
+    """Returns how well an entity's name or alias matches: 3 or more if the cue contains all of it, 2 or more if a word
+    of the cue begins it, else the share of its words, below 1.
+
+    >>> jacq = NameMatch("1", "project", "JACQ Project", ("jq",), 0)
+    >>> cues = "status of jacq project", "jacq", "the project plan", "jq", "tea"
+    >>> [round(name_score(jacq, cue), 2) for cue in cues]
+    [3.12, 2.5, 0.5, 3.02, 0.0]
+    """
+    return max(_name_score(" ".join(_words(name)), asked) for name in (one.name, *one.aliases))
+
+
+def _name_score(name: str, asked: str) -> float:
+    if not name:
+        return 0.0
+    if f" {name} " in f" {asked} ":
+        return 3 + len(name) / 100
+    shared = len(set(name.split()) & set(asked.split())) / len(set(name.split()))
+    begins = any(name.startswith(word) for word in asked.split() if len(word) >= _SHORTEST_BEGINNING)
+    return 2 + shared if begins else shared
+
+
+# --- spread: the facts around them
+
+
+def follow_facts(
+    context: RecallContext, anchored: Anchored, *, hops: int, per_entity: int, max_facts: int, direction: Direction
+) -> Reached:
+    """Returns up to `max_facts` facts at most `hops` from the anchors, of each entity the most certain `per_entity`.
+
+    Makes one request for all entities of a level.
+    """
+    nodes = {anchor.node.id: anchor.node for anchor in anchored.anchors}
+    paths: dict[str, tuple[str, ...]] = {id_: (id_,) for id_ in nodes}
+    reached: dict[str, ReachedFact] = {}
+    level = list(nodes)
+    for hop in range(hops):
+        if not level or len(reached) >= max_facts:
+            break
+        found = _visible_facts(context, level, nodes, per_entity, direction)
+        next_level: dict[str, None] = {}
+        for entity, fact in ((id_, one) for id_ in level for one in found.get(id_, ())):
+            if len(reached) >= max_facts:
+                break
+            if fact.id in reached:
+                continue
+            reached[fact.id] = ReachedFact(fact, entity, hop, paths[entity])
+            for end in ends_of(fact):
+                if end not in paths:
+                    paths[end] = (*paths[entity], end)
+                    next_level[end] = None
+        level = list(next_level)
+    return Reached(facts=tuple(reached.values()), entities={id_: nodes[id_] for id_ in paths if id_ in nodes})
+
+
+def _visible_facts(
+    context: RecallContext, level: Sequence[str], nodes: dict[str, Node], each: int, direction: Direction
+) -> dict[str, list[Fact]]:
+    """Returns for each entity its `each` most certain facts whose ends are visible nodes; adds those nodes to `nodes`.
+
+    If some are hidden, more are read, so that hidden facts do not use up the limit.
+    """
+    visible: dict[str, list[Fact]] = {}
+    limit = each
+    while level:
+        found = context.store.beliefs(context.scope, level, context.now, limit, direction)
+        new = {end for facts in found.values() for fact in facts for end in ends_of(fact)} - nodes.keys()
+        nodes |= context.store.get(context.scope, sorted(new)) if new else {}
+        every = {fact.id: fact for facts in found.values() for fact in facts}
+        shown = [
+            fact
+            for fact in every.values()
+            if all(end in nodes and context.cue.where.admits(nodes[end]) for end in ends_of(fact))
+        ]
+        believed = {fact.id for fact in one_each(context.store, context.scope, shown)}
+        for id_, facts in found.items():
+            visible[id_] = [fact for fact in facts if fact.id in believed][:each]
+        level = [id_ for id_ in level if len(found.get(id_, ())) == limit > len(visible.get(id_, ())) < each]
+        limit *= 4
+    return visible
+
+
+# --- score: each fact by confidence, source, age and use
+
+
+def rank_facts(context: RecallContext, anchored: Anchored, reached: Reached) -> Scored:
+    """Returns one hit per subject, in the order reached, anchors apart; `why` has its lines, highest score first."""
+    lines: dict[str, list[Line]] = {}
+    for one in reached.facts:
+        lines.setdefault(one.fact.subject, []).append(_line(one, reached.entities, context.now))
+    anchors = {anchor.node.id: anchor for anchor in anchored.anchors}
+    hits = {
+        id_: _hit(node, sorted(lines[id_], key=_order), anchors.get(id_))
+        for id_, node in reached.entities.items()
+        if id_ in lines
+    }
+    return Scored(
+        tuple(hit for id_, hit in hits.items() if id_ in anchors),
+        tuple(hit for id_, hit in hits.items() if id_ not in anchors),
+    )
+
+
+def _order(line: Line) -> tuple[float, int, str]:
+    return (-line.score, -line.fact.created, line.fact.id)
+
+
+def _hit(node: Node, lines: Sequence[Line], anchor: Anchor | None) -> Hit:
+    why = {
+        "role": "anchor" if anchor else "walker",
+        "found_by": ["facts"] if anchor is None else ["vector" if anchor.cosine is not None else "name"],
+        "parts": {"cosine": anchor.cosine} if anchor else {},
+        "lines": [line.to_dict() for line in lines],
+    }
+    return Hit(node, lines[0].score, why)
+
+
+def _line(reached: ReachedFact, entities: Mapping[str, Node], now: int) -> Line:
+    fact = reached.fact
+    age = now - (fact.created if fact.last_accessed is None else fact.last_accessed)
+    confirmed = fact.status == "confirmed"
+    why = {
+        "anchor": reached.path[0],
+        "hop": reached.hop,
+        "path": list(reached.path),
+        "direction": "out" if fact.subject == reached.entity else "in",
+        "parts": {
+            "confidence": fact.confidence,
+            "source": source_weight(fact.source),
+            "recency": recency(age),
+            "usage": usage(fact.access_count),
+            "status": CONFIRMED_WEIGHT if confirmed else 1.0,
+        },
+    }
+    value = display_name(entities[fact.object]) if fact.object is not None else fact.value or ""
+    score = fact_score(fact.confidence, fact.source, age, fact.access_count, confirmed)
+    return Line(fact, f"- {fact.predicate}: {' '.join(value.split())}", score, why)
+
+
+def display_name(node: Node) -> str:
+    """Returns a node's name, else the beginning of its text, else its id."""
+    return " ".join((node.name or snippet(node.text) or node.id).split())
+
+
+# --- render: one section per entity
+
+
+_Lines = Sequence[tuple[int, str, float]]
+
+
+def in_sections(context: RecallContext, scored: Scored) -> tuple[str, Scored]:
+    """Returns the text, with the lines of highest score that fit the budget, and the hits that have a line in it."""
+    hits = [*scored.anchors, *scored.walkers]
+    lines = [(at, line["text"], line["score"]) for at, hit in enumerate(hits) for line in hit.why["lines"]]
+    kept = set(range(len(lines)))
+    if context.measure(_text(hits, lines, kept)) > context.size:
+        kept, room = set(), context.size
+        for number in sorted(range(len(lines)), key=lambda n: (-lines[n][2], n)):
+            # Measuring a line alone is cheap and rules out most of those that do not fit.
+            if context.measure(lines[number][1]) > room:
+                continue
+            size = context.measure(_text(hits, lines, kept | {number}))
+            if size <= context.size:
+                kept.add(number)
+                room = context.size - size
+    shown = _with_kept_lines(hits, kept)
+    anchors = {hit.node.id for hit in scored.anchors}
+    return _text(hits, lines, kept), Scored(
+        tuple(hit for hit in shown if hit.node.id in anchors),
+        tuple(hit for hit in shown if hit.node.id not in anchors),
+    )
+
+
+def _text(hits: Sequence[Hit], lines: _Lines, kept: set[int]) -> str:
+    sections: dict[int, list[str]] = {}
+    for number, (at, text, _) in enumerate(lines):
+        if number in kept:
+            sections.setdefault(at, [header(hits[at].node)]).append(text)
+    return "\n\n".join("\n".join(section) for section in sections.values())
+
+
+def header(node: Node) -> str:
+    """Returns the heading of an entity's section."""
+    name = display_name(node)
+    return "### 👤 USER CONTEXT" if name.casefold() == USER else f"### 💡 CONTEXT: {name}"
+
+
+def _with_kept_lines(hits: Sequence[Hit], kept: set[int]) -> list[Hit]:
+    """Returns the hits with only the kept lines, without hits that have none. Lines are numbered over all hits."""
+    shown = []
+    first = 0
+    for hit in hits:
+        lines = [line for n, line in enumerate(hit.why["lines"], first) if n in kept]
+        first += len(hit.why["lines"])
+        if lines:
+            shown.append(Hit(hit.node, hit.score, {**hit.why, "lines": lines}))
+    return shown

@@ -1,45 +1,50 @@
 """READ FIRST. A recall on one screen: anchor -> spread -> score -> render.
 
 The cue finds anchors, other memories are reached from them, all are scored, and the best are rendered as text within a
-budget. A recipe says how each stage works. Nothing here has side effects; `memory.py` opens the store and records what
-was read.
+budget. A recipe says how each stage works. Apart from the count of what was used, nothing is written.
 """
 
 from __future__ import annotations
 
-from cuetrail.model import Budget, Recollection, Scope, Where
+from typing import TYPE_CHECKING
+
+from cuetrail.model import Budget, Recollection, Where
 from cuetrail.recall.query import parse_cue, query_terms
 from cuetrail.recall.render.text import budget_measure
-from cuetrail.recall.stages import EmbedQuery, Measure, RecallContext, Recipe
-from cuetrail.store.ports import Store
+from cuetrail.recall.stage_types import Measure, RecallContext, Recipe
+
+if TYPE_CHECKING:
+    from cuetrail.session import Session
+
+DEFAULT_BUDGET = Budget(tokens=2000)
+WALK_BUDGET = Budget(chars=8000)
 
 
 def recall(
-    store: Store,
-    scope: Scope,
-    raw: str,
-    *,
-    recipe: Recipe,
-    budget: Budget,
-    limit: int | None,
-    where: Where,
-    embed: EmbedQuery | None,
-    count_tokens: Measure | None = None,
-    fuzzy: bool = False,
-    now: int = 0,
-) -> Recollection:
-    """Returns what the memory holds on a cue. If that is nothing, `.answerable` is False and the text empty."""
+    session: Session, raw: str, *, recipe: Recipe, budget: Budget, limit: int | None, where: Where, fuzzy: bool,
+    record_access: bool, count_tokens: Measure | None, now: int,
+) -> Recollection:  # fmt: skip
+    """Returns what the memory holds on a cue. If that is nothing, `.answerable` is False and the text empty.
+
+    With `record_access`, the nodes and facts that it shows count as used, once: what is used fades later.
+    """
+    store, scope = session.store, session.scope
     cue = parse_cue(raw, where, fuzzy)
     limit = recipe.limit if limit is None else limit
-    context = RecallContext(store, scope, cue, *budget_measure(budget, count_tokens), limit, embed, now)
+    size = budget_measure(budget, count_tokens)
+    context = RecallContext(store, scope, cue, *size, limit, session.vectors.of_query, now)
 
     anchored = recipe.anchor(context)  # nodes the cue finds
     reached = recipe.spread(context, anchored)  # nodes reached from them
     scored = recipe.score(context, anchored, reached)  # hits, each with a score and the reasons for it
     text, shown = recipe.render(context, scored)  # as much text as fits the budget
 
+    hits = shown.anchors + shown.walkers
+    if record_access and hits:
+        facts = [line["fact"]["id"] for hit in hits for line in hit.why.get("lines", ())]
+        store.touch(scope, [hit.node.id for hit in hits], now, facts)
     return Recollection(
-        raw, text, shown.anchors, shown.walkers,
-        answerable=bool(scored.anchors), looked_for=query_terms(cue), notices=cue.notices + anchored.notices,
+        raw, text, shown.anchors, shown.walkers, answerable=bool(scored.anchors), looked_for=query_terms(cue),
+        notices=(*cue.notices, *anchored.notices, *filter(None, [session.vectors.notice])),
         attempt=anchored.attempt, attempts=anchored.attempts,
     )  # fmt: skip

@@ -12,23 +12,19 @@ from functools import partial
 
 from cuetrail.model import Direction, Rank
 from cuetrail.model.records import GENERIC_TAGS
-from cuetrail.recall.anchor.attempts import search_in_attempts
-from cuetrail.recall.anchor.entities import find_entities
-from cuetrail.recall.anchor.hybrid_search import hybrid_search
-from cuetrail.recall.anchor.seeds import Chooser, Seeding, find_seeds
-from cuetrail.recall.anchor.trail import find_anchors
-from cuetrail.recall.render.sections import in_sections
+from cuetrail.recall.anchor.activation_seeds import Chooser, Seeding, find_seeds
+from cuetrail.recall.anchor.hybrid_search import find_anchors, hybrid_search
+from cuetrail.recall.anchor.text_attempts import search_in_attempts
+from cuetrail.recall.narrative import find_entities, follow_facts, in_sections, rank_facts
 from cuetrail.recall.render.text import one_list, two_lists
 from cuetrail.recall.score.energy import rank_by_energy
-from cuetrail.recall.score.facts import rank_facts
 from cuetrail.recall.score.salience import rank_by_salience
 from cuetrail.recall.score.tag_walk import keep_order
 from cuetrail.recall.score.trail import rank_by_signals
 from cuetrail.recall.spread.activation import Flow, follow_edges
-from cuetrail.recall.spread.facts import follow_facts
 from cuetrail.recall.spread.tag_walk import follow_labels
 from cuetrail.recall.spread.trail import follow_trails
-from cuetrail.recall.stages import Anchored, Mode, Reached, RecallContext, Recipe
+from cuetrail.recall.stage_types import Anchored, Mode, Reached, RecallContext, Recipe
 from cuetrail.recall.weights import Trail
 
 # Factors for the scores of internal memories and of all others.

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal, NamedTuple
 
 from cuetrail.model import Node
-from cuetrail.recall.stages import Anchor
+from cuetrail.recall.stage_types import Anchor
 from cuetrail.store.vector_space import QueryVector
 
 _BLEND_SETTINGS = frozenset({"words", "words_if_strong", "strong"})

@@ -21,7 +21,7 @@ from typing import Any, ParamSpec, TypedDict, TypeVar, get_args
 from cuetrail.errors import InputError
 from cuetrail.model import Budget, Claim, Provenance, Rank, Retention, Scope, Where
 from cuetrail.model.records import make_tags, norm_buckets
-from cuetrail.recall.stages import Measure, Mode, Recipe
+from cuetrail.recall.stage_types import Measure, Mode, Recipe
 from cuetrail.text.normalise import storable
 from cuetrail.text.similarity import MEASURES
 

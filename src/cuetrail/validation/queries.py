@@ -9,10 +9,9 @@ from cuetrail.errors import InputError
 from cuetrail.explore.candidates import MOST_QUERIES, Query, Weights, trim_query
 from cuetrail.model import Claim, Direction, Where
 from cuetrail.model.records import make_tags
-from cuetrail.recall.anchor.seeds import Seeding
+from cuetrail.recall.anchor.activation_seeds import Seeding
 from cuetrail.recall.spread.activation import Flow
-from cuetrail.recall.spread.pagerank import PageRank
-from cuetrail.recall.spread.traversal import Hops, TraversalFilter
+from cuetrail.recall.spread.traversal import Hops, PageRank, TraversalFilter
 from cuetrail.store.graph import Ties
 from cuetrail.text.normalise import clean
 from cuetrail.validation.arguments import LEVELS, check_range, check_share, chosen, is_number, is_whole, words

@@ -1,4 +1,4 @@
 """Writing: links, facts, edits, quarantine, forgetting.
 
-May import: dream, errors, extract, facts, formulas, mirror, model, recall, session, store, text, validation.
+May import: dream, errors, extract, facts, formulas, mirror, model, session, store, text, validation.
 """

@@ -16,11 +16,11 @@ from cuetrail.errors import MirrorError
 from cuetrail.facts.resolve import nodes_of, require_node, require_own
 from cuetrail.mirror import sync_registered
 from cuetrail.model import Node, Scope
-from cuetrail.recall.names import clear_name_caches
 from cuetrail.session import Session
 from cuetrail.store.shared.ids import own_nodes
 from cuetrail.store.shared.tombstones import bare_words
 from cuetrail.store.write import Batch, Progress
+from cuetrail.text.names import clear_name_caches
 from cuetrail.write.fact_transfer import facts_outliving_forgotten
 from cuetrail.write.links import LinkChange, resolve_links
 from cuetrail.write.near_duplicates import regroup

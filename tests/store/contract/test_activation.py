@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from cuetrail.model import Activation, Claim, Edge, Node, Scope, Where
-from cuetrail.recall.spread.activation import Flow, activate
+from cuetrail.recall.spread.activation import Flow, activate_seeds
 from cuetrail.store.ports import Store
 from cuetrail.store.write import Batch
 
@@ -50,7 +50,7 @@ def test_the_conformance_table_holds(
     ids = sorted({id_ for edge in edges for id_ in (edge.src, edge.dst)})
     store.write(Scope(), Batch(nodes=list(map(Node, ids)), edges=edges))
     flow = Flow(depth, branches, claim=claim)
-    (found,) = activate(store, Scope(), {seed: 0.9}, tags, flow, Where())
+    (found,) = activate_seeds(store, Scope(), {seed: 0.9}, tags, flow, Where())
     assert found.reason == "complete"
     assert shown(found) == [(name, pytest.approx(energies, abs=1e-6)) for name, energies in expected.items()]
 
@@ -174,7 +174,7 @@ def test_energy_flows_on_random_graphs_as_a_second_walk_says(store: Store, claim
         flow, tags = some_flow(chance, claim), set(chance.sample(TAGS, chance.choice((0, 1, 1, 3))))
         graph_of = {id_: g for g in graphs[start : start + AT_ONCE] for id_ in chance.sample(g.ids, min(3, len(g.ids)))}
         seeds = {id_: chance.choice((0.9, 1.0, 0.41)) for id_ in graph_of}
-        found = {one.seed: one for one in activate(store, Scope(), seeds, sorted(tags), flow, Where())}
+        found = {one.seed: one for one in activate_seeds(store, Scope(), seeds, sorted(tags), flow, Where())}
         for seed, score in seeds.items():
             steps += assert_flowed(found[seed], walked(graph_of[seed], seed, score, tags, flow), (seed, tags, flow))
     assert steps > GRAPHS

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from cuetrail.model import Edge, Life, Mention, Node, Note, Scope, Where
-from cuetrail.recall.spread.pagerank import PageRank, personalised_pagerank
-from cuetrail.recall.spread.traversal import TraversalFilter, nodes_within_hops
+from cuetrail.recall.spread.traversal import PageRank, TraversalFilter, nodes_within_hops, personalised_pagerank
 from cuetrail.store.graph import StepQuery, Ties
 from cuetrail.store.ports import Store
 from cuetrail.store.write import Batch

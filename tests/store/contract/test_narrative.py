@@ -9,9 +9,9 @@ import pytest
 from cuetrail.facts.resolve import resolve_entity
 from cuetrail.model import Fact, Node, Scope, Where
 from cuetrail.recall import recipes
-from cuetrail.recall.narrative import Narrative, narrate
+from cuetrail.recall.narrative import Narrative, find_facts, write_narrative
 from cuetrail.recall.query import parse_cue
-from cuetrail.recall.stages import RecallContext
+from cuetrail.recall.stage_types import RecallContext
 from cuetrail.store.ports import Store
 from cuetrail.store.vector_space import QueryVector, VectorSpace
 from cuetrail.store.write import Batch, Stated
@@ -46,7 +46,8 @@ def told(store: Store, cue: str, meant: bytes | None, at: int = NOW, scope: Scop
         return QueryVector(meant, SPACE) if meant is not None else None
 
     ask = RecallContext(store, scope, parse_cue(cue, Where()), 10_000, len, 2_500, None, embed, at)
-    return narrate(ask, recipes.narrative(**telling))
+    recipe = recipes.narrative(**telling)
+    return write_narrative(ask, recipe, find_facts(ask, recipe))
 
 
 def test_the_sample_is_told_by_meaning_and_by_name(known: Store) -> None:

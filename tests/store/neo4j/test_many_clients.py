@@ -17,7 +17,7 @@ import pytest
 from cuetrail import Memory, Scope
 from cuetrail.errors import Unreachable
 from cuetrail.model import Where
-from cuetrail.recall.spread.activation import Flow, activate
+from cuetrail.recall.spread.activation import Flow, activate_seeds
 from cuetrail.store.neo4j import Neo4jStore, connection
 from tests.servers import Login
 
@@ -122,7 +122,7 @@ def test_an_activation_asks_the_server_once_per_level_whatever_the_seeds(
         for seeds in (["n0"], ["n0", "n3"], ["n7", "n1", "gone", "n4"], ids):
             store.connection.tally.clear()
             flow = Flow(depth, 3, 0.0)
-            found = list(activate(store, Scope("t", "ann", teams), dict.fromkeys(seeds, 1.0), [], flow, Where()))
+            found = list(activate_seeds(store, Scope("t", "ann", teams), dict.fromkeys(seeds, 1.0), [], flow, Where()))
             assert max(len(path.hops) for one in found for path in one.paths) == depth
             assert store.connection.tally == {"transactions": depth, "queries": depth}
 

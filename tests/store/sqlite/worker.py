@@ -25,7 +25,7 @@ from cuetrail.model import Edge, Node
 from cuetrail.recall.anchor.hybrid_search import hybrid_search
 from cuetrail.recall.recipes import no_spread
 from cuetrail.recall.render.text import one_list
-from cuetrail.recall.stages import Recipe
+from cuetrail.recall.stage_types import Recipe
 from cuetrail.store.write import Batch
 from tests.store.sqlite.tools import Op, Pebbles, open_memory, search
 

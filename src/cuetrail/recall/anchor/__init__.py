@@ -1,8 +1,8 @@
 """Stage 1, anchor: the nodes that the query finds directly.
 
-`trail.py` is the default. `hybrid_search.py` searches text and vectors, `attempts.py` text alone in several attempts,
-`seeds.py` for seeds of activation, `entities.py` for entities. `query_dates.py` reads the dates in a question.
+`hybrid_search.py` is the default: text and vectors, names and dates. `text_attempts.py` searches text alone, in several
+attempts, `activation_seeds.py` the seeds of an activation.
 
-May import: errors, formulas, model, recall.dedupe, recall.names, recall.query, recall.stages, recall.weights, store,
-text.
+
+May import: errors, formulas, model, recall.query, recall.stage_types, recall.weights, store, text.
 """

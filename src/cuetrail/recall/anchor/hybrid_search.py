@@ -1,13 +1,231 @@
-"""Hybrid search: what BM25 and vector search find for a cue."""
+"""Hybrid search, and the anchors of TRAIL: nodes that BM25 and vectors find, those the cue names, those of its dates.
+
+Also how well any candidate matches the query: BM25 and cosine blended, and the query terms a text contains.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain
 
 from cuetrail.errors import EmbedderError
-from cuetrail.model import Node, SearchHit
-from cuetrail.recall.stages import Anchor, Anchored, RecallContext
+from cuetrail.formulas import DAY, fused
+from cuetrail.model import Node, SearchHit, TextQuery, Where
+from cuetrail.recall.query import Span, asks_for_anything, read_dates, without_answer_form
+from cuetrail.recall.stage_types import Anchor, Anchored, RecallContext
+from cuetrail.recall.weights import Fusion, Trail
+from cuetrail.store.read import Page
 from cuetrail.store.vector_space import QueryVector
+from cuetrail.text.names import MOST_ALIASES, WordRun, fold, name_variants, other_spellings, word_runs
+from cuetrail.text.normalise import folded, terms_of
+from cuetrail.text.word_lists import FUNCTION_WORDS
+
+# A name that more nodes carry is too common to identify any of them.
+MOST_WITH_NAME = 20
+# How many texts that contain a name are read. From that number on the name counts as common.
+MOST_MENTIONING = 20
+# How many nodes are read for each date in the cue.
+MOST_PER_DATE = 30
+# Within a shorter span every node is a candidate, whatever its words.
+SHORT_SPAN = 2 * DAY
+# Confidence that a name in small letters is meant as a name.
+LOWER_CASE_CONFIDENCE = 0.3
+# A cue with more words outside its quotes is a question, and what it quotes is a name; see `relax_query`.
+_MOST_UNQUOTED = 2
+# How many nodes with a similar name are looked at, for how many words of the cue.
+MOST_SIMILAR, MOST_SIMILAR_WORDS = 20, 16
+# A shorter stem must match a whole word: it begins too many others.
+SHORTEST_STEM = 4
+
+
+@dataclass(frozen=True, slots=True)
+class QueryName:
+    """A name in the cue, the ids of the nodes that carry it, how rare it is, and how sure it is to be a name."""
+
+    name: str
+    ids: tuple[str, ...]
+    rarity: float
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class TrailAnchors(Anchored):
+    """Anchors of TRAIL, with the names and dates in the cue.
+
+    `residual_query` is the cue without its names, `residual_scores` the BM25 of nodes that match it, 1 for the best.
+    `dated_ids` are nodes found within the `dates`. `nodes` are all nodes that any of the searches found. `literal`: the
+    cue has phrases, a prefix, typos to forgive or filters alone, so that only its text was searched.
+    """
+
+    names: tuple[QueryName, ...] = ()
+    residual_query: str = ""
+    residual_scores: Mapping[str, float] = field(default_factory=dict)
+    dates: tuple[Span, ...] = ()
+    dated_ids: frozenset[str] = frozenset()
+    nodes: Mapping[str, Node] = field(default_factory=dict)
+    literal: bool = False
+
+    def name_scores(self) -> dict[str, float]:
+        """Returns how surely the cue names each node, up to 1 for the rarest name in it."""
+        scores: dict[str, float] = {}
+        rarest = max((name.rarity for name in self.names), default=1.0)
+        for name in self.names:
+            for id_ in name.ids:
+                value = name.confidence * name.rarity / rarest / math.sqrt(len(name.ids))
+                scores[id_] = max(scores.get(id_, 0.0), value)
+        return scores
+
+
+def find_anchors(context: RecallContext, *, how: Trail) -> TrailAnchors:
+    """Returns what the cue finds: by hybrid search, by its names, by its words without them, and by its dates."""
+    context = relax_query(context)
+    anchored, where = _search(context, how)
+    made = partial(
+        TrailAnchors, anchored.anchors, anchored.query,
+        notices=anchored.notices, query_embedding=anchored.query_embedding,
+    )  # fmt: skip
+    nodes = {anchor.node.id: anchor.node for anchor in anchored.anchors}
+    query = context.cue.query
+    if query.phrases or query.prefix or query.fuzzy or not query.words:
+        return made(nodes=nodes, literal=True)
+    runs, ids = _names_in_cue(context)
+    residual = residual_query(query, runs)
+    found = context.store.text(context.scope, TextQuery(residual), how.texts, where, nodes=True) if residual else []
+    nodes |= {one.id: one.node for one in found if one.node is not None}
+    names = tuple(_query_name(context, run, ids[run.norm], where, nodes) for run in runs)
+    named = context.store.get(context.scope, [id_ for name in names for id_ in name.ids if id_ not in nodes])
+    nodes |= {id_: node for id_, node in named.items() if context.cue.where.admits(node)}
+    dates, undated = read_dates(context.cue.raw, context.now)
+    anything = asks_for_anything(undated)
+    dated = {id_: node for span in dates for id_, node in _within(context, span, where, anything).items()}
+    best = max((one.score for one in found), default=0.0) or 1.0
+    scores = {one.id: one.score / best for one in found}
+    return made(
+        names=names, residual_query=residual, residual_scores=scores, dates=tuple(dates), dated_ids=frozenset(dated),
+        nodes=nodes | dated,
+    )  # fmt: skip
+
+
+def _search(context: RecallContext, how: Trail) -> tuple[Anchored, Where]:
+    """Returns the hybrid search among nodes with text, or among all if that finds nothing; and the filter it used.
+
+    A search that also finds hundreds of bare names finds little else.
+    """
+    where = context.cue.where
+    search = partial(hybrid_search, candidates=how.texts, vectors=how.vectors)
+    if not where.kinds:
+        with_text = replace(where, with_text=True)
+        anchored = search(replace(context, cue=replace(context.cue, where=with_text)))
+        if not all(how.is_weak(anchor) for anchor in anchored.anchors):
+            return anchored, with_text
+    return search(context), where
+
+
+def _within(context: RecallContext, span: Span, where: Where, anything: bool) -> dict[str, Node]:
+    """Returns nodes of that time that match the cue; also others if the span is short or the cue asks for anything."""
+    since = span.start if where.since is None else max(span.start, where.since)
+    until = span.end - 1 if where.until is None else min(span.end - 1, where.until)
+    if since > until:
+        return {}
+    within = replace(where, since=since, until=until)
+    found = context.store.text(context.scope, context.cue.query, MOST_PER_DATE, within, nodes=True)
+    nodes = {one.id: one.node for one in found if one.node is not None}
+    if len(nodes) < MOST_PER_DATE and (anything or until - since < SHORT_SPAN):
+        listed = (one.node for one in context.store.page(context.scope, Page(MOST_PER_DATE, within)))
+        nodes |= {node.id: node for node in listed if within.finds(node)}
+    return nodes
+
+
+def relax_query(context: RecallContext) -> RecallContext:
+    """Returns the context of a question with quoted phrases as plain words, and without words for the answer's form.
+
+    Other cues stay as they are: there a phrase is a condition.
+    """
+    query = context.cue.query
+    words = query.words.split()
+    if query.prefix or (query.phrases and len(words) <= _MOST_UNQUOTED):
+        return context
+    relaxed = " ".join((*without_answer_form(context.cue.raw, words), *query.phrases))
+    return replace(context, cue=replace(context.cue, query=replace(query, words=relaxed, phrases=())))
+
+
+# --- names in the cue
+
+
+def _names_in_cue(context: RecallContext) -> tuple[list[WordRun], dict[str, list[str]]]:
+    """Returns the longest names in the cue, none inside another, and the ids of the nodes with each name."""
+    possible = [run for run in word_runs(context.cue.raw) if _may_be_name(run)]
+    norms = list(dict.fromkeys(run.norm for run in possible))
+    ids = nodes_named(context, norms, MOST_WITH_NAME + 1)
+    ids |= nodes_named_with_accents(context, [run for run in possible if run.norm not in ids])
+    chosen: list[WordRun] = []
+    for run in sorted(possible, key=lambda run: (run.start - run.end, run.start)):
+        apart = all(run.end <= other.start or other.end <= run.start for other in chosen)
+        if apart and 0 < len(ids.get(run.norm, ())) <= MOST_WITH_NAME:
+            chosen.append(run)
+    return sorted(chosen, key=lambda run: run.start), ids
+
+
+def _may_be_name(run: WordRun) -> bool:
+    single = run.end - run.start == 1
+    return len(run.norm) > 2 and not (single and (run.norm in FUNCTION_WORDS or run.norm.isdigit()))
+
+
+def _query_name(
+    context: RecallContext, run: WordRun, ids: list[str], where: Where, nodes: dict[str, Node]
+) -> QueryName:
+    """Returns a name of the cue with its rarity; adds the nodes whose text contains it to `nodes`."""
+    found = context.store.text(context.scope, TextQuery("", (run.norm,)), MOST_MENTIONING, where, nodes=True)
+    nodes |= {one.id: one.node for one in found if one.node is not None}
+    confidence = 1.0 if run.capital else LOWER_CASE_CONFIDENCE
+    return QueryName(run.norm, tuple(ids), 1 / (1 + math.log(1 + len(found))), confidence)
+
+
+def residual_query(query: TextQuery, names: list[WordRun]) -> str:
+    """Returns the words of a query without those of capitalised names."""
+    gone = {word for run in names if run.capital for word in run.norm.split()}
+    words = [(word, word.strip(".,;:!?'\"()“”’").casefold()) for word in query.words.split()]
+    return " ".join(word for word, plain in words if plain.removesuffix("'s").removesuffix("’s") not in gone)
+
+
+def nodes_named(context: RecallContext, norms: Iterable[str], each: int) -> dict[str, list[str]]:
+    """Returns the ids of the nodes with each name; `each` limits those whose name goes on with a bracket or comma.
+
+    The exact spelling wins over other spellings. Names that no node has are left out.
+    """
+    norms = list(norms)
+    others = {norm: other_spellings(norm) for norm in norms if norm[-1:] == "s" or not norm.isascii()}
+    wanted = list(dict.fromkeys([*norms, *chain.from_iterable(others.values())]))
+    ids = context.store.named(context.scope, wanted, each)
+    by_other = {norm: next((ids[one] for one in some if one in ids), []) for norm, some in others.items()}
+    return {norm: found for norm in norms if (found := ids.get(norm) or by_other.get(norm))}
+
+
+def nodes_named_with_accents(context: RecallContext, runs: Sequence[WordRun]) -> dict[str, list[str]]:
+    """Returns, for each run, the ids of nodes whose name equals it but for accents: "Jose" finds José."""
+    single = dict.fromkeys(run.norm for run in runs if run.end - run.start == 1)
+    words = dict.fromkeys(fold(one) for norm in single for one in (norm, *other_spellings(norm)))
+    if not words:
+        return {}
+    ids_by_variant: dict[str, list[str]] = {}
+    for similar in context.store.named_like(context.scope, list(words)[:MOST_SIMILAR_WORDS], (), MOST_SIMILAR):
+        for name in (similar.name, *similar.aliases[:MOST_ALIASES]):
+            # A name without accents was found by its exact spelling already.
+            for form in name_variants(folded(name)) if not name.isascii() else ():
+                ids_by_variant.setdefault(form, []).append(similar.id)
+    found: dict[str, list[str]] = {}
+    for run in runs if ids_by_variant else ():
+        spellings = (run.norm, *other_spellings(run.norm))
+        ids = [id_ for one in spellings for id_ in ids_by_variant.get(fold(one), ())]
+        if ids:
+            found[run.norm] = sorted(set(ids))
+    return found
+
+
+# --- search by text and vectors
 
 
 def hybrid_search(context: RecallContext, *, candidates: int, vectors: int | None = None) -> Anchored:
@@ -50,3 +268,162 @@ def _query_embedding(context: RecallContext) -> QueryVector | None:
     # Vectors cannot check phrases, and a prefix or a misspelt word has no meaning to embed.
     literal = bool(query.phrases) or query.prefix or query.fuzzy
     return context.embed(words) if context.embed is not None and words and not literal else None
+
+
+def redundant_titles(nodes: Sequence[Node]) -> set[str]:
+    """Returns ids of titles and headings whose source has a passage here, and of all but the first title of others."""
+    sources = {node.source for node in nodes if not _is_title(node)}
+    redundant, titled = set[str](), set[str]()
+    for node in nodes:
+        if node.source is not None and _is_title(node):
+            if node.source in sources or node.source in titled:
+                redundant.add(node.id)
+            titled.add(node.source)
+    return redundant
+
+
+def _is_title(node: Node) -> bool:
+    return bool(node.props.get("level")) or (node.kind == "source" and not node.text)
+
+
+# --- BM25 and cosine blended
+
+
+def blend_anchors(anchors: Sequence[Anchor], text_share: float, fusion: Fusion) -> dict[str, float]:
+    """Returns the blend of BM25 and cosine of each anchor, by id."""
+    texts = _scaled_to_best({a.node.id: a.bm25 for a in anchors if a.bm25 is not None}, fusion)
+    cosines = _scaled_to_range({a.node.id: a.cosine for a in anchors if a.cosine is not None}, fusion)
+    return _blended([a.node.id for a in anchors], texts, cosines, text_share)
+
+
+def _blended(
+    ids: Iterable[str], texts: Mapping[str, float], cosines: Mapping[str, float], share: float
+) -> dict[str, float]:
+    return {id_: share * texts.get(id_, 0.0) + (1 - share) * cosines.get(id_, 0.0) for id_ in ids}
+
+
+def _scaled_to_best(values: Mapping[str, float], fusion: Fusion) -> dict[str, float]:
+    """Returns each value divided by the largest, or its rank score."""
+    if fusion == "ranks":
+        return _rank_scores(values)
+    best = max(values.values(), default=0.0) or 1.0
+    return {id_: value / best for id_, value in values.items()}
+
+
+def _scaled_to_range(values: Mapping[str, float], fusion: Fusion) -> dict[str, float]:
+    """Returns the values scaled so that the smallest is 0 and the largest 1, or the rank scores."""
+    if fusion == "ranks":
+        return _rank_scores(values)
+    low, high = min(values.values(), default=0.0), max(values.values(), default=0.0)
+    return {id_: (value - low) / (high - low) if high > low else 1.0 for id_, value in values.items()}
+
+
+def _rank_scores(values: Mapping[str, float]) -> dict[str, float]:
+    """Returns scores by reciprocal rank, 1 for the largest value; equal values are ordered by id."""
+    order = sorted(values, key=lambda id_: (-values[id_], id_))
+    return {id_: fused([rank], 1) for rank, id_ in enumerate(order, 1)}
+
+
+class Relevance:
+    """Blended scores of any candidates for the query, and for the residual query. Each vector is read once."""
+
+    def __init__(
+        self, context: RecallContext, anchors: Sequence[Anchor], embedding: QueryVector | None,
+        residual: str, residual_scores: Mapping[str, float], text_share: float, fusion: Fusion,
+    ) -> None:  # fmt: skip
+        self.context, self.share, self.fusion = context, text_share, fusion
+        self.texts = _scaled_to_best({a.node.id: a.bm25 for a in anchors if a.bm25 is not None}, fusion)
+        self.residual_texts = _scaled_to_best(residual_scores, fusion)
+        self.embedding = embedding
+        self.residual_embedding = _embedding_of(context, residual) if embedding is not None else None
+        self.read: set[str] = set()
+        self.cosines: dict[str, float] = {}
+        self.residual_cosines: dict[str, float] = {}
+
+    def of(self, nodes: Mapping[str, Node]) -> tuple[dict[str, float], dict[str, float]]:
+        """Returns the blended scores of these nodes for the query, and for the residual query."""
+        self._read_vectors([id_ for id_ in nodes if id_ not in self.read])
+        cosines = _scaled_to_range(self.cosines, self.fusion)
+        residual = _scaled_to_range(self.residual_cosines, self.fusion)
+        return (
+            _blended(nodes, self.texts, cosines, self.share),
+            _blended(nodes, self.residual_texts, residual, self.share),
+        )
+
+    def _read_vectors(self, ids: Sequence[str]) -> None:
+        import numpy as np
+
+        self.read.update(ids)
+        if self.embedding is None or not ids:
+            return
+        vectors = self.context.store.vectors(self.context.scope, ids, self.embedding.space)
+        if not vectors:
+            return
+        matrix = np.frombuffer(b"".join(vectors.values()), "<f2").reshape(len(vectors), -1).astype(np.float64)
+        for cosines, query in ((self.cosines, self.embedding), (self.residual_cosines, self.residual_embedding)):
+            if query is not None:
+                # The last bits of a product depend on the position of its row; nine digits do not.
+                products = (matrix @ np.frombuffer(query.vector, "<f2").astype(np.float64)).round(9)
+                cosines.update(zip(vectors, products.tolist(), strict=True))
+
+
+def _embedding_of(context: RecallContext, text: str) -> QueryVector | None:
+    try:
+        return context.embed(text) if context.embed is not None and text else None
+    except EmbedderError:
+        return None
+
+
+# --- query terms
+
+
+@dataclass(frozen=True, slots=True)
+class TermCoverage:
+    """Which query terms (stems) each text contains, by id; the weight of each term; and the query word of each term."""
+
+    weights: Mapping[str, float]
+    terms: Mapping[str, frozenset[str]]
+    words: Mapping[str, str]
+
+    def words_of(self, terms: Collection[str]) -> list[str]:
+        """Returns the query words with these stems."""
+        return [word for term, word in self.words.items() if term in terms]
+
+    def share(self, terms: Iterable[str], among: Collection[str] | None = None) -> float:
+        """Returns the weight of these terms as a share of the weight of all query terms, or of those in `among`."""
+        part = self._sum(terms)
+        return part / self._sum(self.weights if among is None else among) if part else 0.0
+
+    def _sum(self, terms: Iterable[str]) -> float:
+        # Sets have another order in every process; fsum gives the same sum in any order.
+        return math.fsum([self.weights[term] for term in terms])
+
+    def missing(self, id_: str) -> frozenset[str]:
+        """Returns the query terms that a text does not contain."""
+        return frozenset(self.weights) - self.terms[id_]
+
+
+def term_coverage(words: str, texts: Mapping[str, str]) -> TermCoverage:
+    """Returns which terms of the query words each padded text contains. Rarer terms weigh more.
+
+    >>> found = term_coverage("tuning antennas", {"a": " the antenna hums ", "b": " tuned antennas ", "c": " tune "})
+    >>> [sorted(found.terms[id_]) for id_ in "abc"], found.share(found.terms["c"]) > found.share(found.terms["a"])
+    ([['antenna'], ['antenna', 'tune'], ['tune']], False)
+    """
+    stems = {stem: word for word in words.split() for stem in terms_of(word)}
+    containing = {stem: _texts_with_stem(stem, texts) for stem in stems}
+    weights = {stem: math.log((len(texts) + 1) / (len(ids) + 0.5)) for stem, ids in containing.items()}
+    terms: dict[str, set[str]] = {id_: set() for id_ in texts}
+    for stem, ids in containing.items():
+        for id_ in ids:
+            terms[id_].add(stem)
+    return TermCoverage(weights, {id_: frozenset(some) for id_, some in terms.items()}, stems)
+
+
+def _texts_with_stem(stem: str, texts: Mapping[str, str]) -> set[str]:
+    if len(stem) >= SHORTEST_STEM:
+        # The stem of "happy" is "happi".
+        begin = f" {stem.removesuffix('i')}"
+        return {id_ for id_, text in texts.items() if begin in text}
+    singular, plural = f" {stem} ", f" {stem}s "
+    return {id_ for id_, text in texts.items() if singular in text or plural in text}

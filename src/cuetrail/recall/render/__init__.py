@@ -1,4 +1,5 @@
-"""Stage 4, render: text within a budget, sections of a narrative, and graphs of activations.
+"""Stage 4, render: text within a budget, and graphs of activations.
 
-May import: errors, formulas, model, recall.score, recall.spread, recall.stages, text.
+
+May import: errors, formulas, model, recall.spread, recall.stage_types, text.
 """

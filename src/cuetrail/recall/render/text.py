@@ -10,7 +10,7 @@ from typing import SupportsIndex
 from cuetrail.errors import CuetrailError, InputError
 from cuetrail.formulas import CHARS_PER_TOKEN, estimated_tokens, share
 from cuetrail.model import Budget, Hit
-from cuetrail.recall.stages import Measure, RecallContext, Scored
+from cuetrail.recall.stage_types import Measure, RecallContext, Scored
 from cuetrail.text.prose import sentence_ends
 
 SEPARATOR = "\n\n"

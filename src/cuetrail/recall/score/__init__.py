@@ -2,6 +2,5 @@
 
 `trail.py` is the default: signals, weighted by `recall/weights.py`.
 
-May import: formulas, model, recall.anchor, recall.dedupe, recall.names, recall.relevance, recall.spread, recall.stages,
-recall.weights, text.
+May import: formulas, model, recall.anchor, recall.spread, recall.stage_types, recall.weights, text.
 """

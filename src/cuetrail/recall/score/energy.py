@@ -7,9 +7,9 @@ from typing import Any
 
 from cuetrail.formulas import shares
 from cuetrail.model import Activation, Hit, hop_dict
-from cuetrail.recall.anchor.seeds import Seeding
+from cuetrail.recall.anchor.activation_seeds import Seeding
 from cuetrail.recall.spread.activation import Activated, merge
-from cuetrail.recall.stages import Anchored, Reached, RecallContext, Scored
+from cuetrail.recall.stage_types import Anchored, Reached, RecallContext, Scored
 
 
 def rank_by_energy(context: RecallContext, anchored: Anchored, reached: Reached, *, seeding: Seeding) -> Scored:

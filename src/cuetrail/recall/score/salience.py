@@ -5,8 +5,8 @@ from __future__ import annotations
 from cuetrail.formulas import DAY, final_score, freshness
 from cuetrail.model import Hit
 from cuetrail.model.lifecycle import SEMANTIC_KINDS
-from cuetrail.recall.dedupe import redundant_titles
-from cuetrail.recall.stages import Anchored, Reached, RecallContext, Scored
+from cuetrail.recall.anchor.hybrid_search import redundant_titles
+from cuetrail.recall.stage_types import Anchored, Reached, RecallContext, Scored
 
 
 def rank_by_salience(

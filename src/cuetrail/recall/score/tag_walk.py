@@ -7,9 +7,8 @@ from typing import Any
 
 from cuetrail.formulas import HOUR, UNKNOWN_DISTANCE, gravity, shares
 from cuetrail.model import Hit, Label, Node, WalkHit, WalkSeed
-from cuetrail.model.records import maker
-from cuetrail.recall.spread.tag_walk import labels_of
-from cuetrail.recall.stages import Anchor, Anchored, Reached, RecallContext, Scored
+from cuetrail.model.records import labels_of, maker
+from cuetrail.recall.stage_types import Anchor, Anchored, Reached, RecallContext, Scored
 from cuetrail.text.normalise import sanitize_query, searchable_text
 
 _hit = maker(Hit)

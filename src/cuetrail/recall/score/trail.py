@@ -19,14 +19,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cuetrail.formulas import DAY
-from cuetrail.model import Hit, Hop, Node, hop_dict
-from cuetrail.recall.anchor.trail import TrailAnchors
-from cuetrail.recall.dedupe import REPETITION, redundant_titles, repetitions
-from cuetrail.recall.names import fold
-from cuetrail.recall.relevance import TermCoverage
+from cuetrail.model import Hit, Node
+from cuetrail.recall.anchor.hybrid_search import TermCoverage, TrailAnchors, redundant_titles
 from cuetrail.recall.spread.trail import TrailCandidates
-from cuetrail.recall.stages import Anchor, Anchored, Reached, RecallContext, Scored
-from cuetrail.recall.weights import Trail, Weights, is_bare
+from cuetrail.recall.stage_types import Anchor, Anchored, Reached, RecallContext, Scored
+from cuetrail.recall.weights import Trail, Weights, is_bare, is_in_note
+from cuetrail.text.names import fold, fold_padded
 
 SECOND_HOP = ("link", "hop", "left", "further")
 ASSOCIATIVE = ("walk", *SECOND_HOP)
@@ -37,6 +35,10 @@ TITLE = "title"
 """The kind of a hop from a title to a passage below it."""
 # How many of the best passages of a source make up its `place`.
 BEST_IN_SOURCE = 5
+# Texts with fewer words repeat another only if both are equal: their words occur in others by chance.
+SHORT = 5
+# Factor for the score of a repetition.
+REPETITION = 0.5
 
 Values = dict[str, float]
 """The values of one signal by node id; a missing id means 0."""
@@ -233,4 +235,40 @@ class _Why:
 
 
 def _hop(start: str, end: str, energy: float, via: str) -> dict[str, Any]:
-    return hop_dict(Hop(start, end, energy, "", via, None, (), True))
+    return {
+        "src": start, "dst": end, "energy": energy, "edge": "", "kind": via, "weight": None, "tags": [],
+        "outgoing": True,
+    }  # fmt: skip
+
+
+# --- repetitions
+
+
+def repetitions(ranked: Iterable[Node], limit: int) -> dict[str, str]:
+    """Returns ids of nodes whose words all occur in a better-ranked node, with the id of that one.
+
+    Stops after `limit` nodes that repeat nothing. Nodes with a name never count as repetitions, because two villages
+    may be described alike; nor do texts of another day outside notes, because things happen again.
+
+    >>> texts = "The mast fell in the storm of May.", "in May the mast fell", "The mast fell in June.", "The mast."
+    >>> repetitions([Node(id_, text=text) for id_, text in zip("abcd", texts)], 4)
+    {'b': 'a'}
+    """
+    kept: list[tuple[Node, str, frozenset[str]]] = []
+    found: dict[str, str] = {}
+    for node in ranked:
+        if len(kept) >= limit:
+            break
+        text = fold_padded(node.text)
+        words = frozenset(text.split())
+        better = None
+        if node.name is None and words:
+            alike = (
+                other for other, theirs, all_of in kept if (words <= all_of if len(words) >= SHORT else text == theirs)
+            )
+            better = next((other for other in alike if is_in_note(node) or abs(other.at - node.at) < DAY), None)
+        if better is None:
+            kept.append((node, text, words))
+        else:
+            found[node.id] = better.id
+    return found

@@ -9,17 +9,27 @@ last path has ended.
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import threading
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from cuetrail.errors import CuetrailError, MemoryError_
 from cuetrail.model import Activation, ActivationEnd, Claim, Hop, Path, Scope, WalkHit, Where
 from cuetrail.model.records import maker
-from cuetrail.recall.anchor.seeds import Chooser, Seeding, query_tags
-from cuetrail.recall.stages import Anchored, Reached, RecallContext
+from cuetrail.recall.anchor.activation_seeds import Chooser, Seeding, find_seeds, query_tags
+from cuetrail.recall.query import parse_cue
+from cuetrail.recall.stage_types import Anchored, Reached, RecallContext
 from cuetrail.store.graph import Candidate, Frontier, FrontierNode
 from cuetrail.store.ports import Store
+from cuetrail.text.timestamps import now_ms
+
+if TYPE_CHECKING:
+    from cuetrail.session import Session
+
+log = logging.getLogger("cuetrail")
 
 _hop = maker(Hop)
 
@@ -89,7 +99,7 @@ class _Walk:
         return Activation(self.seed, self.score, reason, tuple(self.ended), error, self.tags)
 
 
-def activate(
+def activate_seeds(
     store: Store,
     scope: Scope,
     seeds: Mapping[str, float],
@@ -147,7 +157,7 @@ def follow_edges(
     """
     tags = query_tags(context, anchored.anchors, choose)
     energies = {anchor.node.id: seeding.energy(anchor) for anchor in anchored.anchors}
-    found = tuple(activate(context.store, context.scope, energies, tags, flow, context.cue.where))
+    found = tuple(activate_seeds(context.store, context.scope, energies, tags, flow, context.cue.where))
     failure = next((one.error for one in found if one.error is not None), None)
     if failure is not None:
         raise MemoryError_(failure)
@@ -155,6 +165,62 @@ def follow_edges(
     nodes = context.store.get(context.scope, [one.id for one in reached])
     walked = tuple(WalkHit(nodes[one.id], one.energy) for one in reached if one.id in nodes)
     return Reached(walked, activations=found)
+
+
+# --- the verb `activate`
+
+
+def activate(
+    session: Session,
+    seeds: str | Mapping[str, float],
+    *,
+    tags: tuple[str, ...] | None,
+    flow: Flow,
+    seeding: Seeding,
+    choose_tags: Chooser | None,
+    where: Where,
+    record_access: bool,
+    stop: threading.Event | None,
+    now: int | None,
+) -> Stream:
+    """Returns the stream of activations from seeds, given with their energies, or found by a query."""
+    if isinstance(seeds, str):
+        context = RecallContext(
+            session.store, session.scope, parse_cue(seeds, where), 0, len, 0, None, session.vectors.of_query
+        )
+        seeds, tags = _found_seeds(session, context, seeding, tags, choose_tags)
+        where = context.cue.where
+    found = activate_seeds(session.store, session.scope, seeds, tags or (), flow, where, stop)
+    return _counted(session, found, now) if record_access else found
+
+
+def _found_seeds(
+    session: Session, context: RecallContext, seeding: Seeding, tags: tuple[str, ...] | None, choose: Chooser | None
+) -> tuple[dict[str, float], tuple[str, ...]]:
+    """Returns the seeds that a query finds, with their energies, and the tags it is about unless they are given."""
+    anchored = find_seeds(context, seeding=seeding)
+    for notice in session.with_notice(context.cue.notices + anchored.notices):
+        log.warning(notice)
+    if tags is None:
+        tags = query_tags(context, anchored.anchors, choose)
+    return {anchor.node.id: seeding.energy(anchor) for anchor in anchored.anchors}, tags
+
+
+def _counted(session: Session, found: Stream, now: int | None) -> Stream:
+    """Yields the same activations; when the stream ends or is closed, counts all nodes that it showed as used once."""
+    shown: dict[str, None] = {}
+    try:
+        for one in found:
+            shown.update(dict.fromkeys(id_ for path in one.paths for id_ in path.ids))
+            if one.reason == "complete":
+                shown[one.seed] = None
+            yield one
+    finally:
+        found.close()
+        # The caller has the activations already: a count that fails must not take them away.
+        with contextlib.suppress(CuetrailError):
+            if shown:
+                session.store.touch(session.scope, list(shown), now_ms() if now is None else now)
 
 
 # --- results of all seeds together

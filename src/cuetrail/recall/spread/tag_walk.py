@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from functools import lru_cache, partial
 
 from cuetrail.formulas import shares
-from cuetrail.model import Label, Node, Rank, WalkQuery, WalkSeed
-from cuetrail.model.records import maker
-from cuetrail.recall.stages import Anchor, Anchored, Reached, RecallContext
+from cuetrail.model import Rank, WalkQuery, WalkSeed
+from cuetrail.model.records import labels_of, maker
+from cuetrail.recall.stage_types import Anchor, Anchored, Reached, RecallContext
 
 _walk_seed = maker(WalkSeed)
-_tag = lru_cache(1 << 14)(partial(Label, "tag"))
-_bucket = lru_cache(1 << 10)(partial(Label, "bucket"))
 
 
 def follow_labels(
@@ -37,10 +34,3 @@ def walk_seed(anchor: Anchor, generic: Collection[str]) -> WalkSeed:
     node = anchor.node
     labels = [label for label in labels_of(node) if label.name not in generic]
     return _walk_seed(node.id, tuple(labels), node.at, node.simhash, anchor.key)
-
-
-def labels_of(node: Node) -> list[Label]:
-    """Returns the labels that connect a node to others: its tags, except temporal ones, and its buckets, each once."""
-    labels = [_tag(tag.name) for tag in node.tag_details if tag.origin != "temporal"]
-    labels += [_bucket(bucket) for bucket in node.buckets]
-    return labels if len(set(labels)) == len(labels) else list(dict.fromkeys(labels))

@@ -9,9 +9,9 @@ from typing import TypeVar
 from cuetrail.formulas import shares
 from cuetrail.model import Attempt, TextQuery
 from cuetrail.model.records import maker
-from cuetrail.recall.dedupe import redundant_titles
+from cuetrail.recall.anchor.hybrid_search import redundant_titles
 from cuetrail.recall.query import Cue, nouns, proper_nouns
-from cuetrail.recall.stages import Anchor, Anchored, RecallContext
+from cuetrail.recall.stage_types import Anchor, Anchored, RecallContext
 from cuetrail.text.normalise import terms_of
 
 FULL, NOUNS, NAMES, TYPOS = "full", "nouns", "names", "typos"

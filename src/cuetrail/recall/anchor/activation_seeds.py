@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from cuetrail.formulas import seed_score
 from cuetrail.recall.anchor.hybrid_search import hybrid_search
-from cuetrail.recall.stages import Anchor, Anchored, RecallContext
+from cuetrail.recall.stage_types import Anchor, Anchored, RecallContext
 from cuetrail.text.normalise import norm_tag, sanitize_query
 
 FEWEST_TAGS, MOST_TAGS = 3, 7

@@ -177,7 +177,7 @@ def matching(folder: Path) -> tuple[float, float, float]:
     """
     with Memory(folder, embedder="none") as memory:
         (place,) = memory.store.partitions(None)
-        dreaming = memory.store.dreaming(place, "bench")
+        dreaming = memory.store.dream_pass(place, "bench")
         words = TagWords()
         words.renew(dreaming.names(), dreaming.tags())
         texts = [text for _, text in dreaming.texts(0, 1 << 62)]
@@ -213,7 +213,9 @@ def dreaming(folder: Path) -> list[Row]:
         rows.append(Row("indexing", 0, 0, first.seconds - sum(one.seconds for one in first.passes)))
         rows.append(_whole("unchanged", memory))
         (place,) = memory.store.partitions(None)
-        some = [atom.id for atom in memory.store.dreaming(place, "bench").atoms(range(NAMES + 1, NAMES + CHANGED + 1))]
+        some = [
+            atom.id for atom in memory.store.dream_pass(place, "bench").atoms(range(NAMES + 1, NAMES + CHANGED + 1))
+        ]
         memory.add_many({"id": id_, "text": text} for id_, text in zip(some, corrections(), strict=True))
         rows.append(_whole(f"{CHANGED} changed", memory))
         memory.add_many({"name": word.capitalize(), "kind": "person"} for word in vocabulary()[900 : 900 + NEW])

@@ -101,7 +101,7 @@ def test_times_that_no_calendar_has_are_no_trouble(memory: Memory, at: int) -> N
 def test_after_a_dream_every_pass_counts_what_dreams_changed_as_seen(filled: Memory) -> None:
     filled.dream()
     for module in (tag_propagation, mentions):
-        assert filled.store.dreaming(filled.scope, module.NAME).idle(module.VERSION)
+        assert filled.store.dream_pass(filled.scope, module.NAME).state(module.VERSION) == "idle"
 
 
 def test_a_log_that_was_thrown_away_is_no_change(filled: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,7 +112,7 @@ def test_a_log_that_was_thrown_away_is_no_change(filled: Memory, monkeypatch: py
     with filled.store.db.reading() as db:
         assert db.execute("SELECT count(*) FROM changes").fetchone() == (0,)
     for module in (tag_propagation, mentions):
-        assert filled.store.dreaming(filled.scope, module.NAME).idle(module.VERSION)
+        assert filled.store.dream_pass(filled.scope, module.NAME).state(module.VERSION) == "idle"
     filled.add("One more", at=MONDAY)
     for module in (tag_propagation, mentions):
-        assert not filled.store.dreaming(filled.scope, module.NAME).idle(module.VERSION)
+        assert filled.store.dream_pass(filled.scope, module.NAME).state(module.VERSION) != "idle"

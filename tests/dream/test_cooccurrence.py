@@ -28,7 +28,7 @@ def counted(memory: Memory) -> set[Row]:
 
 
 def noted(memory: Memory) -> set[Row]:
-    return set(memory.store.dreaming(memory.scope, "looking").all(Book.TOGETHER))
+    return set(memory.store.dream_pass(memory.scope, "looking").all(Book.TOGETHER))
 
 
 def spoiled(rows: set[Row]) -> int:
@@ -67,7 +67,7 @@ def test_company_noted_without_counts_is_counted(tmp_path: Path) -> None:
             memory.add("Ada met Babbage and Cleo", id=f"text {n}", at=MONDAY)
         memory.dream(only=PASSES, now=MONDAY)
         bare = [(Book.TOGETHER, row._replace(fourth=0)) for row in noted(memory)]
-        memory.store.dreaming(memory.scope, "looking").save(Writes(put=bare))
+        memory.store.dream_pass(memory.scope, "looking").save(Writes(put=bare))
         memory.add("Ada met Dora", id="text 9", at=MONDAY)
         memory.dream(only=PASSES, now=MONDAY)
         ada = next(row.first for row in counted(memory) if row.fourth == 1)

@@ -69,7 +69,7 @@ def test_dreaming_for_everyone_is_each_dreaming_for_himself(tmp_path: Path) -> N
         # What was changed in one place behind another is no reason to look there again.
         for place in memory.store.partitions(None):
             for module in (tag_propagation, mentions):
-                assert memory.store.dreaming(place, module.NAME).idle(module.VERSION)
+                assert memory.store.dream_pass(place, module.NAME).state(module.VERSION) == "idle"
     for name, scope in WHO.items():
         with at(tmp_path, scope) as memory:
             assert idle(memory.dream(only=BY_NAME))

@@ -232,8 +232,8 @@ def test_what_is_ephemeral_goes_when_its_time_from_creation_is_over(memory: Memo
 def test_what_was_used_while_the_dream_was_reading_is_left_alone(memory: Memory) -> None:
     memory.add("the antenna", id="a", now=NOW)
     use(memory, "antenna", NOW)
-    dreaming = memory.store.dreaming(memory.scope, "decay")
-    (one,) = dreaming.lives(NOW + 10 * DAY, -1, 10)
+    dreaming = memory.store.dream_pass(memory.scope, "decay")
+    (one,) = dreaming.used(NOW + 10 * DAY, -1, 10)
     use(memory, "antenna", NOW + 10 * DAY)
     memory.store.get(memory.scope, ["a"])
     from cuetrail.store.dream import Writes

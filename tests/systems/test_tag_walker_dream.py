@@ -479,7 +479,7 @@ def test_no_pass_touches_a_users_own_tag(memory: Memory) -> None:
 
 def test_a_pass_that_would_touch_a_users_tag_is_refused(memory: Memory) -> None:
     memory.add("anything", id="a", tags=["mine"], at=MONDAY)
-    dreaming = memory.store.dreaming(memory.scope, "careless")
+    dreaming = memory.store.dream_pass(memory.scope, "careless")
     some = dreaming.slice("1", 10)
     assert some is not None
     with pytest.raises(InputError, match="a dream may not touch the tag 'mine'"):

@@ -57,7 +57,7 @@ class Work:
     def __init__(self, context: DreamContext, name: str) -> None:
         self.context = context
         self.name = name
-        self.memory = context.store.dreaming(context.scope, name)
+        self.memory = context.store.dream_pass(context.scope, name)
         self.read = self.wrote = self.removed = 0
         self.problems: list[str] = []
         self._changes: list[str] = []
@@ -94,7 +94,7 @@ class Work:
         """
         if not words:
             return set()
-        found = self.memory.holding(words) if len(words) <= MOST_INDEX_WORDS else None
+        found = self.memory.containing(words) if len(words) <= MOST_INDEX_WORDS else None
         return set(self._scan_for(words)) if found is None else found
 
     def _scan_for(self, words: Iterable[str]) -> Iterator[int]:

@@ -66,7 +66,7 @@ def _restart_passes(context: DreamContext) -> None:
     """Makes two passes read every atom again, because the change log has no entry for atoms that only got edges."""
     for name, version in ((mentions.NAME, mentions.VERSION), (episodes.NAME, episodes.VERSION)):
         work = Work(context, name)
-        if work.memory.begun(version):
+        if work.memory.state(version) != "new":
             work.save(Writes(mark=unbegun(version)))
 
 

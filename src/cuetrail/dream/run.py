@@ -104,28 +104,18 @@ def dream(
         raise InputError(f"there is no pass {unknown[0]!r}: choose of {', '.join(NAMES)}")
     start = time.perf_counter()
     passes = [one for one in PASSES if not only or one.__name__ in only]
-    with context.store.single_dream() as acquired:
-        if not acquired:
+    with context.store.single_dream(dry_run) as store:
+        if store is None:
             return DreamReport(skipped=True, dry_run=dry_run)
-        with _stage(context, dry_run) as inner:
-            partitions = inner.store.partitions(None if everyone else context.scope)
-            reports = _run(inner, passes, partitions)
-            if not only or MIRROR in only:
-                reports += _update_mirrors(inner, partitions, dry_run)
+        inner = replace(context, store=store, show=dry_run or context.show)
+        partitions = store.partitions(None if everyone else context.scope)
+        reports = _run(inner, passes, partitions)
+        if not only or MIRROR in only:
+            reports += _update_mirrors(inner, partitions, dry_run)
         if not dry_run:
             context.store.refresh(context.progress)
     notices = [problem for report in reports for problem in report.problems]
     return DreamReport(tuple(reports), False, dry_run, time.perf_counter() - start, tuple(dict.fromkeys(notices)))
-
-
-@contextmanager
-def _stage(context: DreamContext, dry_run: bool) -> Iterator[DreamContext]:
-    """Yields a context for the memory itself, or for a temporary copy of it."""
-    if not dry_run:
-        yield context
-        return
-    with context.store.rehearsal() as copy:
-        yield replace(context, store=copy, show=True)
 
 
 def _run(context: DreamContext, passes: Sequence[Pass], partitions: Sequence[Scope]) -> list[PassReport]:
@@ -141,7 +131,7 @@ def _run(context: DreamContext, passes: Sequence[Pass], partitions: Sequence[Sco
         totals |= {report.name: _plus(totals[report.name], report) for report in found}
     # After all partitions, because a change in one is logged for all of them.
     for partition in partitions if changed else ():
-        context.store.dreaming(partition, "").rest(LISTENS)
+        context.store.dream_pass(partition, "").skip_dreamt(LISTENS)
     return list(totals.values())
 
 

@@ -1,20 +1,32 @@
-"""The dream port: the changes of one partition since a pass last ran, and a ledger in which passes keep their state.
+"""The dream port: a dream pass at work in one partition, which reads what changed and keeps its state in a ledger.
 
 A partition is what one user keeps privately or shares with one team. A pass works in one partition at a time and sees
 nothing of others, so nothing it derives crosses from one into another. Quarantined nodes are left out.
+
+`DreamPass` is the same for both engines. An engine gives it the texts of its queries (`PassQueries`) and a few
+functions (`PassEngine`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any, NamedTuple, Protocol, Self
+from functools import partial
+from operator import itemgetter
+from typing import Any, Literal, NamedTuple, Protocol, Self, TypeVar
 
 from cuetrail.model import DERIVED, Edge, Fact, Life, Mention, Node, Scope, Tag
+from cuetrail.model.ids import ledger_hash
 from cuetrail.store.read import Record
 from cuetrail.store.write import Batch
+from cuetrail.text.normalise import is_findable
+
+T = TypeVar("T")
+Runs = list[tuple[int, int]]
+"""Ranges of node keys, each from the first to the last."""
 
 DREAMT = ("episode", *DERIVED)
 """Kinds of nodes that only dreams make. Texts do not mention them by name."""
@@ -170,50 +182,365 @@ def is_dreamt(record: Record) -> bool:
     return isinstance(record, Mention) or (isinstance(record, Node) and record.kind in DREAMT)
 
 
-class Dreaming(Protocol):
+@dataclass(frozen=True, slots=True)
+class PassQueries:
+    """The queries of one engine, as texts. Each has the number of the partition as the parameter `part`.
+
+    Queries on a book of the ledger also have `book`. Most others have `keys`, a list. Queries on the ledger return
+    its four numbers, where nothing else is said.
+    """
+
+    mark: str
+    marks: str
+    head: str
+    oldest_change: str
+    mark_of_change: str
+    changes: str
+    newest_key: str
+    count: str
+    texts: str
+    atoms: str
+    atoms_between: str
+    names: str
+    given_tags: str
+    all_tags: str
+    tagged: str
+    nodes: str
+    keys: str
+    sources: str
+    linked: str
+    used: str
+    active: str
+    expired_notes: str
+    ageing_facts: str
+    ledger: str
+    by_first: str
+    by_second: str
+    first_between: str
+    second_between: str
+    firsts: str
+    beside: str
+    seconds_up: str
+    seconds_down: str
+
+
+class Run(Protocol):
+    """Runs a query inside an open transaction and returns its rows."""
+
+    def __call__(self, query: str, /, **given: object) -> list[Any]: ...
+
+
+class PassEngine(Protocol):
+    """The parts of a dream pass that differ by engine: its queries, its transactions, and how it stores records."""
+
+    @property
+    def queries(self) -> PassQueries: ...
+
+    def reading(self, work: Callable[[Run], T]) -> T:
+        """Runs `work` in one read transaction and returns its result."""
+
+    def writing(self, work: Callable[[Run], T]) -> T:
+        """Runs `work` in one write transaction and returns its result."""
+
+    def partition(self, run: Run, scope: Scope) -> int:
+        """Returns the number of the partition a scope writes to, or one that no partition has."""
+
+    def stored_ids(self, part: int, ids: Sequence[str]) -> list[str]:
+        """Returns the forms of ids that the query `keys` takes."""
+
+    def atoms(self, rows: Iterable[Any]) -> list[Atom]:
+        """Returns the atoms of rows of the queries of atoms."""
+
+    def names(self, rows: Iterable[Any]) -> Iterable[Named]:
+        """Returns the names of rows of the query `names`."""
+
+    def facts(self, rows: Iterable[Any]) -> list[Fact]:
+        """Returns the facts of rows of the query `ageing_facts`."""
+
+    def containing(self, part: int, seen: int, words: Collection[str]) -> set[int] | None:
+        """Returns the keys that the text index has for `DreamPass.containing`; None if it cannot tell, or has not yet
+        followed the change `seen`.
+        """
+
+    def put_mark(self, run: Run, part: int, name: str, mark: Mark) -> None:
+        """Stores the progress of a pass."""
+
+    def save(self, scope: Scope, part: int, name: str, writes: Writes) -> Saved:
+        """Writes the changes of a pass in one transaction."""
+
+
+CHUNK = 1_000
+# Above every number of rows.
+_ALL = 2**40
+# Make tuples without a Python-level call.
+_as_row: Callable[[Iterable[int]], Row] = partial(tuple.__new__, Row)
+_as_pair: Callable[[Iterable[int]], tuple[int, int]] = partial(tuple.__new__, tuple)
+
+
+class DreamPass:
     """One pass at work in one partition. It sees the changes that were there when it began; later ones wait for the
     next dream.
     """
 
-    def begun(self, version: str) -> bool: ...
-    def idle(self, version: str) -> bool: ...
-    def slice(
-        self, version: str, limit: int, listens: Sequence[str] = (), behind: Mark | None = None
-    ) -> Slice | None: ...
-    def count(self) -> int: ...
-    def texts(self, after: int, limit: int) -> list[tuple[int, str]]: ...
-    def holding(self, names: Collection[str]) -> set[int] | None: ...
-    def atoms(self, keys: Collection[int]) -> list[Atom]: ...
-    def names(self) -> list[Named]: ...
-    def tags(self) -> list[str]: ...
-    def carriers(self, tags: Collection[int]) -> list[int]: ...
-    def nodes(self, keys: Collection[int]) -> dict[int, Brief]: ...
-    def keys(self, ids: Collection[str]) -> dict[str, int]: ...
-    def sources(self, keys: Collection[int]) -> dict[int, int]: ...
-    def joined(self, keys: Collection[int]) -> set[tuple[int, int]]: ...
-    def lives(self, before: int, after: int, limit: int) -> list[Living]: ...
-    def awake(self, book: Book) -> list[int]: ...
-    def expired(self, now: int, limit: int) -> list[str]: ...
-    def ageing(self, before: int, after: str, limit: int) -> list[Fact]: ...
+    def __init__(self, engine: PassEngine, scope: Scope, name: str) -> None:
+        self.engine = engine
+        self.scope = scope
+        self.name = name
+        self._changed: tuple[Mark, Runs] | None = None
+        self.part, self.head = engine.reading(lambda run: (engine.partition(run, scope), self._head(run)))
+        found = self._rows(engine.queries.mark, name=name)
+        self.seen: int = Mark(*found[0]).upto if found else NOTHING
 
-    # the ledger
-    def by_first(self, book: Book, firsts: Collection[int]) -> list[Row]: ...
-    def by_second(self, book: Book, seconds: Collection[int], each: int | None = None) -> list[Row]: ...
-    def firsts(self, book: Book, seconds: Collection[int]) -> Mapping[int, list[int]]: ...
-    def beside(self, book: Book, seconds: Collection[int]) -> list[tuple[int, int]]: ...
-    def within(self, book: Book, runs: Sequence[tuple[int, int]]) -> list[Row]: ...
-    def between(self, book: Book, low: int, high: int) -> list[Row]: ...
-    def seconds(self, book: Book, start: int, backwards: bool, limit: int) -> list[int]: ...
-    def all(self, book: Book, limit: int | None = None) -> list[Row]: ...
+    def _rows(self, query: str, **given: object) -> list[Any]:
+        return self.engine.reading(lambda run: run(query, part=self.part, **given))
 
-    def save(self, writes: Writes) -> Saved: ...
-    def rest(self, listens: Mapping[str, Sequence[str]]) -> None: ...
+    def _of_keys(self, query: str, keys: Collection[Any], **given: object) -> Iterator[Any]:
+        """Yields the rows of a query for many keys, in order."""
+        ordered = sorted(set(keys))
+        for start in range(0, len(ordered), CHUNK):
+            yield from self._rows(query, keys=ordered[start : start + CHUNK], **given)
+
+    # --- what changed
+
+    def state(self, version: str) -> Literal["new", "behind", "idle"]:
+        """Returns "new" if this version of the pass has processed nothing here, "idle" if nothing has changed in the
+        memory since it finished, else "behind".
+        """
+        mark = self._mark(version)
+        if mark.upto == NOTHING:
+            return "new"
+        last, last_mark = self.head
+        # The mark of the last change is 0 if the log was read by all passes and deleted.
+        return "idle" if (mark.done, mark.after) == (last, 0) and last_mark in (0, mark.done_mark) else "behind"
+
+    def slice(self, version: str, limit: int, listens: Sequence[str] = (), behind: Mark | None = None) -> Slice | None:
+        """Returns the next atoms that changed since the pass last ran, None if there are none.
+
+        Changes made by dreams count only if they come from a pass that this one `listens` to. `behind` is the mark of
+        the previous slice if that is not saved yet.
+        """
+        mark = behind or self._mark(version)
+        continued = mark.upto > mark.done
+        if not continued:
+            if mark.done == self.head[0]:
+                return None
+            mark = mark._replace(upto=self.head[0], upto_mark=self.head[1])
+        runs = self._remaining(mark, listens)
+        if not runs and not continued:
+            return None
+        atoms, covered = self.engine.reading(lambda run: self._read(run, runs, limit))
+        if covered == runs:
+            mark = Mark(version, mark.upto, mark.upto_mark, mark.upto, mark.upto_mark, 0)
+        else:
+            mark = mark._replace(after=covered[-1][1])
+        return Slice(atoms, covered, mark, _size(runs) - _size(covered))
+
+    def _remaining(self, mark: Mark, listens: Sequence[str]) -> Runs:
+        """Returns the ranges of keys that remain to be processed."""
+        stage = mark._replace(after=0)
+        if self._changed is None or self._changed[0] != stage:
+            runs = self.engine.reading(lambda run: self._logged(run, mark, listens))
+            if runs is None:
+                runs = [(1, self._rows(self.engine.queries.newest_key)[0][0] or 0)]
+            self._changed = (stage, runs)
+        return [(max(low, mark.after + 1), high) for low, high in self._changed[1] if high > mark.after]
+
+    def _read(self, run: Run, runs: Runs, limit: int) -> tuple[list[Atom], Runs]:
+        """Returns up to `limit` atoms of these ranges, and the ranges as far as they were read."""
+        if _size(runs) <= min(limit, CHUNK):
+            keys = [key for low, high in runs for key in range(low, high + 1)]
+            return self.engine.atoms(run(self.engine.queries.atoms, part=self.part, keys=keys)), runs
+        atoms: list[Atom] = []
+        covered: Runs = []
+        for low, high in runs:
+            room = limit - len(atoms)
+            if room <= 0:
+                break
+            rows = run(self.engine.queries.atoms_between, part=self.part, low=low, high=high, limit=room)
+            atoms += self.engine.atoms(rows)
+            covered.append((low, atoms[-1].key if len(rows) == room else high))
+        return atoms, covered
+
+    def _head(self, run: Run) -> tuple[int, int]:
+        """Returns the number of the last change, and its random mark."""
+        found = run(self.engine.queries.head)
+        return (found[0][0], found[0][1] or 0) if found else (0, 0)
+
+    def _mark(self, version: str) -> Mark:
+        """Returns the progress of the pass; the very beginning if it never ran, or ran in another version."""
+        found = self._rows(self.engine.queries.mark, name=self.name)
+        return Mark(*found[0]) if found and found[0][0] == version else unbegun(version)
+
+    def _logged(self, run: Run, mark: Mark, listens: Sequence[str]) -> Runs | None:
+        """Returns the ranges of keys that changed from `done` to `upto`, merged; None if the log cannot tell."""
+        queries = self.engine.queries
+        oldest = run(queries.oldest_change)[0][0]
+        if mark.done == NOTHING or oldest is None or oldest > mark.done + 1:
+            return None if mark.done < mark.upto else []
+        for seq, known in ((mark.done, mark.done_mark), (mark.upto, mark.upto_mark)):
+            if any(there != known for (there,) in run(queries.mark_of_change, seq=seq)):
+                return None
+        return joined(run(queries.changes, done=mark.done, upto=mark.upto, listens=list(listens)))
+
+    def skip_dreamt(self, listens: Mapping[str, Sequence[str]]) -> None:
+        """Lets finished passes count the changes that dreams made here as seen, so that the next dream has nothing to
+        read. `listens` names, for a pass, others whose changes it must see.
+        """
+
+        def work(run: Run) -> None:
+            last, last_mark = self._head(run)
+            for row in run(self.engine.queries.marks, part=self.part):
+                name, mark = row[0], Mark(*row[1:])
+                now = Mark(mark.version, last, last_mark, last, last_mark, 0)
+                since = now._replace(done=mark.done, done_mark=mark.done_mark)
+                if mark.done == mark.upto < last and self._logged(run, since, listens.get(name, ())) == []:
+                    self.engine.put_mark(run, self.part, name, now)
+
+        self.engine.writing(work)
+
+    # --- nodes
+
+    def count(self) -> int:
+        """Returns the number of atoms, for progress reports."""
+        return int(self._rows(self.engine.queries.count)[0][0])
+
+    def texts(self, after: int, limit: int) -> list[tuple[int, str]]:
+        """Returns (key, text) of the next atoms after a key."""
+        return [(key, text) for key, text in self._rows(self.engine.queries.texts, after=after, limit=limit)]
+
+    def containing(self, words: Collection[str]) -> set[int] | None:
+        """Returns the keys of atoms that contain one of these names as whole words, and possibly of a few others; None
+        if the text index cannot tell. The index may be as old as the last run of the pass.
+        """
+        return self.engine.containing(self.part, self.seen, words) if all(map(is_findable, words)) else None
+
+    def atoms(self, keys: Collection[int]) -> list[Atom]:
+        """Returns the atoms with these keys, by key."""
+        return self.engine.atoms(self._of_keys(self.engine.queries.atoms, keys))
+
+    def names(self) -> list[Named]:
+        """Returns every name of a node, by name and id; not the names of nodes that only dreams make."""
+        return sorted(self.engine.names(self._rows(self.engine.queries.names)), key=itemgetter(0, 2))
+
+    def tags(self) -> list[str]:
+        """Returns the tags that people, files or rules gave; not temporal tags nor those spread from other texts."""
+        return sorted(name for (name,) in self._rows(self.engine.queries.given_tags))
+
+    def tagged(self, hashes: Collection[int]) -> list[int]:
+        """Returns the keys of atoms with a tag whose name has one of these hashes."""
+        tags = self._rows(self.engine.queries.all_tags) if hashes else []
+        found = [tag for tag, name in tags if ledger_hash(name) in hashes]
+        return sorted({key for (key,) in self._of_keys(self.engine.queries.tagged, found)})
+
+    def nodes(self, keys: Collection[int]) -> dict[int, Brief]:
+        """Returns the nodes of this partition with these keys."""
+        return {row[0]: Brief(*row[1:]) for row in self._of_keys(self.engine.queries.nodes, keys)}
+
+    def keys(self, ids: Collection[str]) -> dict[str, int]:
+        """Returns the keys of nodes in this partition with these ids."""
+        return dict(self._of_keys(self.engine.queries.keys, self.engine.stored_ids(self.part, sorted(ids))))
+
+    def sources(self, keys: Collection[int]) -> dict[int, int]:
+        """Returns, for atoms that came from a file, the key of that file's node."""
+        return dict(self._of_keys(self.engine.queries.sources, keys))
+
+    def linked(self, keys: Collection[int]) -> set[tuple[int, int]]:
+        """Returns the (atom, node) pairs for which ingest made an edge from a name or link in the atom."""
+        return set(map(_as_pair, self._of_keys(self.engine.queries.linked, keys)))
+
+    def used(self, before: int, after: int, limit: int) -> list[Living]:
+        """Returns the next nodes after a key whose usage differs from that of a new node, and was last updated before
+        a time.
+        """
+        found = self._rows(self.engine.queries.used, before=before, after=after, limit=limit)
+        return [Living(row[0], row[1], row[2], row[3], Life(*row[4:])) for row in found]
+
+    def active_in(self, book: Book) -> list[int]:
+        """Returns the keys of used people, concepts and entities that are the second number of a row in a book."""
+        return sorted(key for (key,) in self._rows(self.engine.queries.active, book=int(book)))
+
+    def expired_notes(self, now: int, limit: int) -> list[str]:
+        """Returns the ids of expired notes, in order."""
+        return [id_ for (id_,) in self._rows(self.engine.queries.expired_notes, now=now, limit=limit)]
+
+    def ageing_facts(self, before: int, after: str, limit: int) -> list[Fact]:
+        """Returns active facts after this id that may be promoted or retracted: much used, unsure, or unused since
+        `before`.
+        """
+        return self.engine.facts(self._rows(self.engine.queries.ageing_facts, before=before, after=after, limit=limit))
+
+    # --- the ledger
+
+    def all(self, book: Book, limit: int | None = None) -> list[Row]:
+        """Returns the rows of a book, by first and second number."""
+        found = self._rows(self.engine.queries.ledger, book=int(book), limit=_ALL if limit is None else limit)
+        return list(map(_as_row, found))
+
+    def by_first(self, book: Book, firsts: Collection[int]) -> list[Row]:
+        """Returns the rows with one of these first numbers."""
+        return list(map(_as_row, self._of_keys(self.engine.queries.by_first, firsts, book=int(book))))
+
+    def by_second(self, book: Book, seconds: Collection[int], each: int | None = None) -> list[Row]:
+        """Returns the rows with one of these second numbers; at most `each` per number."""
+        most = _ALL if each is None else each
+        return list(map(_as_row, self._of_keys(self.engine.queries.by_second, seconds, book=int(book), limit=most)))
+
+    def within(self, book: Book, runs: Collection[tuple[int, int]]) -> list[Row]:
+        """Returns the rows whose first number lies in one of these ranges."""
+        return list(map(_as_row, self._of_keys(self.engine.queries.first_between, runs, book=int(book))))
+
+    def between(self, book: Book, low: int, high: int) -> list[Row]:
+        """Returns the rows whose second number lies from `low` to `high`, by second and first number."""
+        return list(map(_as_row, self._rows(self.engine.queries.second_between, book=int(book), low=low, high=high)))
+
+    def firsts(self, book: Book, seconds: Collection[int]) -> dict[int, list[int]]:
+        """Returns the first numbers of the rows with each of these second numbers."""
+        # A list per number rather than a row per pair: common names have hundreds of rows. SQLite returns it as JSON.
+        found = self._of_keys(self.engine.queries.firsts, seconds, book=int(book))
+        return {second: json.loads(some) if isinstance(some, str) else some for second, some in found}
+
+    def beside(self, book: Book, seconds: Collection[int]) -> list[tuple[int, int]]:
+        """Returns (first, second) of every row whose first number also occurs in a row with one of these second
+        numbers.
+        """
+        return list(map(_as_pair, self._rows(self.engine.queries.beside, book=int(book), keys=sorted(seconds))))
+
+    def seconds(self, book: Book, start: int, backwards: bool, limit: int) -> list[int]:
+        """Returns the distinct second numbers from `start` upwards, or downwards."""
+        query = self.engine.queries.seconds_down if backwards else self.engine.queries.seconds_up
+        return [second for (second,) in self._rows(query, book=int(book), start=start, limit=limit)]
+
+    def save(self, writes: Writes) -> Saved:
+        """Writes all changes in one transaction."""
+        return self.engine.save(self.scope, self.part, self.name, writes)
+
+
+def joined(runs: Iterable[tuple[int, int]]) -> Runs:
+    """Returns the ranges in order, those that touch or overlap as one."""
+    found: Runs = []
+    for low, high in sorted(map(_as_pair, runs)):
+        if found and low <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(high, found[-1][1]))
+        else:
+            found.append((low, high))
+    return found
+
+
+def _size(runs: Runs) -> int:
+    return sum(high - low + 1 for low, high in runs)
 
 
 class Dreams(Protocol):
-    """Access for dreams: a lock, a copy for dry runs, the partitions, and the passes at work in them."""
+    """Access for dreams."""
 
-    def single_dream(self) -> AbstractContextManager[bool]: ...
-    def rehearsal(self) -> AbstractContextManager[Self]: ...
-    def partitions(self, scope: Scope | None) -> list[Scope]: ...
-    def dreaming(self, scope: Scope, name: str) -> Dreaming: ...
+    def single_dream(self, dry_run: bool = False) -> AbstractContextManager[Self | None]:
+        """Opens the memory for the only dream in it; None if another dream runs.
+
+        A dry run gets a copy, or a transaction, of which nothing stays. The lock of a killed process is released.
+        """
+
+    def partitions(self, scope: Scope | None) -> list[Scope]:
+        """Returns the partitions of this user, private and by team, or those of everyone (None)."""
+
+    def dream_pass(self, scope: Scope, name: str) -> DreamPass:
+        """Returns the dream pass of this name at work in the partition the scope writes to."""

@@ -10,7 +10,7 @@ import pytest
 from cuetrail.errors import InputError
 from cuetrail.model import Edge, Life, Mention, Node, Note, Origin, Scope, Tag, TextQuery, Where
 from cuetrail.model.ids import ledger_hash
-from cuetrail.store.dream import Book, Dreaming, Row, Writes
+from cuetrail.store.dream import Book, DreamPass, Row, Writes
 from cuetrail.store.ports import Store
 from cuetrail.store.vector_space import VectorSpace
 from cuetrail.store.write import Batch
@@ -26,7 +26,7 @@ def atoms(store: Store, scope: Scope, *ids: str, text: str = "text", **fields: o
     store.write(scope, Batch(nodes=[Node(id_, text=f"{text} {id_}", **fields) for id_ in ids]))  # type: ignore[arg-type]  # fields are a node's
 
 
-def read(dreaming: Dreaming, limit: int = 100, listens: tuple[str, ...] = ()) -> list[str]:
+def read(dreaming: DreamPass, limit: int = 100, listens: tuple[str, ...] = ()) -> list[str]:
     """The ids of what changed since, slice by slice, each saved as seen."""
     found = []
     while (some := dreaming.slice("1", limit, listens)) is not None:
@@ -37,7 +37,7 @@ def read(dreaming: Dreaming, limit: int = 100, listens: tuple[str, ...] = ()) ->
 
 def relabel(store: Store, scope: Scope, name: str, tags: tuple[Tag, ...]) -> int:
     """Give every atom these tags, as the pass of this name."""
-    dreaming, changed = store.dreaming(scope, name), 0
+    dreaming, changed = store.dream_pass(scope, name), 0
     while (some := dreaming.slice("1", 100)) is not None:
         changed += dreaming.save(Writes(mark=some.mark, relabelled=[(atom, tags) for atom in some.atoms])).atoms
     return changed
@@ -60,7 +60,7 @@ def test_a_pass_sees_its_own_place_only(store: Store) -> None:
         atoms(store, scope, id_)
         store.write(scope, Batch(nodes=[Node(f"n{id_}", "person", f"Name {id_}", tag_details=(Tag(id_, id_),))]))
     for scope, id_ in ((ANN, "a"), (ANN_RED, "b"), (BOB, "c")):
-        dreaming = store.dreaming(scope, "p")
+        dreaming = store.dream_pass(scope, "p")
         assert [name.norm for name in dreaming.names()] == [f"name {id_}"]
         assert dreaming.tags() == [id_]
         assert [text for _, text in dreaming.texts(0, 9)] == [f"text {id_}"]
@@ -73,13 +73,13 @@ def test_quarantined_nodes_take_no_part(store: Store) -> None:
     tag = (Tag("x", "x"),)
     atoms(store, ANN, "a", provenance="quarantine", tag_details=tag)
     store.write(ANN, Batch(nodes=[Node("n", "person", "Name", provenance="quarantine")]))
-    dreaming = store.dreaming(ANN, "p")
+    dreaming = store.dream_pass(ANN, "p")
     assert (dreaming.names(), dreaming.tags(), dreaming.texts(0, 9), read(dreaming)) == ([], [], [], [])
 
 
 def test_rows_beside_others_are_those_with_the_same_first_number(store: Store) -> None:
     atoms(store, ANN, "a")
-    dreaming = store.dreaming(ANN, "p")
+    dreaming = store.dream_pass(ANN, "p")
     rows = [Row(1, 5), Row(1, 6), Row(2, 6), Row(3, 7)]
     dreaming.save(Writes(put=[(Book.OCCURS, row) for row in rows] + [(Book.NAMED, Row(1, 8))]))
     assert dreaming.beside(Book.OCCURS, [5]) == [(1, 5), (1, 6)]
@@ -94,17 +94,17 @@ def test_the_index_tells_which_atoms_have_a_name(store: Store) -> None:
     store.write(ANN, Batch(nodes=[Node("hidden", text="Ada Lovelace", provenance="quarantine")]))
     store.write(BOB, Batch(nodes=[Node("b", text="Ada Lovelace")]))
     store.refresh(None)
-    dreaming = store.dreaming(ANN, "p")
+    dreaming = store.dream_pass(ANN, "p")
     for names, holders in (
         (["ada lovelace"], ["both"]),
         (["ada", "東京"], ["both", "turned", "one", "place"]),
         ([], []),
     ):
-        found = dreaming.holding(names)
+        found = dreaming.containing(names)
         assert found is not None
         assert sorted(atom.id for atom in dreaming.atoms(found)) == sorted(holders)
     # The index has λόγος as it is written, the name has it folded.
-    assert dreaming.holding(["λόγοσ"]) is None
+    assert dreaming.containing(["λόγοσ"]) is None
 
 
 # --- what changed
@@ -112,36 +112,36 @@ def test_the_index_tells_which_atoms_have_a_name(store: Store) -> None:
 
 def test_the_first_look_sees_everything_and_the_next_what_changed(store: Store) -> None:
     atoms(store, ANN, "a", "b", "c")
-    dreaming = store.dreaming(ANN, "p")
-    assert not dreaming.begun("1")
+    dreaming = store.dream_pass(ANN, "p")
+    assert dreaming.state("1") == "new"
     assert read(dreaming) == ["a", "b", "c"]
-    assert dreaming.begun("1")
-    assert dreaming.idle("1")
+    assert dreaming.state("1") != "new"
+    assert dreaming.state("1") == "idle"
     atoms(store, ANN, "b", text="other")
     atoms(store, BOB, "z")
-    later = store.dreaming(ANN, "p")
-    assert not later.idle("1")
+    later = store.dream_pass(ANN, "p")
+    assert later.state("1") != "idle"
     assert read(later) == ["b"]
-    assert read(store.dreaming(ANN, "p")) == []
+    assert read(store.dream_pass(ANN, "p")) == []
 
 
 def test_slices_are_small_and_go_on_where_they_stopped(store: Store) -> None:
     atoms(store, ANN, *(f"a{n}" for n in range(10)))
-    first = store.dreaming(ANN, "p").slice("1", 4)
+    first = store.dream_pass(ANN, "p").slice("1", 4)
     assert first is not None
     assert ([atom.id for atom in first.atoms], first.left) == (["a0", "a1", "a2", "a3"], 6)
     # Not saved, so not seen.
-    again = store.dreaming(ANN, "p").slice("1", 4)
+    again = store.dream_pass(ANN, "p").slice("1", 4)
     assert again == first
-    store.dreaming(ANN, "p").save(Writes(mark=first.mark))
+    store.dream_pass(ANN, "p").save(Writes(mark=first.mark))
     # One that was seen changes before the rest is; it comes last.
     atoms(store, ANN, "a1", text="other")
-    assert read(store.dreaming(ANN, "p"), 4) == ["a4", "a5", "a6", "a7", "a8", "a9", "a1"]
+    assert read(store.dream_pass(ANN, "p"), 4) == ["a4", "a5", "a6", "a7", "a8", "a9", "a1"]
 
 
 def test_the_next_slice_can_be_read_before_one_is_saved(store: Store) -> None:
     atoms(store, ANN, *(f"a{n}" for n in range(10)))
-    dreaming = store.dreaming(ANN, "p")
+    dreaming = store.dream_pass(ANN, "p")
     ahead = [dreaming.slice("1", 4)]
     while (last := ahead[-1]) is not None:
         ahead.append(dreaming.slice("1", 4, behind=last.mark))
@@ -155,30 +155,30 @@ def test_the_next_slice_can_be_read_before_one_is_saved(store: Store) -> None:
 
 def test_a_pass_does_not_see_what_comes_after_it_began(store: Store) -> None:
     atoms(store, ANN, "a")
-    dreaming = store.dreaming(ANN, "p")
+    dreaming = store.dream_pass(ANN, "p")
     assert read(dreaming) == ["a"]
     atoms(store, ANN, "b")
     assert read(dreaming) == []
-    assert read(store.dreaming(ANN, "p")) == ["b"]
+    assert read(store.dream_pass(ANN, "p")) == ["b"]
 
 
 def test_other_rules_look_at_everything_anew(store: Store) -> None:
     atoms(store, ANN, "a")
-    assert read(store.dreaming(ANN, "p")) == ["a"]
-    some = store.dreaming(ANN, "p").slice("2", 9)
+    assert read(store.dream_pass(ANN, "p")) == ["a"]
+    some = store.dream_pass(ANN, "p").slice("2", 9)
     assert some is not None
     assert [atom.id for atom in some.atoms] == ["a"]
 
 
 def test_the_keys_of_what_is_gone_are_in_the_runs(store: Store) -> None:
     atoms(store, ANN, "a", "b", "c")
-    dreaming = store.dreaming(ANN, "p")
+    dreaming = store.dream_pass(ANN, "p")
     some = dreaming.slice("1", 9)
     assert some is not None
     key = some.atoms[1].key
     dreaming.save(Writes(mark=some.mark))
     store.write(ANN, Batch(remove_nodes=["b"]))
-    later = store.dreaming(ANN, "p").slice("1", 9)
+    later = store.dream_pass(ANN, "p").slice("1", 9)
     assert later is not None
     assert later.atoms == []
     assert any(low <= key <= high for low, high in later.runs)
@@ -186,19 +186,23 @@ def test_the_keys_of_what_is_gone_are_in_the_runs(store: Store) -> None:
 
 def test_dreams_do_not_see_their_own_changes_unless_they_listen(store: Store) -> None:
     atoms(store, ANN, "a")
-    assert read(store.dreaming(ANN, "deaf")) == read(store.dreaming(ANN, "listening")) == ["a"]
+    assert read(store.dream_pass(ANN, "deaf")) == read(store.dream_pass(ANN, "listening")) == ["a"]
     assert relabel(store, ANN, "p", (Tag("x", "x", "auto"),)) == 1
-    assert read(store.dreaming(ANN, "deaf")) == []
-    assert read(store.dreaming(ANN, "listening"), listens=("p",)) == ["a"]
+    assert read(store.dream_pass(ANN, "deaf")) == []
+    assert read(store.dream_pass(ANN, "listening"), listens=("p",)) == ["a"]
 
 
 def test_after_a_dream_every_pass_is_idle(store: Store) -> None:
     atoms(store, ANN, "a")
     for name in ("one", "two", "listening"):
-        read(store.dreaming(ANN, name))
+        read(store.dream_pass(ANN, name))
     relabel(store, ANN, "p", (Tag("x", "x", "auto"),))
-    store.dreaming(ANN, "").rest({"listening": ("p",)})
-    assert [store.dreaming(ANN, name).idle("1") for name in ("one", "two", "listening")] == [True, True, False]
+    store.dream_pass(ANN, "").skip_dreamt({"listening": ("p",)})
+    assert [store.dream_pass(ANN, name).state("1") == "idle" for name in ("one", "two", "listening")] == [
+        True,
+        True,
+        False,
+    ]
 
 
 # --- tags
@@ -220,7 +224,7 @@ def test_relabelling_changes_the_tags_and_nothing_else(store: Store) -> None:
 
 def test_an_atom_that_somebody_changed_meanwhile_is_left_alone(store: Store) -> None:
     atoms(store, ANN, "a", "b")
-    dreaming = store.dreaming(ANN, "p")
+    dreaming = store.dream_pass(ANN, "p")
     some = dreaming.slice("1", 9)
     assert some is not None
     atoms(store, ANN, "a", text="changed")
@@ -228,7 +232,7 @@ def test_an_atom_that_somebody_changed_meanwhile_is_left_alone(store: Store) -> 
     assert dreaming.save(Writes(mark=some.mark, relabelled=[(atom, tag) for atom in some.atoms])) == (1, 1, 0)
     nodes = store.get(ANN, ["a", "b"])
     assert (nodes["a"].text, nodes["a"].tags, nodes["b"].tags) == ("changed a", (), ("x",))
-    assert read(store.dreaming(ANN, "p")) == ["a"]
+    assert read(store.dream_pass(ANN, "p")) == ["a"]
     assert store.doctor(repair=False, progress=None) == []
 
 
@@ -236,14 +240,14 @@ def test_tags_that_people_or_rules_gave_are_known_others_are_not(store: Store) -
     origins: tuple[Origin, ...] = ("user", "auto", "temporal", "infected")
     tags = tuple(Tag(origin, origin, origin) for origin in origins)
     atoms(store, ANN, "a", "b", tag_details=tags)
-    assert store.dreaming(ANN, "p").tags() == ["auto", "user"]
+    assert store.dream_pass(ANN, "p").tags() == ["auto", "user"]
     relabel(store, ANN, "p", (tags[0], *tags[2:]))
-    assert store.dreaming(ANN, "p").tags() == ["user"]
+    assert store.dream_pass(ANN, "p").tags() == ["user"]
     atoms(store, ANN, "a", "b", tag_details=tags)
     store.write(ANN, Batch(remove_nodes=["a"]))
-    assert store.dreaming(ANN, "p").tags() == ["auto", "user"]
+    assert store.dream_pass(ANN, "p").tags() == ["auto", "user"]
     store.forget(ANN, ["b"], 1)
-    assert store.dreaming(ANN, "p").tags() == []
+    assert store.dream_pass(ANN, "p").tags() == []
     assert store.doctor(repair=False, progress=None) == []
 
 
@@ -258,8 +262,8 @@ def test_a_dream_cannot_touch_a_users_tag(store: Store, tags: tuple[Tag, ...]) -
 def test_carriers_of_a_tag_are_found_by_its_hash(store: Store) -> None:
     atoms(store, ANN, "a", tag_details=(Tag("x", "x"),))
     atoms(store, ANN, "b", tag_details=(Tag("y", "y", "infected"),))
-    dreaming = store.dreaming(ANN, "p")
-    assert [atom.id for atom in dreaming.atoms(dreaming.carriers({ledger_hash("y"), ledger_hash("z")}))] == ["b"]
+    dreaming = store.dream_pass(ANN, "p")
+    assert [atom.id for atom in dreaming.atoms(dreaming.tagged({ledger_hash("y"), ledger_hash("z")}))] == ["b"]
 
 
 @pytest.mark.parametrize("odd", ["a\x1fb", "[a", "a\x1eb", "\x1d"])
@@ -279,14 +283,14 @@ def test_names_say_whether_a_rule_found_them(store: Store) -> None:
     stated = Node("p", "person", "Ada", aliases=("Countess",))
     episode = Node("x", "episode", "Ada")
     store.write(ANN, Batch(nodes=[found, stated, episode]))
-    names = [(one.norm, one.id, one.found) for one in store.dreaming(ANN, "p").names()]
+    names = [(one.norm, one.id, one.found) for one in store.dream_pass(ANN, "p").names()]
     assert names == [("ada", "e", True), ("ada", "p", False), ("countess", "p", False)]
 
 
 def test_the_keys_of_nodes_are_told_by_their_ids_of_this_place_alone(store: Store) -> None:
     store.write(ANN, Batch(nodes=[Node("a"), Node("b" * 5_000)]))
     store.write(BOB, Batch(nodes=[Node("a"), Node("c")]))
-    dreaming = store.dreaming(ANN, "p")
+    dreaming = store.dream_pass(ANN, "p")
     keys = dreaming.keys(["a", "b" * 5_000, "c", "nobody"])
     assert {brief.id: key for key, brief in dreaming.nodes(keys.values()).items()} == keys
     assert set(keys) == {"a", "b" * 5_000}
@@ -297,10 +301,10 @@ def test_sources_and_edges_of_ingest_are_known(store: Store) -> None:
     atom, alone, node = Node("a", text="t", source="f.md"), Node("b", text="u"), Node("n", "person", "N")
     by_name, by_hand = Edge("1", "a", "n", "mentions", 0.3, via="name:n"), Edge("2", "b", "n", "mentions", 0.3)
     store.write(ANN, Batch(nodes=[top, atom, alone, node], edges=[by_name, by_hand]))
-    dreaming = store.dreaming(ANN, "p")
+    dreaming = store.dream_pass(ANN, "p")
     keys = {brief.id: key for key, brief in dreaming.nodes(range(20)).items()}
     assert dreaming.sources([keys["a"], keys["b"]]) == {keys["a"]: keys["s"]}
-    assert dreaming.joined([keys["a"], keys["b"]]) == {(keys["a"], keys["n"])}
+    assert dreaming.linked([keys["a"], keys["b"]]) == {(keys["a"], keys["n"])}
 
 
 # --- the ledger
@@ -308,7 +312,7 @@ def test_sources_and_edges_of_ingest_are_known(store: Store) -> None:
 
 def test_the_ledger_is_read_by_either_number(store: Store) -> None:
     atoms(store, ANN, "a")
-    dreaming = store.dreaming(ANN, "p")
+    dreaming = store.dream_pass(ANN, "p")
     rows = [Row(1, 10, 3, 4), Row(1, 20), Row(2, 10), Row(5, 30), Row(-(2**63), 2**63 - 1)]
     dreaming.save(Writes(put=[(Book.OCCURS, row) for row in rows]))
     assert dreaming.by_first(Book.OCCURS, [1, 9]) == [Row(1, 10, 3, 4), Row(1, 20)]
@@ -331,7 +335,7 @@ def test_the_ledger_is_read_by_either_number(store: Store) -> None:
 
 def test_all_of_a_save_happens_or_nothing(store: Store) -> None:
     atoms(store, ANN, "a")
-    dreaming = store.dreaming(ANN, "p")
+    dreaming = store.dream_pass(ANN, "p")
     some = dreaming.slice("1", 9)
     assert some is not None
     broken = Writes(
@@ -344,13 +348,13 @@ def test_all_of_a_save_happens_or_nothing(store: Store) -> None:
         dreaming.save(broken)
     assert store.get(ANN, ["a"])["a"].tags == ()
     assert dreaming.all(Book.TOUCHED) == []
-    assert not dreaming.begun("1")
+    assert dreaming.state("1") == "new"
 
 
 def test_mentions_can_be_taken_back(store: Store) -> None:
     nodes = [Node("a", text="t"), Node("n", "person", "N")]
     store.write(ANN, Batch(nodes=nodes, mentions=[Mention("a", "n", 1)]))
-    store.dreaming(ANN, "p").save(Writes(remove_mentions=[("a", "n"), ("n", "a")]))
+    store.dream_pass(ANN, "p").save(Writes(remove_mentions=[("a", "n"), ("n", "a")]))
     assert store.stats(ANN).mentions == 0
 
 
@@ -362,7 +366,7 @@ def test_only_one_dream_at_a_time(store: Store) -> None:
 
     def look() -> None:
         with store.single_dream() as alone:
-            seen.append(alone)
+            seen.append(alone is store)
 
     with store.single_dream() as alone:
         thread = threading.Thread(target=look)
@@ -370,17 +374,18 @@ def test_only_one_dream_at_a_time(store: Store) -> None:
         thread.join()
         look()
     look()
-    assert (alone, seen) == (True, [False, False, True])
+    assert (alone is store, seen) == (True, [False, False, True])
 
 
 def test_a_rehearsal_leaves_no_trace(store: Store) -> None:
     atoms(store, ANN, "a")
-    with store.rehearsal() as copy:
-        assert read(copy.dreaming(ANN, "p")) == ["a"]
+    with store.single_dream(dry_run=True) as copy:
+        assert copy is not None
+        assert read(copy.dream_pass(ANN, "p")) == ["a"]
         atoms(copy, ANN, "b")
         assert set(copy.get(ANN, ["a", "b"])) == {"a", "b"}
     assert set(store.get(ANN, ["a", "b"])) == {"a"}
-    assert not store.dreaming(ANN, "p").begun("1")
+    assert store.dream_pass(ANN, "p").state("1") == "new"
 
 
 # --- lives and notes
@@ -389,10 +394,10 @@ def test_a_rehearsal_leaves_no_trace(store: Store) -> None:
 def test_lives_are_read_by_page_and_settled_unless_they_were_used_meanwhile(store: Store) -> None:
     nodes = [Node(id_, name="mast", life=Life(accesses=1, state="active", last_access=5)) for id_ in ("a", "b", "c")]
     store.write(ANN, Batch(nodes=[*nodes, Node("newborn", name="n")]))
-    dreaming = store.dreaming(ANN, "decay")
-    assert not dreaming.lives(5, -1, 10)
-    first = dreaming.lives(6, -1, 2)
-    assert [one.id for one in (*first, *dreaming.lives(6, first[-1].key, 2))] == ["a", "b", "c"]
+    dreaming = store.dream_pass(ANN, "decay")
+    assert not dreaming.used(5, -1, 10)
+    first = dreaming.used(6, -1, 2)
+    assert [one.id for one in (*first, *dreaming.used(6, first[-1].key, 2))] == ["a", "b", "c"]
     store.touch(ANN, ["b"], 9)
     gone = [(one, replace(one.life, salience=0.001, state="archived", last_decay=7)) for one in first]
     dreaming.save(Writes(lives=gone))
@@ -404,8 +409,8 @@ def test_lives_are_read_by_page_and_settled_unless_they_were_used_meanwhile(stor
 def test_a_life_that_was_corrected_meanwhile_is_not_settled(store: Store) -> None:
     old = Life(confidence=0.5)
     store.write(ANN, Batch(nodes=[Node("a", name="mast", life=old), Node("b", name="mast", life=old)]))
-    dreaming = store.dreaming(ANN, "decay")
-    read = dreaming.lives(6, -1, 10)
+    dreaming = store.dream_pass(ANN, "decay")
+    read = dreaming.used(6, -1, 10)
     kept = Life(1.0, retention="keep_forever")
     store.write(ANN, Batch(nodes=[Node("a", name="mast", life=kept)]))
     dreaming.save(Writes(lives=[(one, replace(one.life, salience=0.4, last_decay=7)) for one in read]))
@@ -424,11 +429,11 @@ def test_what_is_touched_in_the_archive_is_found_again(store: Store) -> None:
 def test_notes_whose_time_is_over_are_told_and_can_be_removed(store: Store) -> None:
     notes = [Note("never", "a", "tea"), Note("late", "a", "on leave", expires=9), Note("soon", "a", "ill", expires=4)]
     store.write(ANN, Batch(nodes=[Node("a")], notes=notes))
-    dreaming = store.dreaming(ANN, "note_expiry")
-    assert dreaming.expired(3, 10) == []
-    assert dreaming.expired(9, 10) == ["soon", "late"]
+    dreaming = store.dream_pass(ANN, "note_expiry")
+    assert dreaming.expired_notes(3, 10) == []
+    assert dreaming.expired_notes(9, 10) == ["soon", "late"]
     writes = Writes()
-    writes.batch.remove_notes = dreaming.expired(4, 10)
+    writes.batch.remove_notes = dreaming.expired_notes(4, 10)
     dreaming.save(writes)
-    assert dreaming.expired(9, 10) == ["late"]
+    assert dreaming.expired_notes(9, 10) == ["late"]
     assert store.stats(ANN).notes == 2

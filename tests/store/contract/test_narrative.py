@@ -94,10 +94,10 @@ def test_names_lead_to_entities(known: Store) -> None:
 
 def test_facts_that_may_be_judged_come_in_pages_by_id(known: Store) -> None:
     known.touch(ME, [], NOW, ["f3"])
-    dreaming = known.dreaming(ME, "facts")
-    assert dreaming.ageing(NOW, "", 10) == []
-    old = [fact.id for fact in dreaming.ageing(NOW + DAY, "", 3)]
-    assert (old, [fact.id for fact in dreaming.ageing(NOW + DAY, old[-1], 10)]) == (
+    dreaming = known.dream_pass(ME, "facts")
+    assert dreaming.ageing_facts(NOW, "", 10) == []
+    old = [fact.id for fact in dreaming.ageing_facts(NOW + DAY, "", 3)]
+    assert (old, [fact.id for fact in dreaming.ageing_facts(NOW + DAY, old[-1], 10)]) == (
         ["f0", "f1", "f2"],
         ["f3", "f4", "f5", "f6", "f7"],
     )

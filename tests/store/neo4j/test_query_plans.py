@@ -42,12 +42,12 @@ ASKED: dict[str, Callable[[Neo4jStore], object]] = {
     "notes on an edge": lambda store: store.notes(ME, ["e"], "edge", 0, 5),
     "edges": lambda store: store.edges(ME, ["e"]),
     "relationships": lambda store: store.relationships(ME, RelationQuery(("sea",), 5, 0)),
-    "names that became edges": lambda store: store.dreaming(ME, "mentions").joined([1, 2]),
+    "names that became edges": lambda store: store.dream_pass(ME, "mentions").linked([1, 2]),
 }
 KINDS: dict[str, Callable[[Neo4jStore], object]] = {
     "core memories": lambda store: store.core(ME, ["person"], 5),
     "the newest of a kind": lambda store: store.text(ME, TextQuery(""), 5, Where(kinds=("person",))),
-    "who is awake": lambda store: store.dreaming(ME, "stories").awake(Book.LOOSE),
+    "who is awake": lambda store: store.dream_pass(ME, "stories").active_in(Book.LOOSE),
 }
 
 

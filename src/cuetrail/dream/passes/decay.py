@@ -26,7 +26,7 @@ LEAST_FACT_SCORE = 0.2
 def decay(context: DreamContext) -> PassReport:
     """Lets the salience of memories decay, and archives those that fall below the threshold."""
     work, after = Work(context, "decay"), -1
-    while some := work.memory.lives(context.now - HOUR, after, BATCH):
+    while some := work.memory.used(context.now - HOUR, after, BATCH):
         after = some[-1].key
         pairs = [(one, decayed(one.life, one.kind, one.created, context.now)) for one in some]
         changed = [(one, life) for one, life in pairs if life != one.life]
@@ -40,7 +40,7 @@ def decay(context: DreamContext) -> PassReport:
 def note_expiry(context: DreamContext) -> PassReport:
     """Removes expired notes."""
     work = Work(context, "note_expiry")
-    while ids := work.memory.expired(context.now, BATCH):
+    while ids := work.memory.expired_notes(context.now, BATCH):
         writes = Writes()
         writes.batch.remove_notes = ids
         work.read += len(ids)
@@ -52,7 +52,7 @@ def note_expiry(context: DreamContext) -> PassReport:
 def facts(context: DreamContext) -> PassReport:
     """Promotes and retracts the facts of a partition. Skips facts that are certain or were used within a week."""
     work, after = Work(context, "facts"), ""
-    while some := work.memory.ageing(context.now - WEEK, after, BATCH):
+    while some := work.memory.ageing_facts(context.now - WEEK, after, BATCH):
         after = some[-1].id
         verdicts = [verdict for fact in some if (verdict := judge(fact, context.now)) is not None]
         work.read += len(verdicts)

@@ -33,12 +33,13 @@ FEW = 1_000
 def mentions(context: DreamContext) -> PassReport:
     """Connects every atom to the nodes that it names."""
     work = Work(context, NAME)
-    if work.memory.idle(VERSION):
+    state = work.memory.state(VERSION)
+    if state == "idle":
         return work.report()
     words = cached_words(NodeNames, context.store, context.scope, work.names())
     new, gone = words.difference(work.memory.all(Book.MEANS))
     ledger = Writes(drop=[(Book.MEANS, row) for row in gone], put=[(Book.MEANS, row) for row in new])
-    fresh = not work.memory.begun(VERSION)
+    fresh = state == "new"
     if fresh:
         work.save(ledger)
     again = not fresh and bool(new or gone)
@@ -110,7 +111,7 @@ def _update_edges(work: Work, writes: Writes, atoms: Sequence[Atom], old: Sequen
     """Replaces the edges from the atoms to the nodes they name."""
     nodes = work.memory.nodes({row.second for row in (*old, *new)})
     atoms_by_key = {atom.key: atom for atom in atoms}
-    joined = work.memory.joined({row.first for row in new})
+    joined = work.memory.linked({row.first for row in new})
     wanted: dict[str, Edge] = {}
     for row in new:
         atom, node = atoms_by_key[row.first], nodes.get(row.second)

@@ -52,7 +52,7 @@ def storylines(context: DreamContext) -> PassReport:
     """Updates the storylines from the current mentions."""
     work = Work(context, NAME)
     _remove_stale(work)
-    anchors = work.memory.awake(Book.LOOSE)
+    anchors = work.memory.active_in(Book.LOOSE)
     if anchors:
         # A storyline that grows may come near enough for further sources.
         while _join_sources(work, anchors):

@@ -31,12 +31,13 @@ Relabelled = list[tuple[Atom, tuple[Tag, ...]]]
 def infection(context: DreamContext) -> PassReport:
     """Gives every atom the tags whose words its text contains."""
     work = Work(context, NAME)
-    if work.memory.idle(VERSION):
+    state = work.memory.state(VERSION)
+    if state == "idle":
         return work.report()
     words = cached_words(TagWords, context.store, context.scope, work.names(), work.memory.tags())
     new, gone = words.difference(work.memory.all(Book.INFECTS))
     ledger = Writes(drop=[(Book.INFECTS, row) for row in gone], put=[(Book.INFECTS, row) for row in new])
-    fresh = not work.memory.begun(VERSION)
+    fresh = state == "new"
     if fresh:
         # All atoms are read with the current words. The next dream handles words that are added meanwhile.
         work.save(ledger)
@@ -56,7 +57,7 @@ def infection(context: DreamContext) -> PassReport:
 def _retag_for_words(work: Work, words: TagWords, new: Mapping[Row, str], gone: Collection[Row]) -> None:
     """Updates the atoms whose texts contain a new or removed word. Only the tags of these words change."""
     few, changed_tags = words.for_tags({row.second for row in (*new, *gone)})
-    stale = set(work.memory.carriers({row.second for row in gone}))
+    stale = set(work.memory.tagged({row.second for row in gone}))
     stale |= work.named_in(set(new.values()))
     for atoms in work.pieces(stale):
         matches = few.matches([atom.text for atom in atoms])

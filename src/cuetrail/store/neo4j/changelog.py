@@ -10,12 +10,11 @@ import secrets
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from cuetrail.store.dream import joined
 from cuetrail.store.neo4j.connection import rows
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
-
-Runs = list[tuple[int, int]]
 
 # A counter is locked, by setting a constant, before it is increased by `x = x + 1`. Otherwise the server takes a lock
 # for which two such statements of one transaction and one of another may wait crosswise.
@@ -24,6 +23,7 @@ SET m.value = coalesce(m.value, 0) + $count RETURN m.value"""
 _LOG = """MERGE (m:CueMeta {name: 'log'}) SET m.held = true
 SET m.value = coalesce(m.value, 0) + 1, m.dead = coalesce(m.dead, 0) + $dead
 CREATE (c:CueChange {seq: m.value, lows: $lows, highs: $highs, dreamt: $dreamt, mark: $mark})"""
+HEAD = "MATCH (m:CueMeta {name: 'log'}) OPTIONAL MATCH (c:CueChange {seq: m.value}) RETURN m.value, c.mark"
 
 
 def log(tx: Tx, keys: Iterable[int], dreamed_by: str | None = None, new: int = 0) -> None:
@@ -37,8 +37,7 @@ def log(tx: Tx, keys: Iterable[int], dreamed_by: str | None = None, new: int = 0
 
 def head(tx: Tx) -> tuple[int, int]:
     """Returns the number of the last change and its mark, which tells two histories with the same numbers apart."""
-    query = "MATCH (m:CueMeta {name: 'log'}) OPTIONAL MATCH (c:CueChange {seq: m.value}) RETURN m.value, c.mark"
-    found = rows(tx, query)
+    found = rows(tx, HEAD)
     return (found[0][0], found[0][1] or 0) if found else (0, 0)
 
 
@@ -46,14 +45,3 @@ def take_keys(tx: Tx, count: int) -> range:
     """Reserves `count` keys that were never used before."""
     last = rows(tx, _KEYS, count=count)[0][0]
     return range(last - count + 1, last + 1)
-
-
-def joined(runs: Iterable[tuple[int, int]]) -> Runs:
-    """Joins runs that touch; `runs` are in order."""
-    found: Runs = []
-    for low, high in runs:
-        if found and low <= found[-1][1] + 1:
-            found[-1] = (found[-1][0], max(high, found[-1][1]))
-        else:
-            found.append((low, high))
-    return found

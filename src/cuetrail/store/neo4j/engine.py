@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from cuetrail.errors import Busy, CuetrailError, Unreachable
 from cuetrail.model import Finding, Scope, SearchHit, TextQuery, Where
+from cuetrail.store.dream import DreamPass
 from cuetrail.store.graph import Expanded, Frontier
 from cuetrail.store.neo4j import doctor, settings, upkeep
 from cuetrail.store.neo4j.changelog import take_keys
 from cuetrail.store.neo4j.connection import Address, Connection
-from cuetrail.store.neo4j.dream import reads
+from cuetrail.store.neo4j.dream import Neo4jPassEngine
 from cuetrail.store.neo4j.ids import Ids, partitions
 from cuetrail.store.neo4j.index.graph import edges as edge_reads
 from cuetrail.store.neo4j.index.graph.expand import expand
@@ -281,33 +282,27 @@ class Neo4jStore:
     # --- dream
 
     @contextlib.contextmanager
-    def single_dream(self) -> Iterator[bool]:
-        """Yields True if no other dream runs in this memory, and keeps others out during the block.
-
-        The server releases the lock of a process that was killed.
-        """
+    def single_dream(self, dry_run: bool = False) -> Iterator[Neo4jStore | None]:
         if not self._dream.acquire(blocking=False):
-            yield False
+            yield None
             return
         try:
-            with upkeep.dream_lock(self.connection) as alone:
-                yield alone
+            with upkeep.dream_lock(self.connection) as alone, contextlib.ExitStack() as stack:
+                if alone and dry_run:
+                    # Others cannot write what the transaction touches until it is rolled back.
+                    bound = stack.enter_context(upkeep.undone(self.connection))
+                    yield Neo4jStore(self.address, self._beside, bound)
+                else:
+                    yield self if alone else None
         finally:
             self._dream.release()
-
-    @contextlib.contextmanager
-    def rehearsal(self) -> Iterator[Neo4jStore]:
-        """Opens the memory inside a transaction that is rolled back; others cannot write what it touches meanwhile."""
-        with upkeep.undone(self.connection) as bound:
-            yield Neo4jStore(self.address, self._beside, bound)
 
     def partitions(self, scope: Scope | None) -> list[Scope]:
         """Returns the partitions of this user, private and by team, or those of everyone (None)."""
         return self.connection.reading(lambda tx: partitions(tx, scope))
 
-    def dreaming(self, scope: Scope, name: str) -> reads.Neo4jDreaming:
-        """Returns one dream pass at work in the partition this scope writes to."""
-        return reads.Neo4jDreaming(self.connection, scope, name)
+    def dream_pass(self, scope: Scope, name: str) -> DreamPass:
+        return DreamPass(Neo4jPassEngine(self.connection), scope, name)
 
     # --- upkeep
 

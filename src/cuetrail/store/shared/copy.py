@@ -117,4 +117,4 @@ def announce(store: Store, partition: Scope) -> None:
     """Notes that a partition received records that dreams made elsewhere, so that the next dream registers them."""
     # The partition may be new.
     store.write(partition, Batch())
-    store.dreaming(partition, "").save(Writes(put=[(Book.BROUGHT, Row(random.getrandbits(62)))]))
+    store.dream_pass(partition, "").save(Writes(put=[(Book.BROUGHT, Row(random.getrandbits(62)))]))

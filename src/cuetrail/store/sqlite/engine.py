@@ -19,13 +19,14 @@ from filelock import FileLock, Timeout
 
 from cuetrail.errors import Busy, CuetrailError, MemoryError_
 from cuetrail.model import Edge, Finding, Scope, SearchHit, TextQuery, Walk, WalkQuery, Where
+from cuetrail.store.dream import DreamPass
 from cuetrail.store.read import Record, ScopeVersion
 from cuetrail.store.search import RelationQuery
 from cuetrail.store.shared.write_order import forget, write_batch
 from cuetrail.store.sqlite import backup, doctor, settings
+from cuetrail.store.sqlite import dream as dreams
 from cuetrail.store.sqlite.changelog import head, log_changes
 from cuetrail.store.sqlite.connection import UNERASED, Database, another_version
-from cuetrail.store.sqlite.dream import dry_run, reads
 from cuetrail.store.sqlite.ids import ids_of, partitions
 from cuetrail.store.sqlite.index.graph import edges as edge_reads
 from cuetrail.store.sqlite.index.graph import relationships
@@ -349,42 +350,35 @@ class LocalStore:
     # --- dream
 
     @contextlib.contextmanager
-    def single_dream(self) -> Iterator[bool]:
-        """Yields True if no other dream runs in this memory, and keeps others out during the block.
-
-        The operating system releases the lock of a process that was killed.
-        """
+    def single_dream(self, dry_run: bool = False) -> Iterator[LocalStore | None]:
         # A new lock each time: two threads of one process must not share one.
         lock = FileLock(self.directory / DREAM_LOCK, timeout=0, is_singleton=False)
         try:
             lock.acquire()
         except Timeout:
-            yield False
+            yield None
             return
         except OSError as error:
             raise MemoryError_(f"{lock.lock_file} cannot be written ({error}): make the folder writable") from error
         try:
-            dry_run.sweep(self.directory)
-            with self.db.long_log():
-                yield True
+            dreams.sweep(self.directory)
+            with self.db.long_log(), contextlib.ExitStack() as stack:
+                if not dry_run:
+                    yield self
+                    return
+                folder = stack.enter_context(dreams.copied(self.db, self.directory))
+                yield stack.enter_context(contextlib.closing(LocalStore(folder)))
         finally:
             lock.release()
-
-    @contextlib.contextmanager
-    def rehearsal(self) -> Iterator[LocalStore]:
-        """Opens a copy of the memory for a dry run; it is deleted afterwards."""
-        with dry_run.copied(self.db, self.directory) as place, contextlib.closing(LocalStore(place)) as copy:
-            yield copy
 
     def partitions(self, scope: Scope | None) -> list[Scope]:
         """Returns the partitions of this user, private and by team, or those of everyone (None)."""
         with self.db.reading() as db:
             return partitions(db, scope)
 
-    def dreaming(self, scope: Scope, name: str) -> reads.LocalDreaming:
-        """Returns one dream pass at work in the partition this scope writes to."""
+    def dream_pass(self, scope: Scope, name: str) -> DreamPass:
         self.count_accesses()
-        return reads.LocalDreaming(self.db, self.text_index, scope, name)
+        return DreamPass(dreams.SqlitePassEngine(self.db, self.text_index), scope, name)
 
     # --- upkeep
 
@@ -448,7 +442,7 @@ class LocalStore:
         }  # fmt: skip
         found = doctor.examine(self.db, indexes, repair, progress)
         if not self._sweep():
-            copies = ", ".join(str(copy) for copy in dry_run.left(self.directory))
+            copies = ", ".join(str(copy) for copy in dreams.left(self.directory))
             found.append(Finding("dry run", f"one that was killed left a copy of the memory: {copies}", "delete it"))
         return found
 
@@ -479,7 +473,7 @@ class LocalStore:
 
     def _sweep(self) -> bool:
         """Deletes the copies of killed dry runs, unless a dream is running. False if one could not be deleted."""
-        if dry_run.left(self.directory):
+        if dreams.left(self.directory):
             with contextlib.suppress(MemoryError_), self.single_dream() as alone:
-                return not (alone and dry_run.left(self.directory))
+                return not (alone and dreams.left(self.directory))
         return True

@@ -19,7 +19,7 @@ from cuetrail.store.read import FactKey, by_ref
 from cuetrail.store.shared.fact_validity import ACTIVE
 
 if TYPE_CHECKING:
-    from cuetrail.store.neo4j.connection import Tx
+    pass
 
 SIDES = {"out": ("subject",), "in": ("object",), "both": ("subject", "object")}
 # Facts with invisible ends are skipped before the limit applies.
@@ -43,11 +43,6 @@ WITH f {_WITH_ENDS}"""
 _USED = """MATCH (f:CueFact) WHERE f.part IN $parts AND f.access_count > 0 AND f.status IN $active
 MATCH (f)-[:CUE_SUBJECT]->(a) WHERE a.part IN $parts
 RETURN a.key, a.id, a.part, max(f.access_count) AS uses ORDER BY uses DESC, a.key LIMIT $limit"""
-_AGEING = f"""MATCH (f:CueFact) WHERE f.part = $part AND f.id > $after AND f.status IN $active
-  AND ((f.status = 'staged' AND f.access_count >= 3) OR f.confidence < .2
-    OR coalesce(f.last_accessed, f.created) < $before)
-WITH f ORDER BY f.id LIMIT $limit
-MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) RETURN properties(f), {ENDS}"""
 _USES = "MATCH (u:CueUses) WHERE u.part IN $parts RETURN u.part, u.count ORDER BY u.part"
 _FACTS = f"""UNWIND $keys AS key MATCH (a:CueNode {{key: key}})<-[:CUE_SUBJECT]-(f) USING INDEX SEEK a:CueNode(key)
 WHERE {AMONG.format("f", "$parts")}
@@ -153,15 +148,6 @@ def next_belief(reader: Reader, after: int) -> int | None:
     query = "MATCH (f:CueFact) WHERE f.valid_from > $after AND f.part IN $parts RETURN min(f.valid_from)"
     found: int | None = rows(reader.tx, query, after=after, parts=reader.parts)[0][0]
     return found
-
-
-def ageing(tx: Tx, part: int, before: int, after: str, limit: int) -> list[Fact]:
-    """Returns active facts of a partition, by id, that may be promoted or retracted: much used, unsure, or unused since
-    `before`.
-    """
-    given = {"part": part, "before": before, "after": after, "limit": limit, "active": list(ACTIVE)}
-    found = sorted(rows(tx, _AGEING, **given), key=lambda row: str(row[0]["id"]))
-    return [made.to_fact(row[0], row[2], row[5]) for row in found]
 
 
 def uses(reader: Reader) -> Hashable:

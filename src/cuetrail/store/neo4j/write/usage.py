@@ -17,8 +17,8 @@ from cuetrail.store.neo4j.reader import Reader
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
 
-_LIFE = ", ".join(f"n.{name}" for name in made.LIFE)
-_OLD = f"UNWIND $keys AS key MATCH (n:CueNode {{key: key}}) RETURN key, {_LIFE}"
+LIFE = ", ".join(f"n.{name}" for name in made.LIFE)
+_OLD = f"UNWIND $keys AS key MATCH (n:CueNode {{key: key}}) RETURN key, {LIFE}"
 _PARTS = "UNWIND $keys AS key MATCH (n:CueNode {key: key}) RETURN DISTINCT n.part"
 _HOLD = "UNWIND $keys AS key MATCH (n:CueNode {key: key}) SET n.held = true"
 # Searches leave out archived nodes by a mark, which follows the state.
@@ -30,8 +30,6 @@ _USE = """UNWIND $parts AS part MERGE (u:CueUses {part: part}) SET u.held = true
 SET u.count = coalesce(u.count, 0) + 1"""
 _TOUCH_FACTS = """UNWIND $uids AS uid MATCH (f:CueFact {uid: uid}) SET f.access_count = f.access_count + 1,
   f.last_accessed = CASE WHEN f.last_accessed > $now THEN f.last_accessed ELSE $now END"""
-_SETTLED = """CASE WHEN n.last_access IS NULL THEN coalesce(n.last_decay, n.created)
-  WHEN n.last_decay > n.last_access THEN n.last_decay ELSE n.last_access END"""
 
 
 def _life(values: Sequence[Any]) -> Life:
@@ -67,16 +65,6 @@ def _count_use(tx: Tx, partitions: Collection[int]) -> None:
     """Counts a use of partitions; see `read.facts.uses`."""
     if partitions:
         rows(tx, _USE, parts=sorted(partitions))
-
-
-def living(tx: Tx, partition: int, before: int, after: int, limit: int) -> list[Living]:
-    """Returns the next nodes of a partition after a key that were last used or decayed before a time, by key."""
-    query = (
-        "MATCH (n:CueNode) WHERE n.part = $part AND n.key > $after AND n.state IS NOT NULL"
-        f" AND {_SETTLED} < $before RETURN n.key, n.id, n.kind, n.created, {_LIFE} ORDER BY n.key LIMIT $limit"
-    )
-    found = rows(tx, query, part=partition, before=before, after=after, limit=limit)
-    return [Living(row[0], row[1], row[2], row[3], _life(row[4:])) for row in found]
 
 
 def settle(tx: Tx, lives: Iterable[tuple[Living, Life]]) -> set[int]:

@@ -147,18 +147,6 @@ def next_belief(reader: Reader, after: int) -> int | None:
     return found
 
 
-def ageing(db: sqlite3.Connection, part: int, before: int, after: str, limit: int) -> list[Fact]:
-    """Returns active facts of a partition, by id, that may be promoted or retracted: much used, unsure, or unused since
-    `before`.
-    """
-    query = (
-        f"{rows.FACT} WHERE f.id > ? AND f.part = ? AND f.status IN ('staged', 'confirmed')"
-        " AND (f.status = 'staged' AND f.access_count >= 3 OR f.confidence < .2"
-        " OR coalesce(f.last_accessed, f.created) < ?) ORDER BY f.id LIMIT ?"
-    )
-    return [rows.to_fact(row) for row in db.execute(query, (after, part, before, limit))]
-
-
 def uses(db: sqlite3.Connection, parts: Sequence[int]) -> Hashable:
     """Returns a value that differs whenever something in these partitions was used. It must not be cached with the
     connection: its own writes change it.

@@ -15,10 +15,8 @@ from cuetrail.store.sqlite.changelog import log_changes
 from cuetrail.store.sqlite.connection import chunks, marks
 from cuetrail.store.sqlite.reader import Reader
 
-_LIFE = "salience, state, confidence, accesses, last_access, last_decay, interval, gradient, retention"
+LIFE = "salience, state, confidence, accesses, last_access, last_decay, interval, gradient, retention"
 _PUT = f"INSERT OR REPLACE INTO life VALUES ({marks(10)})"
-# The scalar max is NULL if one argument is.
-_SETTLED = "coalesce(max(l.last_access, l.last_decay), l.last_access, l.last_decay, n.created)"
 
 
 def touch(db: sqlite3.Connection, keys: Sequence[int], now: int, wake: bool = False) -> list[int]:
@@ -28,7 +26,7 @@ def touch(db: sqlite3.Connection, keys: Sequence[int], now: int, wake: bool = Fa
     """
     old = dict.fromkeys(keys, NEW_LIFE)
     for some in chunks(keys):
-        found = db.execute(f"SELECT key, {_LIFE} FROM life WHERE key IN ({marks(len(some))})", some)
+        found = db.execute(f"SELECT key, {LIFE} FROM life WHERE key IN ({marks(len(some))})", some)
         old.update((row[0], Life(*row[1:])) for row in found)
     archived = sorted(key for key, life in old.items() if life.state == "archived")
     counted = old if wake else {key: life for key, life in old.items() if life.state != "archived"}
@@ -55,26 +53,13 @@ def count_use(db: sqlite3.Connection, table: str, keys: Sequence[int]) -> None:
         db.execute(f"INSERT INTO uses {partitions} ON CONFLICT (part) DO UPDATE SET count = count + 1", some)
 
 
-def living(db: sqlite3.Connection, part: int, before: int, after: int, limit: int) -> list[Living]:
-    """Returns the next nodes of a partition after a key that were last used or decayed before a time, by key."""
-    query = (
-        f"SELECT l.key, n.id, n.kind, n.created, {', '.join(f'l.{name}' for name in _LIFE.split(', '))}"
-        " FROM life l CROSS JOIN nodes n ON n.key = l.key"
-        f" WHERE l.key > ? AND n.part = ? AND {_SETTLED} < ? ORDER BY l.key LIMIT ?"
-    )
-    return [
-        Living(row[0], row[1], row[2], row[3], Life(*row[4:]))
-        for row in db.execute(query, (after, part, before, limit))
-    ]
-
-
 def settle(db: sqlite3.Connection, lives: Iterable[tuple[Living, Life]], name: str) -> None:
     """Stores the decayed usage of nodes. A node that was used or corrected since it was read is left alone.
 
     `name` is the pass of dreaming that decayed them.
     """
     for some in chunks(list(lives)):
-        query = f"SELECT key, {_LIFE} FROM life WHERE key IN ({marks(len(some))})"
+        query = f"SELECT key, {LIFE} FROM life WHERE key IN ({marks(len(some))})"
         there = {row[0]: Life(*row[1:]) for row in db.execute(query, [was.key for was, _ in some])}
         same = [(was, life) for was, life in some if there.get(was.key) == was.life]
         db.executemany(_PUT, [rows.life_row(was.key, life) for was, life in same])

@@ -27,10 +27,9 @@ from cuetrail.explore.browse import Timeline
 from cuetrail.explore.candidates import CANDIDATES, Expander
 from cuetrail.explore.explore import Exploration
 from cuetrail.extract.fact_reader import FactReader, open_fact_reader
-from cuetrail.facts.history import believed_facts, fact_history
+from cuetrail.facts.beliefs import believed_facts, fact_history
 from cuetrail.facts.resolve import get_node, require_node
-from cuetrail.ingest.ingest import ingest, ingest_content
-from cuetrail.ingest.pipeline import Options
+from cuetrail.ingest.pipeline import Options, ingest, ingest_content
 from cuetrail.ingest.readers import read as read_bytes
 from cuetrail.ingest.readers import read_string
 from cuetrail.mirror import MirrorReport, Placement
@@ -73,8 +72,9 @@ from cuetrail.transfer.import_file import ImportReport, import_file
 from cuetrail.validation import queries as valid
 from cuetrail.validation.arguments import MODES, RecallOptions, check_range, checked, chosen, make_where
 from cuetrail.validation.records import make_scope
-from cuetrail.write import edges, facts, nodes
+from cuetrail.write import edges, facts
 from cuetrail.write.forget import Doomed, forget, plan_forget
+from cuetrail.write.pipeline import add, add_many, edit
 from cuetrail.write.quarantine import quarantine
 
 
@@ -168,7 +168,7 @@ class Memory:
             "source": source, "at": at, "provenance": provenance, "props": props, "retention": retention,
             "confidence": confidence,
         }  # fmt: skip
-        return nodes.add(self._session, given, allow_again, _time(now))
+        return add(self._session, given, allow_again, _time(now))
 
     @checked
     def add_many(
@@ -180,7 +180,7 @@ class Memory:
         progress: Progress | None = None,
     ) -> Written:
         """Add many nodes, in large transactions: texts, nodes, or mappings with the arguments of `add`."""
-        return nodes.add_many(self._session, items, allow_again, progress, _time(now))
+        return add_many(self._session, items, allow_again, progress, _time(now))
 
     @checked
     def edit(
@@ -203,7 +203,7 @@ class Memory:
         unless `allow_again`.
         """
         given = {"text": text, "name": name, "aliases": aliases, "tags": tags, "buckets": buckets, "at": at}
-        return nodes.edit(self._session, id, given, allow_again, _time(now))
+        return edit(self._session, id, given, allow_again, _time(now))
 
     @checked
     def link(

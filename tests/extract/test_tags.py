@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cuetrail.extract import tags
+from cuetrail.extract import inline
 
 
 @pytest.mark.parametrize(
@@ -23,4 +23,4 @@ from cuetrail.extract import tags
     ],
 )
 def test_a_tag_is_found_only_where_a_person_meant_one(text: str, expected: tuple[str, ...]) -> None:
-    assert tags.find(text) == expected
+    assert inline.find_tags(text) == expected

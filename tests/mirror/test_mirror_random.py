@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cuetrail import Memory
-from cuetrail.mirror.file_names import file_stem, folder_name
+from cuetrail.mirror.pages import file_stem, folder_name
 from cuetrail.model import Life, Node, Tag
 from tests.mirror.tools import ids, opened, pages
 

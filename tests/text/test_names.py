@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuetrail.extract import links, tags
+from cuetrail.extract import inline
 from cuetrail.text import dates, names
 from cuetrail.text.prose import prose_only, split_sentences
 
@@ -108,8 +108,8 @@ GARBAGE += [
     " " * 10**6,
 ]
 RULES: list[Callable[[str], object]] = [
-    links.find,
-    tags.find,
+    inline.find_links,
+    inline.find_tags,
     dates.find,
     split_sentences,
     lambda text: names.find([text]),

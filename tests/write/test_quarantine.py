@@ -11,7 +11,7 @@ import pytest
 from cuetrail import Memory, Node, Scope
 from cuetrail.errors import NotFound
 from cuetrail.model import Provenance
-from cuetrail.write.quarantine_state import FORMER, release, set_aside
+from cuetrail.write.quarantine import FORMER, release, set_aside
 
 
 @pytest.fixture

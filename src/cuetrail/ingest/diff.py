@@ -1,20 +1,43 @@
-"""Compares the new content of files with the stored one, so that only the difference is written."""
+"""Compares the new content of files with the stored one, so that only the difference is written.
+
+- An edited paragraph continues an old one if it has at least half of its words. Only paragraphs between the same
+  unchanged neighbours are compared.
+- Tags, names and properties that users added to the nodes of a file stay when the file is edited or renamed. The source
+  node lists what its file states (FROM_FILE); all else was added by users. Tags in a text are found again in that text.
+  If the list is missing, an earlier version ingested the source, and nothing on its nodes counts as a user's edit.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Any
 
-from cuetrail.ingest import paragraph_match, user_edits
+from cuetrail.extract.inline import find_tags
 from cuetrail.ingest.build import Built, structure_via
-from cuetrail.model import NEW_LIFE, Edge, Link, Node, Scope, Tag
-from cuetrail.model.records import is_path_tag
+from cuetrail.model import FROM_FILE, NEW_LIFE, Edge, Link, Node, Scope, Tag
+from cuetrail.model.records import is_path_tag, make_tags
 from cuetrail.store.ports import Store
+from cuetrail.text.normalise import analysable
 from cuetrail.write import near_duplicates
 from cuetrail.write.links import withdrawn
+from cuetrail.write.quarantine import still_aside
 
 _DREAM_ORIGINS = ("auto", "temporal", "infected")
+# Least Dice coefficient of two paragraphs: twice the shared words over the words of both. Git uses 50 % for renames.
+MIN_SIMILARITY = 0.5
+# In a file that was rewritten completely, each paragraph is only compared with those near its position.
+_WINDOW = 50
+_WORD = re.compile(r"\w+")
+
+Stated = Mapping[str | None, Mapping[str, Any]]
+"""The labels and properties that each file states, by source."""
+Words = Counter[str]
+# A document, and the number of unchanged nodes before a gap in it.
+Gap = tuple[str | None, int]
 
 
 @dataclass(slots=True)
@@ -106,7 +129,7 @@ def _detached(
 
 
 def _compare_nodes(found: Difference, file: _File, now: int) -> None:
-    stated = user_edits.stated_by_files((*file.old.values(), *file.moved.values()))
+    stated = stated_by_files((*file.old.values(), *file.moved.values()))
     successors = _successors(file)
     predecessors: dict[str, list[Node]] = defaultdict(list)
     for old, new in successors.items():
@@ -156,12 +179,12 @@ def _compare_edges(found: Difference, known: Sequence[Built], present: Sequence[
     found.stale_edges += sorted(stored - edges.keys())
 
 
-def _merged(node: Node, old: Node, stated: user_edits.Stated, dated: bool) -> Node:
+def _merged(node: Node, old: Node, stated: Stated, dated: bool) -> Node:
     """Returns the node as it should be stored, without labels of near duplicates.
 
     It keeps what users and dreams gave the old node, and the old time if the file states no date.
     """
-    node = user_edits.apply(node, user_edits.find(old, stated.get(node.source)))
+    node = with_edits(node, user_edits_on(old, stated.get(node.source)))
     return replace(
         node,
         tag_details=node.tag_details + _dream_tags(node, old),
@@ -174,9 +197,9 @@ def _merged(node: Node, old: Node, stated: user_edits.Stated, dated: bool) -> No
     )
 
 
-def _inherit(node: Node, old: Node, stated: user_edits.Stated, same_time: bool) -> Node:
+def _inherit(node: Node, old: Node, stated: Stated, same_time: bool) -> Node:
     """Returns the node with the usage of its predecessor, and with the users' additions to that one."""
-    node = user_edits.apply(node, user_edits.find(old, stated.get(old.source or node.source)))
+    node = with_edits(node, user_edits_on(old, stated.get(old.source or node.source)))
     same = node.text == old.text
     return replace(
         node,
@@ -199,7 +222,7 @@ def _dream_tags(node: Node, old: Node) -> tuple[Tag, ...]:
 
 def _successors(file: _File) -> dict[str, str]:
     """Maps old node ids to new ones: edited paragraphs, and all nodes of the path that the file was moved from."""
-    found = paragraph_match.find(list(file.old.values()), list(file.wanted.values())) if file.old else {}
+    found = continued_paragraphs(list(file.old.values()), list(file.wanted.values())) if file.old else {}
     if file.moved:
         new = dict(zip(_content_keys(list(file.wanted.values())), file.wanted, strict=True))
         old = dict(zip(file.moved, _content_keys(list(file.moved.values())), strict=True))
@@ -215,3 +238,131 @@ def _content_keys(nodes: Sequence[Node]) -> list[tuple[str, str, int]]:
         keys.append((node.kind, node.text, seen[node.kind, node.text]))
         seen[node.kind, node.text] += 1
     return keys
+
+
+# --- what users added to the nodes of a file
+
+
+@dataclass(frozen=True, slots=True)
+class UserEdits:
+    """The additions of users to a node. `leads` is True if their bucket is the primary one."""
+
+    tags: tuple[Tag, ...] = ()
+    buckets: tuple[str, ...] = ()
+    leads: bool = False
+    name: str | None = None
+    aliases: tuple[str, ...] = ()
+    props: Mapping[str, Any] = field(default_factory=dict)
+    valid_from: int | None = None
+    valid_until: int | None = None
+
+
+def stated_by_files(nodes: Iterable[Node]) -> Stated:
+    """Returns the labels and properties that the files of these nodes state, by source."""
+    stated = {node.source: node.props.get(FROM_FILE) for node in nodes if node.kind == "source"}
+    return {source: fields for source, fields in stated.items() if isinstance(fields, dict)}
+
+
+def user_edits_on(node: Node, stated: Mapping[str, Any] | None) -> UserEdits:
+    """Returns the additions of users to a stored node: all that `stated` does not list; none if `stated` is None."""
+    if stated is None:
+        return UserEdits()
+    node = near_duplicates.without_borrowed(node)
+    is_atom = node.kind == "atom"
+    tags = {*stated.get("tags", ()), *(tag.name for tag in make_tags(find_tags(node.text)))}
+    buckets = tuple(bucket for bucket in node.buckets if bucket not in stated.get("buckets", ()))
+    names = {*stated.get("atom_props" if is_atom else "props", ()), FROM_FILE}
+    return UserEdits(
+        tags=tuple(tag for tag in node.tag_details if tag.origin == "user" and tag.name not in tags),
+        buckets=buckets,
+        leads=bool(buckets) and node.buckets[0] == buckets[0],
+        name=node.name if is_atom else None,
+        aliases=tuple(alias for alias in node.aliases if is_atom or alias not in stated.get("aliases", ())),
+        props={name: value for name, value in node.props.items() if name not in names},
+        valid_from=node.valid_from,
+        valid_until=node.valid_until,
+    )
+
+
+def with_edits(node: Node, added: UserEdits) -> Node:
+    """Returns the node as its file states it, with the users' additions. In a conflict the file wins."""
+    if added == UserEdits():
+        return node
+    buckets = (*added.buckets, *node.buckets) if added.leads else (*node.buckets, *added.buckets)
+    edited = replace(
+        node,
+        tag_details=node.tag_details + tuple(tag for tag in added.tags if tag.name not in node.tags),
+        buckets=tuple(dict.fromkeys(buckets)),
+        name=node.name or added.name,
+        aliases=tuple(dict.fromkeys((*node.aliases, *added.aliases))),
+        props={**added.props, **node.props},
+        valid_from=added.valid_from,
+        valid_until=added.valid_until,
+    )
+    return still_aside(edited)
+
+
+# --- edited paragraphs
+
+
+def continued_paragraphs(old: Sequence[Node], new: Sequence[Node]) -> dict[str, str]:
+    """Returns the successor of each removed atom that was edited, by id.
+
+    `old` and `new` are the nodes of a file before and after, in reading order. A paragraph that was split continues in
+    the most similar part; two that were joined both continue in the joined one.
+    """
+    unchanged = {node.id for node in old} & {node.id for node in new}
+    removed, added = _by_gap(old, unchanged), _by_gap(new, unchanged)
+    found = dict(chain.from_iterable(_pairs(removed[gap], added[gap]) for gap in removed.keys() & added.keys()))
+    # A node that a user added again by its id no longer has a position in the file.
+    unplaced = [node for node in old if node.source is None and node.id not in unchanged]
+    free = [node for node in new if node.id not in unchanged and node.id not in found.values()]
+    return found | dict(_pairs(unplaced, free))
+
+
+def _by_gap(nodes: Sequence[Node], unchanged: Collection[str]) -> dict[Gap, list[Node]]:
+    """Groups the changed atoms by document and by the number of unchanged nodes before them."""
+    found: dict[Gap, list[Node]] = defaultdict(list)
+    before = Counter[str | None]()
+    for node in nodes:
+        if node.id in unchanged:
+            before[node.source] += 1
+        elif node.kind == "atom":
+            found[node.source, before[node.source]].append(node)
+    return found
+
+
+def _pairs(old: Sequence[Node], new: Sequence[Node]) -> Iterator[tuple[str, str]]:
+    """Yields pairs of old and new ids: first the most similar, each once; then old ones that were joined with these."""
+    before, after = [_words(node.text) for node in old], [_words(node.text) for node in new]
+    similar = sorted(
+        (-score, abs(i - j), i, j)
+        for i, words in enumerate(before)
+        for j in range(max(0, i - _WINDOW), min(len(after), i + _WINDOW + 1))
+        if (score := _similarity(words, after[j])) >= MIN_SIMILARITY
+    )
+    # The words of each new paragraph that no old one has matched yet: joined paragraphs each match their own words.
+    free = [Counter(words) for words in after]
+    paired, claimed = set[int](), set[int]()
+    for joining in (False, True):
+        for _, _, i, j in similar:
+            has_room = (
+                (free[j] & before[i]).total() >= MIN_SIMILARITY * before[i].total() if joining else j not in claimed
+            )
+            if i not in paired and has_room:
+                paired.add(i)
+                claimed.add(j)
+                free[j] -= before[i]
+                yield old[i].id, new[j].id
+
+
+def _words(text: str) -> Words:
+    return Counter(_WORD.findall(analysable(text).lower()))
+
+
+def _similarity(a: Words, b: Words) -> float:
+    few, many = sorted((a.total(), b.total()))
+    # The lengths alone rule out most pairs.
+    if 2 * few < MIN_SIMILARITY * (few + many) or not few:
+        return 0.0
+    return 2 * (a & b).total() / (few + many)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,17 +16,18 @@ from cuetrail.ingest.diff import compare
 from cuetrail.ingest.document import Document
 from cuetrail.ingest.readers import MAX_BYTES, load, read
 from cuetrail.ingest.redact import redact
-from cuetrail.ingest.renames import MissingFiles
-from cuetrail.ingest.scan import ScanRoot, resolve_root, scan
+from cuetrail.ingest.scan import MissingFiles, ScanRoot, resolve_root, scan
+from cuetrail.ingest.watch import watch_path
 from cuetrail.model import FileError, IngestReport, Provenance, Scope, SourceFile
 from cuetrail.model.ids import digest
 from cuetrail.session import Session
 from cuetrail.store.ports import Store
 from cuetrail.store.write import Batch, Progress
 from cuetrail.text.normalise import storable
+from cuetrail.text.timestamps import now_ms
 from cuetrail.write.links import LinkChange
 from cuetrail.write.near_duplicates import regroup
-from cuetrail.write.pipeline import write
+from cuetrail.write.pipeline import follow_up, write
 
 # Large, so that most names and near duplicates of a folder are resolved in one write.
 NODES_PER_WRITE = 10_000
@@ -66,6 +68,54 @@ class PendingWrite:
     def add(self, source: str, built: list[Built]) -> None:
         self.built[source] = built
         self.size += sum(len(b.nodes) for b in built)
+
+
+def ingest(
+    session: Session,
+    path: Path,
+    options: Options,
+    *,
+    watch: bool,
+    on_report: Callable[[IngestReport], None] | None,
+    stop: threading.Event | None,
+    progress: Progress | None,
+) -> IngestReport:
+    """Ingests a file or folder and returns the report. With `watch`, also ingests each later change until `stop`."""
+    path = path.expanduser()
+    folder, target = (path if path.is_dir() else path.parent).absolute(), path.absolute()
+
+    def again() -> IngestReport:
+        try:
+            return ingest_path(session, target, replace(options, now=now_ms()), None)
+        except InputError as error:
+            return IngestReport(files=1, errors=(FileError(str(target), str(error)),))
+
+    with session.store.bulk():
+        report = ingest_path(session, path, options, progress)
+    report = _followed_up(session, report, progress)
+    if watch:
+        if on_report:
+            on_report(report)
+        for found in watch_path(target, folder, options.skip, stop or threading.Event(), again):
+            report = _followed_up(session, found, None)
+            if on_report:
+                on_report(report)
+    return report
+
+
+def ingest_content(
+    session: Session, source: str, documents: Sequence[Document], options: Options, progress: Progress | None
+) -> IngestReport:
+    """Ingests documents that are not read from disk. They replace the earlier content of `source`."""
+    pending = PendingWrite()
+    context = Context(options.bucket, options.provenance, options.now, options.now)
+    pending.add(source, [build(document, context) for document in documents])
+    return _followed_up(session, replace(_flush(session, pending, options), files=1), progress)
+
+
+def _followed_up(session: Session, report: IngestReport, progress: Progress | None) -> IngestReport:
+    """Brings indexes and mirrors up to date; returns the report with the notices of that."""
+    return replace(report, notices=follow_up(session, report.notices, progress))
 
 
 def ingest_path(session: Session, path: Path, options: Options, progress: Progress | None) -> IngestReport:
@@ -164,14 +214,6 @@ def _read_file(
         pending.moved[source] = old
         pending.removed.append(old)
     return True
-
-
-def ingest_documents(session: Session, source: str, documents: Sequence[Document], options: Options) -> IngestReport:
-    """Ingests documents that are not from a file. They replace the earlier content of the source."""
-    pending = PendingWrite()
-    context = Context(options.bucket, options.provenance, options.now, options.now)
-    pending.add(source, [build(document, context) for document in documents])
-    return replace(_flush(session, pending, options), files=1)
 
 
 def _flush(session: Session, pending: PendingWrite, options: Options) -> IngestReport:

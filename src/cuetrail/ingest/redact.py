@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from cuetrail.extract import tags as inline
+from cuetrail.extract.inline import find_tags
 from cuetrail.ingest.build import Built
 from cuetrail.model import Node, Scope
 from cuetrail.store.ports import Store
@@ -70,6 +70,6 @@ def _cut_document(built: Built, texts: Mapping[str, str]) -> Built:
 
 def _cut_node(node: Node, text: str) -> Node:
     """Returns the node with the remaining text, and without tags that only the removed text had."""
-    removed = {norm_tag(tag) for tag in inline.find(node.text)} - {norm_tag(tag) for tag in inline.find(text)}
+    removed = {norm_tag(tag) for tag in find_tags(node.text)} - {norm_tag(tag) for tag in find_tags(text)}
     tags = tuple(tag for tag in node.tag_details if tag.name not in removed)
     return replace(node, text=text, tag_details=tags, simhash=simhash(text))

@@ -1,18 +1,16 @@
-"""Watches a path and ingests each change. Continues if the folder is deleted and made again."""
+"""Watches a path and reports each change to the ingest. Continues if the folder is deleted and made again."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from cuetrail.errors import InputError, ReadError
-from cuetrail.ingest.pipeline import Options, ingest_path
+from cuetrail.errors import ReadError
 from cuetrail.ingest.scan import is_own_output, linked_files
-from cuetrail.model import FileError, IngestReport
-from cuetrail.session import Session
+from cuetrail.model import IngestReport
 
 # How often a watch checks whether it should stop, in milliseconds.
 STEP = 500
@@ -64,23 +62,13 @@ class _Watch:
 
 
 def watch_path(
-    session: Session,
-    path: Path,
-    folder: Path,
-    options: Options,
-    stop: threading.Event | None,
-    clock: Callable[[], int],
+    path: Path, folder: Path, skip: Sequence[Path], stop: threading.Event, ingest: Callable[[], IngestReport]
 ) -> Iterator[IngestReport]:
-    """Yields a report after each change below the path, until `stop` is set or Ctrl-C is pressed.
+    """Calls `ingest` at each change below the path and yields its report, until `stop` is set or Ctrl-C is pressed.
 
     `folder` is the path, or the folder of a single file: editors replace a file instead of writing to it.
     """
-    path, folder, stop = path.absolute(), folder.absolute(), stop or threading.Event()
-
-    def ingest() -> IngestReport:
-        return _ingest(session, path, replace(options, now=clock()))
-
-    watch, lost = _Watch(folder, options.skip, stop), False
+    watch, lost = _Watch(folder, skip, stop), False
     while not stop.is_set():
         identity = _identity(folder)
         if identity is None:
@@ -99,20 +87,13 @@ def watch_path(
                 break
             # Changes before the watch began have no event, so the first round always ingests.
             if changes or first or any(_stamp(file) != old for file, old in linked.items()):
-                linked = {file: _stamp(file) for file in linked_files(path, options.skip)}
+                linked = {file: _stamp(file) for file in linked_files(path, skip)}
                 report = ingest()
                 if report.errors or changes or report.unchanged_files < report.files or report.removed_files:
                     yield report
             first = False
         else:
             return
-
-
-def _ingest(session: Session, path: Path, options: Options) -> IngestReport:
-    try:
-        return ingest_path(session, path, options, None)
-    except InputError as error:
-        return IngestReport(files=1, errors=(FileError(str(path), str(error)),))
 
 
 _Stamp = tuple[int, int, int] | None

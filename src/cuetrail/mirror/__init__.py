@@ -3,13 +3,13 @@
 @work/#radio/receiver_md_1f0c22d7.md        bucket, tag, file it came from and a hash of that file's path
 
 - `registry` lists the mirrors that a memory keeps up to date; `update` brings one up to date.
-- `pages` decides which atoms go into which file and renders them; `file_names` names folders and files.
-- `location` checks a folder, `marker` says which memory it mirrors, `manifest` lists its files, `publish` swaps them.
+- `pages` decides which atoms go into which file, names the files and renders them.
+- `folder` checks a folder, reads which memory it mirrors and lists its files; `publish` swaps the files.
 
 May import: errors, files, model, store, text.
 """
 
-from cuetrail.mirror.marker import Placement, is_mirror
+from cuetrail.mirror.folder import Placement, is_mirror
 from cuetrail.mirror.registry import SyncOutcome, folders_of, registered, sync_and_register, sync_registered, unregister
 from cuetrail.mirror.update import MirrorReport, sync
 

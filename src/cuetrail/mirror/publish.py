@@ -27,8 +27,7 @@ from pathlib import Path
 from types import TracebackType
 
 from cuetrail.files import MIRROR_MARKER
-from cuetrail.mirror.location import INNER_WORK
-from cuetrail.mirror.manifest import MANIFEST, PageFile
+from cuetrail.mirror.folder import INNER_WORK, MANIFEST, PageFile
 
 # A process that has just opened a folder must be able to read it before it is emptied. Where the system shows which
 # folders are open, we wait for them to close; not for long, because the folder may hold forgotten text.

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from cuetrail.errors import CuetrailError, InputError
-from cuetrail.mirror.marker import Placement, read_marker
+from cuetrail.mirror.folder import Placement, read_marker
 from cuetrail.mirror.publish import Work
 from cuetrail.mirror.update import MirrorReport, sync, sync_lock
 from cuetrail.model import Scope

@@ -14,11 +14,20 @@ from filelock import FileLock, Timeout
 
 from cuetrail.errors import Busy, MirrorError
 from cuetrail.files import MIRROR_MARKER
-from cuetrail.mirror.file_names import file_stem
-from cuetrail.mirror.location import mirror_folder
-from cuetrail.mirror.manifest import MANIFEST, Bundle, PageFile, manifest_bytes, read_manifest, scan_files
-from cuetrail.mirror.marker import Marker, Placement, claim, marker_bytes
-from cuetrail.mirror.pages import LAYOUT, Page, page_title, pages, render_page
+from cuetrail.mirror.folder import (
+    MANIFEST,
+    Bundle,
+    Marker,
+    PageFile,
+    Placement,
+    claim,
+    manifest_bytes,
+    marker_bytes,
+    mirror_folder,
+    read_manifest,
+    scan_files,
+)
+from cuetrail.mirror.pages import LAYOUT, Page, file_stem, page_title, pages, render_page
 from cuetrail.mirror.publish import FULL, Change, Work, publish
 from cuetrail.model import Scope
 from cuetrail.store.ports import Store

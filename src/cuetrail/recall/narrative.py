@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 from collections.abc import Sequence
 
 from cuetrail.errors import EmbedderError
-from cuetrail.facts.predicates import one_each
+from cuetrail.facts.beliefs import one_each
 from cuetrail.formulas import CONFIRMED_WEIGHT, fact_score, recency, source_weight, usage
 from cuetrail.model import Direction, Hit, SearchHit, fact_dict
 from cuetrail.recall.stage_types import Anchor, ReachedFact

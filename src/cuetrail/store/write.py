@@ -73,6 +73,9 @@ class Batch:
     `successors` come last: statements about the first node of a pair move to the second, and the first is removed.
     Edges made by rules do not move, and nothing moves to a node that a tombstone keeps out. For the pairs of `heirs`
     only the facts move, and both nodes stay.
+
+    With `allow_again`, tombstones in the way of the nodes are removed. With `refuse_forgotten`, nothing is written and
+    Forgotten is raised if any part of the nodes was forgotten; otherwise forgotten nodes and sentences are left out.
     """
 
     nodes: list[Node] = field(default_factory=list)
@@ -100,6 +103,7 @@ class Batch:
     remove_sources: list[str] = field(default_factory=list)
     remove_roots: list[str] = field(default_factory=list)
     allow_again: bool = False
+    refuse_forgotten: bool = False
 
     def vectors_of(self, what: VectorKind) -> dict[str, bytes]:
         """Returns the vectors of the batch's nodes, edges or notes, by id."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from cuetrail.embed.vectors import shortened
 from cuetrail.errors import InputError
-from cuetrail.facts.predicates import single_valued
+from cuetrail.facts.beliefs import single_valued
 from cuetrail.ingest.pipeline import Options, ingest_path
 from cuetrail.model import Edge, Fact, FileError, Life, Node, Scope, SourceFile, Tombstone, Version
 from cuetrail.session import Session

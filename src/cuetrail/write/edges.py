@@ -12,8 +12,7 @@ from cuetrail.model import Edge, Note
 from cuetrail.session import Session
 from cuetrail.store.write import Batch
 from cuetrail.validation.records import make_edge, make_note
-from cuetrail.write.nodes import adopt
-from cuetrail.write.pipeline import write
+from cuetrail.write.pipeline import adopt, write
 
 
 def link(session: Session, src: str, dst: str, given: Mapping[str, Any], now: int) -> Edge:

@@ -15,7 +15,7 @@ from cuetrail.errors import InputError
 from cuetrail.extract import facts as rules
 from cuetrail.extract.fact_reader import FactReader, Passage
 from cuetrail.extract.facts import USER, Triple
-from cuetrail.facts.predicates import single_valued
+from cuetrail.facts.beliefs import single_valued
 from cuetrail.facts.resolve import (
     Resolved,
     entity_of,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from cuetrail.errors import Forgotten, InputError, NotFound
-from cuetrail.facts.predicates import single_valued
+from cuetrail.facts.beliefs import single_valued
 from cuetrail.facts.resolve import UNTYPED, resolve_entity
 from cuetrail.model import Fact, Node
 from cuetrail.session import Session
@@ -19,8 +19,7 @@ from cuetrail.store.write import Batch, Stated, Verdict
 from cuetrail.text.normalise import norm_name, norm_tag
 from cuetrail.validation.records import make_fact, make_node
 from cuetrail.write.links import LinkChange
-from cuetrail.write.nodes import adopt
-from cuetrail.write.pipeline import write
+from cuetrail.write.pipeline import adopt, write
 
 
 def state_fact(

@@ -51,8 +51,6 @@ def withdrawn(link: Link) -> Link:
 
 def resolve_links(store: Store, scope: Scope, change: LinkChange, batch: Batch, now: int) -> None:
     """Adds to the batch the edges and entities that the change makes, and the removal of those that it ends."""
-    if not (change.links or change.ended or change.arriving or change.leaving):
-        return
     gone = set(change.leaving)
     new_links: dict[str, list[Link]] = {}
     for link in change.links:

@@ -7,21 +7,29 @@ records and call it. Only forgetting has a path of its own, because it must reac
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
+from typing import Any
 
-from cuetrail.errors import Forgotten
+from cuetrail.errors import NotFound
 from cuetrail.extract.fact_reader import FactReader, by_rules
+from cuetrail.facts.resolve import is_shared_name, require_node
 from cuetrail.mirror import sync_registered
-from cuetrail.model import Node, Scope
+from cuetrail.model import Node, Scope, Tag
 from cuetrail.session import Session
 from cuetrail.store.read import forgotten_ids
+from cuetrail.store.shared.ids import own_nodes
 from cuetrail.store.write import Batch, Progress, Written
+from cuetrail.validation.records import make_node, make_nodes
 from cuetrail.write.fact_extraction import extract_facts
 from cuetrail.write.fact_transfer import keep_facts_of_removed_notes, take_over_facts
 from cuetrail.write.links import NO_LINK_CHANGE, LinkChange, resolve_links
 
 log = logging.getLogger("cuetrail")
+
+NODES_PER_WRITE = 16_000
+"""The nodes in one transaction. More write each page of the index of ids less often, fewer let other writers in."""
 
 
 def write(
@@ -31,69 +39,46 @@ def write(
     *,
     scope: Scope | None = None,
     links: LinkChange = NO_LINK_CHANGE,
-    refuse_forgotten: bool = False,
     take_over: bool = False,
     read_facts: bool = False,
 ) -> Written:
     """Writes a batch in one transaction, into the partition of `scope` (the session's, unless given). In this order:
 
     1. Validate. Done before: `validation.records` made the records of the batch, or a reader of files did.
-    2. Check tombstones. With `refuse_forgotten`, raises Forgotten if any part of the nodes was forgotten. Otherwise
-       the transaction leaves forgotten nodes and sentences out, and the result names them (`forgotten`, `cut`).
-    3. Transfer facts. With `take_over`, arriving nodes get the facts of entities that a rule made of their names.
-    4. Resolve links. Names and wikilinks that `links` says have changed become edges, or stop being edges.
-    5. Extract facts. With `read_facts` (files), facts about removed notes stay, the rules read the facts that the new
+    2. Transfer facts. With `take_over`, arriving nodes get the facts of entities that a rule made of their names.
+       Forgotten nodes take over neither facts nor links.
+    3. Resolve links. Names and wikilinks that `links` says have changed become edges, or stop being edges.
+    4. Extract facts. With `read_facts` (files), facts about removed notes stay, the rules read the facts that the new
        texts state, and facts whose texts are removed are retracted.
-    6. Embed. The embedder makes the missing vectors of nodes, relationships and notes; if it fails, the batch is
+    5. Embed. The embedder makes the missing vectors of nodes, relationships and notes; if it fails, the batch is
        written without them, and `reembed` makes them later.
-    7. Store. The engine matches tombstones again, writes the records, fits facts into their timelines and logs the
-       change, all in one transaction; see `store.shared`. A language model reads facts after it, in a second one.
+    6. Store. In one transaction the engine matches tombstones, writes the records, fits facts into their timelines and
+       logs the change; see `store.shared`. If any part of the nodes was forgotten, a batch with `refuse_forgotten`
+       raises Forgotten. Other batches are written without forgotten nodes and sentences, which the result names
+       (`forgotten`, `cut`). A language model reads facts after that, in a second transaction.
 
     Indexes follow at the next search that needs them, or at `follow_up`, which also updates mirrors. Caches compare
     the version of the memory at each read, so nothing has to clear them.
     """
     store, scope = session.store, scope or session.scope
-    if not batch.allow_again:
-        if refuse_forgotten:
-            _refuse_forgotten(session, scope, batch.nodes)
-        elif take_over and links.arriving:
-            links = replace(links, arriving=_not_forgotten(session, scope, links.arriving))
+    if take_over and links.arriving and not (batch.allow_again or batch.refuse_forgotten):
+        forgotten = forgotten_ids(store, scope, links.arriving)
+        links = replace(links, arriving=[node for node in links.arriving if node.id not in forgotten])
     if take_over and links.arriving:
         take_over_facts(store, scope, batch, links.arriving)
         links = replace(links, leaving=[*links.leaving, *batch.successors])
-    resolve_links(store, scope, links, batch, now)
+    if links.links or links.ended or links.arriving or links.leaving:
+        resolve_links(store, scope, links, batch, now)
     removed = [*batch.remove_nodes, *batch.successors]
     if read_facts:
         keep_facts_of_removed_notes(store, scope, batch, now)
         if session.extractor is by_rules:
             extract_facts(store, scope, batch, removed, by_rules, now)
     written = session.vectors.write(scope, batch)
-    if refuse_forgotten and written.forgotten:
-        raise _forgotten()
     if read_facts and session.extractor not in (None, by_rules):
         new = [node for node in batch.nodes if node.id not in written.forgotten]
         _extract_with_model(session, scope, session.extractor, new, removed, now)
     return written
-
-
-def _refuse_forgotten(session: Session, scope: Scope, nodes: Sequence[Node]) -> None:
-    """Raises Forgotten if any of the nodes, or a sentence of one, was forgotten."""
-    for remaining in session.store.redacted_texts(scope, nodes).values():
-        if not remaining:
-            raise _forgotten()
-        raise Forgotten(
-            "a part of this was forgotten and stays so: leave that out, or pass allow_again=True (--allow-again)"
-        )
-
-
-def _forgotten() -> Forgotten:
-    return Forgotten("this was forgotten and stays so: pass allow_again=True (--allow-again) to remember it anew")
-
-
-def _not_forgotten(session: Session, scope: Scope, nodes: Sequence[Node]) -> list[Node]:
-    """Returns the nodes without those that a tombstone keeps out: they must not take over links and facts."""
-    kept_out = forgotten_ids(session.store, scope, nodes)
-    return [node for node in nodes if node.id not in kept_out]
 
 
 def _extract_with_model(
@@ -116,3 +101,93 @@ def follow_up(session: Session, notices: tuple[str, ...], progress: Progress | N
     session.store.refresh(progress)
     followed = sync_registered(session.store, session.scope, session.home, progress)
     return session.with_notice((*notices, *followed.problems, *followed.ended))
+
+
+# --- nodes
+
+
+def add(session: Session, given: Mapping[str, Any], allow_again: bool, now: int) -> Node:
+    """Writes one node, made from the arguments of `Memory.add`, and returns it as stored. Raises Forgotten."""
+    node = make_node(given, now)
+    _write_new(session, Batch(nodes=[node], allow_again=allow_again, refuse_forgotten=True), now)
+    # Another process may have forgotten it in the meantime; the node as it was written is returned then.
+    return session.store.get(session.scope, [node.id]).get(node.id, node)
+
+
+def add_many(
+    session: Session,
+    items: Iterable[str | Mapping[str, Any] | Node],
+    allow_again: bool,
+    progress: Progress | None,
+    now: int,
+) -> Written:
+    """Writes many nodes, in transactions of NODES_PER_WRITE. Nodes that were forgotten are left out."""
+    nodes = make_nodes(items, now)
+    total, done = Written(), 0
+    with session.store.bulk():
+        while some := list(islice(nodes, NODES_PER_WRITE)):
+            total = total.plus(_write_new(session, Batch(nodes=some, allow_again=allow_again), now))
+            done += len(some)
+            if progress:
+                progress("adding", done, 0)
+    return total
+
+
+def _write_new(session: Session, batch: Batch, now: int) -> Written:
+    named = [node for node in batch.nodes if node.name is not None or node.aliases]
+    return write(session, batch, now, links=LinkChange(arriving=named), take_over=True)
+
+
+def edit(session: Session, id_or_name: str, given: Mapping[str, Any], allow_again: bool, now: int) -> Node:
+    """Changes the given fields of a node and returns it; a field that is None stays. Raises NotFound and Forgotten."""
+    id_ = require_node(session.store, session.scope, id_or_name)
+    homes = own_nodes(session.store, session.scope, [id_])
+    if not homes:
+        raise NotFound(f"{id_!r} belongs to somebody else: only its owner can edit it")
+    (partition, (node,)), *_ = homes.items()
+    changed = _edited(node, {key: value for key, value in given.items() if value is not None}, now)
+    renamed = changed.name != node.name or changed.aliases != node.aliases
+    names = LinkChange(arriving=[changed] if renamed else [])
+    batch = Batch(nodes=[changed], allow_again=allow_again, refuse_forgotten=True)
+    write(session, batch, now, scope=partition, links=names)
+    return session.store.get(session.scope, [id_]).get(id_, changed)
+
+
+def _edited(node: Node, given: dict[str, Any], now: int) -> Node:
+    """Returns the node with the given fields, each made valid as `add` does. Raises InputError."""
+    as_is = {"id": node.id, "kind": node.kind, "name": node.name, "text": node.text, "at": node.at}
+    made = make_node({**as_is, **given}, now)
+    fields: dict[str, Any] = {
+        key: getattr(made, key) for key in ("text", "name", "aliases", "buckets", "at") if key in given
+    }
+    if "tags" in given:
+        fields["tag_details"] = _tags(made.tag_details, node.tag_details)
+    if made.text != node.text:
+        # The near duplicates of the old text are not those of the new one.
+        fields["simhash"] = None
+    return replace(node, **fields, updated=now)
+
+
+def _tags(given: tuple[Tag, ...], before: tuple[Tag, ...]) -> tuple[Tag, ...]:
+    """Returns the tags that a person gives now, followed by those that rules found before."""
+    names = {tag.name for tag in given}
+    return (*given, *(tag for tag in before if tag.origin != "user" and tag.name not in names))
+
+
+def adopt(session: Session, ids: Iterable[str], now: int) -> list[Node]:
+    """Turns nodes that a rule made into nodes of the user's own, so that statements about them outlive the rule.
+
+    Nodes of the user's other partitions are written at once; those of the session's own are returned, to be written
+    together with the statement.
+    """
+    adopted = {
+        partition: [
+            replace(node, props={}) for node in nodes if is_shared_name(node) or node.props.get("found") == "fact"
+        ]
+        for partition, nodes in own_nodes(session.store, session.scope, list(ids)).items()
+    }
+    here = adopted.pop(session.scope, [])
+    for partition, nodes in adopted.items():
+        if nodes:
+            write(session, Batch(nodes=nodes), now, scope=partition)
+    return here

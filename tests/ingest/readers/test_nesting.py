@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from cuetrail.ingest.readers import html_nesting
+from cuetrail.ingest.readers import html
 
 
 @pytest.mark.parametrize("tag", ["div", "span", "x-y", "ul><li", "blockquote class='<'", "DIV/", "table><tr><td"])
 def test_a_page_is_cut_to_a_depth_the_parser_can_bear(tag: str) -> None:
     name = tag.split(">")[0].split(" ")[0].rstrip("/")
-    page = html_nesting.shallow(f"<{tag}>" * 5000 + "deep")
-    assert page.count(f"<{name}") <= html_nesting.DEEPEST
+    page = html.shallow(f"<{tag}>" * 5000 + "deep")
+    assert page.count(f"<{name}") <= html.DEEPEST
     assert page.endswith("deep")
 
 
@@ -26,4 +26,4 @@ def test_a_page_is_cut_to_a_depth_the_parser_can_bear(tag: str) -> None:
     ],
 )
 def test_a_long_page_that_is_flat_is_left_as_it_is(flat: str) -> None:
-    assert html_nesting.shallow(flat * 5000) == flat * 5000
+    assert html.shallow(flat * 5000) == flat * 5000

@@ -13,7 +13,7 @@ import pytest
 
 from cuetrail.memory import Memory
 from cuetrail.store.sqlite.changelog import head
-from cuetrail.write import nodes
+from cuetrail.write import pipeline
 from tests.store.sqlite.tools import engine, search
 
 BATCH = 50
@@ -21,7 +21,7 @@ BATCH = 50
 
 @pytest.fixture
 def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
-    monkeypatch.setattr(nodes, "NODES_PER_WRITE", BATCH)
+    monkeypatch.setattr(pipeline, "NODES_PER_WRITE", BATCH)
     with Memory(tmp_path / "m", embedder=None) as opened:
         yield opened
 
@@ -105,8 +105,8 @@ def test_an_error_in_the_stream_leaves_what_was_written_and_lets_others_in(memor
 STREAM = """
 import sys
 from cuetrail.memory import Memory
-from cuetrail.write import nodes
-nodes.NODES_PER_WRITE = 50
+from cuetrail.write import pipeline
+pipeline.NODES_PER_WRITE = 50
 with Memory(sys.argv[1], embedder=None) as m:
     m.add_many((f"common {sys.argv[2]} word{n}" for n in range(100_000)), progress=lambda *_: print("ok", flush=True))
 """

@@ -13,8 +13,7 @@ from cuetrail.errors import InputError, ReadError
 from cuetrail.files import read_at_most
 from cuetrail.ingest.document import Document
 from cuetrail.ingest.readers import chat, code, html, markdown, pdf, plain
-from cuetrail.ingest.readers.detect import detect_format
-from cuetrail.ingest.readers.encoding import decode
+from cuetrail.ingest.readers.detect import decode, detect_format
 from cuetrail.text.normalise import clean
 
 __all__ = ["FORMATS", "MAX_BYTES", "load", "read", "read_string", "supported"]

@@ -13,9 +13,8 @@ from typing import Any
 
 from cuetrail.errors import ReadError
 from cuetrail.ingest import chunk
-from cuetrail.ingest.document import Document
+from cuetrail.ingest.document import Document, Part, aliases, make_pieces, stem
 from cuetrail.ingest.readers import plain
-from cuetrail.ingest.readers.pieces import Part, aliases, make_pieces, stem
 from cuetrail.text import dates
 from cuetrail.text.normalise import clean
 
@@ -63,7 +62,7 @@ def read(text: str, source: str) -> list[Document]:
         raise ReadError(f"{source} is empty JSON. Export the chat again, or leave the file out.")
     chats = _chats(value)
     if not chats:
-        return [plain.read_data(text, source)]
+        return [plain.read(text, source, prose=False)]
     return _documents(chats, source, {"skipped_lines": skipped} if skipped else {})
 
 

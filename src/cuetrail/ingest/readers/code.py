@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from cuetrail.ingest import chunk
-from cuetrail.ingest.document import Document
-from cuetrail.ingest.readers.pieces import Part, make_pieces, stem
+from cuetrail.ingest.document import Document, Part, make_pieces, stem
 
 LANGUAGES = {
     **dict.fromkeys(("py", "pyi", "pyw"), "python"),

@@ -3,37 +3,43 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
-from cuetrail.extract import links
+from cuetrail.extract.inline import find_links
 from cuetrail.ingest import chunk
-from cuetrail.ingest.document import Document
-from cuetrail.ingest.readers import front_matter
-from cuetrail.ingest.readers.pieces import Part, aliases, make_pieces, stem
+from cuetrail.ingest.document import Document, Part, aliases, make_pieces, stem
 from cuetrail.text import dates
+from cuetrail.text.normalise import clean
 
 _CALLOUT = re.compile(r"[ \t]*>[ \t]*\[!([\w\-]{1,40})")
 _MARKED = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]|!?\[([^\[\]]*)\]\([^()]*\)|[*`]+|(?<!\w)_+|_+(?!\w)")
+_FRONTMATTER = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_NULLS = frozenset({"", "null", "~", "none"})
+# Longer frontmatter is data, not metadata of a note, and is not parsed.
+_MAX_CHARS = 64 * 1024
+_MAX_DEPTH = 40
 
 
 def read(text: str, source: str) -> Document:
     """Returns one document of kind `note`."""
-    head, matter, body = front_matter.split(text)
+    head, matter, body = split_front_matter(text)
     parts = [_part(block) for block in chunk.markdown(body) if block.kind != "rule" and not _is_bare(block)]
-    if parts and (linked := links.find(head)):
+    if parts and (linked := find_links(head)):
         first = parts[0]
         parts[0] = Part(first.text, first.level, first.prose, links=linked, props=first.props)
-    title = front_matter.text_of(matter.get("title")) or _first_heading(parts) or stem(source)
+    title = _text_of(matter.get("title")) or _first_heading(parts) or stem(source)
     stated = (dates.parse(matter.get(key)) for key in ("date", "created", "updated", "modified"))
     return Document(
         path=source,
         title=title,
         kind="note",
         pieces=make_pieces(parts),
-        aliases=aliases(source, title, front_matter.listed(matter, r"[,\n]", "aliases", "alias")),
-        tags=tuple(tag.lstrip("#") for tag in front_matter.listed(matter, r"[,\s]", "tags", "tag")),
-        buckets=front_matter.listed(matter, r"[,\n]", "buckets", "bucket", "categories", "category"),
+        aliases=aliases(source, title, _listed(matter, r"[,\n]", "aliases", "alias")),
+        tags=tuple(tag.lstrip("#") for tag in _listed(matter, r"[,\s]", "tags", "tag")),
+        buckets=_listed(matter, r"[,\n]", "buckets", "bucket", "categories", "category"),
         at=next((at for at in stated if at is not None), dates.from_name(stem(source))),
-        props=front_matter.other_fields(matter),
+        props=_other_fields(matter),
     )
 
 
@@ -56,3 +62,68 @@ def _first_heading(parts: list[Part]) -> str:
         if part.level == 1:
             return _MARKED.sub(lambda m: m[1] or m[2] or "", part.props["heading"]).strip()
     return ""
+
+
+# --- frontmatter
+
+
+def split_front_matter(text: str) -> tuple[str, dict[str, Any], str]:
+    """Returns the frontmatter as text, the same as a mapping with lower-case keys, and the body.
+
+    Frontmatter that is not a YAML mapping is left in the body.
+    """
+    # Some editors leave blank lines before the first rule.
+    match = _FRONTMATTER.match(text.lstrip("\n")) if text.lstrip("\n").startswith("---") else None
+    if match is None or len(match[1]) > _MAX_CHARS or _is_deep(match[1]):
+        return "", {}, text
+    # Imported here: it takes 25 ms, and many files have no frontmatter.
+    import yaml
+
+    # BaseLoader keeps every value a string: no date errors, no `no` that becomes False, no objects.
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    try:
+        matter = yaml.load(match[1], Loader=loader)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return "", {}, text
+    if not isinstance(matter, dict):
+        # An empty block is frontmatter without fields; any other text is part of the body.
+        return ("", {}, text.lstrip("\n")[match.end() :]) if not match[1].strip() else ("", {}, text)
+    return match[1], {str(k).strip().lower(): v for k, v in matter.items()}, text.lstrip("\n")[match.end() :]
+
+
+def _is_deep(yaml_text: str) -> bool:
+    """True if brackets nest so deeply that a recursive parser may fail."""
+    depth = deepest = 0
+    for char in yaml_text:
+        depth += (char in "[{") - (char in "]}")
+        deepest = max(deepest, depth)
+    return deepest > _MAX_DEPTH
+
+
+def _text_of(value: object) -> str:
+    """Returns the cleaned text of a field, "" if it is empty, null or not a text."""
+    return clean(value).strip() if isinstance(value, str) and value.strip().lower() not in _NULLS else ""
+
+
+def _listed(matter: Mapping[str, Any], separators: str, *keys: str) -> tuple[str, ...]:
+    """Returns the values of these keys without repeats. A value is a list, or a text with separators."""
+    found: dict[str, None] = {}
+    for key in keys:
+        value = matter.get(key)
+        items = value if isinstance(value, list) else re.split(separators, value) if isinstance(value, str) else []
+        found.update((text, None) for item in items if (text := _text_of(item)) and text != "#")
+    return tuple(found)
+
+
+def _other_fields(matter: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the remaining fields that are texts or lists of texts. Nested fields are left out: they may be huge."""
+    known = {"title", "aliases", "alias", "tags", "tag", "buckets", "bucket", "categories", "category"}
+    props: dict[str, Any] = {}
+    for key, value in matter.items():
+        if key in known:
+            continue
+        if isinstance(value, list) and all(isinstance(item, str) for item in value):
+            props[key] = [clean(item) for item in value]
+        elif _text_of(value):
+            props[key] = _text_of(value)
+    return props

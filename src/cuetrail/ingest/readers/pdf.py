@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from cuetrail.errors import ReadError
 from cuetrail.ingest import chunk
-from cuetrail.ingest.document import Document
-from cuetrail.ingest.readers.pieces import Part, aliases, make_pieces, stem
+from cuetrail.ingest.document import Document, Part, aliases, make_pieces, stem
 from cuetrail.text import dates
 from cuetrail.text.normalise import clean
 

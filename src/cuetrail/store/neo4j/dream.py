@@ -166,9 +166,7 @@ class Neo4jPassEngine:
         return [_atom(node) for (node,) in rows]
 
     def names(self, rows: Iterable[Any]) -> Iterable[Named]:
-        return (
-            Named(norm, key, id_, kind, name, _is_found(kind, props)) for norm, key, id_, kind, name, props in rows
-        )
+        return (Named(norm, key, id_, kind, name, _is_found(kind, props)) for norm, key, id_, kind, name, props in rows)
 
     def facts(self, rows: Iterable[Any]) -> list[Fact]:
         ordered = sorted(rows, key=lambda row: str(row[0]["id"]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from cuetrail.errors import GhostWrite, NotFound
+from cuetrail.errors import Forgotten, GhostWrite, NotFound
 from cuetrail.model import DERIVED, Edge, Link, Mention, Node, Note, Version
 from cuetrail.model.lifecycle import restated
 from cuetrail.store.shared.fact_writes import (
@@ -28,7 +28,7 @@ def write_batch(tx: WriteTransaction, batch: Batch) -> Written:
     """Carries out a batch inside a transaction; returns what it did. The caller then logs the changes and commits.
 
     Raises NotFound for a record about an unknown node, InputError for a malformed one, GhostWrite if a text cannot be
-    read back. Nothing of the batch may be kept then.
+    read back, Forgotten as `Batch.refuse_forgotten` asks. Nothing of the batch may be kept then.
     """
     removed = _remove(tx, batch)
     nodes, forgotten, cut = _without_forgotten(tx, batch)
@@ -96,12 +96,19 @@ def _remove_nodes(tx: WriteTransaction, keys: Sequence[int]) -> int:
 def _without_forgotten(tx: WriteTransaction, batch: Batch) -> tuple[list[Node], set[str], set[str]]:
     """The nodes to store, the ids kept out by tombstones, and the ids whose text is stored shortened.
 
-    A batch with `allow_again` removes the tombstones in its way instead.
+    A batch with `allow_again` removes the tombstones in its way instead; one with `refuse_forgotten` raises Forgotten.
     """
     matches = match(tx.tombstones, batch.nodes)
     if batch.allow_again:
         lift(tx.tombstones, batch.nodes, matches)
         matches = {}
+    elif batch.refuse_forgotten and matches:
+        first = next(matches[node.id] for node in batch.nodes if node.id in matches)
+        raise Forgotten(
+            "a part of this was forgotten and stays so: leave that out, or pass allow_again=True (--allow-again)"
+            if first.rest
+            else "this was forgotten and stays so: pass allow_again=True (--allow-again) to remember it anew"
+        )
     return redact(batch.nodes, matches)
 
 

@@ -1,4 +1,4 @@
-"""Writing to Neo4j: one transaction with a table each for nodes, edges, facts and tombstones; usage of nodes.
+"""How Neo4j stores a batch that the package `write` made: the transaction, and the tables that it changes.
 
 May import: model, store.dream, store.neo4j.changelog, store.neo4j.connection, store.neo4j.fact_ranks,
 store.neo4j.filters, store.neo4j.ids, store.neo4j.index, store.neo4j.reader, store.neo4j.rows, store.neo4j.settings,

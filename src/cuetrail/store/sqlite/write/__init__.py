@@ -1,4 +1,4 @@
-"""Writing to SQLite: one transaction with a table each for nodes, edges, facts and tombstones; usage of nodes.
+"""How SQLite stores a batch that the package `write` made: the transaction, and the tables that it changes.
 
 May import: model, store.dream, store.shared, store.sqlite.changelog, store.sqlite.connection, store.sqlite.ids,
 store.sqlite.index, store.sqlite.reader, store.sqlite.rows, store.sqlite.settings, store.transaction,

@@ -1,6 +1,8 @@
-"""Finds links from one note to another: `[[wikilinks]]` and relative Markdown links.
+"""Finds hashtags in prose, by Obsidian's rules, and links to other notes: `[[wikilinks]]` and relative Markdown links.
 
->>> find("See [[people/Ada Lovelace#Work|Ada]], ![[plan]] and [why](../notes/radio%20log.md).")
+>>> find_tags("#radio and #field/notes, not issue #12, C# or https://x.org/#top")
+('radio', 'field/notes')
+>>> find_links("See [[people/Ada Lovelace#Work|Ada]], ![[plan]] and [why](../notes/radio%20log.md).")
 ('Ada Lovelace', 'plan', 'radio log')
 """
 
@@ -9,8 +11,14 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote
 
-from cuetrail.text.prose import without_code
+from cuetrail.text.prose import prose_only, without_code
 
+# A tag may contain letters of any script and emoji, so the pattern lists what ends it: spaces and punctuation.
+_TAG = re.compile(
+    r"(?:(?<=[\s(*_,;>|])|\A)#([^\u2000-\u200c\u200e-\u206f\u2e00-\u2e7f\u3000-\u303f'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\\s]{1,200})"
+)
+_MARK = re.compile(r"#[^\s#]")
+_MEANING = re.compile(r"[^\d\-/_]")
 _WIKI = re.compile(r"\[\[([^\[\]\n]{1,500})\]\]")
 _MARKDOWN = re.compile(
     r"\]\([ \t]{0,8}(?:<([^<>\n]{1,500})>|((?:[^\s()<>]|\([^\s()]{0,100}\)){1,500}))[^()\n]{0,300}\)"
@@ -23,13 +31,27 @@ _MEDIA = re.compile(
 )
 
 
-def find(text: str) -> tuple[str, ...]:
+def find_tags(text: str) -> tuple[str, ...]:
+    """Returns the tags without `#`, as typed, in order. Tags that differ only in case are returned once."""
+    # A heading also begins with #, but a space follows.
+    if "#" not in text or not _MARK.search(text):
+        return ()
+    text = _WIKI.sub(" ", prose_only(text))
+    unique: dict[str, str] = {}
+    for match in _TAG.finditer(text):
+        tag = match[1].strip("/-") if match[1][-1] in "/-" else match[1]
+        if _MEANING.search(tag):
+            unique.setdefault(tag.casefold(), tag)
+    return tuple(unique.values())
+
+
+def find_links(text: str) -> tuple[str, ...]:
     """Returns the linked names in order, without repeats. Skips code, media files and web addresses."""
     if "[[" not in text and "](" not in text:
         return ()
     text = without_code(text)
     found = [(m.start(), _wiki_name(m[1])) for m in _WIKI.finditer(text)]
-    found += [(m.start(), target(m[1] or m[2])) for m in _MARKDOWN.finditer(text)]
+    found += [(m.start(), link_target_name(m[1] or m[2])) for m in _MARKDOWN.finditer(text)]
     unique: dict[str, str] = {}
     for _, name in sorted(found, key=lambda pair: pair[0]):
         if name:
@@ -37,7 +59,7 @@ def find(text: str) -> tuple[str, ...]:
     return tuple(unique.values())
 
 
-def target(href: str) -> str:
+def link_target_name(href: str) -> str:
     """Returns the file stem that a relative link points to; "" for web addresses, anchors and media."""
     href = href.strip()
     if _SCHEME.match(href) or href.startswith(("//", "#", "?")):

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuetrail import Memory
+from cuetrail.dream.passes.decay import decay_rate, decayed
 from cuetrail.formulas import DAY
 from cuetrail.model import Life, Node
-from cuetrail.model.lifecycle import accessed, decay_rate, decayed
+from cuetrail.model.records import accessed
 
 NOW = 1_768_831_200_000
 

@@ -23,7 +23,7 @@ from cuetrail.dream.passes.consolidation import KEYWORDS, SUMMARY
 from cuetrail.dream.passes.storylines import ABOUT, PART_OF
 from cuetrail.model import DERIVED, Direction, Edge, Mention, Node, Scope, Where
 from cuetrail.model.ids import source_id
-from cuetrail.model.lifecycle import SEMANTIC_KINDS
+from cuetrail.model.records import SEMANTIC_KINDS
 from cuetrail.store.dream import Book, Brief, Row, Writes, unbegun
 from cuetrail.store.graph import StepQuery, Ties
 from cuetrail.store.ports import Store

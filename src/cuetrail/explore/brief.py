@@ -12,7 +12,7 @@ from typing import Any
 from cuetrail.formulas import DAY
 from cuetrail.model import Edge, Fact, Node, Scope, TextQuery, Where
 from cuetrail.model.ids import source_id
-from cuetrail.model.lifecycle import SEMANTIC_KINDS
+from cuetrail.model.records import SEMANTIC_KINDS
 from cuetrail.store.graph import StepQuery, Ties
 from cuetrail.store.ports import Store
 from cuetrail.text.normalise import norm_name, snippet

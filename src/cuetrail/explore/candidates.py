@@ -14,7 +14,7 @@ from typing import Any
 from cuetrail.formulas import DAY, final_score, freshness, fused
 from cuetrail.model import Node, Scope, TextQuery, Where
 from cuetrail.model.ids import source_id
-from cuetrail.model.lifecycle import SEMANTIC_KINDS
+from cuetrail.model.records import SEMANTIC_KINDS
 from cuetrail.recall.query import nouns, parse_cue, proper_nouns
 from cuetrail.store.graph import Ties
 from cuetrail.store.ports import Store

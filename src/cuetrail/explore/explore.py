@@ -28,7 +28,7 @@ from cuetrail.explore.candidates import (
     telling_words,
 )
 from cuetrail.model import Edge, Node, Note, node_dict
-from cuetrail.model.lifecycle import SEMANTIC_KINDS
+from cuetrail.model.records import SEMANTIC_KINDS
 from cuetrail.store.graph import Step, StepQuery, Ties
 from cuetrail.store.search import RelationQuery
 from cuetrail.store.vector_space import VectorKind, VectorSpace

@@ -10,7 +10,7 @@ from typing import Any
 from cuetrail.errors import InputError
 from cuetrail.model import Edge, Node, Scope, Where
 from cuetrail.model.ids import relationship_id
-from cuetrail.model.lifecycle import SEMANTIC_KINDS
+from cuetrail.model.records import SEMANTIC_KINDS
 from cuetrail.store.graph import StepQuery, Ties
 from cuetrail.store.ports import Store
 

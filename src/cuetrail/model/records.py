@@ -1,4 +1,4 @@
-"""The records a memory stores, as frozen dataclasses, and the rules for tags and buckets.
+"""The records a memory stores, as frozen dataclasses, the filter on them, and the rules for tags, buckets and use.
 
 Times are UTC integer milliseconds. Ids are strings that the caller chose or that `model.ids` derived from content.
 """
@@ -6,7 +6,7 @@ Times are UTC integer milliseconds. Ids are strings that the caller chose or tha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields, make_dataclass
+from dataclasses import MISSING, Field, dataclass, field, fields, make_dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -243,6 +243,47 @@ class Label(NamedTuple):
     name: str
 
 
+SEMANTIC_KINDS = ("person", "concept", "entity")
+"""The kinds of nodes that represent people and things. All other kinds record what happened."""
+
+DERIVED = ("storyline", "macro")
+"""Kinds of nodes that dreams write about other memories. A search returns them only if their kind is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Filters that apply in every stage of a recall. An empty filter does not restrict.
+
+    `with_text` excludes nodes without text, except sources.
+    """
+
+    tags: tuple[str, ...] = ()
+    buckets: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    since: int | None = None
+    until: int | None = None
+    quarantined: bool = False
+    archived: bool = False
+    with_text: bool = False
+
+    def admits(self, node: Node) -> bool:
+        """True if a node passes all filters."""
+        return (
+            set(self.tags) <= set(node.tags)
+            and (not self.buckets or not set(self.buckets).isdisjoint(node.buckets))
+            and (not self.kinds or node.kind in self.kinds)
+            and (self.since is None or node.at >= self.since)
+            and (self.until is None or node.at <= self.until)
+            and (self.quarantined or node.provenance != "quarantine")
+            and (self.archived or node.life.state != "archived")
+            and (not self.with_text or node.text != "" or node.kind == "source")
+        )
+
+    def finds(self, node: Node) -> bool:
+        """True if a search may return a node. Storylines and macros are returned only if `kinds` names them."""
+        return self.admits(node) and (bool(self.kinds) or node.kind not in DERIVED)
+
+
 GENERIC_TAGS = frozenset({"core", "misc", "general", "other", "unknown", "inbox", "pending", "notebook"})
 """Tags and buckets that do not describe their content."""
 
@@ -302,6 +343,65 @@ def labels_of(node: Node) -> list[Label]:
 
 _tag_label = lru_cache(1 << 14)(partial(Label, "tag"))
 _bucket_label = lru_cache(1 << 10)(partial(Label, "bucket"))
+
+
+# --- use strengthens a memory; the dream pass `decay` weakens it
+
+BOOST = 0.075
+CORE_FROM = 10
+GRADIENTS = (0.5, 3.0)
+LONGER, SHORTER = 0.1, -0.05
+
+
+def accessed(life: Life, now: int) -> Life:
+    """Returns a life after one more access: more salience, a higher state, and a gradient that follows the interval.
+
+    The gradient grows if the interval since the last access is longer than the one before, and shrinks if shorter.
+
+    >>> once = accessed(Life(), 0)
+    >>> once.salience, once.state, once.accesses, accessed(Life(salience=0.95), 0).salience
+    (0.575, 'active', 1, 1.0)
+    >>> accessed(Life(accesses=9, state="active"), 0).state, accessed(Life(accesses=3, state="archived"), 0).state
+    ('core', 'active')
+    >>> longer = accessed(Life(accesses=2, last_access=10, interval=5), 20)
+    >>> longer.gradient, longer.interval, accessed(longer, 22).gradient
+    (1.1, 10, 1.05)
+    """
+    accesses = life.accesses + 1
+    interval = None if life.last_access is None else max(now - life.last_access, 0)
+    gradient = life.gradient
+    if interval is not None and life.interval is not None and interval != life.interval:
+        gradient = round(gradient + (LONGER if interval > life.interval else SHORTER), 9)
+        gradient = min(max(gradient, GRADIENTS[0]), GRADIENTS[1])
+    state: State = "core" if accesses >= CORE_FROM or life.state == "core" else "active"
+    return replace(
+        life,
+        salience=min(round(life.salience + BOOST, 12), 1.0),
+        state="active" if life.state == "archived" else state,
+        accesses=accesses,
+        last_access=now if life.last_access is None else max(now, life.last_access),
+        interval=interval,
+        gradient=gradient,
+    )
+
+
+def restated(life: Life, was: Life) -> Life:
+    """Returns the life of a node that is written again with another life: stated values win, usage counts are kept.
+
+    >>> used = Life(0.65, "active", accesses=2, last_access=7)
+    >>> restated(Life(), used) == used, restated(Life(accesses=1), used) == Life(accesses=1)
+    (True, True)
+    >>> forever = restated(Life(1.0, retention="keep_forever"), used)
+    >>> forever.salience, forever.state, forever.accesses, forever.retention
+    (1.0, 'active', 2, 'keep_forever')
+    """
+    if life == NEW_LIFE:
+        return was
+    if not was.accesses or life != Life(life.salience, confidence=life.confidence, retention=life.retention):
+        return life
+    salience = life.salience if life.retention == "keep_forever" else was.salience
+    state: State = "active" if was.state == "archived" else was.state
+    return replace(was, salience=salience, state=state, confidence=life.confidence, retention=life.retention)
 
 
 # --- fast construction, for the few functions that make thousands of records

@@ -1,4 +1,7 @@
-"""Results of reads: search hits, neighbourhoods, activations, recollections, and their form as plain data."""
+"""Queries and results of reads: text searches, walks along labels, activations, recollections, and budgets.
+
+The results also have a form as plain data.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,54 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from cuetrail.model.queries import TextQuery
 from cuetrail.model.records import Fact, Label, Node
 
+Direction = Literal["out", "in", "both"]
+Rank = Literal["idf", "gravity"]
+Claim = Literal["energy", "frontier"]
 ActivationEnd = Literal["complete", "seed_not_found", "failed", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True)
+class TextQuery:
+    """A text search. One word must match and all phrases must match.
+
+    `prefix` completes the last word. `fuzzy` also matches words with typos, `mend` only for words that no memory has.
+    """
+
+    words: str
+    phrases: tuple[str, ...] = ()
+    prefix: bool = False
+    fuzzy: bool = False
+    mend: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WalkSeed:
+    """A node a walk starts from, with the labels to follow. `key` is the engine's own number for the node."""
+
+    id: str
+    labels: tuple[Label, ...]
+    at: int = 0
+    simhash: int | None = None
+    key: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WalkQuery:
+    """A walk from the seeds to nodes that share a label with them and match no word of `unlike`."""
+
+    seeds: tuple[WalkSeed, ...]
+    unlike: TextQuery
+    rank: Rank = "idf"
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The size limit of the rendered text, in characters or in tokens. Give one of them."""
+
+    chars: int | None = None
+    tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,17 @@
-"""The stages of a recall as values: a recipe names four functions; here is what they are given and what they return."""
+"""The types of a recall: the recipe with its four functions, what they are given, and what they return."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from cuetrail.model import Activation, Attempt, Fact, Hit, Label, Node, Rank, Scope, TextQuery, WalkHit, WalkSeed
 from cuetrail.recall.query import Cue
-from cuetrail.store.ports import Store
-from cuetrail.store.vector_space import QueryVector
+
+if TYPE_CHECKING:
+    from cuetrail.store.ports import Store
+    from cuetrail.store.vector_space import QueryVector
 
 Mode = Literal["all", "internal", "external"]
 
@@ -17,7 +19,7 @@ Measure = Callable[[str], int]
 """Returns the size of a text, in characters or tokens."""
 
 
-EmbedQuery = Callable[[str], QueryVector | None]
+EmbedQuery = Callable[[str], "QueryVector | None"]
 """Embeds a query; returns None if the memory has no vectors to compare it with."""
 
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from cuetrail.model import Node
-from cuetrail.recall.stage_types import Anchor
-from cuetrail.store.vector_space import QueryVector
+
+if TYPE_CHECKING:
+    from cuetrail.recall.stage_types import Anchor
+    from cuetrail.store.vector_space import QueryVector
 
 _BLEND_SETTINGS = frozenset({"words", "words_if_strong", "strong"})
 

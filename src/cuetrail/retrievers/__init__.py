@@ -6,10 +6,11 @@ May import: memory, model.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cuetrail.memory import Memory
-from cuetrail.model import Hit
+if TYPE_CHECKING:
+    from cuetrail.memory import Memory
+    from cuetrail.model import Hit
 
 
 def retrieve(memory: Memory, query: str, options: Mapping[str, Any]) -> list[tuple[Hit, dict[str, Any]]]:

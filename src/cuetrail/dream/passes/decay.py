@@ -1,6 +1,6 @@
 """Ageing: unused memories lose salience, expired notes are removed, facts are confirmed or retracted by their use.
 
-The rules for memories are in `lifecycle`. Memories updated less than an hour ago are left for a later dream, so that a
+Memories updated less than an hour ago are left for a later dream, so that a
 dream right after another has nothing to do. Decay depends on the time alone, so nothing is lost by waiting.
 
 A staged fact that was used three times is confirmed. A fact whose score falls below 0.2 is retracted, unless it is
@@ -9,15 +9,24 @@ confirmed and was used at least five times. Retracted facts remain as history, s
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 from cuetrail.dream.context import BATCH, DreamContext, Work
-from cuetrail.formulas import WEEK, fact_score
-from cuetrail.model import Fact, PassReport
-from cuetrail.model.lifecycle import decayed
+from cuetrail.formulas import DAY, HOUR, WEEK, fact_score
+from cuetrail.model import Fact, Life, PassReport
+from cuetrail.model.records import SEMANTIC_KINDS
 from cuetrail.store.dream import Writes
 from cuetrail.store.shared.fact_validity import until
 from cuetrail.store.write import Verdict
 
-HOUR = 3_600_000
+RATE = 0.02
+# An unused memory decays only if its confidence is lower than this.
+CERTAIN = 0.8
+ARCHIVED_BELOW = 0.01
+# Lower salience counts as 0, so that such memories need no further writes.
+NOTHING = 1e-6
+EPISODIC_DAYS, SEMANTIC_DAYS = 30, 90
 USES_TO_CONFIRM = 3
 USES_TO_STAY = 5
 LEAST_FACT_SCORE = 0.2
@@ -35,6 +44,52 @@ def decay(context: DreamContext) -> PassReport:
             work.save(Writes(lives=changed))
     work.step(work.read, work.read)
     return work.report()
+
+
+def decayed(life: Life, kind: str, created: int, now: int) -> Life:
+    """Returns the life after decay up to `now`.
+
+    `keep_forever` does not decay. `ephemeral` is archived after a fixed number of days.
+
+    >>> used = Life(salience=0.575, state="active", accesses=1, last_access=0)
+    >>> round(decayed(used, "person", 0, 35 * DAY).salience, 6)
+    0.405196
+    >>> decayed(used, "person", 0, 500 * DAY).state, decayed(Life(), "atom", 0, 500 * DAY) == Life()
+    ('archived', True)
+    >>> brief = Life(retention="ephemeral")
+    >>> [decayed(brief, kind, 0, 31 * DAY).state for kind in ("source", "person")]
+    ['archived', 'candidate']
+    """
+    if life.retention == "keep_forever":
+        return life if life.salience == 1.0 else replace(life, salience=1.0)
+    start = max((time for time in (life.last_access, life.last_decay) if time is not None), default=created)
+    rate = decay_rate(life.accesses, life.gradient, _is_candidate(life), life.confidence)
+    left = life
+    if rate and now > start and life.salience > 0:
+        salience = life.salience * math.exp(-rate * (now - start) / DAY)
+        left = replace(life, salience=salience if salience >= NOTHING else 0.0, last_decay=now)
+    span = (SEMANTIC_DAYS if kind in SEMANTIC_KINDS else EPISODIC_DAYS) * DAY
+    over = life.retention == "ephemeral" and now - created > span
+    return replace(left, state="archived") if over or left.salience < ARCHIVED_BELOW else left
+
+
+def decay_rate(recalls: int, gradient: float, candidate: bool = False, confidence: float = 1.0) -> float:
+    """Returns the share of its salience a memory loses per day. It is lower the more often it was recalled.
+
+    >>> decay_rate(0, 1.0), decay_rate(1, 1.0), decay_rate(3, 2.0)
+    (0.02, 0.01, 0.002)
+    >>> decay_rate(0, 1.0, candidate=True, confidence=0.5), decay_rate(0, 1.0, candidate=True, confidence=0.8)
+    (0.04, 0.0)
+    """
+    if candidate and confidence >= CERTAIN:
+        return 0.0
+    rate = RATE / (1 + math.pow(recalls, gradient))
+    return rate * (1 + 2 * (1 - confidence)) if candidate else rate
+
+
+def _is_candidate(life: Life) -> bool:
+    """True if the memory was never used. An archived candidate still decays like a candidate."""
+    return life.state == "candidate" or (life.state == "archived" and life.accesses == 0)
 
 
 def note_expiry(context: DreamContext) -> PassReport:

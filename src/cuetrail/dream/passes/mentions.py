@@ -19,7 +19,7 @@ from cuetrail.dream.word_matcher import WordMatcher
 from cuetrail.formulas import mention_weight
 from cuetrail.model import Edge, Mention, PassReport
 from cuetrail.model.ids import derived_edge_id
-from cuetrail.model.lifecycle import SEMANTIC_KINDS
+from cuetrail.model.records import SEMANTIC_KINDS
 from cuetrail.store.dream import Atom, Book, Brief, Row, Writes
 
 NAME = "mentions"

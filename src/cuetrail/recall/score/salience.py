@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cuetrail.formulas import DAY, final_score, freshness
 from cuetrail.model import Hit
-from cuetrail.model.lifecycle import SEMANTIC_KINDS
+from cuetrail.model.records import SEMANTIC_KINDS
 from cuetrail.recall.anchor.hybrid_search import redundant_titles
 from cuetrail.recall.stage_types import Anchored, Reached, RecallContext, Scored
 

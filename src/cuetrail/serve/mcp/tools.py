@@ -13,7 +13,7 @@ from urllib.parse import quote
 from cuetrail.errors import NotFound
 from cuetrail.formulas import estimated_tokens
 from cuetrail.model import Budget, Fact, Node, Recollection
-from cuetrail.model.lifecycle import SEMANTIC_KINDS
+from cuetrail.model.records import SEMANTIC_KINDS
 from cuetrail.serve.json_data import compact_json, fit_data, fit_text, to_json_data
 from cuetrail.serve.tool import TEXT, TEXTS, Schema, Tool, ToolResult, described, object_of, parse_times
 from cuetrail.text.normalise import snippet

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from cuetrail.errors import InputError
 from cuetrail.model import DATE_ONLY, Fact, Scope, Tag
-from cuetrail.model.lifecycle import SEMANTIC_KINDS
+from cuetrail.model.records import SEMANTIC_KINDS
 from cuetrail.store.dream import DREAMT, Atom, Book, Mark, Named, PassQueries, Row, Run, Saved, Writes
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.changelog import HEAD, take_keys

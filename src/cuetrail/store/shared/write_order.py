@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from cuetrail.errors import Forgotten, GhostWrite, NotFound
 from cuetrail.model import DERIVED, Edge, Link, Mention, Node, Note, Version
-from cuetrail.model.lifecycle import restated
+from cuetrail.model.records import restated
 from cuetrail.store.shared.fact_writes import (
     forget_extracted,
     judge_facts,

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from cuetrail.errors import InputError
 from cuetrail.model import DATE_ONLY, Fact, Scope, Tag, Where
-from cuetrail.model.lifecycle import SEMANTIC_KINDS
+from cuetrail.model.records import SEMANTIC_KINDS
 from cuetrail.store.dream import DREAMT, Atom, Book, Mark, Named, PassQueries, Row, Run, Saved, Writes
 from cuetrail.store.shared.write_order import write_batch
 from cuetrail.store.sqlite import rows

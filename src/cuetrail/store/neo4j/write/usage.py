@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cuetrail.model import NEW_LIFE, Life, Node
-from cuetrail.model.lifecycle import accessed
+from cuetrail.model.records import accessed
 from cuetrail.store.dream import Living
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.changelog import log

@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 
 from cuetrail.model import NEW_LIFE, Life, Node
-from cuetrail.model.lifecycle import accessed
+from cuetrail.model.records import accessed
 from cuetrail.store.dream import Living
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.changelog import log_changes

@@ -1,4 +1,4 @@
-"""A memory for programs that await: each verb of `Memory`, run in a thread.
+"""The async memory: each verb of `Memory` as a coroutine that runs it in a thread.
 
 async with AsyncMemory("notes/") as m:
     found = await m.recall("what did we decide?")
@@ -123,7 +123,7 @@ class AsyncMemory:
 
     @property
     def scope(self) -> Scope:
-        """Whose memory it is."""
+        """The user whose memory it is."""
         return self._memory.scope
 
     @property

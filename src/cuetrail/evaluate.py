@@ -1,6 +1,6 @@
-"""How well a memory answers: measures of one ranked answer, and recipes compared on questions with known answers.
+"""Evaluation: measures of one ranked answer, and a comparison of recipes on questions with known answers.
 
-Equations first. An answer is the ids that were found, the best first; gold is what should have been found.
+An answer is the ids that were found, best first; gold are the ids that should have been found.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from cuetrail.store.write import Progress
 
 RESAMPLES = 10_000
 SEED = 20_260
-# What is found is measured, whether or not a budget has room for its text.
+# All hits are measured, also those a budget would have no room for.
 _UNBOUNDED = Budget(chars=1 << 30)
-# Questions whose answers are drawn together: bounds what a resampling holds in memory.
+# How many resamples are drawn at once: limits the memory they take.
 _DRAWN_AT_ONCE = 1_000
 
 
 def recall_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
-    """The share of the gold that stands among the first k.
+    """Returns the share of the gold that is among the first k.
 
     >>> recall_at(["a", "x", "b"], {"a", "b"}, 2), recall_at(["a", "x", "b"], {"a", "b"}, 3)
     (0.5, 1.0)
@@ -43,7 +43,7 @@ def recall_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
 
 
 def all_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
-    """1 where all of the gold stands among the first k.
+    """Returns 1 if all of the gold is among the first k, else 0.
 
     >>> all_at(["a", "x", "b"], {"a", "b"}, 2), all_at(["a", "x", "b"], {"a", "b"}, 3)
     (0.0, 1.0)
@@ -52,7 +52,7 @@ def all_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
 
 
 def hit_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
-    """1 where any of the gold stands among the first k.
+    """Returns 1 if any of the gold is among the first k, else 0.
 
     >>> hit_at(["x", "a"], {"a", "b"}, 1), hit_at(["x", "a"], {"a", "b"}, 2)
     (0.0, 1.0)
@@ -61,12 +61,12 @@ def hit_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
 
 
 def reciprocal_rank(ranked: Sequence[str], gold: Collection[str]) -> float:
-    """One over the place of the first gold, 0 where none was found; its mean over questions is the MRR.
+    """Returns 1 / rank of the first gold, 0 if none was found; its mean over questions is the MRR.
 
     >>> reciprocal_rank(["x", "a"], {"a"}), reciprocal_rank(["x"], {"a"})
     (0.5, 0.0)
     """
-    return next((1 / place for place, id_ in enumerate(ranked, 1) if id_ in gold), 0.0)
+    return next((1 / rank for rank, id_ in enumerate(ranked, 1) if id_ in gold), 0.0)
 
 
 _AT_K: Mapping[str, Callable[[Sequence[str], Collection[str], int], float]] = {
@@ -77,7 +77,7 @@ _AT_K: Mapping[str, Callable[[Sequence[str], Collection[str], int], float]] = {
 
 
 def measure(name: str, ranked: Sequence[str], gold: Collection[str]) -> float:
-    """One measure by its name: R@5, All@5, Hit@10 or MRR.
+    """Returns the measure of this name: R@5, All@5, Hit@10 or MRR.
 
     >>> measure("R@1", ["a"], {"a", "b"}), measure("MRR", ["x", "a"], {"a"})
     (0.5, 0.5)
@@ -100,7 +100,7 @@ class Interval:
 def paired_interval(
     ours: Sequence[float], theirs: Sequence[float], resamples: int = RESAMPLES, seed: int = SEED
 ) -> Interval:
-    """How much higher `ours` is than `theirs` on the same questions, by the paired bootstrap (percentiles).
+    """Returns how much higher `ours` is than `theirs` on the same questions, by the paired bootstrap (percentiles).
 
     Questions are drawn with replacement, each with both its values, so that hard questions are hard for both.
     Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 13.
@@ -122,21 +122,21 @@ def paired_interval(
 
 
 def measures_of(limit: int) -> tuple[list[str], str]:
-    """What to measure where so many hits are asked for, and which of it to compare by: R@5 where there are as many.
+    """Returns the measures for this many hits, and the one to compare recipes by: R@5, or R@limit if that is less.
 
     >>> measures_of(10), measures_of(3)
     ((['R@1', 'R@5', 'R@10', 'All@10', 'MRR'], 'R@5'), (['R@1', 'R@3', 'All@3', 'MRR'], 'R@3'))
     """
-    places = sorted({place for place in (1, 5, 10) if place < limit} | {limit})
-    return [*(f"R@{place}" for place in places), f"All@{limit}", "MRR"], f"R@{min(5, limit)}"
+    cuts = sorted({k for k in (1, 5, 10) if k < limit} | {limit})
+    return [*(f"R@{k}" for k in cuts), f"All@{limit}", "MRR"], f"R@{min(5, limit)}"
 
 
-# --- questions, and what was answered
+# --- questions and answers
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A cue, and what an answer to it should hold. `kind` is the group it is told with, `now` when it is asked."""
+    """A cue, and the ids or names its answer should contain. `kind` groups questions; `now` is the time of asking."""
 
     cue: str
     gold: tuple[str, ...]
@@ -154,7 +154,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One way to ask, measured: means over the questions, its lead over the first row, and times in seconds."""
+    """The figures of one recipe: means over the questions, its lead over the first row, and times in seconds."""
 
     name: str
     figures: Mapping[str, float]
@@ -165,14 +165,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Several ways to ask the same questions; `lead` is by the measure named `by`, against the first row."""
+    """Recipes compared on the same questions; `lead` is by the measure named `by`, against the first row."""
 
     questions: int
     by: str
     rows: tuple[Row, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """Returns plain data for JSON."""
         rows = [
             {
                 "recipe": row.name,
@@ -187,7 +187,7 @@ class Comparison:
 
 
 def answer(find: Callable[[Question], Iterable[str]], question: Question) -> Answer:
-    """What a question finds, and in which time; of what comes twice, the better place counts."""
+    """Returns what `find` finds for a question, each id once, and the time it took."""
     start = time.perf_counter()
     found = find(question)
     seconds = time.perf_counter() - start
@@ -195,14 +195,14 @@ def answer(find: Callable[[Question], Iterable[str]], question: Question) -> Ans
 
 
 def scores(name: str, questions: Sequence[Question], answers: Sequence[Answer]) -> list[float]:
-    """One measure of each answer."""
+    """Returns one measure of each answer."""
     return [measure(name, given.ranked, asked.gold) for asked, given in zip(questions, answers, strict=True)]
 
 
 def compare(
     questions: Sequence[Question], given: Mapping[str, Sequence[Answer]], measures: Sequence[str], by: str
 ) -> Comparison:
-    """A row for each way to ask, the first being what the others are held against."""
+    """Returns a row for each recipe; the first is the baseline of the others."""
     first = scores(by, questions, next(iter(given.values())))
     rows = []
     for name, answers in given.items():
@@ -217,7 +217,7 @@ def compare(
 
 
 def make_questions(given: str | Path | Iterable[object]) -> list[Question]:
-    """Questions from a file, or from a list of them. Raises InputError for what is none, and where there is none."""
+    """Returns the questions of a file or a list. Raises InputError if one is wrong, or if there are none."""
     if isinstance(given, str | Path):
         return read_questions(Path(given).expanduser())
     found = [one if isinstance(one, Question) else make_question(one) for one in given]
@@ -227,7 +227,7 @@ def make_questions(given: str | Path | Iterable[object]) -> list[Question]:
 
 
 def read_questions(path: Path) -> list[Question]:
-    """The questions of a JSONL file: {"question": "...", "gold": ["id or name", ...]} on each line.
+    """Returns the questions of a JSONL file: {"question": "...", "gold": ["id or name", ...]} on each line.
 
     Raises InputError for a file that cannot be read, and for a line that is no question, with its number.
     """
@@ -242,8 +242,8 @@ def read_questions(path: Path) -> list[Question]:
         try:
             found.append(make_question(json.loads(line)))
         except (ValueError, RecursionError) as error:
-            told = error if isinstance(error, InputError) else "this is no JSON"
-            raise InputError(f"{path}, line {number}: {told}; {_SHAPE}") from None
+            problem = error if isinstance(error, InputError) else "this is no JSON"
+            raise InputError(f"{path}, line {number}: {problem}; {_SHAPE}") from None
     if not found:
         raise InputError(f"{path} holds no questions; {_SHAPE}")
     return found
@@ -253,7 +253,7 @@ _SHAPE = 'write {"question": "...", "gold": ["id or name"]} on each line'
 
 
 def make_question(given: object) -> Question:
-    """A question from plain data; `gold` may be one text. Raises InputError when it is none."""
+    """Returns a question from plain data; `gold` may be one text. Raises InputError if the data is no question."""
     if not isinstance(given, Mapping):
         raise InputError("a question must be a mapping")
     cue, gold, kind = given.get("question"), given.get("gold"), given.get("kind", "")
@@ -297,7 +297,7 @@ def bench(
 
     given = {}
     for name, recipe in contenders.items():
-        find(asked[0], recipe)  # loads what is loaded once, so that it counts in no time
+        find(asked[0], recipe)  # what is loaded at first use is not timed
         given[name] = [answer(partial(find, recipe=recipe), question) for question in asked]
         if progress:
             progress(name, len(asked), len(asked))
@@ -309,7 +309,7 @@ def contenders(only: Iterable[str], others: Mapping[str, Recipe]) -> dict[str, R
     known = {**recipes.BY_NAME, **others}
     chosen = {}
     for name in list(only) or list(known):
-        # A list, because callers may pass what has no hash.
+        # A list, because callers may pass values that cannot be hashed.
         if name not in list(known):
             raise InputError(f"there is no recipe {name!r:.60}: use some of {', '.join(known)}")
         chosen[name] = known[name]

@@ -19,10 +19,8 @@ from cuetrail.embed import open_embedder
 from cuetrail.embed.embedder import Embedder
 from cuetrail.embed.vectors import Vectors, reembed
 from cuetrail.evaluate import Comparison, Question
-from cuetrail.explore import access as explore_access
-from cuetrail.explore import browse
-from cuetrail.explore.access import BRIEF_BUDGET
-from cuetrail.explore.brief import Brief
+from cuetrail.explore import brief, browse, explore
+from cuetrail.explore.brief import BRIEF_BUDGET, Brief
 from cuetrail.explore.browse import Timeline
 from cuetrail.explore.candidates import CANDIDATES, Expander
 from cuetrail.explore.explore import Exploration
@@ -679,7 +677,7 @@ class Memory:
         matches = valid.make_matches(text_matches)
         check_range("granularity", granularity, 1, 3)
         time = _time(now)
-        return explore_access.explore(
+        return explore.explore(
             self._session, valid.make_queries(queries, matches), matches,
             ties=valid.make_ties(relationship_filters, time),
             where=make_where(tags, buckets, (), since, until, include_quarantined, include_archived),
@@ -700,7 +698,7 @@ class Memory:
         """Return a summary for the start of a conversation: whose memory it is, 10 core beliefs, 5 goals, 10
         relationships, and the last 7 days, within the budget.
         """
-        return explore_access.brief(self._session, budget, count_tokens, record_access, _time(now))
+        return brief.brief(self._session, budget, count_tokens, record_access, _time(now))
 
     @checked
     def timeline(

@@ -1,4 +1,4 @@
-"""Explore and brief: what a memory holds on a topic, seen from every side.
+"""Explore and brief: all that a memory holds on a topic, and a summary to start with; `browse.py` lists by time.
 
 May import: embed, errors, formulas, model, recall, session, store, text.
 """

@@ -1,39 +1,46 @@
-"""What to know at the start of a conversation, within a budget: whose memory it is, what he holds and wants, whom he
-knows, and what happened lately.
+"""Brief: a summary for the start of a conversation, within a budget.
+
+It has the user's beliefs, goals and relationships, and what happened in the last seven days.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cuetrail.formulas import DAY
-from cuetrail.model import Edge, Fact, Node, Scope, TextQuery, Where
+from cuetrail.model import Budget, Edge, Fact, Node, Scope, TextQuery, Where
 from cuetrail.model.ids import source_id
 from cuetrail.model.records import SEMANTIC_KINDS
+from cuetrail.recall.render.text import budget_measure
+from cuetrail.recall.stage_types import Measure
 from cuetrail.store.graph import StepQuery, Ties
 from cuetrail.store.ports import Store
 from cuetrail.text.normalise import norm_name, snippet
 
+if TYPE_CHECKING:
+    from cuetrail.session import Session
+
+BRIEF_BUDGET = Budget(tokens=1300)
 BELIEFS, GOALS, RELATIONSHIPS, RECENT = 10, 5, 10, 20
 LAST = 7 * DAY
-# A line of a brief is cut to so many characters.
+# The most characters of a line.
 WIDTH = 200
 OWNERS = ("me", "user")
 WANTED = ("goal", "wants", "plans", "aims_at")
-# Among so many of the newest atoms those are looked for that are of no source.
+# How many of the newest atoms are searched for those without a source.
 ATOMS = 200
-# So many of the owner's relationships are looked at, the strongest.
+# How many of the owner's strongest relationships are read.
 RELATED = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """The context of a conversation: `text` within the budget, and what it could tell, as far as there is room or not.
+    """A summary: `text` within the budget, and all lines of each section, also those the budget had no room for.
 
-    `ids` are the nodes that the text tells of.
+    `ids` are the nodes that the text shows.
     """
 
     text: str
@@ -45,17 +52,26 @@ class Brief:
     ids: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """Returns plain data for JSON."""
         lists = {name: list(getattr(self, name)) for name in ("beliefs", "goals", "relationships", "recent", "ids")}
         return {"text": self.text, "owner": self.owner, **lists}
 
 
 Line = tuple[str, str | None]
-"""What is told, and the node it tells of."""
+"""A line of the text, and the id of the node it shows."""
 
 
-def brief(store: Store, scope: Scope, now: int, size: int, measure: Callable[[str], int]) -> Brief:
-    """The brief of whose memory this is, of at most `size` by the measure."""
+def brief(session: Session, budget: Budget, count_tokens: Measure | None, record_access: bool, now: int) -> Brief:
+    """Returns the brief of this user. With `record_access`, the nodes that its text shows count as used, once."""
+    size, measure, _ = budget_measure(budget, count_tokens)
+    found = make_brief(session.store, session.scope, now, size, measure)
+    if record_access and found.ids:
+        session.store.touch(session.scope, list(found.ids), now)
+    return found
+
+
+def make_brief(store: Store, scope: Scope, now: int, size: int, measure: Measure) -> Brief:
+    """Returns the brief of this user, with a text of at most `size` units of `measure`."""
     owner = owner_of(store, scope)
     facts = _believed(store.facts(scope, [owner.id]).get(owner.id, []) if owner else [], now)
     names = _names(store, scope, facts)
@@ -75,12 +91,12 @@ def brief(store: Store, scope: Scope, now: int, size: int, measure: Callable[[st
     lines: list[Line] = [(f"# {title}", owner.id if owner else None), *_lines(parts)]
     text, kept = _fitted([line for line, _ in lines], size, measure)
     ids = dict.fromkeys(id_ for _, id_ in lines[:kept] if id_ is not None)
-    told = [tuple(line for line, _ in some) for _, some in parts]
-    return Brief(text, title, told[0], told[1], told[2], told[3], tuple(ids))
+    sections = [tuple(line for line, _ in some) for _, some in parts]
+    return Brief(text, title, sections[0], sections[1], sections[2], sections[3], tuple(ids))
 
 
 def owner_of(store: Store, scope: Scope) -> Node | None:
-    """The node that stands for the user: called like him, or his own `me` or `user`; a person first."""
+    """Returns the node of the user: one with the user's name, or the user's own node `me` or `user`; people first."""
     norms = [norm_name(name) for name in (scope.user, *OWNERS)]
     named = store.named(scope, norms)
     nodes = store.get(scope, [id_ for norm in norms for id_ in named.get(norm, [])])
@@ -119,7 +135,7 @@ def _newest(
 
 
 def _relationships(store: Store, scope: Scope, owner: Node | None, now: int) -> list[Line]:
-    """The owner's relationships, the closest first, in words, and whom they are with."""
+    """Returns a line for each of the owner's relationships, closest first, with the id of the other node."""
     if owner is None:
         return []
     query = StepQuery((owner.id,), RELATED, "both", Ties(at=now, stated=True), Where(kinds=SEMANTIC_KINDS))
@@ -144,7 +160,7 @@ def _related(node: Node, edge: Edge) -> str:
 
 
 def _recent(store: Store, scope: Scope, now: int) -> list[Node]:
-    """What happened in the last days, the newest first: sources, and atoms that are of none."""
+    """Returns sources and atoms without a source of the last seven days, newest first."""
     sources = _newest(store, scope, "source", RECENT, now - LAST, now)
     atoms = _newest(store, scope, "atom", ATOMS, now - LAST, now)
     known = store.get(scope, sorted({source_id(node.source) for node in atoms if node.source is not None}))
@@ -168,8 +184,8 @@ def _lines(parts: Sequence[tuple[str, Sequence[Line]]]) -> Iterator[Line]:
             yield from ((f"- {line}", id_) for line, id_ in lines)
 
 
-def _fitted(lines: Sequence[str], size: int, measure: Callable[[str], int]) -> tuple[str, int]:
-    """As many lines as there is room for, and how many. A heading with nothing below it is left out."""
+def _fitted(lines: Sequence[str], size: int, measure: Measure) -> tuple[str, int]:
+    """Returns the text of as many lines as fit, and their number. A heading is left out if no line below it fits."""
     text, kept = "", 0
     for number, line in enumerate(lines):
         longer = f"{text}\n{line}" if text else line

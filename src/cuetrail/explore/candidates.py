@@ -1,7 +1,7 @@
-"""The first half of exploring: what queries and texts find, and one score for each of it.
+"""Candidates of an exploration: the nodes that queries and text matches find, each with one score.
 
-A query finds by meaning, a text match by names and tags. What both find counts by the better of the two; what several
-queries find, by its ranks in their lists.
+A query searches by vector, a text match by names and tags; of the two the higher score counts. With several queries,
+the ranks in their result lists are fused.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from cuetrail.text.normalise import clean, folded, norm_name, norm_tag, sanitize
 from cuetrail.text.similarity import MEASURES, token_overlap
 from cuetrail.text.word_lists import STOP_WORDS
 
-# A query finds nothing that is less like it than this, unless it says otherwise.
+# The lowest cosine that counts as a match, unless the query sets its own.
 THRESHOLD = 0.2
-# Of names that are less alike than this nobody would think.
-LEAST_LIKE = 0.6
-# Where there are no vectors, what has at least so many of a query's words is found by them.
-LEAST_WORDS = 0.5
+# Names less similar than this do not match.
+LEAST_SIMILARITY = 0.6
+# Without vectors, a text must contain at least this share of a query's words.
+LEAST_WORD_SHARE = 0.5
 CANDIDATES = {"fast": 30, "deep": 100}
-# Where many speak of a name, and fewer than FEW of them are called so, so many are looked at.
+# If a search is full but finds fewer than FEW nodes of that name, it is repeated with the limit MANY.
 FEW, MANY = 5, 1_000
-# A question has as many sides as a person can think of; more would only dilute each other.
+# The most queries of one exploration, and the most characters of each.
 MOST_QUERIES, MOST_CHARS = 16, 2_000
 Weights = tuple[float, float, float]
 
 Expander = Callable[[str], Iterable[str]]
-"""From a query to others that ask for the same from other sides: the place for a language model."""
+"""Returns further queries on the same topic: the place to plug in a language model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +54,10 @@ def trim_query(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Quest:
-    """One exploration: whom to ask, what for, and what counts.
+class ExploreContext:
+    """Everything the steps of one exploration share: the store to search, the queries, and the filters.
 
-    `embed` and `embed_texts` give vectors of a query and of short texts, None where there is nothing to compare with.
+    `embed` and `embed_texts` return vectors of a query and of short texts; None if the memory has no vectors.
     """
 
     store: Store
@@ -75,13 +75,13 @@ class Quest:
     where: Where = field(default_factory=Where)
 
     def of_kinds(self, *kinds: str) -> Where:
-        """The filters, for nodes of these kinds."""
+        """Returns the filters, restricted to nodes of these kinds."""
         return replace(self.where, kinds=kinds)
 
 
 @dataclass(slots=True)
 class Evidence:
-    """What speaks for something: how near which query is, its rank in that query's list, how well a text matches."""
+    """How well one node or edge matches: by query number its cosine and its rank, and the best of the text matches."""
 
     cosines: dict[int, float] = field(default_factory=dict)
     ranks: dict[int, int] = field(default_factory=dict)
@@ -89,122 +89,128 @@ class Evidence:
     matched: str | None = None
 
     def match(self, text: str, value: float) -> None:
-        """Take in a text that matches."""
+        """Records a text match if it is better than the one so far."""
         if value > self.text:
             self.text, self.matched = value, text
 
-    def speaks(self) -> bool:
-        """True if there is any evidence."""
+    def is_match(self) -> bool:
+        """True if any query or text matches."""
         return bool(self.cosines) or self.text > 0
 
     def joined(self, other: Evidence) -> Evidence:
-        """Returns the evidence of both, combined."""
+        """Returns the better cosine per query and the better text match of the two. Ranks are left out."""
         numbers = self.cosines.keys() | other.cosines.keys()
         both = Evidence({n: max(self.cosines.get(n, 0.0), other.cosines.get(n, 0.0)) for n in sorted(numbers)})
         both.text, both.matched = max((self.text, self.matched), (other.text, other.matched), key=lambda one: one[0])
         return both
 
     def semantic(self, queries: int) -> float:
-        """The better of what the queries and the texts say."""
+        """Returns the match from 0 to 1: the cosine or the fused ranks of the queries, or a higher text match."""
         by_query = fused(self.ranks.values(), queries) if queries > 1 else max(self.cosines.values(), default=0.0)
         return max(by_query, self.text)
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A score, and what it is made of."""
+    """A score, and the parts it was computed from."""
 
     score: float
     why: Mapping[str, Any]
 
 
-def rated(quest: Quest, evidence: Evidence, time: int, salience: float) -> Scored:
-    """What was found, when it was last so, and how salient it is, as one score with its parts."""
-    semantic = evidence.semantic(len(quest.queries))
-    days = (quest.now - time) / DAY
+def score_evidence(context: ExploreContext, evidence: Evidence, time: int, salience: float) -> Scored:
+    """Returns one score of match, freshness and salience, with its parts. `time` is what freshness counts from."""
+    semantic = evidence.semantic(len(context.queries))
+    days = (context.now - time) / DAY
     why: dict[str, Any] = {
         "semantic": semantic,
         "time": freshness(days),
         "salience": salience,
-        "weights": dict(zip(("semantic", "time", "salience"), quest.weights, strict=True)),
-        "cosines": {quest.queries[n].text: value for n, value in evidence.cosines.items()},
-        "ranks": {quest.queries[n].text: rank for n, rank in evidence.ranks.items()},
+        "weights": dict(zip(("semantic", "time", "salience"), context.weights, strict=True)),
+        "cosines": {context.queries[n].text: value for n, value in evidence.cosines.items()},
+        "ranks": {context.queries[n].text: rank for n, rank in evidence.ranks.items()},
     }
     if evidence.matched is not None:
         why["text_match"] = {"text": evidence.matched, "score": evidence.text}
-    return Scored(final_score(semantic, days, salience, quest.weights), why)
+    return Scored(final_score(semantic, days, salience, context.weights), why)
 
 
-def gather(quest: Quest, *kinds: str) -> list[tuple[Node, Scored]]:
-    """The nodes of these kinds that queries or text matches find, the best first, then newer, then by id."""
-    return ranked(quest, kinds, sought(quest, kinds))
+def find_nodes(context: ExploreContext, *kinds: str) -> list[tuple[Node, Scored]]:
+    """Returns the nodes of these kinds that queries or text matches find, best first, then newer, then by id."""
+    return rank_matches(context, kinds, find_matches(context, kinds))
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
-    """What was found, before it is scored: per query ids and how near they are, per id the text that matches."""
+class Matches:
+    """Search results before scoring: cosines by id for each query, best text match by id, and nodes already read."""
 
-    near: tuple[Mapping[str, float], ...]
-    matches: Mapping[str, tuple[str, float]]
+    by_query: tuple[Mapping[str, float], ...]
+    by_text: Mapping[str, tuple[str, float]]
     known: Mapping[str, Node]
 
 
-def sought(quest: Quest, kinds: Sequence[str]) -> Sought:
-    """What queries and text matches find of these kinds."""
+def find_matches(context: ExploreContext, kinds: Sequence[str]) -> Matches:
+    """Returns what queries and text matches find among nodes of these kinds."""
     matches: dict[str, tuple[str, float]] = {}
     known: dict[str, Node] = {}
-    for text in quest.text_matches:
-        for node, value in _by_text(quest, text, kinds):
+    for text in context.text_matches:
+        for node, value in _by_text(context, text, kinds):
             known[node.id] = node
             if value > matches.get(node.id, ("", 0.0))[1]:
                 matches[node.id] = (text, value)
-    return Sought(tuple(dict(_by_query(quest, query, kinds)) for query in quest.queries), matches, known)
+    return Matches(tuple(dict(_by_query(context, query, kinds)) for query in context.queries), matches, known)
 
 
-def ranked(
-    quest: Quest, kinds: Sequence[str], own: Sought, also: Mapping[str, Evidence] = MappingProxyType({})
+def rank_matches(
+    context: ExploreContext, kinds: Sequence[str], own: Matches, also: Mapping[str, Evidence] = MappingProxyType({})
 ) -> list[tuple[Node, Scored]]:
-    """What was found, scored, the best first, then newer, then by id. `also` are others that something speaks for."""
+    """Returns the matching nodes with their scores, best first, then newer, then by id.
+
+    `also` has further nodes that match for another reason, with the evidence for each.
+    """
     found: dict[str, Evidence] = {}
-    for number, near in enumerate(own.near):
+    for number, near in enumerate(own.by_query):
         more = {id_: one.cosines[number] for id_, one in also.items() if number in one.cosines}
         best = {id_: max(value, more.pop(id_, 0.0)) for id_, value in near.items()} | more if more else near
-        # As they came where they are equal.
+        # Equal values keep the order of the search.
         for rank, (id_, value) in enumerate(sorted(best.items(), key=lambda pair: -pair[1]), 1):
             evidence = found.setdefault(id_, Evidence())
             evidence.cosines[number], evidence.ranks[number] = value, rank
-    for id_, (text, value) in own.matches.items():
+    for id_, (text, value) in own.by_text.items():
         found.setdefault(id_, Evidence()).match(text, value)
     for id_, one in also.items():
         if one.matched is not None:
             found.setdefault(id_, Evidence()).match(one.matched, one.text)
-    nodes = quest.store.get(quest.scope, [id_ for id_ in found if id_ not in own.known]) | dict(own.known)
-    where = quest.of_kinds(*kinds)
+    nodes = context.store.get(context.scope, [id_ for id_ in found if id_ not in own.known]) | dict(own.known)
+    where = context.of_kinds(*kinds)
     nodes = {id_: node for id_, node in nodes.items() if id_ not in also or where.admits(node)}
-    scored = [(node, rated(quest, found[id_], time_of(node), node.life.salience)) for id_, node in nodes.items()]
+    scored = [
+        (node, score_evidence(context, found[id_], last_time_of(node), node.life.salience))
+        for id_, node in nodes.items()
+    ]
     return sorted(scored, key=lambda pair: (-pair[1].score, -pair[0].at, pair[0].id))
 
 
-def time_of(node: Node) -> int:
-    """When it was last so: a person, concept or entity when it was updated, all others when they happened."""
+def last_time_of(node: Node) -> int:
+    """Returns the time freshness counts from: the last update of a person, concept or entity, else when it happened."""
     if node.kind in SEMANTIC_KINDS:
         return node.updated
     end = node.props.get("end")
     return end if isinstance(end, int) else node.at
 
 
-def _by_query(quest: Quest, query: Query, kinds: Sequence[str]) -> list[tuple[str, float]]:
-    """Ids and cosines of the nearest; artifacts, and all where there are no vectors, by the words they share."""
-    where, limit = quest.of_kinds(*kinds), CANDIDATES[quest.mode]
-    meant = None if "artifact" in kinds else quest.embed(query.text)
-    if meant is not None:
-        near = quest.store.vector(quest.scope, meant.vector, limit, where, meant.space)
+def _by_query(context: ExploreContext, query: Query, kinds: Sequence[str]) -> list[tuple[str, float]]:
+    """Returns the ids nearest to a query, with cosines; for artifacts or without vectors, with shares of its words."""
+    where, limit = context.of_kinds(*kinds), CANDIDATES[context.mode]
+    embedding = None if "artifact" in kinds else context.embed(query.text)
+    if embedding is not None:
+        near = context.store.vector(context.scope, embedding.vector, limit, where, embedding.space)
         return [(one.id, max(one.score, 0.0)) for one in near if one.score >= query.threshold]
     words = sanitize_query(query.text)
-    found = quest.store.text(quest.scope, TextQuery(words), limit, where, nodes=True) if words else []
+    found = context.store.text(context.scope, TextQuery(words), limit, where, nodes=True) if words else []
     nodes = [one.node for one in found if one.node is not None]
     shared = {node.id: token_overlap(words, _words_of(node)) for node in nodes}
-    kept = [(id_, value) for id_, value in shared.items() if value >= max(LEAST_WORDS, query.threshold)]
+    kept = [(id_, value) for id_, value in shared.items() if value >= max(LEAST_WORD_SHARE, query.threshold)]
     return sorted(kept, key=lambda pair: (-pair[1], pair[0]))
 
 
@@ -212,45 +218,47 @@ def _words_of(node: Node) -> str:
     return sanitize_query(" ".join((node.name or "", *node.aliases, *node.tags, node.text)))
 
 
-def _by_text(quest: Quest, text: str, kinds: Sequence[str]) -> list[tuple[Node, float]]:
+def _by_text(context: ExploreContext, text: str, kinds: Sequence[str]) -> list[tuple[Node, float]]:
     """Returns nodes with this name or a similar one, each with the quality of the match."""
-    limit = CANDIDATES[quest.mode]
-    read, found = _called(quest, text, kinds, limit)
-    return _called(quest, text, kinds, MANY)[1] if read >= limit and len(found) < FEW else found
+    limit = CANDIDATES[context.mode]
+    read, found = _named_like(context, text, kinds, limit)
+    return _named_like(context, text, kinds, MANY)[1] if read >= limit and len(found) < FEW else found
 
 
-def _called(quest: Quest, text: str, kinds: Sequence[str], limit: int) -> tuple[int, list[tuple[Node, float]]]:
-    """Of so many that have words of a text, how many there are, and who is called so."""
-    where = quest.of_kinds(*kinds)
+def _named_like(
+    context: ExploreContext, text: str, kinds: Sequence[str], limit: int
+) -> tuple[int, list[tuple[Node, float]]]:
+    """Returns how many nodes a search for the text read, at most `limit` per search, and those whose name matches."""
+    where = context.of_kinds(*kinds)
     words, norm = sanitize_query(text), norm_name(text)
-    found = dict.fromkeys(quest.store.named(quest.scope, [norm]).get(norm, []))
+    found = dict.fromkeys(context.store.named(context.scope, [norm]).get(norm, []))
     if words:
         found |= dict.fromkeys(
-            one.id for one in quest.store.text(quest.scope, TextQuery(words, fuzzy=True), limit, where)
+            one.id for one in context.store.text(context.scope, TextQuery(words, fuzzy=True), limit, where)
         )
     tag = norm_tag(text)
     if tag and "source" in kinds:
         tagged = replace(where, tags=(*where.tags, tag))
-        found |= dict.fromkeys(one.id for one in quest.store.text(quest.scope, TextQuery(""), limit, tagged))
+        found |= dict.fromkeys(one.id for one in context.store.text(context.scope, TextQuery(""), limit, tagged))
     if words and "source" in kinds:
-        found |= dict.fromkeys(_sources_saying(quest, words, limit))
+        found |= dict.fromkeys(_sources_with_words(context, words, limit))
     matching = []
-    for node in quest.store.get(quest.scope, list(found)).values():
-        value = max((likeness(text, said, quest.fuzzy) for said in _names_of(node)), default=0.0)
-        if value >= LEAST_LIKE and where.admits(node):
+    for node in context.store.get(context.scope, list(found)).values():
+        value = max((match_quality(text, name, context.fuzzy) for name in _names_of(node)), default=0.0)
+        if value >= LEAST_SIMILARITY and where.admits(node):
             matching.append((node, value))
     return len(found), matching
 
 
-def _sources_saying(quest: Quest, words: str, limit: int) -> Iterable[str]:
-    """Ids of the files in whose atoms these words are; keywords are phrases of theirs."""
-    where = Where(kinds=("atom",), quarantined=quest.where.quarantined, archived=quest.where.archived)
-    said = quest.store.text(quest.scope, TextQuery(words), limit, where, nodes=True)
-    return [source_id(one.node.source) for one in said if one.node is not None and one.node.source is not None]
+def _sources_with_words(context: ExploreContext, words: str, limit: int) -> Iterable[str]:
+    """Returns the ids of files with atoms that contain these words; the keywords of a file are phrases of its atoms."""
+    where = Where(kinds=("atom",), quarantined=context.where.quarantined, archived=context.where.archived)
+    found = context.store.text(context.scope, TextQuery(words), limit, where, nodes=True)
+    return [source_id(one.node.source) for one in found if one.node is not None and one.node.source is not None]
 
 
 def _names_of(node: Node) -> Sequence[str]:
-    """What a text match looks at: names; of a source its keywords and tags too; of an artifact what it says too."""
+    """Returns the texts to compare with a text match: names, the tags and keywords of a source, the text of an artifact."""
     names = [*([node.name] if node.name else []), *node.aliases]
     if node.kind == "source":
         names += [tag.replace("_", " ") for tag in node.tags]
@@ -261,40 +269,40 @@ def _names_of(node: Node) -> Sequence[str]:
     return names
 
 
-def likeness(text: str, said: str, measure: str) -> float:
-    """1 where the text stands in what is said, word for word, whatever the accents; else how alike they are.
+def match_quality(text: str, other: str, measure: str) -> float:
+    """Returns 1 if the words of a text occur in another, accents aside; else how similar the two are by the measure.
 
-    >>> likeness("Ada", "Ada Lovelace", "levenshtein"), round(likeness("kitten", "sitting", "levenshtein"), 4)
+    >>> match_quality("Ada", "Ada Lovelace", "levenshtein"), round(match_quality("kitten", "sitting", "levenshtein"), 4)
     (1.0, 0.5714)
-    >>> likeness("Malaga", "cafés in Málaga", "levenshtein"), likeness("🎸", "🎸", "levenshtein")
+    >>> match_quality("Malaga", "cafés in Málaga", "levenshtein"), match_quality("🎸", "🎸", "levenshtein")
     (1.0, 1.0)
     """
-    sought, there = sanitize_query(folded(text)), sanitize_query(folded(said))
-    if sought and f" {sought} " in f" {there} ":
+    wanted, there = sanitize_query(folded(text)), sanitize_query(folded(other))
+    if wanted and f" {wanted} " in f" {there} ":
         return 1.0
     # A name may be made of signs alone.
-    if not sought and norm_name(text) == norm_name(said):
+    if not wanted and norm_name(text) == norm_name(other):
         return 1.0
-    # What is much longer is not nearly the same, and comparing it letter by letter would take long.
-    if not sought or not there or min(len(sought), len(there)) < LEAST_LIKE * max(len(sought), len(there)) / 2:
+    # Texts of very different length cannot be similar, and comparing them by letters would take long.
+    if not wanted or not there or min(len(wanted), len(there)) < LEAST_SIMILARITY * max(len(wanted), len(there)) / 2:
         return 0.0
-    return MEASURES[measure](sought, there)
+    return MEASURES[measure](wanted, there)
 
 
-def telling_words(text: str) -> list[str]:
-    """The words of a text without those that every text has; all of them where there are no others.
+def content_words(text: str) -> list[str]:
+    """Returns the words of a text without stop words; all of them if there are no others.
 
-    >>> telling_words("Who is the mentor of Ada?"), telling_words("to be or not")
+    >>> content_words("Who is the mentor of Ada?"), content_words("to be or not")
     (['mentor', 'ada'], ['to', 'be', 'or', 'not'])
     """
     words = sanitize_query(text).split()
     return [word for word in words if word not in STOP_WORDS] or words
 
 
-def complements(query: str) -> list[str]:
-    """The same asked from other sides: for what happened, for people, and for ideas.
+def query_variants(query: str) -> list[str]:
+    """Returns further queries on the same topic: for conversations, for people, and for ideas.
 
-    >>> complements("What did Ada decide about the job offer?")[0]
+    >>> query_variants("What did Ada decide about the job offer?")[0]
     'all conversations about: ada, job, offer'
     """
     cue = parse_cue(query, Where())

@@ -122,7 +122,7 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a recall works: one function for each of the four stages.
+    """A way to recall: one function for each of the four stages.
 
     `limit` is the maximum number of hits unless the caller gives one; None leaves it to the budget.
     """

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from cuetrail.embed.embedder import to_blob
-from cuetrail.explore.candidates import Query, Quest
-from cuetrail.explore.explore import Exploration, explore
+from cuetrail.explore.candidates import ExploreContext, Query
+from cuetrail.explore.explore import Exploration, run_exploration
 from cuetrail.model import Edge, Life, Node, Note, Scope, State, Where
 from cuetrail.store.graph import Ties
 from cuetrail.store.ports import Store
@@ -73,9 +73,9 @@ def embed_texts(texts: Sequence[str]) -> list[bytes]:
     return to_blob(AXES.embed(texts))
 
 
-def quest(store: Store, seed: int) -> Quest:
+def quest(store: Store, seed: int) -> ExploreContext:
     chance = random.Random(1000 + seed)
-    return Quest(
+    return ExploreContext(
         store,
         ANN,
         tuple(Query(word, chance.choice([0.0, 0.3])) for word in chance.sample(VOCABULARY, chance.choice([1, 2]))),
@@ -113,8 +113,8 @@ def test_it_is_the_same_as_on_disk_and_keeps_every_filter(store: Store, seed: in
     for one in (store, beside):
         fill(one, seed)
     asked = quest(store, seed)
-    found = explore(asked)
-    other = explore(replace(asked, store=beside))
+    found = run_exploration(asked)
+    other = run_exploration(replace(asked, store=beside))
     assert told(found) == told(other)
     # Vectors are of half precision, and a server makes them unit vectors again.
     assert scores(found) == pytest.approx(scores(other), abs=2e-4)

@@ -22,7 +22,7 @@ Chooser = Callable[[str, Sequence[str]], Iterable[str]]
 
 @dataclass(frozen=True, slots=True)
 class Seeding:
-    """How seeds are chosen: `limit` of them, from `candidates` times as many search results of each kind.
+    """The choice of seeds: `limit` of them, from `candidates` times as many search results of each kind.
 
     `text_weight` and `vector_weight` are the weights of BM25 and cosine in a seed's energy.
     """

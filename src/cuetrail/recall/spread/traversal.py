@@ -33,7 +33,7 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class TraversalFilter:
-    """Which edges are followed, in which direction, and to which nodes."""
+    """The edges that a traversal follows, their direction, and the nodes it may reach."""
 
     direction: Direction = "both"
     ties: Ties = field(default_factory=Ties)
@@ -45,7 +45,7 @@ class TraversalFilter:
 
 
 class Hops(NamedTuple):
-    """How far a traversal by hops goes: up to `max_hops` edges away, to at most `limit` nodes."""
+    """The extent of a traversal by hops: up to `max_hops` edges away, at most `limit` nodes."""
 
     max_hops: int
     limit: int

@@ -258,7 +258,7 @@ def _sources_with_words(context: ExploreContext, words: str, limit: int) -> Iter
 
 
 def _names_of(node: Node) -> Sequence[str]:
-    """Returns the texts to compare with a text match: names, the tags and keywords of a source, the text of an artifact."""
+    """Returns the texts to compare with a text match: names, tags and keywords of a source, the text of an artifact."""
     names = [*([node.name] if node.name else []), *node.aliases]
     if node.kind == "source":
         names += [tag.replace("_", " ") for tag in node.tags]

@@ -379,7 +379,7 @@ def _embedding_of(context: RecallContext, text: str) -> QueryVector | None:
 
 @dataclass(frozen=True, slots=True)
 class TermCoverage:
-    """The query terms (stems) that each text contains, by id; the weight of each term; and the query word of each term."""
+    """The query terms (stems) that each text contains, by id, and the weight and the query word of each term."""
 
     weights: Mapping[str, float]
     terms: Mapping[str, frozenset[str]]

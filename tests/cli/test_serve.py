@@ -229,12 +229,12 @@ def test_a_name_that_would_break_the_file_is_refused(home: Path, run: Run) -> No
 
 
 def test_the_command_line_knows_the_clients_there_are() -> None:
-    from cuetrail.cli.commands import mcp
+    from cuetrail.cli.commands import serve
     from cuetrail.serve.mcp.handshake import COMPAT, PROFILES
 
-    assert mcp.CLIENTS == client_install.CLIENTS
-    assert tuple(PROFILES) == mcp.PROFILES
-    assert tuple(COMPAT) == mcp.COMPAT_SERVERS
+    assert serve.CLIENTS == client_install.CLIENTS
+    assert tuple(PROFILES) == serve.PROFILES
+    assert tuple(COMPAT) == serve.COMPAT_SERVERS
 
 
 def test_an_address_that_others_reach_needs_a_token(run: Run) -> None:

@@ -6,9 +6,7 @@ text, transfer, validation, write.
 
 from __future__ import annotations
 
-import click
-
-from cuetrail.cli.command import RootGroup, examples, with_shared_options
+from cuetrail.cli.command import RootGroup, group
 from cuetrail.cli.commands.activate import activate
 from cuetrail.cli.commands.bench import bench
 from cuetrail.cli.commands.browse import get, labels, stats, timeline
@@ -17,10 +15,9 @@ from cuetrail.cli.commands.explore import brief, explore, traverse
 from cuetrail.cli.commands.facts import fact, narrate
 from cuetrail.cli.commands.forget import forget, quarantine
 from cuetrail.cli.commands.links import link, note, relate, unlink
-from cuetrail.cli.commands.mcp import mcp
 from cuetrail.cli.commands.mirror import mirror
 from cuetrail.cli.commands.recall import recall
-from cuetrail.cli.commands.serve import serve, token
+from cuetrail.cli.commands.serve import mcp, serve, token
 from cuetrail.cli.commands.transfer import export, import_
 from cuetrail.cli.commands.upkeep import backup, completion, copy, doctor, reembed, restore
 from cuetrail.cli.commands.write import add, edit, ingest
@@ -33,16 +30,13 @@ VERBS = (
 """In the order of the help."""
 
 
-@with_shared_options
-@click.group(
+@group(
     "cuetrail",
+    "cuetrail ingest ~/notes",
+    "cuetrail recall what did we decide about the antenna",
+    "cuetrail add 'The antenna stands on the lee side' --tag radio",
     cls=RootGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog=examples(
-        "cuetrail ingest ~/notes",
-        "cuetrail recall what did we decide about the antenna",
-        "cuetrail add 'The antenna stands on the lee side' --tag radio",
-    ),
 )
 def main() -> None:
     """Store memories and find them by association.

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from cuetrail.cli import output
-from cuetrail.cli.exit_codes import report_error
-from cuetrail.cli.format import failed_files
+from cuetrail.cli.output import failed_files, report_error
 from cuetrail.config import Settings, keep_embedder, load_settings, on_server
 from cuetrail.errors import CuetrailError, EmbedderError, InputError
 
@@ -207,25 +206,42 @@ class VerbCommand(click.Command):
 
 
 def verb(name: str, *lines: str) -> Callable[[Callable[..., None]], click.Command]:
-    """Returns a decorator that makes a command with the shared options; `lines` are the examples in its help."""
+    """Returns a decorator that makes a command with the shared options; `lines` are the examples in its help.
+
+    The function gets the `Run` as its first argument.
+    """
 
     def wrap(function: Callable[..., None]) -> click.Command:
-        return with_shared_options(click.command(name, cls=VerbCommand, epilog=examples(*lines))(function))
+        return with_shared_options(click.command(name, cls=VerbCommand, epilog=_examples(lines))(pass_run(function)))
 
     return wrap
 
 
-def examples(*lines: str) -> str:
-    """Returns the examples of a help text, one per line."""
+def group(
+    name: str, *lines: str, cls: type[click.Group] = click.Group, **options: Any
+) -> Callable[[Callable[..., None]], click.Group]:
+    """Returns a decorator that makes a group of commands; `lines` are the examples in its help."""
+
+    def wrap(function: Callable[..., None]) -> click.Group:
+        return with_shared_options(click.group(name, cls=cls, epilog=_examples(lines), **options)(function))
+
+    return wrap
+
+
+def _examples(lines: Sequence[str]) -> str:
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
-class RootGroup(click.Group):
-    """The `cuetrail` command: keeps the order of its commands, and turns errors into exit codes."""
+class OrderedGroup(click.Group):
+    """A group whose help lists the commands in the order in which they were added."""
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
-        """Returns the command names in the order in which they were added."""
+        """Returns the names of the commands."""
         return list(self.commands)
+
+
+class RootGroup(OrderedGroup):
+    """The `cuetrail` command: turns errors into exit codes."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

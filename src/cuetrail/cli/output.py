@@ -1,17 +1,26 @@
-"""Output to the terminal: results to stdout, all else to stderr, without control sequences from notes."""
+"""Output to the terminal: results to stdout, all else to stderr; errors as exit codes; counts, times, titles and ids as
+text for people."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
+
+from cuetrail.errors import InputError, MemoryError_
+
+if TYPE_CHECKING:
+    from cuetrail.model import FileError, Node
 
 # An escape sequence in a note must not control the terminal. Colours are harmless.
 _CONTROL = re.compile(r"\x1b(?!\[[0-9;]*m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]")
@@ -94,3 +103,133 @@ def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
             bar.update(task, description=what, completed=done, total=total or None)
 
         yield step
+
+
+ERRORS_SHOWN = 20
+SHORT_ID_LENGTH = 8
+_DIGEST = re.compile(r"[0-9a-f]{32}")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def count_of(number: int, one: str, many: str | None = None) -> str:
+    """Returns a number with its noun.
+
+    >>> count_of(1, "file"), count_of(2000, "memory", "memories")
+    ('1 file', '2,000 memories')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Returns the lines of a table: the first column aligned to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for first, *others in rows:
+        cells = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
+        lines.append("  ".join((first.ljust(widths[0]), *cells)).rstrip())
+    return lines
+
+
+def utc_time(ms: int) -> str:
+    """Returns a time in UTC without needless zeros, or the number itself if it is outside the calendar."""
+    try:
+        time = _EPOCH + timedelta(milliseconds=ms)
+    except OverflowError:
+        return str(ms)
+    return f"{time:%Y-%m-%d}" if (time.hour, time.minute, time.second) == (0, 0, 0) else f"{time:%Y-%m-%d %H:%M}"
+
+
+def node_title(node: Node, width: int = 70) -> str:
+    """Returns the name of a node, else the start of its text, else its id."""
+    from cuetrail.text.normalise import snippet
+
+    return node.name or snippet(node.text, width) or node.id
+
+
+def short_id(id_: str) -> str:
+    """Returns the first digits of an id made by cuetrail; other ids stay whole.
+
+    >>> short_id("6b36198f5df82cee3802573ee1339927"), short_id("mem0:1")
+    ('6b36198f', 'mem0:1')
+    """
+    return id_[:SHORT_ID_LENGTH] if _DIGEST.fullmatch(id_) else id_
+
+
+def hashtags(names: Iterable[str]) -> str:
+    """Returns tags with # before each."""
+    return " ".join(f"#{name}" for name in names)
+
+
+def failed_files(errors: Sequence[FileError]) -> list[str]:
+    """Returns one line for each of the first failed files, and how many more there are."""
+    lines = [
+        error.error if error.error.startswith(error.path) else f"{error.path}: {error.error}"
+        for error in errors[:ERRORS_SHOWN]
+    ]
+    more = len(errors) - ERRORS_SHOWN
+    return [*lines, f"... and {count_of(more, 'more', 'more')} (--json lists all)"] if more > 0 else lines
+
+
+def first_of(names: Sequence[str], most: int = 10) -> str:
+    """Returns the first names, and how many more there are."""
+    more = [f"and {len(names) - most:,} more"] if len(names) > most else []
+    return ", ".join([*names[:most], *more])
+
+
+INTERRUPTED = 130
+
+
+@contextlib.contextmanager
+def interruptible(message: str) -> Iterator[None]:
+    """On Ctrl-C while the context is open, prints the message to stderr and ends the command."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        warn(message)
+        click.get_current_context().exit(INTERRUPTED)
+
+
+def report_error(error: Exception, *, as_json: bool, debug: bool) -> int:
+    """Prints an error to stderr and returns the exit code."""
+    message, code = message_and_code(error)
+    if debug:
+        traceback.print_exception(error)
+    if as_json:
+        say_json({"error": message, "kind": type(error).__name__}, err=True)
+    elif isinstance(error, click.UsageError):
+        error.show()
+    else:
+        warn(message)
+    if isinstance(error, OSError):
+        abandon_stdout()
+    return code
+
+
+def message_and_code(error: Exception) -> tuple[str, int]:
+    """Returns a message of one line and the exit code."""
+    match error:
+        case click.ClickException():
+            return error.format_message(), error.exit_code
+        case click.Abort():
+            return "stopped", INTERRUPTED
+        case InputError():
+            return _one_line(error), 2
+        case MemoryError_():
+            return _one_line(error), 3
+        case UnicodeError():
+            return f"this is not UTF-8 text ({error}): convert it first", 1
+        case OSError(errno=errno.ENOSPC):
+            return f"{_path_prefix(error)}the disk is full: make room and run the same command again", 1
+        case OSError():
+            return f"{_path_prefix(error)}{error.strerror or error}: check the path and its permissions", 1
+        case _:
+            return _one_line(error), 1
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _path_prefix(error: OSError) -> str:
+    name = error.filename2 or error.filename
+    return f"{name}: " if name is not None else ""

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cuetrail.cli.command import Run, pass_run, verb
-from cuetrail.cli.format import hashtags, node_title, short_id
-from cuetrail.cli.node_argument import find_node
-from cuetrail.cli.options import choice, no_touch, node_filters, number, several, share
+from cuetrail.cli.command import Run, verb
+from cuetrail.cli.options import choice, find_node, no_touch, node_filters, number, several, share
+from cuetrail.cli.output import hashtags, node_title, short_id
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
@@ -50,7 +49,6 @@ if TYPE_CHECKING:
     help="Lines of paths; nodes and edges as JSON; a statement for Neo4j Browser.",
 )  # fmt: skip
 @no_touch
-@pass_run
 def activate(
     run: Run, /, cue: tuple[str, ...], seeds: tuple[str, ...], explain: bool, form: str, no_touch: bool, **options: Any
 ) -> None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cuetrail.cli.command import Run, pass_run, verb
-from cuetrail.cli.format import count_of, table
+from cuetrail.cli.command import Run, verb
 from cuetrail.cli.options import number
+from cuetrail.cli.output import count_of, table
 
 if TYPE_CHECKING:
     from cuetrail.evaluate import Comparison, Row
@@ -24,7 +24,6 @@ RECIPES = ("trail", "tag-walk", "energy", "narrative", "explore")
     help="Only this recipe; repeatable; the others are compared with the first. [default: all]",
 )  # fmt: skip
 @number("--limit", least=1, default=10, help="Ask for this many hits.")
-@pass_run
 def bench(run: Run, questions: Path, only: tuple[str, ...], limit: int) -> None:
     """Compare the recipes on your own questions.
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cuetrail.cli.command import Run, pass_run, verb
-from cuetrail.cli.format import hashtags, node_title, short_id, utc_time
-from cuetrail.cli.node_argument import find_node
-from cuetrail.cli.options import choice, node_filters, number
+from cuetrail.cli.command import Run, verb
+from cuetrail.cli.options import choice, find_node, node_filters, number
+from cuetrail.cli.output import hashtags, node_title, short_id, utc_time
 from cuetrail.model import Edge, Fact, Neighbour, Node, Stats, Version, node_dict
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ LINKS_SHOWN = 10
 @verb("get", "cuetrail get 'Cold connector'", "cuetrail get A0 --history --json")
 @click.argument("id")
 @click.option("--history", is_flag=True, help="Also show earlier versions.")
-@pass_run
 def get(run: Run, id: str, history: bool) -> None:
     """Show one node with its text, tags, strongest links and facts.
 
@@ -126,7 +124,6 @@ def _history_text(found: Sequence[Version]) -> str:
 @choice("--provenance", values=["internal", "external", "quarantine"], help="Only memories of this trust level.")
 @number("--limit", least=1, default=50, help="At most this many.")
 @click.option("--after", metavar="PLACE", help="Continue after this position, which the previous page printed.")
-@pass_run
 def timeline(run: Run, /, **options: Any) -> None:
     """List memories, newest first."""
     with run.open() as memory:
@@ -141,7 +138,6 @@ def timeline(run: Run, /, **options: Any) -> None:
 @click.argument("what", type=click.Choice(["tag", "bucket"]), default="tag")
 @click.option("--prefix", metavar="TEXT", default="", help="Only those that begin with this text.")
 @number("--limit", least=1, default=1000, help="At most this many.")
-@pass_run
 def labels(run: Run, /, what: Any, prefix: str, limit: int) -> None:
     """List tags or buckets with the number of their memories."""
     with run.open() as memory:
@@ -151,7 +147,6 @@ def labels(run: Run, /, what: Any, prefix: str, limit: int) -> None:
 
 
 @verb("stats", "cuetrail stats", "cuetrail stats --json --user anna --team birds")
-@pass_run
 def stats(run: Run) -> None:
     """Count nodes, edges, facts, tags, vectors and forgotten texts."""
     with run.open() as memory:

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cuetrail.cli import output
-from cuetrail.cli.command import Run, pass_run, verb
-from cuetrail.cli.exit_codes import interruptible
-from cuetrail.cli.format import count_of, table, utc_time
+from cuetrail.cli.command import Run, verb
 from cuetrail.cli.options import seconds
+from cuetrail.cli.output import count_of, interruptible, table, utc_time
 from cuetrail.errors import Busy
 from cuetrail.model import PASSES
 
@@ -45,7 +44,6 @@ STOPPED = "stopped: finished passes are stored, and the next dream continues fro
 @click.option(
     "--zone", metavar="ZONE", help="The time zone of days, such as Europe/Oslo. [default: UTC] [CUETRAIL_ZONE]"
 )
-@pass_run
 def dream(run: Run, /, every: float | None, zone: str | None, **options: Any) -> None:
     """Run the background passes that organise the memory.
 
@@ -129,7 +127,6 @@ def _changes(one: PassReport) -> Iterator[str]:
 
 
 @verb("dreams", "cuetrail dreams", "cuetrail dreams --json")
-@pass_run
 def dreams(run: Run, /) -> None:
     """List the last dreams and their changes, newest first."""
     with run.open() as memory:

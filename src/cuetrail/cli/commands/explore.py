@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from cuetrail.cli.command import Run, pass_run, verb
-from cuetrail.cli.format import node_title, short_id
-from cuetrail.cli.node_argument import find_node
-from cuetrail.cli.options import choice, no_touch, node_filters, number, several, share
+from cuetrail.cli.command import Run, verb
+from cuetrail.cli.options import choice, find_node, no_touch, node_filters, number, several, share
+from cuetrail.cli.output import node_title, short_id
 from cuetrail.model import Budget
 
 if TYPE_CHECKING:
@@ -69,7 +68,6 @@ def relationship_filters(options: dict[str, Any]) -> dict[str, Any]:
 @node_filters("nodes", "kind")
 @click.option("--explain", is_flag=True, help="Show the parts of each score.")
 @no_touch
-@pass_run
 def explore(
     run: Run, /, query: tuple[str, ...], more: tuple[str, ...], threshold: float | None, deep: bool, no_touch: bool,
     weights: tuple[str, ...], **options: Any,
@@ -156,7 +154,6 @@ def _score_parts(why: Any) -> str:
 @verb("brief", "cuetrail brief", "cuetrail brief --tokens 600 --json")
 @number("--tokens", default=1300, help="The most tokens to print.")
 @no_touch
-@pass_run
 def brief(run: Run, /, tokens: int, no_touch: bool) -> None:
     """Print a summary for the start of a conversation.
 
@@ -187,7 +184,6 @@ def brief(run: Run, /, tokens: int, no_touch: bool) -> None:
 @with_relationship_filters
 @node_filters("through nodes")
 @no_touch
-@pass_run
 def traverse(run: Run, /, start: tuple[str, ...], rank: bool, no_touch: bool, **options: Any) -> None:
     """Follow links from nodes, given by id or name."""
     given = _given_parameters()

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cuetrail.cli.command import Run, examples, pass_run, verb, with_shared_options
+from cuetrail.cli.command import OrderedGroup, Run, group, verb
 from cuetrail.cli.commands.recall import budget_of
-from cuetrail.cli.format import node_title, short_id, utc_time
-from cuetrail.cli.node_argument import find_node_or_none, is_id_prefix, suggestion
-from cuetrail.cli.options import choice, no_touch, number, start_time
+from cuetrail.cli.options import choice, find_node_or_none, is_id_prefix, no_touch, number, start_time, suggestion
+from cuetrail.cli.output import node_title, short_id, utc_time
 from cuetrail.errors import InputError, NotFound
 from cuetrail.model import Fact, fact_dict
 
@@ -21,12 +20,8 @@ if TYPE_CHECKING:
     from cuetrail.recall.narrative import Narrative
 
 
-class FactGroup(click.Group):
+class FactGroup(OrderedGroup):
     """A group whose default subcommand is `add`."""
-
-    def list_commands(self, _ctx: click.Context) -> list[str]:
-        """Returns the command names in the order in which they were added."""
-        return list(self.commands)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -35,15 +30,12 @@ class FactGroup(click.Group):
         return super().resolve_command(ctx, args if args[0] in self.commands else ["add", *args])
 
 
-@with_shared_options
-@click.group(
+@group(
     "fact",
+    "cuetrail fact 'Ines Okafor' repairs 'ship radios'",
+    "cuetrail fact list 'Ines Okafor' --as-of 2025-03-04",
+    "cuetrail fact retract 5f0c1d2e",
     cls=FactGroup,
-    epilog=examples(
-        "cuetrail fact 'Ines Okafor' repairs 'ship radios'",
-        "cuetrail fact list 'Ines Okafor' --as-of 2025-03-04",
-        "cuetrail fact retract 5f0c1d2e",
-    ),
 )
 def fact() -> None:
     """State facts, and list current and past ones.
@@ -72,7 +64,6 @@ def fact() -> None:
     "--from", "valid_from", metavar="WHEN", callback=start_time, help="When it begins to hold. [default: now]"
 )
 @click.option("--until", "valid_until", metavar="WHEN", callback=start_time, help="When it ends.")
-@pass_run
 def add(run: Run, /, subject: str, predicate: str, object: str, **options: Any) -> None:
     """State that SUBJECT - PREDICATE - OBJECT.
 
@@ -106,7 +97,6 @@ def _subject_id(memory: Memory, word: str) -> str:
 @verb("list", "cuetrail fact list Skarholm", "cuetrail fact list Skarholm --as-of 2025-03-04 --json")
 @click.argument("subject")
 @click.option("--as-of", metavar="WHEN", callback=start_time, help="The facts that held then. [default: now]")
-@pass_run
 def list_(run: Run, subject: str, as_of: int | None) -> None:
     """List the current facts about SUBJECT, most certain first.
 
@@ -119,7 +109,6 @@ def list_(run: Run, subject: str, as_of: int | None) -> None:
 @verb("history", "cuetrail fact history Skarholm", "cuetrail fact history 'Ines Okafor' lives_in")
 @click.argument("subject")
 @click.argument("predicate", required=False)
-@pass_run
 def history(run: Run, subject: str, predicate: str | None) -> None:
     """List all facts ever stated about SUBJECT, or those with one PREDICATE.
 
@@ -153,7 +142,6 @@ def _no_facts_text(memory: Memory, subject: str) -> str:
 
 @verb("confirm", "cuetrail fact confirm 5f0c1d2e")
 @click.argument("id")
-@pass_run
 def confirm(run: Run, id: str) -> None:
     """Confirm a fact.
 
@@ -164,7 +152,6 @@ def confirm(run: Run, id: str) -> None:
 
 @verb("retract", "cuetrail fact retract 5f0c1d2e")
 @click.argument("id")
-@pass_run
 def retract(run: Run, id: str) -> None:
     """Retract a fact.
 
@@ -192,7 +179,6 @@ def _fact_id(memory: Memory, word: str) -> str:
 @verb("declare", "cuetrail fact declare works_at --single", "cuetrail fact declare email --many")
 @click.argument("predicate")
 @click.option("--single/--many", default=True, help="One value at a time, or many.  [default: single]")
-@pass_run
 def declare(run: Run, predicate: str, single: bool) -> None:
     """Declare how many values PREDICATE has at a time.
 
@@ -229,7 +215,6 @@ for command in (add, list_, confirm, retract, history, declare):
 @click.option("--budget-tokens", metavar="N", type=int, help="The most tokens to print. [default: 2000]")
 @click.option("--explain", is_flag=True, help="Show the score and the path of each line.")
 @no_touch
-@pass_run
 def narrate(run: Run, /, cue: tuple[str, ...], explain: bool, no_touch: bool, **options: Any) -> None:
     """Print the current facts about the entities of a CUE.
 

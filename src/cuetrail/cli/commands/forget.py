@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from cuetrail.cli import output
-from cuetrail.cli.command import Run, pass_run, verb
-from cuetrail.cli.format import count_of, first_of, node_title
-from cuetrail.cli.node_argument import find_node
+from cuetrail.cli.command import Run, verb
+from cuetrail.cli.options import find_node
+from cuetrail.cli.output import count_of, first_of, node_title
 
 if TYPE_CHECKING:
     from cuetrail.write.forget import Doomed
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 @click.option("--source", metavar="PATH", help="Forget everything from this file.")
 @click.option("--purge", is_flag=True, help="Rewrite a large text index now, so that no forgotten word stays in it.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation. Required without a terminal.")
-@pass_run
 def forget(run: Run, ids: tuple[str, ...], source: str | None, purge: bool, yes: bool) -> None:
     """Remove nodes for good.
 
@@ -94,7 +93,6 @@ def _side_effects(doomed: Doomed) -> list[str]:
 @click.argument("ids", metavar="[ID]...", nargs=-1)
 @click.option("--source", metavar="PATH", help="Everything from this file.")
 @click.option("--undo", is_flag=True, help="Undo: recall finds them again.")
-@pass_run
 def quarantine(run: Run, ids: tuple[str, ...], source: str | None, undo: bool) -> None:
     """Set memories aside without losing them.
 

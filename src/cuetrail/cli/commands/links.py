@@ -7,10 +7,9 @@ from typing import Any
 
 import click
 
-from cuetrail.cli.command import Run, pass_run, verb
-from cuetrail.cli.format import count_of, node_title, short_id
-from cuetrail.cli.node_argument import find_node
-from cuetrail.cli.options import choice, end_time, several, start_time
+from cuetrail.cli.command import Run, verb
+from cuetrail.cli.options import choice, end_time, find_node, several, start_time
+from cuetrail.cli.output import count_of, node_title, short_id
 
 _LEVEL = click.IntRange(1, 5)
 
@@ -29,7 +28,6 @@ _LEVEL = click.IntRange(1, 5)
 @click.option("--type", metavar="TYPE", help="The type of relation, in your own words.")
 @click.option("--attitude", metavar="1-5", type=int, help="How SRC stands to DST, from 1 (hostile) to 5 (devoted).")
 @click.option("--proximity", metavar="1-5", type=int, help="How close they are, from 1 (far) to 5 (inseparable).")
-@pass_run
 def link(run: Run, /, src: str, dst: str, **options: Any) -> None:
     """Link two nodes, SRC and DST.
 
@@ -45,7 +43,6 @@ def link(run: Run, /, src: str, dst: str, **options: Any) -> None:
 
 @verb("unlink", "cuetrail unlink 9d3a77c01b52", "cuetrail unlink 9d3a77c01b52 44e0c2f1a870 --json")
 @click.argument("ids", metavar="ID...", nargs=-1, required=True)
-@pass_run
 def unlink(run: Run, ids: tuple[str, ...]) -> None:
     """Remove links, each given by its id.
 
@@ -74,7 +71,6 @@ def unlink(run: Run, ids: tuple[str, ...]) -> None:
 @several("--tag", "tags", help="A tag; repeatable.")
 @click.option("--from", "valid_from", metavar="WHEN", callback=start_time, help="When it began.")
 @click.option("--until", "valid_until", metavar="WHEN", callback=end_time, help="When it ended or will end.")
-@pass_run
 def relate(run: Run, /, src: str, dst: str, **options: Any) -> None:
     """State the relationship of two people, concepts or entities.
 
@@ -100,7 +96,6 @@ def relate(run: Run, /, src: str, dst: str, **options: Any) -> None:
 @click.argument("target", metavar="NODE")
 @click.argument("text")
 @choice("--expires", values=["week", "month", "year", "never"], default="never", help="How long the remark stays.")
-@pass_run
 def note(run: Run, /, target: str, text: str, expires: str) -> None:
     """Put a remark on a node, or on a relationship by its id."""
     with run.open(vectors=True, anyway=True) as memory:

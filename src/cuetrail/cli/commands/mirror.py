@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cuetrail.cli import output
-from cuetrail.cli.command import Run, pass_run, verb
-from cuetrail.cli.exit_codes import interruptible
-from cuetrail.cli.format import count_of
+from cuetrail.cli.command import Run, verb
 from cuetrail.cli.options import choice
+from cuetrail.cli.output import count_of, interruptible
 from cuetrail.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 @click.option("--once", is_flag=True, help="Do not keep DIR up to date from now on.")
 @click.option("--end", is_flag=True, help="Stop keeping DIR up to date; its files stay. Works also if DIR is missing.")
 @click.option("--dry-run", is_flag=True, help="Only print what would be written and removed.")
-@pass_run
 def mirror(run: Run, /, directory: str | None, once: bool, end: bool, **options: Any) -> None:
     """Write the memory as Markdown files, @bucket/#tag/source.md.
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import click
 
-from cuetrail.cli.command import Run, pass_run, verb
-from cuetrail.cli.format import hashtags, short_id, utc_time
+from cuetrail.cli.command import Run, verb
 from cuetrail.cli.options import choice, end_time, no_touch, node_filters, number
+from cuetrail.cli.output import hashtags, short_id, utc_time
 from cuetrail.model import Budget, Hit, Recollection
 
 _FOUND_BY = {
@@ -67,7 +67,6 @@ _RELAXED = {
 @click.option("--fuzzy", is_flag=True, help="Match words with typos; the search by meaning is off.")
 @click.option("--explain", is_flag=True, help="Show why each hit was found, and its id.")
 @no_touch
-@pass_run
 def recall(run: Run, /, cue: tuple[str, ...], explain: bool, no_touch: bool, **options: Any) -> None:
     """Find memories for a cue.
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cuetrail.cli import output
-from cuetrail.cli.command import Run, examples, pass_run, verb, with_shared_options
+from cuetrail.cli.command import Run, group, pass_run, verb
 from cuetrail.cli.options import choice, number, several
-from cuetrail.config import on_server, without_password
+from cuetrail.config import on_server, reference_file, without_password
 
 if TYPE_CHECKING:
+    from cuetrail.memory import Memory
+    from cuetrail.serve.mcp.client_install import Change
     from cuetrail.serve.rest.auth import Token
 
 
@@ -26,7 +30,6 @@ if TYPE_CHECKING:
 @several(
     "--allow-host", "names", metavar="NAME", help="A host name of this server, in addition to localhost; repeatable."
 )
-@pass_run
 def serve(run: Run, /, host: str, port: int, names: tuple[str, ...]) -> None:
     """Serve the memory over HTTP: a page for people at /, and POST /v1/VERB with the verb's arguments as JSON.
 
@@ -42,14 +45,11 @@ def serve(run: Run, /, host: str, port: int, names: tuple[str, ...]) -> None:
         serve_http(memory, listener, (host, *names))
 
 
-@with_shared_options
-@click.group(
+@group(
     "token",
-    epilog=examples(
-        "cuetrail token add laptop --access write --user ann",
-        "cuetrail token list",
-        "cuetrail token revoke 5f0c1d2e3a4b",
-    ),
+    "cuetrail token add laptop --access write --user ann",
+    "cuetrail token list",
+    "cuetrail token revoke 5f0c1d2e3a4b",
 )
 def token() -> None:
     """Manage access tokens of the HTTP server."""
@@ -61,7 +61,6 @@ def token() -> None:
     "--access", values=("read", "write", "admin"), default="write",
     help="The rights; admin includes verbs that concern the memories of all users.",
 )  # fmt: skip
-@pass_run
 def add_token(run: Run, /, name: str, access: Any) -> None:
     """Make a token. It is shown once; only a hash of it is stored.
 
@@ -77,7 +76,6 @@ def add_token(run: Run, /, name: str, access: Any) -> None:
 
 
 @verb("list", "cuetrail token list", "cuetrail token list --json")
-@pass_run
 def list_tokens(run: Run, /) -> None:
     """List all tokens without their secrets."""
     from cuetrail.serve.rest.auth import tokens
@@ -90,7 +88,6 @@ def list_tokens(run: Run, /) -> None:
 
 @verb("revoke", "cuetrail token revoke 5f0c1d2e3a4b")
 @click.argument("id")
-@pass_run
 def revoke_token(run: Run, /, id: str) -> None:
     """Revoke a token, given by its id."""
     from cuetrail.serve.rest.auth import revoke
@@ -110,3 +107,120 @@ def _token_json(one: Token) -> dict[str, Any]:
 
 for command in (add_token, list_tokens, revoke_token):
     token.add_command(command)
+
+
+PROFILES = ("default", "full")
+COMPAT_SERVERS = ("mcp-memory",)
+CLIENTS = ("claude", "cursor", "vscode", "codex")
+
+_profile = choice(
+    "--profile", values=PROFILES, default="default", help="The tools to offer: the ten most useful, or every verb."
+)
+_compat = choice(
+    "--compat", values=COMPAT_SERVERS,
+    help="Offer the tools of another server: mcp-memory is the reference memory server. Its file is imported if "
+    "MEMORY_FILE_PATH names it.",
+)  # fmt: skip
+
+
+@group(
+    "mcp",
+    "cuetrail mcp",
+    "cuetrail mcp install claude --dry-run",
+    "cuetrail mcp --compat mcp-memory",
+    invoke_without_command=True,
+)
+@_profile
+@_compat
+@click.pass_context
+@pass_run
+def mcp(run: Run, ctx: click.Context, /, profile: str, compat: str | None) -> None:
+    """Serve the memory to an agent over MCP, on stdin and stdout.
+
+    Agents start this themselves; `cuetrail mcp install` enters the command in their settings. The first request opens
+    the memory, and creates it if it does not exist.
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    import cuetrail
+    from cuetrail.serve.mcp.handshake import COMPAT, PROFILES, answer_initialize
+
+    chosen = COMPAT[compat] if compat else PROFILES[profile]
+    # Answered before the SDK is imported, which takes longer than all the rest.
+    handshake = answer_initialize(chosen, cuetrail.__version__)
+
+    import anyio
+
+    from cuetrail.serve.mcp.server import make_server, serve_stdio
+    from cuetrail.serve.memory_access import LazyMemory
+
+    open_memory = partial(_open_with_reference_file, run) if compat else run.open_for_server
+    server = make_server(chosen, LazyMemory(open_memory), cuetrail.__version__)
+    with output.warnings(run.quiet):
+        anyio.run(serve_stdio, server, handshake)
+
+
+def _open_with_reference_file(run: Run) -> Memory:
+    """Opens the memory and imports the file of the reference server."""
+    from cuetrail.serve.mcp.reference_tools import import_reference_file
+
+    memory, file = run.open_for_server(), reference_file()
+    try:
+        if file is not None:
+            import_reference_file(memory, file)
+    except BaseException:
+        memory.close()
+        raise
+    return memory
+
+
+@verb(
+    "install",
+    "cuetrail mcp install claude",
+    "cuetrail mcp install codex --dry-run",
+    "cuetrail --memory ~/notes mcp install cursor --name notes",
+)
+@click.argument("client", type=click.Choice(CLIENTS))
+@click.option("--name", default="cuetrail", show_default=True, help="The name of the server in the client's settings.")
+@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
+@click.option("--replace", is_flag=True, help="Replace a different entry of the same name.")
+@_profile
+@_compat
+def install(run: Run, /, client: Any, name: str, dry_run: bool, replace: bool, **server: str | None) -> None:
+    """Add cuetrail to the MCP settings of Claude, Cursor, VS Code or Codex.
+
+    The entry is printed, then written. The rest of the file stays as it is, and a copy of the old file is stored beside
+    it.
+    """
+    from cuetrail.serve.mcp.client_install import changes, make_entry, write
+
+    planned = changes(client, make_entry(name, _server_arguments(run, **server)), replace=replace)
+    if not run.json:
+        output.say("\n\n".join(f"{one.path}\n{one.entry_text}" for one in planned))
+    copies = [] if dry_run else [write(one) for one in planned]
+    if run.json:
+        output.say_json({"dry_run": dry_run, "files": [_change_json(one, dry_run) for one in planned]})
+        return
+    for one, copy in zip(planned, copies, strict=False):
+        backup = f"; the old file is {copy.name}" if copy else ""
+        run.notice(f"written to {one.path}{backup}" if one.needed else f"{one.path} has this entry already")
+    if any(one.needed for one in planned) and not dry_run:
+        run.notice(f"restart {client} to use it")
+
+
+def _change_json(change: Change, dry_run: bool) -> dict[str, Any]:
+    return {"path": str(change.path), "entry": change.entry_text, "written": change.needed and not dry_run}
+
+
+def _server_arguments(run: Run, profile: str | None, compat: str | None) -> list[str]:
+    """Returns the arguments with which a client starts the server for this memory and scope, from any folder."""
+    address = run.settings().memory
+    # A password is left out: the server reads it from the keyring or the environment.
+    address = without_password(address) if "://" in address else str(Path(address).expanduser().absolute())
+    given = [("--memory", address), ("--embedder", run.embedder), ("--user", run.user), ("--tenant", run.tenant)]
+    given += [("--team", team) for team in run.team] + [("--share", run.share), ("--compat", compat)]
+    given += [("--profile", profile)] if profile != "default" else []
+    return ["mcp", *(word for option, value in given if value for word in (option, value))]
+
+
+mcp.add_command(install)

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 import click
 
 from cuetrail.cli import output
-from cuetrail.cli.command import Run, pass_run, verb
-from cuetrail.cli.exit_codes import interruptible
-from cuetrail.cli.format import count_of
+from cuetrail.cli.command import Run, verb
 from cuetrail.cli.options import choice
+from cuetrail.cli.output import count_of, interruptible
 from cuetrail.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,7 +36,6 @@ IMPORTS = (*FORMATS, "obsidian", "chatgpt", "claude")
 @click.argument("file")
 @choice("--format", values=FORMATS, default="cuetrail", help="The format to write.")
 @click.option("--vectors", is_flag=True, help="Include the vectors (only with the format cuetrail).")
-@pass_run
 def export(run: Run, file: str, format: str, vectors: bool) -> None:
     """Write everything you own to a file.
 
@@ -75,7 +73,6 @@ def _to_stdout(memory: Memory, format: str, vectors: bool) -> None:
 )
 @click.argument("path", type=click.Path(exists=True, allow_dash=True))
 @choice("--format", values=IMPORTS, help="The format. [default: detected]")
-@pass_run
 @click.pass_context
 def import_(ctx: click.Context, run: Run, path: str, format: str | None) -> None:
     """Import an export of cuetrail or of another system.

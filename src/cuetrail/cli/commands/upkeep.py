@@ -8,14 +8,12 @@ from pathlib import Path
 import click
 
 from cuetrail.cli import output
-from cuetrail.cli.command import Run, pass_run, verb
-from cuetrail.cli.exit_codes import interruptible
-from cuetrail.cli.format import count_of
+from cuetrail.cli.command import Run, verb
+from cuetrail.cli.output import count_of, interruptible
 
 
 @verb("backup", "cuetrail backup ~/backups/memory-$(date +%F).tar", "cuetrail backup memory.tar.gz")
 @click.argument("file", type=click.Path(dir_okay=False))
-@pass_run
 def backup(run: Run, file: str) -> None:
     """Copy the whole memory to one tar file.
 
@@ -31,7 +29,6 @@ def backup(run: Run, file: str) -> None:
 @verb("copy", "cuetrail copy notes/ neo4j://ann@host/memories", "cuetrail copy neo4j://host notes/")
 @click.argument("source", metavar="SRC")
 @click.argument("target", metavar="DST")
-@pass_run
 def copy(run: Run, source: str, target: str) -> None:
     """Copy a whole memory of all users to another address.
 
@@ -50,7 +47,6 @@ def copy(run: Run, source: str, target: str) -> None:
 @verb("restore", "cuetrail restore memory.tar", "cuetrail restore memory.tar --memory ~/other --force")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
 @click.option("--force", is_flag=True, help="Replace a healthy memory.")
-@pass_run
 def restore(run: Run, file: str, force: bool) -> None:
     """Replace the memory with a backup.
 
@@ -65,7 +61,6 @@ def restore(run: Run, file: str, force: bool) -> None:
 
 
 @verb("reembed", "cuetrail reembed --embedder static", "cuetrail reembed --embedder onnx:models/bge-small")
-@pass_run
 def reembed(run: Run) -> None:
     """Make all vectors again, or only the missing ones.
 
@@ -86,7 +81,6 @@ def reembed(run: Run) -> None:
 
 @verb("doctor", "cuetrail doctor", "cuetrail doctor --repair")
 @click.option("--repair", is_flag=True, help="Rebuild damaged indexes and tables from the stored data.")
-@pass_run
 @click.pass_context
 def doctor(ctx: click.Context, run: Run, repair: bool) -> None:
     """Check the memory for damage.
@@ -108,7 +102,6 @@ def doctor(ctx: click.Context, run: Run, repair: bool) -> None:
     "cuetrail completion fish > ~/.config/fish/completions/cuetrail.fish",
 )
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-@pass_run
 @click.pass_context
 def completion(ctx: click.Context, run: Run, shell: str) -> None:
     """Print a completion script for your shell.

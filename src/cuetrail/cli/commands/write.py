@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cuetrail.cli import output
-from cuetrail.cli.command import Run, pass_run, verb
-from cuetrail.cli.exit_codes import INTERRUPTED, interruptible
-from cuetrail.cli.format import count_of, first_of
-from cuetrail.cli.node_argument import find_node
-from cuetrail.cli.options import byte_size, choice, properties, several, start_time
+from cuetrail.cli.command import Run, verb
+from cuetrail.cli.options import byte_size, choice, find_node, properties, several, start_time
+from cuetrail.cli.output import INTERRUPTED, count_of, first_of, interruptible
 from cuetrail.errors import InputError, ReadError
 from cuetrail.model import FileError, IngestReport, node_dict
 
@@ -81,7 +79,6 @@ provenance_option = choice(
     "--prop", "props", metavar="NAME=TEXT", multiple=True, callback=properties, help="A property; repeatable."
 )
 @click.option("--allow-again", is_flag=True, help="Add it even if it was forgotten.")
-@pass_run
 def add(run: Run, /, text: str, **options: Any) -> None:
     """Add one memory: a TEXT, a name, or both. Its id is printed.
 
@@ -110,7 +107,6 @@ def add(run: Run, /, text: str, **options: Any) -> None:
 @several("--bucket", "buckets", help="A bucket; replaces all buckets; repeatable.")
 @click.option("--at", metavar="WHEN", callback=start_time, help="The time of the event: an ISO date or time.")
 @click.option("--allow-again", is_flag=True, help="Allow a text that was forgotten.")
-@pass_run
 def edit(run: Run, /, id: str, **options: Any) -> None:
     """Change a memory, given by id, by the first 6 or more digits of its id, or by name.
 
@@ -139,7 +135,6 @@ def edit(run: Run, /, id: str, **options: Any) -> None:
 @provenance_option
 @click.option("--format", metavar="FORMAT", help="For - only: code, html, json, markdown or text. [default: detected]")
 @click.option("--source", metavar="NAME", help="For - only: its name; the same name again replaces it.")
-@pass_run
 @click.pass_context
 def ingest(
     ctx: click.Context,

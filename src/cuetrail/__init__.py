@@ -52,43 +52,31 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Activation": "cuetrail.model",
     "AsyncMemory": "cuetrail.aio",
-    "Budget": "cuetrail.model",
     "CuetrailError": "cuetrail.errors",
-    "DreamReport": "cuetrail.model",
-    "Edge": "cuetrail.model",
     "Embedder": "cuetrail.embed",
-    "Fact": "cuetrail.model",
-    "Hit": "cuetrail.model",
-    "IngestReport": "cuetrail.model",
     "Memory": "cuetrail.memory",
-    "Node": "cuetrail.model",
-    "Path": "cuetrail.model",
     "Recipe": "cuetrail.recall.stage_types",
-    "Recollection": "cuetrail.model",
-    "Scope": "cuetrail.model",
 }
+"""The modules of public names; all other names are in `cuetrail.model`."""
 
 # Hidden from type checkers: they would take any misspelt name for one that this function knows.
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
+        from importlib import import_module
+
+        if name not in __all__:
+            raise AttributeError(f"module 'cuetrail' has no attribute {name!r}")
         value: object
         if name == "__version__":
             from importlib.metadata import version
 
             value = version("cuetrail")
         elif name == "recipes":
-            from importlib import import_module
-
             value = import_module("cuetrail.recall.recipes")
-        elif name in _HOMES:
-            from importlib import import_module
-
-            value = getattr(import_module(_HOMES[name]), name)
         else:
-            raise AttributeError(f"module 'cuetrail' has no attribute {name!r}")
+            value = getattr(import_module(_HOMES.get(name, "cuetrail.model")), name)
         # Kept as a real attribute, so that the next use does not come here.
         globals()[name] = value
         return value

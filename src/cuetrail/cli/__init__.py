@@ -31,10 +31,10 @@ VERBS = (
 
 
 @group(
-    "cuetrail",
     "cuetrail ingest ~/notes",
     "cuetrail recall what did we decide about the antenna",
     "cuetrail add 'The antenna stands on the lee side' --tag radio",
+    name="cuetrail",
     cls=RootGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

@@ -18,6 +18,7 @@ from cuetrail.cli import output
 from cuetrail.cli.output import failed_files, report_error
 from cuetrail.config import Settings, keep_embedder, load_settings, on_server
 from cuetrail.errors import CuetrailError, EmbedderError, InputError
+from cuetrail.model import Scope
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
@@ -46,13 +47,8 @@ class Run:
     def settings(self) -> Settings:
         """Returns the settings: command line before environment before file."""
         found = load_settings(self.memory, self.embedder)
-        scope = replace(
-            found.scope,
-            tenant=self.tenant or found.scope.tenant,
-            user=self.user or found.scope.user,
-            teams=tuple(self.team) or found.scope.teams,
-            share=self.share,
-        )
+        old = found.scope
+        scope = Scope(self.tenant or old.tenant, self.user or old.user, tuple(self.team) or old.teams, self.share)
         return replace(found, scope=scope)
 
     @contextlib.contextmanager
@@ -205,25 +201,27 @@ class VerbCommand(click.Command):
             formatter.write_text(" ".join(p.opts[0] for p in self.params if isinstance(p, SharedOption)))
 
 
-def verb(name: str, *lines: str) -> Callable[[Callable[..., None]], click.Command]:
+def verb(*lines: str, name: str | None = None) -> Callable[[Callable[..., None]], click.Command]:
     """Returns a decorator that makes a command with the shared options; `lines` are the examples in its help.
 
-    The function gets the `Run` as its first argument.
+    The command is named like the function, unless a name is given. The function gets the `Run` as its first argument.
     """
 
     def wrap(function: Callable[..., None]) -> click.Command:
-        return with_shared_options(click.command(name, cls=VerbCommand, epilog=_examples(lines))(pass_run(function)))
+        made = click.command(name or function.__name__.rstrip("_"), cls=VerbCommand, epilog=_examples(lines))
+        return with_shared_options(made(pass_run(function)))
 
     return wrap
 
 
 def group(
-    name: str, *lines: str, cls: type[click.Group] = click.Group, **options: Any
+    *lines: str, name: str | None = None, cls: type[click.Group] = click.Group, **options: Any
 ) -> Callable[[Callable[..., None]], click.Group]:
     """Returns a decorator that makes a group of commands; `lines` are the examples in its help."""
 
     def wrap(function: Callable[..., None]) -> click.Group:
-        return with_shared_options(click.group(name, cls=cls, epilog=_examples(lines), **options)(function))
+        made = click.group(name or function.__name__, cls=cls, epilog=_examples(lines), **options)
+        return with_shared_options(made(function))
 
     return wrap
 

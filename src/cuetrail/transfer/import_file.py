@@ -23,8 +23,8 @@ from cuetrail.store.shared.fact_validity import value_of
 from cuetrail.store.vector_space import VectorSpace, vector_kind
 from cuetrail.store.write import Batch, Progress, Stated
 from cuetrail.transfer import formats
-from cuetrail.transfer.formats.compressed import unpacked
 from cuetrail.transfer.formats.detect import recognise
+from cuetrail.transfer.formats.text_files import unpacked
 from cuetrail.transfer.jsonl import Line, add_to_batch, load_lines, read_header, required_ids
 from cuetrail.write.links import LinkChange
 from cuetrail.write.pipeline import follow_up, write
@@ -86,21 +86,21 @@ def _import(target: Target, path: Path, format: str | None, progress: Progress |
     recognised = recognise(path, format)
     with unpacked(path) as plain:
         if recognised not in formats.INGESTED:
-            report = _import_records(target, plain, recognised, progress)
+            errors: list[FileError] = []
+            if recognised == "cuetrail":
+                report = _import_own(target, plain, errors, progress)
+            else:
+                records = _completed(target, formats.load(plain, recognised, errors))
+                lines = (Line(0, None, record) for record in records)
+                report = _import_lines(target, lines, str(plain), errors, progress)
             # Errors name the file that was given, not the unpacked copy.
-            errors = (replace(e, path=str(path)) if e.path == str(plain) else e for e in report.errors)
-            return replace(report, errors=tuple(errors))
+            return replace(
+                report,
+                errors=tuple(replace(e, path=str(path)) if e.path == str(plain) else e for e in report.errors),
+            )
         if plain != path:
             raise InputError(f"{path} is compressed, and chats are followed in their own file: unpack it, import that")
     return _ingest(target, path / formats.CHATS if (path / formats.CHATS).is_file() else path, progress)
-
-
-def _import_records(target: Target, path: Path, format: str, progress: Progress | None) -> ImportReport:
-    errors: list[FileError] = []
-    if format == "cuetrail":
-        return _import_own(target, path, errors, progress)
-    lines = (Line(0, None, record) for record in _completed(target, formats.load(path, format, errors)))
-    return _import_lines(target, lines, str(path), errors, progress)
 
 
 def _ingest(target: Target, path: Path, progress: Progress | None) -> ImportReport:
@@ -109,17 +109,12 @@ def _ingest(target: Target, path: Path, progress: Progress | None) -> ImportRepo
     found = ingest_path(target.session, path, options, progress)
     unread = found.unchanged_files
     notice = f"{unread} of {found.files} files have not changed since they were last read"
+    count = found.added + found.kept
     return ImportReport(
-        records=found.added + found.kept,
-        nodes=found.added + found.kept,
-        edges=found.edges,
-        added=found.added,
-        unchanged=found.kept,
-        forgotten=found.forgotten,
-        cut=found.cut,
-        errors=found.errors,
+        records=count, nodes=count, edges=found.edges, added=found.added, unchanged=found.kept,
+        forgotten=found.forgotten, cut=found.cut, errors=found.errors,
         notices=(*found.notices, notice) if unread else found.notices,
-    )
+    )  # fmt: skip
 
 
 def _import_own(target: Target, path: Path, errors: list[FileError], progress: Progress | None) -> ImportReport:

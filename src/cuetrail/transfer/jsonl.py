@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -23,16 +23,9 @@ from cuetrail.store.write import Batch
 
 FORMAT = 1
 _TYPES: dict[str, type[Record]] = {
-    "source": SourceFile,
-    "tombstone": Tombstone,
-    "node": Node,
-    "version": Version,
-    "edge": Edge,
-    "fact": Fact,
-    "note": Note,
-    "mention": Mention,
-    "link": Link,
-}
+    "source": SourceFile, "tombstone": Tombstone, "node": Node, "version": Version, "edge": Edge, "fact": Fact,
+    "note": Note, "mention": Mention, "link": Link,
+}  # fmt: skip
 _NAMES = {kind: name for name, kind in _TYPES.items()}
 _T = TypeVar("_T")
 _Test = Callable[[Any], bool]
@@ -187,18 +180,8 @@ def _test(hint: Any, name: str) -> _Test:
 
 def add_to_batch(batch: Batch, record: Record) -> None:
     """Adds a record to the batch's list of its type."""
-    lists: Mapping[type[Record], list[Any]] = {
-        SourceFile: batch.sources,
-        Tombstone: batch.tombstones,
-        Node: batch.nodes,
-        Version: batch.versions,
-        Edge: batch.edges,
-        Fact: batch.facts,
-        Note: batch.notes,
-        Mention: batch.mentions,
-        Link: batch.links,
-    }
-    lists[type(record)].append(record)
+    # The list of nodes is `batch.nodes`, that of edges `batch.edges`, and so on.
+    getattr(batch, f"{_NAMES[type(record)]}s").append(record)
 
 
 def required_ids(record: Record) -> tuple[str, ...]:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 
 @verb(
-    "activate",
     "cuetrail activate why does the receiver go silent --explain",
     "cuetrail activate --seed A0=0.9 --seed B0 --query-tag camp --depth 3",
     "cuetrail activate silent receiver --as cypher > paths.cypher",

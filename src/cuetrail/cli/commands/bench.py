@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 RECIPES = ("trail", "tag-walk", "energy", "narrative", "explore")
 
 
-@verb("bench", "cuetrail bench questions.jsonl", "cuetrail bench questions.jsonl --recipe trail --recipe energy --json")
+@verb("cuetrail bench questions.jsonl", "cuetrail bench questions.jsonl --recipe trail --recipe energy --json")
 @click.argument("questions", metavar="QUESTIONS_FILE", type=click.Path(path_type=Path))
 @click.option(
     "--recipe", "only", type=click.Choice(RECIPES), multiple=True,

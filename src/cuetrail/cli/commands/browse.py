@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LINKS_SHOWN = 10
 
 
-@verb("get", "cuetrail get 'Cold connector'", "cuetrail get A0 --history --json")
+@verb("cuetrail get 'Cold connector'", "cuetrail get A0 --history --json")
 @click.argument("id")
 @click.option("--history", is_flag=True, help="Also show earlier versions.")
 def get(run: Run, id: str, history: bool) -> None:
@@ -65,14 +65,9 @@ def _describe(memory: Memory, node: Node, with_history: bool) -> tuple[dict[str,
 def _node_text(found: Node) -> str:
     """Returns the fields and the text of a node."""
     rows = [
-        ("id", found.id),
-        ("kind", found.kind),
-        ("name", found.name or ""),
-        ("aliases", ", ".join(found.aliases)),
-        ("tags", hashtags(found.tags)),
-        ("buckets", ", ".join(found.buckets)),
-        ("from", found.source or ""),
-        ("time", utc_time(found.at)),
+        *(("id", found.id), ("kind", found.kind), ("name", found.name or ""), ("aliases", ", ".join(found.aliases))),
+        *(("tags", hashtags(found.tags)), ("buckets", ", ".join(found.buckets))),
+        *(("from", found.source or ""), ("time", utc_time(found.at))),
         ("state", f"{found.life.state}, salience {found.life.salience:.2f}, {found.provenance}"),
         # Lists and mappings are left to --json.
         *((f"  {name}", str(value)) for name, value in found.props.items() if not isinstance(value, dict | list)),
@@ -115,7 +110,6 @@ def _history_text(found: Sequence[Version]) -> str:
 
 
 @verb(
-    "timeline",
     "cuetrail timeline --limit 20",
     "cuetrail timeline --tag radio --since 2025-01-01",
     "cuetrail timeline --provenance quarantine",
@@ -134,7 +128,7 @@ def timeline(run: Run, /, **options: Any) -> None:
         run.notice(f"there is more: --after {found.more}")
 
 
-@verb("labels", "cuetrail labels", "cuetrail labels bucket", "cuetrail labels --prefix project:")
+@verb("cuetrail labels", "cuetrail labels bucket", "cuetrail labels --prefix project:")
 @click.argument("what", type=click.Choice(["tag", "bucket"]), default="tag")
 @click.option("--prefix", metavar="TEXT", default="", help="Only those that begin with this text.")
 @number("--limit", least=1, default=1000, help="At most this many.")
@@ -146,7 +140,7 @@ def labels(run: Run, /, what: Any, prefix: str, limit: int) -> None:
     run.result([{"name": one.name, "nodes": one.nodes} for one in found], "\n".join(lines) or "there are none")
 
 
-@verb("stats", "cuetrail stats", "cuetrail stats --json --user anna --team birds")
+@verb("cuetrail stats", "cuetrail stats --json --user anna --team birds")
 def stats(run: Run) -> None:
     """Count nodes, edges, facts, tags, vectors and forgotten texts."""
     with run.open() as memory:
@@ -158,21 +152,15 @@ def _stats_table(found: Stats, address: str) -> str:
     """Returns the counts as a table."""
     kinds = ", ".join(f"{name} {number:,}" for name, number in found.kinds.items())
     buckets = ", ".join(f"{name} {number:,}" for name, number in found.buckets.items())
+    cache = found.narratives
     rows = [
         ("memory", address),
         ("nodes", f"{found.nodes:,}" + (f"  ({kinds})" if kinds else "")),
-        ("edges", f"{found.edges:,}"),
-        ("facts", f"{found.facts:,}"),
-        ("notes", f"{found.notes:,}"),
-        ("mentions", f"{found.mentions:,}"),
-        ("tags", f"{found.tags:,}"),
+        *((name, f"{getattr(found, name):,}") for name in ("edges", "facts", "notes", "mentions", "tags")),
         ("buckets", buckets or "none"),
         ("vectors", f"{found.vectors:,}" + (f"  ({found.embedder})" if found.embedder else "")),
         ("forgotten", f"{found.tombstones:,}"),
-        (
-            "narratives",
-            f"cache: {found.narratives.get('hits', 0):,} hits, {found.narratives.get('misses', 0):,} builds",
-        ),
+        ("narratives", f"cache: {cache.get('hits', 0):,} hits, {cache.get('misses', 0):,} builds"),
         ("schema", str(found.schema)),
     ]
     return "\n".join(f"{label:<10} {value}" for label, value in rows)

@@ -27,7 +27,6 @@ STOPPED = "stopped: finished passes are stored, and the next dream continues fro
 
 
 @verb(
-    "dream",
     "cuetrail dream",
     "cuetrail dream --dry-run --only infection",
     "cuetrail dream --every 1h --zone Europe/Oslo",
@@ -126,7 +125,7 @@ def _changes(one: PassReport) -> Iterator[str]:
             yield f"  and {count_of(more, 'more change', 'more changes')}"
 
 
-@verb("dreams", "cuetrail dreams", "cuetrail dreams --json")
+@verb("cuetrail dreams", "cuetrail dreams --json")
 def dreams(run: Run, /) -> None:
     """List the last dreams and their changes, newest first."""
     with run.open() as memory:

@@ -44,7 +44,6 @@ def relationship_filters(options: dict[str, Any]) -> dict[str, Any]:
 
 
 @verb(
-    "explore",
     "cuetrail explore the job offer",
     "cuetrail explore --match 'Ines Okafor' --min-attitude 4",
     "cuetrail explore the antenna --granularity 2 --deep --explain",
@@ -84,13 +83,9 @@ def explore(
     filters = relationship_filters(options)
     with run.open(vectors=bool(texts)) as memory:
         found = memory.explore(
-            queries,
-            mode="deep" if deep else "fast",
-            weights=_weights(weights),
-            relationship_filters=filters,
-            record_access=not no_touch,
-            **options,
-        )
+            queries, mode="deep" if deep else "fast", weights=_weights(weights), relationship_filters=filters,
+            record_access=not no_touch, **options,
+        )  # fmt: skip
     for notice in found.meta["notices"]:
         run.notice(notice)
     if found.answerable or run.json:
@@ -151,7 +146,7 @@ def _score_parts(why: Any) -> str:
     return "(" + ", ".join(f"{name} {why[name]:.3f}" for name in ("semantic", "time", "salience")) + ")"
 
 
-@verb("brief", "cuetrail brief", "cuetrail brief --tokens 600 --json")
+@verb("cuetrail brief", "cuetrail brief --tokens 600 --json")
 @number("--tokens", default=1300, help="The most tokens to print.")
 @no_touch
 def brief(run: Run, /, tokens: int, no_touch: bool) -> None:
@@ -165,7 +160,6 @@ def brief(run: Run, /, tokens: int, no_touch: bool) -> None:
 
 
 @verb(
-    "traverse",
     "cuetrail traverse 'Ines Okafor' --hops 2",
     "cuetrail traverse A0 B0 --rank --top 10",
     "cuetrail traverse 'Ines Okafor' --direction out --min-attitude 4",
@@ -195,12 +189,9 @@ def traverse(run: Run, /, start: tuple[str, ...], rank: bool, no_touch: bool, **
     filters = relationship_filters(options)
     with run.open(vectors=False) as memory:
         found = memory.traverse(
-            [find_node(memory, one).id for one in start],
-            mode="ppr" if rank else "hops",
-            relationship_filters=filters,
-            record_access=not no_touch,
-            **options,
-        )
+            [find_node(memory, one).id for one in start], mode="ppr" if rank else "hops",
+            relationship_filters=filters, record_access=not no_touch, **options,
+        )  # fmt: skip
     if found.arrivals or run.json:
         run.result(found.to_dict(), "\n".join(map(_arrival_line, found.arrivals)))
     else:

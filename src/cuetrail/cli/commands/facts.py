@@ -31,7 +31,6 @@ class FactGroup(OrderedGroup):
 
 
 @group(
-    "fact",
     "cuetrail fact 'Ines Okafor' repairs 'ship radios'",
     "cuetrail fact list 'Ines Okafor' --as-of 2025-03-04",
     "cuetrail fact retract 5f0c1d2e",
@@ -45,7 +44,6 @@ def fact() -> None:
 
 
 @verb(
-    "add",
     "cuetrail fact add 'Ines Okafor' repairs 'ship radios'",
     "cuetrail fact add Skarholm 'looked after by' 'Marek Dvorak' --confidence .8",
 )
@@ -94,7 +92,7 @@ def _subject_id(memory: Memory, word: str) -> str:
     return found.id if found is not None else word
 
 
-@verb("list", "cuetrail fact list Skarholm", "cuetrail fact list Skarholm --as-of 2025-03-04 --json")
+@verb("cuetrail fact list Skarholm", "cuetrail fact list Skarholm --as-of 2025-03-04 --json")
 @click.argument("subject")
 @click.option("--as-of", metavar="WHEN", callback=start_time, help="The facts that held then. [default: now]")
 def list_(run: Run, subject: str, as_of: int | None) -> None:
@@ -106,7 +104,7 @@ def list_(run: Run, subject: str, as_of: int | None) -> None:
         _print_facts(run, memory, subject, memory.facts(_subject_id(memory, subject), as_of=as_of))
 
 
-@verb("history", "cuetrail fact history Skarholm", "cuetrail fact history 'Ines Okafor' lives_in")
+@verb("cuetrail fact history Skarholm", "cuetrail fact history 'Ines Okafor' lives_in")
 @click.argument("subject")
 @click.argument("predicate", required=False)
 def history(run: Run, subject: str, predicate: str | None) -> None:
@@ -140,7 +138,7 @@ def _no_facts_text(memory: Memory, subject: str) -> str:
     return f"nothing is stated of {subject!r}"
 
 
-@verb("confirm", "cuetrail fact confirm 5f0c1d2e")
+@verb("cuetrail fact confirm 5f0c1d2e")
 @click.argument("id")
 def confirm(run: Run, id: str) -> None:
     """Confirm a fact.
@@ -150,7 +148,7 @@ def confirm(run: Run, id: str) -> None:
     _change_status(run, id, "confirm")
 
 
-@verb("retract", "cuetrail fact retract 5f0c1d2e")
+@verb("cuetrail fact retract 5f0c1d2e")
 @click.argument("id")
 def retract(run: Run, id: str) -> None:
     """Retract a fact.
@@ -176,7 +174,7 @@ def _fact_id(memory: Memory, word: str) -> str:
     return ids[0]
 
 
-@verb("declare", "cuetrail fact declare works_at --single", "cuetrail fact declare email --many")
+@verb("cuetrail fact declare works_at --single", "cuetrail fact declare email --many")
 @click.argument("predicate")
 @click.option("--single/--many", default=True, help="One value at a time, or many.  [default: single]")
 def declare(run: Run, predicate: str, single: bool) -> None:
@@ -196,7 +194,6 @@ for command in (add, list_, confirm, retract, history, declare):
 
 
 @verb(
-    "narrate",
     "cuetrail narrate what is JACQ",
     "cuetrail narrate where does Ines live --as-of 2025-03-04 --explain",
     "cuetrail narrate JACQ --hops 1 --max-facts 10 --json",

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 
 @verb(
-    "forget",
     "cuetrail forget 5f0c1d2e",
     "cuetrail forget --source notes/diary.md --yes",
     "cuetrail add 'The text after all' --allow-again",
@@ -85,7 +84,6 @@ def _side_effects(doomed: Doomed) -> list[str]:
 
 
 @verb(
-    "quarantine",
     "cuetrail quarantine 6b36198f",
     "cuetrail quarantine --source inbox/scraped.html",
     "cuetrail quarantine --undo 6b36198f",

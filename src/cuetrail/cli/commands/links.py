@@ -15,7 +15,6 @@ _LEVEL = click.IntRange(1, 5)
 
 
 @verb(
-    "link",
     "cuetrail link 'Cold connector' 'Ines Okafor' --weight .9 --text 'she found it'",
     "cuetrail link A0 A1 --tag camp --kind causes",
 )
@@ -41,7 +40,7 @@ def link(run: Run, /, src: str, dst: str, **options: Any) -> None:
     run.result(asdict(edge), edge.id if run.quiet else f"linked {ends}: {edge.id}")
 
 
-@verb("unlink", "cuetrail unlink 9d3a77c01b52", "cuetrail unlink 9d3a77c01b52 44e0c2f1a870 --json")
+@verb("cuetrail unlink 9d3a77c01b52", "cuetrail unlink 9d3a77c01b52 44e0c2f1a870 --json")
 @click.argument("ids", metavar="ID...", nargs=-1, required=True)
 def unlink(run: Run, ids: tuple[str, ...]) -> None:
     """Remove links, each given by its id.
@@ -54,7 +53,6 @@ def unlink(run: Run, ids: tuple[str, ...]) -> None:
 
 
 @verb(
-    "relate",
     "cuetrail relate 'Ines Okafor' 'Tomas Lund' colleague --attitude 4 --proximity 3",
     "cuetrail relate 'Ines Okafor' Telemetry --text 'has built most of it'",
 )
@@ -89,7 +87,6 @@ def relate(run: Run, /, src: str, dst: str, **options: Any) -> None:
 
 
 @verb(
-    "note",
     "cuetrail note 'Ines Okafor' 'on leave until Monday' --expires week",
     "cuetrail note 'Ines Okafor' 'likes tea'",
 )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cuetrail.mirror import MirrorReport
 
 
-@verb("mirror", "cuetrail mirror ~/brain", "cuetrail mirror ~/brain --placement all --dry-run", "cuetrail mirror")
+@verb("cuetrail mirror ~/brain", "cuetrail mirror ~/brain --placement all --dry-run", "cuetrail mirror")
 @click.argument("directory", metavar="[DIR]", required=False)
 @choice(
     "--placement", values=["first", "all"],

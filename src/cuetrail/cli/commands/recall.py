@@ -33,7 +33,6 @@ _RELAXED = {
 
 
 @verb(
-    "recall",
     "cuetrail recall why does the receiver go silent in frost",
     "cuetrail recall '#decision battery' --since 2025-01-01 --explain",
     "cuetrail recall antenna --recipe tag-walk --budget-chars 4000 --json",

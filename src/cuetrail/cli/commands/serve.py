@@ -1,4 +1,4 @@
-"""`cuetrail serve` and `token`: the HTTP server and its access tokens."""
+"""`cuetrail serve`, `token` and `mcp`: the HTTP server, its access tokens, and the MCP server with `mcp install`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 @verb(
-    "serve",
     "cuetrail serve",
     "cuetrail serve --port 8080",
     "cuetrail serve --host 0.0.0.0 --allow-host memory.example.org",
@@ -46,7 +45,6 @@ def serve(run: Run, /, host: str, port: int, names: tuple[str, ...]) -> None:
 
 
 @group(
-    "token",
     "cuetrail token add laptop --access write --user ann",
     "cuetrail token list",
     "cuetrail token revoke 5f0c1d2e3a4b",
@@ -55,7 +53,7 @@ def token() -> None:
     """Manage access tokens of the HTTP server."""
 
 
-@verb("add", "cuetrail token add laptop", "cuetrail token add reader --access read --user ann --team ops")
+@verb("cuetrail token add laptop", "cuetrail token add reader --access read --user ann --team ops", name="add")
 @click.argument("name")
 @choice(
     "--access", values=("read", "write", "admin"), default="write",
@@ -75,7 +73,7 @@ def add_token(run: Run, /, name: str, access: Any) -> None:
     run.notice(f"token {made.id} for {made.scope.user}: keep it, it is not shown again")
 
 
-@verb("list", "cuetrail token list", "cuetrail token list --json")
+@verb("cuetrail token list", "cuetrail token list --json", name="list")
 def list_tokens(run: Run, /) -> None:
     """List all tokens without their secrets."""
     from cuetrail.serve.rest.auth import tokens
@@ -86,7 +84,7 @@ def list_tokens(run: Run, /) -> None:
     run.result(found, "\n".join(lines))
 
 
-@verb("revoke", "cuetrail token revoke 5f0c1d2e3a4b")
+@verb("cuetrail token revoke 5f0c1d2e3a4b", name="revoke")
 @click.argument("id")
 def revoke_token(run: Run, /, id: str) -> None:
     """Revoke a token, given by its id."""
@@ -124,7 +122,6 @@ _compat = choice(
 
 
 @group(
-    "mcp",
     "cuetrail mcp",
     "cuetrail mcp install claude --dry-run",
     "cuetrail mcp --compat mcp-memory",
@@ -175,7 +172,6 @@ def _open_with_reference_file(run: Run) -> Memory:
 
 
 @verb(
-    "install",
     "cuetrail mcp install claude",
     "cuetrail mcp install codex --dry-run",
     "cuetrail --memory ~/notes mcp install cursor --name notes",

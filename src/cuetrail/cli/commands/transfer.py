@@ -28,7 +28,6 @@ IMPORTS = (*FORMATS, "obsidian", "chatgpt", "claude")
 
 
 @verb(
-    "export",
     "cuetrail export memory.jsonl",
     "cuetrail export notes/ --format basic-memory",
     "cuetrail export - | gzip > memory.jsonl.gz",
@@ -66,7 +65,6 @@ def _to_stdout(memory: Memory, format: str, vectors: bool) -> None:
 
 
 @verb(
-    "import",
     "cuetrail import memory.jsonl",
     "cuetrail import memories.json --format mem0",
     "ssh ship cuetrail export - | cuetrail import -",

@@ -12,7 +12,7 @@ from cuetrail.cli.command import Run, verb
 from cuetrail.cli.output import count_of, interruptible
 
 
-@verb("backup", "cuetrail backup ~/backups/memory-$(date +%F).tar", "cuetrail backup memory.tar.gz")
+@verb("cuetrail backup ~/backups/memory-$(date +%F).tar", "cuetrail backup memory.tar.gz")
 @click.argument("file", type=click.Path(dir_okay=False))
 def backup(run: Run, file: str) -> None:
     """Copy the whole memory to one tar file.
@@ -26,7 +26,7 @@ def backup(run: Run, file: str) -> None:
     run.summary({"file": file, "bytes": size}, f"backed up to {file} ({size:,} bytes)")
 
 
-@verb("copy", "cuetrail copy notes/ neo4j://ann@host/memories", "cuetrail copy neo4j://host notes/")
+@verb("cuetrail copy notes/ neo4j://ann@host/memories", "cuetrail copy neo4j://host notes/")
 @click.argument("source", metavar="SRC")
 @click.argument("target", metavar="DST")
 def copy(run: Run, source: str, target: str) -> None:
@@ -44,7 +44,7 @@ def copy(run: Run, source: str, target: str) -> None:
     run.summary({"source": shown[0], "target": shown[1], "records": count}, f"copied {count:,} records to {shown[1]}")
 
 
-@verb("restore", "cuetrail restore memory.tar", "cuetrail restore memory.tar --memory ~/other --force")
+@verb("cuetrail restore memory.tar", "cuetrail restore memory.tar --memory ~/other --force")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
 @click.option("--force", is_flag=True, help="Replace a healthy memory.")
 def restore(run: Run, file: str, force: bool) -> None:
@@ -60,7 +60,7 @@ def restore(run: Run, file: str, force: bool) -> None:
     run.summary({"memory": address, "kept": str(kept) if kept else None}, f"restored {address}{beside}")
 
 
-@verb("reembed", "cuetrail reembed --embedder static", "cuetrail reembed --embedder onnx:models/bge-small")
+@verb("cuetrail reembed --embedder static", "cuetrail reembed --embedder onnx:models/bge-small")
 def reembed(run: Run) -> None:
     """Make all vectors again, or only the missing ones.
 
@@ -79,7 +79,7 @@ def reembed(run: Run) -> None:
     run.summary({"vectors": made, "embedder": embedder}, done)
 
 
-@verb("doctor", "cuetrail doctor", "cuetrail doctor --repair")
+@verb("cuetrail doctor", "cuetrail doctor --repair")
 @click.option("--repair", is_flag=True, help="Rebuild damaged indexes and tables from the stored data.")
 @click.pass_context
 def doctor(ctx: click.Context, run: Run, repair: bool) -> None:
@@ -97,7 +97,6 @@ def doctor(ctx: click.Context, run: Run, repair: bool) -> None:
 
 
 @verb(
-    "completion",
     'eval "$(cuetrail completion bash)"',
     "cuetrail completion fish > ~/.config/fish/completions/cuetrail.fish",
 )

@@ -52,7 +52,6 @@ provenance_option = choice(
 
 
 @verb(
-    "add",
     "cuetrail add 'Ines traced the outages to a cold connector' --tag radio --at 2025-02-20",
     "cuetrail add --name 'Ines Okafor' --kind person --alias Ines",
     "pbpaste | cuetrail add - --source clipboard",
@@ -95,7 +94,6 @@ def add(run: Run, /, text: str, **options: Any) -> None:
 
 
 @verb(
-    "edit",
     "cuetrail edit 6b36198f --text 'The antenna stands on the lee side'",
     "cuetrail edit Wingbeat --alias tracker --tag project",
 )
@@ -121,7 +119,6 @@ def edit(run: Run, /, id: str, **options: Any) -> None:
 
 
 @verb(
-    "ingest",
     "cuetrail ingest ~/notes --bucket work",
     "cuetrail ingest ~/notes --watch",
     "curl -s https://example.org | cuetrail ingest - --format html --source example.org",
@@ -137,15 +134,9 @@ def edit(run: Run, /, id: str, **options: Any) -> None:
 @click.option("--source", metavar="NAME", help="For - only: its name; the same name again replaces it.")
 @click.pass_context
 def ingest(
-    ctx: click.Context,
-    run: Run,
-    /,
-    paths: tuple[str, ...],
-    watch: bool,
-    format: str | None,
-    source: str | None,
+    ctx: click.Context, run: Run, /, paths: tuple[str, ...], watch: bool, format: str | None, source: str | None,
     **options: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Ingest files and folders, or standard input as -.
 
     Markdown, text, HTML, PDF, code and chat exports are read. Unchanged files are skipped, changed ones replaced and

@@ -11,10 +11,10 @@ import shutil
 import sys
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from cuetrail.config import folder
 from cuetrail.errors import InputError
@@ -67,16 +67,14 @@ def changes(client: Client, entry: Entry, *, replace: bool = False) -> list[Chan
 
     Raises InputError for a file that cannot be read, or that has another entry of the name, unless `replace`.
     """
-    return [plan(path, entry, replace) for path, plan in _SETTINGS_FILES[client]()]
+    return [_plan(path, entry, replace, form) for path, form in _settings_files(client)]
 
 
 def write(change: Change) -> Path | None:
     """Writes a settings file. Returns the path of the copy of the old file, or None. Raises InputError."""
     if not change.needed:
         return None
-    copy = None
-    if change.before is not None:
-        copy = _back_up(change.path, change.before)
+    copy = _back_up(change.path, change.before) if change.before is not None else None
     try:
         with replacing(change.path) as file:
             file.write(change.after.encode())
@@ -96,161 +94,18 @@ def _back_up(path: Path, before: str) -> Path:
     raise AssertionError("there is always a next number")
 
 
-# --- paths of settings files
-
-_Plan = Callable[[Path, Entry, bool], Change]
-
-
-def _application(name: str, *inner: str) -> Path:
-    """Returns a path inside the settings folder of a desktop program."""
-    match sys.platform:
-        case "darwin":
-            return Path.home().joinpath("Library", "Application Support", name, *inner)
-        case "win32":
-            return folder("APPDATA", "AppData", "Roaming").joinpath(name, *inner)
-    return folder("XDG_CONFIG_HOME", ".config").joinpath(name, *inner)
-
-
-def _claude() -> list[tuple[Path, _Plan]]:
-    """Returns the files of Claude Code, and of Claude Desktop if it is installed."""
-    code, desktop = folder("CLAUDE_CONFIG_DIR") / ".claude.json", _application("Claude")
-    files: list[tuple[Path, _Plan]] = []
-    if desktop.is_dir():
-        files.append((desktop / "claude_desktop_config.json", _plan_json))
-    if code.exists() or not files:
-        files.append((code, _plan_json))
-    return files
-
-
-def _plan_json(path: Path, entry: Entry, replace: bool) -> Change:
-    return _json_change(path, entry, "mcpServers", {}, replace)
-
-
-def _plan_vscode(path: Path, entry: Entry, replace: bool) -> Change:
-    return _json_change(path, entry, "servers", {"type": "stdio"}, replace)
-
-
-_SETTINGS_FILES: dict[Client, Callable[[], list[tuple[Path, _Plan]]]] = {
-    "claude": _claude,
-    "cursor": lambda: [(Path.home() / ".cursor" / "mcp.json", _plan_json)],
-    "vscode": lambda: [(_application("Code", "User") / "mcp.json", _plan_vscode)],
-    "codex": lambda: [(folder("CODEX_HOME", ".codex") / "config.toml", _plan_toml)],
-}
-
-
-# --- changes of settings files
-
-
-def _read(path: Path) -> str | None:
-    try:
-        # Bytes, not text mode: line ends stay as they are.
-        return path.read_bytes().decode()
-    except FileNotFoundError:
-        return None
-    except (OSError, UnicodeError) as error:
-        raise InputError(f"{path} cannot be read ({error}): mend it, or enter cuetrail by hand") from error
-
-
-def _json_change(path: Path, entry: Entry, key: str, more: Mapping[str, Any], replace: bool) -> Change:
-    new = {**more, "command": entry.command, "args": list(entry.args)}
-    before = _read(path)
-    by_hand = f"it is left as it is. Enter this by hand: {_json_entry(key, entry, new)}"
-    try:
-        settings = parse_json(before or "")
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is not JSON ({error}): {by_hand}") from None
-    servers = settings.get(key, {}) if isinstance(settings, dict) else None
-    if not isinstance(servers, dict):
-        raise InputError(f"{path} has no object {key!r} to enter it in: {by_hand}")
-    old_entry = servers.get(entry.name)
-    new |= _environment(old_entry)
-    entry_text = _json_entry(key, entry, new)
-    if old_entry == new:
-        return Change(path, before, before or "", entry_text)
-    _check_replace(path, entry, old_entry, replace)
-    after = set_member(before or "", key, entry.name, new)
-    if parse_json(after) != {**settings, key: {**servers, entry.name: new}}:
-        raise InputError(f"{path} is written in a way that cuetrail cannot change safely: {by_hand}")
-    return Change(path, before, after, entry_text)
-
-
-def _json_entry(key: str, entry: Entry, new: Mapping[str, Any]) -> str:
-    return json.dumps({key: {entry.name: new}}, indent=2, ensure_ascii=False)
-
-
-def _environment(old_entry: object) -> dict[str, Any]:
-    """Returns the `env` of an old entry, which the user wrote and the new entry keeps."""
-    return {"env": old_entry["env"]} if isinstance(old_entry, dict) and isinstance(old_entry.get("env"), dict) else {}
-
-
-def _check_replace(path: Path, entry: Entry, old_entry: object, replace: bool) -> None:
-    if old_entry is not None and not replace:
-        raise InputError(
-            f"{path} has another server called {entry.name!r}: choose another --name, or --replace to change it"
-        )
-
-
-def _plan_toml(path: Path, entry: Entry, replace: bool) -> Change:
-    new: dict[str, Any] = {"command": entry.command, "args": list(entry.args)}
-    before = _read(path)
-    # Error messages have one line, so the entry in the message has one too.
-    by_hand = f"it is left as it is. Enter this by hand under [mcp_servers]: {entry.name} = {_toml_value(new)}"
-    try:
-        old = _parse_toml(before or "")
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path} is not TOML ({error}): {by_hand}") from None
-    old_entry = old.get("mcp_servers", {}).get(entry.name)
-    new |= _environment(old_entry)
-    entry_text = "\n".join(
-        [f"[mcp_servers.{entry.name}]", *(f"{name} = {_toml_value(value)}" for name, value in new.items())]
-    )
-    if old_entry == new:
-        return Change(path, before, before or "", entry_text)
-    _check_replace(path, entry, old_entry, replace)
-    rest = _without_server(before or "", entry.name) if old_entry is not None else before or ""
-    line = "\r\n" if "\r\n" in rest else "\n"
-    after = f"{rest.rstrip()}\n\n{entry_text}\n".lstrip("\n").replace("\r\n", "\n").replace("\n", line)
-    servers = {**old.get("mcp_servers", {}), entry.name: new}
-    try:
-        safe = _parse_toml(after) == {**old, "mcp_servers": servers}
-    except tomllib.TOMLDecodeError:
-        safe = False
-    if not safe:
-        raise InputError(f"{path} is written in a way that cuetrail cannot change safely: {by_hand}")
-    return Change(path, before, after, entry_text)
-
-
-def _toml_value(value: Any) -> str:
-    """Returns a text, a list of texts or a table of them as one line of TOML."""
-    if isinstance(value, dict):
-        return f"{{ {', '.join(f'{json.dumps(name)} = {_toml_value(one)}' for name, one in value.items())} }}"
-    # Texts and lists of texts are written the same in JSON and TOML.
-    return json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _parse_toml(text: str) -> dict[str, Any]:
-    return tomllib.loads(text.removeprefix("\ufeff"))
-
-
-def _without_server(text: str, name: str) -> str:
-    """Returns a TOML text without the table of a server and its subtables."""
-    header = rf'\[mcp_servers\."?{re.escape(name)}"?[].]'
-    return re.sub(rf"^{header}.*?(?=^\[|\Z)", "", text, flags=re.MULTILINE | re.DOTALL)
-
+# --- JSON with comments and trailing commas, as settings files have it
 
 # Strings come first, because a string may contain what looks like a comment.
 _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/|[{}\[\]:,]|[^\s"{}\[\]:,/]+|.', re.DOTALL)
 _DEFAULT_INDENT = 2
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(NamedTuple):
+    """A piece of JSON text: punctuation or a value, and its position."""
+
     text: str
     start: int
-
-    @property
-    def end(self) -> int:
-        return self.start + len(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,7 +171,7 @@ def _object(tokens: list[_Token], first: int) -> _Object:
             depth += 1
         elif depth == 0 and token.text in (",", "}"):
             if name:
-                members[name] = begun, before.end
+                members[name] = begun, before.start + len(before.text)
             name = ""
             if token.text == "}":
                 return _Object(tokens[first].start, token.start, members)
@@ -364,3 +219,133 @@ def _indent_unit(text: str) -> str:
     """Returns one level of indent as the text uses it."""
     found = re.search(r"\n([ \t]+)\S", text)
     return found[1] if found else " " * _DEFAULT_INDENT
+
+
+# --- formats of settings files
+
+
+@dataclass(frozen=True, slots=True)
+class _Format:
+    """How a client writes its servers down: `key` is the object that holds them, `more` are fields of every entry.
+
+    `show` makes the text of an entry from its name and fields, `insert` adds it to a file or replaces an old one.
+    """
+
+    name: str
+    key: str
+    parse: Callable[[str], Any]
+    show: Callable[[str, dict[str, Any]], str]
+    insert: Callable[[str, str, dict[str, Any], bool], str]
+    by_hand: Callable[[str, dict[str, Any]], str]
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _json_format(key: str, more: Mapping[str, Any]) -> _Format:
+    def show(name: str, fields: dict[str, Any]) -> str:
+        return json.dumps({key: {name: fields}}, indent=2, ensure_ascii=False)
+
+    def insert(text: str, name: str, fields: dict[str, Any], _exists: bool) -> str:
+        return set_member(text, key, name, fields)
+
+    return _Format("JSON", key, parse_json, show, insert, lambda name, fields: f": {show(name, fields)}", more)
+
+
+def _toml_entry(name: str, fields: dict[str, Any]) -> str:
+    return "\n".join([f"[mcp_servers.{name}]", *(f"{key} = {_toml_value(value)}" for key, value in fields.items())])
+
+
+def _insert_toml(text: str, name: str, fields: dict[str, Any], exists: bool) -> str:
+    """Returns a TOML text with the table of a server at its end, and without the old table of the same name."""
+    if exists:
+        header = rf'\[mcp_servers\."?{re.escape(name)}"?[].]'
+        text = re.sub(rf"^{header}.*?(?=^\[|\Z)", "", text, flags=re.MULTILINE | re.DOTALL)
+    line = "\r\n" if "\r\n" in text else "\n"
+    return f"{text.rstrip()}\n\n{_toml_entry(name, fields)}\n".lstrip("\n").replace("\r\n", "\n").replace("\n", line)
+
+
+def _toml_value(value: Any) -> str:
+    """Returns a text, a list of texts or a table of them as one line of TOML."""
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{json.dumps(name)} = {_toml_value(one)}' for name, one in value.items())} }}"
+    # Texts and lists of texts are written the same in JSON and TOML.
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+_JSON, _VSCODE = _json_format("mcpServers", {}), _json_format("servers", {"type": "stdio"})
+_TOML = _Format(
+    "TOML", "mcp_servers", lambda text: tomllib.loads(text.removeprefix("\ufeff")), _toml_entry, _insert_toml,
+    # Error messages have one line, so the entry in the message has one too.
+    lambda name, fields: f" under [mcp_servers]: {name} = {_toml_value(fields)}",
+)  # fmt: skip
+
+
+# --- paths of settings files
+
+
+def _application(name: str, *inner: str) -> Path:
+    """Returns a path inside the settings folder of a desktop program."""
+    match sys.platform:
+        case "darwin":
+            return Path.home().joinpath("Library", "Application Support", name, *inner)
+        case "win32":
+            return folder("APPDATA", "AppData", "Roaming").joinpath(name, *inner)
+    return folder("XDG_CONFIG_HOME", ".config").joinpath(name, *inner)
+
+
+def _settings_files(client: Client) -> list[tuple[Path, _Format]]:
+    """Returns the settings files of a client: for Claude those of Claude Code, and of Claude Desktop if installed."""
+    match client:
+        case "cursor":
+            return [(Path.home() / ".cursor" / "mcp.json", _JSON)]
+        case "vscode":
+            return [(_application("Code", "User") / "mcp.json", _VSCODE)]
+        case "codex":
+            return [(folder("CODEX_HOME", ".codex") / "config.toml", _TOML)]
+    code, desktop = folder("CLAUDE_CONFIG_DIR") / ".claude.json", _application("Claude")
+    files = [(desktop / "claude_desktop_config.json", _JSON)] if desktop.is_dir() else []
+    return [*files, (code, _JSON)] if code.exists() or not files else files
+
+
+# --- changes of settings files
+
+
+def _read(path: Path) -> str | None:
+    try:
+        # Bytes, not text mode: line ends stay as they are.
+        return path.read_bytes().decode()
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeError) as error:
+        raise InputError(f"{path} cannot be read ({error}): mend it, or enter cuetrail by hand") from error
+
+
+def _plan(path: Path, entry: Entry, replace: bool, format: _Format) -> Change:
+    """Returns the change that adds the entry to a settings file. Raises InputError if that is not safe."""
+    new: dict[str, Any] = {**format.more, "command": entry.command, "args": list(entry.args)}
+    before = _read(path)
+    by_hand = f"it is left as it is. Enter this by hand{format.by_hand(entry.name, new)}"
+    try:
+        settings = format.parse(before or "")
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is not {format.name} ({error}): {by_hand}") from None
+    servers = settings.get(format.key, {}) if isinstance(settings, dict) else None
+    if not isinstance(servers, dict):
+        raise InputError(f"{path} has no object {format.key!r} to enter it in: {by_hand}")
+    old = servers.get(entry.name)
+    if isinstance(old, dict) and isinstance(old.get("env"), dict):
+        # The user wrote it, and the new entry keeps it.
+        new["env"] = old["env"]
+    if old == new:
+        return Change(path, before, before or "", format.show(entry.name, new))
+    if old is not None and not replace:
+        raise InputError(
+            f"{path} has another server called {entry.name!r}: choose another --name, or --replace to change it"
+        )
+    after = format.insert(before or "", entry.name, new, old is not None)
+    try:
+        safe = format.parse(after) == {**settings, format.key: {**servers, entry.name: new}}
+    except ValueError:
+        safe = False
+    if not safe:
+        raise InputError(f"{path} is written in a way that cuetrail cannot change safely: {by_hand}")
+    return Change(path, before, after, format.show(entry.name, new))

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cuetrail.serve.mcp.resources import Resources
     from cuetrail.serve.tool import Tool
 
 TITLE = "cuetrail"
@@ -24,27 +23,21 @@ INSTRUCTIONS = (
 )
 
 
-def _resources() -> Resources:
-    from cuetrail.serve.mcp.resources import RESOURCES
-
-    return RESOURCES
-
-
-def _graph_resources() -> Resources:
-    from cuetrail.serve.mcp.resources import GRAPH_RESOURCES
-
-    return GRAPH_RESOURCES
-
-
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The offer of an MCP server. Tools and resources are loaded when they are first needed."""
+    """The offer of an MCP server: its name and its tools, which are loaded when they are first needed.
+
+    A `reference` profile replaces the reference memory server: it has that server's one resource, and neither prompt
+    nor instructions.
+    """
 
     name: str
     tools: Callable[[], Sequence[Tool]]
-    resources: Callable[[], Resources] = _resources
-    prompt: bool = True
-    instructions: str | None = INSTRUCTIONS
+    reference: bool = False
+
+    @property
+    def instructions(self) -> str | None:
+        return None if self.reference else INSTRUCTIONS
 
 
 def _agent_tools() -> Sequence[Tool]:
@@ -68,9 +61,7 @@ def _reference_tools() -> Sequence[Tool]:
 
 
 PROFILES: dict[str, Profile] = {"default": Profile("cuetrail", _agent_tools), "full": Profile("cuetrail", _all_tools)}
-COMPAT: dict[str, Profile] = {
-    "mcp-memory": Profile("memory-server", _reference_tools, _graph_resources, prompt=False, instructions=None)
-}
+COMPAT: dict[str, Profile] = {"mcp-memory": Profile("memory-server", _reference_tools, reference=True)}
 """Profiles that replace other servers."""
 
 
@@ -105,7 +96,7 @@ def answer_initialize(profile: Profile, version: str) -> Handshake:
 def initialize_result(profile: Profile, version: str, params: dict[str, Any]) -> dict[str, Any]:
     """Returns the result of `initialize`."""
     wanted = params["protocolVersion"]
-    capabilities: dict[str, Any] = {"prompts": {"listChanged": False}} if profile.prompt else {}
+    capabilities: dict[str, Any] = {"prompts": {"listChanged": False}} if not profile.reference else {}
     capabilities |= {"resources": {"subscribe": True, "listChanged": False}, "tools": {"listChanged": False}}
     result = {
         "protocolVersion": wanted if wanted in PROTOCOLS else PROTOCOLS[-1],

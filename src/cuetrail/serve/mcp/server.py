@@ -54,7 +54,8 @@ def make_server(
     profile: Profile, memory: LazyMemory, version: str, limiter_for: LimiterFor | None = None
 ) -> Server[None]:
     """Returns an MCP server. With `limiter_for` it serves several clients: no subscriptions, memory not closed."""
-    subscriptions = Subscriptions(profile.resources(), memory.run)
+    offered = resources.GRAPH_RESOURCES if profile.reference else resources.RESOURCES
+    subscriptions = Subscriptions(offered, memory.run)
     handlers = _Handlers(profile, memory, subscriptions, limiter_for)
     listen = ListenHandler(subscriptions.bus)
 
@@ -75,7 +76,7 @@ def make_server(
             return await listen(context, params)
 
     more: dict[str, Any] = {}
-    if profile.prompt:
+    if not profile.reference:
         more |= {"on_list_prompts": handlers.prompts, "on_get_prompt": handlers.prompt}
     if limiter_for is None:
         more |= {
@@ -115,7 +116,7 @@ class _Handlers:
     def __init__(
         self, profile: Profile, memory: LazyMemory, subscriptions: Subscriptions, limiter_for: LimiterFor | None
     ) -> None:
-        self._profile, self._resources, self._memory = profile, profile.resources(), memory
+        self._profile, self._resources, self._memory = profile, subscriptions.resources, memory
         self._subscriptions, self._limiter_for = subscriptions, limiter_for
         self._tools: dict[str, Tool] = {}
 
@@ -187,11 +188,9 @@ class _Handlers:
     async def prompts(self, _context: Context, _params: object) -> types.ListPromptsResult:
         topic = types.PromptArgument(name="topic", description="What the conversation is about.", required=False)
         prompt = types.Prompt(
-            name=resources.START,
-            title=resources.START_TITLE,
-            description=resources.START_DESCRIPTION,
+            name=resources.START, title=resources.START_TITLE, description=resources.START_DESCRIPTION,
             arguments=[topic],
-        )
+        )  # fmt: skip
         return types.ListPromptsResult(prompts=[prompt])
 
     async def prompt(self, context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
@@ -340,7 +339,7 @@ class Subscriptions:
 
     def __init__(self, resources: Resources, run: Callable[[Callable[[Memory], object]], Awaitable[object]]) -> None:
         self.bus = InMemorySubscriptionBus()
-        self._resources, self._run = resources, run
+        self.resources, self._run = resources, run
         self._sessions: dict[str, ServerSession] = {}
         self._listening = Counter[str]()
         self._hashes: dict[str, int] = {}
@@ -371,7 +370,7 @@ class Subscriptions:
             self._listening = +self._listening
 
     async def _update_hash(self, uri: str) -> None:
-        self._hashes[uri] = hash(await self._run(lambda memory: self._resources.read(memory, uri)))
+        self._hashes[uri] = hash(await self._run(lambda memory: self.resources.read(memory, uri)))
 
     async def watch(self) -> None:
         """Checks for changes at intervals, for ever."""

@@ -285,12 +285,7 @@ def _json_result(data: dict[str, Any]) -> ToolResult:
     return ToolResult(compact_json(data), data)
 
 
-_FILTERS: dict[str, Schema] = {
-    "tags": TEXTS,
-    "kinds": TEXTS,
-    "since": _text(_WHEN),
-    "until": _text(_WHEN),
-}
+_FILTERS: dict[str, Schema] = {"tags": TEXTS, "kinds": TEXTS, "since": _text(_WHEN), "until": _text(_WHEN)}
 
 TOOLS: tuple[Tool, ...] = (
     Tool(

@@ -10,10 +10,8 @@ from typing import Any
 
 from cuetrail.errors import InputError, ReadError
 from cuetrail.transfer.formats import ALL, CHATS
-from cuetrail.transfer.formats.basic_memory import files_below, is_note
-from cuetrail.transfer.formats.basic_memory_notes import parse_note
-from cuetrail.transfer.formats.compressed import read_head, refuse_archives
-from cuetrail.transfer.formats.text_files import decode, parse_json
+from cuetrail.transfer.formats.basic_memory import files_below, is_note, parse_note
+from cuetrail.transfer.formats.text_files import decode, parse_json, read_head, refuse_archives
 
 # At most this many notes of a folder, and lines of a file, are examined.
 _SAMPLE = 40

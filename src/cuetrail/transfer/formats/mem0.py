@@ -131,18 +131,11 @@ def _take_memory(found: _Records, row: dict[str, Any], where: str, report: Repor
     created = _time(row, ("created_at", "createdAt"), where, report)
     updated = _time(row, ("updated_at", "updatedAt"), where, report)
     at = created if created is not None else updated or 0
+    buckets = norm_buckets(str(row[name]) for name in OWNER_KEYS if isinstance(row.get(name), str | int))
     node = Node(
-        _atom_id(row, text),
-        text=text,
-        tag_details=make_tags(_categories(row)),
-        buckets=norm_buckets(str(row[name]) for name in OWNER_KEYS if isinstance(row.get(name), str | int)),
-        source=FORMAT,
-        seq=len(found.atoms),
-        at=at,
-        props=props,
-        created=at,
-        updated=updated if updated is not None else at,
-    )
+        _atom_id(row, text), text=text, tag_details=make_tags(_categories(row)), buckets=buckets, source=FORMAT,
+        seq=len(found.atoms), at=at, props=props, created=at, updated=updated if updated is not None else at,
+    )  # fmt: skip
     if found.atoms.setdefault(node.id, node).text != text:
         report(f"{where}: a second memory with the id {row['id']!r}; the first was kept.")
 

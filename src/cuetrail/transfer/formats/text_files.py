@@ -1,8 +1,14 @@
-"""Reads and writes the files of other systems. Bad parts are reported with their line and skipped."""
+"""Reads and writes the files of other systems: text, JSON and times, also packed with gzip. Reports bad lines and skips
+them."""
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import json
+import shutil
+import tempfile
+import zlib
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -64,18 +70,19 @@ def numbered_lines(data: bytes, report: Report) -> Iterator[tuple[int, str]]:
 def parse_json(text: str) -> Any:
     """Parses JSON and cleans all its strings; NaN and infinities become null. Raises ValueError."""
     try:
-        return _cleaned(json.loads(text, parse_constant=lambda _: None))
+        return cleaned(json.loads(text, parse_constant=lambda _: None))
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
 
-def _cleaned(value: Any) -> Any:
+def cleaned(value: Any) -> Any:
+    """Returns a value of JSON or YAML with all its strings cleaned."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, list):
-        return [_cleaned(v) for v in value]
+        return [cleaned(v) for v in value]
     if isinstance(value, dict):
-        return {clean(str(k)): _cleaned(v) for k, v in value.items()}
+        return {clean(str(k)): cleaned(v) for k, v in value.items()}
     return value
 
 
@@ -111,3 +118,58 @@ def write_text(path: Path, text: str) -> None:
             file.write(text.encode("utf-8", "ignore"))
     except OSError as e:
         raise InputError(f"{path} cannot be written ({e.strerror or e}). Choose another path.") from e
+
+
+HEAD_BYTES = 1 << 16
+_GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
+_DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile)
+
+
+def read_head(path: Path) -> bytes:
+    """Returns the first HEAD_BYTES of a file, unpacked if it is an intact gzip file. Raises ReadError."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(HEAD_BYTES)
+    except OSError as e:
+        raise ReadError(f"{path} cannot be read ({e.strerror or e}). Check its permissions.") from e
+    if data.startswith(_GZIP):
+        with contextlib.suppress(*_DAMAGED), gzip.open(path) as packed:
+            return packed.read(HEAD_BYTES)
+    return data
+
+
+def refuse_archives(path: Path) -> None:
+    """Raises ReadError for a zip archive, which must be unpacked first, and for a damaged gzip file."""
+    if path.is_file():
+        with path.open("rb") as file:
+            start = file.read(len(_ZIP))
+        if start == _ZIP:
+            raise ReadError(f"{path} is a zip archive. Unzip it, and import the file or folder that was in it.")
+        if start.startswith(_GZIP):
+            try:
+                with gzip.open(path) as packed:
+                    packed.read(HEAD_BYTES)
+            except _DAMAGED as error:
+                raise _damaged(path, error) from error
+
+
+@contextlib.contextmanager
+def unpacked(path: Path) -> Iterator[Path]:
+    """Yields the path, or a temporary file with the content of a gzip file. Raises ReadError if that is damaged."""
+    with path.open("rb") if path.is_file() else contextlib.nullcontext() as file:
+        packed = file is not None and file.read(len(_GZIP)) == _GZIP
+    if not packed:
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        plain = Path(folder) / (path.stem if path.suffix == ".gz" else path.name)
+        try:
+            with gzip.open(path) as source, plain.open("wb") as copy:
+                shutil.copyfileobj(source, copy)
+        except _DAMAGED as error:
+            raise _damaged(path, error) from error
+        yield plain
+
+
+def _damaged(path: Path, error: Exception) -> ReadError:
+    return ReadError(f"{path} is packed with gzip and damaged ({error}). Make it again.")

@@ -13,7 +13,7 @@ from bench.common import Phase, Stopwatch, emptied, phase
 from bench.corpus import batches
 from cuetrail import Memory
 from cuetrail.embed.embedder import StaticEmbedder
-from cuetrail.store.sqlite.index.text.documents import WRITER_BYTES
+from cuetrail.store.sqlite.index.text_index import WRITER_BYTES
 from cuetrail.text.normalise import make_analyser
 
 WRITER_THREADS = 2  # as many as the engine's own writer has

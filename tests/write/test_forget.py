@@ -343,8 +343,8 @@ def test_tags_lent_to_a_near_duplicate_go_with_the_one_that_is_forgotten(memory:
 @pytest.fixture
 def large(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> Memory:
     """A memory that counts as large: its text index is not rewritten at every opportunity."""
-    monkeypatch.setattr("cuetrail.store.sqlite.index.text.text_index.PURGE_AT_ONCE", 100)
-    monkeypatch.setattr("cuetrail.store.sqlite.index.text.text_index.REWRITE_BELOW", 100)
+    monkeypatch.setattr("cuetrail.store.sqlite.index.text_index.PURGE_AT_ONCE", 100)
+    monkeypatch.setattr("cuetrail.store.sqlite.index.text_index.REWRITE_BELOW", 100)
     memory.add_many([f"Innocent number {number}." for number in range(300)])
     return memory
 

@@ -12,7 +12,7 @@ import pytest
 from cuetrail.model import Edge, Node, Scope
 from cuetrail.store.graph import Frontier, FrontierNode
 from cuetrail.store.sqlite import LocalStore
-from cuetrail.store.sqlite.index.graph.expand import expand
+from cuetrail.store.sqlite.index.expand import expand
 from cuetrail.store.sqlite.reader import Reader
 from cuetrail.store.write import Batch
 

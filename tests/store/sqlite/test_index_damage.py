@@ -278,7 +278,7 @@ def test_a_node_that_was_removed_before_its_indexing_was_made_visible_is_not_fou
         store.write(scope, Batch(nodes=[Node("a", text="first")]))
         search(memory, "first")
         store.write(scope, Batch(nodes=[Node("b", text="second")]))
-        store.text_index.follow()
+        store.text_index.follow_writes()
         engine(other).write(scope, Batch(remove_nodes=["b"]))
         store.text_index.settle()
         assert search(memory, "second") == []

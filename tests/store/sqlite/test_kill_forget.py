@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 from cuetrail.model import Node
-from cuetrail.store.sqlite.index.vector.vector_index import quantised
+from cuetrail.store.sqlite.index.vector_search import quantised
 from tests.store.sqlite.tools import Pebbles, a_moment, nest, open_memory
 
 ROUNDS = 20

@@ -10,7 +10,7 @@ import pytest
 
 from cuetrail import Budget, Memory
 from cuetrail.store.sqlite import LocalStore
-from cuetrail.store.sqlite.index.labels import label_index
+from cuetrail.store.sqlite.index import label_index
 from tests.store.sqlite.test_index_damage import DAMAGES, Damage
 
 COUNT = 40

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from cuetrail.model import Node, Tag, WalkQuery
 from cuetrail.store.sqlite import LocalStore
-from cuetrail.store.sqlite.changelog import moment
-from cuetrail.store.sqlite.index.labels import columns, label_index, label_search, walk
-from cuetrail.store.sqlite.index.text import text_search
+from cuetrail.store.sqlite.changelog import position
+from cuetrail.store.sqlite.index import label_index, label_search, text_search
 from cuetrail.store.write import Batch
 from tests.store.contract.test_tag_walk import ANYTHING, ME, check, from_tag, seed, some_node, tags, walked
 
@@ -24,12 +23,12 @@ def test_looking_in_small_rounds_and_for_few_words_at_once_changes_no_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: int, words: int, wide: int
 ) -> None:
     monkeypatch.setattr(text_search, "WORDS_AT_ONCE", words)
-    monkeypatch.setattr(walk, "LONG", 0 if words < 3 else walk.LONG)
-    monkeypatch.setattr(walk, "FEW", 0 if words < 3 else walk.FEW)
+    monkeypatch.setattr(label_search, "LONG", 0 if words < 3 else label_search.LONG)
+    monkeypatch.setattr(label_search, "FEW_TO_READ", 0 if words < 3 else label_search.FEW_TO_READ)
     monkeypatch.setattr(label_search, "FIRST", first)
     monkeypatch.setattr(label_index, "FEW", 10)
-    monkeypatch.setattr(columns, "MOST_WIDE", wide)
-    monkeypatch.setattr(walk, "MOST_ASKED", 40)
+    monkeypatch.setattr(label_index, "MOST_WIDE", wide)
+    monkeypatch.setattr(label_search, "MOST_ASKED", 40)
     chance = random.Random(first)
     nodes = [some_node(chance, f"n{i:05}") for i in range(500)]
     store = LocalStore(tmp_path)
@@ -74,6 +73,6 @@ def test_nodes_with_very_many_tags_are_found_beside_a_narrow_table(
     found = store.walk(ME, start, 3, ANYTHING)
     assert [one.node.id for one in found.found] == ["whole", "half", "n049"]
     with store.db.reading() as db:
-        base = store.label_index.view_of(db, *moment(db)).base
+        base = store.label_index.view_at(db, *position(db)).base
     assert (base.forward.shape[1], len(base.wide_rows), base.most_tags) == (4, 2, 1)
     store.close()

@@ -18,7 +18,7 @@ from cuetrail.formulas import bm25, idf
 from cuetrail.model import Node, Scope, SearchHit, Tag, TextQuery, Where
 from cuetrail.store.ports import Store
 from cuetrail.store.sqlite import LocalStore
-from cuetrail.store.sqlite.index.text import text_search
+from cuetrail.store.sqlite.index import text_search
 from cuetrail.store.write import Batch
 from cuetrail.text.normalise import Terms, analysable, make_analyser, sanitize_query, terms_of
 

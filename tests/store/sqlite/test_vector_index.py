@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cuetrail.model import Node, Scope, Where
 from cuetrail.store.sqlite import LocalStore
-from cuetrail.store.sqlite.index.vector import vector_index
+from cuetrail.store.sqlite.index import vector_index, vector_search
 from cuetrail.store.vector_space import VectorSpace
 from cuetrail.store.write import Batch
 
@@ -125,7 +125,7 @@ def test_removing_one_rewrites_only_its_block_and_leaves_no_trace(store: LocalSt
     left = list(store.vector_index.dir.load().files)  # type: ignore[union-attr]  # it was just written
     assert (left[0], left[2], left[3]) == (names[0], names[2], names[3])
     assert left[1] != names[1]
-    code = vector_index.quantised(unit(490)[None, :].astype(np.float32)).tobytes()
+    code = vector_search.quantised(unit(490)[None, :].astype(np.float32)).tobytes()
     files = [p for p in store.vector_index.dir.path.rglob("*") if p.is_file()]
     assert not [p for p in files if code in p.read_bytes()]
 
@@ -166,7 +166,7 @@ def test_the_best_are_the_best_however_many_there_are_and_however_many_are_equal
     for size in (0, 1, 44, 63, 64, 2_816, 2_880, 5_000, 70_001):
         for scores in (rng.normal(size=size), rng.integers(0, 9, size), np.zeros(size)):
             for wanted in (1, 44, 1_000):
-                found = vector_index._best(scores.astype(np.float32), wanted)
+                found = vector_search._best(scores.astype(np.float32), wanted)
                 assert len(set(found.tolist())) == len(found) == min(wanted, size)
                 assert sorted(scores[found]) == sorted(scores)[max(size - wanted, 0) :]
 

@@ -6,7 +6,10 @@ import sqlite3
 from collections.abc import Iterable
 
 # The epoch and the number of the last change, as two columns of any query.
-MOMENT = "(SELECT value FROM meta WHERE name = 'epoch'), (SELECT seq FROM sqlite_sequence WHERE name = 'changes')"
+POSITION = "(SELECT value FROM meta WHERE name = 'epoch'), (SELECT seq FROM sqlite_sequence WHERE name = 'changes')"
+
+# The meta entry with the number of the last change that forgot something.
+FORGOTTEN = "last_forgotten"
 
 
 def head(db: sqlite3.Connection) -> int:
@@ -15,9 +18,9 @@ def head(db: sqlite3.Connection) -> int:
     return int(row[0]) if row else 0
 
 
-def moment(db: sqlite3.Connection) -> tuple[str, int]:
+def position(db: sqlite3.Connection) -> tuple[str, int]:
     """Returns the memory's epoch and the number of the last change, up to which an index must have followed."""
-    epoch, seq = db.execute(f"SELECT {MOMENT}").fetchone()
+    epoch, seq = db.execute(f"SELECT {POSITION}").fetchone()
     return str(epoch), int(seq or 0)
 
 

@@ -497,3 +497,22 @@ def chunks(items: Sequence[T], size: int = CHUNK) -> Iterator[Sequence[T]]:
 def marks(count: int) -> str:
     """Returns `?,?,?` for an IN list."""
     return ",".join("?" * count)
+
+
+SETTING = "kept:"
+"""Sets the names of settings apart from those of the engine's own values."""
+
+
+def settings(db: sqlite3.Connection, prefix: str = "") -> dict[str, str]:
+    """Returns the settings whose names begin with a prefix."""
+    begin = SETTING + prefix
+    found = db.execute("SELECT name, value FROM meta WHERE substr(name, 1, ?) = ?", (len(begin), begin))
+    return {name.removeprefix(SETTING): value for name, value in found}
+
+
+def put_setting(db: sqlite3.Connection, name: str, value: str | None) -> None:
+    """Stores a setting; None deletes it."""
+    if value is None:
+        db.execute("DELETE FROM meta WHERE name = ?", (SETTING + name,))
+    else:
+        db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (SETTING + name, value))

@@ -12,12 +12,12 @@ from cuetrail.errors import CorruptMemory
 from cuetrail.model import UNKNOWN_WEIGHT, Finding
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import Database
-from cuetrail.store.sqlite.index.labels.label_index import LabelIndex
-from cuetrail.store.sqlite.index.text.text_index import TextIndex
-from cuetrail.store.sqlite.index.vector import spaces
-from cuetrail.store.sqlite.index.vector.vector_index import VectorIndex
-from cuetrail.store.sqlite.relationship_words import true_words
-from cuetrail.store.sqlite.schema import true_given, true_name_words
+from cuetrail.store.sqlite.index import vector_spaces
+from cuetrail.store.sqlite.index.label_index import LabelIndex
+from cuetrail.store.sqlite.index.text_index import TextIndex
+from cuetrail.store.sqlite.index.vector_index import VectorIndex
+from cuetrail.store.sqlite.reader import NEXT, NOW
+from cuetrail.store.sqlite.schema import true_given, true_name_words, true_relation_words
 from cuetrail.store.write import Progress
 from cuetrail.text.normalise import names_of
 
@@ -115,7 +115,7 @@ def _names(db: sqlite3.Connection) -> Iterator[Finding]:
 
 
 def _relations(db: sqlite3.Connection) -> Iterator[Finding]:
-    if _sum(db.execute("SELECT part, word, time, key FROM relation_words")) != _sum(true_words(db)):
+    if _sum(db.execute("SELECT part, word, time, key FROM relation_words")) != _sum(true_relation_words(db)):
         yield Finding("relationships", "the table of their words differs from the edges and notes", REPAIR)
 
 
@@ -173,7 +173,7 @@ _OF_NODES = (
 # A vector belongs to a record with text, or at least to a node.
 _VECTORLESS = "{0} WHERE " + " AND ".join(
     f"NOT EXISTS (SELECT 1 FROM {table} n WHERE n.key = {{0}}.key AND {'1' if table == 'nodes' else saying})"
-    for table, saying in spaces.SAYING.items()
+    for table, saying in vector_spaces.SAYING.items()
 )
 
 
@@ -182,7 +182,7 @@ def _ends(db: sqlite3.Connection) -> Iterator[Finding]:
         lost = db.execute(f"SELECT count(*) FROM {table} WHERE {column} NOT IN (SELECT key FROM nodes)").fetchone()[0]
         if lost:
             yield Finding(table, f"{lost} {table} belong to nodes that are not there", REPAIR)
-    for table in (spaces.NOW, spaces.NEXT):
+    for table in (NOW, NEXT):
         lost = db.execute(f"SELECT count(*) FROM {_VECTORLESS.format(table)}").fetchone()[0]
         if lost:
             yield Finding(table, f"{lost} {table} belong to nothing that is there", REPAIR)
@@ -192,7 +192,7 @@ def _mend(db: sqlite3.Connection) -> None:
     """Rebuilds every derived table from nodes and edges, and deletes rows that belong to nothing."""
     for table, column in _OF_NODES:
         db.execute(f"DELETE FROM {table} WHERE {column} NOT IN (SELECT key FROM nodes)")
-    for table in (spaces.NOW, spaces.NEXT):
+    for table in (NOW, NEXT):
         db.execute(f"DELETE FROM {_VECTORLESS.format(table)}")
     for table in (
         "adjacency",
@@ -208,7 +208,7 @@ def _mend(db: sqlite3.Connection) -> None:
     db.executemany("INSERT INTO given_tags VALUES (?, ?, ?)", list(true_given(db)))
     db.executemany("INSERT INTO names VALUES (?, ?)", _true_names(db))
     db.executemany("INSERT INTO name_words VALUES (?, ?, ?)", true_name_words(db))
-    db.executemany("INSERT INTO relation_words VALUES (?, ?, ?, ?)", list(true_words(db)))
+    db.executemany("INSERT INTO relation_words VALUES (?, ?, ?, ?)", list(true_relation_words(db)))
     true = list(_true_adjacency(db))
     db.executemany("INSERT INTO adjacency VALUES (?,?,?,?,?,?,?)", true)
     degrees = Counter((row[0], row[6]) for row in true)

@@ -22,11 +22,11 @@ from cuetrail.store.shared.write_order import write_batch
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.changelog import log_changes
 from cuetrail.store.sqlite.connection import Database, another_version, damaged
-from cuetrail.store.sqlite.index.labels.tables import collect_labels, count_given, label_ids, put_carriers
-from cuetrail.store.sqlite.index.text.text_index import TextIndex
-from cuetrail.store.sqlite.index.text.text_search import TextSearch
+from cuetrail.store.sqlite.index.text_index import TextIndex
+from cuetrail.store.sqlite.index.text_search import TextSearch
 from cuetrail.store.sqlite.schema import IS_FOUND, IS_NAMED
 from cuetrail.store.sqlite.write import usage
+from cuetrail.store.sqlite.write.records import collect_labels, count_given, label_ids, put_carriers
 from cuetrail.store.sqlite.write.transaction import SqliteTransaction
 from cuetrail.store.write import Batch
 from cuetrail.text.normalise import names_of
@@ -206,7 +206,7 @@ class SqlitePassEngine:
     def containing(self, part: int, seen: int, words: Collection[str]) -> set[int] | None:
         view = self.index.at_hand(seen)
         where = Where(kinds=("atom",), quarantined=True, archived=True)
-        return None if view is None else TextSearch(view, self.index.analyser, [part], where).saying(words)
+        return None if view is None else TextSearch(view, [part], where).saying(words)
 
     def put_mark(self, run: Run, part: int, name: str, mark: Mark) -> None:
         values = ":part, :name, :version, :done, :done_mark, :upto, :upto_mark, :after"

@@ -23,26 +23,24 @@ from cuetrail.store.dream import DreamPass
 from cuetrail.store.read import Record, ScopeVersion
 from cuetrail.store.search import RelationQuery
 from cuetrail.store.shared.write_order import forget, write_batch
-from cuetrail.store.sqlite import backup, doctor, settings
+from cuetrail.store.sqlite import backup, connection, doctor
 from cuetrail.store.sqlite import dream as dreams
-from cuetrail.store.sqlite.changelog import head, log_changes
+from cuetrail.store.sqlite import reader as edge_reads
+from cuetrail.store.sqlite.changelog import FORGOTTEN, head, log_changes
 from cuetrail.store.sqlite.connection import UNERASED, Database, another_version
-from cuetrail.store.sqlite.ids import ids_of, partitions
-from cuetrail.store.sqlite.index.graph import edges as edge_reads
-from cuetrail.store.sqlite.index.graph import relationships
-from cuetrail.store.sqlite.index.graph.expand import expand
-from cuetrail.store.sqlite.index.labels.label_index import LabelIndex
-from cuetrail.store.sqlite.index.labels.walk import walk as walk_labels
-from cuetrail.store.sqlite.index.text import results
-from cuetrail.store.sqlite.index.text.text_index import FORGOTTEN, TextIndex
-from cuetrail.store.sqlite.index.vector import spaces, vector_search
-from cuetrail.store.sqlite.index.vector.vector_index import NAMED, RELATIONS, VectorIndex
+from cuetrail.store.sqlite.index import relationships, text_search, vector_search
+from cuetrail.store.sqlite.index import vector_spaces as spaces
+from cuetrail.store.sqlite.index.expand import expand
+from cuetrail.store.sqlite.index.label_index import LabelIndex
+from cuetrail.store.sqlite.index.label_search import walk as walk_labels
+from cuetrail.store.sqlite.index.text_index import TextIndex
+from cuetrail.store.sqlite.index.vector_index import NAMED, RELATIONS, VectorIndex
 from cuetrail.store.sqlite.read import facts as fact_reads
 from cuetrail.store.sqlite.read import listing, partition
 from cuetrail.store.sqlite.read.copy_view import Moment
 from cuetrail.store.sqlite.read.snapshot import Snapshot
-from cuetrail.store.sqlite.reader import Reader
-from cuetrail.store.sqlite.write import tombstones, usage
+from cuetrail.store.sqlite.reader import Reader, held_space, held_spaces, ids_of, partitions, vectors_by_key
+from cuetrail.store.sqlite.write import transaction, usage
 from cuetrail.store.sqlite.write.transaction import SqliteTransaction
 from cuetrail.store.vector_space import NO_VECTORS, Unembedded, VectorKind, VectorSpace, VectorSpaces
 from cuetrail.store.write import NOTHING_ALONG, Batch, Progress, Written
@@ -122,7 +120,7 @@ class LocalStore:
     atoms_of = reading_used(partition.atoms_of)
     simhash_bands = reading(partition.simhash_bands)
     copies = reading(Reader.copies)
-    redacted_texts = reading(tombstones.redacted_texts)
+    redacted_texts = reading(transaction.redacted_texts)
     page = reading(listing.page)
     labels = reading(listing.labels)
     stats = reading(listing.stats)
@@ -159,10 +157,10 @@ class LocalStore:
     ) -> dict[str, bytes]:
         """Returns vectors by id; none if the memory does not hold those of this space (None: whichever it holds)."""
         with self.db.reading() as db:
-            if space not in (None, spaces.space_of(db)):
+            if space not in (None, held_space(db)):
                 return {}
             keys = Reader(db, scope, self.db.path).ids.keys(ids, f"{of}s")
-            return spaces.of_keys(db, {key: id_ for id_, key in keys.items()})
+            return vectors_by_key(db, {key: id_ for id_, key in keys.items()})
 
     # --- search
 
@@ -181,7 +179,7 @@ class LocalStore:
         """Returns the best by BM25; `favour` multiplies the scores of internal memories, and of all others."""
         with self.db.looking() as db:
             reader = Reader(db, scope, self.db.path)
-            return results.search(reader, self.text_index, query, limit, where, favour, nodes)
+            return text_search.search(reader, self.text_index, query, limit, where, favour, nodes)
 
     def vector(
         self,
@@ -246,7 +244,7 @@ class LocalStore:
             # The next search indexes a single transaction; from the second on, indexing now saves time.
             self._bulk.writes += 1
             if self._bulk.writes > 1:
-                self.text_index.follow()
+                self.text_index.follow_writes()
         return written
 
     def _write(self, db: sqlite3.Connection, scope: Scope, batch: Batch) -> Written:
@@ -385,7 +383,7 @@ class LocalStore:
     def vector_spaces(self) -> VectorSpaces:
         """Returns the model whose vectors searches use, and the one of an unfinished change-over."""
         with self.db.reading() as db:
-            return spaces.spaces(db)
+            return held_spaces(db)
 
     def start_vector_space(self, space: VectorSpace, change_over: bool = False) -> VectorSpace:
         """Lets a memory without vectors hold those of this model, and returns the model it holds.
@@ -418,12 +416,12 @@ class LocalStore:
     def kept(self, prefix: str) -> dict[str, str]:
         """Returns the settings whose names begin with a prefix."""
         with self.db.reading() as db:
-            return settings.settings(db, prefix)
+            return connection.settings(db, prefix)
 
     def keep(self, name: str, value: str | None) -> None:
         """Stores a setting of the whole memory; None deletes it."""
         with self.db.writing() as db:
-            settings.put(db, name, value)
+            connection.put_setting(db, name, value)
 
     def has_traces(self) -> bool:
         """True if words of something forgotten are still in the text index, where no search finds them."""
@@ -449,8 +447,8 @@ class LocalStore:
     def refresh(self, progress: Progress | None) -> None:
         """Updates the indexes now, without a trace of the forgotten, and shortens the change log."""
         self.text_index.purge(progress)
-        applied = [self.text_index.view(progress).state.seq]
-        applied += [rows.state.seq for index in self._vector_indexes() if (rows := index.view(progress)) is not None]
+        applied = [self.text_index.view(progress).seq]
+        applied += [rows.seq for index in self._vector_indexes() if (rows := index.view(progress)) is not None]
         with self.db.reading() as db:
             oldest = db.execute("SELECT min(seq) FROM changes").fetchone()[0] or 0
             long = head(db) - oldest > KEEP_CHANGES

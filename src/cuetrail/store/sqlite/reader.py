@@ -23,16 +23,197 @@ from cuetrail.model import (
     SourceFile,
     Tombstone,
     Version,
+    Where,
 )
 from cuetrail.model.ids import fingerprint
-from cuetrail.store.read import Record
+from cuetrail.store.graph import Step, StepQuery
+from cuetrail.store.read import Record, Side
 from cuetrail.store.search import NameMatch
-from cuetrail.store.shared.ids import first_named, joined_ids
+from cuetrail.store.shared.ids import SIGN, first_named, joined_ids, place_labels
 from cuetrail.store.shared.tombstones import SHORTEST, bare_words
 from cuetrail.store.sqlite import rows
-from cuetrail.store.sqlite.connection import CHUNK, chunks, damaged, marks
-from cuetrail.store.sqlite.ids import ids_of
+from cuetrail.store.sqlite.changelog import POSITION, position
+from cuetrail.store.sqlite.connection import CHUNK, Connection, chunks, damaged, marks, meta
+from cuetrail.store.vector_space import VectorSpace, VectorSpaces
 from cuetrail.text.normalise import storable
+
+_LABELLED = (
+    "EXISTS (SELECT 1 FROM labels f JOIN node_labels g ON g.label = f.label"
+    " WHERE g.key = {} AND f.what = ? AND f.name {})"
+)
+
+
+def content_filter(where: Where, key: str) -> tuple[list[str], list[Any]]:
+    """Returns SQL conditions, and their values, for the filters on tags, buckets, kinds, text and time of the node `n`,
+    whose key is in the given column.
+    """
+    tests, values = list[str](), list[Any]()
+    for tag in where.tags:
+        tests.append(_LABELLED.format(key, "= ?"))
+        values += ["t", tag]
+    if where.buckets:
+        tests.append(_LABELLED.format(key, f"IN ({marks(len(where.buckets))})"))
+        values += ["b", *where.buckets]
+    if where.kinds:
+        tests.append(f"n.kind IN ({marks(len(where.kinds))})")
+        values += where.kinds
+    if where.with_text:
+        tests.append("(n.text <> '' OR n.kind = 'source')")
+    for bound, test in ((where.since, "n.at >= ?"), (where.until, "n.at <= ?")):
+        if bound is not None:
+            tests.append(test)
+            values.append(bound)
+    return tests, values
+
+
+def node_filter(where: Where, key: str) -> tuple[list[str], list[Any]]:
+    """Returns SQL conditions, and their values, for all filters on the node `n`, whose key is in the given column."""
+    tests, values = content_filter(where, key)
+    if not where.quarantined:
+        tests.append("n.provenance <> 'quarantine'")
+    if not where.archived:
+        tests.append("NOT EXISTS (SELECT 1 FROM life l WHERE l.key = n.key AND l.state = 'archived')")
+    return tests, values
+
+
+FEW = 8
+# The number of scopes cached, and of keys cached for each.
+MANY, MANY_KEYS = 1_000, 10_000
+
+
+def find_keys(db: sqlite3.Connection, ids: Iterable[str], table: str, parts: Sequence[int]) -> dict[str, int]:
+    """Returns the keys of ids in the given partitions, in the given order; if several have an id, the first partition
+    wins.
+    """
+    order = {part: n for n, part in enumerate(parts)}
+    best: dict[str, tuple[int, int]] = {}
+    asked = [id_ for id_ in dict.fromkeys(ids) if storable(id_)]
+    for id_, key, part in _rows(db, asked, table, parts):
+        rank = order.get(part)
+        if rank is not None and (id_ not in best or rank < best[id_][0]):
+            best[id_] = (rank, key)
+    return {id_: best[id_][1] for id_ in asked if id_ in best}
+
+
+def _rows(
+    db: sqlite3.Connection, ids: Sequence[str], table: str, parts: Sequence[int]
+) -> Iterator[tuple[str, int, int]]:
+    """Yields (id, key, partition) of the rows with these ids; if the partitions are many, of other partitions too."""
+    # Entities named alike have the same id for every user, so a few partitions are looked up by number.
+    among = f" AND part IN ({','.join(map(str, parts))})" if len(parts) <= FEW else ""
+    for some in chunks(ids):
+        yield from db.execute(f"SELECT id, key, part FROM {table} WHERE id IN ({marks(len(some))}){among}", some)
+
+
+def ids_of(db: sqlite3.Connection, scope: Scope) -> Ids:
+    """Returns the partitions of a scope, from a cache that lasts until another connection writes."""
+    if not isinstance(db, Connection):
+        return Ids(db, scope)
+    kept = db.unchanged()
+    if scope not in kept:
+        if len(kept) >= MANY:
+            kept.clear()
+        kept[scope] = Ids(db, scope, lasting=True)
+    found: Ids = kept[scope]
+    return found
+
+
+class Ids:
+    """The partitions a scope may read, and the ids of rows in them.
+
+    `parts` are the numbers of these partitions, closest first; `mine` those of the user, which alone it may change;
+    `home` the one it writes to, None before the first write. `all` is true if there are no other partitions. `version`
+    differs after every write to one of them. `lasting` is true if nobody writes while this object lives, so keys are
+    cached too.
+    """
+
+    def __init__(self, db: sqlite3.Connection, scope: Scope, lasting: bool = False) -> None:
+        self.db = db
+        self._known: dict[str, int] | None = {} if lasting else None
+        found = db.execute(
+            f"SELECT part, owner, team, (SELECT count(*) FROM parts), {POSITION}, version FROM parts"
+            f" WHERE tenant = ? AND (owner = ? OR (team <> '' AND team IN ({marks(len(scope.teams))})))",
+            (scope.tenant, scope.user, *scope.teams),
+        ).fetchall()
+        # Read together: a search needs both, and a statement costs more than the read itself.
+        self._position: tuple[str, int] | None = (found[0][4], found[0][5] or 0) if found else None
+        share = scope.share or ""
+        found.sort(key=lambda row: (row[1] != scope.user, row[2] != share, row[2], row[1]))
+        self.parts: list[int] = [row[0] for row in found]
+        self.mine: list[int] = [row[0] for row in found if row[1] == scope.user]
+        self.home: int | None = found[0][0] if found and found[0][1:3] == (scope.user, share) else None
+        self.all = bool(found) and len(found) == found[0][3]
+        self.version = tuple((row[0], row[6]) for row in found)
+        self._labels = place_labels([row[:3] for row in found])
+        self._once: dict[str, tuple[Any, ...]] = {}
+
+    def position(self) -> tuple[str, int]:
+        """Returns the memory's epoch and the number of the last change in this view."""
+        return self._position or position(self.db)
+
+    def once(self, query: str) -> tuple[Any, ...]:
+        """Returns the first row of a query, cached until another connection writes. Not for values that an access of a
+        node changes.
+        """
+        if query not in self._once:
+            self._once[query] = self.db.execute(query).fetchone()
+        return self._once[query]
+
+    def keys(self, ids: Iterable[str], table: str = "nodes", mine: bool = False) -> dict[str, int]:
+        """Returns the keys of ids, in the given order; ids of no visible row, or with `mine` of none of the user's, are
+        absent.
+        """
+        if self._known is None or table != "nodes" or mine:
+            return self._looked_up(ids, table, mine)
+        asked, known = list(dict.fromkeys(ids)), self._known
+        found = self._looked_up([id_ for id_ in asked if id_ not in known], table, mine)
+        keys = {id_: known[id_] if id_ in known else found[id_] for id_ in asked if id_ in known or id_ in found}
+        self.know(found)
+        return keys
+
+    def know(self, keys: Mapping[str, int]) -> None:
+        """Caches the keys of nodes that were read, by their ids in this scope."""
+        if self._known is not None:
+            if len(self._known) > MANY_KEYS:
+                self._known.clear()
+            self._known.update(keys)
+
+    def _looked_up(self, ids: Iterable[str], table: str, mine: bool) -> dict[str, int]:
+        parts = self.mine if mine else self.parts
+        asked = [id_ for id_ in dict.fromkeys(ids) if storable(id_)]
+        found = find_keys(self.db, asked, table, parts)
+        if len(self.parts) > 1 and len(found) < len(asked):
+            found |= self._elsewhere([id_ for id_ in asked if id_ not in found and SIGN in id_], table, parts)
+            found = {id_: found[id_] for id_ in asked if id_ in found}
+        return found
+
+    def _elsewhere(self, ids: Sequence[str], table: str, parts: Sequence[int]) -> dict[str, int]:
+        """Returns the keys of ids that name their owner (`id@@owner`)."""
+        places = {self._labels[part]: part for part in parts}
+        meant = {id_: (bare, places.get(label)) for id_ in ids for bare, _, label in [id_.partition(SIGN)]}
+        bare_ids = list(dict.fromkeys(bare for bare, _ in meant.values()))
+        known = {(bare, part): key for bare, key, part in _rows(self.db, bare_ids, table, parts)}
+        return {id_: known[bare, part] for id_, (bare, part) in meant.items() if part and (bare, part) in known}
+
+    def names(self, rows: Iterable[tuple[int, str, int]], table: str = "nodes") -> dict[int, str]:
+        """Returns the ids in this scope of visible rows, given as (key, id, partition), by key."""
+        found = list(rows)
+        if len(self.parts) < 2:
+            return {key: id_ for key, id_, _ in found}
+        meant = find_keys(self.db, (id_ for _, id_, _ in found), table, self.parts)
+        # No row has the id if it was deleted since it was read.
+        return {
+            key: id_ if meant.get(id_, key) == key else f"{id_}{SIGN}{self._labels[part]}" for key, id_, part in found
+        }
+
+
+def partitions(db: sqlite3.Connection, scope: Scope | None) -> list[Scope]:
+    """Returns the partitions of one user, or of everyone (None), as the scopes that write there."""
+    whose, given = ("1", ()) if scope is None else ("tenant = ? AND owner = ?", (scope.tenant, scope.user))
+    query = f"SELECT tenant, owner, team FROM parts WHERE {whose} ORDER BY tenant, owner, team"
+    found = db.execute(query, given)
+    return [Scope(tenant, owner, (team,) if team else (), team or None) for tenant, owner, team in found]
+
 
 # A SQL condition on the path: the file itself or one of its chats (`file#id`).
 SAME = "(path = ?1 OR (path > ?1 || '#' AND path < ?1 || '$'))"
@@ -326,3 +507,128 @@ _SCANS: tuple[tuple[str, str, _Make, Mapping[str, int]], ...] = (
     (f"{rows.MENTION} WHERE m.part", "a.id, b.id", lambda row: Mention(*row[:3]), {"source": 3, "node": 4}),
     (f"{rows.LINK} WHERE l.part", "n.id, l.norm, l.kind", lambda row: Link(*row[:4]), {}),
 )
+
+
+_SIDES = {"out": " AND x.outgoing = 1", "in": " AND x.outgoing = 0", "both": ""}
+# The columns of an edge, then those that determine its order.
+_EDGE = rows.EDGE.partition("FROM")[0].replace("SELECT ", "")
+_RANK, _OTHER_ID, _OUTGOING = -3, -2, -1
+
+
+def steps(reader: Reader, query: StepQuery) -> dict[str, list[Step]]:
+    """Returns the strongest edges of each node that pass the filters: by weight, then by the plain ids of the other end
+    and of the edge.
+    """
+    tests, values = _tests(reader, query)
+    select = (
+        f"SELECT {_EDGE}, x.rank, x.other_id, x.outgoing FROM adjacency x CROSS JOIN edges e ON e.key = x.edge"
+        " CROSS JOIN nodes n ON n.key = x.other JOIN nodes a ON a.key = e.src JOIN nodes b ON b.key = e.dst"
+        f" WHERE x.node = ?{_SIDES[query.direction]} AND {tests} ORDER BY x.rank, x.other_id, x.edge"
+    )
+    found: dict[str, list[tuple[Any, ...]]] = {}
+    for id_, key in reader.keys(query.ids).items():
+        with contextlib.closing(reader.db.execute(select, (key, *values))) as cursor:
+            found[id_] = _strongest(cursor, query)
+    every = [row[:_RANK] for some in found.values() for row in some]
+    edges = iter(reader.made_edges(every))
+    return {id_: [_step(next(edges), bool(row[_OUTGOING])) for row in some] for id_, some in found.items()}
+
+
+def _strongest(cursor: Any, query: StepQuery) -> list[tuple[Any, ...]]:
+    """Returns the first rows whose edges pass. Parallel edges of equal weight are read together and ordered by id."""
+    read: list[tuple[Any, ...]] = []
+    for row in cursor:
+        if len(read) >= query.each and (query.each <= 0 or row[_RANK:_OUTGOING] != read[-1][_RANK:_OUTGOING]):
+            break
+        if query.ties.are_any or query.ties.passes(rows.to_edge(row[:_RANK])):
+            read.append(row)
+    return sorted(read, key=lambda row: (row[_RANK], row[_OTHER_ID], row[2]))[: max(query.each, 0)]
+
+
+def _step(edge: Any, outgoing: bool) -> Step:
+    return Step(edge, edge.dst if outgoing else edge.src, outgoing)
+
+
+def _tests(reader: Reader, query: StepQuery) -> tuple[str, list[Any]]:
+    """Returns the conditions on an edge and on the node it leads to, and their values."""
+    tests, values = node_filter(query.where, "x.other")
+    if query.ties.kinds:
+        tests.append(f"e.kind IN ({marks(len(query.ties.kinds))})")
+        values += query.ties.kinds
+    return " AND ".join([*tests, reader.among("x.part"), reader.among("n.part")]), values
+
+
+def notes(reader: Reader, targets: Sequence[str], on: str, now: int, each: int) -> dict[str, list[Note]]:
+    """Returns the newest unexpired notes on nodes or edges, at most `each` per target."""
+    keys = reader.ids.keys(targets, "nodes" if on == "node" else "edges")
+    query = (
+        "SELECT id, text, created, expires FROM notes WHERE target_on = ? AND target = ?"
+        f" AND (expires IS NULL OR expires > ?) AND {reader.among()} ORDER BY created DESC, id LIMIT ?"
+    )
+    found: dict[str, list[Note]] = {}
+    for target, key in keys.items():
+        some = reader.db.execute(query, (on, key, now, max(each, 0))).fetchall()
+        if some:
+            found[target] = [
+                Note(id_, target, text, "node" if on == "node" else "edge", created, expires)
+                for id_, text, created, expires in some
+            ]
+    return found
+
+
+def mentions(reader: Reader, ids: Sequence[str], by: Side, each: int) -> dict[str, list[Mention]]:
+    """Returns the newest mentions made by sources, or of nodes, at most `each` per id."""
+    keys = {key: id_ for id_, key in reader.keys(ids).items()}
+    other = "node" if by == "source" else "source"
+    pairs: list[tuple[int, int, int]] = []
+    for key in keys:
+        query = f"SELECT {by}, {other}, at FROM mentions WHERE {by} = ? AND {reader.among()} ORDER BY at DESC LIMIT ?"
+        pairs += reader.db.execute(query, (key, max(each, 0)))
+    names = {
+        key: id_ for some in chunks(sorted({pair[1] for pair in pairs})) for key, id_ in reader.names(some).items()
+    }
+    found: dict[str, list[Mention]] = {}
+    for key, second, at in pairs:
+        if second in names:
+            ends = (keys[key], names[second]) if by == "source" else (names[second], keys[key])
+            found.setdefault(keys[key], []).append(Mention(*ends, at))
+    return {id_: sorted(some, key=lambda m: (-m.at, m.source, m.node)) for id_, some in found.items()}
+
+
+def label_numbers(db: sqlite3.Connection, what: Literal["t", "b"], names: Collection[str]) -> dict[str, int]:
+    """Returns the numbers of tags ("t") or buckets ("b") in the table of labels; unused names are absent."""
+    found: dict[str, int] = {}
+    for some in chunks(list(names)):
+        query = f"SELECT name, label FROM labels WHERE what = ? AND name IN ({marks(len(some))})"
+        found.update(db.execute(query, (what, *some)).fetchall())
+    return found
+
+
+# --- vectors
+
+NOW, NEXT = "vectors", "next_vectors"
+"""The table of the vectors that searches use, and the one that a change-over to another model fills."""
+SPACE_ENTRY = {NOW: "vector_space", NEXT: "next_space"}
+"""The meta entry that names the model of each table."""
+
+
+def held_space(db: sqlite3.Connection, table: str = NOW) -> VectorSpace | None:
+    """Returns the model whose vectors the table holds, None before the first one."""
+    packed = meta(db, SPACE_ENTRY[table])
+    return VectorSpace(**json.loads(packed)) if packed else None
+
+
+def held_spaces(db: sqlite3.Connection) -> VectorSpaces:
+    """Returns the model whose vectors searches use, and the one of an unfinished change-over."""
+    found = db.execute("SELECT name, value FROM meta WHERE name IN (?, ?)", tuple(SPACE_ENTRY.values())).fetchall()
+    spaces = {name: VectorSpace(**json.loads(packed)) for name, packed in found}
+    return VectorSpaces(*(spaces.get(name) for name in SPACE_ENTRY.values()))
+
+
+def vectors_by_key(db: sqlite3.Connection, keys: Mapping[int, str]) -> dict[str, bytes]:
+    """Returns the vectors that searches use, by the ids given for their keys."""
+    found: dict[str, bytes] = {}
+    for some in chunks(list(keys)):
+        query = f"SELECT key, vector FROM {NOW} WHERE key IN ({marks(len(some))})"
+        found.update((keys[key], vector) for key, vector in db.execute(query, some))
+    return found

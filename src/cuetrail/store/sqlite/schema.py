@@ -9,12 +9,36 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from cuetrail.errors import WrongVersion
-from cuetrail.store.sqlite.relationship_words import true_words
 from cuetrail.store.sqlite.rows import given_names, unpack_labels
-from cuetrail.text.normalise import words_in_names
+from cuetrail.text.normalise import unique_terms, words_in_names
+
+WordRow = tuple[int, str, int, int]
+"""Partition, word, negative time, and key."""
+
+EDGE_WORDS = "SELECT key, part, type, text, updated FROM edges WHERE via IS NULL"
+NOTE_WORDS = "SELECT key, part, text, created FROM notes WHERE target_on = 'edge'"
+
+
+def edge_word_rows(found: Iterable[tuple[int, int, str | None, str, int]]) -> Iterator[WordRow]:
+    """Yields the entries of rows of EDGES."""
+    for key, part, type_, text, updated in found:
+        yield from ((part, word, -updated, key) for word in unique_terms(type_ or "", text))
+
+
+def note_word_rows(found: Iterable[tuple[int, int, str, int]]) -> Iterator[WordRow]:
+    """Yields the entries of rows of NOTES."""
+    for key, part, text, created in found:
+        yield from ((part, word, -created, key) for word in unique_terms(text))
+
+
+def true_relation_words(db: sqlite3.Connection) -> Iterator[WordRow]:
+    """Yields the whole table, computed from edges and notes."""
+    yield from edge_word_rows(db.execute(EDGE_WORDS))
+    yield from note_word_rows(db.execute(NOTE_WORDS))
+
 
 FIRST = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -272,7 +296,7 @@ def _relations(db: sqlite3.Connection) -> None:
     """Adds the table of words of relationships."""
     _run(db, RELATIONS)
     db.execute("DELETE FROM relation_words")
-    db.executemany("INSERT OR IGNORE INTO relation_words VALUES (?, ?, ?, ?)", list(true_words(db)))
+    db.executemany("INSERT OR IGNORE INTO relation_words VALUES (?, ?, ?, ?)", list(true_relation_words(db)))
 
 
 def _stated(db: sqlite3.Connection) -> None:

@@ -1,4 +1,5 @@
-"""The directory of a derived index: a lock, a checked state file, and checksums of its data files.
+"""The directory of a derived index: a lock, a checked state file, and checksums of its data files; and `current_view`,
+which decides when an index follows the writes to `memory.db`.
 
 The state names the last change applied. A process that finds it missing, torn, old or contradicted by the data files
 rebuilds the index from `memory.db`; damage in here is never an error for the user.
@@ -10,11 +11,13 @@ import contextlib
 import json
 import os
 import shutil
+import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 import xxhash
 from filelock import FileLock, Timeout
@@ -44,8 +47,8 @@ class State:
     extra: dict[str, int] = field(default_factory=dict)
 
 
-class Seen:
-    """The file attributes of a checked index: while they stay the same, no second check is needed.
+class CheckedFiles:
+    """The files of an index that was checked: while their attributes stay the same, no second check is needed.
 
     The files stay open, because the attributes of an open file cost a fifth of those by name, and every search asks for
     them. A deleted or replaced file shows as one without a name.
@@ -75,6 +78,43 @@ class Seen:
         for handle, _, _ in self._files:
             with contextlib.suppress(OSError):
                 os.close(handle)
+
+
+class View(Protocol):
+    """An index as it was after one change: the memory it belongs to, the number of that change, and its files.
+
+    `files` is None for a view without files, which was read into memory.
+    """
+
+    @property
+    def epoch(self) -> str: ...
+    @property
+    def seq(self) -> int: ...
+    @property
+    def files(self) -> CheckedFiles | None: ...
+
+
+V = TypeVar("V", bound=View)
+
+
+class Index(Protocol[V]):
+    """An index with the view it opened last. `view_at` returns a view that has seen the changes up to `target`."""
+
+    opened: V | None
+
+    def view_at(self, db: sqlite3.Connection, epoch: str, target: int) -> V: ...
+
+
+def current_view(index: Index[V], db: sqlite3.Connection, epoch: str, target: int) -> V:
+    """Returns a view of an index that has seen every change up to `target` of the memory with this epoch.
+
+    Every search begins here: so indexes follow writes at the next search. The open view serves while no further change
+    was logged and nobody touched its files; otherwise the index reads the change log and brings itself up to date.
+    """
+    view = index.opened
+    if view is not None and view.epoch == epoch and view.seq >= target and (not view.files or view.files.unchanged()):
+        return view
+    return index.view_at(db, epoch, target)
 
 
 class IndexDir:
@@ -152,19 +192,21 @@ class IndexDir:
         except OSError as error:
             raise unwritable(self.path, error) from error
 
-    def read(self) -> tuple[State, Seen] | None:
+    def read(self) -> tuple[State, CheckedFiles] | None:
         """Returns the state if it and the data files it names are intact, else None."""
         try:
             state = self.load()
             if state is None:
                 return None
             # The state file is opened after it was read, and read again: one replaced in between counts as changed.
-            seen = Seen([str(self._state_file), *(f"{self.path / state.folder}{os.sep}{name}" for name in state.files)])
+            files = CheckedFiles(
+                [str(self._state_file), *(f"{self.path / state.folder}{os.sep}{name}" for name in state.files)]
+            )
             if self.load() != state:
                 return None
         except OSError:
             return None
-        return (state, seen) if self.intact(state) else None
+        return (state, files) if self.intact(state) else None
 
     def load(self) -> State | None:
         """Returns the state, or None if it is missing or damaged."""

@@ -8,11 +8,9 @@ from pathlib import Path
 
 from cuetrail.model import Scope
 from cuetrail.store.read import Record
-from cuetrail.store.sqlite import settings
-from cuetrail.store.sqlite.ids import partitions
-from cuetrail.store.sqlite.index.vector import spaces
+from cuetrail.store.sqlite import connection
 from cuetrail.store.sqlite.read.partition import roots
-from cuetrail.store.sqlite.reader import Reader
+from cuetrail.store.sqlite.reader import Reader, held_space, partitions, vectors_by_key
 from cuetrail.store.vector_space import VectorKind, VectorSpace
 
 
@@ -27,17 +25,17 @@ class Moment:
         return partitions(self.db, None)
 
     def space(self) -> VectorSpace | None:
-        return spaces.space_of(self.db)
+        return held_space(self.db)
 
     def scan(self, scope: Scope) -> Iterator[tuple[str | None, Record]]:
         return Reader(self.db, scope, self.path).scan()
 
     def vectors(self, scope: Scope, ids: Sequence[str], of: VectorKind = "node") -> dict[str, bytes]:
         keys = Reader(self.db, scope, self.path).ids.keys(ids, f"{of}s")
-        return spaces.of_keys(self.db, {key: id_ for id_, key in keys.items()})
+        return vectors_by_key(self.db, {key: id_ for id_, key in keys.items()})
 
     def roots(self, scope: Scope) -> dict[str, str]:
         return roots(Reader(self.db, scope, self.path))
 
     def kept(self) -> dict[str, str]:
-        return settings.settings(self.db)
+        return connection.settings(self.db)

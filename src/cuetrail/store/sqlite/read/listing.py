@@ -8,8 +8,7 @@ from typing import Any, Literal
 from cuetrail.model import DERIVED, Stats
 from cuetrail.store.read import Labelled, Listed, Page, Spot
 from cuetrail.store.sqlite.connection import marks, meta
-from cuetrail.store.sqlite.filters import narrowing
-from cuetrail.store.sqlite.reader import Reader
+from cuetrail.store.sqlite.reader import Reader, content_filter
 from cuetrail.store.sqlite.schema import VERSION
 from cuetrail.text.normalise import storable
 
@@ -55,7 +54,7 @@ def _source(reader: Reader, query: Page) -> str:
 
 def _tests(query: Page) -> tuple[list[str], list[Any]]:
     """Returns the SQL conditions of a listing and their values."""
-    tests, values = narrowing(query.where, "n.key")
+    tests, values = content_filter(query.where, "n.key")
     tests += _unhidden(query)
     if query.provenance == "quarantine":
         # Written as a literal: only then does SQLite know that the partial index of quarantined nodes applies.

@@ -3,22 +3,62 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from cuetrail.model import Link, Note, Scope, SourceFile, Version
+from cuetrail.model import Link, Node, Note, Scope, SourceFile, Tombstone, Version
+from cuetrail.store.shared.tombstones import match
 from cuetrail.store.sqlite.changelog import log_changes
 from cuetrail.store.sqlite.connection import chunks, marks, own_part
-from cuetrail.store.sqlite.ids import Ids, find_keys
-from cuetrail.store.sqlite.index.vector import spaces
-from cuetrail.store.sqlite.write import edges
-from cuetrail.store.sqlite.write.facts import Facts
-from cuetrail.store.sqlite.write.nodes import Nodes
-from cuetrail.store.sqlite.write.state import WriteState
-from cuetrail.store.sqlite.write.tombstones import Tombstones
+from cuetrail.store.sqlite.index import vector_spaces
+from cuetrail.store.sqlite.reader import Ids, Reader, find_keys, held_space
+from cuetrail.store.sqlite.write import records
+from cuetrail.store.sqlite.write.records import Facts, Nodes, WriteState
 from cuetrail.store.transaction import Kind
 from cuetrail.store.vector_space import VectorKind, VectorSpace
+
+
+class Tombstones:
+    """The tombstones in the partitions of one user."""
+
+    def __init__(self, db: sqlite3.Connection, ids: Ids) -> None:
+        self.db = db
+        self.partition = ids.home
+        self.partitions = ids.mine
+
+    @property
+    def _own(self) -> str:
+        return f"part IN ({','.join(map(str, self.partitions)) or 'NULL'})"
+
+    def exist(self) -> bool:
+        return self.db.execute(f"SELECT 1 FROM tombstones WHERE {self._own} LIMIT 1").fetchone() is not None
+
+    def find(self, hashes: Collection[str]) -> Iterator[tuple[str, int]]:
+        for some in chunks(list(hashes)):
+            query = f"SELECT hash, part FROM tombstones WHERE {self._own} AND hash IN ({marks(len(some))})"
+            yield from self.db.execute(query, some)
+
+    def stored(self, ids: Collection[str]) -> dict[str, tuple[str | None, str]]:
+        found: dict[str, tuple[str | None, str]] = {}
+        for some in chunks(list(ids)):
+            query = f"SELECT id, name, text FROM nodes WHERE id IN ({marks(len(some))}) AND part = ?"
+            found |= {id_: (name, text) for id_, name, text in self.db.execute(query, (*some, self.partition))}
+        return found
+
+    def put(self, partition: int, tombstones: Sequence[Tombstone]) -> None:
+        rows = [(partition, one.hash, one.at) for one in tombstones]
+        self.db.executemany("INSERT OR IGNORE INTO tombstones VALUES (?, ?, ?)", rows)
+
+    def remove(self, hashes: Collection[str]) -> None:
+        pairs = [(part, hash_) for part in self.partitions for hash_ in sorted(hashes)]
+        self.db.executemany("DELETE FROM tombstones WHERE part = ? AND hash = ?", pairs)
+
+
+def redacted_texts(reader: Reader, nodes: Sequence[Node]) -> dict[str, str]:
+    """Returns what tombstones leave of the texts of the nodes they match, by id; "" if the node is kept out whole."""
+    return {id_: one.rest for id_, one in match(Tombstones(reader.db, reader.ids), nodes).items()}
+
 
 _NO_NODES = "NOT EXISTS (SELECT 1 FROM nodes n WHERE n.source = sources.source)"
 
@@ -32,7 +72,7 @@ class SqliteTransaction:
         self.ids = Ids(db, scope)
         self.state = WriteState(db, path, self.partition, self.ids)
         self.tombstones = Tombstones(db, self.ids)
-        self.edges = edges.Edges(self.state)
+        self.edges = records.Edges(self.state)
         self.nodes = Nodes(self.state, self.edges)
         self.facts = Facts(self.state)
 
@@ -78,10 +118,10 @@ class SqliteTransaction:
     # --- what refers to nodes
 
     def put_notes(self, on: Literal["node", "edge"], notes: Sequence[tuple[Note, int]]) -> None:
-        edges.put_notes(self.state, on, notes)
+        records.put_notes(self.state, on, notes)
 
     def remove_notes(self, handles: Sequence[int]) -> None:
-        edges.remove_notes(self.state, handles)
+        records.remove_notes(self.state, handles)
 
     def move_notes(self, moves: Mapping[int, int]) -> None:
         update = "UPDATE notes SET target = ? WHERE target_on = 'node' AND target = ?"
@@ -100,14 +140,14 @@ class SqliteTransaction:
     # --- vectors
 
     def vector_space(self) -> VectorSpace | None:
-        return spaces.space_of(self.db)
+        return held_space(self.db)
 
     def put_vectors(self, kind: VectorKind, space: VectorSpace, vectors: Mapping[int, bytes]) -> None:
         del kind
-        self.state.revectored |= spaces.store(self.db, space, dict(vectors))
+        self.state.revectored |= vector_spaces.store(self.db, space, dict(vectors))
 
     def drop_vectors(self, keys: Sequence[int]) -> None:
-        self.state.revectored |= spaces.drop(self.db, keys)
+        self.state.revectored |= vector_spaces.drop(self.db, keys)
 
     # --- files
 

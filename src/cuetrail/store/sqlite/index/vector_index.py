@@ -11,27 +11,23 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
-from zlib import crc32
 
 import numpy as np
-import simsimd
 import xxhash
 from numpy.typing import NDArray
 
-from cuetrail.store.sqlite.changelog import changes_since, head, mark_of, moment
-from cuetrail.store.sqlite.connection import Database, chunks, damaged, marks, meta
-from cuetrail.store.sqlite.index.directory import IndexDir, Seen, State, rebuilding
-from cuetrail.store.sqlite.index.vector import spaces
-from cuetrail.store.vector_space import NO_VECTORS, VectorSpace, mismatch
+from cuetrail.store.sqlite.changelog import changes_since, head, mark_of, position
+from cuetrail.store.sqlite.connection import Database, meta
+from cuetrail.store.sqlite.index.directory import IndexDir, State, rebuilding
+from cuetrail.store.sqlite.index.vector_search import Block, Runs, VectorView, kind_code, quantised, unpack_vectors
+from cuetrail.store.sqlite.reader import held_space
+from cuetrail.store.vector_space import NO_VECTORS, VectorSpace
 from cuetrail.store.write import Progress
 
 LAYOUT = "vectors-5"
-OVERFETCH = 4
 BLOCK = 65_536
 TAIL = 4_096
 BATCH = 8_192
@@ -49,162 +45,69 @@ RELATIONS = """SELECT e.key AS key, e.part, 'edge', v.vector, 0 FROM edges e CRO
   UNION ALL SELECT o.key, o.part, 'note', v.vector, 0 FROM notes o CROSS JOIN vectors v ON v.key = o.key
   WHERE +o.target_on = 'edge' AND o.key BETWEEN ?1 AND ?2 ORDER BY key"""
 
-# If fewer than one row in so many can match, only those are compared.
-SPARSE = 6
-# The best of each group of so many rows give the threshold for the rest.
-GROUP = 64
-# More values than these are looked up instead of compared one by one.
-FEW = 8
-
-Runs = Sequence[tuple[int, int]]
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Rows by key; mapped from a file, or about to be written to one."""
-
-    keys: NDArray[np.int64]
-    parts: NDArray[np.int32]
-    kinds: NDArray[np.int32]
-    scales: NDArray[np.float32]
-    codes: NDArray[np.int8]
-
-    @property
-    def columns(self) -> tuple[NDArray[Any], ...]:
-        """Returns the columns in the order of the file."""
-        return self.keys, self.parts, self.kinds, self.scales, self.codes
-
-    def holds(self, runs: Runs) -> bool:
-        """True if the key of any row lies in one of the ranges."""
-        return any(rows.start < rows.stop for rows in map(self._rows, runs))
-
-    def without(self, runs: Runs) -> Block:
-        """Returns the rows whose keys lie in none of the ranges."""
-        kept = np.ones(len(self.keys), np.bool_)
-        for rows in map(self._rows, runs):
-            kept[rows] = False
-        return Block(*(column[kept] for column in self.columns))
-
-    def _rows(self, run: tuple[int, int]) -> slice:
-        """Returns the slice of rows whose keys lie in a range."""
-        low, high = run
-        return slice(int(np.searchsorted(self.keys, low)), int(np.searchsorted(self.keys, high, "right")))
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """The mapped blocks at one state."""
-
-    blocks: tuple[Block, ...]
-    state: State
-    seen: Seen
-
 
 def space_of(db: sqlite3.Connection) -> VectorSpace | None:
     """Returns the model whose vectors are to be indexed; None if there are none."""
-    space = spaces.space_of(db)
+    space = held_space(db)
     return None if space == NO_VECTORS else space
 
 
 class VectorIndex:
-    """Keeps the blocks in step with `memory.db` and searches them; `rows` is the query for its rows."""
+    """Keeps the blocks in step with `memory.db`; `rows` is the query for its rows."""
 
     def __init__(self, directory: Path, db: Database, rows: str = NODES) -> None:
         self.dir = IndexDir(directory)
         self._query = rows
         self.db = db
-        self._view: View | None = None
+        self.opened: VectorView | None = None
         db.on_close(self.close)
 
     def close(self) -> None:
         """Releases the mapped files."""
-        self._view = None
+        self.opened = None
 
     def exists(self) -> bool:
         """True if the index is on disk."""
         return self.dir.load() is not None
 
-    def search(
-        self,
-        query: NDArray[np.float32],
-        limit: int,
-        parts: Sequence[int] | None,
-        space: VectorSpace,
-        kinds: Sequence[str] = (),
-        saying: bool = False,
-    ) -> list[tuple[int, float]]:
-        """Returns (key, cosine) of the nearest rows in the given partitions (None: all), nearest first: as many as
-        wanted, all that tie with the last of these, and if known the next, which shows that no more tie.
+    def view(self, progress: Progress | None = None) -> VectorView | None:
+        """Returns the blocks after every acknowledged write; None if the memory has no vectors."""
+        with self.db.looking() as db:
+            view = self.view_at(db, *position(db), progress)
+        return None if view.space == NO_VECTORS else view
 
-        `kinds` narrows it to nodes of these kinds; occasionally another kind with the same code slips in. `saying`
-        leaves out nodes with a name but no text.
-
-        Raises EmbedderMismatch if the query's space is not, or is no longer, the one the memory holds.
-        """
-        view = self.view()
-        if view is None or view.state.layout != layout_of(space) or query.shape[0] != space.dim:
-            raise mismatch(self._space(), str(space))
-        if limit <= 0 or not view.blocks:
-            return []
-        code = quantised(query[None, :])
-        wanted = limit * OVERFETCH + 32
-        meant = [kind_code(kind, bare) for kind in kinds for bare in (False, True)]
-        best = [_nearest(block, code, wanted, _meant(block, parts, meant, saying)) for block in view.blocks]
-        scores, keys = (np.concatenate(column) for column in zip(*best, strict=True))
-        near = self.compared(query, keys[_best(scores, wanted)].tolist(), space)
-        end = min(limit, len(near))
-        while end < len(near) and near[end][1] == near[limit - 1][1]:
-            end += 1
-        return near[: end + 1]
-
-    def _space(self) -> VectorSpace | None:
-        with self.db.reading() as db:
-            return space_of(db)
-
-    def compared(self, query: NDArray[np.float32], keys: Sequence[int], space: VectorSpace) -> list[tuple[int, float]]:
-        """Returns (key, cosine) of these rows, nearest first; rows without a vector are absent.
-
-        Raises EmbedderMismatch if the query's space is not, or is no longer, the one the memory holds.
-        """
-        found: list[tuple[int, bytes]] = []
-        with self.db.reading() as db:
-            # Another process may have changed over since the blocks were scanned.
-            if space_of(db) != space:
-                raise mismatch(space_of(db), str(space))
-            for some in chunks(keys):
-                found += db.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks(len(some))})", some)
-        vectors = _unpacked(self.db.path, [blob for _, blob in found], len(query))
-        cosines = _cosines(vectors.astype(np.float64), query.astype(np.float64)).tolist()
-        return sorted(zip((key for key, _ in found), cosines, strict=True), key=lambda pair: (-pair[1], pair[0]))
-
-    def view(self, progress: Progress | None = None) -> View | None:
-        """Returns the blocks after every acknowledged write; None if the memory has no vectors yet."""
-        with self.db.reading() as db:
-            (epoch, target), space = moment(db), space_of(db)
+    def view_at(self, db: sqlite3.Connection, epoch: str, target: int, progress: Progress | None = None) -> VectorView:
+        """Returns the blocks after the changes up to `target`; none if the memory has no vectors."""
+        space = space_of(db)
         if space is None:
-            return None
+            return VectorView(epoch, target, None, NO_VECTORS, ())
         for _ in range(3):
             view = self._current(epoch, space)
-            if view is not None and view.state.seq >= target:
+            if view is not None and view.seq >= target:
                 return view
             self.catch_up(progress)
+        # Other processes keep replacing the index; while the lock is held they cannot.
         with self.dir.locked():
             self.catch_up(progress)
-            return self._current(epoch, space)
+            view = self._current(epoch, space)
+        return view or VectorView(epoch, target, None, NO_VECTORS, ())
 
-    def _current(self, epoch: str, space: VectorSpace) -> View | None:
-        view, wanted = self._view, (epoch, layout_of(space))
-        if view is not None and (view.state.epoch, view.state.layout) == wanted and view.seen.unchanged():
+    def _current(self, epoch: str, space: VectorSpace) -> VectorView | None:
+        """Returns the open blocks if they are still those on disk, else those on disk, else None."""
+        view = self.opened
+        if view is not None and (view.epoch, view.space) == (epoch, space) and view.files and view.files.unchanged():
             return view
-        self._view = None
+        self.opened = None
         found = self.dir.read()
-        if found is None or (found[0].epoch, found[0].layout) != wanted:
+        if found is None or (found[0].epoch, found[0].layout) != (epoch, layout_of(space)):
             return None
+        state, files = found
         try:
-            view = self._view = View(tuple(b for _, b in self._blocks(found[0], space.dim)), *found)
+            blocks = tuple(block for _, block in self._blocks(state, space.dim))
         except (OSError, ValueError):
             return None
-        return view
+        self.opened = VectorView(epoch, state.seq, files, space, blocks)
+        return self.opened
 
     def _blocks(self, state: State, dim: int) -> list[tuple[str, Block]]:
         return [(name, _mapped(self.dir.path / state.folder / name, dim)) for name in state.files]
@@ -288,7 +191,7 @@ class VectorIndex:
 
     def _save(self, db: sqlite3.Connection, state: State, names: list[str]) -> None:
         """Switches to these blocks and deletes the ones they replace."""
-        epoch, seq = moment(db)
+        epoch, seq = position(db)
         files = {n: state.files.get(n) or self.dir.describe(state.folder, n) for n in names}
         self.dir.save(replace(state, epoch=epoch, seq=seq, mark=mark_of(db, seq) or 0, files=files))
         self.dir.sweep(state.folder)
@@ -347,30 +250,11 @@ class _Rows:
             yield _joined(batches)
 
     def _block(self, rows: Sequence[tuple[int, int, str, bytes, bool]]) -> Block:
-        vectors = _unpacked(self.path, [row[3] for row in rows], self.dim)
+        vectors = unpack_vectors(self.path, [row[3] for row in rows], self.dim)
         keys, parts = np.array([row[0] for row in rows], np.int64), np.array([row[1] for row in rows], np.int32)
         kinds = np.array([kind_code(row[2], bool(row[4])) for row in rows], np.int32)
         codes = quantised(vectors.astype(np.float32))
         return Block(keys, parts, kinds, _scales(codes), codes)
-
-
-def _unpacked(path: Path, blobs: Sequence[bytes], dim: int) -> NDArray[np.float16]:
-    """Returns stored vectors as a matrix. Raises CorruptMemory if one does not have `dim` numbers."""
-    wrong = next((blob for blob in blobs if len(blob) != 2 * dim), None)
-    if wrong is not None:
-        raise damaged(path, f"a vector has {len(wrong)} bytes instead of {2 * dim}")
-    vectors: NDArray[np.float16] = np.frombuffer(b"".join(blobs), dtype="<f2").reshape(len(blobs), dim)
-    return vectors
-
-
-def _cosines(vectors: NDArray[np.float64], query: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Returns cosines to stored vectors: stored as half floats these are not exactly of unit length, and a query need
-    not be.
-    """
-    # Not a matrix product: its sums depend on the position of a row, and equal vectors must get equal scores.
-    lengths = np.sqrt((vectors * vectors).sum(axis=1) * (query * query).sum())
-    cosines: NDArray[np.float64] = (vectors * query).sum(axis=1) / np.where(lengths == 0, 1, lengths)
-    return cosines
 
 
 def _mapped(place: Path, dim: int) -> Block:
@@ -384,80 +268,6 @@ def _mapped(place: Path, dim: int) -> Block:
         data[16 * count : 20 * count].view(np.float32),
         data[20 * count :].view(np.int8).reshape(count, dim),
     )
-
-
-def _nearest(
-    block: Block, code: NDArray[np.int8], wanted: int, meant: NDArray[np.bool_] | None
-) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Returns scores and keys of the nearest rows of a block, unsorted: cosines of the codes, times the query's length.
-
-    `meant` is a mask of the rows that count, None: all.
-    """
-    rows = None if meant is None else np.flatnonzero(meant)
-    if rows is None or len(rows) * SPARSE >= len(block.keys):
-        scores = _products(code, block.codes) * block.scales
-        if rows is not None:
-            scores = scores[rows]
-    else:
-        scores = _products(code, block.codes.take(rows, axis=0)) * block.scales[rows]
-    near = _best(scores, wanted)
-    return scores[near], block.keys[near if rows is None else rows[near]]
-
-
-def _meant(block: Block, parts: Sequence[int] | None, kinds: Sequence[int], saying: bool) -> NDArray[np.bool_] | None:
-    """Returns a mask of the rows in the partitions, of the kinds, and with text if that is required; None: all rows."""
-    asked = [_among(block.parts, parts)] if parts is not None else []
-    asked += [_among(block.kinds, kinds)] if kinds else []
-    asked += [block.kinds >= 0] if saying else []
-    meant: NDArray[np.bool_] | None = None
-    for among in asked:
-        if not among.all():
-            meant = among if meant is None else meant & among
-    return meant
-
-
-def _among(column: NDArray[np.int32], values: Sequence[int]) -> NDArray[np.bool_]:
-    """Returns a mask of the column's numbers that are among the values."""
-    if len(values) > FEW:
-        return np.isin(column, np.asarray(values, dtype=np.int32))
-    among = np.zeros(len(column), np.bool_)
-    for value in values:
-        among |= column == value
-    return among
-
-
-def _best(scores: NDArray[np.float32], wanted: int) -> NDArray[np.intp]:
-    """Returns the positions of the `wanted` highest scores, unsorted.
-
-    The best score of every group is computed first: a score below the `wanted`-th of these is not among the best of
-    all, which leaves few.
-    """
-    if len(scores) <= wanted:
-        return np.arange(len(scores))
-    groups = len(scores) // GROUP
-    if groups <= wanted:
-        return np.argpartition(scores, len(scores) - wanted)[len(scores) - wanted :]
-    heads = scores[: groups * GROUP].reshape(GROUP, groups).max(axis=0)
-    near = np.flatnonzero(scores >= np.partition(heads, groups - wanted)[groups - wanted])
-    return near[np.argpartition(scores[near], len(near) - wanted)[len(near) - wanted :]]
-
-
-def _products(code: NDArray[np.int8], codes: NDArray[np.int8]) -> NDArray[np.float32]:
-    if not len(codes):
-        return np.empty(0, np.float32)
-    measured = simsimd.cdist(code, codes, metric="dot", out_dtype="float32")
-    products: NDArray[np.float32] = np.asarray(measured, dtype=np.float32).reshape(-1)
-    return products
-
-
-@cache
-def kind_code(kind: str, bare: bool = False) -> int:
-    """Returns a number for a kind of nodes that fits the column, negative for nodes with a name but no text.
-
-    Two kinds may share a number.
-    """
-    code = crc32(kind.encode("utf-8", "surrogatepass")) >> 1
-    return ~code if bare else code
 
 
 def _within(runs: Runs, low: int, high: int) -> list[tuple[int, int]]:
@@ -492,14 +302,6 @@ def _digest(blocks: Iterable[Block]) -> bytes:
 def layout_of(space: VectorSpace) -> str:
     """Returns the layout's name with the model's identity in it, so that another model's index is never searched."""
     return f"{LAYOUT}:{space.model}:{space.dim}"
-
-
-def quantised(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
-    """Converts unit vectors to 8-bit codes, each scaled by its own largest component to keep small ones."""
-    peak = np.abs(vectors).max(axis=1, keepdims=True)
-    peak[peak == 0] = 1
-    codes: NDArray[np.int8] = np.rint(vectors / peak * 127).astype(np.int8)
-    return codes
 
 
 def _scales(codes: NDArray[np.int8]) -> NDArray[np.float32]:

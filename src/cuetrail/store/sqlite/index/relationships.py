@@ -15,32 +15,12 @@ from cuetrail.store.search import RelationQuery
 from cuetrail.store.shared.relationships import MOST_READ, best, nearest
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import Database, chunks, marks
-from cuetrail.store.sqlite.filters import passing
-from cuetrail.store.sqlite.index.vector.vector_index import VectorIndex
-from cuetrail.store.sqlite.reader import Reader
-from cuetrail.store.sqlite.relationship_words import EDGES, NOTES, Entry, of_edges, of_notes
+from cuetrail.store.sqlite.index.directory import Index, current_view
+from cuetrail.store.sqlite.index.vector_search import VectorView
+from cuetrail.store.sqlite.index.vector_search import nearest as nearest_rows
+from cuetrail.store.sqlite.reader import Reader, node_filter
 from cuetrail.store.vector_space import VectorSpace
 from cuetrail.text.normalise import unique_terms
-
-
-def enter(db: sqlite3.Connection, edges: Sequence[int] = (), notes: Sequence[int] = ()) -> None:
-    """Adds the words of edges and notes with these keys to the table."""
-    db.executemany("INSERT OR IGNORE INTO relation_words VALUES (?, ?, ?, ?)", _entries(db, edges, notes))
-
-
-def take_out(db: sqlite3.Connection, edges: Sequence[int] = (), notes: Sequence[int] = ()) -> None:
-    """Removes the words of edges and notes that are about to be deleted or changed."""
-    query = "DELETE FROM relation_words WHERE part = ? AND word = ? AND time = ? AND key = ?"
-    db.executemany(query, _entries(db, edges, notes))
-
-
-def _entries(db: sqlite3.Connection, edges: Sequence[int], notes: Sequence[int]) -> list[Entry]:
-    found: list[Entry] = []
-    for some in chunks(edges):
-        found += of_edges(db.execute(f"{EDGES} AND key IN ({marks(len(some))})", some))
-    for some in chunks(notes):
-        found += of_notes(db.execute(f"{NOTES} AND key IN ({marks(len(some))})", some))
-    return found
 
 
 def by_words(reader: Reader, query: RelationQuery) -> list[Edge]:
@@ -49,18 +29,19 @@ def by_words(reader: Reader, query: RelationQuery) -> list[Edge]:
 
 
 def by_vector(
-    db: Database, scope: Scope, index: VectorIndex, near_to: bytes, query: RelationQuery, space: VectorSpace
+    db: Database, scope: Scope, index: Index[VectorView], near_to: bytes, query: RelationQuery, space: VectorSpace
 ) -> list[Edge]:
     """Returns the visible relationships whose description, or a note on them, is nearest to a vector."""
     if query.limit <= 0:
         return []
     with db.looking() as look:
         reader = Reader(look, scope, db.path)
+        view = current_view(index, look, *reader.ids.position())
     vector = np.frombuffer(near_to, dtype="<f2").astype(np.float32)
     # One more than wanted shows whether the last one ties with the next.
     wanted = query.limit + 1
     while True:
-        near = index.search(vector, wanted, None if reader.all else reader.parts, space)
+        near = nearest_rows(db, view, vector, wanted, None if reader.all else reader.parts, space)
         with db.reading() as look:
             # A new view: the index may have rows of partitions made since the first one.
             reader = Reader(look, scope, db.path)
@@ -86,7 +67,7 @@ def _cosines(db: sqlite3.Connection, near: Sequence[tuple[int, float]], now: int
 
 def _passing(reader: Reader, query: RelationQuery, keys: Sequence[int]) -> dict[int, Edge]:
     """Returns the visible relationships among these edges that pass all filters, by key."""
-    tests, values = passing(query.where, "n.key")
+    tests, values = node_filter(query.where, "n.key")
     ends = " AND ".join([*tests, reader.among("n.part")])
     tests = [f"EXISTS (SELECT 1 FROM nodes n WHERE n.key = e.{end} AND {ends})" for end in ("src", "dst")]
     where = " AND ".join(["e.via IS NULL", reader.among("e.part"), *tests])

@@ -8,30 +8,206 @@ can enter.
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache, cached_property
 from itertools import accumulate
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 import numpy as np
+import xxhash
 from numpy.typing import NDArray
 
 from cuetrail.formulas import DAMPING, HOUR, PER_HOUR, UNKNOWN_DISTANCE, idf
-from cuetrail.model import Label, WalkSeed, Where
-from cuetrail.store.sqlite.connection import chunks, marks
-from cuetrail.store.sqlite.index.labels.columns import Piece
-from cuetrail.store.sqlite.index.labels.label_index import Told, View
-from cuetrail.store.sqlite.index.labels.rows import (
-    ARCHIVED,
-    HASHED,
-    QUARANTINED,
-    SILENT,
-    Ints,
-    RowNumbers,
-    Rows,
-    kind_code,
-)
+from cuetrail.model import Label, Walk, WalkHit, WalkQuery, WalkSeed, Where
+from cuetrail.model.records import maker
+from cuetrail.store.sqlite.index.directory import CheckedFiles, Index, current_view
+from cuetrail.store.sqlite.index.text_search import TextSearch, TextView
+from cuetrail.store.sqlite.reader import Reader, label_numbers
+from cuetrail.store.sqlite.rows import signed
+from cuetrail.text.normalise import Terms, searchable_text, terms_of
+
+QUARANTINED, ARCHIVED, SILENT, HASHED = 1, 2, 4, 8
+"""Flags of a row. A silent one has nothing to show: no text, or only a heading. A hashed one has a SimHash."""
+# The columns with one entry per row.
+COLUMNS = ("keys", "parts", "kinds", "flags", "ats", "hashes")
+Runs = Sequence[tuple[int, int]]
+Ints = NDArray[np.int64]
+RowNumbers = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRows:
+    """Rows by key; the codes of row i are `codes[starts[i] : starts[i + 1]]`, at least one."""
+
+    keys: Ints
+    parts: NDArray[np.int32]
+    kinds: Ints
+    flags: NDArray[np.uint8]
+    ats: Ints
+    hashes: NDArray[np.uint64]
+    starts: Ints
+    codes: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def take(self, rows: NDArray[Any]) -> NodeRows:
+        """Returns these rows, in this order."""
+        lengths = np.diff(self.starts)[rows]
+        starts = np.concatenate(([0], np.cumsum(lengths)))
+        # The source position of each code: its offset in its row, plus the start of the row.
+        places = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], lengths)
+        columns: Any = {name: getattr(self, name)[rows] for name in COLUMNS}
+        return NodeRows(**columns, starts=starts, codes=self.codes[places])
+
+    def without(self, runs: Runs) -> NodeRows:
+        """Returns the rows whose keys lie in none of the ranges."""
+        kept = np.ones(len(self), np.bool_)
+        for low, high in runs:
+            kept[np.searchsorted(self.keys, low) : np.searchsorted(self.keys, high, "right")] = False
+        return self if kept.all() else self.take(np.flatnonzero(kept))
+
+    def sums(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Returns the sum of weights per row; a code beyond the end of `weights` has its last weight."""
+        if not len(self):
+            return np.zeros(0)
+        sums: NDArray[np.float64] = np.add.reduceat(weights.take(self.codes, mode="clip"), self.starts[:-1])
+        return sums
+
+
+class LabelRows(NamedTuple):
+    """The rows with a code in a partition, in order, and for a short list their joining codes by column."""
+
+    part: int
+    rows: RowNumbers
+    codes: NDArray[np.int32] | None
+
+
+@dataclass(frozen=True)
+class LabelColumns:
+    """The columns. The rows with a code in a partition are one slice of `carriers`, in order; their rows of `forward`
+    are also in `near`, as columns, from `list_near` on, unless that is negative.
+
+    `forward` has the joining codes of each row, padded with 0; those of a wide row are in `wide_codes`. `most_tags` and
+    `most_buckets` are the maxima over all other rows.
+    """
+
+    keys: Ints
+    kinds: Ints
+    ats: Ints
+    hashes: NDArray[np.uint64]
+    list_starts: Ints
+    list_near: Ints
+    wide_starts: Ints
+    parts: NDArray[np.int32]
+    by_key: Ints
+    forward: NDArray[np.int32]
+    list_codes: NDArray[np.int32]
+    list_parts: NDArray[np.int32]
+    carriers: RowNumbers
+    near: NDArray[np.int32]
+    wide_rows: RowNumbers
+    wide_codes: NDArray[np.int32]
+    flags: NDArray[np.uint8]
+    most_tags: int
+    most_buckets: int
+    # Filled on demand.
+    _pieces: dict[int, list[LabelRows]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @cached_property
+    def wide(self) -> NodeRows:
+        """Returns the wide rows with their joining codes."""
+        columns: Any = {name: getattr(self, name)[self.wide_rows] for name in COLUMNS}
+        return NodeRows(**columns, starts=self.wide_starts, codes=self.wide_codes)
+
+    @cached_property
+    def part_counts(self) -> dict[int, int]:
+        """Returns the number of rows of each partition."""
+        parts, counts = np.unique(self.parts, return_counts=True)
+        return dict(zip(parts.tolist(), counts.tolist(), strict=True))
+
+    def pieces(self, code: int) -> list[LabelRows]:
+        """Returns the rows with the code, by partition."""
+        if code not in self._pieces:
+            first, last = np.searchsorted(self.list_codes, [code, code + 1]).tolist()
+            self._pieces[code] = [self._piece(number) for number in range(first, last)]
+        return self._pieces[code]
+
+    def _piece(self, number: int) -> LabelRows:
+        rows = self.carriers[self.list_starts[number] : self.list_starts[number + 1]]
+        near = int(self.list_near[number])
+        codes = self.near[:, near : near + len(rows)] if near >= 0 else None
+        return LabelRows(int(self.list_parts[number]), rows, codes)
+
+    def rows_of(self, keys: Ints) -> RowNumbers:
+        """Returns the rows with these keys; unknown keys are left out."""
+        if not len(self):
+            return np.zeros(0, np.int32)
+        places = np.searchsorted(self.keys, keys, sorter=self.by_key).clip(max=len(self) - 1)
+        rows: RowNumbers = self.by_key[places].astype(np.int32)
+        return rows[np.equal(self.keys[rows], keys)]
+
+    def rows_in(self, runs: Runs) -> RowNumbers:
+        """Returns the rows whose keys lie in one of the ranges."""
+        if not len(self):
+            return np.zeros(0, np.int32)
+        bounds = np.array([(low, high + 1) for low, high in runs], np.int64).ravel()
+        places = np.searchsorted(self.keys, bounds, sorter=self.by_key).tolist()
+        pieces = [self.by_key[low:high] for low, high in zip(places[::2], places[1::2], strict=True)]
+        return np.concatenate([np.zeros(0, np.int64), *pieces]).astype(np.int32)
+
+    def codes_of(self, rows: RowNumbers) -> NDArray[np.int32]:
+        """Returns the joining codes of these rows, concatenated."""
+        plain = self.forward[rows].ravel()
+        wide = self.wide.take(np.flatnonzero(np.isin(self.wide_rows, rows)))
+        return np.concatenate([plain[plain != 0], wide.codes])
+
+
+class LabelStats(NamedTuple):
+    """A label in use: its code, the rows of the base that have it, their number, and its idf."""
+
+    code: int
+    pieces: list[LabelRows]
+    size: int
+    idf: float
+
+
+@dataclass(frozen=True, slots=True)
+class LabelView:
+    """The labels at one change: the base without the rows that changed since (`dead`), and those rows (`delta`)."""
+
+    base: LabelColumns
+    dead: RowNumbers
+    delta: NodeRows
+    epoch: str
+    seq: int
+    mark: int
+    files: CheckedFiles | None
+    # Codes of labels, filled on demand; None for an unused label.
+    codes: dict[Label, int | None] = field(default_factory=dict)
+    # For each set of partitions (None: all) the labels asked for so far; None for an unused label.
+    told: dict[tuple[int, ...] | None, dict[Label, LabelStats | None]] = field(default_factory=dict)
+    _shown: dict[int, NDArray[np.bool_] | None] = field(default_factory=dict)
+
+    def shown(self, hidden: int) -> NDArray[np.bool_] | None:
+        """Returns a mask of the rows of the base that are alive and have none of these flags; None: all rows."""
+        if hidden not in self._shown:
+            shown = self.base.flags & np.uint8(hidden) == 0
+            shown[self.dead] = False
+            self._shown[hidden] = None if shown.all() else shown
+        return self._shown[hidden]
+
+
+def label_kind_code(kind: str) -> int:
+    """Returns a 64-bit number for a kind; collisions do not occur in practice."""
+    return signed(xxhash.xxh3_64_intdigest(kind.encode()))
+
 
 # How many nodes are tested in the first round, and by which factor each further round grows.
 FIRST, GROWTH = 16_000, 3.0
@@ -43,7 +219,7 @@ SAMPLE = 1_024
 NO_ROWS = np.zeros(0, np.int32)
 
 Floats = NDArray[np.float64]
-Queue = Sequence[tuple[float, int, Label, Told]]
+Queue = Sequence[tuple[float, int, Label, LabelStats]]
 """Labels, heaviest first: the negative weight, the number of nodes with it, the label, and its statistics."""
 Column = Callable[[str], NDArray[Any]]
 """A column of the tested nodes: times, hashes or flags."""
@@ -93,7 +269,7 @@ class LabelWalk:
 
     def __init__(
         self,
-        view: View,
+        view: LabelView,
         db: sqlite3.Connection,
         parts: Sequence[int] | None,
         where: Where,
@@ -110,7 +286,7 @@ class LabelWalk:
         """Returns the idf of each label in this scope; unused labels are left out."""
         return {label: told.idf for label, told in self.told.items()}
 
-    def _told(self, db: sqlite3.Connection, labels: Iterable[Label]) -> dict[Label, Told]:
+    def _told(self, db: sqlite3.Connection, labels: Iterable[Label]) -> dict[Label, LabelStats]:
         """Returns the statistics of the labels in use here, computed once per view and set of partitions."""
         known = self.view.told.setdefault(None if self.parts is None else tuple(self.parts), {})
         missing = [label for label in labels if label not in known]
@@ -120,7 +296,7 @@ class LabelWalk:
             known.update(self._carried(codes))
         return {label: told for label in labels if (told := known[label]) is not None}
 
-    def _carried(self, codes: Mapping[Label, int]) -> Iterator[tuple[Label, Told]]:
+    def _carried(self, codes: Mapping[Label, int]) -> Iterator[tuple[Label, LabelStats]]:
         """Returns the labels, of these, that are in use here, with their statistics."""
         pieces = [self._carriers(code) for code in codes.values()]
         sizes = [_size(some) for some in pieces]
@@ -136,7 +312,7 @@ class LabelWalk:
             total += len(delta)
         for (label, code), some, size, holding in zip(codes.items(), pieces, sizes, counts.tolist(), strict=True):
             if holding:
-                yield label, Told(code, some, size, round(idf(total, holding) / GRAIN) * GRAIN)
+                yield label, LabelStats(code, some, size, round(idf(total, holding) / GRAIN) * GRAIN)
 
     def best(self, pulls: Sequence[Pull], limit: int, these: Ints | None = None) -> Candidates:
         """Returns the `limit` best of the base, and as many of the other rows with all that tie with the last.
@@ -157,14 +333,14 @@ class LabelWalk:
         keys = self.base.keys[[row for row, _ in first]].tolist() if first else []
         return Candidates([(key, value) for key, (_, value) in zip(keys, first, strict=True)], others)
 
-    def _narrowed(self, these: Ints) -> tuple[dict[Label, Told], list[Rows]]:
+    def _narrowed(self, these: Ints) -> tuple[dict[Label, LabelStats], list[NodeRows]]:
         """Returns the statistics of the labels, and the rows outside the base, restricted to nodes with these keys."""
         among = np.zeros(len(self.base), np.bool_)
         among[self.base.rows_of(these)] = True
         known = {}
         for label, told in self.told.items():
             rows = np.concatenate([NO_ROWS, *(piece.rows[among[piece.rows]] for piece in told.pieces)])
-            known[label] = told._replace(pieces=[Piece(0, rows, None)], size=len(rows))
+            known[label] = told._replace(pieces=[LabelRows(0, rows, None)], size=len(rows))
         return known, [rows.take(np.flatnonzero(np.isin(rows.keys, these))) for rows in self.loose]
 
     def _best_of_base(self, pull: Pull, queue: Queue, weights: Floats, limit: int) -> Iterable[tuple[int, float]]:
@@ -187,7 +363,7 @@ class LabelWalk:
             best.offer(rows, pull.worth(sums, self._column(rows)))
         return best.values.items()
 
-    def _joined(self, pieces: Sequence[Piece]) -> tuple[RowNumbers, NDArray[np.int32]]:
+    def _joined(self, pieces: Sequence[LabelRows]) -> tuple[RowNumbers, NDArray[np.int32]]:
         """Concatenates the row numbers of the pieces, keeping rows that pass the filters, and returns them with their
         label codes, one array column per row.
         """
@@ -221,7 +397,7 @@ class LabelWalk:
 
     # --- what is there
 
-    def _carriers(self, code: int) -> list[Piece]:
+    def _carriers(self, code: int) -> list[LabelRows]:
         """Returns the rows of the base with a code, in the visible partitions."""
         found = self.base.pieces(code)
         return found if self.parts is None else [piece for piece in found if piece.part in self.parts]
@@ -230,7 +406,7 @@ class LabelWalk:
         """Returns the visible rows of these rows of the base."""
         return rows if self.parts is None else rows[np.isin(self.base.parts[rows], self.parts)]
 
-    def _within(self, rows: Rows) -> Rows:
+    def _within(self, rows: NodeRows) -> NodeRows:
         return rows if self.parts is None else rows.take(np.flatnonzero(np.isin(rows.parts, self.parts)))
 
     # --- filters
@@ -254,14 +430,14 @@ class LabelWalk:
             passing &= carrying
         return passing
 
-    def _wide(self) -> Rows:
+    def _wide(self) -> NodeRows:
         """Returns the wide rows of the base that are visible and pass the filters."""
         rows = self.base.wide
         if len(rows) and self.shown is not None:
             rows = rows.take(np.flatnonzero(self.shown[self.base.wide_rows]))
         return self._within(rows)
 
-    def _passing(self, rows: Rows) -> Rows:
+    def _passing(self, rows: NodeRows) -> NodeRows:
         """Returns the rows outside the base that are visible and pass the filters."""
         if not len(rows):
             return rows
@@ -325,7 +501,7 @@ def _by_code(queue: Queue) -> Floats:
     return weights
 
 
-def _size(pieces: Sequence[Piece]) -> int:
+def _size(pieces: Sequence[LabelRows]) -> int:
     return sum(len(piece.rows) for piece in pieces)
 
 
@@ -348,7 +524,7 @@ def _strongest(values: dict[int, float], found: Iterable[tuple[int, float]]) -> 
             values[key] = value
 
 
-def _best_rows(rows: Rows, pull: Pull, weights: Floats, limit: int) -> Iterable[tuple[int, float]]:
+def _best_rows(rows: NodeRows, pull: Pull, weights: Floats, limit: int) -> Iterable[tuple[int, float]]:
     """Returns (key, value) of the `limit` best of these rows, and of all that tie with the last."""
     values = pull.worth(rows.sums(weights), lambda name: getattr(rows, name))
     kept = np.flatnonzero(values > 0)
@@ -384,7 +560,7 @@ def _in_time_and_kind(ats: Ints, kinds: Ints, where: Where) -> NDArray[np.bool_]
     if where.until is not None:
         passing &= ats <= _storable(where.until)
     if where.kinds:
-        passing &= np.isin(kinds, [kind_code(kind) for kind in where.kinds])
+        passing &= np.isin(kinds, [label_kind_code(kind) for kind in where.kinds])
     return passing
 
 
@@ -392,14 +568,136 @@ def _storable(at: int) -> int:
     return max(-(2**63), min(at, 2**63 - 1))
 
 
-def _codes(db: sqlite3.Connection, view: View, labels: Sequence[Label]) -> dict[Label, int]:
+def _codes(db: sqlite3.Connection, view: LabelView, labels: Sequence[Label]) -> dict[Label, int]:
     """Returns the codes under which labels join; unused ones are absent."""
     missing = [label for label in labels if label not in view.codes]
-    kinds: tuple[Literal["tag", "bucket"], ...] = ("tag", "bucket")
     view.codes.update(dict.fromkeys(missing))
-    for what in kinds:
-        for some in chunks([label.name for label in missing if label.what == what]):
-            query = f"SELECT name, label FROM labels WHERE what = ? AND name IN ({marks(len(some))})"
-            rows = db.execute(query, (what[0], *some))
-            view.codes.update((Label(what, name), 2 * number) for name, number in rows)
+    tags = label_numbers(db, "t", [label.name for label in missing if label.what == "tag"])
+    buckets = label_numbers(db, "b", [label.name for label in missing if label.what == "bucket"])
+    view.codes.update((Label("tag", name), 2 * number) for name, number in tags.items())
+    view.codes.update((Label("bucket", name), 2 * number) for name, number in buckets.items())
     return {label: code for label in labels if (code := view.codes[label]) is not None}
+
+
+# A few more than wanted are requested: some match a word of the query and do not count. For a long query as many as are
+# likely needed: counting the documents with its words costs less than a second round.
+SPARE, LETTERS, LONG = 3, 32, 1_000
+REQUEST_GROWTH = 8
+# If most near nodes match the query, testing each costs more than searching for those that do not.
+MOST_ASKED = 2_000
+# Reading this many nodes is faster than testing them in the index.
+FEW_TO_READ = 6
+
+_walked = maker(WalkHit)
+
+Pairs = list[tuple[int, float]]
+"""Keys and values."""
+
+
+def walk(
+    reader: Reader,
+    label_index: Index[LabelView],
+    text_index: Index[TextView],
+    query: WalkQuery,
+    limit: int,
+    where: Where,
+) -> Walk:
+    """Returns the best `limit` nodes that share a label with a seed, are not seeds, and match no word of
+    `query.unlike`.
+    """
+    now = reader.ids.position()
+    parts = None if reader.all else reader.parts
+    given = [label for seed in query.seeds for label in seed.labels]
+    labels = LabelWalk(current_view(label_index, reader.db, *now), reader.db, parts, where, given)
+    idfs = labels.idfs()
+    if limit <= 0 or not idfs:
+        return Walk((), idfs)
+    texts = cache(lambda: TextSearch(current_view(text_index, reader.db, *now), parts, where))
+    walkers = _Walkers(reader, query, limit, texts)
+    pulls = [by_rarity(idfs)] if query.rank == "idf" else [by_gravity(seed) for seed in query.seeds]
+    # The seeds themselves share most, and some other nodes match a word of the query.
+    most = limit + len(query.seeds)
+    wanted = most + _spare(query, limit, texts)
+    while wanted <= MOST_ASKED:
+        first, whole = _first(labels.best(pulls, wanted), reader, wanted)
+        found = walkers.unlike(first)
+        if len(found) >= limit or whole:
+            return Walk(found, idfs)
+        wanted *= REQUEST_GROWTH
+
+    these = np.array(texts().carriers(idfs, query.unlike), np.int64)
+    left, _ = _first(labels.best(pulls, most, these), reader, most)
+    return Walk(walkers.first(left), idfs)
+
+
+def _spare(query: WalkQuery, limit: int, texts: Callable[[], TextSearch]) -> int:
+    """Returns how many more than wanted to request: more for a longer query, of which more nodes match."""
+    letters = len(query.unlike.words)
+    few = SPARE + letters // LETTERS
+    if letters < LONG:
+        return few
+    # If words were independent, this share of documents would have none of them.
+    likely = limit * math.exp(min(texts().mean_matches(query.unlike), 10.0))
+    return max(few, min(round(likely * 1.5), MOST_ASKED // 2))
+
+
+def _first(found: Candidates, reader: Reader, limit: int) -> tuple[Pairs, bool]:
+    """Returns the first candidates by value, then newer, then id, and whether there are no more."""
+    order = found.base
+    if found.others:
+        # Rows changed since the base was made have no position in its order; ids order them.
+        values = {**dict(found.base), **found.others}
+        shown = reader.shown(list(values))
+        rows = sorted((-value, -shown[key][1], shown[key][0], key) for key, value in values.items() if key in shown)
+        order = [(key, values[key]) for _, _, _, key in rows]
+    return order[:limit], len(order) < limit
+
+
+class _Walkers:
+    """Selects nodes that are neither seeds nor match the query. It reads no more nodes than needed."""
+
+    def __init__(self, reader: Reader, query: WalkQuery, limit: int, texts: Callable[[], TextSearch]) -> None:
+        self._reader, self._limit, self._query = reader, limit, query.unlike
+        self._matching = cache(lambda: texts().holding_any(query.unlike))
+        # A seed without a key is recognised by its id.
+        self._keys = {seed.key for seed in query.seeds}
+        self._ids = {seed.id for seed in query.seeds}
+
+    def unlike(self, pairs: Pairs) -> tuple[WalkHit, ...]:
+        """Returns the first of these that are not seeds and do not match the query."""
+        pairs = [pair for pair in pairs if pair[0] not in self._keys]
+        found: list[WalkHit] = []
+        query = self._query
+        if not (query.fuzzy or query.mend or query.prefix):
+            # Usually the first are enough, and reading a few costs less than testing their words in the index.
+            words = Terms(terms_of(" ".join((query.words, *query.phrases))))
+            some, pairs = pairs[: self._limit], pairs[self._limit :]
+            found = self._without(words, some)
+            if len(found) < self._limit and len(pairs) <= FEW_TO_READ:
+                return (*found, *self._without(words, pairs))[: self._limit]
+        if pairs and len(found) < self._limit:
+            matching = self._matching()([key for key, _ in pairs])
+            return self.first([pair for pair in pairs if pair[0] not in matching], found)
+        return tuple(found)
+
+    def _without(self, words: Terms, pairs: Pairs) -> list[WalkHit]:
+        """Returns those that are not seeds and contain none of the words."""
+        return [
+            walked
+            for walked in self._read(pairs)
+            if not words.any_in(searchable_text(walked.node.name, walked.node.aliases, walked.node.text))
+        ]
+
+    def first(self, pairs: Pairs, found: Sequence[WalkHit] = ()) -> tuple[WalkHit, ...]:
+        """Returns what was found already, and the first of these that are not seeds."""
+        walkers = list(found)
+        while pairs and len(walkers) < self._limit:
+            missing = self._limit - len(walkers)
+            walkers += self._read(pairs[:missing])
+            pairs = pairs[missing:]
+        return tuple(walkers)
+
+    def _read(self, pairs: Pairs) -> list[WalkHit]:
+        nodes = self._reader.nodes_by_key([key for key, _ in pairs])
+        read = [_walked(nodes[key], value) for key, value in pairs if key in nodes]
+        return [walked for walked in read if walked.node.id not in self._ids]

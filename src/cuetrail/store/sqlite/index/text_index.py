@@ -9,19 +9,156 @@ import contextlib
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import tantivy
 
-from cuetrail.store.sqlite.changelog import changes_since, head, mark_of, moment
-from cuetrail.store.sqlite.connection import Database, gone, meta
-from cuetrail.store.sqlite.index.directory import IndexDir, Seen, State, rebuilding
-from cuetrail.store.sqlite.index.text.documents import Feed, feeding, make_schema
+from cuetrail.model import DERIVED
+from cuetrail.store.sqlite.changelog import FORGOTTEN, changes_since, head, mark_of, position
+from cuetrail.store.sqlite.connection import Database, chunks, gone, marks, meta
+from cuetrail.store.sqlite.index.directory import IndexDir, State, rebuilding
+from cuetrail.store.sqlite.index.text_search import TextView
+from cuetrail.store.sqlite.rows import label_names
 from cuetrail.store.write import Progress
-from cuetrail.text.normalise import make_analyser
+from cuetrail.text.normalise import analysable, make_analyser, searchable_text
+
+WRITER_BYTES = 256_000_000
+SMALL_WRITER_BYTES = 15_000_000
+# Single keys are looked up; a range of this many is cheaper to find by reading the column of keys.
+LONG_RUN = 64
+SHOW_EVERY = 5_000
+
+ROWS = """SELECT n.key, n.part, n.kind, n.name, n.aliases, n.text, n.labels, n.at, n.provenance, l.state
+  FROM nodes n LEFT JOIN life l ON l.key = n.key"""
+
+
+def make_schema() -> tantivy.Schema:
+    """Returns the schema: `body` is scored, `labels` holds the words of tags and buckets for the x2 rule, other fields
+    filter.
+    """
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("body", tokenizer_name="cuetrail", index_option="position")
+    builder.add_text_field("labels", tokenizer_name="cuetrail", index_option="basic")
+    for name in ("tag", "bucket", "kind", "flag"):
+        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
+    builder.add_unsigned_field("key", indexed=True, fast=True)
+    builder.add_unsigned_field("part", indexed=True)
+    builder.add_integer_field("at", indexed=True, fast=True)
+    return builder.build()
+
+
+SCHEMA = make_schema()
+
+
+class Feed:
+    """An open writer on an index. Nobody sees its changes before `commit`; `drop` leaves the index unchanged.
+
+    `newest` is the highest key the index may hold. Keys are never reused, so a higher one needs no deletion.
+    """
+
+    def __init__(self, index: tantivy.Index, newest: int, small: bool, threads: int = 2) -> None:
+        self._schema = index.schema
+        self._newest = newest
+        self._writer = index.writer(SMALL_WRITER_BYTES, 1) if small else index.writer(WRITER_BYTES, threads)
+
+    def replace(self, db: sqlite3.Connection, runs: Sequence[tuple[int, int]], progress: Progress | None) -> None:
+        """Indexes the present nodes of these ranges of keys and removes those that are gone."""
+        total, done = sum(high - low + 1 for low, high in runs), 0
+        short = [run for run in runs if run[1] - run[0] < LONG_RUN]
+        for low, high in (run for run in runs if run[1] - run[0] >= LONG_RUN):
+            self._delete(low, min(high, self._newest))
+            done = self._add(db.execute(f"{ROWS} WHERE n.key BETWEEN ? AND ?", (low, high)), done, total, progress)
+        for low, high in short:
+            self._delete(low, min(high, self._newest))
+        for keys in chunks([key for low, high in short for key in range(low, high + 1)]):
+            done = self._add(db.execute(f"{ROWS} WHERE n.key IN ({marks(len(keys))})", keys), done, total, progress)
+        self._newest = max((self._newest, *(high for _, high in runs)))
+
+    def fill(self, db: sqlite3.Connection, total: int, progress: Progress | None) -> None:
+        """Indexes every node; for an empty index."""
+        self._add(db.execute(f"{ROWS} ORDER BY n.key"), 0, total, progress)
+
+    def _add(self, rows: Iterator[tuple[Any, ...]], before: int, total: int, progress: Progress | None) -> int:
+        done = before
+        for done, row in enumerate(rows, before + 1):
+            self._writer.add_document(_document(row))
+            if progress and (done % SHOW_EVERY == 0 or done == total):
+                progress("indexing text", done, total)
+        return done
+
+    def _delete(self, low: int, high: int) -> None:
+        """Deletes by query: `delete_documents_by_term` misses numbers in unsigned fields."""
+        query = tantivy.Query
+        if high - low >= LONG_RUN:
+            keys = query.range_query(self._schema, "key", tantivy.FieldType.Unsigned, low, high)
+            self._writer.delete_documents_by_query(keys)
+            return
+        for key in range(low, high + 1):
+            self._writer.delete_documents_by_query(query.term_query(self._schema, "key", key))
+
+    def commit(self) -> None:
+        """Makes the changes visible, and waits until segments are merged."""
+        try:
+            self._writer.commit()
+        except BaseException:
+            self.drop()
+            raise
+        self._writer.wait_merging_threads()
+
+    def drop(self) -> None:
+        with contextlib.suppress(ValueError, OSError):
+            self._writer.rollback()
+        with contextlib.suppress(ValueError, OSError):
+            self._writer.wait_merging_threads()
+
+
+@contextlib.contextmanager
+def feeding(index: tantivy.Index, newest: int, small: bool) -> Iterator[Feed]:
+    """Opens a feed that is committed if the block ends, dropped if it raises."""
+    feed = Feed(index, newest, small)
+    try:
+        yield feed
+    except BaseException:
+        feed.drop()
+        raise
+    feed.commit()
+
+
+def _document(row: tuple[Any, ...]) -> tantivy.Document:
+    key, part, kind, name, aliases, text, packed, at, provenance, state = row
+    tags, buckets = label_names(packed)
+    fields: dict[str, Any] = {
+        "body": analysable(_body(name, aliases, text)),
+        "kind": kind,
+        "key": key,
+        "part": part,
+        "at": at,
+    }
+    if tags or buckets:
+        fields |= {"tag": tags, "bucket": buckets, "labels": analysable(" ".join((*tags, *buckets)))}
+    bare = not text and kind != "source"
+    if provenance != "internal" or state == "archived" or kind in DERIVED or bare:
+        external, quarantine = provenance != "internal", provenance == "quarantine"
+        flags = (
+            ("quarantine", quarantine),
+            ("archived", state == "archived"),
+            ("external", external),
+            ("derived", kind in DERIVED),
+            ("bare", bare),
+        )
+        fields["flag"] = [flag for flag, raised in flags if raised]
+    return tantivy.Document.from_dict(fields, SCHEMA)
+
+
+def _body(name: str | None, aliases: str | None, text: str) -> str:
+    """Returns the searchable text of a row; its aliases are JSON."""
+    if name is None and aliases is None:
+        return text
+    return searchable_text(name, json.loads(aliases) if aliases else (), text)
+
 
 FLAGS = ("quarantine", "archived", "external", "derived", "bare")
 LAYOUT = "text-4"
@@ -34,21 +171,8 @@ REWRITE_BELOW = 1_000
 REWRITE_SHARE = 0.05
 # An index of up to this many documents is rewritten at once when something is forgotten, which takes about a second.
 PURGE_AT_ONCE = 50_000
-# The meta entry with the number of the last change that forgot something.
-FORGOTTEN = "last_forgotten"
 # Lower than any key: nothing in the index has to be deleted.
 NOTHING, ANYTHING = 0, 2**63
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """An index at one state, which a search works on. `flags` are those that some document has."""
-
-    searcher: tantivy.Searcher
-    schema: tantivy.Schema
-    state: State
-    seen: Seen
-    flags: frozenset[str]
 
 
 @dataclass(slots=True)
@@ -67,25 +191,26 @@ class TextIndex:
         self.dir = IndexDir(directory)
         self.db = db
         self.analyser = make_analyser()
-        self._view: View | None = None
+        self.opened: TextView | None = None
         self._opening = threading.Lock()
         self._following: _Following | None = None
         db.on_close(self.close)
 
     def close(self) -> None:
         """Releases the mapped files."""
-        self._view = None
+        self.opened = None
 
-    def view(self, progress: Progress | None = None) -> View:
+    def view(self, progress: Progress | None = None) -> TextView:
         """Returns a searcher that has seen every acknowledged write."""
         with self.db.looking() as db:
-            return self.view_of(*moment(db), progress)
+            return self.view_at(db, *position(db), progress)
 
-    def view_of(self, epoch: str, target: int, progress: Progress | None = None) -> View:
+    def view_at(self, db: sqlite3.Connection, epoch: str, target: int, progress: Progress | None = None) -> TextView:
         """Returns a searcher that has seen the changes up to `target`."""
+        del db
         for _ in range(3):
             view = self._current(epoch)
-            if view is not None and view.state.seq >= target:
+            if view is not None and view.seq >= target:
                 return view
             self._catch_up_to(epoch, target, progress)
         # Other processes keep replacing the index; while the lock is held they cannot.
@@ -97,34 +222,34 @@ class TextIndex:
             raise gone(self.db.path)
         return view
 
-    def at_hand(self, target: int) -> View | None:
+    def at_hand(self, target: int) -> TextView | None:
         """Returns a searcher that has seen the changes up to `target`, None if none is ready."""
         with self.db.looking() as db:
-            epoch, _ = moment(db)
+            epoch, _ = position(db)
         view = self._current(epoch)
-        return view if view is not None and view.state.seq >= target else None
+        return view if view is not None and view.seq >= target else None
 
     def _catch_up_to(self, epoch: str, target: int, progress: Progress | None) -> None:
         """Catches up, unless another thread has done so while this one waited for the lock."""
         with self._locked() as db:
             view = self._current(epoch)
-            if view is None or view.state.seq < target:
+            if view is None or view.seq < target:
                 self._bring_up_or_rebuild(db, progress)
 
-    def _current(self, epoch: str) -> View | None:
+    def _current(self, epoch: str) -> TextView | None:
         """Returns the open index if it is still the one on disk, else that one, else None."""
-        view = self._view
-        if view is not None and view.state.epoch == epoch and view.seen.unchanged():
+        view = self.opened
+        if view is not None and view.epoch == epoch and view.files.unchanged():
             return view
         # If several threads need it, one opens it.
         with self._opening:
-            new = self._view
-            if new is not None and new is not view and new.state.epoch == epoch:
+            new = self.opened
+            if new is not None and new is not view and new.epoch == epoch:
                 return new
             return self._opened(epoch)
 
-    def _opened(self, epoch: str) -> View | None:
-        self._view = None
+    def _opened(self, epoch: str) -> TextView | None:
+        self.opened = None
         found = self.dir.read()
         if found is None or found[0].epoch != epoch or found[0].layout != LAYOUT:
             return None
@@ -132,7 +257,11 @@ class TextIndex:
             index = self._index(found[0].folder)
             searcher = index.searcher()
             flags = frozenset(flag for flag in FLAGS if searcher.doc_freq("flag", flag))
-            view = self._view = View(searcher, index.schema, *found, flags)
+            state, files = found
+            documents = state.extra["living"] + state.extra["dead"]
+            view = self.opened = TextView(
+                epoch, state.seq, files, searcher, index.schema, self.analyser, documents, flags
+            )
         except (ValueError, OSError):
             return None
         return view
@@ -144,7 +273,7 @@ class TextIndex:
         index.reload()
         return index
 
-    def follow(self) -> None:
+    def follow_writes(self) -> None:
         """Indexes what was written while the caller continues to write; `settle` makes it visible.
 
         Tantivy works in its own thread, so a second core does work that the next search would wait for. The lock is
@@ -197,7 +326,7 @@ class TextIndex:
         """Makes a new, empty index."""
         folder = self.dir.next_folder()
         self._index(folder)
-        epoch, seq = moment(db)
+        epoch, seq = position(db)
         return State(epoch, LAYOUT, 0, 0, folder, extra={"built": seq})
 
     def _take(self, db: sqlite3.Connection, following: _Following) -> None:
@@ -209,7 +338,7 @@ class TextIndex:
         following.state = replace(following.state, seq=seq, mark=mark_of(db, seq) or 0)
 
     def settle(self) -> None:
-        """Makes visible what this thread's `follow` indexed, and releases the lock."""
+        """Makes visible what this thread's `follow_writes` indexed, and releases the lock."""
         following = self._following
         if following is None or following.thread != threading.get_ident():
             return

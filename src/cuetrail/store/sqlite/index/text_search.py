@@ -14,19 +14,21 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from operator import itemgetter
 from typing import NamedTuple, cast
 
 import tantivy
 from tantivy import Occur, Query
 
-from cuetrail.model import Label, TextQuery, Where
+from cuetrail.model import Label, Node, SearchHit, TextQuery, Where
 from cuetrail.model.records import maker
 from cuetrail.store.sqlite.connection import chunks
-from cuetrail.store.sqlite.index.text.text_index import View
+from cuetrail.store.sqlite.index.directory import CheckedFiles, Index, current_view
+from cuetrail.store.sqlite.reader import Reader
 from cuetrail.text.normalise import (
     ENDING,
     FILTER_SCORE,
@@ -36,9 +38,11 @@ from cuetrail.text.normalise import (
     SHORTEST_MENDED,
     SHORTEST_STEM,
     TIE,
+    Terms,
     analysable,
     clean,
     edits,
+    searchable_text,
     top_with_ties,
     unstemmed,
 )
@@ -87,6 +91,23 @@ class Matches(NamedTuple):
     terms: Sequence[str] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class TextView:
+    """The text index after one change, on which searches work.
+
+    `documents` counts deleted documents too, as the index's statistics do. `flags` are those that some document has.
+    """
+
+    epoch: str
+    seq: int
+    files: CheckedFiles
+    searcher: tantivy.Searcher
+    schema: tantivy.Schema
+    analyser: tantivy.TextAnalyzer
+    documents: int
+    flags: frozenset[str]
+
+
 class _Wanted(NamedTuple):
     """The terms of a query that occur in the index.
 
@@ -117,8 +138,7 @@ class TextSearch:
 
     def __init__(
         self,
-        view: View,
-        analyser: tantivy.TextAnalyzer,
+        view: TextView,
         parts: Sequence[int] | None,
         where: Where,
         internal: bool | None = None,
@@ -126,7 +146,7 @@ class TextSearch:
         self.view = view
         self.searcher = view.searcher
         self.schema = view.schema
-        self.analyser = analyser
+        self.analyser = view.analyser
         self.filters = self._filters(parts, where)
         if internal is not None:
             others = Query.term_query(self.schema, "flag", "external")
@@ -238,7 +258,7 @@ class TextSearch:
 
     def _wanted(self, terms: Sequence[str], quoted: Collection[str] | None) -> _Wanted:
         """Returns the terms that occur, with their statistics. Of more than MOST_TERMS the rarest are kept."""
-        total = sum(self.view.state.extra[name] for name in ("living", "dead"))
+        total = self.view.documents
         counts = ((self.searcher.doc_freq("body", term), term) for term in terms)
         known = sorted((count, term) for count, term in counts if count)
         weights = {t: math.log(1 + (total - n + 0.5) / (n + 0.5)) for n, t in known[:MOST_TERMS]}
@@ -447,3 +467,54 @@ def _tied(matches: Sequence[Match]) -> list[int]:
 
 def _storable_time(at: int | None) -> int | None:
     return None if at is None else max(-(2**63), min(at, 2**63 - 1))
+
+
+# If at most so many more nodes match than are wanted, all are read at once.
+FEW_MORE = 10
+
+_found = maker(SearchHit)
+
+Favour = tuple[float, float]
+"""The factors for the scores of internal memories and of all others."""
+
+
+def search(
+    reader: Reader, index: Index[TextView], query: TextQuery, limit: int, where: Where, favour: Favour, nodes: bool
+) -> list[SearchHit]:
+    """Returns the best by BM25 times favour, with their nodes if asked for."""
+    view = current_view(index, reader.db, *reader.ids.position())
+    parts = None if reader.all else reader.parts
+    sides: list[tuple[bool | None, float]] = [(None, favour[0])]
+    if favour[0] != favour[1] and "external" in view.flags:
+        # The best of all are among the best of internal memories and of others.
+        sides = [(True, favour[0]), (False, favour[1])]
+    rows: list[tuple[float, bool, int, str, int, SearchHit]] = []
+    for internal, factor in sides:
+        texts = TextSearch(view, parts, where, internal)
+        matches = texts.run(query, limit)
+        keys = [match.key for match in matches.found]
+        whole = reader.nodes_by_key(keys) if nodes and len(keys) <= limit + FEW_MORE else {}
+        shown = {key: (node.id, node.at) for key, node in whole.items()} if whole else reader.shown(keys)
+        full = _full(texts, matches, whole)
+        for match in (match for match in matches.found if match.key in shown):
+            (id_, at), score = shown[match.key], match.score * factor
+            found = _found(id_, score, match.boosted, factor, whole.get(match.key), match.key)
+            rows.append((-score, match.key not in full, -at, id_, match.key, found))
+    best = sorted(rows, key=itemgetter(0, 1, 2, 3))[:limit]
+    return _with_nodes(best, reader) if nodes and not all(row[5].node for row in best) else [row[5] for row in best]
+
+
+def _full(texts: TextSearch, matches: Matches, nodes: Mapping[int, Node]) -> set[int]:
+    """Returns the keys of matches with equal scores that contain every term, by their nodes or by the index."""
+    if not matches.tied:
+        return set()
+    if not nodes:
+        return texts.holding_all(matches.terms, matches.tied)
+    terms = Terms(matches.terms)
+    tied = ((key, nodes[key]) for key in matches.tied if key in nodes)
+    return {key for key, node in tied if terms.all_in(searchable_text(node.name, node.aliases, node.text))}
+
+
+def _with_nodes(rows: list[tuple[float, bool, int, str, int, SearchHit]], reader: Reader) -> list[SearchHit]:
+    missing = reader.nodes_by_key([key for *_, key, found in rows if found.node is None])
+    return [replace(found, node=missing[key]) if key in missing else found for *_, key, found in rows]

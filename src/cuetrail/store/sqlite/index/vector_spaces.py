@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from cuetrail.errors import InputError
@@ -18,11 +18,9 @@ from cuetrail.model import Edge, Node, Note
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.changelog import log_changes
 from cuetrail.store.sqlite.connection import another_version, chunks, marks, meta
-from cuetrail.store.sqlite.reader import nodes_by_key
-from cuetrail.store.vector_space import NO_VECTORS, Unembedded, VectorSpace, VectorSpaces, embedded_fields, mismatch
+from cuetrail.store.sqlite.reader import NEXT, NOW, SPACE_ENTRY, held_space, nodes_by_key
+from cuetrail.store.vector_space import NO_VECTORS, Unembedded, VectorSpace, embedded_fields, mismatch
 
-NOW, NEXT = "vectors", "next_vectors"
-_NAMED = {NOW: "vector_space", NEXT: "next_space"}
 # The records that need a vector: nodes with a text or name, described edges, and notes on edges.
 SAYING = {
     "nodes": "(n.text <> '' OR n.name <> '')",
@@ -44,38 +42,25 @@ _EDGE = rows.EDGE.replace(" JOIN", " LEFT JOIN")
 _NOTE = "SELECT o.key, o.id, e.id, o.text, o.created, o.expires FROM notes o LEFT JOIN edges e ON e.key = o.target"
 
 
-def space_of(db: sqlite3.Connection, table: str = NOW) -> VectorSpace | None:
-    """Returns the model whose vectors the table holds."""
-    packed = meta(db, _NAMED[table])
-    return VectorSpace(**json.loads(packed)) if packed else None
-
-
-def spaces(db: sqlite3.Connection) -> VectorSpaces:
-    """Returns the model whose vectors searches use, and the one of an unfinished change-over."""
-    packed = dict(db.execute("SELECT name, value FROM meta WHERE name IN (?, ?)", tuple(_NAMED.values())).fetchall())
-    now, following = (VectorSpace(**json.loads(packed[name])) if name in packed else None for name in _NAMED.values())
-    return VectorSpaces(now, following)
-
-
 def _name(db: sqlite3.Connection, table: str, space: VectorSpace | None) -> None:
     """Sets the model whose vectors the table holds."""
-    db.execute("DELETE FROM meta WHERE name = ?", (_NAMED[table],))
+    db.execute("DELETE FROM meta WHERE name = ?", (SPACE_ENTRY[table],))
     if space is not None:
         packed = json.dumps({"model": space.model, "dim": space.dim})
-        db.execute("INSERT INTO meta VALUES (?, ?)", (_NAMED[table], packed))
+        db.execute("INSERT INTO meta VALUES (?, ?)", (SPACE_ENTRY[table], packed))
 
 
 def table_of(db: sqlite3.Connection, space: VectorSpace) -> str:
     """Returns the table for vectors of this model. Raises EmbedderMismatch if the memory takes none of them."""
     for table in (NOW, NEXT):
-        if space_of(db, table) == space:
+        if held_space(db, table) == space:
             return table
-    raise mismatch(space_of(db), str(space))
+    raise mismatch(held_space(db), str(space))
 
 
 def start(db: sqlite3.Connection, space: VectorSpace) -> VectorSpace:
     """Lets a memory without vectors hold those of this model, and returns the model it holds."""
-    held = space_of(db)
+    held = held_space(db)
     if held is None:
         _name(db, NOW, space)
     return held or space
@@ -85,7 +70,7 @@ def begin(db: sqlite3.Connection, space: VectorSpace) -> VectorSpace:
     """Begins or continues a change-over to this model, drops one to another, and returns the model held now."""
     held = start(db, space)
     wanted = None if held == space else space
-    if space_of(db, NEXT) != wanted:
+    if held_space(db, NEXT) != wanted:
         db.execute(f"DELETE FROM {NEXT}")
         _name(db, NEXT, wanted)
     return held
@@ -153,15 +138,6 @@ def drop(db: sqlite3.Connection, keys: Collection[int]) -> set[int]:
         for table in (NOW, NEXT):
             db.execute(f"DELETE FROM {table} WHERE {among}", some)
     return gone
-
-
-def of_keys(db: sqlite3.Connection, keys: Mapping[int, str]) -> dict[str, bytes]:
-    """Returns the vectors that searches use, by the ids given for their keys."""
-    found: dict[str, bytes] = {}
-    for some in chunks(list(keys)):
-        query = f"SELECT key, vector FROM {NOW} WHERE key IN ({marks(len(some))})"
-        found.update((keys[key], vector) for key, vector in db.execute(query, some))
-    return found
 
 
 def store(db: sqlite3.Connection, space: VectorSpace, vectors: dict[int, bytes]) -> set[int]:

@@ -1,6 +1,9 @@
-"""Indexes derived from `memory.db`, and searches on them: text, vectors, labels, and the graph of edges.
+"""Indexes derived from `memory.db`, and searches on them.
 
-May import: errors, formulas, model, store.graph, store.read, store.search, store.shared, store.sqlite.changelog,
-store.sqlite.connection, store.sqlite.filters, store.sqlite.reader, store.sqlite.relationship_words,
-store.sqlite.rows, store.vector_space, store.write, text.
+`text_search`, `vector_search` and `label_search` (the tag walk) answer queries; `text_index`, `vector_index` and
+`label_index` keep the files in step with `memory.db`. `directory.current_view` says when. `relationships` finds edges
+by words and vectors, `expand` is one level of spreading activation.
+
+May import: errors, formulas, model, store.graph, store.search, store.shared, store.sqlite.changelog,
+store.sqlite.connection, store.sqlite.reader, store.sqlite.rows, store.vector_space, store.write, text.
 """

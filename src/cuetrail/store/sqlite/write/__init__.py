@@ -1,6 +1,5 @@
 """How SQLite stores a batch that the package `write` made: the transaction, and the tables that it changes.
 
-May import: model, store.dream, store.shared, store.sqlite.changelog, store.sqlite.connection, store.sqlite.ids,
-store.sqlite.index, store.sqlite.reader, store.sqlite.rows, store.sqlite.settings, store.transaction,
-store.vector_space, text.
+May import: model, store.dream, store.shared, store.sqlite.changelog, store.sqlite.connection, store.sqlite.index,
+store.sqlite.reader, store.sqlite.rows, store.sqlite.schema, store.transaction, store.vector_space, text.
 """

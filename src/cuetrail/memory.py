@@ -27,7 +27,8 @@ from cuetrail.explore.explore import Exploration
 from cuetrail.extract.fact_reader import FactReader, open_fact_reader
 from cuetrail.facts.beliefs import believed_facts, fact_history
 from cuetrail.facts.resolve import get_node, require_node
-from cuetrail.ingest.pipeline import Options, ingest, ingest_content
+from cuetrail.ingest.build import Options
+from cuetrail.ingest.pipeline import ingest, ingest_content
 from cuetrail.ingest.readers import read as read_bytes
 from cuetrail.ingest.readers import read_string
 from cuetrail.mirror import MirrorReport, Placement

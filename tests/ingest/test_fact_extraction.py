@@ -13,8 +13,7 @@ import pytest
 
 from cuetrail import Memory
 from cuetrail.errors import InputError, ReadError
-from cuetrail.extract.fact_reader import Passage
-from cuetrail.extract.facts import Triple
+from cuetrail.extract.facts import Passage, Triple
 from cuetrail.extract.llm import PAUSE, OpenAIReader
 
 NOW = 1_765_929_600_000

@@ -14,7 +14,7 @@ from cuetrail.dream.tags import AutoTagger
 from cuetrail.dream.word_matcher import WordMatcher
 from cuetrail.embed.vectors import Vectors
 from cuetrail.model import Node, PassReport, Scope
-from cuetrail.store.dream import Atom, Mark, Named, Slice, Writes
+from cuetrail.store.dream import Atom, Mark, Named, Row, Slice, Writes
 from cuetrail.store.ports import Store
 from cuetrail.store.write import Progress
 from cuetrail.text.normalise import snippet
@@ -138,8 +138,10 @@ class Work:
             summary = ""
         return summary if isinstance(summary, str) and summary.strip() else extract(subject, texts)
 
-    def report(self) -> PassReport:
-        """Returns the report of the pass."""
+    def report(self, step: bool = False) -> PassReport:
+        """Returns the report of the pass. With `step`, first reports to the caller that all reads are done."""
+        if step:
+            self.step(self.read, self.read)
         seconds = time.perf_counter() - self._start
         changes, problems = tuple(self._changes), tuple(self.problems)
         return PassReport(self.name, self.read, self.wrote, self.removed, seconds, changes, problems)
@@ -156,7 +158,12 @@ def _describe_changes(context: DreamContext, writes: Writes) -> Iterator[str]:
     going = context.store.edges(context.scope, batch.remove_edges[:SHOWN]).values()
     mentions = [(one.source, one.node) for one in batch.mentions[:SHOWN]]
     joined = [(edge.src, edge.dst) for edge in (*batch.edges[:SHOWN], *going)]
-    describe = _describer(context, (*joined, *mentions, *writes.remove_mentions[:SHOWN]), batch.remove_nodes[:SHOWN])
+    ends = chain.from_iterable((*joined, *mentions, *writes.remove_mentions[:SHOWN]))
+    nodes = context.store.get(context.scope, sorted({*ends, *batch.remove_nodes[:SHOWN]}))
+
+    def describe(id_: str) -> str:
+        return _describe(id_, (nodes[id_].name or nodes[id_].text) if id_ in nodes else "")
+
     yield from (f"+ {_describe(node.id, node.name or node.text)} ({_kind_and_counts(node)})" for node in batch.nodes)
     yield from (f"+ {describe(e.src)} {e.kind} {describe(e.dst)} ({e.weight})" for e in batch.edges[:SHOWN])
     yield from (f"+ {describe(source)} names {describe(node)}" for source, node in mentions)
@@ -175,12 +182,6 @@ def _describe_changes(context: DreamContext, writes: Writes) -> Iterator[str]:
     )
 
 
-def _describer(context: DreamContext, pairs: Iterable[tuple[str, str]], others: Iterable[str]) -> Callable[[str], str]:
-    """Returns a function that describes a node by its id and its name or text."""
-    nodes = context.store.get(context.scope, sorted({*chain.from_iterable(pairs), *others}))
-    return lambda id_: _describe(id_, (nodes[id_].name or nodes[id_].text) if id_ in nodes else "")
-
-
 def _kind_and_counts(node: Node) -> str:
     """Returns the kind of a node and how many records it summarises."""
     counts = (f"{node.props[what]} {what}" for what in ("atoms", "sources", "storylines") if what in node.props)
@@ -189,3 +190,15 @@ def _kind_and_counts(node: Node) -> str:
 
 def _describe(id_: str, text: str) -> str:
     return f'{id_} "{snippet(text)}"' if text else id_
+
+
+def split_at_pauses(rows: Iterable[Row], time_of: Callable[[Row], int], pause: int) -> Iterator[list[Row]]:
+    """Yields the ledger rows, which are sorted by time, split where at least `pause` milliseconds lie between two."""
+    some: list[Row] = []
+    for row in rows:
+        if some and time_of(row) - time_of(some[-1]) >= pause:
+            yield some
+            some = []
+        some.append(row)
+    if some:
+        yield some

@@ -178,7 +178,7 @@ class NodeNames(LedgerWords):
         for groups in (self._by_name, self._by_folded_name):
             if word in groups and not groups[word]:
                 del groups[word]
-        referents = [min(some, key=_rank).key] if some else []
+        referents = [min(some, key=lambda one: (one.found, one.kind != "source", one.id)).key] if some else []
         self.matcher.put(word, referents)
         for key in referents:
             row = _row(word, key)
@@ -198,10 +198,6 @@ def mark_unsettled(book: Book, new: Iterable[Row], gone: Iterable[Row]) -> Write
     """
     # If only the spelling of a tag changes, both rows have the same key and the new one wins.
     return Writes(put=[(book, row._replace(fourth=1)) for row in (*gone, *new)])
-
-
-def _rank(one: Named) -> tuple[bool, bool, str]:
-    return (one.found, one.kind != "source", one.id)
 
 
 def _row(word: str, key: int) -> Row:
@@ -226,24 +222,17 @@ def cached_words(kind: type[W], store: Store, scope: Scope, names: Iterable[Name
 
 
 def _by_name(one: Named) -> Iterator[tuple[Order, TagWord]]:
-    for tag_word in _words_of_name(one.norm, one.name or one.norm):
-        yield (0, one.norm, one.id), tag_word
+    """Yields a name with the tag that it gives, if the name is distinctive."""
+    if is_distinctive(one.norm):
+        for tag in make_tags([one.name or one.norm], "infected"):
+            yield (0, one.norm, one.id), _tag_word(one.norm, tag)
 
 
 def _by_tag(tag: str) -> Iterator[tuple[Order, TagWord]]:
-    for tag_word in _words_of_tag(tag):
-        yield (1, tag, ""), tag_word
-
-
-def _words_of_name(norm: str, name: str) -> list[TagWord]:
-    """Returns a name with its tag, if the name is distinctive."""
-    return [_tag_word(norm, tag) for tag in make_tags([name], "infected")] if is_distinctive(norm) else []
-
-
-def _words_of_tag(tag: str) -> list[TagWord]:
-    """Returns the words of a tag as they occur in texts, if they are distinctive."""
+    """Yields the words of a tag as they occur in texts, if they are distinctive."""
     word = norm_name(tag.replace("_", " "))
-    return [_tag_word(word, Tag(tag, tag, "infected"))] if is_distinctive(word) else []
+    if is_distinctive(word):
+        yield (1, tag, ""), _tag_word(word, Tag(tag, tag, "infected"))
 
 
 def _tag_word(word: str, tag: Tag) -> TagWord:

@@ -3,23 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from cuetrail.errors import InputError
 from cuetrail.extract import facts as rules
-from cuetrail.extract.facts import USER, Triple
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A text to read facts from. `title` names its topic, `speaker` the person who says "I" (empty if unknown)."""
-
-    id: str
-    text: str
-    title: str
-    speaker: str = USER
-    is_chat: bool = False
-
+from cuetrail.extract.facts import Passage, Triple
 
 FactReader = Callable[[Sequence[Passage]], list[list[Triple]]]
 """A function that returns the facts stated in each passage. Raises CuetrailError if it fails."""

@@ -38,6 +38,17 @@ _FILE_FIELDS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
+class Passage:
+    """A text to read facts from. `title` names its topic, `speaker` the person who says "I" (empty if unknown)."""
+
+    id: str
+    text: str
+    title: str
+    speaker: str = USER
+    is_chat: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Triple:
     """A fact that a text states. `at` is the time from which it is valid, None if the text does not say."""
 
@@ -146,12 +157,8 @@ def _sentences(text: str) -> Iterator[str]:
         bare = _MARKS.sub("", paragraph)
         for sentence in split_sentences(" ".join(bare.split())):
             said = sentence.strip().replace("’", "'")
-            if (
-                6 <= len(said) <= 400
-                and _CANDIDATE.search(said)
-                and not _DOUBT.search(said)
-                and not _FIELD_LINE.match(said)
-            ):
+            candidate = 6 <= len(said) <= 400 and _CANDIDATE.search(said)
+            if candidate and not _DOUBT.search(said) and not _FIELD_LINE.match(said):
                 yield said
 
 
@@ -255,7 +262,7 @@ def _sentence_facts(sentence: str, title: str | None, speaker: str, named: Conta
         yield decided
         return
     for clause in _clauses(sentence):
-        found = list(_first_person_facts(clause, speaker, named))
+        found = list(_first_person_facts(clause, speaker))
         yield from found or _third_person_facts(clause, speaker, named)
 
 
@@ -287,7 +294,7 @@ def _decision(sentence: str, about: str) -> Triple | None:
     return Triple(about, "decided", value, DECISION, int(at))
 
 
-def _first_person_facts(sentence: str, speaker: str, _named: Container[str]) -> Iterator[Triple]:
+def _first_person_facts(sentence: str, speaker: str) -> Iterator[Triple]:
     """Yields the facts the speaker states about himself."""
     if not speaker:
         return
@@ -344,18 +351,8 @@ def _verb_facts(subject: str | None, predicate: str, given: str, sure: float) ->
             yield Triple(subject, predicate, value, sure)
 
 
-_NAMED_PROPERTIES = (
-    "name",
-    "hometown",
-    "employer",
-    "dog",
-    "cat",
-    "wife",
-    "husband",
-    "partner",
-    "boss",
-    "manager",
-    "timezone",
+_NAMED_PROPERTIES = frozenset(
+    ["name", "hometown", "employer", "dog", "cat", "wife", "husband", "partner", "boss", "manager", "timezone"]
 )
 _LOOKS_LIKE_DATE = re.compile(r"\d|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE)
 

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from urllib.parse import unquote
 
 from cuetrail.text.prose import prose_only, without_code
@@ -37,12 +38,8 @@ def find_tags(text: str) -> tuple[str, ...]:
     if "#" not in text or not _MARK.search(text):
         return ()
     text = _WIKI.sub(" ", prose_only(text))
-    unique: dict[str, str] = {}
-    for match in _TAG.finditer(text):
-        tag = match[1].strip("/-") if match[1][-1] in "/-" else match[1]
-        if _MEANING.search(tag):
-            unique.setdefault(tag.casefold(), tag)
-    return tuple(unique.values())
+    tags = (match[1].strip("/-") if match[1][-1] in "/-" else match[1] for match in _TAG.finditer(text))
+    return _unique(tag for tag in tags if _MEANING.search(tag))
 
 
 def find_links(text: str) -> tuple[str, ...]:
@@ -52,11 +49,15 @@ def find_links(text: str) -> tuple[str, ...]:
     text = without_code(text)
     found = [(m.start(), _wiki_name(m[1])) for m in _WIKI.finditer(text)]
     found += [(m.start(), link_target_name(m[1] or m[2])) for m in _MARKDOWN.finditer(text)]
-    unique: dict[str, str] = {}
-    for _, name in sorted(found, key=lambda pair: pair[0]):
-        if name:
-            unique.setdefault(name.casefold(), name)
-    return tuple(unique.values())
+    return _unique(name for _, name in sorted(found, key=lambda pair: pair[0]) if name)
+
+
+def _unique(names: Iterable[str]) -> tuple[str, ...]:
+    """Returns the names without those that differ from an earlier one only in case."""
+    first: dict[str, str] = {}
+    for name in names:
+        first.setdefault(name.casefold(), name)
+    return tuple(first.values())
 
 
 def link_target_name(href: str) -> str:

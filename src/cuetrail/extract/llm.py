@@ -14,10 +14,10 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Sequence
 from http.client import HTTPException
-from typing import Any, Protocol
+from typing import Any
 
 from cuetrail.errors import InputError, ReadError
-from cuetrail.extract.facts import MOST, Triple
+from cuetrail.extract.facts import MOST, Passage, Triple
 from cuetrail.text.normalise import clean, norm_tag
 
 log = logging.getLogger("cuetrail")
@@ -28,43 +28,21 @@ PAUSE = 300.0
 
 _MOST_BYTES = 1 << 20
 _NO_ANSWER = (ValueError, KeyError, IndexError, TypeError, RecursionError)
-_SCHEMA = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["facts"],
-    "properties": {
-        "facts": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": ["subject", "predicate", "object", "confidence"],
-                "properties": {
-                    "subject": {"type": "string"},
-                    "predicate": {"type": "string"},
-                    "object": {"type": "string"},
-                    "confidence": {"type": "number"},
-                },
-            },
-        }
-    },
-}
+
+
+def _object_schema(**properties: object) -> dict[str, object]:
+    """Returns the JSON schema of an object that has all of these properties and no others."""
+    return {"type": "object", "additionalProperties": False, "required": list(properties), "properties": properties}
+
+
+_STRING = {"type": "string"}
+_FACT = _object_schema(subject=_STRING, predicate=_STRING, object=_STRING, confidence={"type": "number"})
+_SCHEMA = _object_schema(facts={"type": "array", "items": _FACT})
 _TASK = (
     "Read the text and list the facts it states, and nothing else. Leave out questions, conditions, negations and what "
     "is no longer so. Predicates are short snake_case verbs such as uses, is_a, lives_in, works_on, prefers, decided. "
     "The subject of what the speaker says of himself is the speaker; of a note's own fields it is the note's title."
 )
-
-
-class SentPassage(Protocol):
-    """The parts of a passage that are sent to the model."""
-
-    @property
-    def text(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def speaker(self) -> str: ...
 
 
 class OpenAIReader:
@@ -90,7 +68,7 @@ class OpenAIReader:
         self._key, self._seconds, self._wait, self._clock = key, seconds, wait, clock
         self._away_until = -math.inf
 
-    def __call__(self, passages: Sequence[SentPassage]) -> list[list[Triple]]:
+    def __call__(self, passages: Sequence[Passage]) -> list[list[Triple]]:
         found: list[list[Triple] | None] = []
         failure: ReadError | None = None
         for passage in passages:
@@ -106,7 +84,7 @@ class OpenAIReader:
             log.warning("no facts were read out of %d of %d texts: %s", missing, len(found), failure)
         return [one or [] for one in found]
 
-    def _read(self, passage: SentPassage) -> list[Triple]:
+    def _read(self, passage: Passage) -> list[Triple]:
         said = f"Title: {passage.title}\nSpeaker: {passage.speaker}\nText:\n{passage.text}"
         body = {
             "model": self.model,

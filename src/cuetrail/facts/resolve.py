@@ -207,7 +207,10 @@ def _resolved(store: Store, scope: Scope, name: str, kind: str | None, fuzzy: bo
                 f"{name!r} is an alias of {node.name!r}, a {node.kind}: leave out the kind if you mean that one, or"
                 f" `add` the {kind} of that name first"
             )
-    return _nearest(_candidates(store, scope, name), name, kind, scope, THRESHOLD if fuzzy else 1.0)
+    words = name_words(name)
+    prefixes = {word[:_PREFIX_LENGTH] for word in words if len(word) > _PREFIX_LENGTH}
+    alike = store.named_like(scope, words, prefixes, CANDIDATES)
+    return _nearest(alike, name, kind, scope, THRESHOLD if fuzzy else 1.0)
 
 
 def precedence(node: Node, norm: str, scope: Scope) -> tuple[bool, ...]:
@@ -231,11 +234,6 @@ def _exact(nodes: Sequence[Node], name: str, scope: Scope) -> Resolved:
     if len(best) > 1 and (best[0].owner == scope.user or len({node.kind for node in best}) > 1):
         raise InputError(_ambiguous(name, best))
     return Resolved(best[0].id, "name" if norm_name(best[0].name or "") == norm else "alias")
-
-
-def _candidates(store: Store, scope: Scope, name: str) -> list[NameMatch]:
-    words = name_words(name)
-    return store.named_like(scope, words, {w[:_PREFIX_LENGTH] for w in words if len(w) > _PREFIX_LENGTH}, CANDIDATES)
 
 
 def _nearest(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from cuetrail.ingest.document import Document, Piece
 from cuetrail.model import DATE_ONLY, FROM_FILE, Edge, Link, Node, Provenance, Tag
-from cuetrail.model.ids import atom_id, derived_edge_id, source_id
+from cuetrail.model.ids import atom_id, derived_edge_id, digest, source_id
 from cuetrail.model.records import FORMAT_TAGS, PROJECT_PREFIX, make_tags, norm_buckets
 from cuetrail.text.dates import Day
 from cuetrail.text.normalise import clean, norm_name
@@ -22,13 +22,21 @@ UNDER_WEIGHT = 0.45
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
-    """The file's time and the options of the ingest that building a document needs."""
+class Options:
+    """The options of an ingest. `skip` are folders that are never entered, such as the memory's own."""
 
     bucket: str | None
     provenance: Provenance
-    mtime: int
+    max_bytes: int | None
     now: int
+    skip: tuple[Path, ...]
+
+    @property
+    def hash_suffix(self) -> str:
+        """Returns a text to append to a file's hash, so that a file ingested with other options is read again."""
+        if self.bucket is None and self.provenance == "internal":
+            return ""
+        return "+" + digest(self.bucket or "", self.provenance)[:8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +54,17 @@ def structure_via(path: str) -> str:
     return f"file:{path}"
 
 
-def build(document: Document, context: Context) -> Built:
-    """Returns nodes in reading order, edges along headings and sequence, and links by name."""
+def build(document: Document, options: Options, mtime: int) -> Built:
+    """Returns nodes in reading order, edges along headings and sequence, and links by name.
+
+    `mtime` is the time of nodes whose document states none.
+    """
     folders = PurePosixPath(document.path).parts[:-1]
     tags = _unique(make_tags(document.tags) + _path_tags(folders, document.kind))
     # By default the bucket is the first folder below the ingested one.
-    buckets = norm_buckets((context.bucket,) if context.bucket else document.buckets or folders[1:2])
-    at = context.mtime if document.at is None else document.at
-    atoms = _atoms(document, _Shared(tags, buckets, at, context))
+    buckets = norm_buckets((options.bucket,) if options.bucket else document.buckets or folders[1:2])
+    at = mtime if document.at is None else document.at
+    atoms = _atoms(document, tags, buckets, at, options)
     props = {"format": document.kind, **document.props}
     top = Node(
         id=source_id(document.path),
@@ -65,16 +76,16 @@ def build(document: Document, context: Context) -> Built:
         source=document.path,
         seq=-1,
         at=int(at),
-        provenance=context.provenance,
+        provenance=options.provenance,
         props={**props, FROM_FILE: _stated(document, props, tags, buckets, atoms)},
-        created=context.now,
-        updated=context.now,
+        created=options.now,
+        updated=options.now,
     )
     links = [link for atom, piece in zip(atoms, document.pieces, strict=True) for link in _links(atom.id, piece)]
     dated = {a.id for a, p in zip(atoms, document.pieces, strict=True) if p.at is not None or document.at is not None}
     if document.at is not None:
         dated.add(top.id)
-    return Built([top, *atoms], _edges(document, top, atoms, context.now), links, frozenset(dated))
+    return Built([top, *atoms], _edges(document, top, atoms, options.now), links, frozenset(dated))
 
 
 def _stated(
@@ -91,50 +102,44 @@ def _stated(
     return {name: values for name, values in stated.items() if values}
 
 
-@dataclass(frozen=True, slots=True)
-class _Shared:
-    """Values that all atoms of a document share."""
-
-    tags: tuple[Tag, ...]
-    buckets: tuple[str, ...]
-    at: int
-    context: Context
-
-
-def _atoms(document: Document, shared: _Shared) -> list[Node]:
+def _atoms(
+    document: Document, tags: tuple[Tag, ...], buckets: tuple[str, ...], default_at: int, options: Options
+) -> list[Node]:
+    """Returns an atom for each piece, with the tags, buckets and, by default, the time that all of them share."""
     repeats = Counter[str]()
     atoms = []
     hashes = simhashes([piece.text for piece in document.pieces])
     for seq, (piece, hash_) in enumerate(zip(document.pieces, hashes, strict=True)):
         nth = repeats[piece.text]
         repeats[piece.text] += 1
-        atoms.append(_atom(document.path, piece, seq, atom_id(document.path, piece.text, nth), hash_, shared))
+        at = default_at if piece.at is None else piece.at
+        atom = Node(
+            id=atom_id(document.path, piece.text, nth),
+            text=piece.text,
+            tag_details=_unique(make_tags(piece.tags) + tags) if piece.tags else tags,
+            buckets=buckets,
+            source=document.path,
+            seq=seq,
+            at=int(at),
+            provenance=options.provenance,
+            simhash=hash_,
+            props=_atom_props(piece, at),
+            created=options.now,
+            updated=options.now,
+        )
+        atoms.append(atom)
     return atoms
 
 
-def _atom(path: str, piece: Piece, seq: int, id_: str, hash_: int | None, shared: _Shared) -> Node:
+def _atom_props(piece: Piece, at: int) -> dict[str, Any]:
     props = dict(piece.props)
     if piece.level:
         props["level"] = piece.level
     if piece.speaker:
         props["speaker"] = piece.speaker
-    at = shared.at if piece.at is None else piece.at
     if isinstance(at, Day):
         props[DATE_ONLY] = True
-    return Node(
-        id=id_,
-        text=piece.text,
-        tag_details=_unique(make_tags(piece.tags) + shared.tags) if piece.tags else shared.tags,
-        buckets=shared.buckets,
-        source=path,
-        seq=seq,
-        at=int(at),
-        provenance=shared.context.provenance,
-        simhash=hash_,
-        props=props,
-        created=shared.context.now,
-        updated=shared.context.now,
-    )
+    return props
 
 
 def _unique(tags: tuple[Tag, ...]) -> tuple[Tag, ...]:
@@ -148,16 +153,10 @@ def _path_tags(folders: Sequence[str], kind: str) -> tuple[Tag, ...]:
 
 
 def _links(id_: str, piece: Piece) -> list[Link]:
-    found: dict[tuple[str, str], Link] = {}
-    for target in piece.links:
-        norm = norm_name(target)
-        if norm:
-            found["wikilink", norm] = Link(id_, norm, target, "wikilink")
-    for name in piece.names:
-        norm = norm_name(name)
-        if norm:
-            found["name", norm] = Link(id_, norm, name, "name")
-    return list(found.values())
+    """Returns the wikilinks and names of a piece, each name once."""
+    links = [Link(id_, norm_name(name), name, "wikilink") for name in piece.links]
+    links += [Link(id_, norm_name(name), name, "name") for name in piece.names]
+    return list({(link.kind, link.norm): link for link in links if link.norm}.values())
 
 
 def _edges(document: Document, top: Node, atoms: list[Node], now: int) -> list[Edge]:

@@ -122,10 +122,11 @@ def markdown(text: str) -> list[Block]:
             run.append(line)
         elif len(run) == 1 and _can_be_heading(run[0]) and (level := _underline_level(line)):
             blocks += _heading(run.pop() + "\n" + line, level)
-        elif (fence := _opened(line)) is not None:
+        # A fence inside a quote is part of the quote, which stays one block.
+        elif not bare.startswith(">") and (fence := open_fence(line)) is not None:
             blocks += _prose(run)
             run = [line]
-        elif _is_plain(line):
+        elif bare and not _heading_level(line) and not _is_rule(line):
             run.append(line)
         else:
             blocks += _prose(run)
@@ -147,15 +148,6 @@ def heading_text(heading: str) -> str:
     bare = words.rstrip("#")
     # Closing marks follow a space: "# C#" has the text C#, "# C #" has the text C.
     return bare.rstrip() if not bare or bare[-1].isspace() else words
-
-
-def _opened(line: str) -> str | None:
-    # A fence inside a quote is part of the quote, which stays one block.
-    return None if line.lstrip().startswith(">") else open_fence(line)
-
-
-def _is_plain(line: str) -> bool:
-    return bool(line.strip()) and not _heading_level(line) and not _is_rule(line)
 
 
 def _prose(run: list[str]) -> list[Block]:

@@ -23,7 +23,6 @@ from cuetrail.model.records import is_path_tag, make_tags
 from cuetrail.store.ports import Store
 from cuetrail.text.normalise import analysable
 from cuetrail.write import near_duplicates
-from cuetrail.write.links import withdrawn
 from cuetrail.write.quarantine import still_aside
 
 _DREAM_ORIGINS = ("auto", "temporal", "infected")
@@ -61,7 +60,7 @@ class Difference:
 
     def stored_links(self) -> list[Link]:
         """Returns the links to write. Engines cannot delete a link, so an ended one is stored without its text."""
-        return self.links + [withdrawn(link) for link in self.ended]
+        return self.links + [replace(link, display="") for link in self.ended]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,15 +11,14 @@ from typing import Any
 import xxhash
 
 from cuetrail.errors import InputError, ReadError
-from cuetrail.ingest.build import Built, Context, build
+from cuetrail.ingest.build import Built, Options, build
 from cuetrail.ingest.diff import compare
 from cuetrail.ingest.document import Document
 from cuetrail.ingest.readers import MAX_BYTES, load, read
 from cuetrail.ingest.redact import redact
 from cuetrail.ingest.scan import MissingFiles, ScanRoot, resolve_root, scan
 from cuetrail.ingest.watch import watch_path
-from cuetrail.model import FileError, IngestReport, Provenance, Scope, SourceFile
-from cuetrail.model.ids import digest
+from cuetrail.model import FileError, IngestReport, Scope, SourceFile
 from cuetrail.session import Session
 from cuetrail.store.ports import Store
 from cuetrail.store.write import Batch, Progress
@@ -33,24 +32,6 @@ from cuetrail.write.pipeline import follow_up, write
 NODES_PER_WRITE = 10_000
 # The latest time that an engine can store, in the year 2262.
 LATEST_NS = 2**63 - 1
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The options of an ingest. `skip` are folders that are never entered, such as the memory's own."""
-
-    bucket: str | None
-    provenance: Provenance
-    max_bytes: int | None
-    now: int
-    skip: tuple[Path, ...]
-
-    @property
-    def hash_suffix(self) -> str:
-        """Returns a text to append to a file's hash, so that a file ingested with other options is read again."""
-        if self.bucket is None and self.provenance == "internal":
-            return ""
-        return "+" + digest(self.bucket or "", self.provenance)[:8]
 
 
 @dataclass(slots=True)
@@ -108,8 +89,7 @@ def ingest_content(
 ) -> IngestReport:
     """Ingests documents that are not read from disk. They replace the earlier content of `source`."""
     pending = PendingWrite()
-    context = Context(options.bucket, options.provenance, options.now, options.now)
-    pending.add(source, [build(document, context) for document in documents])
+    pending.add(source, [build(document, options, options.now) for document in documents])
     return _followed_up(session, replace(_flush(session, pending, options), files=1), progress)
 
 
@@ -206,8 +186,7 @@ def _read_file(
         pending.files.append(replace(known, size=status.st_size, mtime_ns=mtime_ns))
         return False
     documents = read(data, source)
-    context = Context(options.bucket, options.provenance, mtime_ns // 1_000_000, options.now)
-    pending.add(source, [build(document, context) for document in documents])
+    pending.add(source, [build(document, options, mtime_ns // 1_000_000) for document in documents])
     pending.files.append(SourceFile(source, status.st_size, mtime_ns, content_hash, options.now))
     if (old := missing.take_renamed(source, content_hash)) is not None:
         # The old and the new name change in one transaction.

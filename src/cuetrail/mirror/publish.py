@@ -129,7 +129,10 @@ def publish(work: Work, change: Change, own: Mapping[str, bytes]) -> None:
     mirror = work.mirror
     if not mirror.is_dir() or not any(mirror.iterdir()):
         _write(work.new, own)
-        _move_into_place(work.new, mirror)
+        if sys.platform == "win32" and mirror.is_dir():
+            mirror.rmdir()
+        # Raises OSError if another process has put files there meanwhile.
+        work.new.replace(mirror)
         return
     if not (mirror / MIRROR_MARKER).exists():
         _replace_own(work, own)
@@ -156,13 +159,6 @@ def _replace_own(work: Work, own: Mapping[str, bytes]) -> None:
             new = work.new.with_name(name)
             new.write_bytes(data)
             new.replace(file)
-
-
-def _move_into_place(new: Path, mirror: Path) -> None:
-    """Moves the first mirror to its folder, which is missing or empty. Raises OSError if it is not empty."""
-    if sys.platform == "win32" and mirror.is_dir():
-        mirror.rmdir()
-    new.replace(mirror)
 
 
 def _common_folder(mirror: Path, paths: Sequence[str]) -> str:

@@ -12,7 +12,8 @@ from typing import Any
 from cuetrail.embed.vectors import shortened
 from cuetrail.errors import InputError
 from cuetrail.facts.beliefs import single_valued
-from cuetrail.ingest.pipeline import Options, ingest_path
+from cuetrail.ingest.build import Options
+from cuetrail.ingest.pipeline import ingest_path
 from cuetrail.model import Edge, Fact, FileError, Life, Node, Scope, SourceFile, Tombstone, Version
 from cuetrail.session import Session
 from cuetrail.store.dream import is_dreamt

@@ -13,8 +13,8 @@ from itertools import chain
 
 from cuetrail.errors import InputError
 from cuetrail.extract import facts as rules
-from cuetrail.extract.fact_reader import FactReader, Passage
-from cuetrail.extract.facts import USER, Triple
+from cuetrail.extract.fact_reader import FactReader
+from cuetrail.extract.facts import USER, Passage, Triple
 from cuetrail.facts.beliefs import single_valued
 from cuetrail.facts.resolve import (
     Resolved,
@@ -193,7 +193,11 @@ class _Extraction:
         norm = norm_name(name)
         if norm not in self.ids:
             near = self._near(name) if len(self.ids) < MOST_COMPARED else None
-            self.ids[norm] = near.id if near is not None else self._made(name)
+            if near is None:
+                made = entity_for(name, self.now)
+                self.batch.nodes.append(made)
+                self.made.append(made)
+            self.ids[norm] = near.id if near is not None else made.id
         return self.ids[norm]
 
     def _near(self, name: str) -> Resolved | None:
@@ -203,12 +207,6 @@ class _Extraction:
         except InputError:
             return None
         return near if near is not None and near.id not in self.gone else None
-
-    def _made(self, name: str) -> str:
-        made = entity_for(name, self.now)
-        self.batch.nodes.append(made)
-        self.made.append(made)
-        return made.id
 
     def _fact(self, subject: str, triple: Triple, source: str, ref: str, at: int | None) -> Fact:
         object_ = self.ids.get(norm_name(triple.value))

@@ -44,11 +44,6 @@ class LinkChange:
 NO_LINK_CHANGE = LinkChange()
 
 
-def withdrawn(link: Link) -> Link:
-    """Returns the row that replaces a link its atom no longer has: the same without words."""
-    return replace(link, display="")
-
-
 def resolve_links(store: Store, scope: Scope, change: LinkChange, batch: Batch, now: int) -> None:
     """Adds to the batch the edges and entities that the change makes, and the removal of those that it ends."""
     gone = set(change.leaving)

@@ -16,7 +16,7 @@ from cuetrail.errors import NotFound
 from cuetrail.extract.fact_reader import FactReader, by_rules
 from cuetrail.facts.resolve import is_shared_name, require_node
 from cuetrail.mirror import sync_registered
-from cuetrail.model import Node, Scope, Tag
+from cuetrail.model import Node, Scope
 from cuetrail.session import Session
 from cuetrail.store.read import forgotten_ids
 from cuetrail.store.shared.ids import own_nodes
@@ -161,17 +161,13 @@ def _edited(node: Node, given: dict[str, Any], now: int) -> Node:
         key: getattr(made, key) for key in ("text", "name", "aliases", "buckets", "at") if key in given
     }
     if "tags" in given:
-        fields["tag_details"] = _tags(made.tag_details, node.tag_details)
+        # The tags that a person gives now, followed by those that rules found before.
+        found = (tag for tag in node.tag_details if tag.origin != "user" and tag.name not in made.tags)
+        fields["tag_details"] = (*made.tag_details, *found)
     if made.text != node.text:
         # The near duplicates of the old text are not those of the new one.
         fields["simhash"] = None
     return replace(node, **fields, updated=now)
-
-
-def _tags(given: tuple[Tag, ...], before: tuple[Tag, ...]) -> tuple[Tag, ...]:
-    """Returns the tags that a person gives now, followed by those that rules found before."""
-    names = {tag.name for tag in given}
-    return (*given, *(tag for tag in before if tag.origin != "user" and tag.name not in names))
 
 
 def adopt(session: Session, ids: Iterable[str], now: int) -> list[Node]:

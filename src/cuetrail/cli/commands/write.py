@@ -27,8 +27,7 @@ STOPPED = "everything up to here is stored; run the same command again to contin
 def read_stdin(limit: int | None = None) -> str:
     """Returns the text on stdin. Raises ReadError if it is binary, InputError if it is longer than `limit` bytes."""
     from cuetrail.files import read_at_most
-    from cuetrail.ingest.readers import MAX_BYTES
-    from cuetrail.ingest.readers.detect import decode
+    from cuetrail.ingest.readers import MAX_BYTES, decode
 
     limit = MAX_BYTES if limit is None else limit
     data = read_at_most(sys.stdin.buffer, limit + 1)
@@ -39,7 +38,7 @@ def read_stdin(limit: int | None = None) -> str:
 
 def decoded_argument(text: str) -> str:
     """Returns a text from the command line; one that is not UTF-8 is decoded like a file with the same bytes."""
-    from cuetrail.ingest.readers.detect import decode
+    from cuetrail.ingest.readers import decode
     from cuetrail.text.normalise import storable
 
     return text if storable(text) else decode(os.fsencode(text), "the text")

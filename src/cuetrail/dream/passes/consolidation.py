@@ -30,8 +30,7 @@ def consolidation(context: DreamContext) -> PassReport:
         sources = sorted(changed)
         for start in range(0, len(sources), BATCH):
             _renew(work, sources[start : start + BATCH])
-    work.step(work.read, work.read)
-    return work.report()
+    return work.report(step=True)
 
 
 def _changed_sources(work: Work, some: Slice) -> set[int]:

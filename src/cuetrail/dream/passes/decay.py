@@ -42,8 +42,7 @@ def decay(context: DreamContext) -> PassReport:
         work.read += len(changed)
         if changed:
             work.save(Writes(lives=changed))
-    work.step(work.read, work.read)
-    return work.report()
+    return work.report(step=True)
 
 
 def decayed(life: Life, kind: str, created: int, now: int) -> Life:
@@ -100,8 +99,7 @@ def note_expiry(context: DreamContext) -> PassReport:
         writes.batch.remove_notes = ids
         work.read += len(ids)
         work.save(writes)
-    work.step(work.read, work.read)
-    return work.report()
+    return work.report(step=True)
 
 
 def facts(context: DreamContext) -> PassReport:
@@ -115,8 +113,7 @@ def facts(context: DreamContext) -> PassReport:
             writes = Writes()
             writes.batch.verdicts = verdicts
             work.save(writes)
-    work.step(work.read, work.read)
-    return work.report()
+    return work.report(step=True)
 
 
 def judge(fact: Fact, now: int) -> Verdict | None:

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import count
 
-from cuetrail.dream.context import BATCH, DreamContext, Work
+from cuetrail.dream.context import BATCH, DreamContext, Work, split_at_pauses
 from cuetrail.model import Edge, Node, PassReport
 from cuetrail.model.ids import derived_edge_id, dream_id, dream_number, ledger_hash
 from cuetrail.store.dream import Book, Row, Slice, Writes
@@ -128,7 +128,8 @@ def _update(work: Work, writes: Writes, rows: Sequence[Row], abandoned: set[int]
     `abandoned` are the numbers of episodes that atoms left. It may take several transactions. Only the last one drops
     the marks of the range, so the next dream repeats an interrupted update.
     """
-    clusters = [some for some in _clusters(rows) if len(some) >= FEWEST and not _is_one_file_time(work, some)]
+    split = split_at_pauses(rows, lambda row: row.second, GAP + 1)
+    clusters = [some for some in split if len(some) >= FEWEST and not _is_one_file_time(work, some)]
     numbers = _numbers(work, clusters)
     writes.batch.nodes += _changed_nodes(work, clusters, numbers)
     now = {row.first: number for some, number in zip(clusters, numbers, strict=True) for row in some if number}
@@ -147,18 +148,6 @@ def _update(work: Work, writes: Writes, rows: Sequence[Row], abandoned: set[int]
     before = abandoned.union(row.third for row in rows)
     writes.batch.remove_nodes += [_id(number) for number in sorted(before - {0, *numbers})]
     return writes
-
-
-def _clusters(rows: Sequence[Row]) -> Iterator[list[Row]]:
-    """Yields the rows, sorted by time, split at gaps."""
-    some: list[Row] = []
-    for row in rows:
-        if some and row.second - some[-1].second > GAP:
-            yield some
-            some = []
-        some.append(row)
-    if some:
-        yield some
 
 
 def _is_one_file_time(work: Work, some: Sequence[Row]) -> bool:

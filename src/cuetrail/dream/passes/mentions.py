@@ -116,8 +116,8 @@ def _update_edges(work: Work, writes: Writes, atoms: Sequence[Atom], old: Sequen
     for row in new:
         atom, node = atoms_by_key[row.first], nodes.get(row.second)
         if node is not None and row[:2] not in joined and not _is_own(atom, node):
-            edge = _edge(atom.id, node.id, mention_weight(row.fourth), work.context.now)
-            wanted[edge.id] = edge
+            id_, weight, now = _edge_id(atom.id, node.id), mention_weight(row.fourth), work.context.now
+            wanted[id_] = Edge(id_, atom.id, node.id, KIND, weight, via=VIA, created=now, updated=now)
     # The atom of an old row may be removed with its edges, or quarantined and still have them.
     names = {key: brief.id for key, brief in work.memory.nodes({row.first for row in old}).items()}
     names |= {atom.key: atom.id for atom in atoms}
@@ -137,10 +137,6 @@ def _is_own(atom: Atom, node: Brief) -> bool:
 
 def _edge_id(atom: str, node: str) -> str:
     return derived_edge_id(NAME, atom, node)
-
-
-def _edge(atom: str, node: str, weight: float, now: int) -> Edge:
-    return Edge(_edge_id(atom, node), atom, node, KIND, weight, via=VIA, created=now, updated=now)
 
 
 def _count(work: Work, writes: Writes, old: Sequence[Row], new: Sequence[Row], runs: Sequence[tuple[int, int]]) -> None:

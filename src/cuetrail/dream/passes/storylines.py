@@ -22,7 +22,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from cuetrail.dream.context import DreamContext, Work
+from cuetrail.dream.context import DreamContext, Work, split_at_pauses
 from cuetrail.dream.summaries import sample, title_of
 from cuetrail.embed.embedder import from_blob
 from cuetrail.formulas import DAY
@@ -60,8 +60,7 @@ def storylines(context: DreamContext) -> PassReport:
         for anchor in _promising_anchors(work, anchors):
             _create(work, anchor)
     _close(work)
-    work.step(work.read, work.read)
-    return work.report()
+    return work.report(step=True)
 
 
 # --- removing
@@ -269,14 +268,7 @@ def _by_time(row: Row) -> tuple[int, int]:
 
 def _runs(rows: Sequence[Row]) -> Iterator[list[Row]]:
     """Yields the rows, sorted by time, split at pauses of SILENCE."""
-    some: list[Row] = []
-    for row in rows:
-        if some and row.third - some[-1].third >= SILENCE:
-            yield some
-            some = []
-        some.append(row)
-    if some:
-        yield some
+    return split_at_pauses(rows, lambda row: row.third, SILENCE)
 
 
 def _is_enough(rows: Sequence[Row]) -> bool:
@@ -366,8 +358,7 @@ def macros(context: DreamContext) -> PassReport:
     present = context.store.get(context.scope, list(ids.values()))
     for anchor, brief in sorted(briefs.items(), key=lambda pair: pair[1].id):
         _update_macro(work, anchor, brief.id, ready[anchor], present.get(ids[anchor]))
-    work.step(work.read, work.read)
-    return work.report()
+    return work.report(step=True)
 
 
 def _update_macro(work: Work, anchor: int, anchor_id: str, rows: list[Row], old: Node | None) -> None:

@@ -50,19 +50,12 @@ def read(text: str, source: str) -> Document:
     language = LANGUAGES.get(suffix) or _from_shebang(text)
     props = {"language": language}
     parts = [Part(piece, prose=False, props=props) for piece in chunk.code(text)]
-    title = stem(source)
-    return Document(path=source, title=title, kind="code", pieces=make_pieces(parts), props={"language": language})
+    return Document(path=source, title=stem(source), kind="code", pieces=make_pieces(parts), props=props)
 
 
 def _from_shebang(text: str) -> str:
+    """Returns the language that the first line of a script names, else "text"."""
     first = text.split("\n", 1)[0]
-    for word, language in (
-        ("python", "python"),
-        ("node", "javascript"),
-        ("ruby", "ruby"),
-        ("perl", "perl"),
-        ("sh", "shell"),
-    ):
-        if first.startswith("#!") and word in first:
-            return language
-    return "text"
+    programs = {"python": "python", "node": "javascript", "ruby": "ruby", "perl": "perl", "sh": "shell"}
+    found = (language for word, language in programs.items() if word in first)
+    return next(found, "text") if first.startswith("#!") else "text"

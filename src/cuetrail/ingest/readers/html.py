@@ -111,7 +111,8 @@ def read(text: str, source: str) -> Document:
         _walk(tree.body, page)
     page.flush()
     heading = next((part.text for part in page.parts if part.level == 1), "")
-    title = _title(tree) or heading or stem(source)
+    head = tree.css_first("head title")
+    title = (_SPACE.sub(" ", clean(head.text())).strip() if head is not None else "") or heading or stem(source)
     return Document(
         path=source,
         title=title,
@@ -143,11 +144,6 @@ def _walk(root: LexborNode, page: _Page) -> None:
             stack.append((node, True))
             children = list(node.iter(include_text=True))
             stack += [(child, False) for child in reversed(children)]
-
-
-def _title(tree: LexborHTMLParser) -> str:
-    node = tree.css_first("head title")
-    return _SPACE.sub(" ", clean(node.text())).strip() if node is not None else ""
 
 
 def _date(tree: LexborHTMLParser, source: str) -> int | None:

@@ -58,10 +58,8 @@ def _is_bare(block: chunk.Block) -> bool:
 
 
 def _first_heading(parts: list[Part]) -> str:
-    for part in parts:
-        if part.level == 1:
-            return _MARKED.sub(lambda m: m[1] or m[2] or "", part.props["heading"]).strip()
-    return ""
+    heading = next((part.props["heading"] for part in parts if part.level == 1), "")
+    return _MARKED.sub(lambda m: m[1] or m[2] or "", heading).strip()
 
 
 # --- frontmatter

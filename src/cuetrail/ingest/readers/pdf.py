@@ -29,13 +29,14 @@ def read(data: bytes, source: str) -> Document:
         reader = PdfReader(io.BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):
             raise ReadError(f"{source} is encrypted. Save a copy without a password and read that.")
-        parts = _parts(reader)
+        pages = [clean(page.extract_text() or "") for page in reader.pages]
     except DependencyError as e:
         raise ReadError(
             f"{source} is encrypted in a way this cannot open. Save a copy without a password and read that."
         ) from e
     except (PyPdfError, OSError) as e:
         raise ReadError(f"{source} is a broken PDF ({e}). Open it in a PDF viewer and save it again.") from e
+    parts = [Part(one, props={"page": number}) for number, page in enumerate(pages, 1) for one in chunk.prose(page)]
     if not parts:
         raise ReadError(
             f"{source} holds no text, it may be a scan. Run OCR on it (for example ocrmypdf) and read the result."
@@ -49,15 +50,8 @@ def read(data: bytes, source: str) -> Document:
         pieces=make_pieces(parts),
         aliases=aliases(source, title),
         at=dates.from_name(stem(source)) if at is None else at,
-        props={"pages": len(reader.pages)},
+        props={"pages": len(pages)},
     )
-
-
-def _parts(reader: PdfReader) -> list[Part]:
-    parts: list[Part] = []
-    for number, page in enumerate(reader.pages, start=1):
-        parts += [Part(piece, props={"page": number}) for piece in chunk.prose(clean(page.extract_text() or ""))]
-    return parts
 
 
 def _metadata(reader: PdfReader) -> tuple[str, int | None]:

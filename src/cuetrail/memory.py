@@ -87,14 +87,9 @@ class Memory:
 
     @checked
     def __init__(
-        self,
-        address: str | Path,
-        *,
-        scope: Scope | None = None,
-        embedder: Embedder | str | None = "static",
-        api_key: str | None = None,
-        extractor: FactReader | str | None = "rules",
-    ) -> None:
+        self, address: str | Path, *, scope: Scope | None = None, embedder: Embedder | str | None = "static",
+        api_key: str | None = None, extractor: FactReader | str | None = "rules",
+    ) -> None:  # fmt: skip
         self.scope = make_scope(scope or Scope())
         self._extractor = open_fact_reader(extractor, api_key)
         self.address = without_password(str(address))
@@ -138,24 +133,11 @@ class Memory:
 
     @checked
     def add(
-        self,
-        text: str = "",
-        *,
-        id: str | None = None,
-        kind: str = "atom",
-        name: str | None = None,
-        aliases: Iterable[str] = (),
-        tags: Iterable[str] = (),
-        buckets: Iterable[str] = (),
-        source: str | None = None,
-        at: int | None = None,
-        provenance: Provenance = "internal",
-        props: Mapping[str, Any] | None = None,
-        retention: Retention = "decay",
-        confidence: float = 1.0,
-        allow_again: bool = False,
-        now: int | None = None,
-    ) -> Node:
+        self, text: str = "", *, id: str | None = None, kind: str = "atom", name: str | None = None,
+        aliases: Iterable[str] = (), tags: Iterable[str] = (), buckets: Iterable[str] = (), source: str | None = None,
+        at: int | None = None, provenance: Provenance = "internal", props: Mapping[str, Any] | None = None,
+        retention: Retention = "decay", confidence: float = 1.0, allow_again: bool = False, now: int | None = None,
+    ) -> Node:  # fmt: skip
         """Add one node and return it. The same id again edits it and keeps the old text as history.
 
         `retention` says how it fades: "decay" while nobody uses it, "keep_forever" never, or "ephemeral" after 30 days
@@ -171,30 +153,18 @@ class Memory:
 
     @checked
     def add_many(
-        self,
-        items: Iterable[str | Mapping[str, Any] | Node],
-        *,
-        allow_again: bool = False,
-        now: int | None = None,
+        self, items: Iterable[str | Mapping[str, Any] | Node], *, allow_again: bool = False, now: int | None = None,
         progress: Progress | None = None,
-    ) -> Written:
+    ) -> Written:  # fmt: skip
         """Add many nodes, in large transactions: texts, nodes, or mappings with the arguments of `add`."""
         return add_many(self._session, items, allow_again, progress, _time(now))
 
     @checked
     def edit(
-        self,
-        id: str,
-        *,
-        text: str | None = None,
-        name: str | None = None,
-        aliases: Iterable[str] | None = None,
-        tags: Iterable[str] | None = None,
-        buckets: Iterable[str] | None = None,
-        at: int | None = None,
-        allow_again: bool = False,
-        now: int | None = None,
-    ) -> Node:
+        self, id: str, *, text: str | None = None, name: str | None = None, aliases: Iterable[str] | None = None,
+        tags: Iterable[str] | None = None, buckets: Iterable[str] | None = None, at: int | None = None,
+        allow_again: bool = False, now: int | None = None,
+    ) -> Node:  # fmt: skip
         """Change a node, given by id or name, and return it. Arguments that are not given leave their field unchanged.
 
         The old text is kept as history. `tags` replaces the tags that people gave; tags that rules found stay. Raises
@@ -206,23 +176,11 @@ class Memory:
 
     @checked
     def link(
-        self,
-        src: str,
-        dst: str,
-        *,
-        weight: float | None = None,
-        tags: Iterable[str] = (),
-        kind: str = "relates",
-        text: str = "",
-        type: str | None = None,
-        attitude: int | None = None,
-        proximity: int | None = None,
-        confidence: float = 1.0,
-        valid_from: int | None = None,
-        valid_until: int | None = None,
-        id: str | None = None,
+        self, src: str, dst: str, *, weight: float | None = None, tags: Iterable[str] = (), kind: str = "relates",
+        text: str = "", type: str | None = None, attitude: int | None = None, proximity: int | None = None,
+        confidence: float = 1.0, valid_from: int | None = None, valid_until: int | None = None, id: str | None = None,
         now: int | None = None,
-    ) -> Edge:
+    ) -> Edge:  # fmt: skip
         """Add an edge between two nodes, given by id or name, and return it. The same ends and kind replace an edge."""
         given = {
             "weight": weight, "tags": tags, "kind": kind, "text": text, "type": type, "attitude": attitude, "id": id,
@@ -245,21 +203,10 @@ class Memory:
 
     @checked
     def relate(
-        self,
-        src: str,
-        dst: str,
-        type: str | None = None,
-        *,
-        attitude: int | None = None,
-        proximity: int | None = None,
-        text: str = "",
-        confidence: float | None = None,
-        weight: float | None = None,
-        tags: Iterable[str] = (),
-        valid_from: int | None = None,
-        valid_until: int | None = None,
-        now: int | None = None,
-    ) -> Edge:
+        self, src: str, dst: str, type: str | None = None, *, attitude: int | None = None, proximity: int | None = None,
+        text: str = "", confidence: float | None = None, weight: float | None = None, tags: Iterable[str] = (),
+        valid_from: int | None = None, valid_until: int | None = None, now: int | None = None,
+    ) -> Edge:  # fmt: skip
         """State how two people, concepts or entities, given by id or name, relate; return the relationship.
 
         The kinds of both nodes decide the kind of the edge. Arguments that are not given keep their earlier value. A
@@ -276,20 +223,10 @@ class Memory:
 
     @checked
     def fact(
-        self,
-        subject: str,
-        predicate: str,
-        object: str,
-        *,
-        confidence: float = 0.9,
-        source: str = "user_edit",
-        source_ref: str | None = None,
-        kind: str | None = None,
-        tags: Iterable[str] = (),
-        valid_from: int | None = None,
-        valid_until: int | None = None,
-        now: int | None = None,
-    ) -> Fact:
+        self, subject: str, predicate: str, object: str, *, confidence: float = 0.9, source: str = "user_edit",
+        source_ref: str | None = None, kind: str | None = None, tags: Iterable[str] = (), valid_from: int | None = None,
+        valid_until: int | None = None, now: int | None = None,
+    ) -> Fact:  # fmt: skip
         """State the fact subject - predicate - object and return it, as it now stands among the others.
 
         Subject and object are ids or names; a name may differ in case, accents and a letter or two. An unknown subject
@@ -453,24 +390,11 @@ class Memory:
 
     @checked
     def recall(
-        self,
-        cue: str,
-        *,
-        budget: Budget = DEFAULT_BUDGET,
-        limit: int | None = None,
-        recipe: Recipe = recipes.TRAIL,
-        tags: Iterable[str] = (),
-        buckets: Iterable[str] = (),
-        kinds: Iterable[str] = (),
-        since: int | None = None,
-        until: int | None = None,
-        include_quarantined: bool = False,
-        include_archived: bool = False,
-        fuzzy: bool = False,
-        record_access: bool = True,
-        count_tokens: Measure | None = None,
-        now: int | None = None,
-    ) -> Recollection:
+        self, cue: str, *, budget: Budget = DEFAULT_BUDGET, limit: int | None = None, recipe: Recipe = recipes.TRAIL,
+        tags: Iterable[str] = (), buckets: Iterable[str] = (), kinds: Iterable[str] = (), since: int | None = None,
+        until: int | None = None, include_quarantined: bool = False, include_archived: bool = False,
+        fuzzy: bool = False, record_access: bool = True, count_tokens: Measure | None = None, now: int | None = None,
+    ) -> Recollection:  # fmt: skip
         """Return what the memory holds on a cue: text within the budget, hits, and why each was found.
 
         `fuzzy` tolerates typos, and then searches by words alone.
@@ -483,16 +407,9 @@ class Memory:
 
     @checked
     def tag_walk(
-        self,
-        cue: str,
-        *,
-        budget: Budget = WALK_BUDGET,
-        mode: Mode = "all",
-        rank: Rank = "idf",
-        spill: bool = False,
-        min_results: int = 10,
-        **options: Unpack[RecallOptions],
-    ) -> Recollection:
+        self, cue: str, *, budget: Budget = WALK_BUDGET, mode: Mode = "all", rank: Rank = "idf", spill: bool = False,
+        min_results: int = 10, **options: Unpack[RecallOptions],
+    ) -> Recollection:  # fmt: skip
         """Return what the words of a cue find (`.anchors`), and what shares tags and buckets with it (`.walkers`).
 
         `mode` favours internal memories ("all", more so "internal") or the others ("external"). `rank` orders walkers
@@ -505,29 +422,13 @@ class Memory:
 
     @checked
     def activate(
-        self,
-        seeds: str | Iterable[str | tuple[str, float]],
-        *,
-        tags: Iterable[str] | None = None,
-        max_depth: int = 5,
-        max_branches: int = 3,
-        min_activation: float = 0.005,
-        tag_sim_floor: float = 0.15,
-        claim: Claim = "energy",
-        limit: int = 5,
-        text_weight: float = 0.5,
-        vector_weight: float = 0.5,
-        choose_tags: Chooser | None = None,
-        buckets: Iterable[str] = (),
-        kinds: Iterable[str] = (),
-        since: int | None = None,
-        until: int | None = None,
-        include_quarantined: bool = False,
-        include_archived: bool = False,
-        record_access: bool = True,
-        stop: threading.Event | None = None,
-        now: int | None = None,
-    ) -> Stream:
+        self, seeds: str | Iterable[str | tuple[str, float]], *, tags: Iterable[str] | None = None, max_depth: int = 5,
+        max_branches: int = 3, min_activation: float = 0.005, tag_sim_floor: float = 0.15, claim: Claim = "energy",
+        limit: int = 5, text_weight: float = 0.5, vector_weight: float = 0.5, choose_tags: Chooser | None = None,
+        buckets: Iterable[str] = (), kinds: Iterable[str] = (), since: int | None = None, until: int | None = None,
+        include_quarantined: bool = False, include_archived: bool = False, record_access: bool = True,
+        stop: threading.Event | None = None, now: int | None = None,
+    ) -> Stream:  # fmt: skip
         """Spread energy from seeds along edges; yield one result per seed, as soon as its walk has ended.
 
         Seeds are ids with their initial energy (1 if none is given), or a query that finds at most `limit` of them.
@@ -546,27 +447,13 @@ class Memory:
 
     @checked
     def traverse(
-        self,
-        start: str | Iterable[str],
-        *,
-        mode: Literal["hops", "ppr"] = "hops",
-        direction: Direction = "both",
-        max_hops: int = 1,
-        depth: int = 3,
-        damping: float = 0.85,
-        top_k: int = 20,
-        limit: int = 100,
+        self, start: str | Iterable[str], *, mode: Literal["hops", "ppr"] = "hops", direction: Direction = "both",
+        max_hops: int = 1, depth: int = 3, damping: float = 0.85, top_k: int = 20, limit: int = 100,
         relationship_filters: Mapping[str, Any] | None = None,
-        tags: Iterable[str] = (),
-        buckets: Iterable[str] = (),
-        kinds: Iterable[str] = (),
-        since: int | None = None,
-        until: int | None = None,
-        include_quarantined: bool = False,
-        include_archived: bool = False,
-        record_access: bool = True,
-        now: int | None = None,
-    ) -> Traversal:
+        tags: Iterable[str] = (), buckets: Iterable[str] = (), kinds: Iterable[str] = (), since: int | None = None,
+        until: int | None = None, include_quarantined: bool = False, include_archived: bool = False,
+        record_access: bool = True, now: int | None = None,
+    ) -> Traversal:  # fmt: skip
         """Return the nodes that edges lead to from a start, given by ids or names: up to `max_hops` away or, with mode
         "ppr", where a random walk from the start is most often (personalised PageRank).
 
@@ -576,28 +463,16 @@ class Memory:
         where = make_where(tags, buckets, kinds, since, until, include_quarantined, include_archived)
         extent = valid.make_extent(mode, max_hops, limit, depth, damping, top_k)
         time = _time(now)
-        way = valid.make_way(direction, relationship_filters, where, time)
+        edge_filter = valid.make_traversal_filter(direction, relationship_filters, where, time)
         starts = [start] if isinstance(start, str) else start
-        return traversal.traverse(self._session, starts, way, extent, record_access, time)
+        return traversal.traverse(self._session, starts, edge_filter, extent, record_access, time)
 
     @checked
     def narrate(
-        self,
-        cue: str,
-        *,
-        budget: Budget = DEFAULT_BUDGET,
-        anchors: int = 3,
-        hops: int = 2,
-        per_entity: int = 10,
-        max_facts: int = 30,
-        direction: Direction = "both",
-        floor: float = 0.25,
-        as_of: int | None = None,
-        cache: bool = True,
-        record_access: bool = True,
-        count_tokens: Measure | None = None,
-        now: int | None = None,
-    ) -> Narrative:
+        self, cue: str, *, budget: Budget = DEFAULT_BUDGET, anchors: int = 3, hops: int = 2, per_entity: int = 10,
+        max_facts: int = 30, direction: Direction = "both", floor: float = 0.25, as_of: int | None = None,
+        cache: bool = True, record_access: bool = True, count_tokens: Measure | None = None, now: int | None = None,
+    ) -> Narrative:  # fmt: skip
         """Return the facts believed about the entities that a cue means, in sections; each line says why it is there.
 
         Entities are found by meaning, or by name if there are no vectors (`.degraded`). Their facts and those of their
@@ -621,15 +496,10 @@ class Memory:
 
     @checked
     def bench(
-        self,
-        questions: str | Path | Iterable[Mapping[str, Any] | Question],
-        *,
-        only: Iterable[str] = (),
-        others: Mapping[str, Recipe] | None = None,
-        limit: int = 10,
-        progress: Progress | None = None,
+        self, questions: str | Path | Iterable[Mapping[str, Any] | Question], *, only: Iterable[str] = (),
+        others: Mapping[str, Recipe] | None = None, limit: int = 10, progress: Progress | None = None,
         now: int | None = None,
-    ) -> Comparison:
+    ) -> Comparison:  # fmt: skip
         """Return how well each recipe answers questions with known answers, so that one can be chosen for this memory.
 
         `questions` are a JSONL file or a list: {"question": ..., "gold": [ids or names]}. Gold that is a source counts
@@ -646,27 +516,14 @@ class Memory:
 
     @checked
     def explore(
-        self,
-        queries: Iterable[str | Mapping[str, Any]] = (),
-        *,
-        text_matches: Iterable[str] = (),
-        relationship_filters: Mapping[str, Any] | None = None,
-        granularity: int = 1,
-        multi_query: bool = False,
-        mode: Literal["fast", "deep"] = "fast",
-        weights: Mapping[str, float] | None = None,
-        fuzzy: str = "levenshtein",
-        explain: bool = False,
-        expander: Expander | None = None,
-        tags: Iterable[str] = (),
-        buckets: Iterable[str] = (),
-        since: int | None = None,
-        until: int | None = None,
-        include_quarantined: bool = False,
-        include_archived: bool = False,
-        record_access: bool = True,
+        self, queries: Iterable[str | Mapping[str, Any]] = (), *, text_matches: Iterable[str] = (),
+        relationship_filters: Mapping[str, Any] | None = None, granularity: int = 1, multi_query: bool = False,
+        mode: Literal["fast", "deep"] = "fast", weights: Mapping[str, float] | None = None, fuzzy: str = "levenshtein",
+        explain: bool = False, expander: Expander | None = None,
+        tags: Iterable[str] = (), buckets: Iterable[str] = (), since: int | None = None, until: int | None = None,
+        include_quarantined: bool = False, include_archived: bool = False, record_access: bool = True,
         now: int | None = None,
-    ) -> Exploration:
+    ) -> Exploration:  # fmt: skip
         """Return what the memory holds on some questions: people, concepts, entities and their relationships, events,
         and artifacts.
 
@@ -689,13 +546,9 @@ class Memory:
 
     @checked
     def brief(
-        self,
-        *,
-        budget: Budget = BRIEF_BUDGET,
-        count_tokens: Measure | None = None,
-        record_access: bool = True,
+        self, *, budget: Budget = BRIEF_BUDGET, count_tokens: Measure | None = None, record_access: bool = True,
         now: int | None = None,
-    ) -> Brief:
+    ) -> Brief:  # fmt: skip
         """Return a summary for the start of a conversation: whose memory it is, 10 core beliefs, 5 goals, 10
         relationships, and the last 7 days, within the budget.
         """
@@ -703,19 +556,11 @@ class Memory:
 
     @checked
     def timeline(
-        self,
-        *,
-        tags: Iterable[str] = (),
-        buckets: Iterable[str] = (),
-        kinds: Iterable[str] = (),
-        since: int | None = None,
-        until: int | None = None,
-        provenance: Provenance | None = None,
-        include_quarantined: bool = False,
-        include_archived: bool = False,
-        limit: int = 50,
-        after: str | None = None,
-    ) -> Timeline:
+        self, *,
+        tags: Iterable[str] = (), buckets: Iterable[str] = (), kinds: Iterable[str] = (), since: int | None = None,
+        until: int | None = None, provenance: Provenance | None = None, include_quarantined: bool = False,
+        include_archived: bool = False, limit: int = 50, after: str | None = None,
+    ) -> Timeline:  # fmt: skip
         """Return the nodes that pass all filters, the newest first; with `provenance`, only those of that one.
 
         `after` is the `more` of the previous page. Nodes that dreams made are listed only if `kinds` names their kind.
@@ -758,14 +603,9 @@ class Memory:
 
     @checked
     def mirror(
-        self,
-        directory: str | Path,
-        placement: Placement | None = None,
-        *,
-        follow: bool = True,
-        dry_run: bool = False,
+        self, directory: str | Path, placement: Placement | None = None, *, follow: bool = True, dry_run: bool = False,
         progress: Progress | None = None,
-    ) -> MirrorReport:
+    ) -> MirrorReport:  # fmt: skip
         """Write what this scope sees to Markdown files, `@bucket/#tag/source.md`, or bring them up to date.
 
         `placement` puts an atom under its "first" tag or under "all" of them; None leaves it as it is. From now on

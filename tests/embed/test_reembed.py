@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cuetrail import Memory, Scope
-from cuetrail.embed.embedder import Vectors, to_blob
+from cuetrail.embed.embedder import FloatArray, to_blob
 from cuetrail.errors import EmbedderError, EmbedderMismatch, InputError
 from cuetrail.store.vector_space import VectorSpace
 from tests.embed.test_vectors import CATS, TAXES, Concepts, first
@@ -24,7 +24,7 @@ class Opposite(Concepts):
         super().__init__(model)
         self.before: Callable[[], object] | None = None
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
+    def embed(self, texts: Sequence[str]) -> FloatArray:
         if self.before is not None:
             doing, self.before = self.before, None
             doing()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cuetrail import Memory
-from cuetrail.embed.embedder import Vectors
+from cuetrail.embed.embedder import FloatArray
 from cuetrail.errors import EmbedderError, EmbedderMismatch, InputError
 
 CATS = "A cat is asleep on the warm windowsill."
@@ -36,7 +36,7 @@ class Concepts:
     def dim(self) -> int:
         return self._dim
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
+    def embed(self, texts: Sequence[str]) -> FloatArray:
         self.seen += len(texts)
         if self.broken or self.seen > self.patience:
             raise EmbedderError("the model is on holiday")
@@ -46,7 +46,7 @@ class Concepts:
                 row[number] += sum(text.lower().count(word) for word in group)
         return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)
 
-    def embed_query(self, text: str) -> Vectors:
+    def embed_query(self, text: str) -> FloatArray:
         return np.asarray(self.embed([text])[0], dtype=np.float32)
 
 
@@ -104,7 +104,7 @@ def test_an_embedder_of_ones_own_may_fail_at_a_question_as_it_likes(
 ) -> None:
     memory.add(CATS)
 
-    def fails(_text: str) -> Vectors:
+    def fails(_text: str) -> FloatArray:
         raise KeyError("no such word")
 
     monkeypatch.setattr(embedder, "embed_query", fails)

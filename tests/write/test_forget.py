@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from cuetrail import CuetrailError, Memory, Scope
-from cuetrail.embed.embedder import Vectors, to_blob
+from cuetrail.embed.embedder import FloatArray, to_blob
 from cuetrail.errors import Forgotten, NotFound
 from cuetrail.store.sqlite import LocalStore
 
@@ -31,14 +31,14 @@ class Letters:
     model = "letters"
     dim = 32
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
+    def embed(self, texts: Sequence[str]) -> FloatArray:
         rows = np.zeros((len(texts), self.dim), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
             for char in text.lower():
                 row[ord(char) % self.dim] += 1
         return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1)  # type: ignore[no-any-return]
 
-    def embed_query(self, text: str) -> Vectors:
+    def embed_query(self, text: str) -> FloatArray:
         return self.embed([text])[0]  # type: ignore[no-any-return]
 
 

@@ -24,9 +24,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from cuetrail.model.records import is_topic
-from cuetrail.text.calendar_words import CALENDAR_WORDS
 from cuetrail.text.normalise import analysable
-from cuetrail.text.word_lists import STOP_WORDS
+from cuetrail.text.word_lists import CALENDAR_WORDS, STOP_WORDS
 
 if TYPE_CHECKING:
     from ahocorasick_rs import BytesAhoCorasick

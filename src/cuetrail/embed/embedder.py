@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from cuetrail.errors import EmbedderError
 
-Vectors = NDArray[np.float32]
+FloatArray = NDArray[np.float32]
 
 MAX_TOKENS = 512
 # A token of running text has 3 to 5 characters, so texts are cut behind the last token used. A tokenizer would read the
@@ -37,22 +37,22 @@ class Embedder(Protocol):
     def dim(self) -> int:
         """Returns the length of a vector. May load the model; raises EmbedderError if that fails."""
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
+    def embed(self, texts: Sequence[str]) -> FloatArray:
         """Returns unit rows of shape (len(texts), dim) in the order given. A blank text gives a zero row.
 
         Raises EmbedderError if the model cannot be loaded or does not answer.
         """
 
-    def embed_query(self, text: str) -> Vectors:
+    def embed_query(self, text: str) -> FloatArray:
         """Returns one unit vector of shape (dim,), prefixed as the model needs for queries. Raises as `embed` does."""
 
 
-def to_blob(vectors: Vectors) -> list[bytes]:
+def to_blob(vectors: FloatArray) -> list[bytes]:
     """Returns each row as little-endian float16 bytes, as a memory stores it."""
     return [row.tobytes() for row in np.asarray(vectors).astype("<f2")]
 
 
-def from_blob(blob: bytes) -> Vectors:
+def from_blob(blob: bytes) -> FloatArray:
     """Returns the vector that `to_blob` stored. Raises EmbedderError if the bytes are no float16 numbers."""
     if len(blob) % 2:
         raise EmbedderError(f"a stored vector has {len(blob)} bytes, an odd number; run doctor, then reembed")
@@ -91,12 +91,12 @@ def embeddable(text: str, limit: int) -> str:
     return "" if text.isspace() else text
 
 
-def unit_rows(rows: Vectors) -> Vectors:
+def unit_rows(rows: FloatArray) -> FloatArray:
     """Returns the rows scaled to length 1; zero rows stay zero. Raises EmbedderError if a number is not finite."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     if not np.isfinite(lengths).all():
         raise EmbedderError("the model gave numbers that are not finite; use another model")
-    unit: Vectors = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+    unit: FloatArray = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
     return unit
 
 
@@ -123,7 +123,7 @@ class StaticEmbedder:
     def __init__(self) -> None:
         self._parts = Lazy(_load_wordllama)
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
+    def embed(self, texts: Sequence[str]) -> FloatArray:
         """See Embedder. Raises EmbedderError if wordllama is not installed."""
         table, tokenizer = self._parts()
         rows = np.zeros((len(texts), self.dim), dtype=np.float32)
@@ -138,12 +138,12 @@ class StaticEmbedder:
                     table.take(ids, axis=0, mode="clip").sum(axis=0, out=rows[at])
         return unit_rows(rows)
 
-    def embed_query(self, text: str) -> Vectors:
+    def embed_query(self, text: str) -> FloatArray:
         """See Embedder. A query is embedded like any text."""
         return self.embed([text]).ravel()
 
 
-def _load_wordllama() -> tuple[Vectors, Any]:
+def _load_wordllama() -> tuple[FloatArray, Any]:
     """Returns the token vectors and the tokenizer. Raises EmbedderError if files are missing."""
     # The package is found, not imported: importing it configures logging and brings in an HTTP client.
     found = importlib.util.find_spec("wordllama")

@@ -7,7 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from cuetrail.embed.embedder import LOCAL_CHARS, Lazy, Vectors, embeddable, family_prefixes, import_library, unit_rows
+from cuetrail.embed.embedder import (
+    LOCAL_CHARS,
+    FloatArray,
+    Lazy,
+    embeddable,
+    family_prefixes,
+    import_library,
+    unit_rows,
+)
 from cuetrail.errors import EmbedderError
 
 DEFAULT_MODEL = "BAAI/bge-small-en-v1.5"
@@ -27,7 +35,7 @@ class FastEmbedEmbedder:
         """Returns the length of a vector. Loads the model."""
         return self._size()
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
+    def embed(self, texts: Sequence[str]) -> FloatArray:
         """See Embedder. Raises EmbedderError if fastembed is missing or cannot download the model."""
         clean = [embeddable(text, LOCAL_CHARS) for text in texts]
         filled = [at for at, text in enumerate(clean) if text]
@@ -36,14 +44,14 @@ class FastEmbedEmbedder:
             rows[filled] = self._vectors("embed", [self._text_prefix + clean[at] for at in filled])
         return unit_rows(rows)
 
-    def embed_query(self, text: str) -> Vectors:
+    def embed_query(self, text: str) -> FloatArray:
         """See Embedder. Adds the query prefix of the model family, because fastembed adds none."""
         text = embeddable(text, LOCAL_CHARS)
         if not text:
             return np.zeros(self.dim, dtype=np.float32)
         return unit_rows(self._vectors("query_embed", [self._query_prefix + text])).ravel()
 
-    def _vectors(self, method: str, texts: list[str]) -> Vectors:
+    def _vectors(self, method: str, texts: list[str]) -> FloatArray:
         engine = self._engine()
         try:
             # batch_size=1 for the reason given in OnnxEmbedder._embed: most of the catalogue is quantised.

@@ -16,8 +16,8 @@ import numpy as np
 from cuetrail.embed.embedder import (
     LOCAL_CHARS,
     MAX_TOKENS,
+    FloatArray,
     Lazy,
-    Vectors,
     embeddable,
     family_prefixes,
     import_library,
@@ -65,15 +65,15 @@ class OnnxEmbedder:
         """Returns the length of a vector. Loads the model."""
         return self._size()
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
+    def embed(self, texts: Sequence[str]) -> FloatArray:
         """See Embedder. Raises EmbedderError if onnxruntime is missing or the model does not run."""
         return self._embed(texts, self._text_prefix)
 
-    def embed_query(self, text: str) -> Vectors:
+    def embed_query(self, text: str) -> FloatArray:
         """See Embedder. The query prefix is put before the text."""
         return self._embed([text], self.query_prefix).ravel()
 
-    def _embed(self, texts: Sequence[str], prefix: str) -> Vectors:
+    def _embed(self, texts: Sequence[str], prefix: str) -> FloatArray:
         clean = [embeddable(text, LOCAL_CHARS) for text in texts]
         # Longest texts first, so that no thread starts a long one when the others are done.
         filled = sorted((at for at, text in enumerate(clean) if text), key=lambda at: -len(clean[at]))
@@ -92,7 +92,7 @@ class OnnxEmbedder:
         tokenizer = self._parts()[1]
         return [encoding.ids for encoding in tokenizer.encode_batch_fast(list(texts))]
 
-    def _vector(self, ids: list[int]) -> Vectors:
+    def _vector(self, ids: list[int]) -> FloatArray:
         session = self._parts()[0]
         known = {"input_ids": ids, "attention_mask": [1] * len(ids), "token_type_ids": [0] * len(ids)}
         try:
@@ -100,7 +100,7 @@ class OnnxEmbedder:
                 given.name: np.array([known[given.name]], dtype=np.int32 if "int32" in given.type else np.int64)
                 for given in session.get_inputs()
             }
-            output: Vectors = session.run([session.get_outputs()[0].name], feeds)[0][0]
+            output: FloatArray = session.run([session.get_outputs()[0].name], feeds)[0][0]
         except Exception as error:  # onnxruntime's errors share no base class of their own
             raise EmbedderError(f"the model {self._file} does not run as a sentence embedder: {error}") from error
         if output.ndim == 2:  # one row per token; else the graph has pooled by itself

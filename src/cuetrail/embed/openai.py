@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cuetrail.embed.embedder import Vectors, embeddable, unit_rows
+from cuetrail.embed.embedder import FloatArray, embeddable, unit_rows
 from cuetrail.errors import EmbedderError
 
 # The usual limit of a server is 8,192 tokens, and a character of an unspaced script may be a token of its own.
@@ -58,7 +58,7 @@ class OpenAIEmbedder:
             self._dim = self._ask(["size"]).shape[1]
         return self._dim
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
+    def embed(self, texts: Sequence[str]) -> FloatArray:
         """See Embedder. Raises EmbedderError if the server does not answer, or not with one vector per text."""
         clean = [embeddable(text, REMOTE_CHARS) for text in texts]
         filled = [at for at, text in enumerate(clean) if text]  # servers refuse an empty input
@@ -68,11 +68,11 @@ class OpenAIEmbedder:
             rows[places] = self._ask([clean[at] for at in places])
         return unit_rows(rows)
 
-    def embed_query(self, text: str) -> Vectors:
+    def embed_query(self, text: str) -> FloatArray:
         """See Embedder. A query is embedded like any text."""
         return self.embed([text]).ravel()
 
-    def _ask(self, texts: list[str]) -> Vectors:
+    def _ask(self, texts: list[str]) -> FloatArray:
         body = json.dumps({"model": self._name, "input": texts}).encode()
         for attempt in range(ATTEMPTS - 1):
             try:
@@ -112,7 +112,7 @@ class OpenAIEmbedder:
             return EmbedderError(f"{what}; check the API key")
         return EmbedderError(f"{what}; check the address (it usually ends in /v1) and the model name {self._name!r}")
 
-    def _vectors(self, answer: Any, count: int) -> Vectors:
+    def _vectors(self, answer: Any, count: int) -> FloatArray:
         try:
             items = sorted(answer["data"], key=lambda item: item.get("index", 0))
             rows = np.array([item["embedding"] for item in items], dtype=np.float32)

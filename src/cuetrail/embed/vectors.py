@@ -37,10 +37,10 @@ def space_of(embedder: Embedder) -> VectorSpace:
 
 def vectors_of(embedder: Embedder, records: Sequence[Node | Edge | Note]) -> list[bytes]:
     """Returns the vectors of records that have a text, in their stored form."""
-    return to_blob(embedder.embed([_said(record) for record in records]))
+    return to_blob(embedder.embed([_embedded_text(record) for record in records]))
 
 
-def _said(record: Node | Edge | Note) -> str:
+def _embedded_text(record: Node | Edge | Note) -> str:
     if not isinstance(record, Node):
         return record.text
     text = record.text or str(record.props.get("summary") or "")
@@ -109,16 +109,16 @@ class Vectors:
     def _add_to(self, batch: Batch) -> None:
         if self.embedder is None:
             return
-        telling = [(*meaning, one) for one in _records(batch) if (meaning := vector_kind(one)) is not None]
-        if not telling:
+        to_embed = [(*kind, one) for one in _records(batch) if (kind := vector_kind(one)) is not None]
+        if not to_embed:
             return
         try:
-            space = self._taken(self.embedder)
+            space = self._usable_space(self.embedder)
             if space is None:
                 return
             if batch.space != space:
                 _drop_vectors(batch)
-            missing = [one for one in telling if one[1] not in batch.vectors_of(one[0])]
+            missing = [one for one in to_embed if one[1] not in batch.vectors_of(one[0])]
             made = vectors_of(self.embedder, [record for _, _, record in missing])
             for (what, id_, _), vector in zip(missing, made, strict=True):
                 batch.vectors_of(what)[id_] = vector
@@ -127,7 +127,7 @@ class Vectors:
             self.notice = f"some memories are found by their words alone until `cuetrail reembed`: {error}"
             log.warning("stored without vectors; %s", self.notice)
 
-    def _taken(self, embedder: Embedder) -> VectorSpace | None:
+    def _usable_space(self, embedder: Embedder) -> VectorSpace | None:
         """Returns the embedder's vector space if the memory uses it or is changing over to it; an empty memory starts
         with it. None if the memory is set to store no vectors. Raises EmbedderMismatch if the memory uses another
         model.

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cuetrail.model import Budget, Fact, Node, Where, node_dict
-from cuetrail.recall.narrative_cache import CacheKey, VersionedCache
 from cuetrail.recall.query import Cue, parse_cue, query_terms
 from cuetrail.recall.render.text import budget_measure
 from cuetrail.recall.stage_types import Anchored, Measure, Reached, RecallContext, Recipe, Scored
@@ -20,13 +19,15 @@ from cuetrail.text.normalise import norm_name
 
 if TYPE_CHECKING:
     from cuetrail.session import Session
-
+import threading
+from collections import Counter, OrderedDict
 from collections.abc import Sequence
+from typing import Generic, TypeVar
 
 from cuetrail.errors import EmbedderError
 from cuetrail.facts.beliefs import one_each
 from cuetrail.formulas import CONFIRMED_WEIGHT, fact_score, recency, source_weight, usage
-from cuetrail.model import Direction, Hit, SearchHit, fact_dict
+from cuetrail.model import Direction, Hit, Scope, SearchHit, fact_dict
 from cuetrail.recall.stage_types import Anchor, ReachedFact
 from cuetrail.store.search import NameMatch
 from cuetrail.store.shared.fact_validity import EVER, ends_of, until
@@ -42,8 +43,12 @@ _SHORTEST_BEGINNING = 3
 # A file has a name, but is an entity only if facts are about it.
 _FILE = "source"
 USER = "user"
+LIFETIME_SECONDS = 60
+MOST_ENTRIES = 1_000
 PREWARMED = 20
 """The number of narratives that `prewarm` makes."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +112,66 @@ class Narrative:
         }
 
 
+# --- the cache: an entry is valid for a minute, as long as nothing was written in its scope
+
+
+@dataclass(frozen=True, slots=True)
+class CacheKey:
+    """The scope, the words of the cue in normal form, and all other parameters of a narrative."""
+
+    scope: Scope
+    words: Hashable
+    parameters: Hashable
+
+
+class VersionedCache(Generic[T]):
+    """The latest entries, each with the version its scope had before the entry was made. Thread-safe.
+
+    Every write of any process changes the version of its scope, so writes need not clear anything. Access counts also
+    change scores; the caller checks these.
+    """
+
+    def __init__(self, seconds: int = LIFETIME_SECONDS, most: int = MOST_ENTRIES) -> None:
+        self._lifetime = seconds * 1000
+        self._most = most
+        self._entries: OrderedDict[CacheKey, tuple[Hashable, range, T]] = OrderedDict()
+        self._counts: Counter[tuple[Scope, str]] = Counter()
+        self._lock = threading.Lock()
+
+    def get(self, key: CacheKey, version: Hashable, now: int) -> T | None:
+        """Returns the entry of this version, None if there is none or it has expired."""
+        with self._lock:
+            found = self._entries.get(key)
+            if found is not None and found[0] == version and now in found[1]:
+                self._entries.move_to_end(key)
+                self._counts[key.scope, "hits"] += 1
+                return found[2]
+            self._entries.pop(key, None)
+            self._counts[key.scope, "misses"] += 1
+            return None
+
+    def put(self, key: CacheKey, version: Hashable, now: int, entry: T, until: int = EVER) -> None:
+        """Stores an entry that is valid before `until`; drops the oldest if there are too many."""
+        with self._lock:
+            self._entries[key] = (version, range(now, min(now + self._lifetime, until)), entry)
+            self._entries.move_to_end(key)
+            while len(self._entries) > self._most:
+                self._entries.popitem(last=False)
+
+    def renew(self, key: CacheKey, version: Hashable, entry: T) -> None:
+        """Replaces an entry of the same version; it expires when the old one would have."""
+        with self._lock:
+            found = self._entries.get(key)
+            if found is not None and found[0] == version:
+                self._entries[key] = (version, found[1], entry)
+
+    def counts(self, scope: Scope) -> dict[str, int]:
+        """Returns the hits and misses in this scope, and how many entries it has."""
+        with self._lock:
+            kept = sum(key.scope == scope for key in self._entries)
+            return {"hits": self._counts[scope, "hits"], "misses": self._counts[scope, "misses"], "kept": kept}
+
+
 # --- the verb `narrate`
 
 
@@ -130,19 +195,9 @@ NarrativeCache = VersionedCache[CachedNarrative]
 
 
 def narrate(
-    session: Session,
-    cache: NarrativeCache,
-    cue: str,
-    *,
-    recipe: Recipe,
-    parameters: Hashable,
-    budget: Budget,
-    as_of: int | None,
-    use_cache: bool,
-    record_access: bool,
-    count_tokens: Measure | None,
-    now: int,
-) -> Narrative:
+    session: Session, cache: NarrativeCache, cue: str, *, recipe: Recipe, parameters: Hashable, budget: Budget,
+    as_of: int | None, use_cache: bool, record_access: bool, count_tokens: Measure | None, now: int,
+) -> Narrative:  # fmt: skip
     """Returns the narrative on a cue; from the cache if nothing was written in this scope since it was made.
 
     `parameters` are those of the recipe: they belong to the key of the cache.

@@ -23,9 +23,17 @@ from datetime import UTC, date, datetime, timedelta
 from cuetrail.formulas import DAY
 from cuetrail.model import TextQuery, Where
 from cuetrail.text import names
-from cuetrail.text.calendar_words import MONTHS, NUMBER_WORDS, SEASON_STARTS, UNIT_DAYS, WEEKDAYS
 from cuetrail.text.normalise import clean, norm_tag, pieces
-from cuetrail.text.word_lists import CATCH_ALL_WORDS, FUNCTION_WORDS, NON_NOUNS
+from cuetrail.text.word_lists import (
+    CATCH_ALL_WORDS,
+    FUNCTION_WORDS,
+    MONTHS,
+    NON_NOUNS,
+    NUMBER_WORDS,
+    SEASON_STARTS,
+    UNIT_DAYS,
+    WEEKDAYS,
+)
 
 # Joins the two ends of a cue that is too long: white space that no phrase crosses.
 _GAP = "\x1f"

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta, timezone
 
-from cuetrail.text.calendar_words import MONTHS
+from cuetrail.text.word_lists import MONTHS
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MONTH = "(" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"

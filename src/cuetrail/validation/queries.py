@@ -146,7 +146,9 @@ def make_narrative_settings(
     return NarrativeSettings(anchors, hops, per_entity, max_facts, direction, floor)
 
 
-def make_way(direction: Direction, filters: Mapping[str, Any] | None, where: Where, now: int) -> TraversalFilter:
+def make_traversal_filter(
+    direction: Direction, filters: Mapping[str, Any] | None, where: Where, now: int
+) -> TraversalFilter:
     """Returns which edges a traversal follows. Raises InputError."""
     return TraversalFilter(chosen("direction", direction, get_args(Direction)), make_ties(filters, now), where)
 

@@ -15,7 +15,7 @@ from cuetrail.dream.tags import retag
 from cuetrail.errors import InputError
 from cuetrail.model import PassReport, Tag
 from cuetrail.store.dream import Writes
-from cuetrail.text.calendar_words import MONTH_NAMES, QUARTERS, SEASONS, TIMES_OF_DAY, WEEKDAYS
+from cuetrail.text.word_lists import MONTH_NAMES, QUARTERS, SEASONS, TIMES_OF_DAY, WEEKDAYS
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _HOURS = [next(name for hour, name in reversed(TIMES_OF_DAY) if hour <= at) for at in range(24)]

@@ -100,14 +100,9 @@ class _Walk:
 
 
 def activate_seeds(
-    store: Store,
-    scope: Scope,
-    seeds: Mapping[str, float],
-    tags: Sequence[str],
-    flow: Flow,
-    where: Where,
+    store: Store, scope: Scope, seeds: Mapping[str, float], tags: Sequence[str], flow: Flow, where: Where,
     stop: threading.Event | None = None,
-) -> Stream:
+) -> Stream:  # fmt: skip
     """Yields one result per seed, as each ends. If the engine fails, all remaining seeds end as `failed`."""
     live = [_Walk(seed, score, tuple(tags)) for seed, score in seeds.items()]
     # With a depth of 0 the engine is still asked which seeds exist.
@@ -171,18 +166,9 @@ def follow_edges(
 
 
 def activate(
-    session: Session,
-    seeds: str | Mapping[str, float],
-    *,
-    tags: tuple[str, ...] | None,
-    flow: Flow,
-    seeding: Seeding,
-    choose_tags: Chooser | None,
-    where: Where,
-    record_access: bool,
-    stop: threading.Event | None,
-    now: int | None,
-) -> Stream:
+    session: Session, seeds: str | Mapping[str, float], *, tags: tuple[str, ...] | None, flow: Flow, seeding: Seeding,
+    choose_tags: Chooser | None, where: Where, record_access: bool, stop: threading.Event | None, now: int | None,
+) -> Stream:  # fmt: skip
     """Returns the stream of activations from seeds, given with their energies, or found by a query."""
     if isinstance(seeds, str):
         context = RecallContext(

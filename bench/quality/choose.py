@@ -1,7 +1,7 @@
 """Chooses the weights of TRAIL's signals on the development questions, one choice for each kind of memories.
 
     python -m bench.quality.choose --work /tmp/quality                       # the sets built there, every embedder
-    python -m bench.quality.choose --work /tmp/quality --kind told --bge models/bge
+    python -m bench.quality.choose --work /tmp/quality --kind chats --bge models/bge
 
 Each question is asked once, with every signal counting, and the `why` of all that might have answered tells these. Then
 one weight after the other is moved, as long as that raises what the sets of a kind measure: the measure a set is told
@@ -29,18 +29,18 @@ from cuetrail import Memory
 from cuetrail.evaluate import Answer, Question, scores
 from cuetrail.recall import recipes
 from cuetrail.recall.stage_types import Anchored, Reached, RecallContext, Scored
-from cuetrail.recall.weights import NAMED, NOTED, TOLD, Trail, Weights
+from cuetrail.recall.weights import CHATS, NAMED, NOTES, Trail, Weights
 
 MOST = 1 << 30
 STEPS = (1.7, 1.3, 1.15)
 ROUNDS = 4
 LEAST_GAIN = 0.04
 OTHER_MEASURES = 0.3
-SIGNALS = tuple(sorted(NAMED.signals().keys() | NOTED.signals().keys() | TOLD.signals().keys()))
+SIGNALS = tuple(sorted(NAMED.signals().keys() | NOTES.signals().keys() | CHATS.signals().keys()))
 KINDS: dict[str, tuple[Weights, tuple[str, ...]]] = {
     "named": (NAMED, ("musique", "2wiki", "hotpotqa")),
-    "noted": (NOTED, ("blue-book", "dendron-site", "til")),
-    "told": (TOLD, ("locomo", "longmemeval", "lihua")),
+    "notes": (NOTES, ("blue-book", "dendron-site", "til")),
+    "chats": (CHATS, ("locomo", "longmemeval", "lihua")),
 }
 Array = NDArray[Any]
 Chosen = dict[str, float]
@@ -65,7 +65,7 @@ def asked(memory: Memory, corpus: Corpus, limit: int) -> Iterable[Asked]:
     """Every question of a corpus with the signals of all that might have answered."""
     seen: list[Scored] = []
     even = Weights(**dict.fromkeys(SIGNALS, 1.0))
-    every = recipes.trail(replace(Trail(), named=even, noted=even, told=even))
+    every = recipes.trail(replace(Trail(), named=even, notes=even, chats=even))
 
     def all_of(context: RecallContext, anchored: Anchored, reached: Reached) -> Scored:
         seen.append(every.score(replace(context, limit=MOST), anchored, reached))

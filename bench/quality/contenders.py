@@ -80,7 +80,7 @@ def _only(kept: Sequence[str], along: tuple[str, ...] = Trail().along) -> Trail:
     """TRAIL with some signals and some kinds of ties alone."""
     full = Trail()
     return replace(
-        full, named=_with(full.named, kept), noted=_with(full.noted, kept), told=_with(full.told, kept), along=along
+        full, named=_with(full.named, kept), notes=_with(full.notes, kept), chats=_with(full.chats, kept), along=along
     )
 
 

@@ -438,7 +438,7 @@ def test_weights_follow_the_kind_of_memories_and_mixed_ones_lie_between() -> Non
     assert kinds_of([named]) == (1.0, 0.0, 0.0)
     assert kinds_of([named, noted, told, told]) == (0.25, 0.25, 0.5)
     assert kinds_of([]) == (0.0, 0.0, 1.0)
-    how = Trail(named=Weights(hop=4.0), noted=Weights(), told=Weights(cover=2.0))
+    how = Trail(named=Weights(hop=4.0), notes=Weights(), chats=Weights(cover=2.0))
     assert how.weights(kinds_of([named, told]), None).signals() == {"hop": 2.0, "cover": 1.0}
 
 

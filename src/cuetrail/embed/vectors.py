@@ -95,7 +95,7 @@ class Vectors:
         return written
 
     def written(self, batches: Collection[Batch], write: Callable[[], T]) -> T:
-        """Embeds the texts of batches and returns what `write` returns, which writes them in one transaction."""
+        """Embeds the texts of batches, calls `write` to write them in one transaction, and returns its result."""
         while True:
             for batch in batches:
                 self._add_to(batch)

@@ -184,7 +184,7 @@ class NarrativeFacts:
 
 
 class CachedNarrative(NamedTuple):
-    """A narrative in the cache, what it was made of, and how often that had been used when it was made."""
+    """A narrative in the cache, the facts it was made of, and the usage counts of the scope at that time."""
 
     narrative: Narrative
     found: NarrativeFacts
@@ -237,7 +237,7 @@ def _lower_case(cue: Cue) -> Cue:
 
 
 def _unchanged_until(session: Session, narrative: Narrative, now: int) -> int:
-    """Returns the time until which the narrative stays the same if nobody writes: a fact of it ends, or one begins."""
+    """Returns when the narrative may change without a write: one of its facts ends, or another fact begins to hold."""
     next_begin = session.store.next_belief(session.scope, now)
     return narrative.until if next_begin is None else min(narrative.until, next_begin)
 
@@ -450,7 +450,7 @@ def _visible_facts(
 
 
 def rank_facts(context: RecallContext, anchored: Anchored, reached: Reached) -> Scored:
-    """Returns one hit per subject, in the order reached, anchors apart; `why` has its lines, highest score first."""
+    """Returns one hit per subject, in the order reached; `why` has its lines, highest score first."""
     lines: dict[str, list[Line]] = {}
     for one in reached.facts:
         lines.setdefault(one.fact.subject, []).append(_line(one, reached.entities, context.now))

@@ -364,7 +364,7 @@ def without_answer_form(raw: str, words: Sequence[str]) -> list[str]:
 
 
 def asks_for_anything(cue: str) -> bool:
-    """True if a cue, given without its dates, has no topic.
+    """True if a cue, given without its dates, names no topic.
 
     >>> [asks_for_anything(cue) for cue in ("What happened in", "what did we do", "what did Hanne do")]
     [True, True, False]
@@ -404,7 +404,7 @@ class Span:
     end: int
 
     def nearness(self, at: int) -> float:
-        """Returns 1 inside the span; outside, the value halves with every drift away, which is half the span's length.
+        """Returns 1 inside the span; outside, it halves with every drift: half the span's length, but 1 to 14 days.
 
         >>> Span(0, DAY).nearness(DAY // 2), Span(0, DAY).nearness(2 * DAY - 1)
         (1.0, 0.5)
@@ -444,7 +444,7 @@ def read_dates(cue: str, now: int) -> tuple[list[Span], str]:
 
 
 def _extended(span: Span, match: re.Match[str], cue: str, now: int) -> Span:
-    """Returns the span that the words before it make of it: "since", "until", "two weeks before"; else itself."""
+    """Returns the span, changed by the words before it, such as "since", "until" or "two weeks before"."""
     if (offset := _OFFSET.search(cue, 0, match.start())) is not None and offset.end() == match.start():
         return _shifted(span, offset)
     before = _BOUND.search(cue, 0, match.start())
@@ -460,7 +460,7 @@ _BOUND = re.compile(r"\b(since|after|before|until)\s+$", re.IGNORECASE)
 
 
 def _shifted(span: Span, offset: re.Match[str]) -> Span:
-    """Returns a span of one unit so many units before or after; "the week before" ends where the span begins."""
+    """Returns a span of one unit, some units before or after this one; "the week before" ends where it begins."""
     days = UNIT_DAYS[offset["unit"].lower()]
     is_before = offset["side"].lower() == "before"
     if offset["count"] is None:
@@ -516,7 +516,7 @@ def _dated(match: re.Match[str], today: date) -> Days:
 
 
 def _existing(years: Iterator[int], month: int, day: int) -> Iterator[date]:
-    """Yields that day of each year that has it."""
+    """Yields this month and day in each of the years; 29 February only in leap years."""
     for year in years:
         if (month, day) != (2, 29) or (year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)):
             yield date(year, month, day)
@@ -565,7 +565,7 @@ def _weekday(match: re.Match[str], today: date) -> Days:
 
 
 def _ago(match: re.Match[str], today: date) -> Days:
-    """Returns a span of one unit around the day so long ago."""
+    """Returns a span of one unit around the day that many units ago."""
     unit = UNIT_DAYS[match["unit"].lower()]
     return _some_days(today - timedelta(_count(match) * unit + unit // 2), unit)
 

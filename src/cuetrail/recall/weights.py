@@ -59,8 +59,8 @@ NAMED = Weights(
     blend=0.5, named=4.0, walk=1.0, link=0.75, hop=2.0, left=3.3, further=2.6,
     near=0.5, place=0.5, spoken=1.4, when=4.5,
 )  # fmt: skip
-NOTED = Weights(blend=1.9, cover=0.2, named=0.3, walk=1.2, link=2.0, further=0.5, near=0.5, place=2.8, when=4.5)
-TOLD = Weights(
+NOTES = Weights(blend=1.9, cover=0.2, named=0.3, walk=1.2, link=2.0, further=0.5, near=0.5, place=2.8, when=4.5)
+CHATS = Weights(
     blend=1.75, cover=2.0, walk=1.0, near=1.8, place=2.9, whole=2.2, spoken=1.6, when=4.0, ahead=-4.0,
     strong=2.2,
 )  # fmt: skip
@@ -70,8 +70,8 @@ class Kinds(NamedTuple):
     """The shares of candidates that have a name, are part of a note, and are neither (chats)."""
 
     named: float
-    noted: float
-    told: float
+    notes: float
+    chats: float
 
 
 def kinds_of(nodes: Iterable[Node]) -> Kinds:
@@ -101,7 +101,7 @@ Fusion = Literal["values", "ranks"]
 class Trail:
     """All constants of the recipe TRAIL.
 
-    `named`, `noted` and `told` are the weights for named nodes, notes and chats. `texts` and `vectors` limit the two
+    `named`, `notes` and `chats` are the weights for named nodes, notes and chats. `texts` and `vectors` limit the two
     searches. Activation spreads from the `starts` best anchors `along` these kinds of ties, and `named_share` of it
     starts at nodes the cue names. The second hop starts from the `best` candidates. Neighbours of the `strong` best
     anchors become candidates. `strong_models` are prefixes of models whose vectors are better than BM25. A node that
@@ -109,8 +109,8 @@ class Trail:
     """
 
     named: Weights = NAMED
-    noted: Weights = NOTED
-    told: Weights = TOLD
+    notes: Weights = NOTES
+    chats: Weights = CHATS
     texts: int = 60
     vectors: int = 50
     starts: int = 5
@@ -124,7 +124,7 @@ class Trail:
 
     def weights(self, kinds: Kinds, query_embedding: QueryVector | None) -> Weights:
         """Returns the weights for this mixture of kinds and these vectors. Without vectors, the blend is BM25 alone."""
-        parts = [asdict(one) for one in (self.named, self.noted, self.told)]
+        parts = [asdict(one) for one in (self.named, self.notes, self.chats)]
         mixed = {name: sum(k * part[name] for k, part in zip(kinds, parts, strict=True)) for name in parts[0]}
         if query_embedding is None:
             return Weights(**{**mixed, "words": 1.0})

@@ -420,7 +420,7 @@ def clear_name_caches() -> None:
 
 
 def other_spellings(norm: str) -> list[str]:
-    """Returns other names that may be meant: without accents, and in the singular."""
+    """Returns other spellings of a normalised name: without accents, and in the singular."""
     spellings = [norm] if norm.isascii() else [norm, folded(norm)]
     plural = norm.endswith("s") and not norm.endswith("ss") and len(norm) >= _SHORTEST_PLURAL
     singular = [f"{one[:-3]}y" if one.endswith("ies") else one[:-1] for one in spellings] if plural else []

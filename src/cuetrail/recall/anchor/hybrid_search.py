@@ -271,7 +271,7 @@ def _query_embedding(context: RecallContext) -> QueryVector | None:
 
 
 def redundant_titles(nodes: Sequence[Node]) -> set[str]:
-    """Returns ids of titles and headings whose source has a passage here, and of all but the first title of others."""
+    """Returns the ids of titles that add nothing: their source has a passage among the nodes, or an earlier title."""
     sources = {node.source for node in nodes if not _is_title(node)}
     redundant, titled = set[str](), set[str]()
     for node in nodes:

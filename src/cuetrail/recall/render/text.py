@@ -62,7 +62,7 @@ def one_list(context: RecallContext, scored: Scored) -> tuple[str, Scored]:
 
 
 def two_lists(context: RecallContext, scored: Scored, *, anchor_share: float, spill: bool) -> tuple[str, Scored]:
-    """Returns the text of anchors, within their share of the budget, and walkers, and the hits that are in it.
+    """Returns one text of anchors, within their share of the budget, and walkers; and the hits that are in it.
 
     With `spill`, one list may use room that the other leaves.
     """

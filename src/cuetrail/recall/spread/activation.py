@@ -77,7 +77,7 @@ class _Walk:
         self.tips, self.visited = [_Tip(self.seed, self.score)], {self.seed}
 
     def advance(self, claimed: Sequence[Sequence[Candidate]]) -> None:
-        """Extends each tip by its claimed steps. A tip without any ends its path."""
+        """Extends each path by the steps that it may take, given per tip. A path that may take none ends."""
         tips: list[_Tip] = []
         for tip, steps in zip(self.tips, claimed, strict=True):
             if not steps:

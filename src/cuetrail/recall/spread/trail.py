@@ -76,7 +76,7 @@ class CandidateGraph:
     ties: dict[str, dict[str, tuple[float, str]]] = field(default_factory=dict)
 
     def tie(self, start: str, other: str, weight: float, via: str) -> None:
-        """Adds a tie; of several between two nodes the strongest stays."""
+        """Adds a tie, unless the two nodes have a stronger one."""
         if start != other and weight > self.ties.setdefault(start, {}).get(other, (0.0, ""))[0]:
             self.ties[start][other] = (weight, via)
 
@@ -388,7 +388,7 @@ def second_hops(
     coverage: TermCoverage,
     searched: Mapping[str, Mapping[str, float]],
 ) -> dict[str, SecondHop]:
-    """Returns the second hop of every node reached from the best candidates, whose own scores scale the signals."""
+    """Returns the second-hop signals of all nodes reached from the best candidates, scaled by the scores of these."""
     found = _linked(candidates, best)
     names_of = {id_: proper_names(candidates[id_].text) | variants_of(candidates[id_]) for id_ in best}
     texts = {id_: fold_padded(node.text) + _own_names(node) for id_, node in candidates.items()}

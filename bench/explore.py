@@ -117,7 +117,7 @@ def _raced(memories: dict[int, Memory], ask: Ask) -> dict[int, list[float]]:
 def fill(memory: Memory, size: int) -> None:
     """Write the nodes with their vectors, then what joins them."""
     space = VectorSpace(Drawn.model, DIM)
-    memory.store.start_vector_space(space)
+    memory.store.vector_spaces().start(space)
     rng = np.random.default_rng([SEED, 11])
     with memory.store.bulk():
         for start in range(0, size, BATCH):

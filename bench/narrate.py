@@ -25,6 +25,7 @@ from bench.common import SMALL, Result, arguments, emptied, ms, p50, p95, publis
 from bench.corpus import SEED
 from cuetrail import Memory
 from cuetrail.model import Fact, Where
+from cuetrail.store.read import HeldAt
 from cuetrail.store.write import Batch
 
 QUESTIONS = 200
@@ -106,7 +107,7 @@ def searched(memory: Memory, name: str) -> object:
 
 
 def held(memory: Memory, entity: str) -> float:
-    return timed(lambda id_: memory.store.beliefs(memory.scope, [id_], NOW, 10, "both"), entity)[0]
+    return timed(lambda id_: memory.store.facts(memory.scope, [id_], held=HeldAt(NOW, 10, "both")), entity)[0]
 
 
 def _row(name: str, made: list[float], again: list[float], vectors: list[float] | None) -> list[str]:

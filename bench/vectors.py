@@ -152,7 +152,7 @@ def build_ours(folder: Path, place: Path) -> tuple[float, float]:
     """Nodes with their vectors in transactions of 2,000, then the index from them."""
     vectors: Matrix = np.load(place / "vectors.npy", mmap_mode="r")
     store = LocalStore(emptied(folder))
-    store.start_vector_space(VectorSpace("bench", DIM))
+    store.vector_spaces().start(VectorSpace("bench", DIM))
     storing, indexing = Stopwatch(), Stopwatch()
     for start in range(0, len(vectors), BATCH):
         some = np.array(vectors[start : start + BATCH])

@@ -62,7 +62,7 @@ from cuetrail.recall.spread.traversal import Traversal
 from cuetrail.recall.stage_types import Measure, Mode, Recipe
 from cuetrail.session import Session
 from cuetrail.store.ports import Store
-from cuetrail.store.read import Labelled
+from cuetrail.store.read import Labelled, edges_by_id
 from cuetrail.store.write import Progress, Written
 from cuetrail.text.normalise import norm_tag
 from cuetrail.text.timestamps import now_ms
@@ -373,7 +373,7 @@ class Memory:
     @checked
     def edge(self, id: str) -> Edge | None:
         """Return the edge with this id, None if there is none."""
-        return self.store.edges(self.scope, [id]).get(id)
+        return edges_by_id(self.store, self.scope, [id]).get(id)
 
     @checked
     def neighbours(self, id: str, limit: int = 10) -> Neighbourhood:

@@ -199,9 +199,11 @@ def test_an_older_neo4j_database_has_them_once_they_are_made(neo4j_server: Login
             assert sorted(one.problem.split()[2] for one in store.doctor(False, None)) == sorted(new)
             migrate(store.connection)
             assert store.doctor(False, None) == []
-            missing = [one for one in store.without_vector(SPACE, 99) if one.record.id not in ("ada", "bob", "cleo")]
+            missing = [
+                one for one in store.vector_spaces().missing(SPACE, 99) if one.record.id not in ("ada", "bob", "cleo")
+            ]
             assert sorted(one.record.id for one in missing) == ["between", "east", "north"]
-            assert store.put_vectors(SPACE, [(one, b"\x00\x3c\x00\x00") for one in missing]) == 3
+            assert store.vector_spaces().put(SPACE, [(one, b"\x00\x3c\x00\x00") for one in missing]) == 3
             assert found(store) == ["between", "north", "east"]
 
 

@@ -440,9 +440,9 @@ def test_an_ended_mirror_stays_as_it_is(memory: Memory, brain: Path) -> None:
 
 def test_no_trouble_with_a_mirror_is_raised_by_what_stores(memory: Memory, brain: Path, tmp_path: Path) -> None:
     memory.mirror(brain)
-    said = memory.store.kept("mirror:")
+    said = memory.store.settings.beginning_with("mirror:")
     # The system refuses to look at a name of this length, as it does at a folder that is closed to us.
-    memory.store.keep(f"mirror:{tmp_path / ('x' * 300) / 'brain'}", next(iter(said.values())))
+    memory.store.settings[f"mirror:{tmp_path / ('x' * 300) / 'brain'}"] = next(iter(said.values()))
     (notice,) = memory.ingest_text("two", source="s").notices
     assert "File name too long" in notice
     assert memory.dream().notices == (notice,)

@@ -278,7 +278,7 @@ def test_a_first_sync_that_is_stopped_leaves_nothing_to_follow(tmp_path: Path) -
         write_round(memory, 0)
         with pytest.raises(KeyboardInterrupt):
             memory.mirror(tmp_path / "brain", progress=stop)
-        assert memory.store.kept("mirror:") == {}
+        assert memory.store.settings.beginning_with("mirror:") == {}
         assert memory.ingest_text("more", source="s").notices == ()
 
 

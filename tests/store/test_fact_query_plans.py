@@ -19,6 +19,7 @@ from cuetrail.store.neo4j.fact_ranks import BY_VALUE, INDEXES
 from cuetrail.store.neo4j.migrate import migrate
 from cuetrail.store.neo4j.read.facts import query
 from cuetrail.store.neo4j.schema import MIGRATIONS
+from cuetrail.store.read import HeldAt
 from cuetrail.store.sqlite import LocalStore
 from cuetrail.store.sqlite.read.facts import SIDES, queries
 from cuetrail.store.sqlite.reader import Reader
@@ -59,16 +60,16 @@ def test_on_neo4j_facts_are_read_in_the_order_of_an_index(server: Neo4jStore) ->
     sorts = [step for step in found if step.startswith(("Sort", "Top", "PartialTop", "PartialSort"))]
     assert all("confidence" in step for step in sorts), "\n".join(found)
     assert len(sorts) == 2
-    assert [f.id for f in server.beliefs(ME, ["hub"], 297, 3, "both")["hub"]] == ["f299", "old f299", "f298"]
+    assert [f.id for f in server.facts(ME, ["hub"], held=HeldAt(297, 3, "both"))["hub"]] == ["f299", "old f299", "f298"]
 
 
 def test_facts_neo4j_had_before_are_found_when_it_is_opened_by_a_newer_version(server: Neo4jStore) -> None:
     old = "MATCH (f:CueFact) REMOVE f.rank, f.by_subject, f.past_subject, f.topic WITH count(*) AS n"
     older = f"{old} MATCH (s:CueSchema) SET s.version = $version"
     server.connection.writing(lambda tx: rows(tx, older, version=MIGRATIONS.index(INDEXES)))
-    assert server.beliefs(ME, ["hub"], 0, 3, "both") == {}
+    assert server.facts(ME, ["hub"], held=HeldAt(0, 3, "both")) == {}
     migrate(server.connection)
-    assert [f.id for f in server.beliefs(ME, ["hub"], 297, 3, "both")["hub"]] == ["f299", "old f299", "f298"]
+    assert [f.id for f in server.facts(ME, ["hub"], held=HeldAt(297, 3, "both"))["hub"]] == ["f299", "old f299", "f298"]
 
 
 def test_what_neo4j_had_before_is_the_same_when_it_is_stated_again(server: Neo4jStore) -> None:
@@ -104,5 +105,8 @@ def test_the_facts_that_hold_are_read_without_a_sort(tmp_path: Path, side: str, 
         plan = [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {active}", (1, 0, 0, 10))]
     assert not [step for step in plan if "TEMP B-TREE" in step], plan
     assert any(SIDES[side][1] in step for step in plan)
-    assert [f.confidence for f in store.beliefs(scope, ["hub"], 0, 2, "both")["hub"]] == [2999 / 3000, 2998 / 3000]
+    assert [f.confidence for f in store.facts(scope, ["hub"], held=HeldAt(0, 2, "both"))["hub"]] == [
+        2999 / 3000,
+        2998 / 3000,
+    ]
     store.close()

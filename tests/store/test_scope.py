@@ -40,7 +40,7 @@ from cuetrail.model import (
 )
 from cuetrail.store.graph import Frontier, FrontierNode
 from cuetrail.store.ports import Store
-from cuetrail.store.read import Record, forgotten_ids
+from cuetrail.store.read import Record, edges_by_id, forgotten_ids
 from cuetrail.store.sqlite import LocalStore
 from cuetrail.store.vector_space import VectorSpace
 from cuetrail.store.write import Batch
@@ -66,7 +66,7 @@ EDGES = [f"e{i}" for i in range(4)]
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     opened = LocalStore(tmp_path)
-    opened.start_vector_space(VectorSpace("test", 2))
+    opened.vector_spaces().start(VectorSpace("test", 2))
     yield opened
     opened.close()
 
@@ -161,7 +161,7 @@ def level_from(ids: list[str]) -> Frontier:
 def all_reads(store: Store, scope: Scope) -> Iterator[tuple[str, Any]]:
     """Every answer of every reading method, named."""
     yield "get", store.get(scope, IDS)
-    yield "edges", store.edges(scope, EDGES)
+    yield "edges", edges_by_id(store, scope, EDGES)
     yield "facts", store.facts(scope, IDS)
     yield "named", store.named(scope, NORMS)
     yield "history", [store.history(scope, id_) for id_ in IDS]
@@ -175,12 +175,12 @@ def all_reads(store: Store, scope: Scope) -> Iterator[tuple[str, Any]]:
     yield "edge_tags", store.edge_tags(scope)
     yield "scan", list(store.scan(scope))
     yield "stats", store.stats(scope)
-    yield "roots", store.roots(scope)
-    yield "source_files", store.source_files(scope, "")
+    yield "roots", store.ingested(scope).roots
+    yield "source_files", store.ingested(scope, "").files
     yield "atoms_of", store.atoms_of(scope, SOURCES)
     yield "links_of", store.links(scope, IDS)
     yield "links_to", store.links(scope, NORMS, "name")
-    yield "edges_via", store.edges_via(scope, ["name:apple"])
+    yield "edges_via", store.edges(scope, ["name:apple"], "via")
     yield "simhash_bands", store.simhash_bands(scope, [(0, 0), (1, 0), (2, 0)], 50)
     yield "vectors", store.vectors(scope, IDS)
 
@@ -226,7 +226,7 @@ def assert_names_are_sound(store: Store, scope: Scope) -> None:
         ("ids", store.ids(scope, "", 50)),
         ("neighbours", [s.id for around in store.neighbours(scope, names, 50).values() for s in around.neighbours]),
         ("expand", [c.id for some in store.expand(scope, level_from(names)).candidates for c in some]),
-        ("ends", [end for e in store.edges(scope, EDGES).values() for end in (e.src, e.dst)]),
+        ("ends", [end for e in edges_by_id(store, scope, EDGES).values() for end in (e.src, e.dst)]),
         ("objects", [f.object for some in store.facts(scope, names).values() for f in some if f.object is not None]),
         ("subjects", [f.subject for some in store.facts(scope, names).values() for f in some]),
         ("links", [link.src for some in store.links(scope, names).values() for link in some]),
@@ -234,7 +234,7 @@ def assert_names_are_sound(store: Store, scope: Scope) -> None:
         assert set(ids) <= set(names), f"{name} leads {scope} to nodes it cannot see"
     for around in store.neighbours(scope, names, 50).values():
         for step in around.neighbours:
-            edge = store.edges(scope, [step.edge])[step.edge]
+            edge = edges_by_id(store, scope, [step.edge])[step.edge]
             assert step.id in (edge.src, edge.dst)
 
 
@@ -268,13 +268,13 @@ def test_no_step_of_one_person_shows_or_changes_what_is_anothers(store: Store, s
         actor = chance.choice(SCOPES)
         before = {p: own_data(store, p) for p in people()}
         vectors = {s: own_vectors(store, s) for s in SCOPES}
-        roots = {p: store.roots(p) for p in people()}
+        roots = {p: store.ingested(p).roots for p in people()}
         done.append(act(store, chance, actor))
         for person in people():
             if (person.tenant, person.user) == (actor.tenant, actor.user):
                 continue
             assert_kept(before[person], own_data(store, person), person)
-            assert store.roots(person) == roots[person]
+            assert store.ingested(person).roots == roots[person]
             if person.tenant != actor.tenant:
                 assert own_data(store, person) == before[person]
         for scope in SCOPES:
@@ -361,7 +361,7 @@ def test_what_is_said_of_a_teammates_memory_stays_with_it(store: Store) -> None:
     said.mentions = [Mention("y", "x@@ann/red", 1)]
     store.write(BOB, said)
     assert [step.id for step in store.neighbours(BOB, ["y"], 9)["y"].neighbours] == ["x@@ann/red", "x"]
-    assert {(e.src, e.dst) for e in store.edges(BOB, ["e", "e@@ann/red"]).values()} == {
+    assert {(e.src, e.dst) for e in edges_by_id(store, BOB, ["e", "e@@ann/red"]).values()} == {
         ("y", "x@@ann/red"),
         ("x@@ann/red", "x@@ann/red"),
     }
@@ -377,7 +377,7 @@ def test_what_is_said_of_a_teammates_memory_stays_with_it(store: Store) -> None:
     store.write(BOB, Batch(remove_nodes=["x@@ann/red"], remove_edges=["e@@ann/red"]))
     assert store.forget(BOB, ["x@@ann/red"], 9) == []
     assert store.get(ANN_RED, ["x"])["x"].text == "lynx"
-    assert store.edges(ANN_RED, ["e"]).keys() == {"e"}
+    assert edges_by_id(store, ANN_RED, ["e"]).keys() == {"e"}
     assert store.doctor(False, None) == []
 
 
@@ -475,7 +475,7 @@ def test_an_export_leads_to_the_same_memories_when_it_is_imported_again(tmp_path
 
 def test_an_export_has_the_vector_of_each_place(tmp_path: Path) -> None:
     with Memory(tmp_path / "m", scope=BOB, embedder=None) as memory:
-        memory.store.start_vector_space(VectorSpace("test", 2))
+        memory.store.vector_spaces().start(VectorSpace("test", 2))
         made = {None: vector(1, 0), "red": vector(0, 1)}
         for team, meant in made.items():
             place = replace(BOB, share=team)
@@ -522,7 +522,7 @@ def test_an_edge_or_fact_shared_with_a_team_does_not_show_a_private_end(store: S
     batch = Batch(nodes=[Node("open", text="word")], edges=[Edge("e", "open", "secret")])
     batch.facts = [Fact("f", "open", "is", object="secret"), Fact("g", "open", "is", value="fine")]
     store.write(ANN_RED, batch)
-    assert store.edges(BOB, ["e"]) == {}
+    assert edges_by_id(store, BOB, ["e"]) == {}
     assert store.neighbours(BOB, ["open"], 9)["open"].neighbours == ()
     assert [fact.id for fact in store.facts(BOB, ["open"])["open"]] == ["g"]
     assert [fact.id for fact in store.facts(ANN, ["open"])["open"]] == ["f", "g"]
@@ -558,8 +558,8 @@ def test_forgetting_leaves_the_files_of_others_alone(store: Store) -> None:
         ANN, Batch(nodes=[Node("x", text="word", source="a.md")], sources=[SourceFile("a.md", 1, 1, "h", 1), empty])
     )
     store.forget(ANN, ["x"], 1)
-    assert store.source_files(ANN, "").keys() == {"empty.md"}
-    assert store.source_files(BOB, "") == store.source_files(EVE, "") == {"empty.md": empty}
+    assert store.ingested(ANN, "").files.keys() == {"empty.md"}
+    assert store.ingested(BOB, "").files == store.ingested(EVE, "").files == {"empty.md": empty}
 
 
 def test_what_was_forgotten_stays_away_from_every_place_and_its_id_from_the_one_it_was_in(store: Store) -> None:

@@ -380,7 +380,7 @@ def test_what_is_not_in_the_format_that_was_named_is_refused_and_nothing_is_take
     for path in (folder, tmp_path / "text.txt"):
         with pytest.raises(CuetrailError):
             memory.import_(path, format=format_)
-    assert (memory.stats().nodes, memory.store.roots(memory.scope)) == (0, {})
+    assert (memory.stats().nodes, memory.store.ingested(memory.scope).roots) == (0, {})
 
 
 # --- what changed

@@ -16,6 +16,7 @@ from cuetrail.embed.vectors import Vectors
 from cuetrail.model import Node, PassReport, Scope
 from cuetrail.store.dream import Atom, Mark, Named, Row, Slice, Writes
 from cuetrail.store.ports import Store
+from cuetrail.store.read import edges_by_id
 from cuetrail.store.write import Progress
 from cuetrail.text.normalise import snippet
 
@@ -155,7 +156,7 @@ def _describe_changes(context: DreamContext, writes: Writes) -> Iterator[str]:
         yield from (f"+ #{tag.name} ({tag.origin}) on {about}" for tag in tags if tag not in atom.tags)
         yield from (f"- #{tag.name} ({tag.origin}) from {about}" for tag in atom.tags if tag.name not in names)
     batch = writes.batch
-    going = context.store.edges(context.scope, batch.remove_edges[:SHOWN]).values()
+    going = edges_by_id(context.store, context.scope, batch.remove_edges[:SHOWN]).values()
     mentions = [(one.source, one.node) for one in batch.mentions[:SHOWN]]
     joined = [(edge.src, edge.dst) for edge in (*batch.edges[:SHOWN], *going)]
     ends = chain.from_iterable((*joined, *mentions, *writes.remove_mentions[:SHOWN]))

@@ -203,11 +203,11 @@ def log_report(store: Store, scope: Scope, report: DreamReport, now: int) -> Non
     """Stores the report of a dream, except for dry runs and dreams that changed nothing."""
     if not report.skipped and not report.dry_run and any(one.wrote or one.removed for one in report.passes):
         rows = [{"at": now, **asdict(report)}, *_rows(store, scope)]
-        store.keep(_key(scope), json.dumps(rows[:MOST_REPORTS]))
+        store.settings[_key(scope)] = json.dumps(rows[:MOST_REPORTS])
 
 
 def _rows(store: Store, scope: Scope) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(store.kept(_key(scope)).get(_key(scope), "[]"))
+    found: list[dict[str, Any]] = json.loads(store.settings.get(_key(scope), "[]"))
     return found
 
 

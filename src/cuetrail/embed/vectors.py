@@ -137,7 +137,7 @@ class Vectors:
             return None
         own = space_of(embedder)
         if held is None:
-            held = self.store.start_vector_space(own)
+            held = self.store.vector_spaces().start(own)
         if own not in (held, self.store.vector_spaces().next if own != held else None):
             raise mismatch(held, str(own))
         return own
@@ -196,7 +196,7 @@ class Vectors:
         held = self.store.vector_spaces().held
         if self.embedder is None or held == NO_VECTORS:
             raise InputError("name an embedder to make vectors with, such as --embedder static")
-        if self.store.start_vector_space(space_of(self.embedder)) != space_of(self.embedder):
+        if self.store.vector_spaces().start(space_of(self.embedder)) != space_of(self.embedder):
             return self.change_over(self.embedder, progress)
         return self._made(self.embedder, progress)
 
@@ -206,9 +206,9 @@ class Vectors:
         Searches use the old ones until all are made. Raises EmbedderMismatch if another change takes its place.
         """
         space = NO_VECTORS if embedder is None else space_of(embedder)
-        self.store.start_vector_space(space, change_over=True)
+        self.store.vector_spaces().start(space, change_over=True)
         made = self._made(embedder, progress)
-        while not self.store.finish_change_over(space):
+        while not self.store.vector_spaces().finish(space):
             made += self._made(embedder, progress)
         self.embedder = embedder
         # Records written with the old model's vectors during the switch still lack theirs.
@@ -220,9 +220,9 @@ class Vectors:
             return 0
         space, made = space_of(embedder), 0
         after: Unembedded | None = None
-        while some := self.store.without_vector(space, BATCH, after):
+        while some := self.store.vector_spaces().missing(space, BATCH, after):
             vectors = vectors_of(embedder, [one.record for one in some])
-            made += self.store.put_vectors(space, list(zip(some, vectors, strict=True)))
+            made += self.store.vector_spaces().put(space, list(zip(some, vectors, strict=True)))
             after = some[-1]
             if progress:
                 progress("embedding", made, 0)

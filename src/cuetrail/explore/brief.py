@@ -18,6 +18,7 @@ from cuetrail.recall.render.text import budget_measure
 from cuetrail.recall.stage_types import Measure
 from cuetrail.store.graph import StepQuery, Ties
 from cuetrail.store.ports import Store
+from cuetrail.store.read import Page
 from cuetrail.text.normalise import norm_name, snippet
 
 if TYPE_CHECKING:
@@ -75,8 +76,8 @@ def make_brief(store: Store, scope: Scope, now: int, size: int, measure: Measure
     owner = owner_of(store, scope)
     facts = _believed(store.facts(scope, [owner.id]).get(owner.id, []) if owner else [], now)
     names = _names(store, scope, facts)
-    core = store.core(scope, ("belief", *SEMANTIC_KINDS), 2 * BELIEFS)
-    held = {node.id: node for node in (*core, *_newest(store, scope, "belief", BELIEFS))}
+    core = store.page(scope, Page(2 * BELIEFS, Where(kinds=("belief", *SEMANTIC_KINDS)), order="salience"))
+    held = {node.id: node for node in (*(one.node for one in core), *_newest(store, scope, "belief", BELIEFS))}
     beliefs: list[Line] = [(_line(node), id_) for id_, node in held.items() if owner is None or id_ != owner.id]
     beliefs += [(_stated(fact, names), None) for fact in facts if fact.predicate not in WANTED]
     goals: list[Line] = [(_line(node), node.id) for node in _newest(store, scope, "goal", GOALS)]

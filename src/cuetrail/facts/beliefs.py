@@ -17,7 +17,7 @@ from cuetrail.text.normalise import norm_name, norm_tag
 
 def single_valued(store: Store, scope: Scope, predicates: Iterable[str]) -> set[str]:
     """Returns the predicates that have one value at a time, as this user declared or else by nature."""
-    declared = store.kept(declaration(scope.tenant, scope.user))
+    declared = store.settings.beginning_with(declaration(scope.tenant, scope.user))
     return {predicate for predicate in predicates if is_single(predicate, declared)}
 
 

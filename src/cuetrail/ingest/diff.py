@@ -87,7 +87,7 @@ def compare(
     """Returns the difference between built and stored files. `moved` maps a new source to the old one."""
     found = Difference()
     known = [document for source, documents in built.items() if present[source] for document in documents]
-    edges = store.edges_via(scope, sorted({_via(document) for document in known}))
+    edges = store.edges(scope, sorted({_via(document) for document in known}), "via")
     stored = {node.id for source in built for node in present[source]}
     detached = _detached(store, scope, known, edges, stored) if known else {}
     for source, documents in built.items():

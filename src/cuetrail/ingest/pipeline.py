@@ -103,9 +103,9 @@ def ingest_path(session: Session, path: Path, options: Options, progress: Progre
     if not storable(str(path.absolute())):
         raise InputError(f"{str(path)!r} has a name that is not UTF-8: rename it")
     store, scope = session.store, session.scope
-    roots = store.roots(scope)
-    root = resolve_root(path, roots, lambda name: store.source_files(scope, name))
-    known = store.source_files(scope, root.source(root.path))
+    roots = store.ingested(scope).roots
+    root = resolve_root(path, roots, lambda name: store.ingested(scope, name).files)
+    known = store.ingested(scope, root.source(root.path)).files
     found = scan(root, options.skip)
     # A folder that could not be read completely stays as it is.
     root = replace(root, absorbed=tuple(n for n in root.absorbed if not found.is_incomplete(Path(roots[n]))))
@@ -151,7 +151,8 @@ def _missing(
     unseen = tuple(f"{error.path}/" for error in unreadable)
     missing = {path: file for path, file in known.items() if path not in present and not path.startswith(unseen)}
     for name in root.absorbed:
-        missing.update((path, file) for path, file in store.source_files(scope, name).items() if path not in present)
+        absorbed = store.ingested(scope, name).files
+        missing.update((path, file) for path, file in absorbed.items() if path not in present)
     return missing
 
 

@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 
 import xxhash
 
-from cuetrail.store.read import Placed, Said
+from cuetrail.store.read import AtomLabels, AtomText
 from cuetrail.text.normalise import snippet
 
 GENERAL = "general"
@@ -133,7 +133,7 @@ class Page:
     check: str
 
 
-def pages(placed: Iterable[Placed], titles: Mapping[str, str], every: bool) -> Iterator[Page]:
+def pages(placed: Iterable[AtomLabels], titles: Mapping[str, str], every: bool) -> Iterator[Page]:
     """Yields the pages of whole bundles. `titles` maps a file stem to the title of its pages."""
     # Only 16 bytes are held per atom, and no text, so that a file may have a million atoms.
     bundles: dict[tuple[str, str], tuple[array[int], array[int]]] = {}
@@ -161,12 +161,12 @@ def page_title(sources: Sequence[str | None]) -> str:
     return ", ".join(_one_line(UNSOURCED if source is None else source) for source in sources)
 
 
-def render_page(title: str, atoms: Iterable[Said]) -> bytes:
+def render_page(title: str, atoms: Iterable[AtomText]) -> bytes:
     """Returns a page as Markdown: a heading with id and snippet above each atom, a rule between two."""
     return f"# {title}\n\n{RULE.join(map(_section, atoms))}\n".encode()
 
 
-def _section(atom: Said) -> str:
+def _section(atom: AtomText) -> str:
     text = atom.text.strip("\n")
     body = f"{atom.name}\n\n{text}" if atom.name and text else text or atom.name or ""
     heading = f"## [{_one_line(atom.id)}] {_snippet(_HEADING.sub('', text or body))}".rstrip()

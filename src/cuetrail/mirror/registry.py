@@ -56,7 +56,7 @@ class SyncOutcome:
 def registered(store: Store, memory: Path) -> dict[Path, RegisteredMirror]:
     """Returns the registered mirrors by folder. A copy of a memory has none: they belong to the original."""
     found = {}
-    for name, value in sorted(store.kept(_PREFIX).items()):
+    for name, value in sorted(store.settings.beginning_with(_PREFIX).items()):
         entry = json.loads(value)
         if entry["memory"] == str(memory.resolve()):
             scope = Scope(entry["tenant"], entry["user"], tuple(entry["teams"]))
@@ -74,7 +74,7 @@ def folders_of(store: Store, scope: Scope, memory: Path) -> list[str]:
 def _orphans(store: Store, scope: Scope, memory: Path) -> dict[Path, str]:
     """Returns this user's mirrors that were registered before the memory was moved, with the memory's old address."""
     found = {}
-    for name, value in sorted(store.kept(_PREFIX).items()):
+    for name, value in sorted(store.settings.beginning_with(_PREFIX).items()):
         entry, folder = json.loads(value), Path(name.removeprefix(_PREFIX))
         old = entry["memory"]
         if (entry["tenant"], entry["user"]) != (scope.tenant, scope.user) or old == str(memory.resolve()):
@@ -87,14 +87,16 @@ def _orphans(store: Store, scope: Scope, memory: Path) -> dict[Path, str]:
 
 def _register(store: Store, memory: Path, folder: Path, mirror: RegisteredMirror | None) -> None:
     """Stores the registry entry of a folder; None removes it."""
-    name, value = f"{_PREFIX}{folder}", None
-    if mirror is not None:
-        scope = mirror.scope
-        owner = {"tenant": scope.tenant, "user": scope.user, "teams": sorted(scope.teams)}
-        entry = {"memory": str(memory.resolve()), **owner, "state": mirror.state, "device": mirror.device}
-        value = json.dumps(entry, ensure_ascii=False)
-    if store.kept(name).get(name) != value:
-        store.keep(name, value)
+    name = f"{_PREFIX}{folder}"
+    if mirror is None:
+        store.settings.pop(name, None)
+        return
+    scope = mirror.scope
+    owner = {"tenant": scope.tenant, "user": scope.user, "teams": sorted(scope.teams)}
+    entry = {"memory": str(memory.resolve()), **owner, "state": mirror.state, "device": mirror.device}
+    value = json.dumps(entry, ensure_ascii=False)
+    if store.settings.get(name) != value:
+        store.settings[name] = value
 
 
 def sync_and_register(

@@ -31,7 +31,7 @@ from cuetrail.mirror.pages import LAYOUT, Page, file_stem, page_title, pages, re
 from cuetrail.mirror.publish import FULL, Change, Work, publish
 from cuetrail.model import Scope
 from cuetrail.store.ports import Store
-from cuetrail.store.read import Content, Snapshot
+from cuetrail.store.read import FileDigest, Snapshot
 from cuetrail.store.write import Progress
 
 # How many atoms are sorted into pages, and how many texts are held, at a time.
@@ -201,7 +201,7 @@ def _sync(
     )
 
 
-def _plan_bundles(contents: Mapping[str | None, Content], every: bool) -> list[_BundlePlan]:
+def _plan_bundles(contents: Mapping[str | None, FileDigest], every: bool) -> list[_BundlePlan]:
     """Returns the bundles that the mirror must have, by stem. The digest covers the atoms, the layout and placement."""
     by_stem: dict[str, list[str | None]] = {}
     for source in contents:
@@ -221,10 +221,10 @@ def _build(new: _NextMirror, view: Snapshot, plans: Sequence[_BundlePlan], progr
     done, total = 0, sum(plan.atoms for plan in stale)
     for batch in _batches(stale, lambda plan: plan.atoms, ATOMS_AT_ONCE):
         titles = {plan.stem: page_title(plan.sources) for plan in batch}
-        placed = view.placed([source for plan in batch for source in plan.sources])
+        placed = view.atoms([source for plan in batch for source in plan.sources])
         changed = (page for page in pages(placed, titles, new.every) if not new.keep_page(page))
         for some in _batches(changed, lambda page: len(page.keys), TEXTS_AT_ONCE):
-            texts = view.said([key for page in some for key in page.keys])
+            texts = view.texts([key for page in some for key in page.keys])
             for page in some:
                 new.add_page(page, render_page(page.title, (texts[key] for key in page.keys)))
         for plan in batch:

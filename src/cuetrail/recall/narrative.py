@@ -14,7 +14,7 @@ from cuetrail.model import Budget, Fact, Node, Where, node_dict
 from cuetrail.recall.query import Cue, parse_cue, query_terms
 from cuetrail.recall.render.text import budget_measure
 from cuetrail.recall.stage_types import Anchored, Measure, Reached, RecallContext, Recipe, Scored
-from cuetrail.store.read import facts_by_id
+from cuetrail.store.read import HeldAt, Page, facts_by_id
 from cuetrail.text.normalise import norm_name
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def narrate(
     store, scope = session.store, session.scope
     parsed = _lower_case(parse_cue(cue, Where()))
     key = CacheKey(scope, (parsed.query, parsed.where), (parameters, budget, as_of, count_tokens))
-    version, uses = store.version(scope) if use_cache else (None, None)
+    version, uses, _ = store.version(scope) if use_cache else (None, None, None)
     cached = cache.get(key, version, now) if use_cache else None
     if cached is not None and cached.uses == uses:
         return replace(cached.narrative, cue=cue, cached=True)
@@ -238,14 +238,14 @@ def _lower_case(cue: Cue) -> Cue:
 
 def _unchanged_until(session: Session, narrative: Narrative, now: int) -> int:
     """Returns when the narrative may change without a write: one of its facts ends, or another fact begins to hold."""
-    next_begin = session.store.next_belief(session.scope, now)
+    next_begin = session.store.version(session.scope, now).next_fact
     return narrative.until if next_begin is None else min(narrative.until, next_begin)
 
 
 def most_used_names(session: Session, limit: int) -> list[str]:
     """Returns the names of the most used entities."""
-    used = session.store.get(session.scope, session.store.most_used(session.scope, limit))
-    return [node.name for node in used.values() if node.name]
+    used = session.store.page(session.scope, Page(limit, order="fact use"))
+    return [one.node.name for one in used if one.node.name]
 
 
 def find_facts(context: RecallContext, recipe: Recipe) -> NarrativeFacts:
@@ -340,7 +340,7 @@ def _entities(context: RecallContext, found: Sequence[SearchHit]) -> list[Anchor
     """Returns the found nodes that are entities, in the same order: all but files without facts."""
     nodes = context.store.get(context.scope, [one.id for one in found])
     files = [id_ for id_, node in nodes.items() if node.kind == _FILE]
-    with_facts = context.store.beliefs(context.scope, files, context.now, 1, "both") if files else ()
+    with_facts = context.store.facts(context.scope, files, held=HeldAt(context.now, 1, "both")) if files else ()
     others = set(files).difference(with_facts)
     return [Anchor(nodes[one.id], None, one.score) for one in found if one.id in nodes and one.id not in others]
 
@@ -429,7 +429,7 @@ def _visible_facts(
     visible: dict[str, list[Fact]] = {}
     limit = each
     while level:
-        found = context.store.beliefs(context.scope, level, context.now, limit, direction)
+        found = context.store.facts(context.scope, level, held=HeldAt(context.now, limit, direction))
         new = {end for facts in found.values() for fact in facts for end in ends_of(fact)} - nodes.keys()
         nodes |= context.store.get(context.scope, sorted(new)) if new else {}
         every = {fact.id: fact for facts in found.values() for fact in facts}

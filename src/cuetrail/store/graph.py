@@ -161,10 +161,20 @@ class Expanded:
 class Graph(Protocol):
     """Steps from node to node along the edges that one scope sees."""
 
-    def neighbours(self, scope: Scope, /, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]: ...
-    def expand(self, scope: Scope, /, level: Frontier) -> Expanded: ...
-    def steps(self, scope: Scope, /, query: StepQuery) -> dict[str, list[Step]]: ...
-    def edge_tags(self, scope: Scope, /, names: Sequence[str] | None = None) -> list[str]: ...
+    def neighbours(self, scope: Scope, /, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]:
+        """Returns the degree of each node and its `limit` strongest edges, by weight, then neighbour id, then edge id.
+
+        The degree counts every visible edge, even one that leads to an invisible node.
+        """
+
+    def expand(self, scope: Scope, /, level: Frontier) -> Expanded:
+        """Returns the nodes that energy can flow to from every node of a frontier."""
+
+    def steps(self, scope: Scope, /, query: StepQuery) -> dict[str, list[Step]]:
+        """Returns the edges of each node that pass the filters of the query, the strongest first."""
+
+    def edge_tags(self, scope: Scope, /, names: Sequence[str] | None = None) -> list[str]:
+        """Returns the tags that visible edges have, of these names or all, by name."""
 
 
 Offer = TypeVar("Offer", bound=tuple[Any, ...])

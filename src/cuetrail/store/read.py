@@ -34,6 +34,9 @@ Band = tuple[int, int]
 FactKey = Literal["subject", "id", "source_ref"]
 """Facts are found by their subject, by their own id, or by the node they were extracted from."""
 
+EdgeKey = Literal["id", "via"]
+"""Edges are found by their own id, or by the name through which a rule made them."""
+
 LinkKey = Literal["atom", "name"]
 """Links are found by the atom that makes them, or by the normalised name they lead to."""
 
@@ -42,10 +45,14 @@ Side = Literal["source", "node"]
 
 
 class ScopeVersion(NamedTuple):
-    """`writes` differs after every write to what a scope sees, `uses` after every use of it, in any process."""
+    """`writes` differs after every write to what a scope sees, `uses` after every use of it, in any process.
+
+    `next_fact` is the next time at which a fact begins to hold that was stated in advance, None if there is none.
+    """
 
     writes: Hashable
     uses: Hashable
+    next_fact: int | None = None
 
 
 class Spot(NamedTuple):
@@ -60,15 +67,19 @@ class Spot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Asks for the next `limit` nodes, newest first, that come after the position `after` and pass all filters.
+    """Asks for the next `limit` nodes in an order. All but `limit` and `where.kinds` apply to the order "time" only.
 
-    With `provenance`, only nodes of that provenance.
+    - "time": newest first, those that come after the position `after` and pass all filters. With `provenance`, only
+      nodes of that provenance.
+    - "salience": those in the state core, the most salient first, then newer, then by id.
+    - "fact use": the entities whose facts were used most often, most used first.
     """
 
     limit: int
     where: Where = field(default_factory=Where)
     provenance: Provenance | None = None
     after: Spot | None = None
+    order: Literal["time", "salience", "fact use"] = "time"
 
 
 class Listed(NamedTuple):
@@ -86,15 +97,32 @@ class Labelled:
     nodes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
+class Ingested(NamedTuple):
+    """The paths of ingested folders by their short names, and the ingested files by their paths."""
+
+    roots: dict[str, str]
+    files: dict[str, SourceFile]
+
+
+class HeldAt(NamedTuple):
+    """Asks for the facts of nodes that hold at a time: the `limit` most certain of each, then newer, then by id.
+
+    `direction` is "out" for facts about the node, "in" for facts that have it as object, or "both".
+    """
+
+    at: int
+    limit: int
+    direction: Direction
+
+
+class FileDigest(NamedTuple):
     """The number of atoms of a file, and a digest that differs if any of them changes."""
 
     atoms: int
     digest: int
 
 
-class Placed(NamedTuple):
+class AtomLabels(NamedTuple):
     """The file, tags and buckets of an atom, with the engine's own key for it; `check` differs if the atom changes."""
 
     key: int
@@ -104,7 +132,7 @@ class Placed(NamedTuple):
     check: int
 
 
-class Said(NamedTuple):
+class AtomText(NamedTuple):
     """The id, name and text of an atom, as the scope sees it."""
 
     id: str
@@ -113,53 +141,115 @@ class Said(NamedTuple):
 
 
 class Snapshot(Protocol):
-    """One consistent view of the visible atoms of a scope: neither quarantined nor archived."""
+    """One consistent view of the visible atoms of a scope: neither quarantined nor archived.
+
+    `epoch` is the random name that tells this memory from any other.
+    """
 
     epoch: str
 
-    def sources(self) -> dict[str | None, Content]: ...
-    def placed(self, files: Sequence[str | None]) -> Iterator[Placed]: ...
-    def said(self, keys: Sequence[int]) -> dict[int, Said]: ...
+    def sources(self) -> dict[str | None, FileDigest]:
+        """Returns every file that has atoms, and None for atoms without a file."""
+
+    def atoms(self, files: Sequence[str | None]) -> Iterator[AtomLabels]:
+        """Yields the atoms of these files, file by file in the given order, each by sequence, then time, then id."""
+
+    def texts(self, keys: Sequence[int]) -> dict[int, AtomText]:
+        """Returns the names and texts of atoms by key. Raises CorruptMemory if one changed on disk."""
 
 
 class Reads(Protocol):
     """Reads of what one scope sees. Ids that nothing visible has are absent from the answer."""
 
-    def get(self, scope: Scope, /, ids: Sequence[str]) -> dict[str, Node]: ...
-    def edges(self, scope: Scope, /, ids: Sequence[str]) -> dict[str, Edge]: ...
-    def facts(self, scope: Scope, /, keys: Sequence[str], by: FactKey = "subject") -> dict[str, list[Fact]]: ...
-    def beliefs(
-        self, scope: Scope, /, ids: Sequence[str], at: int, limit: int, direction: Direction
-    ) -> dict[str, list[Fact]]: ...
-    def next_belief(self, scope: Scope, /, after: int) -> int | None: ...
-    def most_used(self, scope: Scope, /, limit: int) -> list[str]: ...
-    def core(self, scope: Scope, /, kinds: Sequence[str], limit: int) -> list[Node]: ...
-    def ids(self, scope: Scope, /, prefix: str, limit: int, of: Literal["node", "fact"] = "node") -> list[str]: ...
-    def named(self, scope: Scope, /, norms: Sequence[str], qualified: int = 0) -> dict[str, list[str]]: ...
+    def get(self, scope: Scope, /, ids: Sequence[str]) -> dict[str, Node]:
+        """Returns nodes by id, in the given order."""
+
+    def edges(self, scope: Scope, /, keys: Sequence[str], by: EdgeKey = "id") -> dict[str, list[Edge]]:
+        """Returns the edge of each id, or the edges that rules made through each name (`via`).
+
+        Edges that lead to an invisible node are absent.
+        """
+
+    def facts(
+        self, scope: Scope, /, keys: Sequence[str], by: FactKey = "subject", held: HeldAt | None = None
+    ) -> dict[str, list[Fact]]:
+        """Returns the facts of each subject, the fact of each id, or the user's facts extracted from each node.
+
+        Those of a subject come in the order of `HeldAt`. With `held`, only those of each node that hold at a time.
+        """
+
+    def ids(self, scope: Scope, /, prefix: str, limit: int, of: Literal["node", "fact"] = "node") -> list[str]:
+        """Returns the first `limit` ids of nodes or facts that begin with a prefix, in order."""
+
+    def named(self, scope: Scope, /, norms: Sequence[str], qualified: int = 0) -> dict[str, list[str]]:
+        """Returns, for each normalised name, the ids of the nodes with that name or alias, in order of id.
+
+        With `qualified`, up to so many ids follow of nodes whose name continues with a bracket or a comma, such as
+        "agni (fire)" for "agni".
+        """
+
     def notes(
         self, scope: Scope, /, targets: Sequence[str], on: Literal["node", "edge"], now: int, each: int
-    ) -> dict[str, list[Note]]: ...
-    def mentions(self, scope: Scope, /, ids: Sequence[str], by: Side, each: int) -> dict[str, list[Mention]]: ...
-    def history(self, scope: Scope, /, id_: str) -> list[Version]: ...
-    def links(self, scope: Scope, /, keys: Sequence[str], by: LinkKey = "atom") -> dict[str, list[Link]]: ...
-    def edges_via(self, scope: Scope, /, norms: Sequence[str]) -> dict[str, list[Edge]]: ...
-    def roots(self, scope: Scope, /) -> dict[str, str]: ...
-    def source_files(self, scope: Scope, /, under: str) -> dict[str, SourceFile]: ...
-    def atoms_of(self, scope: Scope, /, sources: Sequence[str], everywhere: bool = False) -> dict[str, list[Node]]: ...
-    def simhash_bands(
-        self, scope: Scope, /, wanted: Collection[Band], limit: int
-    ) -> dict[Band, list[tuple[str, int]]]: ...
-    def copies(self, scope: Scope, /, nodes: Sequence[Node]) -> list[Node]: ...
-    def redacted_texts(self, scope: Scope, /, nodes: Sequence[Node]) -> dict[str, str]: ...
-    def page(self, scope: Scope, /, query: Page) -> list[Listed]: ...
-    def labels(self, scope: Scope, /, what: Literal["tag", "bucket"], prefix: str, limit: int) -> list[Labelled]: ...
-    def stats(self, scope: Scope, /) -> Stats: ...
-    def version(self, scope: Scope, /) -> ScopeVersion: ...
-    def scan(self, scope: Scope, /) -> Iterator[tuple[str | None, Record]]: ...
-    def snapshot(self, scope: Scope, /) -> AbstractContextManager[Snapshot]: ...
+    ) -> dict[str, list[Note]]:
+        """Returns the notes on nodes or edges that have not expired, newest first, at most `each`."""
+
+    def mentions(self, scope: Scope, /, ids: Sequence[str], by: Side, each: int) -> dict[str, list[Mention]]:
+        """Returns the mentions that each source makes, or of each node, newest first, at most `each`."""
+
+    def history(self, scope: Scope, /, id_: str) -> list[Version]:
+        """Returns the earlier versions of a node the user owns, oldest first."""
+
+    def links(self, scope: Scope, /, keys: Sequence[str], by: LinkKey = "atom") -> dict[str, list[Link]]:
+        """Returns the links that atoms make, or the links of the scope's own partition to each normalised name."""
+
+    def ingested(self, scope: Scope, /, under: str | None = None) -> Ingested:
+        """Returns the ingested folders, and the ingested files whose path is `under` or lies below it."""
+
+    def atoms_of(self, scope: Scope, /, sources: Sequence[str], everywhere: bool = False) -> dict[str, list[Node]]:
+        """Returns the nodes of each file, in sequence; a file's chats (`file#id`) count as the file.
+
+        With `everywhere`, the nodes of all the user's partitions, by id, under the ids they have in this scope.
+        """
+
+    def simhash_bands(self, scope: Scope, /, wanted: Collection[Band], limit: int) -> dict[Band, list[tuple[str, int]]]:
+        """Returns the nodes with each SimHash band, as (id, hash); at most `limit` per band."""
+
+    def copies(self, scope: Scope, /, nodes: Sequence[Node]) -> list[Node]:
+        """Returns the user's other nodes with the same text as one of these, ignoring case, spacing and markup."""
+
+    def redacted_texts(self, scope: Scope, /, nodes: Sequence[Node]) -> dict[str, str]:
+        """Returns what tombstones leave of the texts of nodes, by id; empty if they keep a node out as a whole."""
+
+    def page(self, scope: Scope, /, query: Page) -> list[Listed]:
+        """Returns the next nodes of a list; of equal times, the last added first."""
+
+    def labels(self, scope: Scope, /, what: Literal["tag", "bucket"], prefix: str, limit: int) -> list[Labelled]:
+        """Returns tags or buckets that begin with a prefix: those of most nodes first, then by name."""
+
+    def stats(self, scope: Scope, /) -> Stats:
+        """Counts what the scope can see."""
+
+    def version(self, scope: Scope, /, now: int | None = None) -> ScopeVersion:
+        """Returns values that differ after every write, and after every use, of something the scope sees.
+
+        `next_fact` is looked up only if `now` is given.
+        """
+
+    def scan(self, scope: Scope, /) -> Iterator[tuple[str | None, Record]]:
+        """Yields everything the user owns, with the team it is shared with, from one consistent view."""
+
+    def snapshot(self, scope: Scope, /) -> AbstractContextManager[Snapshot]:
+        """Opens one consistent view of the atoms a scope may be shown, however long the block takes."""
+
     def vectors(
         self, scope: Scope, /, ids: Sequence[str], space: VectorSpace | None = None, of: VectorKind = "node"
-    ) -> dict[str, bytes]: ...
+    ) -> dict[str, bytes]:
+        """Returns vectors by id; none if the memory does not hold those of this space (None: whichever it holds)."""
+
+
+def folder(under: str) -> str:
+    """Returns the beginning of every path below a path; empty for all paths."""
+    return under if not under or under.endswith("/") else under + "/"
 
 
 def by_ref(facts: Iterable[Fact]) -> dict[str, list[Fact]]:
@@ -173,6 +263,11 @@ def by_ref(facts: Iterable[Fact]) -> dict[str, list[Fact]]:
 def facts_by_id(store: Reads, scope: Scope, ids: Sequence[str]) -> dict[str, Fact]:
     """Returns the facts with these ids, whatever their status."""
     return {id_: fact for id_, (fact,) in store.facts(scope, ids, "id").items()}
+
+
+def edges_by_id(store: Reads, scope: Scope, ids: Sequence[str]) -> dict[str, Edge]:
+    """Returns the edges with these ids, in the given order."""
+    return {id_: edge for id_, (edge,) in store.edges(scope, ids).items()}
 
 
 def forgotten_ids(store: Reads, scope: Scope, nodes: Sequence[Node]) -> set[str]:

@@ -51,7 +51,12 @@ class Searches(Protocol):
         where: Where,
         favour: tuple[float, float] = (1.0, 1.0),
         nodes: bool = False,
-    ) -> list[SearchHit]: ...
+    ) -> list[SearchHit]:
+        """Returns the best nodes by BM25, with `nodes` each with its record.
+
+        `favour` multiplies the scores of internal memories, and of all others.
+        """
+
     def vector(
         self,
         scope: Scope,
@@ -61,9 +66,24 @@ class Searches(Protocol):
         where: Where,
         space: VectorSpace | None = None,
         named: bool = False,
-    ) -> list[SearchHit]: ...
+    ) -> list[SearchHit]:
+        """Returns the nearest nodes by cosine, with `named` only of those that have a name.
+
+        Raises EmbedderMismatch if the memory does not hold vectors of this space.
+        """
+
     def named_like(
         self, scope: Scope, /, words: Collection[str], beginnings: Collection[str], limit: int
-    ) -> list[NameMatch]: ...
-    def relationships(self, scope: Scope, /, query: RelationQuery) -> list[Edge]: ...
-    def walk(self, scope: Scope, /, query: WalkQuery, limit: int, where: Where) -> Walk: ...
+    ) -> list[NameMatch]:
+        """Returns nodes whose names have one of these words, or a word with one of these beginnings: most shared words
+        first, then by id.
+        """
+
+    def relationships(self, scope: Scope, /, query: RelationQuery) -> list[Edge]:
+        """Returns the relationships that share most words with the query, then those nearest to each of its vectors.
+
+        Raises EmbedderMismatch if the memory does not hold vectors of the query's space.
+        """
+
+    def walk(self, scope: Scope, /, query: WalkQuery, limit: int, where: Where) -> Walk:
+        """Returns the best nodes with text that share a label with a seed and match no word of the query."""

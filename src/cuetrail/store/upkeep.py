@@ -9,34 +9,50 @@ from typing import Protocol
 
 from cuetrail.model import Finding, Scope
 from cuetrail.store.read import Record
-from cuetrail.store.vector_space import Unembedded, VectorKind, VectorSpace, VectorSpaces
+from cuetrail.store.shared.settings import Settings
+from cuetrail.store.vector_space import VectorKind, VectorSpace, VectorSpaces
 from cuetrail.store.write import Progress
 
 
 class WholeMemoryView(Protocol):
-    """One consistent view of everyone's memories, from which a copy is made."""
+    """One consistent view of everyone's memories, from which a copy is made.
 
-    def partitions(self) -> list[Scope]: ...
-    def space(self) -> VectorSpace | None: ...
-    def scan(self, scope: Scope) -> Iterator[tuple[str | None, Record]]: ...
-    def vectors(self, scope: Scope, ids: Sequence[str], of: VectorKind = "node") -> dict[str, bytes]: ...
-    def roots(self, scope: Scope) -> dict[str, str]: ...
-    def kept(self) -> dict[str, str]: ...
+    `roots` has every partition, each with the paths of its ingested folders by their short names.
+    """
+
+    space: VectorSpace | None
+    settings: dict[str, str]
+    roots: dict[Scope, dict[str, str]]
+
+    def scan(self, scope: Scope) -> Iterator[tuple[str | None, Record]]:
+        """Yields everything the user owns, with the team it is shared with."""
+
+    def vectors(self, scope: Scope, ids: Sequence[str], of: VectorKind = "node") -> dict[str, bytes]:
+        """Returns vectors by id."""
 
 
 class Upkeep(Protocol):
-    """Methods on the whole memory, whoever owns its records."""
+    """Methods on the whole memory, whoever owns its records. `settings` are texts that callers store by name."""
 
-    def close(self) -> None: ...
-    def vector_spaces(self) -> VectorSpaces: ...
-    def start_vector_space(self, space: VectorSpace, change_over: bool = False) -> VectorSpace: ...
-    def finish_change_over(self, space: VectorSpace) -> bool: ...
-    def without_vector(self, space: VectorSpace, limit: int, after: Unembedded | None = None) -> list[Unembedded]: ...
-    def put_vectors(self, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) -> int: ...
-    def kept(self, prefix: str) -> dict[str, str]: ...
-    def keep(self, name: str, value: str | None) -> None: ...
-    def moment(self) -> AbstractContextManager[WholeMemoryView]: ...
-    def has_traces(self) -> bool: ...
-    def backup(self, path: Path) -> None: ...
-    def doctor(self, repair: bool, progress: Progress | None) -> list[Finding]: ...
-    def refresh(self, progress: Progress | None) -> None: ...
+    settings: Settings
+
+    def close(self) -> None:
+        """Counts the accesses that wait and closes every connection."""
+
+    def vector_spaces(self) -> VectorSpaces:
+        """Returns access to the models whose vectors the memory holds."""
+
+    def whole_view(self) -> AbstractContextManager[WholeMemoryView]:
+        """Opens one consistent view of everyone's memories, however long the block takes."""
+
+    def has_traces(self) -> bool:
+        """True if words of something forgotten may still be in the text index, where no search finds them."""
+
+    def backup(self, path: Path) -> None:
+        """Writes everyone's memories to a tar file that restores to a memory in a folder."""
+
+    def doctor(self, repair: bool, progress: Progress | None) -> list[Finding]:
+        """Examines the database and its indexes, repairs what it can if asked to, and returns what it found."""
+
+    def refresh(self, progress: Progress | None) -> None:
+        """Updates the indexes now, without a trace of the forgotten, and shortens the change log."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from cuetrail.errors import EmbedderMismatch
 from cuetrail.model import Edge, Node, Note
@@ -36,19 +37,41 @@ class QueryVector:
 
 
 @dataclass(frozen=True, slots=True)
-class VectorSpaces:
-    """The model whose vectors searches use, and the one that an unfinished change-over makes vectors of."""
-
-    held: VectorSpace | None = None
-    next: VectorSpace | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Unembedded:
     """A record of any user that needs a vector and has none, with the engine's own key for it."""
 
     key: int | str
     record: Node | Edge | Note
+
+
+class VectorSpaces(Protocol):
+    """The models of a memory: that whose vectors searches use, and that of an unfinished change-over.
+
+    Both are as they were when this object was made. During a change-over the vectors of the next model are stored
+    beside the old ones, which searches use until `finish`.
+    """
+
+    held: VectorSpace | None
+    next: VectorSpace | None
+
+    def start(self, space: VectorSpace, change_over: bool = False) -> VectorSpace:
+        """Lets a memory without vectors hold those of this model, and returns the model it holds.
+
+        With `change_over`, a memory that holds another model's begins to take these. An unfinished change-over to the
+        same model continues, one to another is dropped; a change-over to the present model only drops.
+        """
+
+    def finish(self, space: VectorSpace) -> bool:
+        """Lets searches use this model's vectors and drops the others; False, and nothing done, while some are missing.
+
+        Raises EmbedderMismatch if the change-over was dropped meanwhile.
+        """
+
+    def missing(self, space: VectorSpace, limit: int, after: Unembedded | None = None) -> list[Unembedded]:
+        """Returns the next records, of everyone, that need a vector of this model and have none."""
+
+    def put(self, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) -> int:
+        """Stores vectors and returns how many; those of records that changed since they were read are left out."""
 
 
 def mismatch(held: VectorSpace | None, other: str) -> EmbedderMismatch:

@@ -13,7 +13,6 @@ from cuetrail.store.vector_space import VectorKind, VectorSpace
 
 Progress = Callable[[str, int, int], None]
 """Called with (what is done, how much of it, of how much); a total of 0 is unknown."""
-"""Called with (what is done, how much of it, of how much); a total of 0 is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +109,22 @@ class Batch:
         return {"node": self.vectors, "edge": self.edge_vectors, "note": self.note_vectors}[what]
 
 
-NOTHING_ALONG: Mapping[Scope, Batch] = {}
-"""No batches: a forgetting that changes nothing else."""
+@dataclass(frozen=True, slots=True)
+class Forgetting:
+    """How nodes are forgotten. `purge` rewrites the text index at once, so that no forgotten word is left in it.
+
+    The batches of `along` are written in the same transaction, each to its scope; after the tombstones, which keep out
+    what would replace a forgotten node under its name. The texts of `unsaid` nodes are not forgotten: other nodes may
+    say the same.
+    """
+
+    purge: bool = False
+    progress: Progress | None = None
+    along: Mapping[Scope, Batch] = field(default_factory=dict)
+    unsaid: Collection[str] = ()
+
+
+FORGETTING = Forgetting()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,17 +155,20 @@ class Written:
 class Writing(Protocol):
     """Changes to the partition a scope writes to."""
 
-    def write(self, scope: Scope, /, batch: Batch) -> Written: ...
-    def bulk(self) -> AbstractContextManager[None]: ...
-    def forget(
-        self,
-        scope: Scope,
-        /,
-        ids: Sequence[str],
-        now: int,
-        purge: bool = False,
-        progress: Progress | None = None,
-        along: Mapping[Scope, Batch] = NOTHING_ALONG,
-        unsaid: Collection[str] = (),
-    ) -> list[str]: ...
-    def touch(self, scope: Scope, /, ids: Sequence[str], now: int, facts: Sequence[str] = ()) -> None: ...
+    def write(self, scope: Scope, /, batch: Batch) -> Written:
+        """Writes a batch in one transaction. Later searches see it."""
+
+    def bulk(self) -> AbstractContextManager[None]:
+        """Lets the text index follow the writes of this thread as they happen, instead of at the next search."""
+
+    def forget(self, scope: Scope, /, ids: Sequence[str], now: int, how: Forgetting = FORGETTING) -> list[str]:
+        """Removes the user's own nodes for good and returns their ids. Ids of others are left alone.
+
+        A large text index keeps the forgotten words, where no search finds them, until it is rewritten.
+        """
+
+    def touch(self, scope: Scope, /, ids: Sequence[str], now: int, facts: Sequence[str] = ()) -> None:
+        """Counts one access of each node and one use of each fact, a teammate's too.
+
+        A reader never waits for a writer, nor fails because of one: nodes are then counted later, facts not at all.
+        """

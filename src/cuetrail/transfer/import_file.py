@@ -18,7 +18,7 @@ from cuetrail.model import Edge, Fact, FileError, Life, Node, Scope, SourceFile,
 from cuetrail.session import Session
 from cuetrail.store.dream import is_dreamt
 from cuetrail.store.ports import Store
-from cuetrail.store.read import Record, facts_by_id
+from cuetrail.store.read import Record, edges_by_id, facts_by_id
 from cuetrail.store.shared.copy import announce
 from cuetrail.store.shared.fact_validity import value_of
 from cuetrail.store.vector_space import VectorSpace, vector_kind
@@ -212,7 +212,7 @@ _Known = Mapping[tuple[type, str], Record]
 def _known(target: Target, lines: Sequence[Line]) -> _Known:
     store, scope, records = target.store, target.scope, [line.record for line in lines]
     found: list[Node | Edge | Fact] = [*store.get(scope, [r.id for r in records if isinstance(r, Node)]).values()]
-    found += store.edges(scope, [r.id for r in records if isinstance(r, Edge)]).values()
+    found += edges_by_id(store, scope, [r.id for r in records if isinstance(r, Edge)]).values()
     for facts in store.facts(scope, list({r.subject for r in records if isinstance(r, Fact)})).values():
         found += facts
     return {(type(record), record.id): record for record in found}

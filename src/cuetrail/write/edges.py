@@ -10,6 +10,7 @@ from cuetrail.facts.relationships import related
 from cuetrail.facts.resolve import find_node, require_node
 from cuetrail.model import Edge, Note
 from cuetrail.session import Session
+from cuetrail.store.read import edges_by_id
 from cuetrail.store.write import Batch
 from cuetrail.validation.records import make_edge, make_note
 from cuetrail.write.pipeline import adopt, write
@@ -20,7 +21,7 @@ def link(session: Session, src: str, dst: str, given: Mapping[str, Any], now: in
     store, scope = session.store, session.scope
     edge = make_edge(require_node(store, scope, src), require_node(store, scope, dst), given, now)
     write(session, Batch(nodes=adopt(session, (edge.src, edge.dst), now), edges=[edge]), now)
-    return store.edges(scope, [edge.id])[edge.id]
+    return edges_by_id(store, scope, [edge.id])[edge.id]
 
 
 def relate(session: Session, src: str, dst: str, given: Mapping[str, Any], now: int) -> Edge:
@@ -32,18 +33,18 @@ def relate(session: Session, src: str, dst: str, given: Mapping[str, Any], now: 
     stated = make_edge(ids[0], ids[1], {**given, "kind": "relates", "id": None, "confidence": confidence}, now)
     edge, edges = related(store, scope, nodes[ids[0]], nodes[ids[1]], stated, given, now)
     write(session, Batch(nodes=adopt(session, ids, now), edges=edges), now)
-    return store.edges(scope, [edge.id])[edge.id]
+    return edges_by_id(store, scope, [edge.id])[edge.id]
 
 
 def unlink(session: Session, ids: Sequence[str], now: int) -> list[str]:
     """Removes edges, given by id, and returns their ids. Raises NotFound if one is missing or a teammate's."""
     store, scope = session.store, session.scope
-    found = store.edges(scope, ids)
+    found = edges_by_id(store, scope, ids)
     for id_ in ids:
         if id_ not in found:
             raise NotFound(f"there is no edge {id_!r} in this scope; `neighbours` shows the edges of a node")
     write(session, Batch(remove_edges=list(found)), now)
-    remaining = store.edges(scope, list(found))
+    remaining = edges_by_id(store, scope, list(found))
     if remaining:
         raise NotFound(f"the edge {next(iter(remaining))!r} is a teammate's: only who made it can remove it")
     return list(found)
@@ -52,7 +53,7 @@ def unlink(session: Session, ids: Sequence[str], now: int) -> list[str]:
 def note(session: Session, target: str, text: str, expires: int | str | None, now: int) -> Note:
     """Writes a note on a node, given by id or name, or on an edge, given by id, and returns it. Raises NotFound."""
     store, scope = session.store, session.scope
-    if find_node(store, scope, target) is None and store.edges(scope, [target]):
+    if find_node(store, scope, target) is None and edges_by_id(store, scope, [target]):
         made = make_note(target, text, expires, now, "edge")
         write(session, Batch(notes=[made]), now)
         return made

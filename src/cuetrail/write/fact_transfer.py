@@ -14,6 +14,7 @@ from cuetrail.facts.resolve import UNTYPED, norms_of, precedence
 from cuetrail.model import Node, Scope
 from cuetrail.model.ids import named_node_id
 from cuetrail.store.ports import Store
+from cuetrail.store.read import HeldAt
 from cuetrail.store.shared.fact_validity import MADE_FOR_A_FACT
 from cuetrail.store.write import Batch
 from cuetrail.text.normalise import norm_name
@@ -92,7 +93,7 @@ def _heirs(
     """
     gone = {*batch.remove_nodes, *batch.successors, *(note.id for note in notes)}
     ids = [note.id for note in notes]
-    about, inward = store.facts(scope, ids), store.beliefs(scope, ids, now, MOST_CHECKED, "in")
+    about, inward = store.facts(scope, ids), store.facts(scope, ids, held=HeldAt(now, MOST_CHECKED, "in"))
     named = store.named(scope, sorted({norm_name(note.name or "") for note in notes}))
     every = store.get(scope, sorted({id_ for some in named.values() for id_ in some} - gone))
     every |= {node.id: replace(node, owner=scope.user, team=scope.share) for node in batch.nodes if node.name}

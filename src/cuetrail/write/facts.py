@@ -125,6 +125,6 @@ def declare_predicate(session: Session, predicate: str, single: bool, now: int) 
     if not norm:
         raise InputError("there is no predicate to declare: name one, such as works_at")
     scope = session.scope
-    session.store.keep(declaration(scope.tenant, scope.user, norm), "single" if single else "many")
+    session.store.settings[declaration(scope.tenant, scope.user, norm)] = "single" if single else "many"
     write(session, Batch(declared={norm: single}), now)
     return norm

@@ -19,7 +19,7 @@ from cuetrail.model import Node, Scope
 from cuetrail.session import Session
 from cuetrail.store.shared.ids import own_nodes
 from cuetrail.store.shared.tombstones import bare_words
-from cuetrail.store.write import Batch, Progress
+from cuetrail.store.write import Batch, Forgetting, Progress
 from cuetrail.text.names import clear_name_caches
 from cuetrail.write.fact_transfer import facts_outliving_forgotten
 from cuetrail.write.links import LinkChange, resolve_links
@@ -122,7 +122,8 @@ def forget(session: Session, doomed: Doomed, purge: bool, progress: Progress | N
         invalidate(store, partition, batch, leaving)
         if batch != Batch():
             along[partition] = batch
-    gone = vectors.written(along.values(), lambda: store.forget(scope, ids, now, purge, progress, along, unsaid))
+    how = Forgetting(purge, progress, along, unsaid)
+    gone = vectors.written(along.values(), lambda: store.forget(scope, ids, now, how))
     clear_name_caches()
     teams = {partition.share for partition in homes if partition.share}
     followed = sync_registered(store, scope, session.home, teams=teams)

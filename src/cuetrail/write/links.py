@@ -133,7 +133,7 @@ def _rebuild(
 ) -> None:
     """Makes all edges of these names anew, and removes those that no longer hold."""
     stored = store.links(scope, norms, "name")
-    present = store.edges_via(scope, [via(norm) for norm in norms])
+    present = store.edges(scope, [via(norm) for norm in norms], "via")
     gone = set(change.leaving)
     links: dict[str, dict[tuple[str, str], Link]] = {
         norm: {(k.src, k.kind): k for k in stored.get(norm, ()) if k.src not in gone and k.display} for norm in norms

@@ -209,7 +209,7 @@ def test_after_a_dream_every_pass_is_idle(store: Store) -> None:
 
 
 def test_relabelling_changes_the_tags_and_nothing_else(store: Store) -> None:
-    store.start_vector_space(SPACE)
+    store.vector_spaces().start(SPACE)
     node = Node("a", name="A", text="text", tag_details=(Tag("own", "Own"),), buckets=("b",), props={"x": 1}, at=5)
     store.write(ANN, Batch(nodes=[node], vectors={"a": VECTOR}, space=SPACE))
     before = store.get(ANN, ["a"])["a"]

@@ -14,6 +14,7 @@ from cuetrail.model import Edge, Life, Mention, Node, Note, Scope, Where
 from cuetrail.recall.spread.traversal import PageRank, TraversalFilter, nodes_within_hops, personalised_pagerank
 from cuetrail.store.graph import StepQuery, Ties
 from cuetrail.store.ports import Store
+from cuetrail.store.read import Page
 from cuetrail.store.write import Batch
 
 ANN, BOB = Scope("t", "ann"), Scope("t", "bob")
@@ -136,13 +137,17 @@ def test_mentions_are_told_by_source_and_by_node(store: Store) -> None:
     assert store.mentions(TEAM, ["ada"], "node", 9)["ada"] == [mentions[1], mentions[0]]
 
 
+def core(kind: str) -> Page:
+    return Page(9, Where(kinds=(kind,)), order="salience")
+
+
 def test_core_memories_are_told_by_salience(store: Store) -> None:
     lives = {"a": Life(0.7, "core", accesses=10), "b": Life(0.9, "core", accesses=10), "c": Life(1.0, "active")}
     nodes = [Node(id_, "person", life=life) for id_, life in lives.items()]
     store.write(ANN, Batch(nodes=nodes))
     store.write(BOB, Batch(nodes=nodes[:1]))
-    assert [node.id for node in store.core(ANN, ["person"], 9)] == ["b", "a"]
-    assert store.core(ANN, ["concept"], 9) == []
+    assert [one.node.id for one in store.page(ANN, core("person"))] == ["b", "a"]
+    assert store.page(ANN, core("concept")) == []
 
 
 # --- walks

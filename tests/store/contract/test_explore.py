@@ -32,7 +32,7 @@ KINDS = ("person", "concept", "entity", "source", "storyline", "macro", "artifac
 def fill(store: Store, seed: int) -> None:
     """A random graph of every kind, the same for two users but for their names."""
     chance = random.Random(seed)
-    store.start_vector_space(SPACE)
+    store.vector_spaces().start(SPACE)
     for scope in (ANN, BOB):
         nodes = [
             Node(

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from cuetrail.model import Fact, Node, Scope
 from cuetrail.store.ports import Store
+from cuetrail.store.read import HeldAt
 from cuetrail.store.shared.fact_validity import begins, declaration, until
 from cuetrail.store.write import Batch, Verdict
 from tests.store.contract.test_facts import DAY, ME, NOW, extracted, fact, state
@@ -25,7 +26,7 @@ def known(store: Store) -> Store:
 
 
 def lives(store: Store, days: int, subject: str = "jacq", scope: Scope = ME) -> list[str | None]:
-    found = store.beliefs(scope, [subject], NOW + days * DAY, 20, "out").get(subject, [])
+    found = store.facts(scope, [subject], held=HeldAt(NOW + days * DAY, 20, "out")).get(subject, [])
     return [f.value or f.object for f in found if f.predicate == "lives_in"]
 
 
@@ -83,7 +84,7 @@ def test_a_plan_outlives_what_is_stated_of_now(known: Store) -> None:
 def test_what_holds_until_a_day_to_come_is_as_active_as_before(known: Store) -> None:
     say(known, "Oslo", source="user_edit", status="confirmed")
     rome = say(known, "Rome", valid_from=9)
-    (oslo,) = known.beliefs(ME, ["jacq"], NOW, 5, "out")["jacq"]
+    (oslo,) = known.facts(ME, ["jacq"], held=HeldAt(NOW, 5, "out"))["jacq"]
     assert (oslo.status, until(oslo), oslo.superseded_by) == ("confirmed", NOW + 9 * DAY, rome.id)
     judge(known, rome, 1)
     assert lives(known, 12) == ["Oslo"]
@@ -166,7 +167,7 @@ def test_a_declaration_reaches_what_was_stated_and_can_be_taken_back(known: Stor
 def test_what_is_left_is_fitted_by_what_its_user_declared(known: Store) -> None:
     known.write(ME, Batch(nodes=[Node("atom", text="Jacq works at Beta and is happy")]))
     for predicate, how in (("works_at", "single"), ("status", "many")):
-        known.keep(declaration(ME.tenant, ME.user, predicate), how)
+        known.settings[declaration(ME.tenant, ME.user, predicate)] = how
     acme, beta = (fact("works_at", name, NOW + day * DAY) for day, name in enumerate(("Acme", "Beta")))
     state(known, acme, beta, single=True)
     judge(known, beta, 2)
@@ -178,7 +179,7 @@ def test_what_is_left_is_fitted_by_what_its_user_declared(known: Store) -> None:
 
 
 def _held(store: Store, days: int) -> list[Fact]:
-    return store.beliefs(ME, ["jacq"], NOW + days * DAY, 20, "out").get("jacq", [])
+    return store.facts(ME, ["jacq"], held=HeldAt(NOW + days * DAY, 20, "out")).get("jacq", [])
 
 
 def test_every_use_is_known_of_and_is_no_write(known: Store) -> None:

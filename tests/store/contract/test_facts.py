@@ -11,7 +11,7 @@ from cuetrail.errors import InputError, NotFound
 from cuetrail.model import Fact, Node, Scope, Where
 from cuetrail.model.ids import fact_id
 from cuetrail.store.ports import Store
-from cuetrail.store.read import facts_by_id
+from cuetrail.store.read import HeldAt, Page, facts_by_id
 from cuetrail.store.shared.fact_validity import MADE_FOR_A_FACT, holds
 from cuetrail.store.vector_space import VectorSpace
 from cuetrail.store.write import Batch, Stated, Verdict
@@ -20,6 +20,11 @@ from tests.store.contract.test_records import vector
 ME = Scope()
 NOW = 1_700_000_000_000
 DAY = 86_400_000
+
+
+def most_used(store: Store, limit: int) -> list[str]:
+    """The entities whose facts are used most."""
+    return [one.node.id for one in store.page(ME, Page(limit, order="fact use"))]
 
 
 def fact(predicate: str, value: str, at: int = NOW, subject: str = "jacq", **fields: Any) -> Fact:
@@ -38,7 +43,7 @@ def extracted(store: Store, ref: str) -> list[Fact]:
 
 
 def values(store: Store, at: int, subject: str = "jacq", limit: int = 10) -> list[str | None]:
-    return [f.value or f.object for f in store.beliefs(ME, [subject], at, limit, "both").get(subject, [])]
+    return [f.value or f.object for f in store.facts(ME, [subject], held=HeldAt(at, limit, "both")).get(subject, [])]
 
 
 @pytest.fixture
@@ -102,14 +107,14 @@ def test_verdicts_confirm_and_retract_and_leave_the_past_as_it_was(known: Store)
 def test_the_most_certain_facts_of_every_entity_come_in_one_request(known: Store) -> None:
     sure = [fact("uses", f"tool {n}", confidence=n / 20) for n in range(12)]
     state(known, *sure, fact("likes", "", object="jacq", subject="user", confidence=0.33))
-    found = known.beliefs(ME, ["jacq", "user", "nobody"], NOW, 10, "both")
+    found = known.facts(ME, ["jacq", "user", "nobody"], held=HeldAt(NOW, 10, "both"))
     assert [f.confidence for f in found["jacq"]] == [n / 20 for n in range(11, 6, -1)] + [0.33] + [
         n / 20 for n in range(6, 2, -1)
     ]
     assert [f.predicate for f in found["user"]] == ["likes"]
-    assert known.beliefs(ME, ["jacq"], NOW, 10, "in")["jacq"][0].subject == "user"
-    assert "likes" not in {f.predicate for f in known.beliefs(ME, ["jacq"], NOW, 20, "out")["jacq"]}
-    assert known.beliefs(ME, ["jacq"], NOW, 0, "both") == {}
+    assert known.facts(ME, ["jacq"], held=HeldAt(NOW, 10, "in"))["jacq"][0].subject == "user"
+    assert "likes" not in {f.predicate for f in known.facts(ME, ["jacq"], held=HeldAt(NOW, 20, "out"))["jacq"]}
+    assert known.facts(ME, ["jacq"], held=HeldAt(NOW, 0, "both")) == {}
 
 
 def test_a_text_that_becomes_an_entity_is_the_same_fact_from_then_on(known: Store) -> None:
@@ -120,7 +125,7 @@ def test_a_text_that_becomes_an_entity_is_the_same_fact_from_then_on(known: Stor
     assert [set(values(known, NOW + days * DAY)) for days in (0, 1)] == [{"Go", "duckdb"}] * 2
     (found,) = facts_by_id(known, ME, [entity.id]).values()
     assert (found.access_count, found.confidence, found.value) == (1, 0.8, None)
-    assert known.beliefs(ME, ["duckdb"], NOW, 5, "in").keys() == {"duckdb"}
+    assert known.facts(ME, ["duckdb"], held=HeldAt(NOW, 5, "in")).keys() == {"duckdb"}
 
 
 @pytest.mark.parametrize("predicate", ["uses", "status"])
@@ -143,7 +148,7 @@ def test_who_says_it_again_more_or_less_surely_does_not_change_how_sure_it_was(
     state(known, fact(predicate, "Rust", confidence=0.5), single=single)
     known.touch(ME, [], NOW, [fact(predicate, "Rust").id])
     state(known, fact(predicate, "Rust", NOW + 5 * DAY, source=source, confidence=then), single=single)
-    sure = [known.beliefs(ME, ["jacq"], NOW + days * DAY, 5, "out")["jacq"] for days in (0, 4, 5)]
+    sure = [known.facts(ME, ["jacq"], held=HeldAt(NOW + days * DAY, 5, "out"))["jacq"] for days in (0, 4, 5)]
     assert [[(f.confidence, f.access_count) for f in some] for some in sure] == [[(0.5, 1)], [(0.5, 1)], [(then, 1)]]
     (now,) = sure[2]
     known.write(ME, Batch(verdicts=[Verdict(now.id, "retracted", NOW + 7 * DAY)]))
@@ -159,7 +164,7 @@ def test_a_fact_of_many_values_stands_while_any_text_states_it(known: Store) -> 
         gone = [f for f in extracted(known, ref) if f.value == "Rust"]
         known.write(ME, Batch(verdicts=[Verdict(f.id, "retracted", NOW + day * DAY, "statement") for f in gone]))
         assert sorted(map(str, values(known, NOW + day * DAY))) == ["Go", "Rust"]
-    (left,) = (f for f in known.beliefs(ME, ["jacq"], NOW + 5 * DAY, 5, "out")["jacq"] if f.value == "Rust")
+    (left,) = (f for f in known.facts(ME, ["jacq"], held=HeldAt(NOW + 5 * DAY, 5, "out"))["jacq"] if f.value == "Rust")
     assert left.source_ref == "b"
     known.write(ME, Batch(verdicts=[Verdict(left.id, "retracted", NOW + 6 * DAY, "statement")]))
     assert [sorted(map(str, values(known, NOW + day * DAY))) for day in (0, 3, 5, 6)] == [["Go", "Rust"]] * 3 + [["Go"]]
@@ -170,7 +175,7 @@ def test_a_surer_text_is_believed_while_it_is_there_and_then_the_one_before(know
     state(known, fact("uses", "Rust", NOW + DAY, source="file", source_ref="b", confidence=0.95))
     (sure,) = extracted(known, "b")
     known.write(ME, Batch(verdicts=[Verdict(sure.id, "retracted", NOW + 2 * DAY, "statement")]))
-    told = [known.beliefs(ME, ["jacq"], NOW + days * DAY, 5, "out")["jacq"] for days in range(4)]
+    told = [known.facts(ME, ["jacq"], held=HeldAt(NOW + days * DAY, 5, "out"))["jacq"] for days in range(4)]
     assert [[f.confidence for f in some] for some in told] == [[0.75], [0.95], [0.75], [0.75]]
 
 
@@ -178,7 +183,7 @@ def test_of_several_texts_the_one_of_the_better_source_is_believed_even_where_it
     state(known, fact("uses", "Rust", source="conversation", source_ref="chat", confidence=0.8))
     state(known, fact("uses", "Rust", NOW + DAY, source="file", source_ref="note", confidence=0.75))
     state(known, fact("uses", "Rust", NOW + 2 * DAY, source="conversation", source_ref="talk", confidence=0.9))
-    told = [known.beliefs(ME, ["jacq"], NOW + days * DAY, 5, "out")["jacq"] for days in range(3)]
+    told = [known.facts(ME, ["jacq"], held=HeldAt(NOW + days * DAY, 5, "out"))["jacq"] for days in range(3)]
     assert [[f.source_ref for f in some] for some in told] == [["chat"], ["note"], ["note"]]
 
 
@@ -231,7 +236,7 @@ def test_use_is_counted_without_another_version_and_every_write_makes_one(known:
     used = known.facts(ME, ["jacq"])["jacq"][0]
     assert (used.access_count, used.last_accessed) == (1, NOW + 7)
     assert known.version(ME).writes == before
-    assert known.most_used(ME, 5) == ["jacq"]
+    assert most_used(known, 5) == ["jacq"]
     state(known, fact("uses", "Go"))
     assert known.version(ME).writes != before
     assert known.version(Scope(user="bob")).writes == other
@@ -250,7 +255,7 @@ def test_names_are_found_by_words_and_how_they_begin_whatever_the_accents(known:
 
 
 def test_the_nearest_of_what_has_a_name(known: Store) -> None:
-    known.start_vector_space(VectorSpace("test", 2))
+    known.vector_spaces().start(VectorSpace("test", 2))
     nodes = [Node("atom", text="near"), Node("far", "entity", "Far"), Node("near", "entity", "Near")]
     vectors = {"atom": vector(1, 0), "far": vector(0, 1), "near": vector(1, 0.2)}
     known.write(ME, Batch(nodes=nodes, vectors=vectors))
@@ -275,12 +280,12 @@ def test_a_teammate_sees_shared_facts_and_no_others(known: Store) -> None:
     known.write(ann, Batch(nodes=[Node("tower", "entity", "Tower")]))
     state(known, fact("uses", "shared", subject="tower"), scope=ann)
     state(known, fact("uses", "of bob", subject="tower"), scope=bob)
-    both = known.beliefs(bob, ["tower"], NOW, 10, "both")["tower"]
+    both = known.facts(bob, ["tower"], held=HeldAt(NOW, 10, "both"))["tower"]
     assert {f.value for f in both} == {"shared", "of bob"}
-    assert [f.value for f in known.beliefs(ann, ["tower"], NOW, 10, "both")["tower"]] == ["shared"]
-    assert known.beliefs(Scope(user="eve"), ["tower"], NOW, 10, "both") == {}
+    assert [f.value for f in known.facts(ann, ["tower"], held=HeldAt(NOW, 10, "both"))["tower"]] == ["shared"]
+    assert known.facts(Scope(user="eve"), ["tower"], held=HeldAt(NOW, 10, "both")) == {}
     known.write(bob, Batch(verdicts=[Verdict(f.id, "retracted", NOW) for f in both]))
-    assert [f.value for f in known.beliefs(bob, ["tower"], NOW, 10, "both")["tower"]] == ["shared"]
+    assert [f.value for f in known.facts(bob, ["tower"], held=HeldAt(NOW, 10, "both"))["tower"]] == ["shared"]
 
 
 def test_what_holds_at_a_time_is_found_whatever_was_stated(known: Store) -> None:
@@ -295,7 +300,7 @@ def test_what_holds_at_a_time_is_found_whatever_was_stated(known: Store) -> None
     subjects = [f"s{number}" for number in range(6)]
     every = known.facts(ME, subjects)
     for at in range(-1, 11):
-        found = known.beliefs(ME, subjects, at, 99, "both")
+        found = known.facts(ME, subjects, held=HeldAt(at, 99, "both"))
         assert {s: {f.id for f in found.get(s, [])} for s in subjects} == {
             s: {f.id for f in every[s] if holds(f, at)} for s in subjects
         }

@@ -13,6 +13,7 @@ from cuetrail.recall.narrative import Narrative, find_facts, write_narrative
 from cuetrail.recall.query import parse_cue
 from cuetrail.recall.stage_types import RecallContext
 from cuetrail.store.ports import Store
+from cuetrail.store.read import Page
 from cuetrail.store.vector_space import QueryVector, VectorSpace
 from cuetrail.store.write import Batch, Stated
 from tests.recall import narrative_sample as narrative
@@ -28,7 +29,7 @@ IDS = {"user": "user", "JACQ Project": "jacq", "DuckDB": "duckdb"}
 @pytest.fixture
 def known(store: Store) -> Store:
     """The facts of the seed's sample, and an atom that must not be taken for an entity."""
-    store.start_vector_space(SPACE)
+    store.vector_spaces().start(SPACE)
     nodes = [Node(IDS[name], kind, name, at=NOW) for name, kind in narrative.KINDS.items()]
     vectors = {"user": vector(1, 0, 0), "jacq": vector(0, 1, 0), "duckdb": vector(0, 0, 1), "atom": vector(1, 1, 1)}
     store.write(ME, Batch(nodes=[*nodes, Node("atom", text="user JACQ DuckDB")], vectors=vectors))
@@ -39,6 +40,11 @@ def known(store: Store) -> Store:
     ]
     store.write(ME, Batch(stated=[Stated(fact) for fact in facts]))
     return store
+
+
+def most_used(store: Store, limit: int) -> list[str]:
+    """The entities whose facts are used most."""
+    return [one.node.id for one in store.page(ME, Page(limit, order="fact use"))]
 
 
 def told(store: Store, cue: str, meant: bytes | None, at: int = NOW, scope: Scope = ME, **telling: Any) -> Narrative:
@@ -115,13 +121,13 @@ def test_the_entities_used_most_come_first_however_many_facts_the_first_one_has(
     known.write(ME, Batch(stated=[Stated(fact) for fact in many]))
     for ids in ([fact.id for fact in many], ["h0", "f0"], ["h0", "f0", "f6"]):
         known.touch(ME, [], NOW, ids)
-    assert known.most_used(ME, 2) == ["jacq", "user"]
-    assert known.most_used(ME, 9) == ["jacq", "user", "duckdb"]
+    assert most_used(known, 2) == ["jacq", "user"]
+    assert most_used(known, 9) == ["jacq", "user", "duckdb"]
 
 
 def test_the_next_fact_to_hold_is_known_ahead(known: Store) -> None:
-    assert known.next_belief(ME, NOW) is None
+    assert known.version(ME, NOW).next_fact is None
     ahead = [Fact(f"a{n}", "user", "plans", None, f"trip {n}", created=NOW, valid_from=NOW + n * DAY) for n in (2, 1)]
     known.write(ME, Batch(stated=[Stated(fact) for fact in ahead]))
-    assert [known.next_belief(ME, NOW + n * DAY) for n in range(3)] == [NOW + DAY, NOW + 2 * DAY, None]
-    assert known.next_belief(Scope(user="bob"), NOW) is None
+    assert [known.version(ME, NOW + n * DAY).next_fact for n in range(3)] == [NOW + DAY, NOW + 2 * DAY, None]
+    assert known.version(Scope(user="bob"), NOW).next_fact is None

@@ -206,7 +206,7 @@ def check(store: Store, model: Model) -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_any_sequence_of_operations_ends_as_the_model_says(store: Store, seed: int) -> None:
     chance, model = random.Random(seed), Model()
-    store.start_vector_space(VectorSpace("test", 2))
+    store.vector_spaces().start(VectorSpace("test", 2))
     first = Batch(nodes=[Node(id_, text="apple") for id_ in IDS])
     store.write(ME, first)
     model.write(first)

@@ -37,9 +37,9 @@ from cuetrail.model import (
     Where,
 )
 from cuetrail.store.ports import Store
-from cuetrail.store.read import Record, forgotten_ids
+from cuetrail.store.read import Record, edges_by_id, forgotten_ids
 from cuetrail.store.vector_space import VectorSpace
-from cuetrail.store.write import Batch
+from cuetrail.store.write import Batch, Forgetting
 from tests.store.contract.conftest import Engine
 
 ME = Scope()
@@ -107,7 +107,7 @@ def test_a_bare_node_comes_back_with_the_defaults(store: Store) -> None:
 def test_whole_numbers_come_back_as_floats_where_the_model_has_floats(store: Store) -> None:
     node, edge = Node("a", life=Life(1, confidence=0)), Edge("e", "a", "a", weight=1, confidence=1)
     store.write(ME, Batch(nodes=[node], edges=[edge], facts=[Fact("f", "a", "is", value="b", confidence=1)]))
-    life, found = store.get(ME, ["a"])["a"].life, store.edges(ME, ["e"])["e"]
+    life, found = store.get(ME, ["a"])["a"].life, edges_by_id(store, ME, ["e"])["e"]
     (fact,) = records(store, Fact)
     assert isinstance(fact, Fact)
     numbers = [life.salience, life.confidence, found.weight, found.confidence, fact.confidence]
@@ -225,7 +225,7 @@ def test_any_nodes_come_back_as_they_were(engine: Engine, some: list[Node]) -> N
 def test_any_edges_come_back_as_they_were(engine: Engine, some: list[Edge]) -> None:
     store = engine()
     store.write(ME, Batch(nodes=[Node("a"), Node("b")], edges=some))
-    assert store.edges(ME, [edge.id for edge in some]) == {edge.id: edge for edge in some}
+    assert edges_by_id(store, ME, [edge.id for edge in some]) == {edge.id: edge for edge in some}
     assert records(store, Edge) == sorted(some, key=lambda edge: edge.id.encode())
     assert store.doctor(False, None) == []
 
@@ -281,9 +281,9 @@ def test_every_record_kind_comes_back_from_a_scan(store: Store) -> None:
         links,
     )
     assert dump(store) == [(None, record) for kind in expected for record in kind]
-    assert store.roots(ME) == {"docs": "some/where"}
-    assert store.source_files(ME, "docs") == {"docs/a.md": batch.sources[0]}
-    assert store.source_files(ME, "doc") == {}
+    assert store.ingested(ME).roots == {"docs": "some/where"}
+    assert store.ingested(ME, "docs").files == {"docs/a.md": batch.sources[0]}
+    assert store.ingested(ME, "doc").files == {}
     assert store.history(ME, "a") == batch.versions
     assert store.links(ME, ["a", "c", "none"]) == {
         "a": [batch.links[2]],
@@ -364,7 +364,7 @@ def test_a_replaced_edge_keeps_its_birth_and_its_notes(store: Store) -> None:
     store.write(ME, Batch(nodes=[Node("a"), Node("b")], edges=[Edge("e", "a", "b", weight=0.5, created=3)]))
     store.write(ME, Batch(notes=[Note("o", "e", "why", "edge")]))
     store.write(ME, Batch(edges=[Edge("e", "b", "a", weight=0.9, tags=("t",), created=9)]))
-    assert store.edges(ME, ["e"])["e"] == Edge("e", "b", "a", weight=0.9, tags=("t",), created=3)
+    assert edges_by_id(store, ME, ["e"])["e"] == Edge("e", "b", "a", weight=0.9, tags=("t",), created=3)
     assert records(store, Note) == [Note("o", "e", "why", "edge")]
     assert store.neighbours(ME, ["a"], 5)["a"].degree == 1
     assert store.doctor(False, None) == []
@@ -389,7 +389,7 @@ def test_edges_put_again_with_another_weight_or_more_are_as_if_they_had_been_put
         edges = [some_edge(number, now) for number in chance.sample(range(9), 6)]
         store.write(ME, Batch(edges=edges))
         wanted |= {e.id: replace(e, created=wanted[e.id].created if e.id in wanted else now) for e in edges}
-        assert store.edges(ME, list(wanted)) == wanted
+        assert edges_by_id(store, ME, list(wanted)) == wanted
         for id_, around in store.neighbours(ME, list("abc"), 99).items():
             own = [e for e in wanted.values() if id_ in (e.src, e.dst)]
             own.sort(key=lambda e: (-(0.01 if e.weight is None else e.weight), e.dst if e.src == id_ else e.src, e.id))
@@ -425,14 +425,14 @@ def test_a_node_given_twice_in_one_batch_is_the_last_one(store: Store) -> None:
 
 
 def test_removing_a_node_takes_everything_that_leads_to_it(store: Store) -> None:
-    store.start_vector_space(VectorSpace("test", 2))
+    store.vector_spaces().start(VectorSpace("test", 2))
     batch = whole_batch()
     batch.vectors = {"a": vector(1, 0), "b": vector(0, 1)}
     store.write(ME, batch)
     store.touch(ME, ["a"], 50)
     assert store.write(ME, Batch(remove_nodes=["a", "unknown"])).removed == 1
     assert store.get(ME, ["a"]) == {}
-    assert store.edges(ME, ["e1", "e2"]) == {}
+    assert edges_by_id(store, ME, ["e1", "e2"]) == {}
     assert {n.id: store.neighbours(ME, [n.id], 9)[n.id].degree for n in records(store, Node)} == {"b": 1, "c": 1}
     assert [fact.id for fact in records(store, Fact)] == ["f2"]
     assert records(store, Note) == []
@@ -463,10 +463,10 @@ def test_removing_an_edge_takes_its_notes_and_tags(store: Store) -> None:
 def test_a_source_is_forgotten_only_when_nothing_is_left_of_it(store: Store) -> None:
     store.write(ME, whole_batch())
     store.write(ME, Batch(remove_sources=["docs/a.md"]))
-    assert store.source_files(ME, "").keys() == {"docs/a.md"}
+    assert store.ingested(ME, "").files.keys() == {"docs/a.md"}
     store.write(ME, Batch(remove_nodes=["a", "b"], remove_sources=["docs/a.md"], remove_roots=["docs"]))
-    assert store.source_files(ME, "") == {}
-    assert store.roots(ME) == {}
+    assert store.ingested(ME, "").files == {}
+    assert store.ingested(ME).roots == {}
 
 
 @pytest.mark.parametrize(
@@ -485,7 +485,7 @@ def test_a_source_is_forgotten_only_when_nothing_is_left_of_it(store: Store) -> 
     ids=lambda batch: next(str(getattr(batch, f.name)[0])[:40] for f in fields(batch) if getattr(batch, f.name)),
 )
 def test_a_batch_that_leads_nowhere_changes_nothing_at_all(store: Store, broken: Batch) -> None:
-    store.start_vector_space(VectorSpace("test", 2))
+    store.vector_spaces().start(VectorSpace("test", 2))
     store.write(ME, whole_batch())
     before, stats = dump(store), store.stats(ME)
     good = Batch(
@@ -507,14 +507,14 @@ def test_a_batch_that_leads_nowhere_changes_nothing_at_all(store: Store, broken:
         store.write(ME, good)
     assert dump(store) == before
     assert store.stats(ME) == stats
-    assert store.roots(ME) == {"docs": "some/where"}
+    assert store.ingested(ME).roots == {"docs": "some/where"}
     assert store.text(ME, TextQuery("seen"), 9, Where()) == []
     assert store.vectors(ME, ["a"]) == {}
     assert store.doctor(False, None) == []
 
 
 def test_a_vector_of_the_wrong_size_changes_nothing(store: Store) -> None:
-    store.start_vector_space(VectorSpace("test", 2))
+    store.vector_spaces().start(VectorSpace("test", 2))
     with pytest.raises(InputError, match="embed it again"):
         store.write(ME, Batch(nodes=[Node("a")], vectors={"a": vector(1, 0, 0)}))
     assert store.get(ME, ["a"]) == {}
@@ -552,7 +552,7 @@ def test_touching_counts_each_node_once_per_call(store: Store) -> None:
 def test_ids_that_cannot_exist_are_not_found(store: Store) -> None:
     strange = ["", "\x00", "\ud800", "x" * 100_000]
     assert store.get(ME, strange) == {}
-    assert store.edges(ME, strange) == {}
+    assert edges_by_id(store, ME, strange) == {}
     assert store.facts(ME, strange) == {}
     assert store.named(ME, strange) == {}
     assert store.neighbours(ME, strange, 5) == {}
@@ -592,6 +592,6 @@ def test_the_unsaid_are_forgotten_by_their_ids_alone(store: Store) -> None:
     text, secret = "Thanks everyone for coming.", "A secret of some length."
     store.write(ME, Batch(nodes=[Node("a", text="An earlier wording of it."), Node("b", text=secret)]))
     store.write(ME, Batch(nodes=[Node("a", text=text)]))
-    assert store.forget(ME, ["a", "b"], 9, unsaid={"a"}) == ["a", "b"]
+    assert store.forget(ME, ["a", "b"], 9, Forgetting(unsaid={"a"})) == ["a", "b"]
     coming = [Node("a", text="Anything"), Node("c", text=text), Node("d", text="An earlier wording of it.")]
     assert forgotten_ids(store, ME, [*coming, Node("e", text=secret)]) == {"a", "e"}

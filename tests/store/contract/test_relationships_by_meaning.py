@@ -28,7 +28,7 @@ EAST, NORTH, BETWEEN = vector(1, 0), vector(0, 1), vector(3, 4)
 
 
 def fill(store: Store, scope: Scope = ANN) -> None:
-    store.start_vector_space(SPACE)
+    store.vector_spaces().start(SPACE)
     edges = [
         Edge("east", "ada", "bob", type="friend", text="east", attitude=5, updated=10),
         Edge("between", "ada", "cleo", type="rival", text="between", updated=30),
@@ -94,7 +94,7 @@ def test_by_a_note_until_its_time_is_over_and_by_the_nearest_of_several(store: S
 def test_edges_that_rules_made_and_those_without_description_are_not_found(store: Store) -> None:
     fill(store)
     assert {"ruled", "silent"}.isdisjoint(found(store))
-    assert [one.record.id for one in store.without_vector(SPACE, 99)] == ["ada", "bob", "cleo"]
+    assert [one.record.id for one in store.vector_spaces().missing(SPACE, 99)] == ["ada", "bob", "cleo"]
 
 
 def test_what_is_said_no_longer_finds_nothing(store: Store) -> None:
@@ -151,7 +151,7 @@ def test_what_others_say_in_private_takes_the_place_of_nothing(store: Store) -> 
 
 
 def test_a_shared_relationship_with_what_is_private_is_found_by_its_owner_alone(store: Store) -> None:
-    store.start_vector_space(SPACE)
+    store.vector_spaces().start(SPACE)
     store.write(replace(TEAM_ANN, share=None), Batch(nodes=people("secret")))
     shared = Edge("e", "ada", "secret", text="violin")
     store.write(TEAM_ANN, Batch(nodes=people("ada"), edges=[shared], edge_vectors={"e": EAST}))
@@ -171,22 +171,24 @@ def test_a_change_over_makes_theirs_too_and_no_two_models_are_mixed(store: Store
     store.write(ANN, Batch(notes=[Note("n", "silent", "x", "edge", 5)]))
     with pytest.raises(EmbedderMismatch):
         found(store, space=NEXT)
-    store.start_vector_space(NEXT, change_over=True)
-    missing = store.without_vector(NEXT, 99)
+    store.vector_spaces().start(NEXT, change_over=True)
+    missing = store.vector_spaces().missing(NEXT, 99)
     assert sorted(one.record.id for one in missing) == ["ada", "between", "bob", "cleo", "east", "n", "north"]
-    assert store.without_vector(NEXT, 99, after=missing[2]) == missing[3:]
-    assert [one for at in range(7) for one in store.without_vector(NEXT, 1, missing[at - 1] if at else None)] == missing
+    assert store.vector_spaces().missing(NEXT, 99, after=missing[2]) == missing[3:]
+    assert [
+        one for at in range(7) for one in store.vector_spaces().missing(NEXT, 1, missing[at - 1] if at else None)
+    ] == missing
     store.write(ANN, Batch(edges=[Edge("east", "ada", "bob", text="corrected")]))
-    assert store.put_vectors(NEXT, [(one, NORTH) for one in missing]) == 6
-    assert not store.finish_change_over(NEXT)
+    assert store.vector_spaces().put(NEXT, [(one, NORTH) for one in missing]) == 6
+    assert not store.vector_spaces().finish(NEXT)
     assert found(store, space=SPACE) == ["between", "north"]
-    (left,) = store.without_vector(NEXT, 99)
-    store.put_vectors(NEXT, [(left, EAST)])
-    assert store.finish_change_over(NEXT)
+    (left,) = store.vector_spaces().missing(NEXT, 99)
+    store.vector_spaces().put(NEXT, [(left, EAST)])
+    assert store.vector_spaces().finish(NEXT)
     assert found(store, space=NEXT) == ["east", "between", "north", "silent"]
     assert store.doctor(False, None) == []
-    store.start_vector_space(NO_VECTORS, change_over=True)
-    assert store.finish_change_over(NO_VECTORS)
+    store.vector_spaces().start(NO_VECTORS, change_over=True)
+    assert store.vector_spaces().finish(NO_VECTORS)
     assert found(store) == []
 
 
@@ -203,7 +205,7 @@ def test_a_copy_finds_the_same(store: Store, tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_it_is_what_comparing_all_of_them_gives(engine: Engine, seed: int) -> None:
     store, chance = engine(), random.Random(seed)
-    store.start_vector_space(SPACE)
+    store.vector_spaces().start(SPACE)
     store.write(ANN, Batch(nodes=people("ada", "bob", "cleo")))
     said: dict[str, tuple[float, float]] = {}
     edges: dict[str, Edge] = {}

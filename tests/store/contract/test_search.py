@@ -27,7 +27,7 @@ def nearest(store: Store, to: bytes, where: Where = NO_FILTER, limit: int = 50) 
 
 
 def with_vectors(store: Store) -> Store:
-    store.start_vector_space(VectorSpace("test", 2))
+    store.vector_spaces().start(VectorSpace("test", 2))
     return store
 
 
@@ -49,9 +49,9 @@ def test_vector_search_sees_each_write_at_once(store: Store) -> None:
     assert nearest(store, vector(1, 0)) == []
     store.write(ME, Batch(nodes=[Node("a", text="x"), Node("b", text="y")], vectors={"a": vector(1, 0)}))
     assert nearest(store, vector(1, 0)) == ["a"]
-    (missing,) = store.without_vector(VectorSpace("test", 2), 9)
+    (missing,) = store.vector_spaces().missing(VectorSpace("test", 2), 9)
     assert missing.record == store.get(ME, ["b"])["b"]
-    assert store.put_vectors(VectorSpace("test", 2), [(missing, vector(1, 0.1))]) == 1
+    assert store.vector_spaces().put(VectorSpace("test", 2), [(missing, vector(1, 0.1))]) == 1
     assert nearest(store, vector(1, 0.1)) == ["b", "a"]
     store.write(ME, Batch(nodes=[Node("a", text="other words")]))
     assert nearest(store, vector(1, 0)) == ["b"]
@@ -71,7 +71,7 @@ def test_a_cosine_is_what_two_vectors_give(store: Store) -> None:
 
 
 def test_vector_search_equals_comparing_with_every_vector(store: Store) -> None:
-    store.start_vector_space(VectorSpace("test", 16))
+    store.vector_spaces().start(VectorSpace("test", 16))
     chance = np.random.default_rng(7)
     rows = {f"n{i:03}": vector(*chance.normal(size=16)) for i in range(300)}
     for some in (list(rows)[:100], list(rows)[100:]):
@@ -95,7 +95,7 @@ def test_equal_vectors_come_newest_first_then_by_id(store: Store) -> None:
 
 @pytest.mark.parametrize("step", [2, 90])
 def test_a_vector_search_among_few_or_many_labels_equals_comparing_with_each(store: Store, step: int) -> None:
-    store.start_vector_space(VectorSpace("test", 8))
+    store.vector_spaces().start(VectorSpace("test", 8))
     chance = np.random.default_rng(step)
     rows = {f"n{i:03}": vector(*chance.normal(size=8)) for i in range(300)}
     label = (Tag("rare", "rare"),)
@@ -117,7 +117,7 @@ def test_a_vector_search_among_few_or_many_labels_equals_comparing_with_each(sto
 def test_starting_the_same_vector_space_again_keeps_its_vectors(store: Store) -> None:
     with_vectors(store)
     store.write(ME, Batch(nodes=[Node("a")], vectors={"a": vector(1, 0)}))
-    store.start_vector_space(VectorSpace("test", 2))
+    store.vector_spaces().start(VectorSpace("test", 2))
     assert nearest(store, vector(1, 0)) == ["a"]
     assert store.doctor(False, None) == []
 
@@ -313,7 +313,7 @@ def test_texts_are_found_by_the_bands_of_their_hash(store: Store) -> None:
 def test_edges_of_a_rule_are_found_by_the_name_they_came_through(store: Store) -> None:
     edges = [Edge("e2", "a", "b", via="name:x"), Edge("e1", "b", "a", via="name:x"), Edge("e3", "a", "a")]
     store.write(ME, Batch(nodes=[Node("a"), Node("b")], edges=edges))
-    assert store.edges_via(ME, ["name:x", "name:y"]) == {"name:x": [edges[1], edges[0]]}
+    assert store.edges(ME, ["name:x", "name:y"], "via") == {"name:x": [edges[1], edges[0]]}
 
 
 def test_chats_of_a_file_count_as_the_file(store: Store) -> None:
@@ -348,7 +348,7 @@ def test_scores_of_vectors_are_their_cosines(store: Store) -> None:
     chance = np.random.default_rng(5)
     # As halves they are not quite as long as one.
     made = [(row / np.linalg.norm(row)).astype("<f2") for row in chance.normal(size=(9, 16))]
-    space = store.start_vector_space(VectorSpace("test", 16))
+    space = store.vector_spaces().start(VectorSpace("test", 16))
     vectors = {f"n{number}": row.tobytes() for number, row in enumerate(made[1:])}
     store.write(ME, Batch(nodes=[Node(id_, text=id_) for id_ in vectors], vectors=vectors))
     asked, others = made[0].astype(float), [row.astype(float) for row in made[1:]]

@@ -8,7 +8,7 @@ import pytest
 
 from cuetrail.model import Edge, Life, Node, Note, Scope, Tag
 from cuetrail.store.ports import Store
-from cuetrail.store.read import Content, Placed, Said
+from cuetrail.store.read import AtomLabels, AtomText, FileDigest
 from cuetrail.store.write import Batch
 
 ME = Scope()
@@ -16,7 +16,7 @@ ANN = Scope(user="ann", teams=("ops",), share="ops")
 BOB = Scope(user="bob", teams=("ops",))
 
 
-def sources(store: Store, scope: Scope = ME) -> dict[str | None, Content]:
+def sources(store: Store, scope: Scope = ME) -> dict[str | None, FileDigest]:
     with store.snapshot(scope) as view:
         return view.sources()
 
@@ -24,8 +24,8 @@ def sources(store: Store, scope: Scope = ME) -> dict[str | None, Content]:
 def placed(store: Store, *paths: str | None, scope: Scope = ME) -> list[tuple[str | None, str]]:
     """Source and id of the atoms of these files, as they come."""
     with store.snapshot(scope) as view:
-        found = list(view.placed(paths))
-        said = view.said([atom.key for atom in found])
+        found = list(view.atoms(paths))
+        said = view.texts([atom.key for atom in found])
         return [(atom.source, said[atom.key].id) for atom in found]
 
 
@@ -49,10 +49,10 @@ def test_an_atom_tells_its_labels_and_what_it_says(store: Store) -> None:
     tags = (Tag("b", "B"), Tag("a", "a", "temporal"))
     store.write(ME, Batch(nodes=[Node("x", name="N", text="T", tag_details=tags, buckets=("q", "p"), source="s")]))
     with store.snapshot(ME) as view:
-        (atom,) = view.placed(["s"])
-        assert atom._replace(check=0) == Placed(atom.key, "s", ["b", "a"], ["q", "p"], 0)
-        assert view.said([atom.key]) == {atom.key: Said("x", "N", "T")}
-        assert view.said([]) == {}
+        (atom,) = view.atoms(["s"])
+        assert atom._replace(check=0) == AtomLabels(atom.key, "s", ["b", "a"], ["q", "p"], 0)
+        assert view.texts([atom.key]) == {atom.key: AtomText("x", "N", "T")}
+        assert view.texts([]) == {}
 
 
 def test_only_atoms_that_may_be_shown_are_there(store: Store) -> None:
@@ -112,8 +112,8 @@ def test_a_snapshot_stays_as_it_was(store: Store) -> None:
         before = view.sources()
         store.write(ME, Batch(nodes=[Node("a", text="new", source="f"), Node("c", text="x")], remove_nodes=["b"]))
         assert view.sources() == before
-        atoms = list(view.placed(["f", None]))
-        assert [said.text for said in view.said([atom.key for atom in atoms]).values()] == ["old", "x"]
+        atoms = list(view.atoms(["f", None]))
+        assert [said.text for said in view.texts([atom.key for atom in atoms]).values()] == ["old", "x"]
     assert sources(store) != before
 
 
@@ -140,13 +140,13 @@ def test_a_file_is_told_to_have_changed_when_an_atom_of_it_is_called_otherwise(s
 
 
 def test_settings_are_kept_by_name(store: Store) -> None:
-    assert store.kept("") == {}
-    store.keep("mirror:x", "1")
-    store.keep("mirror:x%", "2")
-    store.keep("other", "3")
-    assert store.kept("mirror:") == {"mirror:x": "1", "mirror:x%": "2"}
-    assert store.kept("mirror:x%") == {"mirror:x%": "2"}
-    store.keep("mirror:x", "4")
-    store.keep("other", None)
-    store.keep("nothing", None)
-    assert store.kept("") == {"mirror:x": "4", "mirror:x%": "2"}
+    assert store.settings.beginning_with("") == {}
+    store.settings["mirror:x"] = "1"
+    store.settings["mirror:x%"] = "2"
+    store.settings["other"] = "3"
+    assert store.settings.beginning_with("mirror:") == {"mirror:x": "1", "mirror:x%": "2"}
+    assert store.settings.beginning_with("mirror:x%") == {"mirror:x%": "2"}
+    store.settings["mirror:x"] = "4"
+    del store.settings["other"]
+    del store.settings["nothing"]
+    assert store.settings.beginning_with("") == {"mirror:x": "4", "mirror:x%": "2"}

@@ -127,7 +127,7 @@ def test_the_file_of_which_nothing_is_left_goes_with_the_old_nodes(store: Store)
     new = Node("new", source="b.md")
     store.write(ME, Batch(nodes=[new], successors={"old": "new"}, remove_sources=["a.md"]))
     assert store.atoms_of(ME, ["a.md", "b.md"]) == {"a.md": [], "b.md": [new]}
-    assert store.source_files(ME, "") == {}
+    assert store.ingested(ME, "").files == {}
 
 
 def test_what_a_teammate_said_passes_on_and_stays_the_teammates(store: Store) -> None:

@@ -16,6 +16,7 @@ from cuetrail.store.graph import Frontier, FrontierNode, StepQuery
 from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.neo4j.connection import rows
 from cuetrail.store.neo4j.index.graph import relationships
+from cuetrail.store.read import Page, edges_by_id
 from cuetrail.store.search import RelationQuery
 from cuetrail.store.sqlite import LocalStore
 from cuetrail.store.write import Batch
@@ -40,12 +41,12 @@ ASKED: dict[str, Callable[[Neo4jStore], object]] = {
     "facts": lambda store: store.facts(ME, ["a"]),
     "notes on a node": lambda store: store.notes(ME, ["a"], "node", 0, 5),
     "notes on an edge": lambda store: store.notes(ME, ["e"], "edge", 0, 5),
-    "edges": lambda store: store.edges(ME, ["e"]),
+    "edges": lambda store: edges_by_id(store, ME, ["e"]),
     "relationships": lambda store: store.relationships(ME, RelationQuery(("sea",), 5, 0)),
     "names that became edges": lambda store: store.dream_pass(ME, "mentions").linked([1, 2]),
 }
 KINDS: dict[str, Callable[[Neo4jStore], object]] = {
-    "core memories": lambda store: store.core(ME, ["person"], 5),
+    "core memories": lambda store: store.page(ME, Page(5, Where(kinds=("person",)), order="salience")),
     "the newest of a kind": lambda store: store.text(ME, TextQuery(""), 5, Where(kinds=("person",))),
     "who is awake": lambda store: store.dream_pass(ME, "stories").active_in(Book.LOOSE),
 }
@@ -163,7 +164,7 @@ def test_what_is_written_is_found_at_once_though_much_came_since_the_server_last
     for _ in range(2):
         queries.clear()
         store.write(ME, batch)
-        store.edges_via(ME, ["name:n1"])
+        store.edges(ME, ["name:n1"], "via")
         list(store.scan(ME))
         store.connection.reading(unplanned)
         each = [one for one in queries if re.match(r"UNWIND \$(rows|uids|norms) AS", one[0])]

@@ -28,7 +28,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalStor
     monkeypatch.setattr(vector_index, "BATCH", 16)
     monkeypatch.setattr(vector_index, "TAIL", 8)
     opened = LocalStore(tmp_path / "m")
-    opened.start_vector_space(SPACE)
+    opened.vector_spaces().start(SPACE)
     yield opened
     opened.close()
 
@@ -132,10 +132,10 @@ def test_removing_one_rewrites_only_its_block_and_leaves_no_trace(store: LocalSt
 
 def test_a_vector_that_comes_late_finds_its_place_between_the_others(store: LocalStore) -> None:
     store.write(ME, Batch(nodes=[Node(str(n), text=f"text {n}") for n in range(150)]))
-    missing = store.without_vector(SPACE, 150)
-    store.put_vectors(SPACE, [(one, unit(int(one.record.id)).tobytes()) for one in missing[::2]])
+    missing = store.vector_spaces().missing(SPACE, 150)
+    store.vector_spaces().put(SPACE, [(one, unit(int(one.record.id)).tobytes()) for one in missing[::2]])
     assert sum(blocks(store)) == 75
-    store.put_vectors(SPACE, [(one, unit(int(one.record.id)).tobytes()) for one in missing[1::2]])
+    store.vector_spaces().put(SPACE, [(one, unit(int(one.record.id)).tobytes()) for one in missing[1::2]])
     assert sum(blocks(store)) == 150
     assert_search_is_exact(store, {str(n): unit(n) for n in range(150)})
 
@@ -174,8 +174,8 @@ def test_the_best_are_the_best_however_many_there_are_and_however_many_are_equal
 def test_equal_vectors_have_equal_scores_wherever_they_stand(store: LocalStore) -> None:
     vector, query = unit(3).tobytes(), unit(4).tobytes()
     store.write(ME, Batch(nodes=[Node(str(n), text=f"text {n}") for n in range(40)]))
-    missing = store.without_vector(SPACE, 40)
-    store.put_vectors(SPACE, [(one, vector) for one in missing])
+    missing = store.vector_spaces().missing(SPACE, 40)
+    store.vector_spaces().put(SPACE, [(one, vector) for one in missing])
     assert len({found.score for found in store.vector(ME, query, 33, Where())}) == 1
 
 
@@ -203,10 +203,10 @@ def test_a_change_of_model_never_mixes_vectors(store: LocalStore) -> None:
     assert sum(blocks(store)) == 20
     before = [found.id for found in store.vector(ME, unit(1).tobytes(), 5, Where())]
     another = VectorSpace("another", DIM)
-    store.start_vector_space(another, change_over=True)
-    missing = store.without_vector(another, 20)
-    store.put_vectors(another, [(one, (-unit(int(one.record.id) * 7)).tobytes()) for one in missing])
+    store.vector_spaces().start(another, change_over=True)
+    missing = store.vector_spaces().missing(another, 20)
+    store.vector_spaces().put(another, [(one, (-unit(int(one.record.id) * 7)).tobytes()) for one in missing])
     assert [found.id for found in store.vector(ME, unit(1).tobytes(), 5, Where())] == before
-    assert store.finish_change_over(another)
+    assert store.vector_spaces().finish(another)
     assert_search_is_exact(store, {str(n): -unit(n * 7) for n in range(20)})
     assert not store.vector_index.differs()

@@ -21,6 +21,7 @@ from cuetrail.formulas import company, company_weight
 from cuetrail.model import Edge, PassReport
 from cuetrail.model.ids import derived_edge_id
 from cuetrail.store.dream import Book, Row, Writes
+from cuetrail.store.read import edges_by_id
 
 NAME = "cooccurrence"
 KIND = "co_occurs"
@@ -207,7 +208,7 @@ def _update_edges(
                 unsure.append(id_)
         else:
             writes.batch.remove_edges.append(id_)
-    there = work.context.store.edges(work.context.scope, unsure) if unsure else {}
+    there = edges_by_id(work.context.store, work.context.scope, unsure) if unsure else {}
     unchanged = {(id_, edge.weight) for id_, edge in there.items()}
     writes.batch.edges = [edge for edge in writes.batch.edges if (edge.id, edge.weight) not in unchanged]
 

@@ -21,6 +21,7 @@ from cuetrail.model import Edge, Mention, PassReport
 from cuetrail.model.ids import derived_edge_id
 from cuetrail.model.records import SEMANTIC_KINDS
 from cuetrail.store.dream import Atom, Book, Brief, Row, Writes
+from cuetrail.store.read import edges_by_id
 
 NAME = "mentions"
 VERSION = "1"
@@ -123,7 +124,7 @@ def _update_edges(work: Work, writes: Writes, atoms: Sequence[Atom], old: Sequen
     names |= {atom.key: atom.id for atom in atoms}
     pairs = ((names.get(row.first), nodes.get(row.second)) for row in (*old, *new))
     known = {_edge_id(atom, node.id) for atom, node in pairs if atom is not None and node is not None}
-    present = work.context.store.edges(work.context.scope, sorted(known))
+    present = edges_by_id(work.context.store, work.context.scope, sorted(known))
     writes.batch.remove_edges += sorted(present.keys() - wanted.keys())
     writes.batch.edges += [
         edge for id_, edge in wanted.items() if id_ not in present or present[id_].weight != edge.weight

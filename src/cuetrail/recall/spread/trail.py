@@ -27,6 +27,7 @@ from cuetrail.recall.anchor.hybrid_search import (
 from cuetrail.recall.stage_types import Anchored, Reached, RecallContext
 from cuetrail.recall.weights import Trail, Weights, is_bare, kinds_of
 from cuetrail.store.graph import StepQuery, Ties
+from cuetrail.store.read import HeldAt
 from cuetrail.text.names import (
     MOST_ALIASES,
     fold,
@@ -281,7 +282,7 @@ def _tag_ties(context: RecallContext, nodes: Mapping[str, Node], starts: Sequenc
 
 def _fact_ties(context: RecallContext, _nodes: Mapping[str, Node], starts: Sequence[str]) -> Iterable[Tie]:
     """Yields ties from each start to the other end of its current facts, and to the texts that state them."""
-    for start, facts in context.store.beliefs(context.scope, starts, context.now, FACTS, "both").items():
+    for start, facts in context.store.facts(context.scope, starts, held=HeldAt(context.now, FACTS, "both")).items():
         for fact in facts:
             for other in (fact.subject, fact.object, fact.source_ref):
                 if other is not None and other != start:

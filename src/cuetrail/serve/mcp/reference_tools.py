@@ -72,9 +72,9 @@ def import_reference_file(memory: Memory, file: Path) -> None:
     except OSError as error:
         raise ReadError(f"{file} cannot be read ({error.strerror}): check MEMORY_FILE_PATH") from error
     name = f"taken over:{digest(str(file.absolute()), memory.scope.tenant, memory.scope.user)}"
-    if memory.store.kept(name).get(name) != state:
+    if memory.store.settings.get(name) != state:
         memory.import_(file, format=FORMAT)
-        memory.store.keep(name, state)
+        memory.store.settings[name] = state
 
 
 # --- reading

@@ -54,22 +54,22 @@ def issue(memory: Memory, name: str, access: Access, scope: Scope, now: int) -> 
         "hash": _hash(secret), "name": name, "access": access, "created": now, "tenant": scope.tenant,
         "user": scope.user, "teams": list(scope.teams), "share": scope.share,
     }  # fmt: skip
-    memory.store.keep(_PREFIX + token.id, json.dumps(record))
+    memory.store.settings[_PREFIX + token.id] = json.dumps(record)
     return token, f"ct_{token.id}_{secret}"
 
 
 def tokens(memory: Memory) -> list[Token]:
     """Returns all tokens of a memory, oldest first."""
-    found = memory.store.kept(_PREFIX)
+    found = memory.store.settings.beginning_with(_PREFIX)
     made = [_read(name.removeprefix(_PREFIX), json.loads(value)) for name, value in found.items()]
     return sorted(made, key=lambda token: (token.created, token.id))
 
 
 def revoke(memory: Memory, id_: str) -> None:
     """Deletes the token with this id. Raises NotFound."""
-    if not id_ or _PREFIX + id_ not in memory.store.kept(_PREFIX + id_):
+    if not id_ or _PREFIX + id_ not in memory.store.settings:
         raise NotFound(f"there is no token {id_!r:.40}: `cuetrail token list` shows them")
-    memory.store.keep(_PREFIX + id_, None)
+    del memory.store.settings[_PREFIX + id_]
 
 
 def find(memory: Memory, text: str) -> Token | None:
@@ -77,7 +77,7 @@ def find(memory: Memory, text: str) -> Token | None:
     parts = _TOKEN.fullmatch(text)
     if parts is None:
         return None
-    stored = memory.store.kept(_PREFIX + parts[1]).get(_PREFIX + parts[1])
+    stored = memory.store.settings.get(_PREFIX + parts[1])
     row = json.loads(stored) if stored is not None else {"hash": ""}
     # The comparison takes the same time for a wrong, an unknown and a right token.
     same = hmac.compare_digest(_hash(parts[2]), row["hash"])

@@ -64,7 +64,7 @@ def make_app(memory: LazyMemory, rules: RequestRules) -> Starlette:
 
     async def health(request: Request) -> Response:
         request.scope[VERB_KEY] = "health"
-        await memory.run(lambda opened: opened.store.kept("token:"))
+        await memory.run(lambda opened: opened.store.settings.beginning_with("token:"))
         return JSONResponse({"status": "ok"})
 
     async def metrics(request: Request) -> Response:

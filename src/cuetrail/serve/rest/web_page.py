@@ -20,6 +20,7 @@ from cuetrail.errors import InputError, NotFound
 from cuetrail.serve.json_data import to_json_data
 from cuetrail.serve.rest.middleware import VERB_KEY
 from cuetrail.serve.rest.requests import Problem, json_arguments
+from cuetrail.store.read import edges_by_id
 from cuetrail.text.normalise import snippet
 from cuetrail.text.timestamps import now_ms
 
@@ -167,7 +168,7 @@ def _edges(memory: Memory, node: Node) -> dict[str, Any]:
     """Returns the strongest edges of a node, each with a preview of the node at its other end."""
     near = memory.neighbours(node.id, EDGES)
     others = memory.nodes(*(one.id for one in near.neighbours))
-    edges = memory.store.edges(memory.scope, [one.edge for one in near.neighbours])
+    edges = edges_by_id(memory.store, memory.scope, [one.edge for one in near.neighbours])
     ties = [
         {
             "edge": one.edge, "kind": one.kind, "weight": one.weight, "tags": list(one.tags), "outgoing": one.outgoing,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -45,85 +44,58 @@ QUERIES = PassQueries(
     head=HEAD,
     oldest_change="MATCH (c:CueChange) RETURN min(c.seq)",
     mark_of_change="MATCH (c:CueChange {seq: $seq}) RETURN c.mark",
-    changes=(
-        "MATCH (c:CueChange) WHERE $done < c.seq <= $upto AND (c.dreamt IS NULL OR c.dreamt IN $listens)"
-        " UNWIND range(0, size(c.lows) - 1) AS n RETURN c.lows[n], c.highs[n]"
-    ),
+    changes="""MATCH (c:CueChange) WHERE $done < c.seq <= $upto AND (c.dreamt IS NULL OR c.dreamt IN $listens)
+      UNWIND range(0, size(c.lows) - 1) AS n RETURN c.lows[n], c.highs[n]""",
     newest_key="MATCH (n:CueNode) RETURN max(n.key)",
     count=f"{_ATOMS} RETURN count(n)",
     texts=f"{_ATOMS} AND n.key > $after RETURN n.key, n.text ORDER BY n.key LIMIT $limit",
     atoms=f"UNWIND $keys AS key {_ATOMS} AND n.key = key RETURN {made.NODE} ORDER BY n.key",
     atoms_between=f"{_ATOMS} AND $low <= n.key <= $high RETURN {made.NODE} ORDER BY n.key LIMIT $limit",
-    names=(
-        "MATCH (m:CueName {part: $part})<-[:CUE_NAMED]-(n:CueNode)"
-        f" WHERE n.provenance <> 'quarantine' AND NOT n.kind IN {list(DREAMT)}"
-        " RETURN m.norm, n.key, n.id, n.kind, n.name, n.props"
-    ),
+    names=f"""MATCH (m:CueName {{part: $part}})<-[:CUE_NAMED]-(n:CueNode)
+      WHERE n.provenance <> 'quarantine' AND NOT n.kind IN {list(DREAMT)}
+      RETURN m.norm, n.key, n.id, n.kind, n.name, n.props""",
     given_tags="MATCH (t:CueTag {part: $part}) WHERE EXISTS { (t)<-[:CUE_TAGGED {given: true}]-() } RETURN t.name",
     all_tags="MATCH (t:CueTag {part: $part}) RETURN t.uid, t.name",
-    tagged=(
-        "UNWIND $keys AS uid MATCH (t:CueTag {uid: uid})<-[:CUE_TAGGED|CUE_TIMED]-(n) USING INDEX SEEK t:CueTag(uid)"
-        " WHERE n.part = $part AND n.kind = 'atom' AND n.provenance <> 'quarantine' RETURN DISTINCT n.key"
-    ),
-    nodes=(
-        "UNWIND $keys AS key MATCH (n:CueNode {key: key}) WHERE n.part = $part"
-        " RETURN key, n.id, n.kind, n.at, n.source"
-    ),
+    tagged="""UNWIND $keys AS uid MATCH (t:CueTag {uid: uid})<-[:CUE_TAGGED|CUE_TIMED]-(n)
+      USING INDEX SEEK t:CueTag(uid) WHERE n.part = $part AND n.kind = 'atom'
+      AND n.provenance <> 'quarantine' RETURN DISTINCT n.key""",
+    nodes="""UNWIND $keys AS key MATCH (n:CueNode {key: key}) WHERE n.part = $part
+      RETURN key, n.id, n.kind, n.at, n.source""",
     keys="UNWIND $keys AS uid MATCH (n:CueNode {uid: uid}) RETURN n.id, n.key",
-    sources=(
-        "UNWIND $keys AS key MATCH (n:CueNode {key: key}) WHERE n.part = $part AND n.source IS NOT NULL"
-        " MATCH (t:CueNode) WHERE t.part = $part AND t.file = n.file AND t.seq = -1 AND t.kind = 'source'"
-        " RETURN key, min(t.key)"
-    ),
-    linked=(
-        "UNWIND $keys AS key MATCH (n:CueNode {key: key})-[e:CUE_EDGE]->(m) USING INDEX SEEK n:CueNode(key)"
-        " WHERE e.part + 0 = $part AND e.via STARTS WITH 'name:' RETURN DISTINCT key, m.key"
-    ),
-    used=(
-        "MATCH (n:CueNode) WHERE n.part = $part AND n.key > $after AND n.state IS NOT NULL"
-        " AND CASE WHEN n.last_access IS NULL THEN coalesce(n.last_decay, n.created)"
-        " WHEN n.last_decay > n.last_access THEN n.last_decay ELSE n.last_access END < $before"
-        f" RETURN n.key, n.id, n.kind, n.created, {usage.LIFE} ORDER BY n.key LIMIT $limit"
-    ),
-    active=(
-        f"MATCH (n:CueNode) {BY_KIND} WHERE n.part = $part AND n.kind IN {list(SEMANTIC_KINDS)} AND {HAS_KEY}"
-        " AND n.state IN ['active', 'core'] AND n.provenance <> 'quarantine' AND EXISTS { MATCH (l:CueLedger)"
-        " WHERE l.part = $part AND l.book = $book AND l.second = n.key } RETURN n.key"
-    ),
-    expired_notes=(
-        "MATCH (o:CueNote {part: $part}) WHERE o.expires <= $now RETURN o.id ORDER BY o.expires, o.id LIMIT $limit"
-    ),
-    ageing_facts=(
-        "MATCH (f:CueFact) WHERE f.part = $part AND f.id > $after AND f.status IN ['staged', 'confirmed']"
-        " AND ((f.status = 'staged' AND f.access_count >= 3) OR f.confidence < .2"
-        " OR coalesce(f.last_accessed, f.created) < $before) WITH f ORDER BY f.id LIMIT $limit"
-        " MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode)"
-        f" RETURN properties(f), {ENDS}"
-    ),
+    sources="""UNWIND $keys AS key MATCH (n:CueNode {key: key}) WHERE n.part = $part AND n.source IS NOT NULL
+      MATCH (t:CueNode) WHERE t.part = $part AND t.file = n.file AND t.seq = -1 AND t.kind = 'source'
+      RETURN key, min(t.key)""",
+    linked="""UNWIND $keys AS key MATCH (n:CueNode {key: key})-[e:CUE_EDGE]->(m) USING INDEX SEEK n:CueNode(key)
+      WHERE e.part + 0 = $part AND e.via STARTS WITH 'name:' RETURN DISTINCT key, m.key""",
+    used=f"""MATCH (n:CueNode) WHERE n.part = $part AND n.key > $after AND n.state IS NOT NULL
+      AND CASE WHEN n.last_access IS NULL THEN coalesce(n.last_decay, n.created)
+      WHEN n.last_decay > n.last_access THEN n.last_decay ELSE n.last_access END < $before
+      RETURN n.key, n.id, n.kind, n.created, {usage.LIFE} ORDER BY n.key LIMIT $limit""",
+    active=f"""MATCH (n:CueNode) {BY_KIND} WHERE n.part = $part AND n.kind IN {list(SEMANTIC_KINDS)} AND {HAS_KEY}
+      AND n.state IN ['active', 'core'] AND n.provenance <> 'quarantine' AND EXISTS {{ MATCH (l:CueLedger)
+      WHERE l.part = $part AND l.book = $book AND l.second = n.key }} RETURN n.key""",
+    expired_notes="""MATCH (o:CueNote {part: $part}) WHERE o.expires <= $now
+      RETURN o.id ORDER BY o.expires, o.id LIMIT $limit""",
+    ageing_facts=f"""MATCH (f:CueFact) WHERE f.part = $part AND f.id > $after AND f.status IN ['staged', 'confirmed']
+      AND ((f.status = 'staged' AND f.access_count >= 3) OR f.confidence < .2
+      OR coalesce(f.last_accessed, f.created) < $before) WITH f ORDER BY f.id LIMIT $limit
+      MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode)
+      RETURN properties(f), {ENDS}""",
     ledger=f"{_LEDGER} {_NUMBERS} {_BY_FIRST} LIMIT $limit",
     by_first=f"{_LEDGER} AND l.first IN $keys {_NUMBERS} {_BY_FIRST}",
-    by_second=(
-        f"UNWIND $keys AS number CALL (number) {{ {_LEDGER} AND l.second = number RETURN l ORDER BY l.first"
-        f" LIMIT $limit }} {_NUMBERS} {_BY_SECOND}"
-    ),
+    by_second=f"""UNWIND $keys AS number CALL (number) {{ {_LEDGER} AND l.second = number RETURN l ORDER BY l.first
+      LIMIT $limit }} {_NUMBERS} {_BY_SECOND}""",
     first_between=f"UNWIND $keys AS run {_LEDGER} AND run[0] <= l.first <= run[1] {_NUMBERS} {_BY_FIRST}",
     second_between=f"{_LEDGER} AND $low <= l.second <= $high {_NUMBERS} {_BY_SECOND}",
-    firsts=(
-        f"UNWIND $keys AS number CALL (number) {{ {_LEDGER} AND l.second = number RETURN l.first AS first"
-        " ORDER BY first } RETURN number, collect(first)"
-    ),
-    beside=(
-        f"UNWIND $keys AS number CALL (number) {{ {_LEDGER} AND l.second = number RETURN l.first AS first }}"
-        f" WITH DISTINCT first CALL (first) {{ {_LEDGER} AND l.first = first RETURN l }}"
-        f" RETURN l.first, l.second {_BY_FIRST}"
-    ),
-    seconds_up=(
-        f"{_LEDGER} AND l.second >= $start WITH DISTINCT l.second AS second ORDER BY second LIMIT $limit RETURN second"
-    ),
-    seconds_down=(
-        f"{_LEDGER} AND l.second <= $start WITH DISTINCT l.second AS second ORDER BY second DESC LIMIT $limit"
-        " RETURN second"
-    ),
+    firsts=f"""UNWIND $keys AS number CALL (number) {{ {_LEDGER} AND l.second = number RETURN l.first AS first
+      ORDER BY first }} RETURN number, collect(first)""",
+    beside=f"""UNWIND $keys AS number CALL (number) {{ {_LEDGER} AND l.second = number RETURN l.first AS first }}
+      WITH DISTINCT first CALL (first) {{ {_LEDGER} AND l.first = first RETURN l }}
+      RETURN l.first, l.second {_BY_FIRST}""",
+    seconds_up=f"""{_LEDGER} AND l.second >= $start WITH DISTINCT l.second AS second ORDER BY second LIMIT $limit
+      RETURN second""",
+    seconds_down=f"""{_LEDGER} AND l.second <= $start WITH DISTINCT l.second AS second ORDER BY second DESC LIMIT $limit
+      RETURN second""",
 )  # fmt: skip
 
 _RELABEL = """UNWIND $rows AS row MATCH (n:CueNode {key: row.key}) WHERE n.check = row.was
@@ -187,7 +159,7 @@ class Neo4jPassEngine:
             w = write.state
             written = _relabel(w, writes.relabelled) if writes.relabelled else []
             added, dropped = _count_tags(w, written)
-            if any(getattr(writes.batch, field.name) for field in fields(Batch)):
+            if writes.batch != Batch():
                 write_batch(write, writes.batch)
             _remove_mentions(w, writes.remove_mentions)
             w.changed |= usage.settle(tx, writes.lives)

@@ -35,9 +35,13 @@ def start_epoch(connection: Connection) -> None:
         connection.writing(lambda tx: rows(tx, query, epoch=secrets.token_hex(8)))
 
 
-def shorten_log(tx: Tx) -> None:
-    """Deletes old changes from the log, except those that a dream pass not too far behind still needs."""
-    rows(tx, _SHORTEN, keep=KEEP_CHANGES, most=MOST_CHANGES)
+def shorten_log(connection: Connection, progress: Progress | None) -> None:
+    """Deletes old changes from the log, except those that a dream pass not too far behind still needs.
+
+    There is nothing else to refresh: the server keeps the indexes up to date itself.
+    """
+    del progress
+    connection.writing(lambda tx: rows(tx, _SHORTEN, keep=KEEP_CHANGES, most=MOST_CHANGES))
 
 
 # --- forgetting
@@ -48,9 +52,10 @@ def note_traces(tx: Tx) -> None:
     rows(tx, "MERGE (m:CueMeta {name: $name}) SET m.value = true", name=TRACES)
 
 
-def has_traces(tx: Tx) -> bool:
+def has_traces(connection: Connection) -> bool:
     """True if the text index may contain words of something forgotten."""
-    return bool(rows(tx, "MATCH (m:CueMeta {name: $name}) RETURN 1", name=TRACES))
+    query = "MATCH (m:CueMeta {name: $name}) RETURN 1"
+    return bool(connection.reading(lambda tx: rows(tx, query, name=TRACES)))
 
 
 def purge(connection: Connection, progress: Progress | None) -> None:

@@ -47,44 +47,43 @@ def copy(source: Store, target: Store, progress: Progress | None = None) -> int:
     if target.partitions(None):
         raise InputError("the memory to copy to is not empty: name another, or one that is new")
     try:
-        with source.moment() as moment:
-            return _copy(moment, target, progress)
+        with source.whole_view() as view:
+            return _copy(view, target, progress)
     except CuetrailError as error:
         raise type(error)(f"{error}. {GO_ON}") from error
 
 
-def _copy(moment: WholeMemoryView, target: Store, progress: Progress | None) -> int:
-    space = moment.space()
+def _copy(view: WholeMemoryView, target: Store, progress: Progress | None) -> int:
+    space = view.space
     if space is not None:
-        target.start_vector_space(space)
+        target.vector_spaces().start(space)
     done = 0
-    places = moment.partitions()
+    places = list(view.roots)
     for kinds in _ORDER:
         for user in users_of(places):
-            for team, batch in _batches(moment, user, kinds):
+            for team, batch in _batches(view, user, kinds):
                 place = replace(user, share=team)
                 if space not in (None, NO_VECTORS):
-                    _take_vectors(moment, place, batch)
+                    _take_vectors(view, place, batch)
                 target.write(place, batch)
                 done += sum(len(getattr(batch, name)) for name in _LISTS.values())
                 if progress:
                     progress("copying", done, 0)
     for place in places:
-        target.write(place, Batch(roots=moment.roots(place)))
+        target.write(place, Batch(roots=view.roots[place]))
         announce(target, place)
-    for name, value in moment.kept().items():
-        target.keep(name, value)
+    target.settings.update(view.settings)
     return done
 
 
-def _take_vectors(moment: WholeMemoryView, place: Scope, batch: Batch) -> None:
+def _take_vectors(view: WholeMemoryView, place: Scope, batch: Batch) -> None:
     ids: dict[VectorKind, list[str]] = {}
     records: list[Record] = [*batch.nodes, *batch.edges, *batch.notes]
     for record in records:
         if (meaning := vector_kind(record)) is not None:
             ids.setdefault(meaning[0], []).append(meaning[1])
     for what, some in ids.items():
-        batch.vectors_of(what).update(moment.vectors(place, some, what))
+        batch.vectors_of(what).update(view.vectors(place, some, what))
 
 
 def users_of(places: list[Scope]) -> list[Scope]:
@@ -96,9 +95,9 @@ def users_of(places: list[Scope]) -> list[Scope]:
     return [Scope(tenant, user, tuple(sorted(teams[tenant]))) for tenant, user in who]
 
 
-def _batches(moment: WholeMemoryView, user: Scope, kinds: tuple[type[Any], ...]) -> Iterator[tuple[str | None, Batch]]:
+def _batches(view: WholeMemoryView, user: Scope, kinds: tuple[type[Any], ...]) -> Iterator[tuple[str | None, Batch]]:
     """Yields the records of a user of these kinds, in batches of one partition each."""
-    records = ((team, record) for team, record in moment.scan(user) if isinstance(record, kinds))
+    records = ((team, record) for team, record in view.scan(user) if isinstance(record, kinds))
     while some := list(islice(records, SIZE)):
         by_place: dict[str | None, Batch] = {}
         for team, record in some:

@@ -9,7 +9,6 @@ import sqlite3
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -217,7 +216,7 @@ class SqlitePassEngine:
             written = _relabel(db, self.db.path, writes.relabelled) if writes.relabelled else []
             log_changes(db, [atom.key for atom, _ in written], labels_only=True, dreamt=name)
             added, dropped = _count_tags(db, part, written)
-            if any(getattr(writes.batch, field.name) for field in fields(Batch)):
+            if writes.batch != Batch():
                 tx = SqliteTransaction(db, self.db.path, scope)
                 write_batch(tx, writes.batch)
                 tx.log(name)

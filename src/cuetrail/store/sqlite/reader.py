@@ -618,11 +618,11 @@ def held_space(db: sqlite3.Connection, table: str = NOW) -> VectorSpace | None:
     return VectorSpace(**json.loads(packed)) if packed else None
 
 
-def held_spaces(db: sqlite3.Connection) -> VectorSpaces:
+def held_spaces(db: sqlite3.Connection) -> tuple[VectorSpace | None, VectorSpace | None]:
     """Returns the model whose vectors searches use, and the one of an unfinished change-over."""
     found = db.execute("SELECT name, value FROM meta WHERE name IN (?, ?)", tuple(SPACE_ENTRY.values())).fetchall()
     spaces = {name: VectorSpace(**json.loads(packed)) for name, packed in found}
-    return VectorSpaces(*(spaces.get(name) for name in SPACE_ENTRY.values()))
+    return (*(spaces.get(name) for name in SPACE_ENTRY.values()))
 
 
 def vectors_by_key(db: sqlite3.Connection, keys: Mapping[int, str]) -> dict[str, bytes]:

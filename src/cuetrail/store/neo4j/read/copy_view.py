@@ -15,7 +15,7 @@ from cuetrail.store.neo4j.connection import Connection, chunks
 from cuetrail.store.neo4j.ids import partitions
 from cuetrail.store.neo4j.index.vector import spaces
 from cuetrail.store.neo4j.read.partition import roots
-from cuetrail.store.neo4j.read.snapshot import Spool, at_one_moment, records_of
+from cuetrail.store.neo4j.read.snapshot import Spool, read_unchanged, records_of
 from cuetrail.store.neo4j.reader import Reader
 from cuetrail.store.read import Record
 from cuetrail.store.shared.copy import users_of
@@ -25,44 +25,38 @@ if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
 
 
-class Moment:
-    """The memory as it was when it was read."""
+class WholeView:
+    """The memory as it was when it was read. `store.upkeep` documents it."""
 
     def __init__(self) -> None:
         self._spool = Spool()
         self._records: dict[Scope, list[int]] = {}
         self._vectors: dict[Scope, dict[tuple[VectorKind, str], int]] = {}
-        self._roots: dict[Scope, dict[str, str]] = {}
-        self._kept: dict[str, str] = {}
-        self._space: VectorSpace | None = None
+        self.roots: dict[Scope, dict[str, str]] = {}
+        self.settings: dict[str, str] = {}
+        self.space: VectorSpace | None = None
 
     def read(self, tx: Tx) -> None:
         """Reads everything into the temporary file."""
         self._spool.empty()
-        self._space, self._kept = spaces.held(tx), settings.settings(tx)
+        self.space, self.settings = spaces.held(tx), settings.settings(tx)
         homes = {place: Reader(tx, place) for place in partitions(tx, None)}
-        self._roots = {place: roots(home) for place, home in homes.items()}
+        self.roots = {place: roots(home) for place, home in homes.items()}
         self._vectors = {place: dict(self._read_vectors(tx, home.home)) for place, home in homes.items()}
         self._records = {
             user: [self._spool.put(record) for record in records_of(tx, user)] for user in users_of(list(homes))
         }
 
     def _read_vectors(self, tx: Tx, part: int) -> Iterator[tuple[tuple[VectorKind, str], int]]:
-        if self._space is None or self._space == NO_VECTORS:
+        if self.space is None or self.space == NO_VECTORS:
             return
         for what in spaces.PLACES:
-            for some in chunks(spaces.present(tx, self._space, part, what)):
-                for id_, vector in spaces.stored(tx, self._space, dict(some), what).items():
+            for some in chunks(spaces.present(tx, self.space, part, what)):
+                for id_, vector in spaces.stored(tx, self.space, dict(some), what).items():
                     yield (what, id_), self._spool.put(vector)
 
     def close(self) -> None:
         self._spool.close()
-
-    def partitions(self) -> list[Scope]:
-        return list(self._roots)
-
-    def space(self) -> VectorSpace | None:
-        return self._space
 
     def scan(self, scope: Scope) -> Iterator[tuple[str | None, Record]]:
         return (self._spool.get(at) for at in self._records.get(scope, ()))
@@ -73,19 +67,13 @@ class Moment:
         known = self._vectors.get(home, {})
         return {id_: self._spool.get(known[of, id_]) for id_ in ids if (of, id_) in known}
 
-    def roots(self, scope: Scope) -> dict[str, str]:
-        return self._roots.get(scope, {})
-
-    def kept(self) -> dict[str, str]:
-        return self._kept
-
 
 @contextmanager
-def moment(connection: Connection) -> Iterator[Moment]:
+def whole_view(connection: Connection) -> Iterator[WholeView]:
     """Opens a view of everything as it is now, for the length of the block."""
-    view = Moment()
+    view = WholeView()
     try:
-        at_one_moment(connection, view.read)
+        read_unchanged(connection, view.read)
         yield view
     finally:
         view.close()

@@ -6,7 +6,7 @@ order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.ids import Found
 from cuetrail.store.neo4j.reader import AMONG, ENDS, Reader
-from cuetrail.store.read import FactKey, by_ref
+from cuetrail.store.read import FactKey, HeldAt, ScopeVersion, by_ref
 from cuetrail.store.shared.fact_validity import ACTIVE
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ _FROM = f"""MATCH (f:CueFact) WHERE f.part IN $mine AND f.source_ref IN $refs AN
 WITH f {_WITH_ENDS}"""
 _USED = """MATCH (f:CueFact) WHERE f.part IN $parts AND f.access_count > 0 AND f.status IN $active
 MATCH (f)-[:CUE_SUBJECT]->(a) WHERE a.part IN $parts
-RETURN a.key, a.id, a.part, max(f.access_count) AS uses ORDER BY uses DESC, a.key LIMIT $limit"""
+RETURN a.key, max(f.access_count) AS uses ORDER BY uses DESC, a.key LIMIT $limit"""
 _USES = "MATCH (u:CueUses) WHERE u.part IN $parts RETURN u.part, u.count ORDER BY u.part"
 _FACTS = f"""UNWIND $keys AS key MATCH (a:CueNode {{key: key}})<-[:CUE_SUBJECT]-(f) USING INDEX SEEK a:CueNode(key)
 WHERE {AMONG.format("f", "$parts")}
@@ -74,9 +74,6 @@ def to_facts(reader: Reader, found: Sequence[list[Any]]) -> list[Fact]:
 
 
 def by_subject(reader: Reader, subjects: Sequence[str]) -> dict[str, list[Fact]]:
-    """Returns the facts of each subject: most certain first, then newer, then by id. Facts about invisible nodes are
-    absent.
-    """
     keys = {key: id_ for id_, key in reader.ids.keys(subjects).items()}
     found = [row for some in chunks(list(keys)) for row in rows(reader.tx, _FACTS, keys=some, parts=reader.parts)]
     names = reader.ends(found)
@@ -88,10 +85,7 @@ def by_subject(reader: Reader, subjects: Sequence[str]) -> dict[str, list[Fact]]
     return {id_: order[id_] for id_ in keys.values() if id_ in order}
 
 
-def beliefs(reader: Reader, ids: Sequence[str], at: int, limit: int, direction: Direction) -> dict[str, list[Fact]]:
-    """Returns the facts of each node that hold at a time: the `limit` most certain, then newer, then by id. Reads no
-    more.
-    """
+def held_at(reader: Reader, ids: Sequence[str], at: int, limit: int, direction: Direction) -> dict[str, list[Fact]]:
     keys = reader.ids.keys(ids)
     most = min(max(limit, 0), 2**31)
     given = {"parts": reader.parts, "at": at, "limit": most, "moment": made.moment(at)}
@@ -108,7 +102,6 @@ def beliefs(reader: Reader, ids: Sequence[str], at: int, limit: int, direction: 
 
 
 def by_id(reader: Reader, ids: Sequence[str]) -> dict[str, list[Fact]]:
-    """Returns the fact of each id, whatever its status."""
     meant = reader.ids.seek(ids, "fact")
     uids = [one.handle for one in meant.values()]
     found = [row for some in chunks(uids) for row in rows(reader.tx, _BY_UID, uids=some, parts=reader.parts)]
@@ -117,7 +110,6 @@ def by_id(reader: Reader, ids: Sequence[str]) -> dict[str, list[Fact]]:
 
 
 def by_source_ref(reader: Reader, refs: Sequence[str]) -> dict[str, list[Fact]]:
-    """Returns the user's own facts that were extracted from each node and are not retracted, by id."""
     given = {"mine": reader.ids.mine, "parts": reader.parts}
     found = [row for some in chunks(refs) for row in rows(reader.tx, _FROM, refs=list(some), **given)]
     return by_ref(to_facts(reader, found))
@@ -128,28 +120,21 @@ _BY: Mapping[FactKey, Callable[[Reader, Sequence[str]], dict[str, list[Fact]]]] 
 }  # fmt: skip
 
 
-def facts(reader: Reader, keys: Sequence[str], by: FactKey = "subject") -> dict[str, list[Fact]]:
-    """Returns the facts of each subject, of each fact id, or that were extracted from each node."""
-    return _BY[by](reader, keys)
+def facts(
+    reader: Reader, keys: Sequence[str], by: FactKey = "subject", held: HeldAt | None = None
+) -> dict[str, list[Fact]]:
+    return _BY[by](reader, keys) if held is None else held_at(reader, keys, *held)
 
 
-def most_used(reader: Reader, limit: int) -> list[str]:
-    """Returns the ids of the entities whose facts were used most often, most used first."""
+def most_used(reader: Reader, limit: int) -> list[int]:
+    """Returns the keys of the entities whose facts were used most often, most used first."""
     given = {"parts": reader.parts, "active": list(ACTIVE), "limit": min(max(limit, 0), 2**31)}
-    found = [Found(*row[:3]) for row in rows(reader.tx, _USED, **given)]
-    names = reader.ids.names(found)
-    return [names[one.handle] for one in found]
+    return [key for key, _ in rows(reader.tx, _USED, **given)]
 
 
-def next_belief(reader: Reader, after: int) -> int | None:
-    """Returns the next time after `after` at which a fact begins to hold that was stated in advance, None if there is
-    none.
-    """
+def version(reader: Reader, now: int | None = None) -> ScopeVersion:
+    uses = tuple(tuple(row) for row in rows(reader.tx, _USES, parts=reader.parts))
+    if now is None:
+        return ScopeVersion(reader.ids.version, uses)
     query = "MATCH (f:CueFact) WHERE f.valid_from > $after AND f.part IN $parts RETURN min(f.valid_from)"
-    found: int | None = rows(reader.tx, query, after=after, parts=reader.parts)[0][0]
-    return found
-
-
-def uses(reader: Reader) -> Hashable:
-    """Returns a value that differs whenever something that the scope sees was used."""
-    return tuple(tuple(row) for row in rows(reader.tx, _USES, parts=reader.parts))
+    return ScopeVersion(reader.ids.version, uses, rows(reader.tx, query, after=now, parts=reader.parts)[0][0])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from cuetrail.model import Stats
 from cuetrail.store.neo4j.connection import rows
-from cuetrail.store.neo4j.filters import condition_of_search
+from cuetrail.store.neo4j.filters import BY_KIND, HAS_KEY, condition_of_search
 from cuetrail.store.neo4j.index.vector import spaces
+from cuetrail.store.neo4j.read.facts import most_used
 from cuetrail.store.neo4j.reader import Reader
 from cuetrail.store.neo4j.schema import VERSION
 from cuetrail.store.read import Labelled, Listed, Page, Spot
@@ -20,20 +22,35 @@ _LABELS = {
 
 
 def page(reader: Reader, query: Page) -> list[Listed]:
-    """Returns the next nodes of a list, newest first; of equal times, the last added first."""
+    limit = max(query.limit, 0)
+    if query.order == "time":
+        keys = [key for _, key in sorted(_newest(reader, query, limit), reverse=True)[:limit]]
+    else:
+        keys = most_used(reader, limit) if query.order == "fact use" else _core(reader, query.where.kinds, limit)
+    nodes = reader.nodes_by_key(keys)
+    return [Listed(Spot(nodes[key].at, key), nodes[key]) for key in keys if key in nodes]
+
+
+def _newest(reader: Reader, query: Page, limit: int) -> Iterator[list[int]]:
+    """Yields [time, key] of the next nodes of each partition."""
     passing, given = _passing(query)
     # One partition at a time: the index has its nodes in order already.
     cypher = (
         f"MATCH (n:CueNode) WHERE n.part = $part AND n.at IS NOT NULL{passing}"
         " RETURN n.at, n.key ORDER BY n.at DESC, n.key DESC LIMIT $limit"
     )
-    limit = max(query.limit, 0)
-    found = [
-        Spot(*row) for part in reader.parts for row in rows(reader.tx, cypher, part=part, limit=limit, **given)
-    ]  # fmt: skip
-    spots = sorted(found, reverse=True)[:limit]
-    nodes = reader.nodes_by_key([spot.key for spot in spots])
-    return [Listed(spot, nodes[spot.key]) for spot in spots if spot.key in nodes]
+    for part in reader.parts:
+        yield from rows(reader.tx, cypher, part=part, limit=limit, **given)
+
+
+def _core(reader: Reader, kinds: Sequence[str], limit: int) -> list[int]:
+    """Returns the keys of nodes of these kinds in the state core, by salience, then newer, then by id."""
+    query = (
+        f"MATCH (n:CueNode) {BY_KIND} WHERE n.part IN $parts AND n.kind IN $kinds AND {HAS_KEY}"
+        " AND n.state = 'core' AND n.provenance <> 'quarantine'"
+        " RETURN n.key ORDER BY n.salience DESC, n.at DESC, n.id LIMIT $limit"
+    )
+    return [key for (key,) in rows(reader.tx, query, parts=reader.parts, kinds=list(kinds), limit=limit)]
 
 
 def _passing(query: Page) -> tuple[str, dict[str, Any]]:
@@ -49,7 +66,6 @@ def _passing(query: Page) -> tuple[str, dict[str, Any]]:
 
 
 def labels(reader: Reader, what: Literal["tag", "bucket"], prefix: str, limit: int) -> list[Labelled]:
-    """Returns tags or buckets that begin with a prefix: those of most nodes first, then by name."""
     if not storable(prefix):
         return []
     cypher = (
@@ -61,7 +77,6 @@ def labels(reader: Reader, what: Literal["tag", "bucket"], prefix: str, limit: i
 
 
 def stats(reader: Reader) -> Stats:
-    """Counts what the scope can see."""
     held = spaces.held(reader.tx)
 
     def count(pattern: str, what: str = "count(*)") -> int:

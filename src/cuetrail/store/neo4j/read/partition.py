@@ -15,18 +15,10 @@ from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.ids import Found, short
 from cuetrail.store.neo4j.reader import ENDS, Reader
-from cuetrail.store.read import Band, LinkKey
+from cuetrail.store.read import Band, EdgeKey, Ingested, LinkKey, folder
 from cuetrail.text.normalise import storable
 
 SOURCE = "s.path, s.size, s.mtime_ns, s.hash, s.ingested"
-
-
-def source_files(reader: Reader, under: str) -> dict[str, SourceFile]:
-    """Returns the ingested files whose path is `under` or lies below it."""
-    below = under if not under or under.endswith("/") else under + "/"
-    query = f"MATCH (s:CueSource {{part: $part}}) WHERE s.path = $under OR s.path STARTS WITH $below RETURN {SOURCE}"
-    found = rows(reader.tx, query, part=reader.home, under=under, below=below)
-    return {row[0]: SourceFile(*row) for row in sorted(found)}
 
 
 def roots(reader: Reader) -> dict[str, str]:
@@ -35,11 +27,14 @@ def roots(reader: Reader) -> dict[str, str]:
     return dict(sorted(rows(reader.tx, query, part=reader.home)))
 
 
-def atoms_of(reader: Reader, sources: Sequence[str], everywhere: bool = False) -> dict[str, list[Node]]:
-    """Returns the nodes of each file, in sequence; a file's chats (`file#id`) count as the file.
+def ingested(reader: Reader, under: str | None = None) -> Ingested:
+    query = f"MATCH (s:CueSource {{part: $part}}) WHERE s.path = $under OR s.path STARTS WITH $below RETURN {SOURCE}"
+    given = {} if under is None else {"under": under, "below": folder(under)}
+    found = rows(reader.tx, query, part=reader.home, **given) if given else []
+    return Ingested(roots(reader), {row[0]: SourceFile(*row) for row in sorted(found)})
 
-    With `everywhere`, the nodes of all the user's partitions, by id, under the ids they have in this scope.
-    """
+
+def atoms_of(reader: Reader, sources: Sequence[str], everywhere: bool = False) -> dict[str, list[Node]]:
     query = (
         "UNWIND $files AS file MATCH (n:CueNode) WHERE n.part IN $parts"
         f" AND (n.file = file OR n.file STARTS WITH file + '#') RETURN file, {made.NODE}"
@@ -57,7 +52,6 @@ def atoms_of(reader: Reader, sources: Sequence[str], everywhere: bool = False) -
 
 
 def links(reader: Reader, keys: Sequence[str], by: LinkKey = "atom") -> dict[str, list[Link]]:
-    """Returns the links that atoms make, or the links of this partition to each normalised name."""
     return _links_of(reader, keys) if by == "atom" else _links_to(reader, keys)
 
 
@@ -86,22 +80,22 @@ def _links_to(reader: Reader, norms: Sequence[str]) -> dict[str, list[Link]]:
     return {norm: sorted(links, key=lambda link: (link.src, link.kind)) for norm, links in found.items()}
 
 
-def edges_via(reader: Reader, norms: Sequence[str]) -> dict[str, list[Edge]]:
-    """Returns the edges that rules made through each name."""
+def edges(reader: Reader, keys: Sequence[str], by: EdgeKey = "id") -> dict[str, list[Edge]]:
+    if by == "id":
+        return {id_: [edge] for id_, edge in reader.edges(keys).items()}
     query = (
         "UNWIND $norms AS via MATCH (a)-[e:CUE_EDGE {part: $part, via: via}]->(b)"
         f" USING INDEX SEEK e:CUE_EDGE(part, via) RETURN {made.EDGE_MAP}, {ENDS}"
     )
-    found: dict[str, list[Edge]] = {}
-    for some in chunks(list(dict.fromkeys(norms))):
+    via: dict[str, list[Edge]] = {}
+    for some in chunks(list(dict.fromkeys(keys))):
         read = sorted(rows(reader.tx, query, norms=some, part=reader.home), key=lambda row: str(row[0]["id"]))
-        for row, edge in zip(read, reader.made_edges(read), strict=True):
-            found.setdefault(row[0]["via"], []).append(edge)
-    return found
+        for (props, *_), edge in zip(read, reader.made_edges(read), strict=True):
+            via.setdefault(props["via"], []).append(edge)
+    return via
 
 
 def simhash_bands(reader: Reader, wanted: Collection[Band], limit: int) -> dict[Band, list[tuple[str, int]]]:
-    """Returns the nodes with each SimHash band, as (id, hash); at most `limit` per band."""
     found: dict[Band, list[tuple[str, int]]] = {}
     for number in range(3):
         query = (

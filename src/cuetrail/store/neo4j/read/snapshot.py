@@ -23,7 +23,7 @@ from cuetrail.store.neo4j.connection import Connection, Row, chunks, rows
 from cuetrail.store.neo4j.ids import Found
 from cuetrail.store.neo4j.read.partition import SOURCE
 from cuetrail.store.neo4j.reader import ENDS, Reader
-from cuetrail.store.read import Content, Placed, Record, Said
+from cuetrail.store.read import AtomLabels, AtomText, FileDigest, Record
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
@@ -37,7 +37,7 @@ _ATOMS = """MATCH (n:CueNode) WHERE n.part IN $parts AND n.kind = 'atom' AND n.p
   AND (n.state IS NULL OR n.state <> 'archived')"""
 
 
-def at_one_moment(connection: Connection, work: Callable[[Tx], None]) -> None:
+def read_unchanged(connection: Connection, work: Callable[[Tx], None]) -> None:
     """Runs a read until nothing changes during it. It may run up to three times."""
 
     def glance(tx: Tx) -> bool:
@@ -96,7 +96,7 @@ def scan(connection: Connection, scope: Scope) -> Iterator[tuple[str | None, Rec
             spool.put(record)
 
     try:
-        at_one_moment(connection, work)
+        read_unchanged(connection, work)
         yield from spool.all()
     finally:
         spool.close()
@@ -204,12 +204,12 @@ def _links(reader: Reader, part: int) -> Iterator[Record]:
 
 
 class Snapshot:
-    """The visible atoms of a scope, as they were when the view was opened."""
+    """The visible atoms of a scope, as they were when the view was opened. `store.read` documents the methods."""
 
     def __init__(self) -> None:
         self.epoch = ""
         self._spool = Spool()
-        self._atoms: dict[str | None, list[tuple[Placed, tuple[int, int, str, int]]]] = {}
+        self._atoms: dict[str | None, list[tuple[AtomLabels, tuple[int, int, str, int]]]] = {}
         self._said: dict[int, int] = {}
 
     def read(self, tx: Tx, scope: Scope) -> None:
@@ -229,29 +229,24 @@ class Snapshot:
             for key, id_, _, source, tags, buckets, seq, at, check, name, text in found:
                 # The id an atom has in this scope is shown too, and its own checksum does not cover it.
                 seen = made.unsigned(check) ^ (0 if names[key] == id_ else _number(names[key]))
-                atom = Placed(key, source, tags or [], buckets or [], seen)
+                atom = AtomLabels(key, source, tags or [], buckets or [], seen)
                 self._atoms.setdefault(source, []).append((atom, (seq, at, id_, key)))
-                self._said[key] = self._spool.put(Said(names[key], name, text))
+                self._said[key] = self._spool.put(AtomText(names[key], name, text))
 
     def close(self) -> None:
         self._spool.close()
 
-    def sources(self) -> dict[str | None, Content]:
-        """Returns every file that has atoms, and None for atoms without a file, with a digest that differs if any of
-        them changed.
-        """
+    def sources(self) -> dict[str | None, FileDigest]:
         return {
-            source: Content(len(some), sum(atom.check for atom, _ in some) & _MASK)
+            source: FileDigest(len(some), sum(atom.check for atom, _ in some) & _MASK)
             for source, some in self._atoms.items()
         }
 
-    def placed(self, files: Sequence[str | None]) -> Iterator[Placed]:
-        """Yields the atoms of these files, file by file in the given order, each by sequence, then time, then id."""
+    def atoms(self, files: Sequence[str | None]) -> Iterator[AtomLabels]:
         for path in files:
             yield from (atom for atom, _ in sorted(self._atoms.get(path, ()), key=lambda pair: pair[1]))
 
-    def said(self, keys: Iterable[int]) -> dict[int, Said]:
-        """Returns the names and texts of atoms."""
+    def texts(self, keys: Iterable[int]) -> dict[int, AtomText]:
         return {key: self._spool.get(self._said[key]) for key in keys if key in self._said}
 
 
@@ -260,7 +255,7 @@ def snapshot(connection: Connection, scope: Scope) -> Iterator[Snapshot]:
     """Opens one consistent view, however long the block takes."""
     view = Snapshot()
     try:
-        at_one_moment(connection, lambda tx: view.read(tx, scope))
+        read_unchanged(connection, lambda tx: view.read(tx, scope))
         yield view
     finally:
         view.close()

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections import deque
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cuetrail.model import NEW_LIFE, Life, Node
+from cuetrail.model import NEW_LIFE, Life, Scope
 from cuetrail.model.records import accessed
 from cuetrail.store.dream import Living
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.changelog import log
-from cuetrail.store.neo4j.connection import chunks, rows
-from cuetrail.store.neo4j.filters import BY_KIND, HAS_KEY
+from cuetrail.store.neo4j.connection import Connection, chunks, rows
+from cuetrail.store.neo4j.ids import Ids
 from cuetrail.store.neo4j.reader import Reader
 
 if TYPE_CHECKING:
@@ -54,6 +56,40 @@ def touch(tx: Tx, keys: Sequence[int], now: int) -> None:
     log(tx, [key for key, life in old.items() if life.state == "archived"])
 
 
+class Accesses:
+    """Accesses of nodes, counted at once if the server takes them, else with the next ones."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._waiting: deque[tuple[Scope, tuple[str, ...], int]] = deque()
+
+    def add(self, scope: Scope, ids: Sequence[str], now: int) -> None:
+        """Counts one access of each node. Raises Busy or Unreachable if they must wait."""
+        if ids:
+            self._waiting.append((scope, tuple(ids), now))
+            self.count()
+
+    def count(self) -> None:
+        """Counts the accesses that wait. Raises Busy or Unreachable if they must wait longer."""
+        # Each access is taken by one thread, which puts it back if the server does not take it.
+        taken: list[tuple[Scope, tuple[str, ...], int]] = []
+        with contextlib.suppress(IndexError):
+            while True:
+                taken.append(self._waiting.popleft())
+        if not taken:
+            return
+
+        def work(tx: Tx) -> None:
+            for scope, ids, now in taken:
+                touch(tx, list(Ids(tx, scope).keys(ids).values()), now)
+
+        try:
+            self._connection.writing(work, quick=True)
+        except BaseException:
+            self._waiting.extendleft(reversed(taken))
+            raise
+
+
 def touch_facts(reader: Reader, ids: Sequence[str], now: int) -> None:
     """Counts one use of each fact."""
     found = reader.ids.seek(ids, "fact").values()
@@ -78,15 +114,3 @@ def settle(tx: Tx, lives: Iterable[tuple[Living, Life]]) -> set[int]:
     _put(tx, ((key, wanted[key][1]) for key in same))
     states = {key: (wanted[key][0].life.state, wanted[key][1].state) for key in same}
     return {key for key, (was, now) in states.items() if (was == "archived") != (now == "archived")}
-
-
-def core(reader: Reader, kinds: Sequence[str], limit: int) -> list[Node]:
-    """Returns the nodes of these kinds in the state core, by salience, then newer, then by id."""
-    query = (
-        f"MATCH (n:CueNode) {BY_KIND} WHERE n.part IN $parts AND n.kind IN $kinds AND {HAS_KEY}"
-        " AND n.state = 'core' AND n.provenance <> 'quarantine'"
-        " RETURN n.key ORDER BY n.salience DESC, n.at DESC, n.id LIMIT $limit"
-    )
-    found = rows(reader.tx, query, parts=reader.parts, kinds=list(kinds), limit=max(limit, 0))
-    nodes = reader.nodes_by_key([key for (key,) in found])
-    return [nodes[key] for (key,) in found]

@@ -17,8 +17,8 @@ from cuetrail.errors import InputError
 from cuetrail.model import Edge, Node, Note
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.changelog import log_changes
-from cuetrail.store.sqlite.connection import another_version, chunks, marks, meta
-from cuetrail.store.sqlite.reader import NEXT, NOW, SPACE_ENTRY, held_space, nodes_by_key
+from cuetrail.store.sqlite.connection import Database, another_version, chunks, marks, meta
+from cuetrail.store.sqlite.reader import NEXT, NOW, SPACE_ENTRY, held_space, held_spaces, nodes_by_key
 from cuetrail.store.vector_space import NO_VECTORS, Unembedded, VectorSpace, embedded_fields, mismatch
 
 # The records that need a vector: nodes with a text or name, described edges, and notes on edges.
@@ -40,6 +40,31 @@ _SAID = tuple(
 # A damaged record that refers to a missing one has text all the same.
 _EDGE = rows.EDGE.replace(" JOIN", " LEFT JOIN")
 _NOTE = "SELECT o.key, o.id, e.id, o.text, o.created, o.expires FROM notes o LEFT JOIN edges e ON e.key = o.target"
+
+
+class SqliteVectorSpaces:
+    """Access to the models of a memory. `store.vector_space` documents the methods."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        with database.reading() as db:
+            self.held, self.next = held_spaces(db)
+
+    def start(self, space: VectorSpace, change_over: bool = False) -> VectorSpace:
+        with self.database.writing() as db:
+            return begin(db, space) if change_over else start(db, space)
+
+    def finish(self, space: VectorSpace) -> bool:
+        with self.database.writing() as db:
+            return finish(db, space)
+
+    def missing(self, space: VectorSpace, limit: int, after: Unembedded | None = None) -> list[Unembedded]:
+        with self.database.reading() as db:
+            return missing(db, self.database.path, space, after, limit)
+
+    def put(self, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) -> int:
+        with self.database.writing() as db:
+            return put(db, space, made)
 
 
 def _name(db: sqlite3.Connection, table: str, space: VectorSpace | None) -> None:

@@ -11,21 +11,18 @@ from cuetrail.store.read import Record
 from cuetrail.store.sqlite import connection
 from cuetrail.store.sqlite.read.partition import roots
 from cuetrail.store.sqlite.reader import Reader, held_space, partitions, vectors_by_key
-from cuetrail.store.vector_space import VectorKind, VectorSpace
+from cuetrail.store.vector_space import VectorKind
 
 
-class Moment:
-    """A view that lasts as long as the connection's transaction."""
+class WholeView:
+    """A view that lasts as long as the connection's transaction. `store.upkeep` documents it."""
 
     def __init__(self, db: sqlite3.Connection, path: Path) -> None:
         self.db = db
         self.path = path
-
-    def partitions(self) -> list[Scope]:
-        return partitions(self.db, None)
-
-    def space(self) -> VectorSpace | None:
-        return held_space(self.db)
+        self.space = held_space(db)
+        self.settings = connection.settings(db)
+        self.roots = {place: roots(Reader(db, place, path)) for place in partitions(db, None)}
 
     def scan(self, scope: Scope) -> Iterator[tuple[str | None, Record]]:
         return Reader(self.db, scope, self.path).scan()
@@ -33,9 +30,3 @@ class Moment:
     def vectors(self, scope: Scope, ids: Sequence[str], of: VectorKind = "node") -> dict[str, bytes]:
         keys = Reader(self.db, scope, self.path).ids.keys(ids, f"{of}s")
         return vectors_by_key(self.db, {key: id_ for id_, key in keys.items()})
-
-    def roots(self, scope: Scope) -> dict[str, str]:
-        return roots(Reader(self.db, scope, self.path))
-
-    def kept(self) -> dict[str, str]:
-        return connection.settings(self.db)

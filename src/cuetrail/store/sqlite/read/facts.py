@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from cuetrail.model import Direction, Fact
-from cuetrail.store.read import FactKey, by_ref
+from cuetrail.store.read import FactKey, HeldAt, by_ref
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import chunks, marks
 from cuetrail.store.sqlite.reader import Reader
@@ -34,9 +34,6 @@ def made(reader: Reader, read: Sequence[Row]) -> list[Fact]:
 
 
 def by_subject(reader: Reader, subjects: Sequence[str]) -> dict[str, list[Fact]]:
-    """Returns the facts of each subject: most certain first, then newer, then by id. Facts about invisible nodes are
-    absent.
-    """
     read: list[Row] = []
     keys = reader.keys(subjects)
     for some in chunks(list(keys.values())):
@@ -51,10 +48,7 @@ def by_subject(reader: Reader, subjects: Sequence[str]) -> dict[str, list[Fact]]
     return {id_: found[key] for id_, key in keys.items() if key in found}
 
 
-def beliefs(reader: Reader, ids: Sequence[str], at: int, limit: int, direction: Direction) -> dict[str, list[Fact]]:
-    """Returns the facts of each node that hold at a time: the `limit` most certain, then newer, then by id. Reads no
-    more.
-    """
+def held_at(reader: Reader, ids: Sequence[str], at: int, limit: int, direction: Direction) -> dict[str, list[Fact]]:
     ways = [queries(reader, side) for side in SIDES if direction in (side, "both")]
     found: dict[str, list[Row]] = {}
     for id_, key in reader.keys(ids).items():
@@ -89,7 +83,6 @@ def queries(reader: Reader, side: str) -> tuple[str, str]:
 
 
 def by_id(reader: Reader, ids: Sequence[str]) -> dict[str, list[Fact]]:
-    """Returns the fact of each id, whatever its status."""
     keys = reader.ids.keys(ids, "facts")
     read: list[Row] = []
     for some in chunks(list(keys.values())):
@@ -100,7 +93,6 @@ def by_id(reader: Reader, ids: Sequence[str]) -> dict[str, list[Fact]]:
 
 
 def by_source_ref(reader: Reader, refs: Sequence[str]) -> dict[str, list[Fact]]:
-    """Returns the user's own facts that were extracted from each node and are not retracted, by id."""
     read: list[Row] = []
     for some in chunks(refs):
         query = f"{rows.FACT} WHERE f.source_ref IN ({marks(len(some))}) AND f.status <> 'retracted'"
@@ -113,13 +105,14 @@ _BY: Mapping[FactKey, Callable[[Reader, Sequence[str]], dict[str, list[Fact]]]] 
 }  # fmt: skip
 
 
-def facts(reader: Reader, keys: Sequence[str], by: FactKey = "subject") -> dict[str, list[Fact]]:
-    """Returns the facts of each subject, of each fact id, or that were extracted from each node."""
-    return _BY[by](reader, keys)
+def facts(
+    reader: Reader, keys: Sequence[str], by: FactKey = "subject", held: HeldAt | None = None
+) -> dict[str, list[Fact]]:
+    return _BY[by](reader, keys) if held is None else held_at(reader, keys, *held)
 
 
-def most_used(reader: Reader, limit: int) -> list[str]:
-    """Returns the ids of the entities whose facts were used most often, most used first."""
+def most_used(reader: Reader, limit: int) -> list[int]:
+    """Returns the keys of the entities whose facts were used most often, most used first."""
     query = (
         "SELECT subject, access_count FROM facts INDEXED BY facts_used WHERE access_count > 0"
         f" AND status IN ('staged', 'confirmed') AND {reader.among()} ORDER BY access_count DESC"
@@ -132,10 +125,10 @@ def most_used(reader: Reader, limit: int) -> list[str]:
         uses.setdefault(subject, count)
     keys = sorted(uses, key=lambda key: (-uses[key], key))[:limit]
     names = reader.names(keys)
-    return [names[key] for key in keys if key in names]
+    return [key for key in keys if key in names]
 
 
-def next_belief(reader: Reader, after: int) -> int | None:
+def next_fact(reader: Reader, after: int) -> int | None:
     """Returns the next time after `after` at which a fact begins to hold that was stated in advance, None if there is
     none.
     """

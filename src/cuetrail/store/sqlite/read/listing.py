@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from cuetrail.model import DERIVED, Stats
 from cuetrail.store.read import Labelled, Listed, Page, Spot
 from cuetrail.store.sqlite.connection import marks, meta
+from cuetrail.store.sqlite.read.facts import most_used
 from cuetrail.store.sqlite.reader import Reader, content_filter
 from cuetrail.store.sqlite.schema import VERSION
 from cuetrail.text.normalise import storable
@@ -17,20 +19,35 @@ FEW = 5_000
 
 
 def page(reader: Reader, query: Page) -> list[Listed]:
-    """Returns the next nodes of a list, newest first; of equal times, the last added first."""
     limit = max(query.limit, 0)
+    if query.order == "time":
+        keys = [key for _, key in sorted(_newest(reader, query, limit), reverse=True)[:limit]]
+    else:
+        keys = most_used(reader, limit) if query.order == "fact use" else _core(reader, query.where.kinds, limit)
+    nodes = reader.nodes_by_key(keys)
+    return [Listed(Spot(nodes[key].at, key), nodes[key]) for key in keys if key in nodes]
+
+
+def _newest(reader: Reader, query: Page, limit: int) -> Iterator[tuple[int, int]]:
+    """Yields (time, key) of the next nodes of each partition."""
     tests, values = _tests(query)
     source = _source(reader, query)
-    found: list[Spot] = []
     for part in reader.parts:
         select = (
             f"SELECT n.at, n.key FROM {source} WHERE n.part + 0 = ? AND {' AND '.join(tests)}"
             " ORDER BY n.at DESC, n.key DESC LIMIT ?"
         )
-        found += (Spot(*row) for row in reader.db.execute(select, (part, *values, limit)))
-    spots = sorted(found, reverse=True)[:limit]
-    nodes = reader.nodes_by_key([spot.key for spot in spots])
-    return [Listed(spot, nodes[spot.key]) for spot in spots if spot.key in nodes]
+        yield from reader.db.execute(select, (part, *values, limit))
+
+
+def _core(reader: Reader, kinds: Sequence[str], limit: int) -> list[int]:
+    """Returns the keys of nodes of these kinds in the state core, by salience, then newer, then by id."""
+    query = (
+        "SELECT l.key FROM life l INDEXED BY life_core CROSS JOIN nodes n ON n.key = l.key WHERE l.state = 'core'"
+        f" AND n.kind IN ({marks(len(kinds))}) AND n.provenance <> 'quarantine' AND {reader.among('n.part')}"
+        " ORDER BY l.salience DESC, n.at DESC, n.id LIMIT ?"
+    )
+    return [key for (key,) in reader.db.execute(query, (*kinds, limit))]
 
 
 def _source(reader: Reader, query: Page) -> str:
@@ -81,7 +98,6 @@ def _unhidden(query: Page) -> list[str]:
 
 
 def labels(reader: Reader, what: Literal["tag", "bucket"], prefix: str, limit: int) -> list[Labelled]:
-    """Returns tags or buckets that begin with a prefix: those of most nodes first, then by name."""
     if not storable(prefix):
         return []
     seen = "" if reader.all else f" JOIN nodes n ON n.key = x.key AND {reader.among('n.part')}"
@@ -94,7 +110,6 @@ def labels(reader: Reader, what: Literal["tag", "bucket"], prefix: str, limit: i
 
 
 def stats(reader: Reader) -> Stats:
-    """Counts what the scope can see."""
 
     def count(table: str) -> int:
         return int(reader.db.execute(f"SELECT count(*) FROM {table} WHERE {reader.among()}").fetchone()[0])

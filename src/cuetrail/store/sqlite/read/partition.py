@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from cuetrail.model import Edge, Link, Node, SourceFile
-from cuetrail.store.read import Band, LinkKey
+from cuetrail.store.read import Band, EdgeKey, Ingested, LinkKey, folder
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import chunks, marks
 from cuetrail.store.sqlite.reader import SAME, Reader, nodes_by_key
@@ -23,26 +23,23 @@ def _here(reader: Reader, column: str = "part") -> str:
     return f"{column} = {home}" if home is not None else "0"
 
 
-def source_files(reader: Reader, under: str) -> dict[str, SourceFile]:
-    """Returns the ingested files whose path is `under` or lies below it."""
-    query = (
-        f"{rows.SOURCE} WHERE {_here(reader)} AND hash IS NOT NULL"
-        " AND (path = ?1 OR substr(path, 1, length(?2)) = ?2) ORDER BY path"
-    )
-    below = under if not under or under.endswith("/") else under + "/"
-    return {row[0]: SourceFile(*row) for row in reader.db.execute(query, (under, below))}
-
-
 def roots(reader: Reader) -> dict[str, str]:
     """Returns the paths of ingested folders by their short names."""
     return dict(reader.db.execute(f"SELECT name, path FROM roots WHERE {_here(reader)} ORDER BY name").fetchall())
 
 
-def atoms_of(reader: Reader, sources: Sequence[str], everywhere: bool = False) -> dict[str, list[Node]]:
-    """Returns the nodes of each file, in sequence; a file's chats (`file#id`) count as the file.
+def ingested(reader: Reader, under: str | None = None) -> Ingested:
+    if under is None:
+        return Ingested(roots(reader), {})
+    query = (
+        f"{rows.SOURCE} WHERE {_here(reader)} AND hash IS NOT NULL"
+        " AND (path = ?1 OR substr(path, 1, length(?2)) = ?2) ORDER BY path"
+    )
+    found = reader.db.execute(query, (under, folder(under)))
+    return Ingested(roots(reader), {row[0]: SourceFile(*row) for row in found})
 
-    With `everywhere`, the nodes of all the user's partitions, by id, under the ids they have in this scope.
-    """
+
+def atoms_of(reader: Reader, sources: Sequence[str], everywhere: bool = False) -> dict[str, list[Node]]:
     found: dict[str, list[Node]] = {path: [] for path in sources}
     query = f"SELECT source FROM sources WHERE {reader.own() if everywhere else _here(reader)} AND {SAME}"
     owner = {key: path for path in sources for (key,) in reader.db.execute(query, (path,))}
@@ -56,7 +53,6 @@ def atoms_of(reader: Reader, sources: Sequence[str], everywhere: bool = False) -
 
 
 def links(reader: Reader, keys: Sequence[str], by: LinkKey = "atom") -> dict[str, list[Link]]:
-    """Returns the links that atoms make, or the links of this partition to each normalised name."""
     return _links_of(reader, keys) if by == "atom" else _links_to(reader, keys)
 
 
@@ -80,12 +76,12 @@ def _links_to(reader: Reader, norms: Sequence[str]) -> dict[str, list[Link]]:
     return found
 
 
-def edges_via(reader: Reader, norms: Sequence[str]) -> dict[str, list[Edge]]:
-    """Returns the edges that rules made through each name."""
-    here = _here(reader, "e.part")
+def edges(reader: Reader, keys: Sequence[str], by: EdgeKey = "id") -> dict[str, list[Edge]]:
+    if by == "id":
+        return {id_: [edge] for id_, edge in reader.edges(keys).items()}
     found: dict[str, list[Edge]] = {}
-    for some in chunks(norms):
-        query = f"{rows.EDGE} WHERE e.via IN ({marks(len(some))}) AND {here} ORDER BY e.id"
+    for some in chunks(keys):
+        query = f"{rows.EDGE} WHERE e.via IN ({marks(len(some))}) AND {_here(reader, 'e.part')} ORDER BY e.id"
         read = reader.db.execute(query, some).fetchall()
         for row, edge in zip(read, reader.made_edges(read), strict=True):
             found.setdefault(row[13], []).append(edge)
@@ -93,7 +89,6 @@ def edges_via(reader: Reader, norms: Sequence[str]) -> dict[str, list[Edge]]:
 
 
 def simhash_bands(reader: Reader, wanted: Collection[Band], limit: int) -> dict[Band, list[tuple[str, int]]]:
-    """Returns the nodes with each SimHash band, as (id, hash); at most `limit` per band."""
     here = _here(reader)
     found: dict[Band, list[tuple[str, int]]] = {}
     for number, expression in enumerate(_BANDS):

@@ -10,7 +10,7 @@ from pathlib import Path
 import xxhash
 
 from cuetrail.model import Scope
-from cuetrail.store.read import Content, Placed, Said
+from cuetrail.store.read import AtomLabels, AtomText, FileDigest
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import CHUNK, chunks, damaged, marks, meta
 from cuetrail.store.sqlite.reader import Reader
@@ -28,18 +28,15 @@ def _number(name: str) -> int:
 
 
 class Snapshot:
-    """A view that does not change after it was opened."""
+    """A view that does not change after it was opened. `store.read` documents the methods."""
 
     def __init__(self, db: sqlite3.Connection, scope: Scope, path: Path) -> None:
         self.db = db
         self.reader = Reader(db, scope, path)
         self.epoch = str(meta(db, "epoch"))
 
-    def sources(self) -> dict[str | None, Content]:
-        """Returns every file that has atoms, and None for atoms without a file, with a digest that differs if any of
-        them changed.
-        """
-        found: dict[str | None, Content] = {}
+    def sources(self) -> dict[str | None, FileDigest]:
+        found: dict[str | None, FileDigest] = {}
         # The index of sources returns groups in order; it has no rows without a source.
         named = f"SELECT n.source, {_SUMS} {_ATOMS} AND {self._seen} AND n.source IS NOT NULL GROUP BY n.source"
         alone = f"SELECT NULL, {_SUMS} {_ATOMS} AND {self._seen} AND n.source IS NULL"
@@ -47,16 +44,15 @@ class Snapshot:
             for source, count, low, high in self.db.execute(query):
                 if count:
                     path = self._path(source)
-                    old = found.get(path, Content(0, 0))
-                    found[path] = Content(old.atoms + count, (old.digest + low + (high << 32)) & _MASK)
+                    old = found.get(path, FileDigest(0, 0))
+                    found[path] = FileDigest(old.atoms + count, (old.digest + low + (high << 32)) & _MASK)
         for source, name in self._renamed.values():
             path = self._path(source)
             if path in found:
-                found[path] = Content(found[path].atoms, found[path].digest ^ _number(name))
+                found[path] = FileDigest(found[path].atoms, found[path].digest ^ _number(name))
         return found
 
-    def placed(self, files: Sequence[str | None]) -> Iterator[Placed]:
-        """Yields the atoms of these files, file by file in the given order, each by sequence, then time, then id."""
+    def atoms(self, files: Sequence[str | None]) -> Iterator[AtomLabels]:
         order, renamed = "ORDER BY n.seq, n.at, n.id, n.key", self._renamed
         for path in files:
             sources: Sequence[int] = () if path is None else self._keys_by_path.get(path, [])
@@ -71,10 +67,9 @@ class Snapshot:
                     check = rows.unsigned(check_sum)
                     if key in renamed:
                         check ^= _number(renamed[key][1])
-                    yield Placed(key, path, tags, buckets, check)
+                    yield AtomLabels(key, path, tags, buckets, check)
 
-    def said(self, keys: Sequence[int]) -> dict[int, Said]:
-        """Returns the names and texts of atoms. Raises CorruptMemory if one changed on disk."""
+    def texts(self, keys: Sequence[int]) -> dict[int, AtomText]:
         found, renamed = {}, self._renamed
         for some in chunks(keys):
             # Faster than reading whole nodes: it takes a third of the time.
@@ -82,7 +77,7 @@ class Snapshot:
                 if rows.check_sum(row) != row[6]:
                     raise damaged(self.reader.path, f"{row[2]!r} changed on disk")
                 id_ = renamed[row[0]][1] if row[0] in renamed else row[2]
-                found[row[0]] = Said(id_, row[4], row[5])
+                found[row[0]] = AtomText(id_, row[4], row[5])
         return found
 
     @property

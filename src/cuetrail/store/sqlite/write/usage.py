@@ -7,13 +7,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Sequence
 
-from cuetrail.model import NEW_LIFE, Life, Node
+from cuetrail.model import NEW_LIFE, Life
 from cuetrail.model.records import accessed
 from cuetrail.store.dream import Living
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.changelog import log_changes
 from cuetrail.store.sqlite.connection import chunks, marks
-from cuetrail.store.sqlite.reader import Reader
 
 LIFE = "salience, state, confidence, accesses, last_access, last_decay, interval, gradient, retention"
 _PUT = f"INSERT OR REPLACE INTO life VALUES ({marks(10)})"
@@ -65,15 +64,3 @@ def settle(db: sqlite3.Connection, lives: Iterable[tuple[Living, Life]], name: s
         db.executemany(_PUT, [rows.life_row(was.key, life) for was, life in same])
         moved = [was.key for was, life in same if (was.life.state == "archived") != (life.state == "archived")]
         log_changes(db, moved, dreamt=name)
-
-
-def core(reader: Reader, kinds: Sequence[str], limit: int) -> list[Node]:
-    """Returns the nodes of these kinds in the state core, by salience, then newer, then by id."""
-    query = (
-        "SELECT l.key FROM life l INDEXED BY life_core CROSS JOIN nodes n ON n.key = l.key WHERE l.state = 'core'"
-        f" AND n.kind IN ({marks(len(kinds))}) AND n.provenance <> 'quarantine' AND {reader.among('n.part')}"
-        " ORDER BY l.salience DESC, n.at DESC, n.id LIMIT ?"
-    )
-    keys = [key for (key,) in reader.db.execute(query, (*kinds, max(limit, 0)))]
-    nodes = reader.nodes_by_key(keys)
-    return [nodes[key] for key in keys]

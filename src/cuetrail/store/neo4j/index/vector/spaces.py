@@ -26,7 +26,6 @@ from cuetrail.store.vector_space import (
     Unembedded,
     VectorKind,
     VectorSpace,
-    VectorSpaces,
     embedded_fields,
     mismatch,
 )
@@ -101,12 +100,28 @@ def coming(tx: Tx) -> VectorSpace | None:
     return _space(tx, NEXT)
 
 
-def spaces(tx: Tx) -> VectorSpaces:
-    """Returns the model whose vectors searches use, and the one of an unfinished change-over."""
-    query = "MATCH (m:CueMeta) WHERE m.name IN $names RETURN m.name, m.value"
-    packed = dict(rows(tx, query, names=[NOW, NEXT]))
-    now, following = (VectorSpace(**json.loads(packed[name])) if name in packed else None for name in (NOW, NEXT))
-    return VectorSpaces(now, following)
+class Neo4jVectorSpaces:
+    """Access to the models of a memory. `store.vector_space` documents the methods."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        query = "MATCH (m:CueMeta) WHERE m.name IN $names RETURN m.name, m.value"
+        packed = dict(connection.reading(lambda tx: rows(tx, query, names=[NOW, NEXT])))
+        self.held, self.next = (
+            VectorSpace(**json.loads(packed[name])) if name in packed else None for name in (NOW, NEXT)
+        )
+
+    def start(self, space: VectorSpace, change_over: bool = False) -> VectorSpace:
+        return begin(self.connection, space) if change_over else start(self.connection, space)
+
+    def finish(self, space: VectorSpace) -> bool:
+        return finish(self.connection, space)
+
+    def missing(self, space: VectorSpace, limit: int, after: Unembedded | None = None) -> list[Unembedded]:
+        return self.connection.reading(lambda tx: missing(tx, space, after, limit))
+
+    def put(self, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) -> int:
+        return self.connection.writing(lambda tx: put(tx, space, made))
 
 
 def _name(tx: Tx, name: str, space: VectorSpace | None) -> None:

@@ -38,8 +38,8 @@ from cuetrail.store.neo4j.write.transaction import Neo4jTransaction
 from cuetrail.store.ports import Store
 from cuetrail.store.shared.copy import copy
 from cuetrail.store.shared.scoped import Scoped
-from cuetrail.store.shared.settings import Settings
 from cuetrail.store.shared.write_order import forget, write_batch
+from cuetrail.store.upkeep import Settings
 from cuetrail.store.write import FORGETTING, Batch, Forgetting, Written
 
 if TYPE_CHECKING:

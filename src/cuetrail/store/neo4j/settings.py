@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cuetrail.store.neo4j.connection import rows
-from cuetrail.store.shared.settings import PREFIX
+from cuetrail.store.upkeep import PREFIX
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx

@@ -1,7 +1,7 @@
 """The embedded engine: SQLite is the truth, text and vector indexes are derived from it.
 
 May import: errors, files, formulas, model, store.dream, store.graph, store.read, store.search, store.shared,
-store.transaction, store.vector_space, store.write, text.
+store.transaction, store.upkeep, store.vector_space, store.write, text.
 """
 
 from cuetrail.store.sqlite.engine import LocalStore

@@ -22,7 +22,6 @@ from cuetrail.store.dream import DreamPass
 from cuetrail.store.read import Record, ScopeVersion
 from cuetrail.store.search import RelationQuery
 from cuetrail.store.shared.scoped import Scoped
-from cuetrail.store.shared.settings import Settings
 from cuetrail.store.shared.write_order import forget, write_batch
 from cuetrail.store.sqlite import backup, connection, doctor
 from cuetrail.store.sqlite import dream as dreams
@@ -43,6 +42,7 @@ from cuetrail.store.sqlite.read.snapshot import Snapshot
 from cuetrail.store.sqlite.reader import Reader, held_space, ids_of, partitions, vectors_by_key
 from cuetrail.store.sqlite.write import transaction, usage
 from cuetrail.store.sqlite.write.transaction import SqliteTransaction
+from cuetrail.store.upkeep import Settings
 from cuetrail.store.vector_space import NO_VECTORS, VectorKind, VectorSpace
 from cuetrail.store.write import FORGETTING, Batch, Forgetting, Progress, Written
 

@@ -622,7 +622,7 @@ def held_spaces(db: sqlite3.Connection) -> tuple[VectorSpace | None, VectorSpace
     """Returns the model whose vectors searches use, and the one of an unfinished change-over."""
     found = db.execute("SELECT name, value FROM meta WHERE name IN (?, ?)", tuple(SPACE_ENTRY.values())).fetchall()
     spaces = {name: VectorSpace(**json.loads(packed)) for name, packed in found}
-    return (*(spaces.get(name) for name in SPACE_ENTRY.values()))
+    return spaces.get(SPACE_ENTRY[NOW]), spaces.get(SPACE_ENTRY[NEXT])
 
 
 def vectors_by_key(db: sqlite3.Connection, keys: Mapping[int, str]) -> dict[str, bytes]:

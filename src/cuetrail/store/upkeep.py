@@ -12,9 +12,6 @@ from cuetrail.store.read import Record
 from cuetrail.store.vector_space import VectorKind, VectorSpace, VectorSpaces
 from cuetrail.store.write import Progress
 
-PREFIX = "kept:"
-"""Sets the names of settings apart, where an engine stores them, from those of its own values."""
-
 
 class Settings(MutableMapping[str, str]):
     """Settings by name. `read` returns those whose names begin with a prefix, `put` stores one or (None) deletes it.

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cuetrail.store.neo4j.connection import rows
-from cuetrail.store.upkeep import PREFIX
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx
+
+
+PREFIX = "kept:"
+"""Sets the names of settings apart from those of the engine's own values."""
 
 
 def settings(tx: Tx, prefix: str = "") -> dict[str, str]:

@@ -34,7 +34,7 @@ from cuetrail.store.shared.tombstones import SHORTEST, bare_words
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.changelog import POSITION, position
 from cuetrail.store.sqlite.connection import CHUNK, Connection, chunks, damaged, marks, meta
-from cuetrail.store.vector_space import VectorSpace, VectorSpaces
+from cuetrail.store.vector_space import VectorSpace
 from cuetrail.text.normalise import storable
 
 _LABELLED = (

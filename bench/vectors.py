@@ -48,7 +48,7 @@ from bench.corpus import BATCH, SEED, batches, write_corpus
 from bench.search import make_queries
 from cuetrail.embed.embedder import StaticEmbedder, to_blob
 from cuetrail.model import Node, Scope, Where
-from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.sqlite import SqliteStore
 from cuetrail.store.vector_space import VectorSpace
 from cuetrail.store.write import Batch
 
@@ -151,7 +151,7 @@ def _unit(rows: Matrix) -> Matrix:
 def build_ours(folder: Path, place: Path) -> tuple[float, float]:
     """Nodes with their vectors in transactions of 2,000, then the index from them."""
     vectors: Matrix = np.load(place / "vectors.npy", mmap_mode="r")
-    store = LocalStore(emptied(folder))
+    store = SqliteStore(emptied(folder))
     store.vector_spaces().start(VectorSpace("bench", DIM))
     storing, indexing = Stopwatch(), Stopwatch()
     for start in range(0, len(vectors), BATCH):
@@ -166,7 +166,7 @@ def build_ours(folder: Path, place: Path) -> tuple[float, float]:
 
 
 def open_ours(folder: Path) -> Search:
-    store, scope, where = LocalStore(folder), Scope(), Where()
+    store, scope, where = SqliteStore(folder), Scope(), Where()
 
     def search(query: Matrix) -> list[int]:
         return [int(found.id) for found in store.vector(scope, to_blob(query[None, :])[0], LIMIT, where)]

@@ -20,10 +20,10 @@ def open_store(address: str) -> Store:
     """Returns the engine, opened. Raises MemoryError_ for a folder that cannot be used."""
     if on_server(address):
         return _open_server(address)
-    from cuetrail.store.sqlite import LocalStore
+    from cuetrail.store.sqlite import SqliteStore
 
     try:
-        return LocalStore(Path(address).expanduser())
+        return SqliteStore(Path(address).expanduser())
     except OSError as error:
         raise MemoryError_(
             f"{address} cannot be used as a memory's directory ({error.strerror or error}): choose another"
@@ -33,11 +33,11 @@ def open_store(address: str) -> Store:
 def _open_server(address: str) -> Store:
     from cuetrail.store.neo4j.connection import Address, parse
     from cuetrail.store.neo4j.engine import Neo4jStore
-    from cuetrail.store.sqlite import LocalStore
+    from cuetrail.store.sqlite import SqliteStore
 
     found = parse(address)
     user, password = server_login(str(found), found.user, found.password)
-    return Neo4jStore(Address(found.uri, found.database, user, password), LocalStore)
+    return Neo4jStore(Address(found.uri, found.database, user, password), SqliteStore)
 
 
 def restore_backup(backup: Path, address: str, force: bool) -> Path | None:

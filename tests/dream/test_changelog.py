@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cuetrail import CuetrailError, Memory
 from cuetrail.dream.passes import mentions, tag_propagation
-from cuetrail.store.sqlite import LocalStore, engine
+from cuetrail.store.sqlite import SqliteStore, engine
 from tests.dream.tools import MINUTE, MONDAY, counts, idle, origins
 
 
@@ -61,7 +61,7 @@ def test_a_log_that_was_cut_means_to_look_at_everything(memory: Memory) -> None:
     memory.dream()
     memory.add("one more", id="new", at=MONDAY)
     store = memory.store
-    assert isinstance(store, LocalStore)
+    assert isinstance(store, SqliteStore)
     with store.db.writing() as db:
         db.execute("DELETE FROM changes")
     assert {read for read, _, _ in counts(memory.dream(only=["temporal"])).values()} == {6}
@@ -108,7 +108,7 @@ def test_a_log_that_was_thrown_away_is_no_change(filled: Memory, monkeypatch: py
     monkeypatch.setattr(engine, "KEEP_CHANGES", 0)
     filled.dream()
     filled.refresh()
-    assert isinstance(filled.store, LocalStore)
+    assert isinstance(filled.store, SqliteStore)
     with filled.store.db.reading() as db:
         assert db.execute("SELECT count(*) FROM changes").fetchone() == (0,)
     for module in (tag_propagation, mentions):

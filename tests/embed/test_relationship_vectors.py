@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from cuetrail import Memory
 from cuetrail.errors import EmbedderError
 from cuetrail.model import Edge, Note, Where
-from cuetrail.store.graph import Ties
+from cuetrail.store.graph import EdgeFilter
 from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.neo4j.connection import rows
 from cuetrail.store.neo4j.index.vector.spaces import index_names
 from cuetrail.store.neo4j.migrate import migrate
 from cuetrail.store.neo4j.schema import DESCRIBED
 from cuetrail.store.neo4j.schema import MIGRATIONS as ON_SERVER
-from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.sqlite import SqliteStore
 from cuetrail.store.sqlite.schema import MIGRATIONS
 from cuetrail.store.write import Batch
 from tests.servers import Login, alone, wipe
@@ -119,7 +119,7 @@ def test_what_is_forgotten_leaves_nothing_in_the_index(memory: Memory) -> None:
     memory.note(memory.relate("eve", "finn", "pupil", text="music lessons", now=NOW).id, "a frozen pond", now=NOW)
     assert types(memory, "melody") == ["pupil"]
     store = memory.store
-    assert isinstance(store, LocalStore)
+    assert isinstance(store, SqliteStore)
     assert len(store.relation_index.keys()) == 2
     memory.forget("eve")
     state = store.relation_index.dir.load()
@@ -131,7 +131,7 @@ def test_what_is_forgotten_leaves_nothing_in_the_index(memory: Memory) -> None:
 def test_a_change_of_one_writes_nothing_of_the_other_anew(memory: Memory) -> None:
     edge = memory.relate("eve", "finn", "pupil", text="music lessons", now=NOW)
     store = memory.store
-    assert isinstance(store, LocalStore)
+    assert isinstance(store, SqliteStore)
 
     def blocks(query: str) -> list[list[str]]:
         assert memory.explore([query], record_access=False, now=NOW).meta
@@ -187,7 +187,7 @@ def test_an_older_memory_has_them_once_they_are_made(memory: Memory, tmp_path: P
 def test_an_older_neo4j_database_has_them_once_they_are_made(neo4j_server: Login) -> None:
     with alone(neo4j_server):
         wipe(neo4j_server)
-        with closing(Neo4jStore(neo4j_server.address, LocalStore)) as store:
+        with closing(Neo4jStore(neo4j_server.address, SqliteStore)) as store:
             fill(store)
             slot = index_names(SPACE)[0].removeprefix("cue_")
             clear = f"MATCH ()-[e:CUE_EDGE]->() REMOVE e.described, e.{slot}"
@@ -212,7 +212,7 @@ def test_by_the_index_of_neo4j_they_are_found_as_by_comparing_all(
 ) -> None:
     with alone(neo4j_server):
         wipe(neo4j_server)
-        with closing(Neo4jStore(neo4j_server.address, LocalStore)) as store:
+        with closing(Neo4jStore(neo4j_server.address, SqliteStore)) as store:
             fill(store)
             store.write(ANN, Batch(notes=[Note("n", "silent", "x", "edge", 5)], note_vectors={"n": EAST}))
             more = [Note("over", "north", "x", "edge", 5, expires=5), Note("far", "between", "x", "edge", 5)]
@@ -222,7 +222,7 @@ def test_by_the_index_of_neo4j_they_are_found_as_by_comparing_all(
             for _ in range(2):
                 assert [found(store, limit=limit) for limit in (1, 2)] == [["silent"], ["silent", "east"]]
                 assert found(store) == ["silent", "east", "between", "north"]
-                assert found(store, limit=1, ties=Ties(types=("rival",))) == ["between"]
+                assert found(store, limit=1, ties=EdgeFilter(types=("rival",))) == ["between"]
                 assert found(store, where=Where(kinds=("concept",))) == []
                 # The second time by the index.
                 monkeypatch.setattr("cuetrail.store.neo4j.index.graph.relationships.FEW", 0)

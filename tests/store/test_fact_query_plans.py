@@ -20,7 +20,7 @@ from cuetrail.store.neo4j.migrate import migrate
 from cuetrail.store.neo4j.read.facts import query
 from cuetrail.store.neo4j.schema import MIGRATIONS
 from cuetrail.store.read import HeldAt
-from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.sqlite import SqliteStore
 from cuetrail.store.sqlite.read.facts import SIDES, queries
 from cuetrail.store.sqlite.reader import Reader
 from cuetrail.store.sqlite.rows import FACT
@@ -37,7 +37,7 @@ def server(neo4j_server: Login) -> Iterator[Neo4jStore]:
     """A hub of facts on a server."""
     with alone(neo4j_server):
         wipe(neo4j_server)
-        store = Neo4jStore(neo4j_server.address, LocalStore)
+        store = Neo4jStore(neo4j_server.address, SqliteStore)
         store.write(ME, Batch(nodes=[Node("hub", "entity", "Hub")], facts=[*HUB, *ENDED]))
         yield store
         store.close()
@@ -84,7 +84,7 @@ def test_what_neo4j_had_before_is_the_same_when_it_is_stated_again(server: Neo4j
 
 
 def test_what_says_the_same_is_found_without_reading_all_of_a_predicate(tmp_path: Path) -> None:
-    store = LocalStore(tmp_path)
+    store = SqliteStore(tmp_path)
     store.write(ME, Batch(nodes=[Node("hub", "entity", "Hub")], facts=HUB))
     store.close()
     with closing(sqlite3.connect(tmp_path / "memory.db")) as db:
@@ -96,7 +96,7 @@ def test_what_says_the_same_is_found_without_reading_all_of_a_predicate(tmp_path
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("scope", [ME, Scope(teams=("ops",), share="ops")])
 def test_the_facts_that_hold_are_read_without_a_sort(tmp_path: Path, side: str, scope: Scope) -> None:
-    store = LocalStore(tmp_path)
+    store = SqliteStore(tmp_path)
     for place in (ME, scope):
         facts = [Fact(f"f{n}", "hub", "p", object="hub", confidence=n / 3000) for n in range(3000)]
         store.write(place, Batch(nodes=[Node("hub", "entity", "Hub")], facts=facts))

@@ -14,7 +14,7 @@ from cuetrail.store.neo4j.schema import MIGRATIONS as ON_SERVER
 from cuetrail.store.neo4j.schema import RELATIONSHIPS
 from cuetrail.store.ports import Store
 from cuetrail.store.search import RelationQuery
-from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.sqlite import SqliteStore
 from cuetrail.store.sqlite.schema import MIGRATIONS
 from cuetrail.store.write import Batch
 from tests.servers import Login, alone, wipe
@@ -45,17 +45,17 @@ def change(place: Path, *statements: str) -> None:
 
 
 def test_an_older_memory_finds_its_relationships(tmp_path: Path) -> None:
-    with closing(LocalStore(tmp_path)) as store:
+    with closing(SqliteStore(tmp_path)) as store:
         fill(store)
     before = [one.__name__ for one in MIGRATIONS].index("_relations")
     change(tmp_path, "DROP TABLE relation_words", f"PRAGMA user_version = {before}")
-    with closing(LocalStore(tmp_path)) as store:
+    with closing(SqliteStore(tmp_path)) as store:
         assert found(store) == [["chess"], ["chess"]]
         assert store.doctor(False, None) == []
 
 
 def test_a_damaged_table_of_words_is_found_and_mended(tmp_path: Path) -> None:
-    with closing(LocalStore(tmp_path)) as store:
+    with closing(SqliteStore(tmp_path)) as store:
         fill(store)
         change(tmp_path, "DELETE FROM relation_words WHERE word = 'violin'")
         assert [one.check for one in store.doctor(False, None)] == ["relationships"]
@@ -67,7 +67,7 @@ def test_a_damaged_table_of_words_is_found_and_mended(tmp_path: Path) -> None:
 def test_an_older_neo4j_database_finds_its_relationships(neo4j_server: Login) -> None:
     with alone(neo4j_server):
         wipe(neo4j_server)
-        with closing(Neo4jStore(neo4j_server.address, LocalStore)) as store:
+        with closing(Neo4jStore(neo4j_server.address, SqliteStore)) as store:
             fill(store)
             store.connection.writing(lambda tx: rows(tx, "MATCH ()-[e:CUE_EDGE]->() REMOVE e.words"))
             store.connection.writing(lambda tx: rows(tx, "MATCH (n:CueNote) REMOVE n.words"))

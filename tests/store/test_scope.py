@@ -41,7 +41,7 @@ from cuetrail.model import (
 from cuetrail.store.graph import Frontier, FrontierNode
 from cuetrail.store.ports import Store
 from cuetrail.store.read import Record, edges_by_id, forgotten_ids
-from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.sqlite import SqliteStore
 from cuetrail.store.vector_space import VectorSpace
 from cuetrail.store.write import Batch
 from cuetrail.transfer.jsonl import required_ids
@@ -65,7 +65,7 @@ EDGES = [f"e{i}" for i in range(4)]
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    opened = LocalStore(tmp_path)
+    opened = SqliteStore(tmp_path)
     opened.vector_spaces().start(VectorSpace("test", 2))
     yield opened
     opened.close()

@@ -13,7 +13,7 @@ from cuetrail import Budget, Memory, Scope
 from cuetrail.errors import InputError, NotFound
 from cuetrail.formulas import DAY, estimated_tokens
 from cuetrail.model import Edge
-from cuetrail.store.graph import Ties
+from cuetrail.store.graph import EdgeFilter
 
 NOW = 1_768_831_200_000
 KINDS = ("person", "concept", "entity")
@@ -249,7 +249,7 @@ def test_one_relationship_holds_at_a_time(memory: Memory, seed: int) -> None:
         )  # fmt: skip
     edges = [record for _, record in memory.store.scan(memory.scope) if isinstance(record, Edge)]
     for day in range(50):
-        held = [edge for edge in edges if Ties(at=NOW + day * DAY + 1).passes(edge)]
+        held = [edge for edge in edges if EdgeFilter(at=NOW + day * DAY + 1).passes(edge)]
         assert len(held) <= 1
 
 

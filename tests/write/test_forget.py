@@ -17,7 +17,7 @@ import pytest
 from cuetrail import CuetrailError, Memory, Scope
 from cuetrail.embed.embedder import FloatArray, to_blob
 from cuetrail.errors import Forgotten, NotFound
-from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.sqlite import SqliteStore
 
 NOW = 1_700_000_000_000
 SECRET = "Zanzibarquux keeps the vermilionish ledger under floorboardium seventeen"
@@ -351,7 +351,7 @@ def large(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> Memory:
 
 def indexed(memory: Memory, word: str) -> list[str]:
     """The words in the text index that begin so, those of deleted documents among them."""
-    assert isinstance(memory.store, LocalStore)
+    assert isinstance(memory.store, SqliteStore)
     return [term for term, _ in memory.store.text_index.view().searcher.terms_with_prefix("body", word)]
 
 

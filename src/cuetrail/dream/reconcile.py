@@ -25,7 +25,7 @@ from cuetrail.model import DERIVED, Direction, Edge, Mention, Node, Scope, Where
 from cuetrail.model.ids import source_id
 from cuetrail.model.records import SEMANTIC_KINDS
 from cuetrail.store.dream import Book, Brief, Row, Writes, unbegun
-from cuetrail.store.graph import StepQuery, Ties
+from cuetrail.store.graph import EdgeFilter, StepQuery
 from cuetrail.store.ports import Store
 from cuetrail.store.read import Record
 from cuetrail.store.write import Batch
@@ -185,7 +185,7 @@ def _remove_empty_episodes(work: Work, ids: Sequence[str]) -> None:
     """Removes those of these episodes that no atom belongs to."""
     for start in range(0, len(ids), BATCH):
         some = tuple(ids[start : start + BATCH])
-        query = StepQuery(some, 1, "in", Ties(kinds=(episodes.EDGE,)), EVERY)
+        query = StepQuery(some, 1, "in", EdgeFilter(kinds=(episodes.EDGE,)), EVERY)
         steps = work.context.store.steps(work.context.scope, query)
         work.save(Writes(batch=Batch(remove_nodes=[id_ for id_ in some if not steps.get(id_)])))
 
@@ -271,5 +271,7 @@ def _around(store: Store, scope: Scope, ids: Iterable[str], direction: Direction
     """Returns the ids of storylines and macros linked to these nodes."""
     start = tuple(sorted(ids))
     where = Where(kinds=DERIVED, quarantined=True, archived=True)
-    found = store.steps(scope, StepQuery(start, MOST_STEPS, direction, Ties(kinds=(kind,)), where)) if start else {}
+    found = (
+        store.steps(scope, StepQuery(start, MOST_STEPS, direction, EdgeFilter(kinds=(kind,)), where)) if start else {}
+    )
     return {step.other for steps in found.values() for step in steps}

@@ -16,7 +16,7 @@ from cuetrail.model.ids import source_id
 from cuetrail.model.records import SEMANTIC_KINDS
 from cuetrail.recall.render.text import budget_measure
 from cuetrail.recall.stage_types import Measure
-from cuetrail.store.graph import StepQuery, Ties
+from cuetrail.store.graph import EdgeFilter, StepQuery
 from cuetrail.store.ports import Store
 from cuetrail.store.read import Page
 from cuetrail.text.normalise import norm_name, snippet
@@ -139,7 +139,7 @@ def _relationships(store: Store, scope: Scope, owner: Node | None, now: int) -> 
     """Returns a line for each of the owner's relationships, closest first, with the id of the other node."""
     if owner is None:
         return []
-    query = StepQuery((owner.id,), RELATED, "both", Ties(at=now, stated=True), Where(kinds=SEMANTIC_KINDS))
+    query = StepQuery((owner.id,), RELATED, "both", EdgeFilter(at=now, stated=True), Where(kinds=SEMANTIC_KINDS))
     steps = [step for step in store.steps(scope, query)[owner.id] if step.other != owner.id]
     steps.sort(key=lambda step: _closeness(step.edge))
     nodes = store.get(scope, [step.other for step in steps[:RELATIONSHIPS]])

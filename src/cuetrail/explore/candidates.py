@@ -16,7 +16,7 @@ from cuetrail.model import Node, Scope, TextQuery, Where
 from cuetrail.model.ids import source_id
 from cuetrail.model.records import SEMANTIC_KINDS
 from cuetrail.recall.query import nouns, parse_cue, proper_nouns
-from cuetrail.store.graph import Ties
+from cuetrail.store.graph import EdgeFilter
 from cuetrail.store.ports import Store
 from cuetrail.store.vector_space import QueryVector
 from cuetrail.text.normalise import clean, folded, norm_name, norm_tag, sanitize_query
@@ -71,7 +71,7 @@ class ExploreContext:
     mode: str = "fast"
     weights: Weights = (0.3, 0.3, 0.4)
     fuzzy: str = "levenshtein"
-    ties: Ties = field(default_factory=Ties)
+    ties: EdgeFilter = field(default_factory=EdgeFilter)
     where: Where = field(default_factory=Where)
 
     def of_kinds(self, *kinds: str) -> Where:

@@ -36,7 +36,7 @@ from cuetrail.explore.candidates import (
 )
 from cuetrail.model import Edge, Node, Note, Where, node_dict
 from cuetrail.model.records import SEMANTIC_KINDS
-from cuetrail.store.graph import Step, StepQuery, Ties
+from cuetrail.store.graph import EdgeFilter, Step, StepQuery
 from cuetrail.store.search import RelationQuery
 from cuetrail.store.vector_space import QueryVector, VectorKind, VectorSpace
 from cuetrail.text.normalise import sanitize_query, snippet
@@ -417,7 +417,7 @@ def with_storylines(context: ExploreContext, found: Sequence[Item]) -> list[Item
 def _children(context: ExploreContext, found: Sequence[Item]) -> dict[str, list[Step]]:
     """Returns the edges to the parts of each item. Filters on relationships do not apply to these edges."""
     ids = tuple(item.node.id for item in found)
-    query = StepQuery(ids, CHILDREN, "in", Ties(kinds=(PART_OF,)), context.where)
+    query = StepQuery(ids, CHILDREN, "in", EdgeFilter(kinds=(PART_OF,)), context.where)
     return context.store.steps(context.scope, query) if ids else {}
 
 
@@ -425,7 +425,7 @@ def _children(context: ExploreContext, found: Sequence[Item]) -> dict[str, list[
 
 
 def explore(
-    session: Session, queries: tuple[Query, ...], text_matches: tuple[str, ...], *, ties: Ties, where: Where,
+    session: Session, queries: tuple[Query, ...], text_matches: tuple[str, ...], *, ties: EdgeFilter, where: Where,
     granularity: int, multi_query: bool, expander: Expander | None, mode: str, weights: Weights, fuzzy: str,
     explain: bool, record_access: bool, now: int,
 ) -> Exploration:  # fmt: skip

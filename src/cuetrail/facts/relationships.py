@@ -11,7 +11,7 @@ from cuetrail.errors import InputError
 from cuetrail.model import Edge, Node, Scope, Where
 from cuetrail.model.ids import relationship_id
 from cuetrail.model.records import SEMANTIC_KINDS
-from cuetrail.store.graph import StepQuery, Ties
+from cuetrail.store.graph import EdgeFilter, StepQuery
 from cuetrail.store.ports import Store
 
 KINDS = {
@@ -153,6 +153,6 @@ def _newest(edge: Edge) -> tuple[int, str]:
 
 def _between(store: Store, scope: Scope, edge: Edge) -> list[Edge]:
     """Returns all stated relationships of the two nodes, also past and future ones."""
-    ties, where = Ties(kinds=(edge.kind,), stated=True), Where(quarantined=True, archived=True)
+    ties, where = EdgeFilter(kinds=(edge.kind,), stated=True), Where(quarantined=True, archived=True)
     steps = store.steps(scope, StepQuery((edge.src,), MOST, "both", ties, where)).get(edge.src, [])
     return [step.edge for step in steps if step.other == edge.dst]

@@ -99,7 +99,7 @@ class Named(NamedTuple):
 
 
 class Brief(NamedTuple):
-    """The fields of a node that edges and mentions need."""
+    """The few fields of a node that a pass needs to connect it: id, kind, time and file."""
 
     id: str
     kind: str

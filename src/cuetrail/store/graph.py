@@ -25,12 +25,11 @@ from cuetrail.model import Claim, Direction, Edge, Neighbourhood, Scope, Where
 
 
 @dataclass(frozen=True, slots=True)
-class Ties:
-    """Filters on edges. A bound on a number rejects edges without that number; `exclude_types` takes precedence over
-    `types`.
+class EdgeFilter:
+    """Says which edges pass. Empty tuples and None let all pass.
 
-    `types` and `exclude_types` are in lower case. `at` rejects edges that are not valid at that time, `stated` those
-    that a rule made.
+    A minimum or maximum rejects edges that lack the number. `types` and `exclude_types` are in lower case; a type that
+    is in both is rejected. `at` rejects edges that are not valid at that time, `stated` those that a rule made.
     """
 
     kinds: tuple[str, ...] = ()
@@ -46,7 +45,7 @@ class Ties:
     @property
     def are_any(self) -> bool:
         """True if these filters restrict nothing but the kind of edge."""
-        return self == Ties(self.kinds)
+        return self == EdgeFilter(self.kinds)
 
     def passes(self, edge: Edge) -> bool:
         """True if an edge passes the filters."""
@@ -78,7 +77,7 @@ class StepQuery:
     ids: tuple[str, ...]
     each: int
     direction: Direction = "both"
-    ties: Ties = field(default_factory=Ties)
+    ties: EdgeFilter = field(default_factory=EdgeFilter)
     where: Where = field(default_factory=Where)
 
 
@@ -91,7 +90,7 @@ class Step(NamedTuple):
 
 
 class FrontierNode(NamedTuple):
-    """A node of the frontier: its energy (R), and the number of the seed that the energy came from."""
+    """A node that the last level reached: its energy (R), and the number of the seed that the energy came from."""
 
     id: str
     energy: float
@@ -100,12 +99,13 @@ class FrontierNode(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Frontier:
-    """One level of spreading activation. Several seeds may have reached the same node, each with its own energy.
+    """Asks for one more level of spreading activation: to which neighbours energy flows from the nodes reached last.
 
-    `visited` has one set of ids per seed: the nodes that its energy has reached. It includes the frontier, so a self-
-    loop leads nowhere. `where` filters the nodes that energy flows to, not the frontier. `claim` is the rule by which
-    the frontier nodes of a seed share candidates; without one, each gets all candidates it may need. `known` is what
-    the previous level learnt about its candidates; only the engine uses it.
+    `sparks` are those nodes. Several seeds may have reached the same node, each with its own energy. `visited` has one
+    set of ids per seed: all nodes its energy has reached, which get no more of it. `where` filters the neighbours.
+    `max_branches` is the number of neighbours that each node passes energy to. `claim` names the rule by which the
+    nodes of one seed share neighbours, as each may be taken once; without it every node returns all it might take.
+    `known` is a cache of the engine, from the answer for the level before.
     """
 
     sparks: tuple[FrontierNode, ...]

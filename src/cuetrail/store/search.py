@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from cuetrail.model import Edge, Scope, SearchHit, TextQuery, Walk, WalkQuery, Where
-from cuetrail.store.graph import Ties
+from cuetrail.store.graph import EdgeFilter
 from cuetrail.store.vector_space import VectorSpace
 
 
@@ -33,7 +33,7 @@ class RelationQuery:
     words: tuple[str, ...]
     limit: int
     now: int
-    ties: Ties = field(default_factory=Ties)
+    ties: EdgeFilter = field(default_factory=EdgeFilter)
     where: Where = field(default_factory=Where)
     vectors: tuple[bytes, ...] = ()
     space: VectorSpace | None = None

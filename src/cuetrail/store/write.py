@@ -17,11 +17,12 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """A fact that somebody states, to be fitted into what is known. `single`: its predicate has one value at a time.
+    """A fact to be merged with the facts already stored: it may repeat, replace or contradict one of them.
 
-    `words` are what its object was called: where that is known as a text so far, it is the same fact. One that was
-    `settled` in another memory gives way to what is known here, whoever stated it there. It takes the place of what was
-    read out of texts that are `gone` and says the same.
+    `single`: its predicate has one value at a time, so a new value ends the old one. `words` is the text by which the
+    object was named; a stored fact that has this text as its value is the same fact. `settled`: it comes from another
+    memory, and stored facts win over it. `gone` are the ids of removed texts; it replaces an equal fact that was
+    extracted from one of them.
     """
 
     fact: Fact
@@ -32,12 +33,12 @@ class Stated:
 
     @property
     def by_user(self) -> bool:
-        """Whether a user states it himself, against all that is known."""
+        """True if a user states it, so that it wins over stored facts."""
         return self.fact.source == "user_edit" and not self.settled
 
     @property
     def ids(self) -> Iterator[str]:
-        """The ids under which it may be known."""
+        """The ids under which the same fact may be stored."""
         yield self.fact.id
         yield fact_id(self.fact.subject, self.fact.predicate, self.fact.object, self.fact.value)
         if self.fact.object is not None and self.words is not None:
@@ -46,10 +47,11 @@ class Stated:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What becomes of a fact at a time: it is confirmed, or it is retracted.
+    """Confirms or retracts the stored fact with the id `fact`, at the time `at`.
 
-    Who retracts it takes back its `value`, however often that was stated. When a text is gone, only what was read out
-    of it goes, the `statement`; and where one fades, so does all that it had superseded, the whole `topic`.
+    `of` says what else is retracted. "value": all facts with the same subject, predicate and value. "statement": this
+    fact only, because the text it was extracted from is gone. "topic": also the facts of its subject and predicate
+    that it had superseded.
     """
 
     fact: str

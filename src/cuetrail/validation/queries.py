@@ -12,7 +12,7 @@ from cuetrail.model.records import make_tags
 from cuetrail.recall.anchor.activation_seeds import Seeding
 from cuetrail.recall.spread.activation import Flow
 from cuetrail.recall.spread.traversal import Hops, PageRank, TraversalFilter
-from cuetrail.store.graph import Ties
+from cuetrail.store.graph import EdgeFilter
 from cuetrail.text.normalise import clean
 from cuetrail.validation.arguments import LEVELS, check_range, check_share, chosen, is_number, is_whole, words
 
@@ -90,7 +90,7 @@ def make_weights(given: Mapping[str, Any] | None) -> Weights:
     return weights[0] / total, weights[1] / total, weights[2] / total
 
 
-def make_ties(given: Mapping[str, Any] | None, now: int) -> Ties:
+def make_ties(given: Mapping[str, Any] | None, now: int) -> EdgeFilter:
     """Returns the filters on relationships. An edge that is not valid now never passes.
 
     Raises InputError for an unknown filter, and for bounds that no relationship can meet.
@@ -114,7 +114,7 @@ def make_ties(given: Mapping[str, Any] | None, now: int) -> Ties:
         for name in ("relationship_types", "exclude_relationship_types")
     )
     bounds: dict[str, Any] = {name: given.get(name) for name in _BOUNDS}
-    return Ties(types=types, exclude_types=without, at=now, **bounds)
+    return EdgeFilter(types=types, exclude_types=without, at=now, **bounds)
 
 
 class NarrativeSettings(NamedTuple):

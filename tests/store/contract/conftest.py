@@ -8,7 +8,7 @@ import pytest
 
 from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.ports import Store
-from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.sqlite import SqliteStore
 from tests.servers import Login, alone, wipe
 
 Engine = Callable[[], Store]
@@ -39,12 +39,12 @@ def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     opened: list[Store] = []
 
     def on_disk() -> Store:
-        opened.append(LocalStore(tmp_path_factory.mktemp("memory")))
+        opened.append(SqliteStore(tmp_path_factory.mktemp("memory")))
         return opened[-1]
 
     def on_server() -> Store:
         wipe(login)
-        opened.append(Neo4jStore(login.address, LocalStore))
+        opened.append(Neo4jStore(login.address, SqliteStore))
         return opened[-1]
 
     if request.param == "local":

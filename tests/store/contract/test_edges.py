@@ -12,7 +12,7 @@ import pytest
 
 from cuetrail.model import Edge, Life, Mention, Node, Note, Scope, Where
 from cuetrail.recall.spread.traversal import PageRank, TraversalFilter, nodes_within_hops, personalised_pagerank
-from cuetrail.store.graph import StepQuery, Ties
+from cuetrail.store.graph import EdgeFilter, StepQuery
 from cuetrail.store.ports import Store
 from cuetrail.store.read import Page
 from cuetrail.store.write import Batch
@@ -54,8 +54,8 @@ def graph(seed: int, nodes: int = 14, edges: int = 34) -> tuple[list[Node], list
     return made, linked
 
 
-def ties(chance: random.Random) -> Ties:
-    return Ties(
+def ties(chance: random.Random) -> EdgeFilter:
+    return EdgeFilter(
         kinds=chance.choice([(), ("knows",)]),
         types=chance.choice([(), ("friend",), ("friend", "rival")]),
         exclude_types=chance.choice([(), ("rival",)]),

@@ -13,9 +13,9 @@ from cuetrail.embed.embedder import to_blob
 from cuetrail.explore.candidates import ExploreContext, Query
 from cuetrail.explore.explore import Exploration, run_exploration
 from cuetrail.model import Edge, Life, Node, Note, Scope, State, Where
-from cuetrail.store.graph import Ties
+from cuetrail.store.graph import EdgeFilter
 from cuetrail.store.ports import Store
-from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.sqlite import SqliteStore
 from cuetrail.store.vector_space import QueryVector, VectorSpace, vector_kind
 from cuetrail.store.write import Batch
 from tests.systems.axes import VOCABULARY, Axes
@@ -84,7 +84,7 @@ def quest(store: Store, seed: int) -> ExploreContext:
         embed,
         embed_texts,
         chance.choice([1, 2, 3]),
-        ties=Ties(
+        ties=EdgeFilter(
             types=chance.choice([(), ("friend",)]),
             exclude_types=chance.choice([(), ("rival",)]),
             min_attitude=chance.choice([None, 3]),
@@ -109,7 +109,7 @@ def scores(found: Exploration) -> list[float]:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_it_is_the_same_as_on_disk_and_keeps_every_filter(store: Store, seed: int, tmp_path: Path) -> None:
-    beside = LocalStore(tmp_path / "beside")
+    beside = SqliteStore(tmp_path / "beside")
     for one in (store, beside):
         fill(one, seed)
     asked = quest(store, seed)

@@ -11,11 +11,11 @@ import pytest
 
 from cuetrail.errors import EmbedderMismatch
 from cuetrail.model import Edge, Life, Node, Note, Scope, Where
-from cuetrail.store.graph import Ties
+from cuetrail.store.graph import EdgeFilter
 from cuetrail.store.ports import Store
 from cuetrail.store.search import RelationQuery
 from cuetrail.store.shared.copy import copy
-from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.sqlite import SqliteStore
 from cuetrail.store.vector_space import NO_VECTORS, VectorSpace
 from cuetrail.store.write import Batch
 from tests.store.contract.conftest import Engine
@@ -41,10 +41,10 @@ def fill(store: Store, scope: Scope = ANN) -> None:
 
 
 def found(
-    store: Store, to: bytes = EAST, limit: int = 10, scope: Scope = ANN, now: int = NOW, ties: Ties | None = None,
+    store: Store, to: bytes = EAST, limit: int = 10, scope: Scope = ANN, now: int = NOW, ties: EdgeFilter | None = None,
     where: Where | None = None, space: VectorSpace | None = None,
 ) -> list[str]:  # fmt: skip
-    query = RelationQuery((), limit, now, ties or Ties(), where or Where(), (to,), space)
+    query = RelationQuery((), limit, now, ties or EdgeFilter(), where or Where(), (to,), space)
     return [edge.id for edge in store.relationships(scope, query)]
 
 
@@ -72,8 +72,8 @@ def test_filters_on_edges_and_on_both_their_ends_hold_before_the_limit(store: St
     store.write(ANN, Batch(nodes=hidden, edges=more, edge_vectors={edge.id: EAST for edge in more}))
     of_people = Where(kinds=("person",), since=0)
     assert found(store, limit=1, where=of_people) == ["east"]
-    assert found(store, limit=1, where=of_people, ties=Ties(exclude_types=("friend",))) == ["between"]
-    assert found(store, NORTH, limit=1, where=of_people, ties=Ties(min_attitude=4)) == ["east"]
+    assert found(store, limit=1, where=of_people, ties=EdgeFilter(exclude_types=("friend",))) == ["between"]
+    assert found(store, NORTH, limit=1, where=of_people, ties=EdgeFilter(min_attitude=4)) == ["east"]
     assert found(store, limit=3, where=Where(kinds=("person",))) == ["to old", "east", "between"]
     every = Where(quarantined=True, archived=True)
     assert found(store, limit=4, where=every) == ["to asleep", "to atom", "to bad", "to old"]
@@ -130,7 +130,7 @@ def test_nothing_of_another_user_is_found_and_of_a_team_what_its_members_say(sto
     private = replace(TEAM_BOB, share=None)
     edge, note = Edge("own", "ada", "bob", text="x"), Note("m", "silent", "y", "edge", 5)
     store.write(private, Batch(edges=[edge], notes=[note], edge_vectors={"own": EAST}, note_vectors={"m": NORTH}))
-    assert found(store, scope=private, limit=9, ties=Ties(exclude_types=("friend",)))[:2] == ["silent", "own"]
+    assert found(store, scope=private, limit=9, ties=EdgeFilter(exclude_types=("friend",)))[:2] == ["silent", "own"]
     assert set(found(store, NORTH, limit=1, scope=private)) == {"north"}
     assert "own" not in found(store, scope=TEAM_ANN)
     assert found(store, NORTH, scope=TEAM_ANN)[0] == "north"
@@ -195,7 +195,7 @@ def test_a_change_over_makes_theirs_too_and_no_two_models_are_mixed(store: Store
 def test_a_copy_finds_the_same(store: Store, tmp_path: Path) -> None:
     fill(store)
     store.write(ANN, Batch(notes=[Note("n", "silent", "x", "edge", 5)], note_vectors={"n": EAST}))
-    beside = LocalStore(tmp_path / "beside")
+    beside = SqliteStore(tmp_path / "beside")
     copy(store, beside)
     assert found(beside) == found(store) == ["silent", "east", "between", "north"]
     assert beside.vectors(ANN, ["n"], of="note") == {"n": EAST}
@@ -220,7 +220,11 @@ def test_it_is_what_comparing_all_of_them_gives(engine: Engine, seed: int) -> No
         store.write(ANN, Batch(remove_edges=gone))
         for id_ in gone:
             del edges[id_], said[id_]
-        to, ties, limit = (1.0, float(round_)), Ties(min_attitude=chance.choice([None, 2])), chance.choice([1, 3, 99])
+        to, ties, limit = (
+            (1.0, float(round_)),
+            EdgeFilter(min_attitude=chance.choice([None, 2])),
+            chance.choice([1, 3, 99]),
+        )
         order = sorted(
             (one for one in edges.values() if ties.passes(one)),
             key=lambda one: (-round(cosine(to, said[one.id]), 3), -one.updated, one.id),

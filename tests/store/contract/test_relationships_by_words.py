@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cuetrail.model import Edge, Node, Note, Scope
-from cuetrail.store.graph import Ties
+from cuetrail.store.graph import EdgeFilter
 from cuetrail.store.ports import Store
 from cuetrail.store.search import RelationQuery
 from cuetrail.store.write import Batch
@@ -28,9 +28,9 @@ def fill(store: Store, scope: Scope = ANN) -> None:
 
 
 def found(
-    store: Store, *words: str, limit: int = 10, scope: Scope = ANN, now: int = NOW, ties: Ties | None = None
+    store: Store, *words: str, limit: int = 10, scope: Scope = ANN, now: int = NOW, ties: EdgeFilter | None = None
 ) -> list[str]:
-    return [edge.id for edge in store.relationships(scope, RelationQuery(words, limit, now, ties or Ties()))]
+    return [edge.id for edge in store.relationships(scope, RelationQuery(words, limit, now, ties or EdgeFilter()))]
 
 
 def test_by_type_and_description_those_that_share_most_words_first_then_the_newer(store: Store) -> None:
@@ -51,8 +51,8 @@ def test_edges_that_rules_made_are_no_relationships(store: Store) -> None:
 
 def test_filters_hold_before_the_limit(store: Store) -> None:
     fill(store)
-    assert found(store, "school", limit=1, ties=Ties(min_attitude=4)) == ["school"]
-    assert found(store, "school", limit=1, ties=Ties(exclude_types=("colleague",))) == ["school"]
+    assert found(store, "school", limit=1, ties=EdgeFilter(min_attitude=4)) == ["school"]
+    assert found(store, "school", limit=1, ties=EdgeFilter(exclude_types=("colleague",))) == ["school"]
 
 
 def test_by_a_note_until_its_time_is_over(store: Store) -> None:

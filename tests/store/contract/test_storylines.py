@@ -7,7 +7,7 @@ from datetime import UTC
 from cuetrail.dream import RULE, DreamContext, dream
 from cuetrail.formulas import DAY
 from cuetrail.model import Life, Node, Scope, Where
-from cuetrail.store.graph import StepQuery, Ties
+from cuetrail.store.graph import EdgeFilter, StepQuery
 from cuetrail.store.ports import Store
 from cuetrail.store.write import Batch
 
@@ -28,11 +28,11 @@ def test_sources_become_storylines_and_these_a_macro(store: Store) -> None:
     store.write(ANN, Batch(nodes=[ada, *atoms]))
     night(store, 205)
     assert {count for _, *counts in night(store, 205) for count in counts} == {0}
-    about = store.steps(ANN, StepQuery(("ada",), 9, "in", Ties(kinds=("about",)), Where()))["ada"]
+    about = store.steps(ANN, StepQuery(("ada",), 9, "in", EdgeFilter(kinds=("about",)), Where()))["ada"]
     told = store.get(ANN, sorted(step.other for step in about))
     macro, *stories = sorted(told.values(), key=lambda node: (node.kind != "macro", node.at))
     assert [node.kind for node in (macro, *stories)] == ["macro", "storyline", "storyline"]
-    children = store.steps(ANN, StepQuery(tuple(told), 99, "in", Ties(kinds=("part_of",))))
+    children = store.steps(ANN, StepQuery(tuple(told), 99, "in", EdgeFilter(kinds=("part_of",))))
     assert [sorted(step.other for step in children[node.id]) for node in stories] == [
         [f"a{day}" for day in days[:6]],
         [f"a{day}" for day in days[6:]],
@@ -43,7 +43,7 @@ def test_sources_become_storylines_and_these_a_macro(store: Store) -> None:
     # What was told of an atom that changes is told anew, and keeps no history.
     store.write(ANN, Batch(nodes=[Node("a0", text="Nobody came", at=START)]))
     night(store, 206)
-    children = store.steps(ANN, StepQuery((stories[0].id,), 99, "in", Ties(kinds=("part_of",))))
+    children = store.steps(ANN, StepQuery((stories[0].id,), 99, "in", EdgeFilter(kinds=("part_of",))))
     assert sorted(step.other for step in children[stories[0].id]) == [f"a{day}" for day in days[1:6]]
     assert store.get(ANN, [stories[0].id])[stories[0].id].props["sources"] == 5
     assert store.history(ANN, stories[0].id) == []

@@ -18,7 +18,7 @@ from cuetrail.store.neo4j.connection import rows
 from cuetrail.store.neo4j.index.graph import relationships
 from cuetrail.store.read import Page, edges_by_id
 from cuetrail.store.search import RelationQuery
-from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.sqlite import SqliteStore
 from cuetrail.store.write import Batch
 from tests.servers import Login
 
@@ -89,7 +89,7 @@ def watched(server: Login, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Ne
     for name, module in list(sys.modules.items()):
         if name.startswith("cuetrail.store.neo4j.") and hasattr(module, "rows") and name != rows.__module__:
             monkeypatch.setattr(module, "rows", noted)
-    store = Neo4jStore(server.address, LocalStore)
+    store = Neo4jStore(server.address, SqliteStore)
     yield store, queries
     store.close()
 

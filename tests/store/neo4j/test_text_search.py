@@ -15,7 +15,7 @@ from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.neo4j.connection import rows
 from cuetrail.store.neo4j.index.text import statistics
 from cuetrail.store.neo4j.migrate import BARE_MARKED, migrate
-from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.sqlite import SqliteStore
 from cuetrail.store.write import Batch
 from tests.servers import Login, alone, wipe
 
@@ -76,7 +76,7 @@ def test_scores_are_those_of_what_is_remembered_now(
 def test_an_older_neo4j_database_tells_bare_names_apart(neo4j_server: Login) -> None:
     with alone(neo4j_server):
         wipe(neo4j_server)
-        with closing(Neo4jStore(neo4j_server.address, LocalStore)) as store:
+        with closing(Neo4jStore(neo4j_server.address, SqliteStore)) as store:
             named = [
                 Node("bare", "person", "Ada"),
                 Node("told", "person", "Ada", "Ada rows"),

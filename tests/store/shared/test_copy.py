@@ -18,7 +18,7 @@ from cuetrail.model import Edge, Node, Note
 from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.ports import Store
 from cuetrail.store.shared.copy import copy
-from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.sqlite import SqliteStore
 from cuetrail.store.write import Batch
 from tests.servers import Login, alone, wipe
 
@@ -30,13 +30,13 @@ ANN_OPS, BOB_OPS = Scope("t", "ann", ("ops",), "ops"), Scope("t", "bob", ("ops",
 def source(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     """An empty memory to copy from."""
     if request.param == "local":
-        with closing(LocalStore(tmp_path / "source")) as local:
+        with closing(SqliteStore(tmp_path / "source")) as local:
             yield local
         return
     login: Login = request.getfixturevalue("neo4j_server")
     with alone(login):
         wipe(login)
-        with closing(Neo4jStore(login.address, LocalStore)) as store:
+        with closing(Neo4jStore(login.address, SqliteStore)) as store:
             yield store
 
 
@@ -54,7 +54,7 @@ def test_a_copy_is_of_one_moment_while_others_write(source: Store, tmp_path: Pat
     writer = threading.Thread(target=write)
     writer.start()
     try:
-        with closing(LocalStore(tmp_path / "copy")) as target:
+        with closing(SqliteStore(tmp_path / "copy")) as target:
             copy(source, target)
             stats = target.stats(ANN)
     finally:
@@ -69,7 +69,7 @@ def test_notes_on_edges_of_others_stay_on_them(source: Store, tmp_path: Path) ->
         source.write(scope, Batch(nodes=nodes, edges=[Edge("e", "a", "b", weight=0.5)]))
     notes = [Note("mine", "e", "mine", on="edge"), Note("his", "e@@bob/ops", "his", on="edge")]
     source.write(ANN, Batch(notes=notes))
-    with closing(LocalStore(tmp_path / "copy")) as target:
+    with closing(SqliteStore(tmp_path / "copy")) as target:
         copy(source, target)
         assert list(target.scan(ANN)) == list(source.scan(ANN))
         found = target.notes(ANN, ["e", "e@@bob/ops"], "edge", 0, 9)

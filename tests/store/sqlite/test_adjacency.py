@@ -11,7 +11,7 @@ import pytest
 
 from cuetrail.model import Edge, Node, Scope
 from cuetrail.store.graph import Frontier, FrontierNode
-from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.sqlite import SqliteStore
 from cuetrail.store.sqlite.index.expand import expand
 from cuetrail.store.sqlite.reader import Reader
 from cuetrail.store.write import Batch
@@ -24,9 +24,9 @@ TAGS = ((), ("camp",), ("camp", "lead"), ("camp", "lead", "route"), ("route",))
 
 
 @pytest.fixture(scope="module")
-def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStore]:
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteStore]:
     """A hub of DEGREE edges of random weight, half of them a teammate's, beside a stranger's own memory."""
-    store = LocalStore(tmp_path_factory.mktemp("hub"))
+    store = SqliteStore(tmp_path_factory.mktemp("hub"))
     chance = random.Random(1)
     weights = [0.25 + 0.75 * chance.random() for _ in range(DEGREE)]
     spokes = [Node(f"n{i:05}") for i in range(DEGREE)]
@@ -39,12 +39,12 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStore]:
     store.close()
 
 
-def steps_of(store: LocalStore, id_: str, limit: int) -> int:
+def steps_of(store: SqliteStore, id_: str, limit: int) -> int:
     """How many instructions SQLite's virtual machine runs to read the neighbours of a node, counted in tens."""
     return counted(store, lambda reader: reader.neighbours([id_], limit))
 
 
-def counted(store: LocalStore, read: Callable[[Reader], object]) -> int:
+def counted(store: SqliteStore, read: Callable[[Reader], object]) -> int:
     """How many instructions SQLite's virtual machine runs for a read, counted in tens."""
     count = 0
 
@@ -62,7 +62,7 @@ def counted(store: LocalStore, read: Callable[[Reader], object]) -> int:
     return count
 
 
-def test_a_hub_is_read_no_further_than_asked(hub: LocalStore) -> None:
+def test_a_hub_is_read_no_further_than_asked(hub: SqliteStore) -> None:
     around = hub.neighbours(ME, ["hub"], 10)["hub"]
     assert around.degree == DEGREE
     assert len(around.neighbours) == 10
@@ -75,7 +75,7 @@ def test_a_hub_is_read_no_further_than_asked(hub: LocalStore) -> None:
 
 
 @pytest.mark.parametrize("tags", [(), ("camp",), ("lead",), ("camp", "lead", "route"), ("unheard",)])
-def test_energy_from_a_hub_reads_no_further_than_it_matters(hub: LocalStore, tags: tuple[str, ...]) -> None:
+def test_energy_from_a_hub_reads_no_further_than_it_matters(hub: SqliteStore, tags: tuple[str, ...]) -> None:
     level = Frontier((FrontierNode("hub", 1.0, 0),), (frozenset({"hub"}),), frozenset(tags), min_activation=0.0)
     everything = counted(hub, lambda reader: expand(reader, replace(level, max_branches=DEGREE)))
     assert counted(hub, lambda reader: expand(reader, level)) < everything / 100
@@ -84,7 +84,7 @@ def test_energy_from_a_hub_reads_no_further_than_it_matters(hub: LocalStore, tag
     assert len(few) == 3
 
 
-def test_the_strongest_edges_of_a_hub_come_first(hub: LocalStore) -> None:
+def test_the_strongest_edges_of_a_hub_come_first(hub: SqliteStore) -> None:
     every = hub.neighbours(ME, ["hub"], DEGREE)["hub"].neighbours
     weights = [step.weight or 0 for step in every]
     assert weights == sorted(weights, reverse=True)
@@ -92,7 +92,7 @@ def test_the_strongest_edges_of_a_hub_come_first(hub: LocalStore) -> None:
     assert hub.neighbours(ME, ["hub"], 25)["hub"].neighbours == every[:25]
 
 
-def test_an_expansion_needs_no_sort(hub: LocalStore) -> None:
+def test_an_expansion_needs_no_sort(hub: SqliteStore) -> None:
     with hub.db.reading() as db:
         reader = Reader(db, ME, hub.db.path)
         plan = [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {reader.expansion()}", (1,))]
@@ -100,13 +100,13 @@ def test_an_expansion_needs_no_sort(hub: LocalStore) -> None:
     assert not any("TEMP B-TREE" in step or step.startswith("SCAN") for step in plan), plan
 
 
-def test_a_teammate_outside_the_team_sees_neither_hub_nor_degree(hub: LocalStore) -> None:
+def test_a_teammate_outside_the_team_sees_neither_hub_nor_degree(hub: SqliteStore) -> None:
     assert hub.neighbours(STRANGER, ["hub"], 10) == {}
     assert hub.neighbours(MATE, ["hub"], 10)["hub"].degree == DEGREE // 2
 
 
 def test_a_hub_can_lose_its_edges_and_itself(tmp_path: Path) -> None:
-    store = LocalStore(tmp_path)
+    store = SqliteStore(tmp_path)
     spokes = [f"n{i}" for i in range(1200)]
     nodes = [Node("hub"), *map(Node, spokes)]
     store.write(ME, Batch(nodes=nodes, edges=[Edge(f"e{i}", "hub", i, weight=0.5) for i in spokes]))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cuetrail import Budget, Memory
-from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.sqlite import SqliteStore
 from cuetrail.store.sqlite.index import label_index
 from tests.store.sqlite.test_index_damage import DAMAGES, Damage
 
@@ -27,8 +27,8 @@ def opened(place: Path) -> Memory:
     return Memory(place, embedder=None)
 
 
-def engine(memory: Memory) -> LocalStore:
-    assert isinstance(memory.store, LocalStore)
+def engine(memory: Memory) -> SqliteStore:
+    assert isinstance(memory.store, SqliteStore)
     return memory.store
 
 

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from cuetrail.model import Node, Tag, WalkQuery
-from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.sqlite import SqliteStore
 from cuetrail.store.sqlite.changelog import position
 from cuetrail.store.sqlite.index import label_index, label_search, text_search
 from cuetrail.store.write import Batch
@@ -31,7 +31,7 @@ def test_looking_in_small_rounds_and_for_few_words_at_once_changes_no_result(
     monkeypatch.setattr(label_search, "MOST_ASKED", 40)
     chance = random.Random(first)
     nodes = [some_node(chance, f"n{i:05}") for i in range(500)]
-    store = LocalStore(tmp_path)
+    store = SqliteStore(tmp_path)
     store.write(ME, Batch(nodes=nodes))
     for _ in range(40):
         check(store, nodes, chance)
@@ -52,7 +52,7 @@ def test_common_labels_are_not_walked_through(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(label_search, "_sums", counting)
     rare = [Node(f"r{n:03}", text="x", tag_details=tags("rare"), at=n) for n in range(40)]
     common = [Node(f"c{n:04}", text="x", tag_details=tags("common"), at=n) for n in range(1_000)]
-    store = LocalStore(tmp_path)
+    store = SqliteStore(tmp_path)
     store.write(ME, Batch(nodes=rare + common))
     assert walked(store, from_tag("rare", "common"), limit=5) == [f"r{n:03}" for n in range(39, 34, -1)]
     assert sum(looked) == 40
@@ -67,7 +67,7 @@ def test_nodes_with_very_many_tags_are_found_beside_a_narrow_table(
     nodes = [Node(f"n{n:03}", text="x", tag_details=tags("sky"), at=n) for n in range(50)]
     whole = Node("whole", text="x", tag_details=(*many, *tags("sky")), at=0)
     half = Node("half", text="x", tag_details=many[:50], at=0)
-    store = LocalStore(tmp_path)
+    store = SqliteStore(tmp_path)
     store.write(ME, Batch(nodes=[*nodes, whole, half]))
     start = WalkQuery((seed(Node("start", tag_details=(*many, *tags("sky")))),), from_tag().unlike)
     found = store.walk(ME, start, 3, ANYTHING)

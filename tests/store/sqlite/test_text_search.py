@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from cuetrail.formulas import bm25, idf
 from cuetrail.model import Node, Scope, SearchHit, Tag, TextQuery, Where
 from cuetrail.store.ports import Store
-from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.sqlite import SqliteStore
 from cuetrail.store.sqlite.index import text_search
 from cuetrail.store.write import Batch
 from cuetrail.text.normalise import Terms, analysable, make_analyser, sanitize_query, terms_of
@@ -36,7 +36,7 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Sto
     opened: list[Store] = []
 
     def make() -> Store:
-        opened.append(LocalStore(Path(tmp_path_factory.mktemp("memory"))))
+        opened.append(SqliteStore(Path(tmp_path_factory.mktemp("memory"))))
         return opened[-1]
 
     yield make
@@ -212,7 +212,7 @@ def test_text_search_equals_scoring_every_memory(fresh: Callable[[], Store], see
 
 def test_a_memory_written_in_several_batches_has_several_segments(store: Store) -> None:
     """What the exactness test relies on: scores span segments."""
-    assert isinstance(store, LocalStore)
+    assert isinstance(store, SqliteStore)
     for number in range(3):
         add(store, **{f"n{number}{i}": "apple" for i in range(5)})
         store.refresh(None)

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from cuetrail.model import Node, Scope, Where
-from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.sqlite import SqliteStore
 from cuetrail.store.sqlite.index import vector_index, vector_search
 from cuetrail.store.vector_space import VectorSpace
 from cuetrail.store.write import Batch
@@ -22,12 +22,12 @@ SPACE = VectorSpace("test", DIM)
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalStore]:
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteStore]:
     """An engine whose blocks are small enough to have many."""
     monkeypatch.setattr(vector_index, "BLOCK", 64)
     monkeypatch.setattr(vector_index, "BATCH", 16)
     monkeypatch.setattr(vector_index, "TAIL", 8)
-    opened = LocalStore(tmp_path / "m")
+    opened = SqliteStore(tmp_path / "m")
     opened.vector_spaces().start(SPACE)
     yield opened
     opened.close()
@@ -39,12 +39,12 @@ def unit(seed: int) -> NDArray[np.float16]:
     return vector
 
 
-def put(store: LocalStore, ids: list[int], scope: Scope = ME, salt: int = 0) -> None:
+def put(store: SqliteStore, ids: list[int], scope: Scope = ME, salt: int = 0) -> None:
     nodes = [Node(str(n), text=f"text {n} {salt}") for n in ids]
     store.write(scope, Batch(nodes=nodes, vectors={str(n): unit(n * 7 + salt).tobytes() for n in ids}))
 
 
-def blocks(store: LocalStore) -> list[int]:
+def blocks(store: SqliteStore) -> list[int]:
     """How many rows each block has; the keys ascend over all of them."""
     view = store.vector_index.view()
     assert view is not None
@@ -59,7 +59,7 @@ def cosine(one: NDArray[np.float16], other: NDArray[np.float16]) -> float:
     return float(a @ b / np.sqrt((a @ a) * (b @ b)))
 
 
-def assert_search_is_exact(store: LocalStore, vectors: dict[str, NDArray[np.float16]], scope: Scope = ME) -> None:
+def assert_search_is_exact(store: SqliteStore, vectors: dict[str, NDArray[np.float16]], scope: Scope = ME) -> None:
     for seed in range(1000, 1005):
         query = unit(seed)
         true = {i: cosine(v, query) for i, v in vectors.items()}
@@ -69,7 +69,7 @@ def assert_search_is_exact(store: LocalStore, vectors: dict[str, NDArray[np.floa
         assert all(true[f.id] == pytest.approx(f.score, abs=1e-6) for f in found)
 
 
-def test_random_adds_replacements_and_removals_keep_every_search_exact(store: LocalStore) -> None:
+def test_random_adds_replacements_and_removals_keep_every_search_exact(store: SqliteStore) -> None:
     rng = random.Random(41)
     vectors: dict[str, NDArray[np.float16]] = {}
     following = 0
@@ -93,7 +93,7 @@ def test_random_adds_replacements_and_removals_keep_every_search_exact(store: Lo
         assert not store.vector_index.differs()
 
 
-def test_adding_one_rewrites_only_the_small_last_block(store: LocalStore) -> None:
+def test_adding_one_rewrites_only_the_small_last_block(store: SqliteStore) -> None:
     put(store, list(range(640)))
     folder = store.vector_index.dir
     assert blocks(store) == [64] * 10
@@ -106,7 +106,7 @@ def test_adding_one_rewrites_only_the_small_last_block(store: LocalStore) -> Non
     assert len(after) == 11
 
 
-def test_the_last_block_is_joined_to_its_neighbour_when_it_has_grown(store: LocalStore) -> None:
+def test_the_last_block_is_joined_to_its_neighbour_when_it_has_grown(store: SqliteStore) -> None:
     most = 0
     for n in range(200):
         put(store, [n])
@@ -116,7 +116,7 @@ def test_the_last_block_is_joined_to_its_neighbour_when_it_has_grown(store: Loca
     assert most <= 6
 
 
-def test_removing_one_rewrites_only_its_block_and_leaves_no_trace(store: LocalStore) -> None:
+def test_removing_one_rewrites_only_its_block_and_leaves_no_trace(store: SqliteStore) -> None:
     put(store, list(range(200)))
     assert len(blocks(store)) == 4
     names = list(store.vector_index.dir.load().files)  # type: ignore[union-attr]  # it was just written
@@ -130,7 +130,7 @@ def test_removing_one_rewrites_only_its_block_and_leaves_no_trace(store: LocalSt
     assert not [p for p in files if code in p.read_bytes()]
 
 
-def test_a_vector_that_comes_late_finds_its_place_between_the_others(store: LocalStore) -> None:
+def test_a_vector_that_comes_late_finds_its_place_between_the_others(store: SqliteStore) -> None:
     store.write(ME, Batch(nodes=[Node(str(n), text=f"text {n}") for n in range(150)]))
     missing = store.vector_spaces().missing(SPACE, 150)
     store.vector_spaces().put(SPACE, [(one, unit(int(one.record.id)).tobytes()) for one in missing[::2]])
@@ -140,7 +140,7 @@ def test_a_vector_that_comes_late_finds_its_place_between_the_others(store: Loca
     assert_search_is_exact(store, {str(n): unit(n) for n in range(150)})
 
 
-def test_another_users_rows_are_scanned_but_never_found(store: LocalStore) -> None:
+def test_another_users_rows_are_scanned_but_never_found(store: SqliteStore) -> None:
     other = Scope(user="other")
     put(store, list(range(100)))
     put(store, list(range(100, 300)), other)
@@ -150,7 +150,7 @@ def test_another_users_rows_are_scanned_but_never_found(store: LocalStore) -> No
 
 
 @pytest.mark.parametrize("kinds", [("a",), ("a", "d"), ("rare",), tuple("abcdefghijk"), ("none",)])
-def test_only_rows_of_the_kinds_that_are_asked_for_are_found(store: LocalStore, kinds: tuple[str, ...]) -> None:
+def test_only_rows_of_the_kinds_that_are_asked_for_are_found(store: SqliteStore, kinds: tuple[str, ...]) -> None:
     of = {str(n): "rare" if n % 50 == 0 else "abcdefghijkl"[n % 12] for n in range(400)}
     vectors = {id_: unit(int(id_)) for id_ in of}
     nodes = [Node(id_, kind, f"name {id_}") for id_, kind in of.items()]
@@ -171,7 +171,7 @@ def test_the_best_are_the_best_however_many_there_are_and_however_many_are_equal
                 assert sorted(scores[found]) == sorted(scores)[max(size - wanted, 0) :]
 
 
-def test_equal_vectors_have_equal_scores_wherever_they_stand(store: LocalStore) -> None:
+def test_equal_vectors_have_equal_scores_wherever_they_stand(store: SqliteStore) -> None:
     vector, query = unit(3).tobytes(), unit(4).tobytes()
     store.write(ME, Batch(nodes=[Node(str(n), text=f"text {n}") for n in range(40)]))
     missing = store.vector_spaces().missing(SPACE, 40)
@@ -179,7 +179,7 @@ def test_equal_vectors_have_equal_scores_wherever_they_stand(store: LocalStore) 
     assert len({found.score for found in store.vector(ME, query, 33, Where())}) == 1
 
 
-def test_a_vector_of_zeros_is_found_last_and_asks_for_nothing_in_particular(store: LocalStore) -> None:
+def test_a_vector_of_zeros_is_found_last_and_asks_for_nothing_in_particular(store: SqliteStore) -> None:
     put(store, list(range(5)))
     nothing = np.zeros(DIM, "<f2").tobytes()
     store.write(ME, Batch(nodes=[Node("zero", text="zero")], vectors={"zero": nothing}))
@@ -189,7 +189,7 @@ def test_a_vector_of_zeros_is_found_last_and_asks_for_nothing_in_particular(stor
     assert {f.score for f in store.vector(ME, nothing, 6, Where())} == {0.0}
 
 
-def test_an_empty_index_and_one_that_became_empty_answer_nothing(store: LocalStore) -> None:
+def test_an_empty_index_and_one_that_became_empty_answer_nothing(store: SqliteStore) -> None:
     assert store.vector(ME, unit(1).tobytes(), 5, Where()) == []
     put(store, [1, 2, 3])
     assert len(store.vector(ME, unit(1).tobytes(), 5, Where())) == 3
@@ -198,7 +198,7 @@ def test_an_empty_index_and_one_that_became_empty_answer_nothing(store: LocalSto
     assert store.vector(ME, unit(1).tobytes(), 5, Where()) == []
 
 
-def test_a_change_of_model_never_mixes_vectors(store: LocalStore) -> None:
+def test_a_change_of_model_never_mixes_vectors(store: SqliteStore) -> None:
     put(store, list(range(20)))
     assert sum(blocks(store)) == 20
     before = [found.id for found in store.vector(ME, unit(1).tobytes(), 5, Where())]

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from cuetrail.memory import Memory
 from cuetrail.model import Edge, Node, TextQuery, Where
-from cuetrail.store.sqlite import LocalStore
+from cuetrail.store.sqlite import SqliteStore
 
 ROOT = Path(__file__).parents[3]
 DIM = 8
@@ -52,9 +52,9 @@ def open_memory(directory: Path) -> Memory:
     return Memory(directory, embedder=Pebbles())
 
 
-def engine(memory: Memory) -> LocalStore:
+def engine(memory: Memory) -> SqliteStore:
     """The engine behind a memory, for looking at its files and indexes."""
-    assert isinstance(memory.store, LocalStore)
+    assert isinstance(memory.store, SqliteStore)
     return memory.store
 
 

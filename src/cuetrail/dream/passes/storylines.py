@@ -29,7 +29,7 @@ from cuetrail.formulas import DAY
 from cuetrail.model import DERIVED, Edge, Node, PassReport, Where
 from cuetrail.model.ids import derived_edge_id, dream_id, dream_number, ledger_hash
 from cuetrail.store.dream import Book, Row, Writes
-from cuetrail.store.graph import StepQuery, Ties
+from cuetrail.store.graph import EdgeFilter, StepQuery
 from cuetrail.store.read import forgotten_ids
 
 NAME = "storylines"
@@ -109,7 +109,7 @@ def _without_sources(work: Work, story: Row, node: Node, members: Sequence[Row])
         return writes
     writes = _dissolved(story, members)
     where = Where(kinds=DERIVED, quarantined=True, archived=True)
-    query = StepQuery((node.id,), FEWEST, "out", Ties(kinds=(PART_OF,)), where)
+    query = StepQuery((node.id,), FEWEST, "out", EdgeFilter(kinds=(PART_OF,)), where)
     steps = work.context.store.steps(work.context.scope, query).get(node.id, [])
     writes.batch.remove_nodes = [node.id, *(step.other for step in steps)]
     return writes

@@ -26,7 +26,7 @@ from cuetrail.recall.anchor.hybrid_search import (
 )
 from cuetrail.recall.stage_types import Anchored, Reached, RecallContext
 from cuetrail.recall.weights import Trail, Weights, is_bare, kinds_of
-from cuetrail.store.graph import StepQuery, Ties
+from cuetrail.store.graph import EdgeFilter, StepQuery
 from cuetrail.store.read import HeldAt
 from cuetrail.text.names import (
     MOST_ALIASES,
@@ -216,7 +216,7 @@ def _tie_mentions(graph: CandidateGraph, starts: Sequence[str]) -> None:
 
 def _neighbours(context: RecallContext, ids: Sequence[str]) -> list[str]:
     """Returns the ids of the nodes directly before and behind these in a file or conversation."""
-    query = StepQuery(tuple(ids), 2, "both", Ties(kinds=("next",)), context.cue.where)
+    query = StepQuery(tuple(ids), 2, "both", EdgeFilter(kinds=("next",)), context.cue.where)
     return [step.other for some in context.store.steps(context.scope, query).values() for step in some]
 
 
@@ -234,7 +234,7 @@ def _name_ties(context: RecallContext, nodes: Mapping[str, Node], starts: Sequen
 
 def _edge_ties(context: RecallContext, _nodes: Mapping[str, Node], starts: Sequence[str]) -> Iterable[Tie]:
     """Yields a tie for each of the strongest edges of a start; the weight of an edge to a hub is reduced."""
-    query = StepQuery(tuple(starts), EDGES, "both", Ties(), context.cue.where)
+    query = StepQuery(tuple(starts), EDGES, "both", EdgeFilter(), context.cue.where)
     found = context.store.steps(context.scope, query)
     others = sorted({step.other for steps in found.values() for step in steps})
     degrees = {id_: one.degree for id_, one in context.store.neighbours(context.scope, others, 0).items()}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cuetrail.errors import InputError
 from cuetrail.facts.resolve import require_node
 from cuetrail.model import UNKNOWN_WEIGHT, Direction, Node, Scope, Where, node_dict
-from cuetrail.store.graph import StepQuery, Ties
+from cuetrail.store.graph import EdgeFilter, StepQuery
 from cuetrail.store.ports import Store
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class TraversalFilter:
     """The edges that a traversal follows, their direction, and the nodes it may reach."""
 
     direction: Direction = "both"
-    ties: Ties = field(default_factory=Ties)
+    ties: EdgeFilter = field(default_factory=EdgeFilter)
     where: Where = field(default_factory=Where)
 
     def query(self, ids: Sequence[str], each: int = EDGES_PER_NODE) -> StepQuery:

@@ -18,7 +18,7 @@ from cuetrail.model import Edge, Node, TextQuery, Where
 from cuetrail.model.ids import digest, stated_edge_id
 from cuetrail.serve.memory_access import delete_nodes
 from cuetrail.serve.tool import TEXT, TEXTS, Schema, Tool, ToolResult, array_of, described, object_of
-from cuetrail.store.graph import StepQuery, Ties
+from cuetrail.store.graph import EdgeFilter, StepQuery
 from cuetrail.store.write import Batch
 from cuetrail.text.normalise import clean, norm_name
 from cuetrail.text.timestamps import now_ms
@@ -85,7 +85,7 @@ def _entities(memory: Memory, nodes: Iterable[Node]) -> list[_Entity]:
     # Names that were extracted from a text, or that only a relation mentions, are not entities yet.
     stated = [node for node in nodes if node.name and not is_placeholder(node) and "found" not in node.props]
     stated.sort(key=lambda node: (node.created, node.seq, node.id))
-    query = StepQuery(tuple(node.id for node in stated), MAX_NODES, "in", Ties(kinds=("observation",)), _ATOMS)
+    query = StepQuery(tuple(node.id for node in stated), MAX_NODES, "in", EdgeFilter(kinds=("observation",)), _ATOMS)
     steps = memory.store.steps(memory.scope, query) if stated else {}
     atoms = memory.nodes(*{step.other for found in steps.values() for step in found})
     observed = {id_: [atoms[step.other] for step in found if step.other in atoms] for id_, found in steps.items()}
@@ -113,7 +113,7 @@ def _relations(memory: Memory, ids: Collection[str]) -> list[tuple[Edge, dict[st
     """Returns the relations from or to one of these nodes, oldest first: each edge and its JSON."""
     if not ids:
         return []
-    steps = memory.store.steps(memory.scope, StepQuery(tuple(ids), MAX_NODES, "both", Ties(at=now_ms()), _WHERE))
+    steps = memory.store.steps(memory.scope, StepQuery(tuple(ids), MAX_NODES, "both", EdgeFilter(at=now_ms()), _WHERE))
     edges = {step.edge.id: step.edge for some in steps.values() for step in some}
     stated = [edge for edge in edges.values() if edge.via is None and edge.kind not in STRUCTURE]
     stated.sort(key=lambda edge: (edge.created, edge.props.get("seq", 0), edge.id))

@@ -4,6 +4,6 @@ May import: errors, files, formulas, model, store.dream, store.graph, store.read
 store.transaction, store.upkeep, store.vector_space, store.write, text.
 """
 
-from cuetrail.store.sqlite.engine import LocalStore
+from cuetrail.store.sqlite.engine import SqliteStore
 
-__all__ = ["LocalStore"]
+__all__ = ["SqliteStore"]

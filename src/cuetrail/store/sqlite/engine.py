@@ -55,17 +55,17 @@ DREAM_LOCK = "dream.lock"
 MANY_ACCESSES, ACCESS_MS = 32, 1_000
 
 
-def _read(store: LocalStore, scope: Scope, work: Callable[[Reader], Any]) -> Any:
+def _read(store: SqliteStore, scope: Scope, work: Callable[[Reader], Any]) -> Any:
     with store.db.reading() as db:
         return work(Reader(db, scope, store.db.path))
 
 
-def _read_used(store: LocalStore, scope: Scope, work: Callable[[Reader], Any]) -> Any:
+def _read_used(store: SqliteStore, scope: Scope, work: Callable[[Reader], Any]) -> Any:
     store.count_accesses()
     return _read(store, scope, work)
 
 
-def _search(store: LocalStore, scope: Scope, work: Callable[[IndexedReader], Any]) -> Any:
+def _search(store: SqliteStore, scope: Scope, work: Callable[[IndexedReader], Any]) -> Any:
     with store.db.looking() as db:
         return work((Reader(db, scope, store.db.path), store.text_index))
 
@@ -82,7 +82,7 @@ searching = Scoped(_search)
 reading_used = Scoped(_read_used)
 
 
-class LocalStore:
+class SqliteStore:
     """A memory in a directory: `memory.db` is the truth, `index/` is derived. The ports document the methods."""
 
     def __init__(self, directory: Path) -> None:
@@ -296,7 +296,7 @@ class LocalStore:
     # --- dream
 
     @contextlib.contextmanager
-    def single_dream(self, dry_run: bool = False) -> Iterator[LocalStore | None]:
+    def single_dream(self, dry_run: bool = False) -> Iterator[SqliteStore | None]:
         # A new lock each time: two threads of one process must not share one.
         lock = FileLock(self.directory / DREAM_LOCK, timeout=0, is_singleton=False)
         try:
@@ -313,7 +313,7 @@ class LocalStore:
                     yield self
                     return
                 folder = stack.enter_context(dreams.copied(self.db, self.directory))
-                yield stack.enter_context(contextlib.closing(LocalStore(folder)))
+                yield stack.enter_context(contextlib.closing(SqliteStore(folder)))
         finally:
             lock.release()
 

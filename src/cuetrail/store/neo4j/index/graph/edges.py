@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from cuetrail.model import UNKNOWN_WEIGHT, Mention, Note
-from cuetrail.store.graph import Step, StepQuery, Ties
+from cuetrail.store.graph import EdgeFilter, Step, StepQuery
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.filters import condition
@@ -60,7 +60,7 @@ def steps(reader: Reader, query: StepQuery) -> dict[str, list[Step]]:
     return by_id
 
 
-def tied(ties: Ties) -> tuple[str, dict[str, Any]]:
+def tied(ties: EdgeFilter) -> tuple[str, dict[str, Any]]:
     """Returns the filters on edges as conditions that begin with AND, and their parameters."""
     tests: list[str] = []
     given: dict[str, Any] = {}

@@ -77,4 +77,4 @@ class ReadError(CuetrailError):
 
 
 class GhostWrite(CuetrailError):
-    """What was read back after a write is not what was written."""
+    """The store did not return what was just written."""

@@ -1,4 +1,4 @@
-"""How servers reach their memory: opened at first use, work in threads, and deletion for clients of other systems."""
+"""Access of the servers to their memory: opened at first use, work in threads, deletion as other systems mean it."""
 
 from __future__ import annotations
 

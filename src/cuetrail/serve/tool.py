@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 Schema = dict[str, Any]
 TEXT: Schema = {"type": "string"}
 TEXTS: Schema = {"type": "array", "items": TEXT}
+PLAIN_TYPES: dict[Any, Schema] = {
+    str: TEXT, int: {"type": "integer"}, float: {"type": "number"}, bool: {"type": "boolean"}, Any: {},
+}  # fmt: skip
+"""The schemas of types that JSON has too."""
 TIME_ARGUMENTS = ("as_of", "at", "since", "until", "valid_from", "valid_until")
 
 

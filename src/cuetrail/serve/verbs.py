@@ -1,4 +1,4 @@
-"""JSON Schemas of a verb's arguments and of its result, made from the type hints of `Memory`."""
+"""Every verb of `Memory` for other programs: its effect, the schema of its arguments, the verb as a tool or a job."""
 
 from __future__ import annotations
 
@@ -9,24 +9,21 @@ import threading
 import types
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from functools import cache, partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Union, Unpack, get_args, get_origin, get_type_hints
 
-from cuetrail.model import Budget, Node
+from cuetrail.model import Budget
 from cuetrail.recall import recipes
 from cuetrail.serve.json_data import compact_json, fit_data, fit_text, to_json_data
 from cuetrail.serve.tool import (
+    PLAIN_TYPES,
     TEXT,
     TEXTS,
     TIME_ARGUMENTS,
     Schema,
     Tool,
     ToolResult,
-    array_of,
-    nullable,
-    object_of,
     parse_times,
 )
 from cuetrail.text.timestamps import milliseconds
@@ -34,17 +31,38 @@ from cuetrail.text.timestamps import milliseconds
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
 
-_INTEGER: Schema = {"type": "integer"}
-_NUMBER: Schema = {"type": "number"}
-_BOOLEAN: Schema = {"type": "boolean"}
-_OBJECT: Schema = {"type": "object"}
-_NULL: Schema = {"type": "null"}
-_SIMPLE: dict[Any, Schema] = {str: TEXT, int: _INTEGER, float: _NUMBER, bool: _BOOLEAN, Any: {}}
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """The effect of one verb.
+
+    `repeatable`: a second call with the same arguments changes nothing more. `paths`: it takes or shows paths on the
+    machine that stores the memory. `all_users`: it concerns the memories of all users.
+    """
+
+    writes: bool = False
+    destroys: bool = False
+    repeatable: bool = True
+    paths: bool = False
+    all_users: bool = False
 
 
-def reference(name: str) -> Schema:
-    """Returns a reference to a component of the OpenAPI document."""
-    return {"$ref": f"#/components/schemas/{name}"}
+_EFFECTS: tuple[tuple[str, Effect], ...] = (
+    (
+        ("activate bench brief doomed dreams edge explore fact_history fact_ids facts get has_traces history ids "
+        "labels narrate neighbours nodes prewarm recall stats tag_walk timeline traverse"), Effect(),
+    ),
+    ("mirrors", Effect(paths=True)),
+    ("add add_many confirm declare dream edit fact link quarantine refresh relate retract", Effect(writes=True)),
+    ("note", Effect(writes=True, repeatable=False)),
+    ("doctor", Effect(writes=True, all_users=True)),
+    ("end_mirror import_", Effect(writes=True, paths=True)),
+    ("forget ingest_text unlink", Effect(writes=True, destroys=True)),
+    ("backup export ingest ingest_bytes mirror", Effect(writes=True, destroys=True, paths=True)),
+    ("reembed", Effect(writes=True, destroys=True, all_users=True)),
+)  # fmt: skip
+EFFECTS = {name: effect for names, effect in _EFFECTS for name in names.split()}
+"""Every verb of `Memory`; a test fails when one is missing."""
 
 
 def memory_verb(name: str) -> Callable[..., Any]:
@@ -68,7 +86,7 @@ _WHEN: Schema = {"anyOf": _TIME, "description": "2026-05-31, 2026-05-31T10:30Z o
 EXPIRY_WORDS = ("week", "month", "year", "never")
 _SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
 _COUNT: Schema = {"type": "integer", "minimum": 0, "maximum": 10**15}
-_SEED: Schema = {"type": "array", "prefixItems": [TEXT, _NUMBER], "minItems": 2, "maxItems": 2}
+_SEED: Schema = {"type": "array", "prefixItems": [TEXT, PLAIN_TYPES[float]], "minItems": 2, "maxItems": 2}
 # Arguments that only Python code in the same process can pass.
 _PYTHON_ONLY = {
     "choose_tags", "count_tokens", "expander", "now", "on_report", "others", "progress", "stop", "tagger", "teller",
@@ -98,16 +116,16 @@ def argument_schema(name: str, hint: Any) -> Schema:
     """Returns the schema of one argument. Raises TypeError for a type that JSON cannot express."""
     if name in _BY_NAME:
         return _BY_NAME[name]
-    if hint in _SIMPLE:
-        return _SIMPLE[hint]
+    if hint in PLAIN_TYPES:
+        return PLAIN_TYPES[hint]
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Literal:
         return {"type": "string", "enum": list(inner)}
     if origin in (Union, types.UnionType):
-        known = [one for one in inner if one is str or one in _SIMPLE or get_origin(one) is not None]
+        known = [one for one in inner if one is str or one in PLAIN_TYPES or get_origin(one) is not None]
         return argument_schema(name, known[0])
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        return _OBJECT
+        return {"type": "object"}
     if isinstance(origin, type) and issubclass(origin, Iterable):
         return TEXTS
     raise TypeError(f"{name}: {hint} has no JSON Schema")
@@ -128,130 +146,7 @@ def parameters(verb: Callable[..., Any]) -> Iterator[tuple[inspect.Parameter, An
             yield parameter, hint
 
 
-# --- results
-
-_RESULT_SIMPLE: dict[Any, Schema] = {**_SIMPLE, Path: TEXT, bytes: TEXT, None: _NULL, types.NoneType: _NULL}
-_HOP = object_of(src=TEXT, dst=TEXT, energy=_NUMBER, kind=TEXT, weight=nullable(_NUMBER), tags=TEXTS)
-_RECOLLECTION = object_of(
-    cue=TEXT, text=TEXT, answerable=_BOOLEAN, looked_for=TEXTS, notices=TEXTS, anchors=TEXTS, walkers=TEXTS,
-    attempts=array_of(_OBJECT),
-    hits=array_of(object_of(node=reference("Node"), score=_NUMBER, direct=_BOOLEAN, why=_OBJECT)),
-)  # fmt: skip
-_BY_TYPE: dict[str, Schema] = {
-    "Node": object_of(
-        id=TEXT, kind=TEXT, name=nullable(TEXT), text=TEXT, aliases=TEXTS, tags=TEXTS, buckets=TEXTS,
-        source=nullable(TEXT), seq=_INTEGER, at=_INTEGER, provenance=TEXT, props=_OBJECT, state=TEXT, salience=_NUMBER,
-    ),
-    "Activation": object_of(
-        seed=TEXT, score=_NUMBER, reason=TEXT, error=nullable(TEXT), tags=TEXTS, depth=_INTEGER,
-        paths=array_of(array_of(_HOP)),
-    ),
-    "Recollection": _RECOLLECTION,
-    "Narrative": object_of(cue=TEXT, text=TEXT, answerable=_BOOLEAN),
-    "Brief": object_of(text=TEXT, owner=TEXT, beliefs=TEXTS, goals=TEXTS, recent=TEXTS),
-    "Exploration": object_of(meta=_OBJECT, semantic=_OBJECT, episodic=_OBJECT, artifacts=array_of(_OBJECT)),
-    "Traversal": object_of(
-        start=TEXTS, mode=TEXT, cut=_BOOLEAN,
-        arrivals=array_of(object_of(node=reference("Node"), hops=_INTEGER, score=nullable(_NUMBER), path=TEXTS)),
-    ),
-    "Comparison": _OBJECT,
-}  # fmt: skip
-"""Types whose `to_dict` differs from their fields."""
-
-
-class ResultSchemas:
-    """Makes the schemas of results and collects the types they refer to in `components`."""
-
-    def __init__(self) -> None:
-        self.components: dict[str, Schema] = {}
-
-    def of(self, verb: str) -> Schema:
-        """Returns the schema of a verb's result. A result that is no object is returned as property `result`."""
-        hint = get_type_hints(memory_verb(verb))["return"]
-        inner = get_args(hint)
-        if get_origin(hint) in (Union, types.UnionType) and types.NoneType in inner:
-            present = next(one for one in inner if one is not types.NoneType)
-            return {"anyOf": [self._schema(present), object_of(result=_NULL)]}
-        schema = self._schema(hint)
-        return schema if "$ref" in schema or schema.get("type") == "object" else object_of(result=schema)
-
-    def _schema(self, hint: Any) -> Schema:
-        if hint in _RESULT_SIMPLE:
-            return _RESULT_SIMPLE[hint]
-        origin, inner = get_origin(hint), get_args(hint)
-        if origin is Literal:
-            return {"enum": list(inner)}
-        if origin in (Union, types.UnionType):
-            return {"anyOf": [self._schema(one) for one in inner]}
-        if origin is Generator:
-            return array_of(self._schema(inner[0]))
-        if isinstance(origin, type) and issubclass(origin, Mapping):
-            return {"type": "object", "additionalProperties": self._schema(inner[1])}
-        if isinstance(origin, type) and issubclass(origin, Iterable):
-            return array_of(self._schema(inner[0]))
-        return self._component(hint) if is_dataclass(hint) or hint.__name__ in _BY_TYPE else {}
-
-    def _component(self, type_: Any) -> Schema:
-        name = type_.__name__
-        if name not in self.components:
-            self.components[name] = {}
-            if name in _BY_TYPE or hasattr(type_, "to_dict"):
-                self._schema(Node)
-                self.components[name] = _BY_TYPE.get(name, _OBJECT)
-            else:
-                hints = get_type_hints(type_)
-                own = {one.name: self._schema(hints[one.name]) for one in fields(type_)}
-                self.components[name] = object_of(**own)
-        return reference(name)
-
-
-@dataclass(frozen=True, slots=True)
-class Effect:
-    """The effect of one verb.
-
-    `repeatable`: a second call with the same arguments changes nothing more. `paths`: it takes or shows paths on the
-    machine that stores the memory. `all_users`: it concerns the memories of all users.
-    """
-
-    writes: bool = False
-    destroys: bool = False
-    repeatable: bool = True
-    paths: bool = False
-    all_users: bool = False
-
-
-_READS, _WRITES = Effect(), Effect(writes=True)
-EFFECTS: dict[str, Effect] = {
-    **dict.fromkeys(
-        (
-            "activate", "bench", "brief", "doomed", "dreams", "edge", "explore", "fact_history", "fact_ids", "facts",
-            "get", "has_traces", "history", "ids", "labels", "narrate", "neighbours", "nodes", "prewarm", "recall",
-            "stats", "tag_walk", "timeline", "traverse",
-        ),
-        _READS,
-    ),
-    **dict.fromkeys(
-        ("add", "add_many", "confirm", "declare", "edit", "fact", "link", "quarantine", "refresh", "relate", "retract"),
-        _WRITES,
-    ),
-    "dream": _WRITES,
-    "note": Effect(writes=True, repeatable=False),
-    "mirrors": Effect(paths=True),
-    "doctor": Effect(writes=True, all_users=True),
-    "reembed": Effect(writes=True, destroys=True, all_users=True),
-    "unlink": Effect(writes=True, destroys=True),
-    "forget": Effect(writes=True, destroys=True),
-    "ingest_text": Effect(writes=True, destroys=True),
-    "ingest": Effect(writes=True, destroys=True, paths=True),
-    "ingest_bytes": Effect(writes=True, destroys=True, paths=True),
-    "import_": Effect(writes=True, paths=True),
-    "export": Effect(writes=True, destroys=True, paths=True),
-    "backup": Effect(writes=True, destroys=True, paths=True),
-    "mirror": Effect(writes=True, destroys=True, paths=True),
-    "end_mirror": Effect(writes=True, paths=True),
-}  # fmt: skip
-"""Every verb of `Memory`; a test fails when one is missing."""
-
+# --- tools and jobs
 
 DEFAULT_TOKENS = 4000
 """The token budget of a result unless the call has its own."""

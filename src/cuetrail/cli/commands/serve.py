@@ -15,7 +15,6 @@ from cuetrail.config import on_server, reference_file, without_password
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
-    from cuetrail.serve.mcp.client_install import Change
     from cuetrail.serve.rest.auth import Token
 
 
@@ -195,17 +194,16 @@ def install(run: Run, /, client: Any, name: str, dry_run: bool, replace: bool, *
         output.say("\n\n".join(f"{one.path}\n{one.entry_text}" for one in planned))
     copies = [] if dry_run else [write(one) for one in planned]
     if run.json:
-        output.say_json({"dry_run": dry_run, "files": [_change_json(one, dry_run) for one in planned]})
+        files = [
+            {"path": str(one.path), "entry": one.entry_text, "written": one.needed and not dry_run} for one in planned
+        ]
+        output.say_json({"dry_run": dry_run, "files": files})
         return
     for one, copy in zip(planned, copies, strict=False):
         backup = f"; the old file is {copy.name}" if copy else ""
         run.notice(f"written to {one.path}{backup}" if one.needed else f"{one.path} has this entry already")
     if any(one.needed for one in planned) and not dry_run:
         run.notice(f"restart {client} to use it")
-
-
-def _change_json(change: Change, dry_run: bool) -> dict[str, Any]:
-    return {"path": str(change.path), "entry": change.entry_text, "written": change.needed and not dry_run}
 
 
 def _server_arguments(run: Run, profile: str | None, compat: str | None) -> list[str]:

@@ -226,7 +226,7 @@ def _indent_unit(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Format:
-    """How a client writes its servers down: `key` is the object that holds them, `more` are fields of every entry.
+    """A format of settings files. `key` names the object that holds the servers; every entry has the fields `more` too.
 
     `show` makes the text of an entry from its name and fields, `insert` adds it to a file or replaces an old one.
     """

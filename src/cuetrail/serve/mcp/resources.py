@@ -57,16 +57,15 @@ def _brief(memory: Memory) -> str:
     return brief_text(memory.brief(budget=Budget(tokens=BRIEF_TOKENS), record_access=False))
 
 
-def _stats(memory: Memory) -> str:
-    return compact_json(to_json_data(memory.stats()))
-
-
 RESOURCES = Resources(
     (
         Resource("memory://brief", "brief", "Brief", "What to know at the start of a conversation.", MARKDOWN, _brief),
-        Resource("memory://stats", "stats", "Counts", "How much is remembered, by kind and bucket.", JSON, _stats),
+        Resource(
+            "memory://stats", "stats", "Counts", "How much is remembered, by kind and bucket.", JSON,
+            lambda memory: compact_json(to_json_data(memory.stats())),
+        ),
     )
-)
+)  # fmt: skip
 
 
 def _graph(memory: Memory) -> str:

@@ -5,7 +5,7 @@ Descriptions are short because the list of tools is part of every conversation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -98,15 +98,12 @@ def _forget(memory: Memory, given: Arguments) -> ToolResult:
         lines = [
             f"- {node.id}: {snippet(node.text or node.name or '', 80)}" for node in (*doomed.meant, *doomed.copies)
         ]
-        return _list_result("Would be forgotten:", lines, {"ids": doomed.ids, "copies": copies, "forgotten": False})
+        data = fit_data({"ids": doomed.ids, "copies": copies, "forgotten": False}, RECALL_TOKENS)
+        return ToolResult(fit_text("\n".join(["Would be forgotten:", *lines]), RECALL_TOKENS), data)
     gone = memory.forget(*ids, source=source)
     return ToolResult(
         f"Forgotten for good: {len(gone)}.", fit_data({"ids": gone, "copies": copies, "forgotten": True}, 2000)
     )
-
-
-def _list_result(title: str, lines: Iterable[str], data: dict[str, Any]) -> ToolResult:
-    return ToolResult(fit_text("\n".join([title, *lines]), RECALL_TOKENS), fit_data(data, RECALL_TOKENS))
 
 
 # --- read

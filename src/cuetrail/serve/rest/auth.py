@@ -1,4 +1,7 @@
-"""Checks who sends a request: the Host and Origin headers, and the token."""
+"""Who may send a request: access tokens (issue, list, revoke, check), and the Host and Origin headers.
+
+A token is `ct_ID_SECRET`. Only a hash of it is stored; the secret has 256 random bits, so the hash does not reveal it.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import json
 import re
 import secrets
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
@@ -84,15 +87,9 @@ def find(memory: Memory, text: str) -> Token | None:
     return _read(parts[1], row) if same else None
 
 
-def _read(id_: str, row: dict[str, object]) -> Token:
-    teams = row["teams"]
-    share = row["share"]
-    scope = Scope(
-        str(row["tenant"]), str(row["user"]), tuple(map(str, teams)) if isinstance(teams, list) else (),
-        str(share) if share is not None else None,
-    )  # fmt: skip
-    access: Access = "admin" if row["access"] == "admin" else "write" if row["access"] == "write" else "read"
-    return Token(id_, str(row["name"]), access, scope, int(str(row["created"])))
+def _read(id_: str, row: dict[str, Any]) -> Token:
+    scope = Scope(row["tenant"], row["user"], tuple(row["teams"]), row["share"])
+    return Token(id_, row["name"], row["access"], scope, row["created"])
 
 
 def _hash(secret: str) -> str:

@@ -25,7 +25,7 @@ from cuetrail.serve.memory_access import delete_nodes
 from cuetrail.serve.rest.auth import Access
 from cuetrail.serve.rest.middleware import VERB_KEY
 from cuetrail.serve.rest.requests import json_arguments
-from cuetrail.serve.tool import TEXT, Schema, Tool, array_of, checked_arguments, nullable, object_of
+from cuetrail.serve.tool import TEXT, TEXTS, Schema, Tool, array_of, checked_arguments, nullable, object_of
 from cuetrail.text.timestamps import milliseconds
 from cuetrail.transfer.formats.mem0 import FORMAT, OWNER_KEYS
 from cuetrail.transfer.formats.text_files import to_iso, to_ms
@@ -133,13 +133,9 @@ def _passes(row: Mapping[str, Any], condition: Mapping[str, Any]) -> bool:
         elif name == "metadata" and isinstance(wanted, Mapping):
             if not _passes(row.get("metadata") or {}, wanted):
                 return False
-        elif not _matches(_field(row, name), wanted):
+        elif not _matches(row[name] if name in row else (row.get("metadata") or {}).get(name), wanted):
             return False
     return True
-
-
-def _field(row: Mapping[str, Any], name: str) -> Any:
-    return row[name] if name in row else (row.get("metadata") or {}).get(name)
 
 
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
@@ -329,8 +325,8 @@ def ping(memory: Memory, _given: Arguments) -> Json:
 # --- endpoints
 
 _NAME: Schema = {"type": "string", "minLength": 1}
-_OWNER: dict[str, Schema] = dict.fromkeys(OWNER_KEYS, _NAME)
 _OBJECT: Schema = {"type": "object"}
+_OWNER: dict[str, Schema] = dict.fromkeys(OWNER_KEYS, _NAME)
 _MESSAGE = {"type": "object", "properties": {"role": TEXT, "content": {"type": ["string", "array"]}}}
 _MESSAGES: Schema = {"type": ["array", "string"], "items": {**_MESSAGE, "required": ["content"]}}
 _TIME: Schema = {"type": ["integer", "string"]}
@@ -338,7 +334,7 @@ _COUNT: Schema = {"type": "integer", "minimum": 0, "maximum": 1000}
 
 MEMORY = object_of(
     id=TEXT, memory=TEXT, user_id=nullable(TEXT), agent_id=nullable(TEXT), app_id=nullable(TEXT), run_id=nullable(TEXT),
-    metadata=nullable(_OBJECT), categories=array_of(TEXT), created_at=nullable(TEXT), updated_at=nullable(TEXT),
+    metadata=nullable(_OBJECT), categories=TEXTS, created_at=nullable(TEXT), updated_at=nullable(TEXT),
 )  # fmt: skip
 _MESSAGE_RESULT = object_of(message=TEXT)
 
@@ -373,17 +369,9 @@ def _tool(description: str, properties: dict[str, Schema], *required: str) -> To
     return Tool("mem0", description, description, properties, required=required)
 
 
-def _results_only(run: Callable[[Memory, dict[str, Any]], Any]) -> Callable[[Memory, dict[str, Any]], Any]:
-    """Returns a function whose result is the bare list, as in older versions of mem0."""
-    return lambda memory, arguments: run(memory, arguments)["results"]
-
-
 _ADD = _tool(
     "Remember messages, as mem0 does.",
-    {
-        **_OWNER, "messages": _MESSAGES, "text": TEXT, "metadata": _OBJECT, "timestamp": _TIME,
-        "categories": array_of(TEXT),
-    },
+    {**_OWNER, "messages": _MESSAGES, "text": TEXT, "metadata": _OBJECT, "timestamp": _TIME, "categories": TEXTS},
 )  # fmt: skip
 _FIND = _tool(
     "Search memories, as mem0 does.",
@@ -428,8 +416,9 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         {"query": "does Ada like tea?", "user_id": "ada"},
     ),
     Endpoint(
-        "POST", ("/v1/memories/search", "/v2/memories/search"), "read", _results_only(search), _FIND,
-        array_of(MEMORY),
+        # Older versions of mem0 get the bare list.
+        "POST", ("/v1/memories/search", "/v2/memories/search"), "read",
+        lambda memory, given: search(memory, given)["results"], _FIND, array_of(MEMORY),
     ),
     Endpoint("GET", ("/memories/{id}", "/v1/memories/{id}"), "read", get, _ONE, MEMORY),
     Endpoint("PUT", ("/memories/{id}", "/v1/memories/{id}"), "write", update, _PUT, MEMORY, _PUT_EXAMPLE),

@@ -2,16 +2,110 @@
 
 from __future__ import annotations
 
+import types
+from collections.abc import Generator, Iterable, Mapping
+from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import cuetrail
+from cuetrail.model import Node
 from cuetrail.serve.rest.file_routes import FILE_VERBS, FileVerb
 from cuetrail.serve.rest.mem0 import ENDPOINTS
 from cuetrail.serve.rest.requests import JSON, PROBLEM_JSON
 from cuetrail.serve.rest.server_sent_events import STREAM
-from cuetrail.serve.tool import TEXT, Schema, object_of
-from cuetrail.serve.verbs import EFFECTS, ResultSchemas, reference, verb_tool
+from cuetrail.serve.tool import PLAIN_TYPES, TEXT, TEXTS, Schema, array_of, nullable, object_of
+from cuetrail.serve.verbs import EFFECTS, memory_verb, verb_tool
+
+# --- schemas of results
+
+_INTEGER, _NUMBER, _BOOLEAN = PLAIN_TYPES[int], PLAIN_TYPES[float], PLAIN_TYPES[bool]
+_OBJECT: Schema = {"type": "object"}
+_NULL: Schema = {"type": "null"}
+
+
+def reference(name: str) -> Schema:
+    """Returns a reference to a component of the OpenAPI document."""
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+_SIMPLE: dict[Any, Schema] = {**PLAIN_TYPES, Path: TEXT, bytes: TEXT, None: _NULL, types.NoneType: _NULL}
+_HOP = object_of(src=TEXT, dst=TEXT, energy=_NUMBER, kind=TEXT, weight=nullable(_NUMBER), tags=TEXTS)
+_RECOLLECTION = object_of(
+    cue=TEXT, text=TEXT, answerable=_BOOLEAN, looked_for=TEXTS, notices=TEXTS, anchors=TEXTS, walkers=TEXTS,
+    attempts=array_of(_OBJECT),
+    hits=array_of(object_of(node=reference("Node"), score=_NUMBER, direct=_BOOLEAN, why=_OBJECT)),
+)  # fmt: skip
+_BY_TYPE: dict[str, Schema] = {
+    "Node": object_of(
+        id=TEXT, kind=TEXT, name=nullable(TEXT), text=TEXT, aliases=TEXTS, tags=TEXTS, buckets=TEXTS,
+        source=nullable(TEXT), seq=_INTEGER, at=_INTEGER, provenance=TEXT, props=_OBJECT, state=TEXT, salience=_NUMBER,
+    ),
+    "Activation": object_of(
+        seed=TEXT, score=_NUMBER, reason=TEXT, error=nullable(TEXT), tags=TEXTS, depth=_INTEGER,
+        paths=array_of(array_of(_HOP)),
+    ),
+    "Recollection": _RECOLLECTION,
+    "Narrative": object_of(cue=TEXT, text=TEXT, answerable=_BOOLEAN),
+    "Brief": object_of(text=TEXT, owner=TEXT, beliefs=TEXTS, goals=TEXTS, recent=TEXTS),
+    "Exploration": object_of(meta=_OBJECT, semantic=_OBJECT, episodic=_OBJECT, artifacts=array_of(_OBJECT)),
+    "Traversal": object_of(
+        start=TEXTS, mode=TEXT, cut=_BOOLEAN,
+        arrivals=array_of(object_of(node=reference("Node"), hops=_INTEGER, score=nullable(_NUMBER), path=TEXTS)),
+    ),
+    "Comparison": _OBJECT,
+}  # fmt: skip
+"""Types whose `to_dict` differs from their fields."""
+
+
+class ResultSchemas:
+    """Makes the schemas of results and collects the types they refer to in `components`."""
+
+    def __init__(self) -> None:
+        self.components: dict[str, Schema] = {}
+
+    def of(self, verb: str) -> Schema:
+        """Returns the schema of a verb's result. A result that is no object is returned as property `result`."""
+        hint = get_type_hints(memory_verb(verb))["return"]
+        inner = get_args(hint)
+        if get_origin(hint) in (Union, types.UnionType) and types.NoneType in inner:
+            present = next(one for one in inner if one is not types.NoneType)
+            return {"anyOf": [self._schema(present), object_of(result=_NULL)]}
+        schema = self._schema(hint)
+        return schema if "$ref" in schema or schema.get("type") == "object" else object_of(result=schema)
+
+    def _schema(self, hint: Any) -> Schema:
+        if hint in _SIMPLE:
+            return _SIMPLE[hint]
+        origin, inner = get_origin(hint), get_args(hint)
+        if origin is Literal:
+            return {"enum": list(inner)}
+        if origin in (Union, types.UnionType):
+            return {"anyOf": [self._schema(one) for one in inner]}
+        if origin is Generator:
+            return array_of(self._schema(inner[0]))
+        if isinstance(origin, type) and issubclass(origin, Mapping):
+            return {"type": "object", "additionalProperties": self._schema(inner[1])}
+        if isinstance(origin, type) and issubclass(origin, Iterable):
+            return array_of(self._schema(inner[0]))
+        return self._component(hint) if is_dataclass(hint) or hint.__name__ in _BY_TYPE else {}
+
+    def _component(self, type_: Any) -> Schema:
+        name = type_.__name__
+        if name not in self.components:
+            self.components[name] = {}
+            if name in _BY_TYPE or hasattr(type_, "to_dict"):
+                self._schema(Node)
+                self.components[name] = _BY_TYPE.get(name, _OBJECT)
+            else:
+                hints = get_type_hints(type_)
+                own = {one.name: self._schema(hints[one.name]) for one in fields(type_)}
+                self.components[name] = object_of(**own)
+        return reference(name)
+
+
+# --- the document
 
 EXAMPLES: dict[str, dict[str, Any]] = {
     "activate": {"seeds": [["Ines Okafor", 0.9]], "max_depth": 3},

@@ -30,7 +30,7 @@ from cuetrail.errors import InputError
 from cuetrail.serve.rest.auth import tokens
 from cuetrail.serve.rest.file_routes import FILE_VERBS
 from cuetrail.serve.rest.mem0 import mem0_routes
-from cuetrail.serve.rest.middleware import VERB_KEY, RequestMiddleware
+from cuetrail.serve.rest.middleware import VERB_KEY, Metrics, RequestMiddleware
 from cuetrail.serve.rest.openapi import openapi_document
 from cuetrail.serve.rest.requests import LOOPBACK, Problem, RequestRules, json_arguments, problem_response
 from cuetrail.serve.rest.service import Service
@@ -48,7 +48,7 @@ EMBEDDERS = ("none", "static")
 
 def make_app(memory: LazyMemory, rules: RequestRules) -> Starlette:
     """Returns the server as an ASGI application. It closes the memory when it stops."""
-    service = Service(memory, rules)
+    service, counts = Service(memory, rules), Metrics()
     mcp = _McpRoute(service)
 
     @contextlib.asynccontextmanager
@@ -70,7 +70,7 @@ def make_app(memory: LazyMemory, rules: RequestRules) -> Starlette:
     async def metrics(request: Request) -> Response:
         request.scope[VERB_KEY] = "metrics"
         await service.authorize(request, "read")
-        return PlainTextResponse(service.metrics.text(), media_type="text/plain; version=0.0.4")
+        return PlainTextResponse(counts.text(), media_type="text/plain; version=0.0.4")
 
     async def openapi(request: Request) -> Response:
         request.scope[VERB_KEY] = "openapi"
@@ -87,7 +87,7 @@ def make_app(memory: LazyMemory, rules: RequestRules) -> Starlette:
         Route("/v1/{verb}", partial(_answer_verb, service), methods=["POST"]),
     ]
     handlers: dict[Any, Any] = {404: _not_found, 405: _wrong_method}
-    middleware = Middleware(RequestMiddleware, rules=rules, metrics=service.metrics)
+    middleware = Middleware(RequestMiddleware, rules=rules, metrics=counts)
     app = Starlette(routes=routes, middleware=[middleware], exception_handlers=handlers, lifespan=lifespan)
     # Many clients do not follow redirects of a POST; all understand 404.
     app.router.redirect_slashes = False

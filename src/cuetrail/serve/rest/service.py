@@ -16,7 +16,6 @@ from starlette.types import ASGIApp
 
 from cuetrail.model import Scope
 from cuetrail.serve.rest.auth import TOKEN_KEY, Access, authorize
-from cuetrail.serve.rest.middleware import Metrics
 from cuetrail.serve.rest.requests import JSON, Problem, RequestRules, problem_body, problem_from
 from cuetrail.serve.rest.server_sent_events import STREAM, EventResponse, RunOnce
 from cuetrail.serve.verbs import EFFECTS
@@ -127,10 +126,10 @@ FORGETTING = ("forget", "mem0-delete")
 
 
 class Service:
-    """The memory behind the HTTP server with its rules, metrics, queues and stored responses."""
+    """The memory behind the HTTP server with its rules, queues and stored responses."""
 
     def __init__(self, memory: LazyMemory, rules: RequestRules) -> None:
-        self.memory, self.rules, self.metrics = memory, rules, Metrics()
+        self.memory, self.rules = memory, rules
         self.queues = VerbQueues(memory.remote)
         self._idempotency = IdempotencyCache()
 

@@ -63,7 +63,7 @@ def load(path: Path, errors: list[FileError] | None = None) -> Iterator[Record]:
     for where, row in _rows(path, report):
         if not isinstance(row, dict):
             report(f"{where}: not an object and left out.")
-        elif _is_relation(row):
+        elif "source" in row and any(key in row for key in _TARGET_KEYS) and _text_key(row) is None:
             _take_relation(found, row, where, report)
         else:
             _take_memory(found, row, where, report)
@@ -116,10 +116,6 @@ def _flatten(value: Any, where: str, report: Report) -> Iterator[tuple[str, Any]
 
 def _text_key(row: dict[str, Any]) -> str | None:
     return next((key for key in _TEXT_KEYS if isinstance(row.get(key), str)), None)
-
-
-def _is_relation(row: dict[str, Any]) -> bool:
-    return "source" in row and any(key in row for key in _TARGET_KEYS) and _text_key(row) is None
 
 
 def _take_memory(found: _Records, row: dict[str, Any], where: str, report: Report) -> None:

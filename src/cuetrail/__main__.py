@@ -9,8 +9,8 @@ INTERRUPTED = 130
 
 
 def run() -> None:
-    """Run the command line. Who interrupts it while it is still being loaded gets no traceback either."""
-    # At the end Python would look through all that was loaded for what is no longer needed, and a client waits for it.
+    """Runs the command line. An interrupt while its modules are loaded ends the process without a traceback."""
+    # Without this, Python's garbage collector examines every loaded object before the process ends: the client waits.
     atexit.register(gc.freeze)
     try:
         from cuetrail.cli import main

@@ -1,7 +1,7 @@
-"""The first answer of the MCP server on stdin and stdout, given before the SDK is loaded.
+"""The profiles of the MCP server (which tools it offers), and its first answer on stdin and stdout.
 
-The client waits for this answer, and loading the SDK takes a second. The answer is the same as the SDK's, which a test
-checks. The SDK then receives the same request, and its own answer is dropped.
+That answer is given before the SDK is loaded: the client waits for it, and loading takes a second. It is the same as
+the SDK's, which a test checks. The SDK then receives the same request, and its own answer is dropped.
 """
 
 from __future__ import annotations

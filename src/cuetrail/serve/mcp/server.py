@@ -1,4 +1,4 @@
-"""The MCP server: tools, resources and a prompt over one memory, on the official SDK.
+"""The MCP server on the official SDK: handlers for tools, resources, the prompt and subscriptions; over stdio and HTTP.
 
 The memory is opened by the first request that needs it, so `initialize` is fast for a memory of any size.
 """

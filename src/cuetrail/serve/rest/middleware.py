@@ -1,4 +1,7 @@
-"""The outermost layer of the HTTP server: checks each request, turns errors into problem details, counts and logs."""
+"""The outermost layer of the HTTP server: checks each request, turns errors into problem details, logs and counts.
+
+The counts and durations are in the format of Prometheus.
+"""
 
 from __future__ import annotations
 

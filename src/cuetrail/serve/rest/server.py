@@ -1,4 +1,8 @@
-"""Runs the HTTP server: binds a socket, serves until the process is stopped, and logs one line of JSON per request."""
+"""The HTTP server: its routes, the socket it listens on, and its log of one line of JSON per request.
+
+`POST /v1/VERB` runs a verb; `/health`, `/metrics`, `/openapi.json` and `/mcp` are beside it. No request names a file on
+the server: files are uploaded and downloaded. The rights of a request come from its token.
+"""
 
 from __future__ import annotations
 

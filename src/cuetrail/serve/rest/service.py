@@ -1,4 +1,8 @@
-"""The shared state of all routes, and how they run work on the memory: authorized, queued, and once per key."""
+"""The state that all routes share, and how they run work on the memory: authorized, queued, and once per key.
+
+A repeated request with the same `Idempotency-Key` gets the stored response. Responses are stored in this process only,
+for an hour: a file of responses could contain forgotten texts.
+"""
 
 from __future__ import annotations
 

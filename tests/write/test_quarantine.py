@@ -11,7 +11,7 @@ import pytest
 from cuetrail import Memory, Node, Scope
 from cuetrail.errors import NotFound
 from cuetrail.model import Provenance
-from cuetrail.write.quarantine import FORMER, release, set_aside
+from cuetrail.model.records import FORMER, into_quarantine, out_of_quarantine
 
 
 @pytest.fixture
@@ -63,8 +63,8 @@ def test_what_came_in_quarantined_is_external_once_it_is_trusted(memory: Memory)
 
 def test_moving_is_its_own_inverse() -> None:
     for node in (Node("a"), Node("a", provenance="external", props={"x": 1}), Node("a", provenance="quarantine")):
-        assert set_aside(set_aside(node)) == set_aside(node)
-        assert release(set_aside(node)) == (
+        assert into_quarantine(into_quarantine(node)) == into_quarantine(node)
+        assert out_of_quarantine(into_quarantine(node)) == (
             node if node.provenance != "quarantine" else replace(node, provenance="external")
         )
 

@@ -1,4 +1,4 @@
-"""Which node a name means. The one home of this question, for every verb.
+"""Finds the node that a name means, for every verb.
 
 - `find_node`, `require_node`: an id, or the exact name or alias of any node.
 - `nodes_of`, `require_own`: several nodes and those of a source file, and that they belong to the user.

@@ -19,11 +19,10 @@ from typing import Any
 from cuetrail.extract.inline import find_tags
 from cuetrail.ingest.build import Built, structure_via
 from cuetrail.model import FROM_FILE, NEW_LIFE, Edge, Link, Node, Scope, Tag
-from cuetrail.model.records import is_path_tag, make_tags
+from cuetrail.model.records import FORMER, into_quarantine, is_path_tag, make_tags
 from cuetrail.store.ports import Store
 from cuetrail.text.normalise import analysable
 from cuetrail.write import near_duplicates
-from cuetrail.write.quarantine import still_aside
 
 _DREAM_ORIGINS = ("auto", "temporal", "infected")
 # Least Dice coefficient of two paragraphs: twice the shared words over the words of both. Git uses 50 % for renames.
@@ -298,7 +297,8 @@ def with_edits(node: Node, added: UserEdits) -> Node:
         valid_from=added.valid_from,
         valid_until=added.valid_until,
     )
-    return still_aside(edited)
+    # A person may have put it into quarantine; then it stays there.
+    return into_quarantine(edited) if FORMER in edited.props else edited
 
 
 # --- edited paragraphs

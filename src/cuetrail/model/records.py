@@ -439,3 +439,24 @@ def maker(cls: type[T], *names: str) -> Callable[..., T]:
 def _default(one: Field[Any]) -> Any:
     """Returns a field with the same default as the given one."""
     return field(default=one.default) if one.default is not MISSING else field(default_factory=one.default_factory)
+
+
+# --- quarantine
+
+FORMER = "quarantined_from"
+"""The property that holds a node's provenance from before its quarantine."""
+
+
+def into_quarantine(node: Node) -> Node:
+    """Returns the node in quarantine; unchanged if it is there already."""
+    if node.provenance == "quarantine":
+        return node
+    return replace(node, provenance="quarantine", props={**node.props, FORMER: node.provenance})
+
+
+def out_of_quarantine(node: Node) -> Node:
+    """Returns the node as it was before its quarantine. One that was written into quarantine becomes external."""
+    if node.provenance != "quarantine":
+        return node
+    provenance: Provenance = "internal" if node.props.get(FORMER) == "internal" else "external"
+    return replace(node, provenance=provenance, props={k: v for k, v in node.props.items() if k != FORMER})

@@ -21,7 +21,7 @@ from cuetrail.store.shared.ids import own_nodes
 from cuetrail.store.shared.tombstones import bare_words
 from cuetrail.store.write import Batch, Forgetting, Progress
 from cuetrail.text.names import clear_name_caches
-from cuetrail.write.fact_transfer import facts_outliving_forgotten
+from cuetrail.write.batch_facts import facts_outliving_forgotten
 from cuetrail.write.links import LinkChange, resolve_links
 from cuetrail.write.near_duplicates import regroup
 

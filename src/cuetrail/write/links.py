@@ -80,7 +80,7 @@ def resolve_links(store: Store, scope: Scope, change: LinkChange, batch: Batch, 
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """Which nodes have which names once the batch is written."""
+    """The nodes that each name refers to once the batch is written."""
 
     named: Mapping[str, Sequence[str]]
     nodes: Mapping[str, Node]

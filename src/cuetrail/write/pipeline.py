@@ -22,8 +22,7 @@ from cuetrail.store.read import forgotten_ids
 from cuetrail.store.shared.ids import own_nodes
 from cuetrail.store.write import Batch, Progress, Written
 from cuetrail.validation.records import make_node, make_nodes
-from cuetrail.write.fact_extraction import extract_facts
-from cuetrail.write.fact_transfer import keep_facts_of_removed_notes, take_over_facts
+from cuetrail.write.batch_facts import extract_facts, keep_facts_of_removed_notes, take_over_facts
 from cuetrail.write.links import NO_LINK_CHANGE, LinkChange, resolve_links
 
 log = logging.getLogger("cuetrail")

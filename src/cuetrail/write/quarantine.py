@@ -8,34 +8,12 @@ from dataclasses import replace
 from cuetrail.errors import MirrorError
 from cuetrail.facts.resolve import nodes_of, require_own
 from cuetrail.mirror import sync_registered
-from cuetrail.model import Node, Provenance
+from cuetrail.model import Node
+from cuetrail.model.records import into_quarantine, out_of_quarantine
 from cuetrail.session import Session
 from cuetrail.store.shared.ids import own_nodes
 from cuetrail.store.write import Batch
 from cuetrail.write.pipeline import write
-
-FORMER = "quarantined_from"
-"""The property that holds a node's provenance from before its quarantine."""
-
-
-def set_aside(node: Node) -> Node:
-    """Returns the node in quarantine; unchanged if it is there already."""
-    if node.provenance == "quarantine":
-        return node
-    return replace(node, provenance="quarantine", props={**node.props, FORMER: node.provenance})
-
-
-def release(node: Node) -> Node:
-    """Returns the node as it was before its quarantine. One that was written into quarantine becomes external."""
-    if node.provenance != "quarantine":
-        return node
-    provenance: Provenance = "internal" if node.props.get(FORMER) == "internal" else "external"
-    return replace(node, provenance=provenance, props={k: v for k, v in node.props.items() if k != FORMER})
-
-
-def still_aside(node: Node) -> Node:
-    """Returns a node that its file states anew; in quarantine if a person had put it there."""
-    return set_aside(node) if FORMER in node.props else node
 
 
 def quarantine(session: Session, ids: Iterable[str], source: str | None, undo: bool, now: int) -> list[Node]:
@@ -48,7 +26,7 @@ def quarantine(session: Session, ids: Iterable[str], source: str | None, undo: b
     moved: list[Node] = []
     teams: set[str] = set()
     for partition, nodes in own_nodes(store, scope, [node.id for node in named]).items():
-        changed = [release(node) if undo else set_aside(node) for node in nodes]
+        changed = [out_of_quarantine(node) if undo else into_quarantine(node) for node in nodes]
         moving = [replace(new, updated=now) for new, old in zip(changed, nodes, strict=True) if new != old]
         if moving:
             write(session, Batch(nodes=moving), now, scope=partition)

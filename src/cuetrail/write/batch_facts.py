@@ -1,8 +1,11 @@
-"""Reads facts from the texts of a batch, and writes them in the transaction that writes the texts.
+"""The facts of a batch: those of nodes that are replaced or removed, and those that its texts state.
+
+The facts of an entity that a rule made pass to the node that gets its name. When a file is removed, the facts that
+others stated about its note stay.
 
 A fact names the text it was read from (`source_ref`). When that text is removed, the fact is retracted; when it is
-edited, the facts that it still states stay. Facts that a model reads take long and may fail, so they are written in a
-later transaction of their own; see `write.pipeline`.
+edited, the facts that it still states stay. They are written in the transaction that writes the texts. Only facts that
+a model reads, which takes long and may fail, are written in a later transaction of their own; see `write.pipeline`.
 """
 
 from __future__ import annotations
@@ -12,11 +15,11 @@ from dataclasses import replace
 from itertools import chain
 
 from cuetrail.errors import InputError
-from cuetrail.extract import facts as rules
 from cuetrail.extract.fact_reader import FactReader
-from cuetrail.extract.facts import USER, Passage, Triple
+from cuetrail.extract.facts import FIELD, USER, Passage, Triple, from_fields
 from cuetrail.facts.beliefs import single_valued
 from cuetrail.facts.resolve import (
+    UNTYPED,
     Resolved,
     entity_of,
     is_shared_name,
@@ -26,12 +29,12 @@ from cuetrail.facts.resolve import (
     subjects_of,
 )
 from cuetrail.model import FROM_FILE, Fact, Node, Scope
-from cuetrail.model.ids import fact_id, source_id
+from cuetrail.model.ids import fact_id, named_node_id, source_id
 from cuetrail.store.ports import Store
+from cuetrail.store.read import HeldAt
 from cuetrail.store.shared.fact_validity import ACTIVE, MADE_FOR_A_FACT, value_of
 from cuetrail.store.write import Batch, Stated, Verdict
 from cuetrail.text.normalise import norm_name
-from cuetrail.write.fact_transfer import entity_for, take_over_facts
 from cuetrail.write.links import LinkChange, resolve_links
 
 # The speakers of a chat that are the user, and those whose words state no facts.
@@ -39,6 +42,112 @@ _USERS = frozenset({"user", "human", "me"})
 _MACHINES = frozenset({"assistant", "system", "tool", "function", "ai", "bot", "model", "chatgpt", "claude"})
 MOST_COMPARED = 200
 """The number of unknown names in one transaction that are compared with similar names."""
+MOST_CHECKED = 100
+"""The number of facts leading to a note that are checked for whether others stated them."""
+
+
+# --- facts of nodes that are replaced or removed
+
+
+def take_over_facts(store: Store, scope: Scope, batch: Batch, arriving: Iterable[Node]) -> None:
+    """Makes arriving nodes the successors of entities that a rule made and that have the same name.
+
+    A node that a user adds also succeeds an entity of that name that has nothing but its name.
+    """
+    made = (node for node in arriving if node.kind != "atom" and "found" not in node.props)
+    heirs = {norm: node for node in made for norm in norms_of(node)}
+    named = store.named(scope, sorted(heirs)) if heirs else {}
+    nodes = store.get(scope, sorted({id_ for ids in named.values() for id_ in ids}))
+    for norm, ids in named.items():
+        heir = heirs[norm]
+        replaced = (nodes[id_] for id_ in ids if id_ in nodes and _is_replaced_by(nodes[id_], heir))
+        here = [node for node in replaced if (node.owner, node.team) == (scope.user, scope.share)]
+        batch.successors |= {node.id: heir.id for node in here if node.id != heir.id}
+
+
+def _is_replaced_by(node: Node, heir: Node) -> bool:
+    """True if a node exists only for its facts, and these belong to `heir`, which has its name.
+
+    Such a node was made by a rule, or by a user who stated a fact before saying what its subject is. A note replaces
+    only the former: it may be about what the user means.
+    """
+    if dict(node.props) == MADE_FOR_A_FACT:
+        return True
+    has_more = node.text or node.aliases or node.tags or node.buckets or node.props
+    return node.kind == UNTYPED and heir.kind not in (UNTYPED, "source") and not has_more
+
+
+def keep_facts_of_removed_notes(store: Store, scope: Scope, batch: Batch, now: int) -> None:
+    """Passes the facts about notes that a batch removes to another node of that name, or to an entity made for them.
+
+    The facts that others stated about a deleted file stay; those that the file itself stated are history.
+    """
+    notes = [node for node in store.get(scope, batch.remove_nodes).values() if node.kind == "source" and node.name]
+    heirs = _heirs(store, scope, notes, batch, now) if notes else {}
+    batch.remove_nodes = [id_ for id_ in batch.remove_nodes if id_ not in heirs]
+    batch.successors |= {id_: heir.id for id_, heir in heirs.items()}
+    made = _made_for_facts(heirs.values())
+    batch.nodes = [*(node for node in batch.nodes if node.id not in made), *made.values()]
+    if made:
+        leaving = [*batch.remove_nodes, *batch.successors]
+        resolve_links(store, scope, LinkChange(arriving=list(made.values()), leaving=leaving), batch, now)
+
+
+def facts_outliving_forgotten(store: Store, scope: Scope, leaving: Sequence[Node], now: int) -> Batch:
+    """Returns a batch that passes others' facts about notes on, before the notes are forgotten with their files."""
+    notes = [node for node in leaving if node.kind == "source" and node.name]
+    removal = Batch(remove_nodes=[node.id for node in leaving])
+    heirs = _heirs(store, scope, notes, removal, now, own_facts=False) if notes else {}
+    made = _made_for_facts(heirs.values())
+    return Batch(nodes=list(made.values()), heirs={id_: heir.id for id_, heir in heirs.items()})
+
+
+def _made_for_facts(nodes: Iterable[Node]) -> dict[str, Node]:
+    """Returns, by id, those of the nodes that a rule made, marked as made for a fact."""
+    return {node.id: replace(node, props=MADE_FOR_A_FACT) for node in nodes if "found" in node.props}
+
+
+def _heirs(
+    store: Store, scope: Scope, notes: Sequence[Node], batch: Batch, now: int, own_facts: bool = True
+) -> dict[str, Node]:
+    """Returns, by note id, the node that takes over the facts of each note that goes.
+
+    That is another node of the user's with that name in the same partition, else a new entity. A note has no heir if
+    nothing is stated about it, or if only its own file states something and another note has its name; without
+    `own_facts`, its own file's facts do not count.
+    """
+    gone = {*batch.remove_nodes, *batch.successors, *(note.id for note in notes)}
+    ids = [note.id for note in notes]
+    about, inward = store.facts(scope, ids), store.facts(scope, ids, held=HeldAt(now, MOST_CHECKED, "in"))
+    named = store.named(scope, sorted({norm_name(note.name or "") for note in notes}))
+    every = store.get(scope, sorted({id_ for some in named.values() for id_ in some} - gone))
+    every |= {node.id: replace(node, owner=scope.user, team=scope.share) for node in batch.nodes if node.name}
+    found: dict[str, Node] = {}
+    for note in notes:
+        facts = [*about.get(note.id, ()), *inward.get(note.id, ())]
+        heir = _namesake(note, every.values(), scope)
+        by_others = [fact for fact in facts if fact.source_ref not in gone]
+        if by_others or (own_facts and facts and (heir is None or heir.kind != "source")):
+            found[note.id] = heir or entity_for(note.name or "", now)
+    return found
+
+
+def _namesake(note: Node, nodes: Iterable[Node], scope: Scope) -> Node | None:
+    """Returns another node of the note's name in the same partition, None if there is none."""
+    norm = norm_name(note.name or "")
+    here = (node for node in nodes if (node.owner, node.team) == (note.owner, note.team) and node.kind != "atom")
+    named = (node for node in here if norm in norms_of(node))
+    return min(named, key=lambda node: (precedence(node, norm, scope), node.id), default=None)
+
+
+def entity_for(name: str, now: int) -> Node:
+    """Returns a new entity that exists to have a fact stated about it."""
+    norm = norm_name(name)
+    kind = "person" if norm == USER else "entity"
+    return Node(named_node_id(kind, norm), kind, name, at=now, props=MADE_FOR_A_FACT, created=now, updated=now)
+
+
+# --- facts that texts state
 
 
 def passages_of(store: Store, scope: Scope, nodes: Sequence[Node]) -> list[Passage]:
@@ -84,7 +193,7 @@ def _fields(file: Node) -> list[Triple]:
     # Properties that people put on the node of a file are not the file's.
     own = file.props.get(FROM_FILE, {}).get("props", ())
     given = {name: file.props[name] for name in own if name != "format" and name in file.props}
-    return rules.from_fields(given, file.name or "")
+    return from_fields(given, file.name or "")
 
 
 def _retract(store: Store, scope: Scope, batch: Batch, refs: Sequence[str], now: int) -> None:
@@ -214,6 +323,6 @@ class _Extraction:
         value = None if object_ is not None else triple.value
         return Fact(
             fact_id(subject, triple.predicate, object_, triple.value), subject, triple.predicate, object_, value,
-            triple.confidence, "staged", source, ref, "explicit" if triple.confidence == rules.FIELD else "inference",
+            triple.confidence, "staged", source, ref, "explicit" if triple.confidence == FIELD else "inference",
             created=self.now, valid_from=at,
         )  # fmt: skip

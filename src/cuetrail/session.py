@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cuetrail.config import on_server, server_home, without_login
-from cuetrail.embed.vectors import Vectors
-from cuetrail.extract.fact_reader import FactReader
-from cuetrail.model import Scope
-from cuetrail.store.ports import Store
+
+if TYPE_CHECKING:
+    from cuetrail.embed.vectors import Vectors
+    from cuetrail.extract.fact_reader import FactReader
+    from cuetrail.model import Scope
+    from cuetrail.store.ports import Store
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from cuetrail.model.records import Fact, Label, Node
+if TYPE_CHECKING:
+    from cuetrail.model.records import Fact, Label, Node
 
 Direction = Literal["out", "in", "both"]
 Rank = Literal["idf", "gravity"]

@@ -42,11 +42,6 @@ class EdgeFilter:
     at: int | None = None
     stated: bool = False
 
-    @property
-    def are_any(self) -> bool:
-        """True if these filters restrict nothing but the kind of edge."""
-        return self == EdgeFilter(self.kinds)
-
     def passes(self, edge: Edge) -> bool:
         """True if an edge passes the filters."""
         kind = (edge.type or "").lower()

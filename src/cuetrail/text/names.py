@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import lru_cache
 from itertools import pairwise
@@ -425,3 +425,25 @@ def other_spellings(norm: str) -> list[str]:
     plural = norm.endswith("s") and not norm.endswith("ss") and len(norm) >= _SHORTEST_PLURAL
     singular = [f"{one[:-3]}y" if one.endswith("ies") else one[:-1] for one in spellings] if plural else []
     return list(dict.fromkeys([*spellings[1:], *singular]))
+
+
+def ids_by_name(
+    named: Iterable[tuple[str, str]], qualified: Iterable[tuple[str, str, str]] = (), each: int = 0
+) -> dict[str, list[str]]:
+    """Returns the ids of each name in order; then up to `each` ids of longer names that begin with it, by name and id.
+
+    `named` has rows of (name, id), `qualified` rows of (name, longer name, id).
+
+    >>> ids_by_name([("agni", "c")], [("agni", "agni (2004)", "b"), ("agni", "agni (1978)", "a")], 1)
+    {'agni': ['c', 'a']}
+    """
+    found: dict[str, list[str]] = {}
+    for name, id_ in sorted(named):
+        found.setdefault(name, []).append(id_)
+    more: dict[str, list[str]] = {}
+    for name, _, id_ in sorted(qualified):
+        if id_ not in more.setdefault(name, []) and len(more[name]) < each:
+            more[name].append(id_)
+    for name, ids in more.items():
+        found[name] = list(dict.fromkeys([*found.get(name, ()), *ids]))
+    return found

@@ -236,6 +236,20 @@ def unstemmed(text: str) -> list[str]:
     return _analysers()[1].analyze(analysable(clean(text)))
 
 
+def word_beginnings(text: str) -> Iterator[str]:
+    """Yields the unfinished last word of a text, then without its last letters, which stemming may have removed."""
+    last = (unstemmed(text) or [""])[-1]
+    for start in (last[: len(last) - less] for less in range(ENDING + 1)):
+        if not start or (start != last and len(start) < SHORTEST_STEM):
+            return
+        yield start
+
+
+def correctable_words(terms: Iterable[str], text: str) -> list[str]:
+    """Returns the terms of a query and the words of its text that are long enough to be corrected if misspelt."""
+    return [word for word in dict.fromkeys([*terms, *unstemmed(text)]) if len(word) >= SHORTEST_MENDED]
+
+
 class Terms:
     """Query terms to look for in texts. A fast check of word beginnings rules out most texts that lack them.
 

@@ -7,14 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from cuetrail.model import UNKNOWN_WEIGHT, Edge, Neighbour, Neighbourhood, Node, Scope, Version
-from cuetrail.model.ids import fingerprint
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.ids import Found, Ids, short, uid
 from cuetrail.store.neo4j.schema import NAME_INDEX
 from cuetrail.store.search import NameMatch
-from cuetrail.store.shared.ids import first_named, joined_ids
-from cuetrail.store.shared.tombstones import SHORTEST, bare_words
+from cuetrail.store.shared.tombstones import copy_test
+from cuetrail.text.names import ids_by_name
 from cuetrail.text.normalise import storable, words_in_names
 
 if TYPE_CHECKING:
@@ -29,8 +28,6 @@ ENDS = "a.key, a.id, a.part, b.key, b.id, b.part"
 # end of an edge is not labelled CueNode: the server would read all nodes by an index and test which are joined to the
 # one.
 AMONG = "{}.part + 0 IN {}"
-# Allowance, in characters, for a speaker, a list mark and a full stop around the same words.
-AROUND = 80
 
 _STRONGEST = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}})
 CALL (n) {{
@@ -116,19 +113,12 @@ class Reader:
         uids = [uid(part, norm) for norm in dict.fromkeys(norms) if storable(norm) for part in self.parts]
         carriers = [row for some in chunks(uids) for row in rows(self.tx, _NAMED, uids=some)]
         names = self.ids.names(Found(*row[1:]) for row in carriers)
-        found: dict[str, list[str]] = {}
-        for norm, key, _, _ in carriers:
-            found.setdefault(norm, []).append(names[key])
-        exact = {norm: sorted(ids) for norm, ids in sorted(found.items())}
-        return joined_ids(exact, self._names_with_qualifier(norms, qualified)) if qualified else exact
-
-    def _names_with_qualifier(self, norms: Sequence[str], each: int) -> dict[str, list[str]]:
-        """Returns the first ids of nodes whose name continues each name with a bracket or a comma, by name and id."""
-        asked = [norm for norm in dict.fromkeys(norms) if storable(norm)]
+        asked = dict.fromkeys(norm for norm in norms if qualified and storable(norm))
         begun = [[uid(part, norm), norm] for norm in asked for part in self.parts]
-        carriers = [row for some in chunks(begun) for row in rows(self.tx, _QUALIFIED, begun=some)]
-        names = self.ids.names(Found(*row[2:]) for row in carriers)
-        return first_named(((row[0], row[1], names[row[2]]) for row in carriers), each)
+        longer = [row for some in chunks(begun) for row in rows(self.tx, _QUALIFIED, begun=some)]
+        names |= self.ids.names(Found(*row[2:]) for row in longer)
+        exact = ((row[0], names[row[1]]) for row in carriers)
+        return ids_by_name(exact, ((row[0], row[1], names[row[2]]) for row in longer), qualified)
 
     def named_like(self, words: Collection[str], beginnings: Collection[str], limit: int) -> list[NameMatch]:
         """Returns nodes whose names have one of these words, or a word with one of these beginnings: most shared words
@@ -153,10 +143,8 @@ class Reader:
         """Returns the user's other nodes with the same text as one of these, ignoring case, spacing and markup. Reads
         every text once.
         """
-        texts = {fingerprint(node.text) for node in nodes if node.text}
-        words = {said for node in nodes if node.text and len(said := bare_words(node)) >= SHORTEST}
-        sizes = [len("".join(said.split())) for node in nodes if node.text for said in (node.text, bare_words(node))]
-        if not sizes:
+        lengths, is_copy = copy_test(nodes)
+        if lengths is None:
             return []
         # Lengths rule out most texts before they are sent and normalised.
         squeezed = "size(replace(replace(replace(n.text, ' ', ''), '\\n', ''), '\\t', ''))"
@@ -166,10 +154,9 @@ class Reader:
         )
         same = []
         # The server counts a character beyond the first 65,536 twice.
-        given = {"low": min(sizes), "high": 2 * max(sizes) + AROUND}
+        given = {"low": lengths[0], "high": 2 * lengths[1]}
         for *row, text, props in rows(self.tx, query, mine=self.ids.mine, **given):
-            node = Node("", text=text, props=made.unpack(props) if props and "speaker" in props else {})
-            if fingerprint(text) in texts or bare_words(node) in words:
+            if is_copy(text, made.unpack(props) if props and "speaker" in props else {}):
                 same.append(Found(*row))
         others = sorted(set(self.ids.names(same).values()) - {node.id for node in nodes})
         return list(self.nodes(others).values())

@@ -7,7 +7,7 @@ visible record with that id is called `id@@owner/team`, or `id@@owner` if it is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from cuetrail.errors import InputError
@@ -16,19 +16,6 @@ from cuetrail.store.read import Reads
 
 SIGN = "@@"
 """Separates an id from its owner. No plain id contains it."""
-
-
-def first_named(carriers: Iterable[tuple[str, str, str]], each: int) -> dict[str, list[str]]:
-    """Returns the first `each` ids by name for each query, given rows of (query, name, id).
-
-    >>> first_named([("agni", "agni (2004)", "b"), ("agni", "agni (1978)", "a"), ("agni", "agni, a god", "b")], 2)
-    {'agni': ['a', 'b']}
-    """
-    found: dict[str, list[str]] = {}
-    for asked, _, id_ in sorted(carriers):
-        if id_ not in found.setdefault(asked, []) and len(found[asked]) < each:
-            found[asked].append(id_)
-    return found
 
 
 def plain(id_: str) -> str:
@@ -62,11 +49,6 @@ def check_ids(ids: Iterable[str], known: Callable[[Sequence[str]], Iterable[str]
         )
     if named:
         raise InputError(f"{named[0]!r} cannot be an id, because {SIGN!r} is used to tell whose one is: choose another")
-
-
-def joined_ids(first: Mapping[str, Sequence[str]], more: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """Returns the ids of both mappings under each key, every id once, those of `first` in front."""
-    return {key: list(dict.fromkeys([*first.get(key, ()), *more.get(key, ())])) for key in {**first, **more}}
 
 
 def _age(node: Node) -> tuple[int, str, int, str]:

@@ -13,17 +13,20 @@ import hashlib
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cuetrail.model import Node, Tombstone
+from cuetrail.model.ids import fingerprint
 from cuetrail.store.transaction import TombstoneTable, WriteTransaction
 from cuetrail.text.normalise import norm_name
 
 # Shorter pieces are found in texts that have nothing to do with the forgotten one.
 SHORTEST = 12
+# Allowance, in characters, for a speaker, a list mark and a full stop around the same words.
+AROUND = 80
 # A forgotten text of more sentences and lines than this is not looked for inside a larger text.
 LONGEST = 32
 # In a text of thousands of sentences only shorter runs are hashed, so that a book takes about a second.
@@ -304,3 +307,20 @@ def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
         at = max(at, end)
     left = "".join([*kept, text[at:]]).strip()
     return left if any(char.isalnum() for char in bare(left)) else ""
+
+
+def copy_test(nodes: Sequence[Node]) -> tuple[tuple[int, int] | None, Callable[[str, Mapping[str, Any]], bool]]:
+    """Returns a test for copies of these nodes, and the least and greatest length a copy has without white space.
+
+    The test gets a text and its props; case, spacing, markup and the speaker do not count. There is no length if none
+    of the nodes has text.
+    """
+    said = [node for node in nodes if node.text]
+    texts = {fingerprint(node.text) for node in said}
+    words = {bare for node in said if len(bare := bare_words(node)) >= SHORTEST}
+    sizes = [len("".join(text.split())) for node in said for text in (node.text, bare_words(node))]
+
+    def is_copy(text: str, props: Mapping[str, Any]) -> bool:
+        return fingerprint(text) in texts or bare_words(Node("", text=text, props=props)) in words
+
+    return (min(sizes), max(sizes) + AROUND) if sizes else None, is_copy

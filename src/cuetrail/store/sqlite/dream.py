@@ -14,17 +14,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from cuetrail.errors import InputError
-from cuetrail.model import DATE_ONLY, Fact, Scope, Tag, Where
+from cuetrail.model import DATE_ONLY, Fact, Life, Scope, Tag, Where
 from cuetrail.model.records import SEMANTIC_KINDS
-from cuetrail.store.dream import DREAMT, Atom, Book, Mark, Named, PassQueries, Row, Run, Saved, Writes
+from cuetrail.store.dream import DREAMT, Atom, Book, Living, Mark, Named, PassQueries, Row, Run, Saved, Writes
 from cuetrail.store.shared.write_order import write_batch
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.changelog import log_changes
-from cuetrail.store.sqlite.connection import Database, another_version, damaged
+from cuetrail.store.sqlite.connection import Database, another_version, chunks, damaged, marks
 from cuetrail.store.sqlite.index.text_index import TextIndex
 from cuetrail.store.sqlite.index.text_search import TextSearch
 from cuetrail.store.sqlite.schema import IS_FOUND, IS_NAMED
-from cuetrail.store.sqlite.write import usage
 from cuetrail.store.sqlite.write.records import collect_labels, count_given, label_ids, put_carriers
 from cuetrail.store.sqlite.write.transaction import SqliteTransaction
 from cuetrail.store.write import Batch
@@ -98,7 +97,7 @@ QUERIES = PassQueries(
         " AND a.outgoing = 1 AND a.part = :part AND e.key = a.edge AND e.via LIKE 'name:%'"
     ),
     used=(
-        f"SELECT l.key, n.id, n.kind, n.created, {', '.join(f'l.{name}' for name in usage.LIFE.split(', '))}"
+        f"SELECT l.key, n.id, n.kind, n.created, {', '.join(f'l.{name}' for name in rows.LIFE.split(', '))}"
         " FROM life l CROSS JOIN nodes n ON n.key = l.key"
         f" WHERE l.key > :after AND n.part = :part AND {_SETTLED} < :before ORDER BY l.key LIMIT :limit"
     ),
@@ -221,7 +220,7 @@ class SqlitePassEngine:
                 write_batch(tx, writes.batch)
                 tx.log(name)
             _remove_mentions(db, part, writes.remove_mentions)
-            usage.settle(db, writes.lives, name)
+            _settle(db, writes.lives, name)
             another_version(db, part)
             _write_ledger(db, part, writes.drop, writes.put)
             if writes.mark is not None:
@@ -341,3 +340,17 @@ def sweep(directory: Path) -> None:
     """Deletes the copies of killed processes: forgotten texts must not survive in one."""
     for copy in left(directory):
         shutil.rmtree(copy, ignore_errors=True)
+
+
+def _settle(db: sqlite3.Connection, lives: Iterable[tuple[Living, Life]], name: str) -> None:
+    """Stores the decayed usage of nodes. A node that was used or corrected since it was read is left alone.
+
+    `name` is the pass of dreaming that decayed them.
+    """
+    for some in chunks(list(lives)):
+        query = f"SELECT key, {rows.LIFE} FROM life WHERE key IN ({marks(len(some))})"
+        there = {row[0]: Life(*row[1:]) for row in db.execute(query, [was.key for was, _ in some])}
+        same = [(was, life) for was, life in some if there.get(was.key) == was.life]
+        db.executemany(rows.PUT_LIFE, [rows.life_row(was.key, life) for was, life in same])
+        moved = [was.key for was, life in same if (was.life.state == "archived") != (life.state == "archived")]
+        log_changes(db, moved, dreamt=name)

@@ -9,7 +9,7 @@ import contextlib
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +17,18 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from cuetrail.errors import Busy, CuetrailError, MemoryError_
-from cuetrail.model import Edge, Finding, Scope, SearchHit, TextQuery, Walk, WalkQuery, Where
+from cuetrail.model import NEW_LIFE, Edge, Finding, Life, Scope, SearchHit, TextQuery, Walk, WalkQuery, Where
+from cuetrail.model.records import accessed
 from cuetrail.store.dream import DreamPass
 from cuetrail.store.read import Record, ScopeVersion
 from cuetrail.store.search import RelationQuery
 from cuetrail.store.shared.scoped import Scoped
 from cuetrail.store.shared.write_order import forget, write_batch
-from cuetrail.store.sqlite import backup, connection, doctor
+from cuetrail.store.sqlite import backup, connection, doctor, rows
 from cuetrail.store.sqlite import dream as dreams
 from cuetrail.store.sqlite import reader as edge_reads
 from cuetrail.store.sqlite.changelog import FORGOTTEN, head, log_changes
-from cuetrail.store.sqlite.connection import UNERASED, Database, another_version
+from cuetrail.store.sqlite.connection import UNERASED, Database, another_version, chunks, marks
 from cuetrail.store.sqlite.index import relationships, text_search, vector_search
 from cuetrail.store.sqlite.index import vector_spaces as spaces
 from cuetrail.store.sqlite.index.expand import expand
@@ -40,7 +41,7 @@ from cuetrail.store.sqlite.read import listing, partition
 from cuetrail.store.sqlite.read.copy_view import WholeView
 from cuetrail.store.sqlite.read.snapshot import Snapshot
 from cuetrail.store.sqlite.reader import Reader, held_space, ids_of, partitions, vectors_by_key
-from cuetrail.store.sqlite.write import transaction, usage
+from cuetrail.store.sqlite.write import transaction
 from cuetrail.store.sqlite.write.transaction import SqliteTransaction
 from cuetrail.store.upkeep import Settings
 from cuetrail.store.vector_space import NO_VECTORS, VectorKind, VectorSpace
@@ -269,7 +270,7 @@ class SqliteStore:
                 self.count_accesses()
         if facts:
             with contextlib.suppress(Busy), self.db.jotting() as db:
-                usage.touch_facts(db, ids_of(db, scope).keys(facts, "facts").values(), now)
+                _count_fact_uses(db, ids_of(db, scope).keys(facts, "facts").values(), now)
 
     def count_accesses(self) -> None:
         """Counts the accesses that wait, unless another process is writing."""
@@ -279,7 +280,7 @@ class SqliteStore:
         with contextlib.suppress(Busy), self.db.jotting() as db:
             counted = list(self._accesses)
             for scope, ids, now in counted:
-                asleep = usage.touch(db, list(ids_of(db, scope).keys(ids).values()), now)
+                asleep = _count_accesses(db, list(ids_of(db, scope).keys(ids).values()), now)
                 if asleep:
                     woken.append((asleep, now))
             # Other threads may have appended meanwhile; the counted ones are at the front.
@@ -289,7 +290,7 @@ class SqliteStore:
             # The indexes must follow, so this needs a lasting write.
             with self.db.writing() as db:
                 for keys, now in woken:
-                    usage.touch(db, keys, now, wake=True)
+                    _count_accesses(db, keys, now, wake=True)
                 log_changes(db, [key for keys, _ in woken for key in keys])
                 another_version(db)
 
@@ -386,3 +387,37 @@ class SqliteStore:
             with contextlib.suppress(MemoryError_), self.single_dream() as alone:
                 return not (alone and dreams.left(self.directory))
         return True
+
+
+def _count_accesses(db: sqlite3.Connection, keys: Sequence[int], now: int, wake: bool = False) -> list[int]:
+    """Counts one access of each node; returns the keys of archived nodes.
+
+    Archived nodes are counted, and so leave the archive, only with `wake`; the caller then logs the change.
+    """
+    old = dict.fromkeys(keys, NEW_LIFE)
+    for some in chunks(keys):
+        found = db.execute(f"SELECT key, {rows.LIFE} FROM life WHERE key IN ({marks(len(some))})", some)
+        old.update((row[0], Life(*row[1:])) for row in found)
+    archived = sorted(key for key, life in old.items() if life.state == "archived")
+    counted = old if wake else {key: life for key, life in old.items() if life.state != "archived"}
+    db.executemany(rows.PUT_LIFE, [rows.life_row(key, accessed(life, now)) for key, life in counted.items()])
+    _count_use(db, "nodes", list(counted))
+    return archived
+
+
+def _count_fact_uses(db: sqlite3.Connection, keys: Iterable[int], now: int) -> None:
+    """Counts one use of each fact."""
+    query = (
+        "UPDATE facts SET access_count = access_count + 1,"
+        " last_accessed = max(coalesce(last_accessed, ?1), ?1) WHERE key = ?2"
+    )
+    touched = list(keys)
+    db.executemany(query, [(now, key) for key in touched])
+    _count_use(db, "facts", touched)
+
+
+def _count_use(db: sqlite3.Connection, table: str, keys: Sequence[int]) -> None:
+    """Counts a use of the partitions of these rows; `read.facts.uses` reads these counts."""
+    for some in chunks(keys):
+        partitions = f"SELECT DISTINCT part, 1 FROM {table} WHERE key IN ({marks(len(some))})"
+        db.execute(f"INSERT INTO uses {partitions} ON CONFLICT (part) DO UPDATE SET count = count + 1", some)

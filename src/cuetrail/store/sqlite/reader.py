@@ -25,16 +25,16 @@ from cuetrail.model import (
     Version,
     Where,
 )
-from cuetrail.model.ids import fingerprint
-from cuetrail.store.graph import Step, StepQuery
+from cuetrail.store.graph import Step, StepQuery, EdgeFilter
 from cuetrail.store.read import Record, Side
 from cuetrail.store.search import NameMatch
-from cuetrail.store.shared.ids import SIGN, first_named, joined_ids, place_labels
-from cuetrail.store.shared.tombstones import SHORTEST, bare_words
+from cuetrail.store.shared.ids import SIGN, place_labels
+from cuetrail.store.shared.tombstones import copy_test
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.changelog import POSITION, position
 from cuetrail.store.sqlite.connection import CHUNK, Connection, chunks, damaged, marks, meta
 from cuetrail.store.vector_space import VectorSpace
+from cuetrail.text.names import ids_by_name
 from cuetrail.text.normalise import storable
 
 _LABELLED = (
@@ -217,8 +217,6 @@ def partitions(db: sqlite3.Connection, scope: Scope | None) -> list[Scope]:
 
 # A SQL condition on the path: the file itself or one of its chats (`file#id`).
 SAME = "(path = ?1 OR (path > ?1 || '#' AND path < ?1 || '$'))"
-# Allowance, in characters, for a speaker, a list mark and a full stop around the same words.
-AROUND = 80
 # At most so many names that continue another one are read.
 _MOST_QUALIFIED = 5_000
 
@@ -341,14 +339,11 @@ class Reader:
             )
             carriers += self.db.execute(query, some)
         names = self.ids.names(row[1:] for row in carriers)
-        found: dict[str, list[str]] = {}
-        for norm, key, _, _ in carriers:
-            found.setdefault(norm, []).append(names[key])
-        exact = {norm: sorted(ids) for norm, ids in sorted(found.items())}
-        return joined_ids(exact, self._names_with_qualifier(norms, qualified)) if qualified else exact
+        longer = self._qualified(norms) if qualified else ()
+        return ids_by_name(((row[0], names[row[1]]) for row in carriers), longer, qualified)
 
-    def _names_with_qualifier(self, norms: Sequence[str], each: int) -> dict[str, list[str]]:
-        """Returns the first ids of nodes whose name continues each name with a bracket or a comma, by name and id."""
+    def _qualified(self, norms: Sequence[str]) -> list[tuple[str, str, str]]:
+        """Returns (name, longer name, id) of nodes whose name continues one of these with a bracket or a comma."""
         asked = json.dumps([norm for norm in dict.fromkeys(norms) if storable(norm)])
         carriers: list[tuple[str, str, int, str, int]] = []
         # The next character after " (" and ", " ends the range, so each name is one seek in the index.
@@ -360,7 +355,7 @@ class Reader:
             )
             carriers += self.db.execute(query, (asked,))
         names = self.ids.names(row[2:] for row in carriers)
-        return first_named(((row[0], row[1], names[row[2]]) for row in carriers), each)
+        return [(row[0], row[1], names[row[2]]) for row in carriers]
 
     def named_like(self, words: Collection[str], beginnings: Collection[str], limit: int) -> list[NameMatch]:
         """Returns nodes whose names have one of these words, or a word with one of these beginnings: most shared words
@@ -480,16 +475,13 @@ class Reader:
         """Returns the user's other nodes with the same text as one of these, ignoring case, spacing and markup. Reads
         every text once.
         """
-        texts = {fingerprint(node.text) for node in nodes if node.text}
-        words = {said for node in nodes if node.text and len(said := bare_words(node)) >= SHORTEST}
         # Lengths rule out most texts before they are normalised.
-        sizes = [len("".join(said.split())) for node in nodes if node.text for said in (node.text, bare_words(node))]
+        lengths, is_copy = copy_test(nodes)
         squeezed = "replace(replace(replace(text, ' ', ''), char(10), ''), char(9), '')"
         query = f"SELECT key, text, props FROM nodes WHERE {self.own()} AND length({squeezed}) BETWEEN ? AND ?"
         same = []
-        for key, text, props in self.db.execute(query, (min(sizes), max(sizes) + AROUND)) if sizes else ():
-            node = Node("", text=text, props=json.loads(props) if props and "speaker" in props else {})
-            if fingerprint(text) in texts or bare_words(node) in words:
+        for key, text, props in self.db.execute(query, lengths) if lengths else ():
+            if is_copy(text, json.loads(props) if props and "speaker" in props else {}):
                 same.append(key)
         others = sorted(set(self.names(same).values()) - {node.id for node in nodes})
         return list(self.nodes(others).values())
@@ -537,10 +529,12 @@ def steps(reader: Reader, query: StepQuery) -> dict[str, list[Step]]:
 def _strongest(cursor: Any, query: StepQuery) -> list[tuple[Any, ...]]:
     """Returns the first rows whose edges pass. Parallel edges of equal weight are read together and ordered by id."""
     read: list[tuple[Any, ...]] = []
+    # The kinds of edges are a condition of the query already.
+    any_edge = query.ties == EdgeFilter(query.ties.kinds)
     for row in cursor:
         if len(read) >= query.each and (query.each <= 0 or row[_RANK:_OUTGOING] != read[-1][_RANK:_OUTGOING]):
             break
-        if query.ties.are_any or query.ties.passes(rows.to_edge(row[:_RANK])):
+        if any_edge or query.ties.passes(rows.to_edge(row[:_RANK])):
             read.append(row)
     return sorted(read, key=lambda row: (row[_RANK], row[_OTHER_ID], row[2]))[: max(query.each, 0)]
 

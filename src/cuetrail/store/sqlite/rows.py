@@ -27,6 +27,10 @@ NODE = """SELECT n.key, n.part, n.id, n.kind, n.name, n.text, n.check_sum, n.ali
   l.salience, l.state, l.confidence, l.accesses, l.last_access, l.last_decay, l.interval, l.gradient, l.retention
   FROM nodes n JOIN parts p ON p.part = n.part LEFT JOIN sources s ON s.source = n.source
   LEFT JOIN life l ON l.key = n.key"""
+LIFE = "salience, state, confidence, accesses, last_access, last_decay, interval, gradient, retention"
+"""The columns of `life`, the usage of nodes: a node has a row only once its usage differs from that of a new node."""
+PUT_LIFE = "INSERT OR REPLACE INTO life VALUES (?,?,?,?,?,?,?,?,?,?)"
+
 INSERT_NODE = "INSERT INTO nodes VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 REPLACE_NODE = INSERT_NODE.replace("INSERT", "INSERT OR REPLACE")
 

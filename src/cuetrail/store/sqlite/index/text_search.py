@@ -30,21 +30,19 @@ from cuetrail.store.sqlite.connection import chunks
 from cuetrail.store.sqlite.index.directory import CheckedFiles, Index, current_view
 from cuetrail.store.sqlite.reader import Reader
 from cuetrail.text.normalise import (
-    ENDING,
     FILTER_SCORE,
     FUZZY_SHARE,
     LABEL_BOOST,
     MOST_MENDED,
-    SHORTEST_MENDED,
-    SHORTEST_STEM,
     TIE,
     Terms,
     analysable,
     clean,
+    correctable_words,
     edits,
     searchable_text,
     top_with_ties,
-    unstemmed,
+    word_beginnings,
 )
 
 K1 = 1.2
@@ -210,10 +208,7 @@ class TextSearch:
         return self._term(words[0]) if len(words) == 1 else Query.phrase_query(self.schema, "body", list(words))
 
     def _with_completions(self, text: str, terms: list[str]) -> list[str]:
-        last = (unstemmed(text) or [""])[-1]
-        for start in (last[: len(last) - less] for less in range(ENDING + 1)):
-            if not start or (start != last and len(start) < SHORTEST_STEM):
-                break
+        for start in word_beginnings(text):
             if more := self.searcher.terms_with_prefix("body", start, limit=PREFIX_TERMS):
                 return list(dict.fromkeys(terms + [term for term, _ in more]))
         return terms
@@ -402,9 +397,7 @@ class TextSearch:
         """Returns the words that may be misspelt: all that are long enough, or those of them that no document has."""
         if not query.fuzzy and not query.mend:
             return []
-        words = [word for word in dict.fromkeys([*terms, *unstemmed(query.words)]) if len(word) >= SHORTEST_MENDED][
-            :MOST_TERMS
-        ]
+        words = correctable_words(terms, query.words)[:MOST_TERMS]
         if query.fuzzy:
             return words
         known = {term for term in terms if self.searcher.doc_freq("body", term)}

@@ -502,7 +502,7 @@ class Nodes:
         self.db.executemany("INSERT OR IGNORE INTO name_words VALUES (?, ?, ?)", by_word)
         used = (n for n in nodes if n.life is not NEW_LIFE and n.life != NEW_LIFE)
         lives = [rows.life_row(keys[n.id], n.life) for n in used]
-        self.db.executemany(f"INSERT OR REPLACE INTO life VALUES ({marks(10)})", lives)
+        self.db.executemany(rows.PUT_LIFE, lives)
         self.state.changed.update(keys.values())
         return keys
 

@@ -20,17 +20,15 @@ from cuetrail.store.neo4j.ids import Found as Record
 from cuetrail.store.neo4j.index.text.statistics import Corpora, Corpus, Wear, Worn, wear
 from cuetrail.store.neo4j.reader import Reader
 from cuetrail.text.normalise import (
-    ENDING,
     FILTER_SCORE,
     LABEL_BOOST,
     MOST_MENDED,
-    SHORTEST_MENDED,
-    SHORTEST_STEM,
     TIE,
+    correctable_words,
     edits,
     terms_of,
     top_with_ties,
-    unstemmed,
+    word_beginnings,
 )
 
 if TYPE_CHECKING:
@@ -39,7 +37,7 @@ if TYPE_CHECKING:
 # The server refuses a query of more than 1,024 clauses; filters need some.
 MOST_TERMS = 900
 KEYS_AT_ONCE = 300
-# Requesting a few more hits costs little; searching again because the last ones tie costs a search.
+# So many more hits than wanted are requested, because those that tie with the last one belong to the answer.
 SPARE = 10
 # The server leaves out the constant k1 + 1 of BM25.
 SCALE = 2.2
@@ -121,10 +119,7 @@ class TextSearch:
 
     def _begun(self, text: str) -> str:
         """Returns the unfinished last word of a text, "" if there is none."""
-        last = (unstemmed(text) or [""])[-1]
-        for start in (last[: len(last) - less] for less in range(ENDING + 1)):
-            if not start or (start != last and len(start) < SHORTEST_STEM):
-                break
+        for start in word_beginnings(text):
             query = " ".join([f"+body:{start}*", *clauses(self.reader.parts, Where(quarantined=True, archived=True))])
             if self._search(query, 1):
                 return start
@@ -136,7 +131,7 @@ class TextSearch:
         """
         if not query.fuzzy and not query.mend:
             return []
-        words = [w for w in dict.fromkeys([*terms, *unstemmed(query.words)]) if len(w) >= SHORTEST_MENDED]
+        words = correctable_words(terms, query.words)
         if query.fuzzy:
             return words[: MOST_TERMS // 20]
         forms = {word: {word, *terms_of(word)} for word in words}

@@ -25,7 +25,7 @@ from cuetrail.model import (
     Version,
     Where,
 )
-from cuetrail.store.graph import Step, StepQuery, EdgeFilter
+from cuetrail.store.graph import EdgeFilter, Step, StepQuery
 from cuetrail.store.read import Record, Side
 from cuetrail.store.search import NameMatch
 from cuetrail.store.shared.ids import SIGN, place_labels

@@ -31,7 +31,7 @@ from cuetrail.store.neo4j.migrate import migrate
 from cuetrail.store.neo4j.read import facts as fact_reads
 from cuetrail.store.neo4j.read import listing, partition
 from cuetrail.store.neo4j.read import snapshot as views
-from cuetrail.store.neo4j.read.copy_view import whole_view
+from cuetrail.store.neo4j.read.snapshot import whole_view
 from cuetrail.store.neo4j.reader import Reader
 from cuetrail.store.neo4j.write import tombstones, usage
 from cuetrail.store.neo4j.write.transaction import Neo4jTransaction

@@ -38,8 +38,7 @@ from cuetrail.store.sqlite.index.text_index import TextIndex
 from cuetrail.store.sqlite.index.vector_index import NAMED, RELATIONS, VectorIndex
 from cuetrail.store.sqlite.read import facts as fact_reads
 from cuetrail.store.sqlite.read import listing, partition
-from cuetrail.store.sqlite.read.copy_view import WholeView
-from cuetrail.store.sqlite.read.snapshot import Snapshot
+from cuetrail.store.sqlite.read.snapshot import Snapshot, WholeView
 from cuetrail.store.sqlite.reader import Reader, held_space, ids_of, partitions, vectors_by_key
 from cuetrail.store.sqlite.write import transaction
 from cuetrail.store.sqlite.write.transaction import SqliteTransaction

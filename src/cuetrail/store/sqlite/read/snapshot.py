@@ -1,4 +1,4 @@
-"""One consistent view of the visible atoms of a scope, for readers outside such as the mirror."""
+"""Consistent views: of the visible atoms of a scope, for the mirror, and of everyone's memories, for copies."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from pathlib import Path
 import xxhash
 
 from cuetrail.model import Scope
-from cuetrail.store.read import AtomLabels, AtomText, FileDigest
-from cuetrail.store.sqlite import rows
+from cuetrail.store.read import AtomLabels, AtomText, FileDigest, Record
+from cuetrail.store.sqlite import connection, rows
 from cuetrail.store.sqlite.connection import CHUNK, chunks, damaged, marks, meta
-from cuetrail.store.sqlite.reader import Reader
+from cuetrail.store.sqlite.read.partition import roots
+from cuetrail.store.sqlite.reader import Reader, held_space, partitions, vectors_by_key
+from cuetrail.store.vector_space import VectorKind
 
 # The atoms that a recall shows by default.
 _SHOWN = "n.kind = 'atom' AND n.provenance <> 'quarantine' AND (l.state IS NULL OR l.state <> 'archived')"
@@ -111,3 +113,21 @@ class Snapshot:
         found = self.db.execute(query).fetchall()
         names = self.reader.ids.names(row[:3] for row in found)
         return {key: (source, names[key]) for key, id_, _, source in found if names[key] != id_}
+
+
+class WholeView:
+    """A view that lasts as long as the connection's transaction. `store.upkeep` documents it."""
+
+    def __init__(self, db: sqlite3.Connection, path: Path) -> None:
+        self.db = db
+        self.path = path
+        self.space = held_space(db)
+        self.settings = connection.settings(db)
+        self.roots = {place: roots(Reader(db, place, path)) for place in partitions(db, None)}
+
+    def scan(self, scope: Scope) -> Iterator[tuple[str | None, Record]]:
+        return Reader(self.db, scope, self.path).scan()
+
+    def vectors(self, scope: Scope, ids: Sequence[str], of: VectorKind = "node") -> dict[str, bytes]:
+        keys = Reader(self.db, scope, self.path).ids.keys(ids, f"{of}s")
+        return vectors_by_key(self.db, {key: id_ for id_, key in keys.items()})

@@ -39,7 +39,7 @@ from cuetrail.store.sqlite.index.vector_index import NAMED, RELATIONS, VectorInd
 from cuetrail.store.sqlite.read import facts as fact_reads
 from cuetrail.store.sqlite.read import listing, partition
 from cuetrail.store.sqlite.read.snapshot import Snapshot, WholeView
-from cuetrail.store.sqlite.reader import Reader, held_space, ids_of, partitions, vectors_by_key
+from cuetrail.store.sqlite.reader import Reader, held_space, held_spaces, ids_of, partitions, vectors_by_key
 from cuetrail.store.sqlite.write import transaction
 from cuetrail.store.sqlite.write.transaction import SqliteTransaction
 from cuetrail.store.upkeep import Settings
@@ -328,7 +328,8 @@ class SqliteStore:
     # --- upkeep
 
     def vector_spaces(self) -> spaces.SqliteVectorSpaces:
-        return spaces.SqliteVectorSpaces(self.db)
+        with self.db.reading() as db:
+            return spaces.SqliteVectorSpaces(self.db, *held_spaces(db))
 
     def _read_settings(self, prefix: str) -> dict[str, str]:
         with self.db.reading() as db:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeVar
 
 from cuetrail.model import (
     Edge,
@@ -237,6 +238,64 @@ def nodes_by_key(db: sqlite3.Connection, path: Path, keys: Sequence[int]) -> dic
     return found
 
 
+class CheckedFiles:
+    """The files of an index that was checked: while their attributes stay the same, no second check is needed.
+
+    The files stay open, because the attributes of an open file cost a fifth of those by name, and every search asks for
+    them. A deleted or replaced file shows as one without a name.
+    """
+
+    __slots__ = ("_files",)
+
+    def __init__(self, places: Iterable[str]) -> None:
+        self._files: list[tuple[int, int, int]] = []
+        for place in places:
+            handle = os.open(place, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+            found = os.fstat(handle)
+            self._files.append((handle, found.st_size, found.st_mtime_ns))
+
+    def unchanged(self) -> bool:
+        """True if no file was touched since."""
+        try:
+            for handle, size, mtime_ns in self._files:
+                found = os.fstat(handle)
+                if found.st_mtime_ns != mtime_ns or found.st_size != size or not found.st_nlink:
+                    return False
+        except OSError:
+            return False
+        return True
+
+    def __del__(self) -> None:
+        for handle, _, _ in self._files:
+            with contextlib.suppress(OSError):
+                os.close(handle)
+
+
+class View(Protocol):
+    """An index as it was after one change: the memory it belongs to, the number of that change, and its files.
+
+    `files` is None for a view without files, which was read into memory.
+    """
+
+    @property
+    def epoch(self) -> str: ...
+    @property
+    def seq(self) -> int: ...
+    @property
+    def files(self) -> CheckedFiles | None: ...
+
+
+V = TypeVar("V", bound=View)
+
+
+class Index(Protocol[V]):
+    """An index with the view it opened last. `view_at` returns a view that has seen the changes up to `target`."""
+
+    opened: V | None
+
+    def view_at(self, db: sqlite3.Connection, epoch: str, target: int) -> V: ...
+
+
 class Reader:
     """One consistent view of `memory.db` for one scope."""
 
@@ -246,6 +305,18 @@ class Reader:
         self.scope = scope
         self.ids = ids_of(db, scope)
         self.parts, self.all = self.ids.parts, self.ids.all
+
+    def current_view(self, index: Index[V]) -> V:
+        """Returns a view of an index that has seen every change this reader sees.
+
+        Every search begins here: so indexes follow writes at the next search. The open view serves while no further
+        change was logged and nobody touched its files; otherwise the index reads the change log and brings itself up to
+        date.
+        """
+        view, (epoch, seq) = index.opened, self.ids.position()
+        if view is not None and view.epoch == epoch and view.seq >= seq and (not view.files or view.files.unchanged()):
+            return view
+        return index.view_at(self.db, epoch, seq)
 
     def among(self, column: str = "part") -> str:
         """Returns a SQL condition that is true for rows inside the scope."""

@@ -1,7 +1,7 @@
 """Indexes derived from `memory.db`, and searches on them.
 
 `text_search`, `vector_search` and `label_search` (the tag walk) answer queries; `text_index`, `vector_index` and
-`label_index` keep the files in step with `memory.db`. `directory.current_view` says when. `relationships` finds edges
+`label_index` keep the files in step with `memory.db`. `Reader.current_view` says when. `relationships` finds edges
 by words and vectors, `expand` is one level of spreading activation.
 
 May import: errors, formulas, model, store.graph, store.search, store.shared, store.sqlite.changelog,

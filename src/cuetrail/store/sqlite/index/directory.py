@@ -1,5 +1,4 @@
-"""The directory of a derived index: a lock, a checked state file, and checksums of its data files; and `current_view`,
-which decides when an index follows the writes to `memory.db`.
+"""The directory of a derived index: a lock, a checked state file, and checksums of its data files.
 
 The state names the last change applied. A process that finds it missing, torn, old or contradicted by the data files
 rebuilds the index from `memory.db`; damage in here is never an error for the user.
@@ -11,18 +10,17 @@ import contextlib
 import json
 import os
 import shutil
-import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Protocol, TypeVar
 
 import xxhash
 from filelock import FileLock, Timeout
 
 from cuetrail.errors import Busy, MemoryError_
+from cuetrail.store.sqlite.reader import CheckedFiles
 
 LOCK_SECONDS = 600.0
 POLL_SECONDS = 0.01
@@ -45,76 +43,6 @@ class State:
     folder: str
     files: dict[str, tuple[int, int, str]] = field(default_factory=dict)
     extra: dict[str, int] = field(default_factory=dict)
-
-
-class CheckedFiles:
-    """The files of an index that was checked: while their attributes stay the same, no second check is needed.
-
-    The files stay open, because the attributes of an open file cost a fifth of those by name, and every search asks for
-    them. A deleted or replaced file shows as one without a name.
-    """
-
-    __slots__ = ("_files",)
-
-    def __init__(self, places: Iterable[str]) -> None:
-        self._files: list[tuple[int, int, int]] = []
-        for place in places:
-            handle = os.open(place, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-            found = os.fstat(handle)
-            self._files.append((handle, found.st_size, found.st_mtime_ns))
-
-    def unchanged(self) -> bool:
-        """True if no file was touched since."""
-        try:
-            for handle, size, mtime_ns in self._files:
-                found = os.fstat(handle)
-                if found.st_mtime_ns != mtime_ns or found.st_size != size or not found.st_nlink:
-                    return False
-        except OSError:
-            return False
-        return True
-
-    def __del__(self) -> None:
-        for handle, _, _ in self._files:
-            with contextlib.suppress(OSError):
-                os.close(handle)
-
-
-class View(Protocol):
-    """An index as it was after one change: the memory it belongs to, the number of that change, and its files.
-
-    `files` is None for a view without files, which was read into memory.
-    """
-
-    @property
-    def epoch(self) -> str: ...
-    @property
-    def seq(self) -> int: ...
-    @property
-    def files(self) -> CheckedFiles | None: ...
-
-
-V = TypeVar("V", bound=View)
-
-
-class Index(Protocol[V]):
-    """An index with the view it opened last. `view_at` returns a view that has seen the changes up to `target`."""
-
-    opened: V | None
-
-    def view_at(self, db: sqlite3.Connection, epoch: str, target: int) -> V: ...
-
-
-def current_view(index: Index[V], db: sqlite3.Connection, epoch: str, target: int) -> V:
-    """Returns a view of an index that has seen every change up to `target` of the memory with this epoch.
-
-    Every search begins here: so indexes follow writes at the next search. The open view serves while no further change
-    was logged and nobody touched its files; otherwise the index reads the change log and brings itself up to date.
-    """
-    view = index.opened
-    if view is not None and view.epoch == epoch and view.seq >= target and (not view.files or view.files.unchanged()):
-        return view
-    return index.view_at(db, epoch, target)
 
 
 class IndexDir:

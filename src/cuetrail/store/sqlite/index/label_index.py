@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from cuetrail.store.sqlite.changelog import FORGOTTEN, changes_since, head, mark_of, position
 from cuetrail.store.sqlite.connection import Database, gone, meta
-from cuetrail.store.sqlite.index.directory import CheckedFiles, IndexDir, State, rebuilding
+from cuetrail.store.sqlite.index.directory import IndexDir, State, rebuilding
 from cuetrail.store.sqlite.index.label_search import (
     ARCHIVED,
     COLUMNS,
@@ -36,7 +36,7 @@ from cuetrail.store.sqlite.index.label_search import (
     Runs,
     label_kind_code,
 )
-from cuetrail.store.sqlite.reader import label_numbers
+from cuetrail.store.sqlite.reader import CheckedFiles, label_numbers
 from cuetrail.store.sqlite.rows import packed_buckets, packed_tags, unpack_tag
 from cuetrail.store.write import Progress
 

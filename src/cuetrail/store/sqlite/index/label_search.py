@@ -23,9 +23,8 @@ from numpy.typing import NDArray
 from cuetrail.formulas import DAMPING, HOUR, PER_HOUR, UNKNOWN_DISTANCE, idf
 from cuetrail.model import Label, Walk, WalkHit, WalkQuery, WalkSeed, Where
 from cuetrail.model.records import maker
-from cuetrail.store.sqlite.index.directory import CheckedFiles, Index, current_view
 from cuetrail.store.sqlite.index.text_search import TextSearch, TextView
-from cuetrail.store.sqlite.reader import Reader, label_numbers
+from cuetrail.store.sqlite.reader import CheckedFiles, Index, Reader, label_numbers
 from cuetrail.store.sqlite.rows import signed
 from cuetrail.text.normalise import Terms, searchable_text, terms_of
 
@@ -605,14 +604,13 @@ def walk(
     """Returns the best `limit` nodes that share a label with a seed, are not seeds, and match no word of
     `query.unlike`.
     """
-    now = reader.ids.position()
     parts = None if reader.all else reader.parts
     given = [label for seed in query.seeds for label in seed.labels]
-    labels = LabelWalk(current_view(label_index, reader.db, *now), reader.db, parts, where, given)
+    labels = LabelWalk(reader.current_view(label_index), reader.db, parts, where, given)
     idfs = labels.idfs()
     if limit <= 0 or not idfs:
         return Walk((), idfs)
-    texts = cache(lambda: TextSearch(current_view(text_index, reader.db, *now), parts, where))
+    texts = cache(lambda: TextSearch(reader.current_view(text_index), parts, where))
     walkers = _Walkers(reader, query, limit, texts)
     pulls = [by_rarity(idfs)] if query.rank == "idf" else [by_gravity(seed) for seed in query.seeds]
     # The seeds themselves share most, and some other nodes match a word of the query.

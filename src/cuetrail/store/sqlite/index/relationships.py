@@ -15,10 +15,9 @@ from cuetrail.store.search import RelationQuery
 from cuetrail.store.shared.relationships import MOST_READ, best, nearest
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import Database, chunks, marks
-from cuetrail.store.sqlite.index.directory import Index, current_view
 from cuetrail.store.sqlite.index.vector_search import VectorView
 from cuetrail.store.sqlite.index.vector_search import nearest as nearest_rows
-from cuetrail.store.sqlite.reader import Reader, node_filter
+from cuetrail.store.sqlite.reader import Index, Reader, node_filter
 from cuetrail.store.vector_space import VectorSpace
 from cuetrail.text.normalise import unique_terms
 
@@ -36,7 +35,7 @@ def by_vector(
         return []
     with db.looking() as look:
         reader = Reader(look, scope, db.path)
-        view = current_view(index, look, *reader.ids.position())
+        view = reader.current_view(index)
     vector = np.frombuffer(near_to, dtype="<f2").astype(np.float32)
     # One more than wanted shows whether the last one ties with the next.
     wanted = query.limit + 1

@@ -27,8 +27,7 @@ from tantivy import Occur, Query
 from cuetrail.model import Label, Node, SearchHit, TextQuery, Where
 from cuetrail.model.records import maker
 from cuetrail.store.sqlite.connection import chunks
-from cuetrail.store.sqlite.index.directory import CheckedFiles, Index, current_view
-from cuetrail.store.sqlite.reader import Reader
+from cuetrail.store.sqlite.reader import CheckedFiles, Index, Reader
 from cuetrail.text.normalise import (
     FILTER_SCORE,
     FUZZY_SHARE,
@@ -475,7 +474,7 @@ def search(
     reader: Reader, index: Index[TextView], query: TextQuery, limit: int, where: Where, favour: Favour, nodes: bool
 ) -> list[SearchHit]:
     """Returns the best by BM25 times favour, with their nodes if asked for."""
-    view = current_view(index, reader.db, *reader.ids.position())
+    view = reader.current_view(index)
     parts = None if reader.all else reader.parts
     sides: list[tuple[bool | None, float]] = [(None, favour[0])]
     if favour[0] != favour[1] and "external" in view.flags:

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from cuetrail.model import Scope, SearchHit, TextQuery, Where
 from cuetrail.store.sqlite.connection import Database, chunks, damaged, marks
 from cuetrail.store.sqlite.index import text_search
-from cuetrail.store.sqlite.index.directory import CheckedFiles, Index, current_view
-from cuetrail.store.sqlite.reader import Reader, held_space
+from cuetrail.store.sqlite.reader import CheckedFiles, Index, Reader, held_space
 from cuetrail.store.vector_space import VectorSpace, mismatch
 
 # If filters on labels leave at most so many nodes, all are compared; otherwise the nearest of all are filtered.
@@ -48,7 +47,7 @@ def search(
         with db.reading() as look:
             return _shown(Reader(look, scope, db.path), near, limit, where)
     with db.looking() as look:
-        view = current_view(index, look, *reader.ids.position())
+        view = Reader(look, scope, db.path).current_view(index)
     wanted = limit
     while True:
         parts = None if reader.all else reader.parts

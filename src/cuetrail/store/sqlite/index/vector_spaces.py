@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from cuetrail.errors import InputError
@@ -18,7 +19,7 @@ from cuetrail.model import Edge, Node, Note
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.changelog import log_changes
 from cuetrail.store.sqlite.connection import Database, another_version, chunks, marks, meta
-from cuetrail.store.sqlite.reader import NEXT, NOW, SPACE_ENTRY, held_space, held_spaces, nodes_by_key
+from cuetrail.store.sqlite.reader import NEXT, NOW, SPACE_ENTRY, held_space, nodes_by_key
 from cuetrail.store.vector_space import NO_VECTORS, Unembedded, VectorSpace, embedded_fields, mismatch
 
 # The records that need a vector: nodes with a text or name, described edges, and notes on edges.
@@ -42,13 +43,13 @@ _EDGE = rows.EDGE.replace(" JOIN", " LEFT JOIN")
 _NOTE = "SELECT o.key, o.id, e.id, o.text, o.created, o.expires FROM notes o LEFT JOIN edges e ON e.key = o.target"
 
 
+@dataclass(slots=True)
 class SqliteVectorSpaces:
     """Access to the models of a memory. `store.vector_space` documents the methods."""
 
-    def __init__(self, database: Database) -> None:
-        self.database = database
-        with database.reading() as db:
-            self.held, self.next = held_spaces(db)
+    database: Database
+    held: VectorSpace | None
+    next: VectorSpace | None
 
     def start(self, space: VectorSpace, change_over: bool = False) -> VectorSpace:
         with self.database.writing() as db:

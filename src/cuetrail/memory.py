@@ -24,7 +24,8 @@ from cuetrail.explore.brief import BRIEF_BUDGET, Brief
 from cuetrail.explore.browse import Timeline
 from cuetrail.explore.candidates import CANDIDATES, Expander
 from cuetrail.explore.explore import Exploration
-from cuetrail.extract.fact_reader import FactReader, open_fact_reader
+from cuetrail.extract import open_fact_reader
+from cuetrail.extract.facts import FactReader
 from cuetrail.facts.beliefs import believed_facts, fact_history
 from cuetrail.facts.resolve import get_node, require_node
 from cuetrail.ingest.build import Options

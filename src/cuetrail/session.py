@@ -10,7 +10,7 @@ from cuetrail.config import on_server, server_home, without_login
 
 if TYPE_CHECKING:
     from cuetrail.embed.vectors import Vectors
-    from cuetrail.extract.fact_reader import FactReader
+    from cuetrail.extract.facts import FactReader
     from cuetrail.model import Scope
     from cuetrail.store.ports import Store
 

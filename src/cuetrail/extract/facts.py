@@ -10,7 +10,7 @@ at the start of a sentence counts as a name only if its shape, the rest of the t
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -409,3 +409,17 @@ _MARKUP = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]|[*_`]{1,3}(?=\S)|(?
 def _plain(text: str) -> str:
     """Returns a value without markup and surrounding punctuation."""
     return " ".join(_MARKUP.sub(lambda m: m[1] or "", text).split()).strip(" \t.,;")
+
+
+# --- readers of facts: these rules, a language model, or a function of the caller
+
+FactReader = Callable[[Sequence[Passage]], list[list[Triple]]]
+"""A function that returns the facts stated in each passage. Raises CuetrailError if it fails."""
+
+
+def by_rules(passages: Sequence[Passage]) -> list[list[Triple]]:
+    """Returns the facts that the rules find in each passage."""
+    titles = {passage.title for passage in passages}
+    return [
+        find(one.text, title=None if one.is_chat else one.title, speaker=one.speaker, known=titles) for one in passages
+    ]

@@ -157,12 +157,7 @@ def _missing(
 
 
 def _read_file(
-    pending: PendingWrite,
-    file: Path,
-    source: str,
-    known: SourceFile | None,
-    missing: MissingFiles,
-    options: Options,
+    pending: PendingWrite, file: Path, source: str, known: SourceFile | None, missing: MissingFiles, options: Options
 ) -> bool:
     """Reads a file into `pending`. Returns False if it has not changed. Raises ReadError."""
     limit = MAX_BYTES if options.max_bytes is None else options.max_bytes

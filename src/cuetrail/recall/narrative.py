@@ -531,8 +531,7 @@ def in_sections(context: RecallContext, scored: Scored) -> tuple[str, Scored]:
     shown = _with_kept_lines(hits, kept)
     anchors = {hit.node.id for hit in scored.anchors}
     return _text(hits, lines, kept), Scored(
-        tuple(hit for hit in shown if hit.node.id in anchors),
-        tuple(hit for hit in shown if hit.node.id not in anchors),
+        tuple(hit for hit in shown if hit.node.id in anchors), tuple(hit for hit in shown if hit.node.id not in anchors)
     )
 
 

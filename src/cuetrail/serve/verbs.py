@@ -16,16 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, Unpack, get_args, get_ori
 from cuetrail.model import Budget
 from cuetrail.recall import recipes
 from cuetrail.serve.json_data import compact_json, fit_data, fit_text, to_json_data
-from cuetrail.serve.tool import (
-    PLAIN_TYPES,
-    TEXT,
-    TEXTS,
-    TIME_ARGUMENTS,
-    Schema,
-    Tool,
-    ToolResult,
-    parse_times,
-)
+from cuetrail.serve.tool import PLAIN_TYPES, TEXT, TEXTS, TIME_ARGUMENTS, Schema, Tool, ToolResult, parse_times
 from cuetrail.text.timestamps import milliseconds
 
 if TYPE_CHECKING:

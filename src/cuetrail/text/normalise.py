@@ -203,11 +203,7 @@ def _whole_words() -> tantivy.TextAnalyzerBuilder:
     import tantivy
 
     builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-    for step in (
-        tantivy.Filter.remove_long(LONGEST_TOKEN),
-        tantivy.Filter.lowercase(),
-        tantivy.Filter.ascii_fold(),
-    ):
+    for step in (tantivy.Filter.remove_long(LONGEST_TOKEN), tantivy.Filter.lowercase(), tantivy.Filter.ascii_fold()):
         builder = builder.filter(step)
     return builder
 

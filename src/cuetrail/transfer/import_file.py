@@ -96,8 +96,7 @@ def _import(target: Target, path: Path, format: str | None, progress: Progress |
                 report = _import_lines(target, lines, str(plain), errors, progress)
             # Errors name the file that was given, not the unpacked copy.
             return replace(
-                report,
-                errors=tuple(replace(e, path=str(path)) if e.path == str(plain) else e for e in report.errors),
+                report, errors=tuple(replace(e, path=str(path)) if e.path == str(plain) else e for e in report.errors)
             )
         if plain != path:
             raise InputError(f"{path} is compressed, and chats are followed in their own file: unpack it, import that")

@@ -198,7 +198,7 @@ RULES: Mapping[str, Rule] = {
 
 
 VERB_RULES: Mapping[tuple[str, str], Rule] = {
-    ("explore", "fuzzy"): Rule(lambda value: isinstance(value, str) and value in MEASURES, " or ".join(MEASURES)),
+    ("explore", "fuzzy"): Rule(lambda value: isinstance(value, str) and value in MEASURES, " or ".join(MEASURES))
 }
 """Rules of single verbs, where a name means something else than elsewhere."""
 

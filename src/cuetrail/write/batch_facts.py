@@ -15,8 +15,7 @@ from dataclasses import replace
 from itertools import chain
 
 from cuetrail.errors import InputError
-from cuetrail.extract.fact_reader import FactReader
-from cuetrail.extract.facts import FIELD, USER, Passage, Triple, from_fields
+from cuetrail.extract.facts import FIELD, USER, FactReader, Passage, Triple, from_fields
 from cuetrail.facts.beliefs import single_valued
 from cuetrail.facts.resolve import (
     UNTYPED,

@@ -23,13 +23,7 @@ from cuetrail.write.pipeline import adopt, write
 
 
 def state_fact(
-    session: Session,
-    subject: str,
-    predicate: str,
-    object_: str,
-    kind: str | None,
-    given: Mapping[str, Any],
-    now: int,
+    session: Session, subject: str, predicate: str, object_: str, kind: str | None, given: Mapping[str, Any], now: int
 ) -> Fact:
     """Writes a fact, and its subject if that is unknown; returns the fact as it now stands in its timeline.
 

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 
 from cuetrail.errors import NotFound
-from cuetrail.extract.fact_reader import FactReader, by_rules
+from cuetrail.extract.facts import FactReader, by_rules
 from cuetrail.facts.resolve import is_shared_name, require_node
 from cuetrail.mirror import sync_registered
 from cuetrail.model import Node, Scope

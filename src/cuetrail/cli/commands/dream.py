@@ -26,11 +26,7 @@ CHANGES_SHOWN = 20
 STOPPED = "stopped: finished passes are stored, and the next dream continues from there"
 
 
-@verb(
-    "cuetrail dream",
-    "cuetrail dream --dry-run --only infection",
-    "cuetrail dream --every 1h --zone Europe/Oslo",
-)
+@verb("cuetrail dream", "cuetrail dream --dry-run --only infection", "cuetrail dream --every 1h --zone Europe/Oslo")
 @click.option(
     "--only", metavar="PASS", type=click.Choice(PASSES), multiple=True,
     help=f"Run only this pass; repeatable. One of {', '.join(PASSES)}.",

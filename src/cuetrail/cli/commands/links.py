@@ -86,10 +86,7 @@ def relate(run: Run, /, src: str, dst: str, **options: Any) -> None:
     run.result(data, edge.id if run.quiet else f"{short_id(edge.src)} {edge.type or edge.kind} {short_id(edge.dst)}")
 
 
-@verb(
-    "cuetrail note 'Ines Okafor' 'on leave until Monday' --expires week",
-    "cuetrail note 'Ines Okafor' 'likes tea'",
-)
+@verb("cuetrail note 'Ines Okafor' 'on leave until Monday' --expires week", "cuetrail note 'Ines Okafor' 'likes tea'")
 @click.argument("target", metavar="NODE")
 @click.argument("text")
 @choice("--expires", values=["week", "month", "year", "never"], default="never", help="How long the remark stays.")

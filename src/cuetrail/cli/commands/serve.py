@@ -18,11 +18,7 @@ if TYPE_CHECKING:
     from cuetrail.serve.rest.auth import Token
 
 
-@verb(
-    "cuetrail serve",
-    "cuetrail serve --port 8080",
-    "cuetrail serve --host 0.0.0.0 --allow-host memory.example.org",
-)
+@verb("cuetrail serve", "cuetrail serve --port 8080", "cuetrail serve --host 0.0.0.0 --allow-host memory.example.org")
 @click.option("--host", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @number("--port", most=65535, default=8765, help="The port; 0 takes a free one.")
 @several(
@@ -44,9 +40,7 @@ def serve(run: Run, /, host: str, port: int, names: tuple[str, ...]) -> None:
 
 
 @group(
-    "cuetrail token add laptop --access write --user ann",
-    "cuetrail token list",
-    "cuetrail token revoke 5f0c1d2e3a4b",
+    "cuetrail token add laptop --access write --user ann", "cuetrail token list", "cuetrail token revoke 5f0c1d2e3a4b"
 )
 def token() -> None:
     """Manage access tokens of the HTTP server."""

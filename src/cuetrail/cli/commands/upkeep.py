@@ -96,10 +96,7 @@ def doctor(ctx: click.Context, run: Run, repair: bool) -> None:
     ctx.exit(1 if wrong else 0)
 
 
-@verb(
-    'eval "$(cuetrail completion bash)"',
-    "cuetrail completion fish > ~/.config/fish/completions/cuetrail.fish",
-)
+@verb('eval "$(cuetrail completion bash)"', "cuetrail completion fish > ~/.config/fish/completions/cuetrail.fish")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(ctx: click.Context, run: Run, shell: str) -> None:

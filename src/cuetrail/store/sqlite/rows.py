@@ -146,10 +146,7 @@ def unpack_labels(packed: str | None) -> tuple[tuple[Tag, ...], tuple[str, ...]]
     if packed[0] == "[":
         return tuple(map(unpack_tag, packed_tags(packed))), packed_buckets(packed)
     tags, _, buckets = packed.partition(_GROUP)
-    return (
-        tuple(map(unpack_tag, tags.split(_ITEM))) if tags else (),
-        tuple(buckets.split(_ITEM)) if buckets else (),
-    )
+    return (tuple(map(unpack_tag, tags.split(_ITEM))) if tags else (), tuple(buckets.split(_ITEM)) if buckets else ())
 
 
 def given_names(tags: Iterable[Tag], provenance: str) -> set[str]:

@@ -15,10 +15,7 @@ from cuetrail.store.neo4j.schema import VERSION
 from cuetrail.store.read import Labelled, Listed, Page, Spot
 from cuetrail.text.normalise import storable
 
-_LABELS = {
-    "tag": "(t:CueTag)<-[:CUE_TAGGED|CUE_TIMED]-(:CueNode)",
-    "bucket": "(t:CueBucket)<-[:CUE_FILED]-(:CueNode)",
-}
+_LABELS = {"tag": "(t:CueTag)<-[:CUE_TAGGED|CUE_TIMED]-(:CueNode)", "bucket": "(t:CueBucket)<-[:CUE_FILED]-(:CueNode)"}
 
 
 def page(reader: Reader, query: Page) -> list[Listed]:

@@ -133,13 +133,7 @@ class TextSearch:
     `internal` narrows it to internal memories, or to all others.
     """
 
-    def __init__(
-        self,
-        view: TextView,
-        parts: Sequence[int] | None,
-        where: Where,
-        internal: bool | None = None,
-    ) -> None:
+    def __init__(self, view: TextView, parts: Sequence[int] | None, where: Where, internal: bool | None = None) -> None:
         self.view = view
         self.searcher = view.searcher
         self.schema = view.schema

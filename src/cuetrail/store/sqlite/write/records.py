@@ -259,8 +259,7 @@ class Edges:
         degrees = Counter[tuple[int, int]]()
         for old, new in moves:
             self.db.execute(
-                "UPDATE edges SET id = ?, src = ?, dst = ? WHERE key = ?",
-                (new.edge.id, new.src, new.dst, old.handle),
+                "UPDATE edges SET id = ?, src = ?, dst = ? WHERE key = ?", (new.edge.id, new.src, new.dst, old.handle)
             )
             sides = {
                 (old.src, old.edge.dst, new.src, new.edge.dst, new.dst),

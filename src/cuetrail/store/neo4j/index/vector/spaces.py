@@ -21,14 +21,7 @@ from cuetrail.errors import InputError
 from cuetrail.model import Edge, Node, Note
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import Connection, chunks, rows
-from cuetrail.store.vector_space import (
-    NO_VECTORS,
-    Unembedded,
-    VectorKind,
-    VectorSpace,
-    embedded_fields,
-    mismatch,
-)
+from cuetrail.store.vector_space import NO_VECTORS, Unembedded, VectorKind, VectorSpace, embedded_fields, mismatch
 
 if TYPE_CHECKING:
     from cuetrail.store.neo4j.connection import Tx

@@ -27,6 +27,7 @@ FLAT: dict[str, set[str]] = {
 MOST_FLAT_MODULES = 12
 MOST_MODULES_IN_A_FOLDER = 16
 LONGEST_CHAIN = 25  # aim: 15
+MOST_LINES_OF_A_FUNCTION = 60
 MAY_IMPORT = re.compile(r"^May import: (.*?)\.$", re.MULTILINE | re.DOTALL)
 
 
@@ -136,6 +137,14 @@ def test_folders_are_small_enough_to_read() -> None:
             counts[folder] = counts.get(folder, 0) + 1
     assert counts[""] <= MOST_FLAT_MODULES
     assert not {folder: count for folder, count in counts.items() if count > MOST_MODULES_IN_A_FOLDER}
+
+
+@every_module
+def test_functions_stay_short(module: str) -> None:
+    for node in ast.walk(tree_of(module)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno is not None:
+            length = node.end_lineno - node.lineno + 1
+            assert length <= MOST_LINES_OF_A_FUNCTION, f"cuetrail.{module}: {node.name} has {length} lines"
 
 
 @every_module

@@ -17,7 +17,7 @@ from cuetrail.model import Edge, Note, Where
 from cuetrail.store.graph import EdgeFilter
 from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.neo4j.connection import rows
-from cuetrail.store.neo4j.index.vector.spaces import index_names
+from cuetrail.store.neo4j.index.vector_spaces import index_names
 from cuetrail.store.neo4j.migrate import migrate
 from cuetrail.store.neo4j.schema import DESCRIBED
 from cuetrail.store.neo4j.schema import MIGRATIONS as ON_SERVER
@@ -225,4 +225,4 @@ def test_by_the_index_of_neo4j_they_are_found_as_by_comparing_all(
                 assert found(store, limit=1, ties=EdgeFilter(types=("rival",))) == ["between"]
                 assert found(store, where=Where(kinds=("concept",))) == []
                 # The second time by the index.
-                monkeypatch.setattr("cuetrail.store.neo4j.index.graph.relationships.FEW", 0)
+                monkeypatch.setattr("cuetrail.store.neo4j.index.relationships.FEW", 0)

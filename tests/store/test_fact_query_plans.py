@@ -15,10 +15,9 @@ from cuetrail.model import Fact, Node, Scope
 from cuetrail.model.ids import fact_id
 from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.neo4j.connection import rows
-from cuetrail.store.neo4j.fact_ranks import BY_VALUE, INDEXES
 from cuetrail.store.neo4j.migrate import migrate
 from cuetrail.store.neo4j.read.facts import query
-from cuetrail.store.neo4j.schema import MIGRATIONS
+from cuetrail.store.neo4j.schema import BY_VALUE, MIGRATIONS, SORT_KEYS
 from cuetrail.store.read import HeldAt
 from cuetrail.store.sqlite import SqliteStore
 from cuetrail.store.sqlite.read.facts import SIDES, queries
@@ -66,7 +65,7 @@ def test_on_neo4j_facts_are_read_in_the_order_of_an_index(server: Neo4jStore) ->
 def test_facts_neo4j_had_before_are_found_when_it_is_opened_by_a_newer_version(server: Neo4jStore) -> None:
     old = "MATCH (f:CueFact) REMOVE f.rank, f.by_subject, f.past_subject, f.topic WITH count(*) AS n"
     older = f"{old} MATCH (s:CueSchema) SET s.version = $version"
-    server.connection.writing(lambda tx: rows(tx, older, version=MIGRATIONS.index(INDEXES)))
+    server.connection.writing(lambda tx: rows(tx, older, version=MIGRATIONS.index(SORT_KEYS)))
     assert server.facts(ME, ["hub"], held=HeldAt(0, 3, "both")) == {}
     migrate(server.connection)
     assert [f.id for f in server.facts(ME, ["hub"], held=HeldAt(297, 3, "both"))["hub"]] == ["f299", "old f299", "f298"]

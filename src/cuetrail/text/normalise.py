@@ -5,6 +5,7 @@ Index and query share the analyser, in all engines; the rule for equal scores is
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 import unicodedata
@@ -241,9 +242,16 @@ def word_beginnings(text: str) -> Iterator[str]:
         yield start
 
 
-def correctable_words(terms: Iterable[str], text: str) -> list[str]:
-    """Returns the terms of a query and the words of its text that are long enough to be corrected if misspelt."""
-    return [word for word in dict.fromkeys([*terms, *unstemmed(text)]) if len(word) >= SHORTEST_MENDED]
+def words_to_correct(
+    terms: Iterable[str], text: str, most: int | None, unknown: Callable[[list[str]], Iterable[str]]
+) -> list[str]:
+    """Returns the terms of a query and the words of its text that are searched for with other spellings too.
+
+    They are the first `most` that are long enough. If `most` is None, they are the first few of those that `unknown`
+    returns, which selects the words that no text has.
+    """
+    words = [word for word in dict.fromkeys([*terms, *unstemmed(text)]) if len(word) >= SHORTEST_MENDED]
+    return list(itertools.islice(unknown(words), MOST_MENDED)) if most is None else words[:most]
 
 
 class Terms:
@@ -295,6 +303,18 @@ def searchable_text(name: str | None, aliases: Collection[str], text: str) -> st
     if not name and not aliases:
         return text
     return "\n".join([*([name] if name else []), *aliases, *([text] if text else [])])
+
+
+def favoured_sides(favour: tuple[float, float]) -> list[tuple[bool | None, float]]:
+    """Returns the searches that a text search consists of, each with the factor of its scores: one of all memories, or
+    one of internal memories (True) and one of all others (False) if their factors differ.
+
+    The best of all are among the best of these two.
+
+    >>> favoured_sides((1.0, 1.0)), favoured_sides((1.0, 0.5))
+    ([(None, 1.0)], [(True, 1.0), (False, 0.5)])
+    """
+    return [(None, favour[0])] if favour[0] == favour[1] else [(True, favour[0]), (False, favour[1])]
 
 
 def top_with_ties(scores: Mapping[K, float], limit: int) -> list[tuple[float, K]]:

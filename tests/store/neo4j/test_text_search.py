@@ -13,7 +13,7 @@ from cuetrail import Memory, Node, Scope
 from cuetrail.model import TextQuery, Where
 from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.neo4j.connection import rows
-from cuetrail.store.neo4j.index.text import statistics
+from cuetrail.store.neo4j.index import text_index
 from cuetrail.store.neo4j.migrate import BARE_MARKED, migrate
 from cuetrail.store.sqlite import SqliteStore
 from cuetrail.store.write import Batch
@@ -61,7 +61,7 @@ def test_scores_are_those_of_what_is_remembered_now(
     server: Login, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
     # With none that are few, the index is made anew as in a large memory.
-    monkeypatch.setattr(statistics, "FEW", few)
+    monkeypatch.setattr(text_index, "FEW", few)
     with Memory(tmp_path / "memory", embedder=None) as fresh, Memory(server.uri, embedder=None) as memory:
         fresh.add_many(some_items())
         worn(memory, some_items())

@@ -8,13 +8,9 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from cuetrail.store.dream import joined
-from cuetrail.store.neo4j.connection import rows
-
-if TYPE_CHECKING:
-    from cuetrail.store.neo4j.connection import Tx
+from cuetrail.store.neo4j.connection import Tx, rows
 
 # A counter is locked, by setting a constant, before it is increased by `x = x + 1`. Otherwise the server takes a lock
 # for which two such statements of one transaction and one of another may wait crosswise.

@@ -7,7 +7,7 @@ import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from cuetrail.errors import Busy, CuetrailError, InputError, MemoryError_, Unreachable
@@ -15,10 +15,9 @@ from cuetrail.errors import Busy, CuetrailError, InputError, MemoryError_, Unrea
 if TYPE_CHECKING:
     from neo4j import Driver, ManagedTransaction, Transaction
 
-    Tx = ManagedTransaction | Transaction
-
 T = TypeVar("T")
 Row = list[Any]
+Tx: TypeAlias = "ManagedTransaction | Transaction"
 
 # Python prints errors of a logger without handlers; users of a memory get cuetrail's own errors instead.
 logging.getLogger("neo4j").addHandler(logging.NullHandler())
@@ -241,3 +240,21 @@ def explained(address: Address, error: BaseException) -> CuetrailError:
     if "no such fulltext schema index" in message or "no such vector schema index" in message:
         return MemoryError_(f"an index of the memory at {address} is missing: run `cuetrail doctor --repair`")
     return MemoryError_(f"the Neo4j server at {address} refused this ({code}: {message[:300]})")
+
+
+SETTING = "kept:"
+"""Sets the names of settings apart from those of the engine's own values."""
+
+
+def settings(tx: Tx, prefix: str = "") -> dict[str, str]:
+    """Returns the settings whose names begin with a prefix."""
+    query = "MATCH (m:CueMeta) WHERE m.name STARTS WITH $prefix RETURN m.name, m.value"
+    return {name.removeprefix(SETTING): value for name, value in sorted(rows(tx, query, prefix=SETTING + prefix))}
+
+
+def put_setting(tx: Tx, name: str, value: str | None) -> None:
+    """Stores a setting; None deletes it."""
+    if value is None:
+        rows(tx, "MATCH (m:CueMeta {name: $name}) DELETE m", name=SETTING + name)
+    else:
+        rows(tx, "MERGE (m:CueMeta {name: $name}) SET m.value = $value", name=SETTING + name, value=value)

@@ -6,18 +6,15 @@ a missing one, that derived data agrees with the records, and that the indexes e
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from cuetrail.model import Finding
-from cuetrail.store.neo4j.connection import Connection, rows
-from cuetrail.store.neo4j.index.text.statistics import wear
-from cuetrail.store.neo4j.index.vector import spaces
+from cuetrail.store.neo4j.connection import Connection, Tx, rows
+from cuetrail.store.neo4j.index import vector_spaces
+from cuetrail.store.neo4j.index.text_index import wear
 from cuetrail.store.neo4j.schema import statements
 from cuetrail.store.vector_space import NO_VECTORS
 from cuetrail.store.write import Progress
-
-if TYPE_CHECKING:
-    from cuetrail.store.neo4j.connection import Tx
 
 REPAIRED, WOULD_REPAIR = "repaired", "run `cuetrail doctor --repair`"
 
@@ -94,13 +91,13 @@ def _indexes(connection: Connection, repair: bool) -> list[Finding]:
     states: dict[str, str] = dict(connection.reading(lambda tx: rows(tx, _INDEXES)))
     makes = statements(connection.reading(wear).name)
     wanted = list(makes)
-    held = connection.reading(spaces.held)
-    wanted += spaces.index_names(held) if held is not None else []
+    held = connection.reading(vector_spaces.held)
+    wanted += vector_spaces.index_names(held) if held is not None else []
     bad = [name for name in wanted if states.get(name, "GONE") in ("GONE", "FAILED")]
     if bad and repair:
         connection.schema([f"DROP INDEX {name} IF EXISTS" for name in bad if states.get(name) == "FAILED"])
         connection.schema([*makes.values(), "CALL db.awaitIndexes(300)"])
         if held is not None and held != NO_VECTORS:
-            spaces.make_index(connection, held)
+            vector_spaces.make_index(connection, held)
     fix = REPAIRED if repair else WOULD_REPAIR
     return [Finding("indexes", f"the index {name} is missing or broken", fix) for name in bad]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from cuetrail.errors import InputError
 from cuetrail.model import DATE_ONLY, Fact, Scope, Tag
@@ -12,20 +12,16 @@ from cuetrail.model.records import SEMANTIC_KINDS
 from cuetrail.store.dream import DREAMT, Atom, Book, Mark, Named, PassQueries, Row, Run, Saved, Writes
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.changelog import HEAD, take_keys
-from cuetrail.store.neo4j.connection import Connection, chunks, rows
-from cuetrail.store.neo4j.filters import BY_KIND, HAS_KEY
-from cuetrail.store.neo4j.ids import place_uid, uid
-from cuetrail.store.neo4j.index.text import text_search
-from cuetrail.store.neo4j.reader import ENDS, NOWHERE
+from cuetrail.store.neo4j.connection import Connection, Tx, chunks, rows
+from cuetrail.store.neo4j.ids import place_uid
+from cuetrail.store.neo4j.index import text_search
+from cuetrail.store.neo4j.reader import BY_KIND, ENDS, HAS_KEY, NOWHERE
+from cuetrail.store.neo4j.rows import uid
 from cuetrail.store.neo4j.write import usage
-from cuetrail.store.neo4j.write.nodes import put_tags
-from cuetrail.store.neo4j.write.state import WriteState
+from cuetrail.store.neo4j.write.nodes import DELETE_UNUSED_LABELS, WriteState, put_tags
 from cuetrail.store.neo4j.write.transaction import Neo4jTransaction
 from cuetrail.store.shared.write_order import write_batch
 from cuetrail.store.write import Batch
-
-if TYPE_CHECKING:
-    from cuetrail.store.neo4j.connection import Tx
 
 T = TypeVar("T")
 Relabelled = Sequence[tuple[Atom, tuple[Tag, ...]]]
@@ -70,7 +66,7 @@ QUERIES = PassQueries(
     used=f"""MATCH (n:CueNode) WHERE n.part = $part AND n.key > $after AND n.state IS NOT NULL
       AND CASE WHEN n.last_access IS NULL THEN coalesce(n.last_decay, n.created)
       WHEN n.last_decay > n.last_access THEN n.last_decay ELSE n.last_access END < $before
-      RETURN n.key, n.id, n.kind, n.created, {usage.LIFE} ORDER BY n.key LIMIT $limit""",
+      RETURN n.key, n.id, n.kind, n.created, {usage.LIFE_COLUMNS} ORDER BY n.key LIMIT $limit""",
     active=f"""MATCH (n:CueNode) {BY_KIND} WHERE n.part = $part AND n.kind IN {list(SEMANTIC_KINDS)} AND {HAS_KEY}
       AND n.state IN ['active', 'core'] AND n.provenance <> 'quarantine' AND EXISTS {{ MATCH (l:CueLedger)
       WHERE l.part = $part AND l.book = $book AND l.second = n.key }} RETURN n.key""",
@@ -104,7 +100,6 @@ _TAGS_OF = """UNWIND $keys AS key MATCH (n:CueNode {key: key})-[:CUE_TAGGED|CUE_
 USING INDEX SEEK n:CueNode(key) RETURN DISTINCT elementId(t)"""
 _DROP_TAGS = """UNWIND $keys AS key MATCH (n:CueNode {key: key})-[r:CUE_TAGGED|CUE_TIMED]->()
 USING INDEX SEEK n:CueNode(key) DELETE r"""
-_DELETE_UNUSED = "UNWIND $loose AS id MATCH (t) WHERE elementId(t) = id AND NOT EXISTS { (t)--() } DELETE t"
 _UNMENTION = """UNWIND $rows AS row
 MATCH (a:CueNode {uid: row[0]})-[m:CUE_MENTIONS]->(b) USING INDEX SEEK a:CueNode(uid)
 WHERE b.uid = row[1] AND m.part + 0 = $part DELETE m"""
@@ -217,7 +212,7 @@ def _count_tags(w: WriteState, written: Relabelled) -> tuple[int, int]:
         loose = [id_ for (id_,) in rows(w.tx, _TAGS_OF, keys=keys)]
         rows(w.tx, _DROP_TAGS, keys=keys)
         put_tags(w, [(atom.key, True, tags) for atom, tags in some])
-        rows(w.tx, _DELETE_UNUSED, loose=loose)
+        rows(w.tx, DELETE_UNUSED_LABELS, loose=loose)
     return added, dropped
 
 

@@ -10,28 +10,26 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from cuetrail.errors import Busy, CuetrailError, Unreachable
 from cuetrail.model import Scope, SearchHit, TextQuery, Where
 from cuetrail.store.dream import DreamPass
 from cuetrail.store.graph import Expanded, Frontier
-from cuetrail.store.neo4j import doctor, settings, upkeep
+from cuetrail.store.neo4j import doctor, upkeep
 from cuetrail.store.neo4j.changelog import take_keys
-from cuetrail.store.neo4j.connection import Address, Connection
+from cuetrail.store.neo4j.connection import Address, Connection, Tx, put_setting, settings
 from cuetrail.store.neo4j.dream import Neo4jPassEngine
 from cuetrail.store.neo4j.ids import partitions
-from cuetrail.store.neo4j.index.graph import edges as edge_reads
-from cuetrail.store.neo4j.index.graph.expand import expand
-from cuetrail.store.neo4j.index.graph.relationships import relationships
-from cuetrail.store.neo4j.index.labels.walk import walk
-from cuetrail.store.neo4j.index.text import statistics, text_search
-from cuetrail.store.neo4j.index.vector import spaces, vector_search
+from cuetrail.store.neo4j.index import text_index, text_search, vector_search, vector_spaces
+from cuetrail.store.neo4j.index.expand import expand
+from cuetrail.store.neo4j.index.label_search import walk
+from cuetrail.store.neo4j.index.relationships import relationships
 from cuetrail.store.neo4j.migrate import migrate
 from cuetrail.store.neo4j.read import facts as fact_reads
 from cuetrail.store.neo4j.read import listing, partition
-from cuetrail.store.neo4j.read import snapshot as views
-from cuetrail.store.neo4j.read.snapshot import whole_view
+from cuetrail.store.neo4j.read.edges import mentions, notes, steps
+from cuetrail.store.neo4j.read.snapshot import scan, snapshot, whole_view
 from cuetrail.store.neo4j.reader import Reader
 from cuetrail.store.neo4j.write import tombstones, usage
 from cuetrail.store.neo4j.write.transaction import Neo4jTransaction
@@ -42,13 +40,10 @@ from cuetrail.store.shared.write_order import forget, write_batch
 from cuetrail.store.upkeep import Settings
 from cuetrail.store.write import FORGETTING, Batch, Forgetting, Written
 
-if TYPE_CHECKING:
-    from cuetrail.store.neo4j.connection import Tx
-
 P = ParamSpec("P")
 T = TypeVar("T")
 OpenStore = Callable[[Path], Store]
-TextView = tuple[Reader, statistics.Corpora, bool]
+TextView = tuple[Reader, text_index.Corpora, bool]
 
 
 def _read(store: Neo4jStore, scope: Scope, work: Callable[[Reader], Any]) -> Any:
@@ -66,8 +61,8 @@ def _search(store: Neo4jStore, scope: Scope, work: Callable[[TextView], Any]) ->
     try:
         # A dry run cannot make an index.
         return read(not store.connection.makes_indexes)
-    except statistics.Worn:
-        statistics.renew(store.connection)
+    except text_index.Worn:
+        text_index.renew(store.connection)
         return read(True)
 
 
@@ -107,12 +102,12 @@ class Neo4jStore:
         self.address = address
         self._beside = beside
         self._dream = threading.Lock()
-        self.corpora = statistics.Corpora()
+        self.corpora = text_index.Corpora()
         self.connection = connection or Connection(address)
         self._accesses = usage.Accesses(self.connection)
         self.settings = Settings(
-            lambda prefix: self.connection.reading(lambda tx: settings.settings(tx, prefix)),
-            lambda name, value: self.connection.writing(lambda tx: settings.put(tx, name, value)),
+            lambda prefix: self.connection.reading(lambda tx: settings(tx, prefix)),
+            lambda name, value: self.connection.writing(lambda tx: put_setting(tx, name, value)),
         )
         if connection is None:
             try:
@@ -132,8 +127,8 @@ class Neo4jStore:
     facts = quick(fact_reads.facts)
     ids = quick(Reader.ids_with_prefix)
     named = quick(Reader.named)
-    notes = quick(edge_reads.notes)
-    mentions = quick(edge_reads.mentions)
+    notes = quick(notes)
+    mentions = quick(mentions)
     history = quick(Reader.history)
     links = patient(partition.links)
     ingested = patient(partition.ingested)
@@ -144,11 +139,11 @@ class Neo4jStore:
     page = patient(listing.page)
     labels = patient(listing.labels)
     stats = patient(listing.stats)
-    vectors = patient(spaces.vectors)
+    vectors = patient(vector_spaces.vectors)
     version = quick(fact_reads.version)
 
-    scan = on_server(views.scan)
-    snapshot = on_server(views.snapshot)
+    scan = on_server(scan)
+    snapshot = on_server(snapshot)
     whole_view = on_server(whole_view)
     text = Scoped(_search)(_search_text)
     vector = quick(vector_search.search)
@@ -157,10 +152,10 @@ class Neo4jStore:
     walk = quick(walk)
 
     neighbours = quick(Reader.neighbours)
-    steps = quick(edge_reads.steps)
+    steps = quick(steps)
     edge_tags = patient(Reader.edge_tags)
 
-    vector_spaces = on_server(spaces.Neo4jVectorSpaces)
+    vector_spaces = on_server(vector_spaces.Neo4jVectorSpaces)
     has_traces = on_server(upkeep.has_traces)
     doctor = on_server(doctor.examine)
     refresh = on_server(upkeep.shorten_log)

@@ -1,24 +1,18 @@
-"""Ids in a scope: the record an id means, and the id a record has; `store.shared.ids` has the rule."""
+"""Ids in a scope: the record an id means, and the id a record has. `store.shared.ids` has the rule."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from cuetrail.model import Scope
-from cuetrail.store.neo4j.connection import Row, chunks, rows
+from cuetrail.store.neo4j.connection import Row, Tx, chunks, rows
+from cuetrail.store.neo4j.rows import short, uid
 from cuetrail.store.shared.ids import SIGN, place_labels
 from cuetrail.text.normalise import storable
 
-if TYPE_CHECKING:
-    from cuetrail.store.neo4j.connection import Tx
-
-# The server's indexes hold no value of more than eight thousand bytes.
-LONGEST = 3_500
 # Entities named alike have the same id for every user, so a few partitions are looked up by number.
 FEW = 8
-
 # Matches the partitions a scope may read, as `p`; `asking` gives the parameters.
 PLACES = """MATCH (p:CuePlace) WHERE p.tenant = $tenant AND p.part IS NOT NULL
   AND (p.owner = $user OR (p.team <> '' AND p.team IN $teams))"""
@@ -42,18 +36,6 @@ class Found(NamedTuple):
     handle: int | str
     id: str
     part: int
-
-
-def short(text: str) -> str:
-    """Returns the text, or a digest if it is too long for an index."""
-    if len(text) * 4 <= LONGEST or len(text.encode()) <= LONGEST:
-        return text
-    return f"{text[:100]}\x1f{hashlib.blake2b(text.encode(), digest_size=16).hexdigest()}"
-
-
-def uid(part: int, *texts: str) -> str:
-    """Returns an identifier unique in the whole database, of a partition's number and one or several texts."""
-    return f"{part}:" + "\x1f".join(map(short, texts))
 
 
 def place_uid(scope: Scope) -> str:

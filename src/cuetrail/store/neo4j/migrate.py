@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from cuetrail.errors import WrongVersion
-from cuetrail.store.neo4j.connection import Connection, rows
-from cuetrail.store.neo4j.fact_ranks import BY_VALUE, rank_all
-from cuetrail.store.neo4j.index.vector import spaces
-from cuetrail.store.neo4j.relationship_words import describe_all, enter_all
-from cuetrail.store.neo4j.schema import DESCRIBED, MIGRATIONS, RELATIONSHIPS, TEXT_INDEXES, VERSION, statements
+from cuetrail.store.neo4j import rows as made
+from cuetrail.store.neo4j.connection import Connection, Tx, rows
+from cuetrail.store.neo4j.index import vector_spaces
+from cuetrail.store.neo4j.schema import (
+    BY_VALUE,
+    DESCRIBED,
+    MIGRATIONS,
+    RELATIONSHIPS,
+    TEXT_INDEXES,
+    VERSION,
+    statements,
+)
+from cuetrail.store.neo4j.write.facts import set_sort_keys
+from cuetrail.text.normalise import unique_terms
 
 _RANKED = MIGRATIONS.index(BY_VALUE) + 1
 _WORDED = MIGRATIONS.index(RELATIONSHIPS) + 1
@@ -19,6 +30,8 @@ _MARK_BARE = """MATCH (n:CueNode) WHERE n.text = '' AND n.kind <> 'source' AND N
 WITH n LIMIT 5000 SET n.marks = n.marks + ' xbare' RETURN count(n)"""
 _STATE = """OPTIONAL MATCH (s:CueSchema {name: 'schema'}) OPTIONAL MATCH (m:CueMeta {name: 'log'})
 RETURN coalesce(s.version, 0), coalesce(m.text, $first)"""
+_FACTS = "MATCH (f:CueFact) WHERE f.uid > $after RETURN properties(f) ORDER BY f.uid LIMIT 1000"
+_SET_RANK = "UNWIND $rows AS row MATCH (f:CueFact {uid: row[0]}) SET f.rank = row[1]"
 
 
 def migrate(connection: Connection) -> None:
@@ -37,14 +50,14 @@ def migrate(connection: Connection) -> None:
     if there.intersection(_OLD_INDEXES):
         connection.schema([f"DROP INDEX {name} IF EXISTS" for name in _OLD_INDEXES])
     if 0 < version < _RANKED:
-        rank_all(connection)
+        set_all_sort_keys(connection)
     if 0 < version < _WORDED:
         enter_all(connection)
     if 0 < version < _DESCRIBED:
         describe_all(connection)
-        held = connection.reading(spaces.held)
+        held = connection.reading(vector_spaces.held)
         if held is not None:
-            spaces.make_index(connection, held)
+            vector_spaces.make_index(connection, held)
     if 0 < version < BARE_MARKED:
         mark_bare(connection)
     if version < VERSION:
@@ -60,3 +73,53 @@ def mark_bare(connection: Connection) -> None:
 def _reached(connection: Connection, number: int) -> None:
     query = "MERGE (s:CueSchema {name: 'schema'}) SET s.version = $number"
     connection.writing(lambda tx: rows(tx, query, number=number))
+
+
+def set_all_sort_keys(connection: Connection) -> None:
+    """Sets the sort keys of all facts, in a database that was written before they existed."""
+
+    def page(tx: Tx, after: str) -> str | None:
+        found = [row[0] for row in rows(tx, _FACTS, after=after)]
+        rows(tx, _SET_RANK, rows=[[f["uid"], made.rank(made.to_fact(f, "", None))] for f in found])
+        set_sort_keys(tx, [f["uid"] for f in found])
+        return found[-1]["uid"] if found else None
+
+    last: str | None = ""
+    while last is not None:
+        last = connection.writing(partial(page, after=last))
+
+
+_SILENT_EDGES = """MATCH ()-[e:CUE_EDGE]->() WHERE e.via IS NULL AND e.words IS NULL AND e.uid > $after
+RETURN e.uid, e.type, e.text ORDER BY e.uid LIMIT 1000"""
+_SILENT_NOTES = """MATCH (o:CueNote) WHERE o.on = 'edge' AND o.words IS NULL AND o.uid > $after
+RETURN o.uid, o.text ORDER BY o.uid LIMIT 1000"""
+_SET_EDGES = """UNWIND $rows AS row MATCH ()-[e:CUE_EDGE {uid: row[0]}]->() USING INDEX SEEK e:CUE_EDGE(uid)
+SET e.words = row[1]"""
+_SET_NOTES = "UNWIND $rows AS row MATCH (o:CueNote {uid: row[0]}) SET o.words = row[1]"
+_DESCRIBE = """MATCH ()-[e:CUE_EDGE]->() WHERE e.via IS NULL AND e.text <> '' AND e.described IS NULL
+WITH e LIMIT 1000 SET e.described = e.part RETURN count(e)"""
+
+
+def describe_all(connection: Connection) -> None:
+    """Marks every relationship that has a description; `reembed` then makes its vector."""
+    while connection.writing(lambda tx: rows(tx, _DESCRIBE))[0][0]:
+        pass
+
+
+def enter_all(connection: Connection) -> None:
+    """Fills in the search words of every stated edge and every note on an edge."""
+
+    def edges(tx: Tx, after: str) -> str | None:
+        found = rows(tx, _SILENT_EDGES, after=after)
+        rows(tx, _SET_EDGES, rows=[[uid, " ".join(unique_terms(kind or "", text))] for uid, kind, text in found])
+        return found[-1][0] if found else None
+
+    def notes(tx: Tx, after: str) -> str | None:
+        found = rows(tx, _SILENT_NOTES, after=after)
+        rows(tx, _SET_NOTES, rows=[[uid, " ".join(unique_terms(text))] for uid, text in found])
+        return found[-1][0] if found else None
+
+    for page in (edges, notes):
+        last: str | None = ""
+        while last is not None:
+            last = connection.writing(partial(page, after=last))

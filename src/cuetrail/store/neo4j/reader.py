@@ -1,23 +1,66 @@
-"""Reads for one scope inside one transaction. No method returns anything outside the scope."""
+"""Reads for one scope inside one transaction, and the filters on nodes and edges as Cypher conditions.
+
+No method returns anything outside the scope.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from cuetrail.model import UNKNOWN_WEIGHT, Edge, Neighbour, Neighbourhood, Node, Scope, Version
+from cuetrail.model import DERIVED, UNKNOWN_WEIGHT, Edge, Neighbour, Neighbourhood, Node, Scope, Version, Where
+from cuetrail.store.graph import EdgeFilter
 from cuetrail.store.neo4j import rows as made
-from cuetrail.store.neo4j.connection import chunks, rows
-from cuetrail.store.neo4j.ids import Found, Ids, short, uid
+from cuetrail.store.neo4j.connection import Tx, chunks, rows
+from cuetrail.store.neo4j.ids import Found, Ids
+from cuetrail.store.neo4j.rows import short, uid
 from cuetrail.store.neo4j.schema import NAME_INDEX
 from cuetrail.store.search import NameMatch
 from cuetrail.store.shared.tombstones import copy_test
 from cuetrail.text.names import ids_by_name
 from cuetrail.text.normalise import storable, words_in_names
 
-if TYPE_CHECKING:
-    from cuetrail.store.neo4j.connection import Tx
+_TWO63 = 1 << 63
+# Seeks the nodes of some kinds and partitions in an index of three fields. The server uses it only if the query says
+# something of all three, so the query says that a node has a key, which each has.
+BY_KIND = "USING INDEX SEEK n:CueNode(part, kind, key)"
+HAS_KEY = "n.key IS NOT NULL"
+
+
+def node_filter(where: Where) -> tuple[str, dict[str, Any]]:
+    """Returns a Cypher condition on the node `n`, which begins with AND or is empty, and its parameters."""
+    parts: list[str] = []
+    given: dict[str, Any] = {}
+    if where.tags:
+        parts.append("all(tag IN $w_tags WHERE tag IN n.tags)")
+        given["w_tags"] = list(where.tags)
+    if where.buckets:
+        parts.append("any(bucket IN $w_buckets WHERE bucket IN n.buckets)")
+        given["w_buckets"] = list(where.buckets)
+    if where.kinds:
+        parts.append("n.kind IN $w_kinds")
+        given["w_kinds"] = list(where.kinds)
+    for name, sign, at in (("w_since", ">=", where.since), ("w_until", "<=", where.until)):
+        if at is not None:
+            parts.append(f"n.at {sign} ${name}")
+            given[name] = max(-_TWO63, min(at, _TWO63 - 1))
+    if not where.quarantined:
+        parts.append("n.provenance <> 'quarantine'")
+    if not where.archived:
+        parts.append("(n.state IS NULL OR n.state <> 'archived')")
+    if where.with_text:
+        parts.append("(n.text <> '' OR n.kind = 'source')")
+    return "".join(f" AND {part}" for part in parts), given
+
+
+def search_filter(where: Where) -> tuple[str, dict[str, Any]]:
+    """The same for a search: nodes told by dreams are found only if their kind is asked for."""
+    passing, given = node_filter(where)
+    if where.kinds:
+        return passing, given
+    return f"{passing} AND NOT n.kind IN $w_derived", given | {"w_derived": list(DERIVED)}
+
 
 # The number of a partition in which nothing was written yet: no record has it.
 NOWHERE = -1
@@ -28,7 +71,6 @@ ENDS = "a.key, a.id, a.part, b.key, b.id, b.part"
 # end of an edge is not labelled CueNode: the server would read all nodes by an index and test which are joined to the
 # one.
 AMONG = "{}.part + 0 IN {}"
-
 _STRONGEST = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}})
 CALL (n) {{
   MATCH (n)-[e:CUE_EDGE]-(m) WHERE {AMONG.format("e", "$parts")} AND m.part IN $parts
@@ -49,7 +91,7 @@ MATCH (m)<-[:CUE_NAMED]-(n:CueNode) WITH DISTINCT n RETURN n.key, n.id, n.part, 
 
 
 class Reader:
-    """The records that one scope sees, in one transaction."""
+    """The records that one scope sees, in one transaction. The ports document the methods without a docstring."""
 
     def __init__(self, tx: Tx, scope: Scope) -> None:
         self.tx = tx
@@ -85,7 +127,6 @@ class Reader:
         return {key: replace(node, id=names[key]) for key, node in found.items()}
 
     def ids_with_prefix(self, prefix: str, limit: int, of: Literal["node", "fact"] = "node") -> list[str]:
-        """Returns the first `limit` ids of visible nodes or facts that begin with a prefix, in order."""
         if limit <= 0 or not storable(prefix):
             return []
         if of == "fact":
@@ -105,11 +146,6 @@ class Reader:
         return sorted(self.ids.names(Found(*row) for row in found).values())
 
     def named(self, norms: Sequence[str], qualified: int = 0) -> dict[str, list[str]]:
-        """Returns, for each normalised name, the ids of the nodes with that name or alias, in order of id.
-
-        With `qualified`, up to so many ids follow of nodes whose name continues with a bracket or a comma, such as
-        "agni (fire)" for "agni".
-        """
         uids = [uid(part, norm) for norm in dict.fromkeys(norms) if storable(norm) for part in self.parts]
         carriers = [row for some in chunks(uids) for row in rows(self.tx, _NAMED, uids=some)]
         names = self.ids.names(Found(*row[1:]) for row in carriers)
@@ -121,9 +157,6 @@ class Reader:
         return ids_by_name(exact, ((row[0], row[1], names[row[2]]) for row in longer), qualified)
 
     def named_like(self, words: Collection[str], beginnings: Collection[str], limit: int) -> list[NameMatch]:
-        """Returns nodes whose names have one of these words, or a word with one of these beginnings: most shared words
-        first, then by id.
-        """
         wanted = [f'"{word}"' for word in sorted(words)] + [f"{word}*" for word in sorted(beginnings)]
         if not wanted or limit <= 0:
             return []
@@ -190,10 +223,6 @@ class Reader:
         return {id_: by_uid[one.handle] for id_, one in meant.items() if one.handle in by_uid}
 
     def neighbours(self, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]:
-        """Returns the degree of each node and its `limit` strongest edges, by weight, then neighbour id, then edge id.
-
-        The degree counts every visible edge, even one that leads to an invisible node.
-        """
         keys = self.ids.keys(ids)
         found: dict[int, tuple[int, list[list[Any]]]] = {}
         for some in chunks(list(keys.values())):
@@ -215,7 +244,6 @@ class Reader:
         return {id_: around[key] for id_, key in keys.items() if key in around}
 
     def edge_tags(self, names: Sequence[str] | None = None) -> list[str]:
-        """Returns the tags that visible edges have, of these names or all, by name; reads every edge."""
         wanted = None if names is None else [name for name in dict.fromkeys(names) if storable(name)]
         query = (
             "MATCH ()-[e:CUE_EDGE]->() WHERE e.part IN $parts AND e.tags IS NOT NULL UNWIND e.tags AS tag"
@@ -224,7 +252,6 @@ class Reader:
         return sorted(tag for (tag,) in rows(self.tx, query, parts=self.parts, wanted=wanted))
 
     def history(self, id_: str) -> list[Version]:
-        """Returns earlier versions of a node the user owns, oldest first."""
         if not storable(id_):
             return []
         one = self.ids.seek([id_], mine=True).get(id_)
@@ -232,3 +259,28 @@ class Reader:
         parts, bare = ([one.part], one.id) if one else (self.ids.mine, id_)
         query = "MATCH (v:CueVersion) WHERE v.part IN $parts AND v.ref = $ref RETURN v.at, v.name, v.text ORDER BY v.at"
         return [Version(id_, *row) for row in rows(self.tx, query, parts=parts, ref=short(bare))]
+
+
+def edge_filter(ties: EdgeFilter) -> tuple[str, dict[str, Any]]:
+    """Returns the filters on edges as conditions that begin with AND, and their parameters."""
+    tests: list[str] = []
+    given: dict[str, Any] = {}
+    for name, test in (
+        ("kinds", "e.kind IN $t_kinds"),
+        ("types", "toLower(coalesce(e.type, '')) IN $t_types"),
+        ("exclude_types", "NOT toLower(coalesce(e.type, '')) IN $t_exclude_types"),
+    ):
+        if values := getattr(ties, name):
+            tests.append(test)
+            given[f"t_{name}"] = list(values)
+    for field in ("attitude", "proximity"):
+        for bound, sign in (("min", ">="), ("max", "<=")):
+            if (value := getattr(ties, f"{bound}_{field}")) is not None:
+                tests.append(f"e.{field} {sign} $t_{bound}_{field}")
+                given[f"t_{bound}_{field}"] = value
+    if ties.at is not None:
+        tests += ["coalesce(e.valid_from, $t_at) <= $t_at", "(e.valid_until IS NULL OR $t_at < e.valid_until)"]
+        given["t_at"] = ties.at
+    if ties.stated:
+        tests.append("e.via IS NULL")
+    return "".join(f" AND {test}" for test in tests), given

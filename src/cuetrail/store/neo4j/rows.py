@@ -16,7 +16,6 @@ import xxhash
 
 from cuetrail.formulas import bands
 from cuetrail.model import DERIVED, NEW_LIFE, Edge, Fact, Life, Node, Tag
-from cuetrail.store.neo4j.ids import short, uid
 from cuetrail.store.shared.fact_validity import ACTIVE, until
 from cuetrail.store.vector_space import vector_kind
 from cuetrail.text.normalise import searchable_text, terms_of, unique_terms
@@ -45,6 +44,21 @@ NODE = (
     " .provenance, .simhash, .props, .created, .updated, .valid_from, .valid_until, .check, .salience, .state,"
     " .confidence, .accesses, .last_access, .last_decay, .interval, .gradient, .retention}"
 )
+
+# The server's indexes hold no value of more than eight thousand bytes.
+LONGEST = 3_500
+
+
+def short(text: str) -> str:
+    """Returns the text, or a digest if it is too long for an index."""
+    if len(text) * 4 <= LONGEST or len(text.encode()) <= LONGEST:
+        return text
+    return f"{text[:100]}\x1f{hashlib.blake2b(text.encode(), digest_size=16).hexdigest()}"
+
+
+def uid(part: int, *texts: str) -> str:
+    """Returns an identifier unique in the whole database, of a partition's number and one or several texts."""
+    return f"{part}:" + "\x1f".join(map(short, texts))
 
 
 def signed(value: int) -> int:

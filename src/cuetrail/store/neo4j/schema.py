@@ -21,8 +21,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cuetrail.store.neo4j.fact_ranks import BY_VALUE, INDEXES
-
 # Only one of the two exists at a time, except while it is rebuilt.
 TEXT_INDEXES = ("cue_text", "cue_text_again")
 NAME_INDEX = "cue_names"
@@ -98,8 +96,17 @@ USES = ("CREATE CONSTRAINT cue_uses_part IF NOT EXISTS FOR (u:CueUses) REQUIRE u
 # `described` is the partition of a stated edge that has a description; other edges lack it. These edges have vectors.
 DESCRIBED = ("CREATE INDEX cue_by_edge_described IF NOT EXISTS FOR ()-[e:CUE_EDGE]-() ON (e.described)",)
 
+# The sort keys of a fact. Its rank is a text that orders the facts of one entity, most certain first. It stands behind
+# the key of the entity: in `by_subject` and `by_object` while the fact is active, in `past_subject` and `past_object`
+# once it has ended. `topic` is the subject with the predicate, and `said` that with the value.
+SORT_KEYS = tuple(
+    f"CREATE INDEX cue_by_fact_{field} IF NOT EXISTS FOR (n:CueFact) ON (n.{field})"
+    for field in ("by_subject", "by_object", "past_subject", "past_object", "topic")
+)
+BY_VALUE = ("CREATE INDEX cue_by_fact_said IF NOT EXISTS FOR (n:CueFact) ON (n.said)",)
+
 MIGRATIONS: tuple[Sequence[str], ...] = (
-    _first(), FACTS, (), TIME, AHEAD, INDEXES, RELATIONSHIPS, USES, DESCRIBED, (), BY_VALUE,
+    _first(), FACTS, (), TIME, AHEAD, SORT_KEYS, RELATIONSHIPS, USES, DESCRIBED, (), BY_VALUE,
 )  # fmt: skip
 VERSION = len(MIGRATIONS)
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 import contextlib
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from cuetrail.errors import MemoryError_
-from cuetrail.store.neo4j.connection import Connection, explained, rows
-from cuetrail.store.neo4j.index.text.statistics import renew
+from cuetrail.store.neo4j.connection import Connection, Tx, explained, rows
+from cuetrail.store.neo4j.index.text_index import renew
 from cuetrail.store.write import Progress
-
-if TYPE_CHECKING:
-    from cuetrail.store.neo4j.connection import Tx
 
 T = TypeVar("T")
 

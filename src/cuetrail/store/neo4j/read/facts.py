@@ -1,14 +1,14 @@
 """Reads of facts for one scope: by subject, by id, by the node they were extracted from, and those that hold at a time.
 
-Active facts are read in order of certainty, and no more than are wanted; `facts.ranks` has the indexed keys of that
-order.
+Active facts are read in order of certainty, and no more than are wanted; `store.neo4j.schema` describes the indexed
+sort keys.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cuetrail.model import Direction, Fact
 from cuetrail.store.neo4j import rows as made
@@ -17,9 +17,6 @@ from cuetrail.store.neo4j.ids import Found
 from cuetrail.store.neo4j.reader import AMONG, ENDS, Reader
 from cuetrail.store.read import FactKey, HeldAt, ScopeVersion, by_ref
 from cuetrail.store.shared.fact_validity import ACTIVE
-
-if TYPE_CHECKING:
-    pass
 
 SIDES = {"out": ("subject",), "in": ("object",), "both": ("subject", "object")}
 # Facts with invisible ends are skipped before the limit applies.

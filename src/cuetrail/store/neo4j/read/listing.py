@@ -7,10 +7,9 @@ from typing import Any, Literal
 
 from cuetrail.model import Stats
 from cuetrail.store.neo4j.connection import rows
-from cuetrail.store.neo4j.filters import BY_KIND, HAS_KEY, condition_of_search
-from cuetrail.store.neo4j.index.vector import spaces
+from cuetrail.store.neo4j.index import vector_spaces
 from cuetrail.store.neo4j.read.facts import most_used
-from cuetrail.store.neo4j.reader import Reader
+from cuetrail.store.neo4j.reader import BY_KIND, HAS_KEY, Reader, search_filter
 from cuetrail.store.neo4j.schema import VERSION
 from cuetrail.store.read import Labelled, Listed, Page, Spot
 from cuetrail.text.normalise import storable
@@ -52,7 +51,7 @@ def _core(reader: Reader, kinds: Sequence[str], limit: int) -> list[int]:
 
 def _passing(query: Page) -> tuple[str, dict[str, Any]]:
     """Returns the filters as a condition that begins with AND or is empty, and its parameters."""
-    passing, given = condition_of_search(query.where)
+    passing, given = search_filter(query.where)
     if query.provenance is not None:
         passing = passing.replace(" AND n.provenance <> 'quarantine'", "") + " AND n.provenance = $provenance"
         given["provenance"] = query.provenance
@@ -74,7 +73,7 @@ def labels(reader: Reader, what: Literal["tag", "bucket"], prefix: str, limit: i
 
 
 def stats(reader: Reader) -> Stats:
-    held = spaces.held(reader.tx)
+    held = vector_spaces.held(reader.tx)
 
     def count(pattern: str, what: str = "count(*)") -> int:
         return int(rows(reader.tx, f"MATCH {pattern} RETURN {what}", parts=reader.parts)[0][0])
@@ -89,7 +88,7 @@ def stats(reader: Reader) -> Stats:
         facts=count("(n:CueFact) WHERE n.part IN $parts"),
         notes=count("(n:CueNote) WHERE n.part IN $parts"),
         mentions=count("()-[e:CUE_MENTIONS]->() WHERE e.part IN $parts"),
-        vectors=count(f"{nodes} AND n.{spaces.slot(held)} IS NOT NULL") if held else 0,
+        vectors=count(f"{nodes} AND n.{vector_spaces.slot(held)} IS NOT NULL") if held else 0,
         tombstones=count("(n:CueTombstone) WHERE n.part IN $parts"),
         kinds=groups(nodes, "n.kind"),
         tags=count("(t:CueTag) WHERE t.part IN $parts", "count(DISTINCT t.name)"),

@@ -13,8 +13,9 @@ from operator import attrgetter
 from cuetrail.model import Edge, Link, Node, SourceFile
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
-from cuetrail.store.neo4j.ids import Found, short
+from cuetrail.store.neo4j.ids import Found
 from cuetrail.store.neo4j.reader import ENDS, Reader
+from cuetrail.store.neo4j.rows import short
 from cuetrail.store.read import Band, EdgeKey, Ingested, LinkKey, folder
 from cuetrail.text.normalise import storable
 

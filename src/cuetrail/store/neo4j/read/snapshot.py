@@ -12,27 +12,19 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import xxhash
 
 from cuetrail.model import Link, Mention, Note, Scope, SourceFile, Tombstone, Version
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.changelog import head
-from cuetrail.store.neo4j.connection import Connection, Row, chunks, rows
-from cuetrail.store.neo4j.ids import Found
-from cuetrail.store.neo4j.read.partition import SOURCE
+from cuetrail.store.neo4j.connection import Connection, Row, Tx, chunks, rows, settings
+from cuetrail.store.neo4j.ids import Found, partitions
+from cuetrail.store.neo4j.index import vector_spaces
+from cuetrail.store.neo4j.read.partition import SOURCE, roots
 from cuetrail.store.neo4j.reader import ENDS, Reader
 from cuetrail.store.read import AtomLabels, AtomText, FileDigest, Record
-
-if TYPE_CHECKING:
-    from cuetrail.store.neo4j.connection import Tx
-from typing import TYPE_CHECKING
-
-from cuetrail.store.neo4j import settings
-from cuetrail.store.neo4j.ids import partitions
-from cuetrail.store.neo4j.index.vector import spaces
-from cuetrail.store.neo4j.read.partition import roots
 from cuetrail.store.shared.copy import users_of
 from cuetrail.store.vector_space import NO_VECTORS, VectorKind, VectorSpace
 
@@ -292,7 +284,7 @@ class WholeView:
     def read(self, tx: Tx) -> None:
         """Reads everything into the temporary file."""
         self._spool.empty()
-        self.space, self.settings = spaces.held(tx), settings.settings(tx)
+        self.space, self.settings = vector_spaces.held(tx), settings(tx)
         homes = {place: Reader(tx, place) for place in partitions(tx, None)}
         self.roots = {place: roots(home) for place, home in homes.items()}
         self._vectors = {place: dict(self._read_vectors(tx, home.home)) for place, home in homes.items()}
@@ -303,9 +295,9 @@ class WholeView:
     def _read_vectors(self, tx: Tx, part: int) -> Iterator[tuple[tuple[VectorKind, str], int]]:
         if self.space is None or self.space == NO_VECTORS:
             return
-        for what in spaces.PLACES:
-            for some in chunks(spaces.present(tx, self.space, part, what)):
-                for id_, vector in spaces.stored(tx, self.space, dict(some), what).items():
+        for what in vector_spaces.PLACES:
+            for some in chunks(vector_spaces.present(tx, self.space, part, what)):
+                for id_, vector in vector_spaces.stored(tx, self.space, dict(some), what).items():
                     yield (what, id_), self._spool.put(vector)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Facts on the server, for writing."""
+"""Facts on the server, for writing: their content, their topics, and the sort keys that order them."""
 
 from __future__ import annotations
 
@@ -7,41 +7,41 @@ from typing import Any
 
 from cuetrail.model import Fact
 from cuetrail.store.neo4j import rows as made
-from cuetrail.store.neo4j.connection import chunks, rows
-from cuetrail.store.neo4j.fact_ranks import LONGEST_TOPIC, ranked
-from cuetrail.store.neo4j.ids import short, uid
+from cuetrail.store.neo4j.connection import Tx, chunks, rows, settings
 from cuetrail.store.neo4j.reader import ENDS
-from cuetrail.store.neo4j.settings import settings
-from cuetrail.store.neo4j.write.state import WriteState
+from cuetrail.store.neo4j.rows import short, uid
+from cuetrail.store.neo4j.write.nodes import WriteState
 from cuetrail.store.shared.fact_validity import ACTIVE, MADE_FOR_A_FACT, declaration
 from cuetrail.store.transaction import StoredFact, Topic
 
-_ROW = f"""WITH DISTINCT f MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode)
+# A predicate, or a value, is cut where it would be too long for an index.
+LONGEST_TOPIC = 200
+_WITH_ENDS = f"""WITH DISTINCT f MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode)
 RETURN properties(f), {ENDS}"""
 # Indexes are named because a plan made while one was empty may be a scan of all facts.
-_BY_UID = "UNWIND $some AS uid MATCH (f:CueFact {uid: uid}) USING INDEX SEEK f:CueFact(uid)"
+_FACTS = "UNWIND $some AS uid MATCH (f:CueFact {uid: uid}) USING INDEX SEEK f:CueFact(uid)"
 _SAME_VALUE = f"""UNWIND $some AS uid MATCH (known:CueFact {{uid: uid}}) USING INDEX SEEK known:CueFact(uid)
-MATCH (f:CueFact {{said: known.said}}) WHERE f.part + 0 = known.part AND f.predicate = known.predicate {_ROW}"""
+MATCH (f:CueFact {{said: known.said}}) WHERE f.part + 0 = known.part AND f.predicate = known.predicate {_WITH_ENDS}"""
 _OF_TOPICS = f"""UNWIND $some AS row
 MATCH (f:CueFact {{topic: toString(row[1]) + ':' + left(row[2], {LONGEST_TOPIC})}})
-WHERE f.predicate = row[2] AND f.part + 0 = row[0] {_ROW}"""
-_OF_NODES = f"""UNWIND $some AS key MATCH (n:CueNode {{key: key}})<-[:CUE_SUBJECT|CUE_OBJECT]-(f)
-USING INDEX SEEK n:CueNode(key) {_ROW}"""
-_TOPIC = "MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) RETURN DISTINCT f.part, a.key, f.predicate"
-_OF_PREDICATE = f"MATCH (f:CueFact) WHERE f.part IN $mine AND f.predicate = $predicate WITH DISTINCT f {_TOPIC}"
+WHERE f.predicate = row[2] AND f.part + 0 = row[0] {_WITH_ENDS}"""
+_FACTS_OF = f"""UNWIND $some AS key MATCH (n:CueNode {{key: key}})<-[:CUE_SUBJECT|CUE_OBJECT]-(f)
+USING INDEX SEEK n:CueNode(key) {_WITH_ENDS}"""
+_RETURN_TOPIC = "MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) RETURN DISTINCT f.part, a.key, f.predicate"
+_OF_PREDICATE = f"MATCH (f:CueFact) WHERE f.part IN $mine AND f.predicate = $predicate WITH DISTINCT f {_RETURN_TOPIC}"
 # Keeps the facts that may keep others of their topic from being valid, and returns their topics.
 _SHADOWING = f"""WITH DISTINCT f WHERE EXISTS {{ MATCH (s:CueFact {{topic: f.topic}}) WHERE s.part + 0 = f.part
   AND s.predicate = f.predicate AND
-  (s.status = 'superseded' OR s.stated_from IS NOT NULL OR s.stated_until IS NOT NULL) }} {_TOPIC}"""
+  (s.status = 'superseded' OR s.stated_from IS NOT NULL OR s.stated_until IS NOT NULL) }} {_RETURN_TOPIC}"""
 _OF_OBJECTS = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}})<-[:CUE_OBJECT]-(f)
 USING INDEX SEEK n:CueNode(key) {_SHADOWING}"""
 _EXTRACTED = "MATCH (f:CueFact) WHERE f.part IN $mine AND f.source_ref IN $refs"
-_PUT = """UNWIND $rows AS row MERGE (f:CueFact {uid: row.props.uid}) SET f = row.props
+_PUT_FACTS = """UNWIND $rows AS row MERGE (f:CueFact {uid: row.props.uid}) SET f = row.props
 WITH f, row OPTIONAL MATCH (f)-[old:CUE_SUBJECT|CUE_OBJECT]->() DELETE old
 WITH DISTINCT f, row MATCH (a:CueNode {key: row.subject}) CREATE (f)-[:CUE_SUBJECT]->(a)
 WITH f, row MATCH (b:CueNode {key: row.object}) CREATE (f)-[:CUE_OBJECT]->(b)"""
-_CHANGE = "UNWIND $rows AS row MATCH (f:CueFact {uid: row.was}) SET f += row.props"
-_MOVE = """MATCH (f:CueFact {uid: $was}) SET f.uid = $uid, f.id = $id,
+_CHANGE_FACTS = "UNWIND $rows AS row MATCH (f:CueFact {uid: row.was}) SET f += row.props"
+_MOVE_FACT = """MATCH (f:CueFact {uid: $was}) SET f.uid = $uid, f.id = $id,
   f.rank = CASE WHEN f.status IN $active THEN left(f.rank, 32) + $short ELSE f.rank END
 WITH f OPTIONAL MATCH (f)-[old:CUE_SUBJECT|CUE_OBJECT]->() DELETE old
 WITH DISTINCT f MATCH (a:CueNode {key: $subject}) CREATE (f)-[:CUE_SUBJECT]->(a)
@@ -52,7 +52,14 @@ _IDLE = """UNWIND $keys AS key MATCH (n:CueNode {key: key}) WHERE n.props = $mad
   AND NOT EXISTS { (n)<-[:CUE_SUBJECT|CUE_OBJECT|CUE_ABOUT]-() }
   AND NOT EXISTS { MATCH (n)-[e:CUE_EDGE]-() WHERE e.via IS NULL } RETURN key"""
 # Uses are counted by other transactions meanwhile.
-_COUNTS = ("access_count", "last_accessed")
+_USE_COUNTS = ("access_count", "last_accessed")
+# The index is named because a plan made while it was empty may be a scan of all facts.
+_SET_SORT_KEYS = """UNWIND $uids AS uid MATCH (f:CueFact {uid: uid})-[:CUE_SUBJECT]->(a) USING INDEX SEEK f:CueFact(uid)
+OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) WITH f, toString(a.key) + ':' AS a, toString(b.key) + ':' AS b,
+  CASE WHEN f.status IN $active THEN f.rank END AS now, CASE WHEN NOT f.status IN $active THEN f.rank END AS past
+SET f.by_subject = a + now, f.by_object = b + now, f.past_subject = a + past, f.past_object = b + past,
+  f.topic = a + left(f.predicate, $most),
+  f.said = a + left(f.predicate, $most) + ':' + coalesce(b, left(f.value, $most))"""
 
 
 class Facts:
@@ -72,7 +79,7 @@ class Facts:
         return self.with_handles([uid(self.state.partition, id_) for id_ in ids])
 
     def with_handles(self, handles: Sequence[str]) -> list[StoredFact]:
-        return self._read(f"{_BY_UID} {_ROW}", handles)
+        return self._read(f"{_FACTS} {_WITH_ENDS}", handles)
 
     def same_value(self, facts: Sequence[StoredFact]) -> list[StoredFact]:
         return self._read(_SAME_VALUE, [one.handle for one in facts])
@@ -81,7 +88,7 @@ class Facts:
         return self._read(_OF_TOPICS, [list(topic) for topic in topics])
 
     def of_nodes(self, keys: Sequence[int]) -> list[StoredFact]:
-        return list({row.handle: row for row in self._read(_OF_NODES, keys)}.values())
+        return list({row.handle: row for row in self._read(_FACTS_OF, keys)}.values())
 
     def topics_of(self, predicate: str) -> list[Topic]:
         return _topics(rows(self.tx, _OF_PREDICATE, mine=self.state.ids.mine, predicate=predicate))
@@ -96,7 +103,7 @@ class Facts:
 
     def taken(self, ids: Collection[tuple[int, str]]) -> set[tuple[int, str]]:
         uids = [uid(*one) for one in ids]
-        query = f"{_BY_UID} RETURN f.part, f.id"
+        query = f"{_FACTS} RETURN f.part, f.id"
         return {(part, id_) for some in chunks(uids) for part, id_ in rows(self.tx, query, some=some)}
 
     def put(self, facts: Sequence[StoredFact]) -> None:
@@ -104,8 +111,8 @@ class Facts:
             {"subject": row.subject, "object": row.object, "props": made.fact_props(row.fact, row.partition)}
             for row in facts
         ]
-        self.state.run(_PUT, put)
-        ranked(self.tx, [uid(row.partition, row.fact.id) for row in facts])
+        self.state.run(_PUT_FACTS, put)
+        set_sort_keys(self.tx, [uid(row.partition, row.fact.id) for row in facts])
 
     def change(self, changes: Sequence[tuple[StoredFact, Fact | None]]) -> None:
         """Replaces the content of facts; None removes one. A fact whose id another takes is removed too."""
@@ -113,7 +120,7 @@ class Facts:
         put: list[dict[str, Any]] = [
             {
                 "was": old.handle,
-                "props": {k: v for k, v in made.fact_props(f, old.partition).items() if k not in _COUNTS},
+                "props": {k: v for k, v in made.fact_props(f, old.partition).items() if k not in _USE_COUNTS},
             }
             for old, f in changes
             if f is not None
@@ -121,16 +128,16 @@ class Facts:
         gone = [old.handle for old, fact in changes if fact is None]
         gone += [row["props"]["uid"] for row in put if row["props"]["uid"] != row["was"]]
         for some in chunks(gone):
-            rows(self.tx, f"{_BY_UID} DETACH DELETE f", some=some)
-        self.state.run(_CHANGE, put)
-        ranked(self.tx, [row["props"]["uid"] for row in put])
+            rows(self.tx, f"{_FACTS} DETACH DELETE f", some=some)
+        self.state.run(_CHANGE_FACTS, put)
+        set_sort_keys(self.tx, [row["props"]["uid"] for row in put])
 
     def move(self, moves: Sequence[tuple[StoredFact, StoredFact]]) -> None:
         for old, new in moves:
             id_, to = new.fact.id, uid(new.partition, new.fact.id)
             given = {"was": old.handle, "uid": to, "id": id_, "short": short(id_), "active": list(ACTIVE)}
-            rows(self.tx, _MOVE, subject=new.subject, object=new.object, **given)
-        ranked(self.tx, [uid(new.partition, new.fact.id) for _, new in moves])
+            rows(self.tx, _MOVE_FACT, subject=new.subject, object=new.object, **given)
+        set_sort_keys(self.tx, [uid(new.partition, new.fact.id) for _, new in moves])
         for old, new in moves:
             given = {"subject": new.subject, "part": new.partition, "was": old.fact.id, "id": new.fact.id}
             rows(self.tx, _SUPERSEDED, **given)
@@ -153,3 +160,9 @@ class Facts:
 
 def _topics(found: Sequence[Sequence[Any]]) -> list[Topic]:
     return [(part, subject, predicate) for part, subject, predicate in found]
+
+
+def set_sort_keys(tx: Tx, uids: Sequence[str]) -> None:
+    """Sets the sort keys of facts, which `store.neo4j.schema` describes."""
+    for some in chunks(uids):
+        rows(tx, _SET_SORT_KEYS, uids=some, active=list(ACTIVE), most=LONGEST_TOPIC)

@@ -1,25 +1,134 @@
-"""Nodes on the server, for writing: properties, labels and names."""
+"""Nodes and edges on the server, for writing, and the state of one write transaction.
+
+Writers of one partition wait for each other.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
-from cuetrail.model import Node, Tag
+from cuetrail.model import Edge, Node, Scope, Tag
 from cuetrail.store.neo4j import rows as made
-from cuetrail.store.neo4j.connection import chunks, rows
-from cuetrail.store.neo4j.ids import uid
-from cuetrail.store.neo4j.write.edges import Edges
-from cuetrail.store.neo4j.write.facts import Facts
-from cuetrail.store.neo4j.write.state import WriteState
-from cuetrail.store.transaction import StoredNode, Topic
+from cuetrail.store.neo4j.connection import Tx, chunks, rows
+from cuetrail.store.neo4j.ids import Ids, place_uid
+from cuetrail.store.neo4j.index import vector_spaces
+from cuetrail.store.neo4j.rows import uid
+from cuetrail.store.transaction import StoredEdge, StoredNode, Topic
+from cuetrail.store.vector_space import vector_kind
 from cuetrail.text.normalise import names_of
 
+_PLACE = """MERGE (p:CuePlace {uid: $uid}) ON CREATE SET p.tenant = $tenant, p.owner = $owner, p.team = $team
+SET p.held = true SET p.writes = coalesce(p.writes, 0) + 1 RETURN p.part"""
+_NUMBER = """MERGE (m:CueMeta {name: 'parts'}) SET m.held = true SET m.value = coalesce(m.value, 0) + 1
+WITH m MATCH (p:CuePlace {uid: $uid}) SET p.part = m.value RETURN p.part"""
+_LOCK = """UNWIND $parts AS part MATCH (p:CuePlace {part: part})
+SET p.held = true SET p.writes = coalesce(p.writes, 0) + 1"""
+
+
+class WriteState:
+    """The transaction, its partition and what it changed so far. The partition is made on first use and locked.
+
+    `changed` are keys of nodes, of which `new` are new. `labelled` counts the change in nodes with tags or buckets, by
+    partition. `free_keys` are for new nodes.
+    """
+
+    def __init__(self, tx: Tx, scope: Scope, free_keys: Sequence[int]) -> None:
+        self.tx = tx
+        uid = place_uid(scope)
+        given = {"tenant": scope.tenant, "owner": scope.user, "team": scope.share or ""}
+        found = rows(tx, _PLACE, uid=uid, **given)[0][0]
+        self.partition: int = rows(tx, _NUMBER, uid=uid)[0][0] if found is None else found
+        self.ids = Ids(tx, scope)
+        self.free_keys = free_keys
+        self.changed: set[int] = set()
+        self.new = 0
+        self.labelled = Counter[int]()
+
+    def lock(self, partitions: Iterable[int]) -> None:
+        """Keeps others from writing to more partitions. In order, so that two writers do not wait crosswise."""
+        others = sorted(set(partitions) - {self.partition})
+        if others:
+            rows(self.tx, _LOCK, parts=others)
+
+    def run(self, query: str, given: Sequence[object]) -> None:
+        """Runs a query on `$rows`, in chunks."""
+        for some in chunks(given):
+            rows(self.tx, query, rows=some, part=self.partition)
+
+
+_EDGES = "UNWIND $uids AS uid MATCH ()-[e:CUE_EDGE {uid: uid}]->() USING INDEX SEEK e:CUE_EDGE(uid)"
+_CREATE_EDGES = """UNWIND $rows AS row MATCH (a:CueNode {key: row.src}) MATCH (b:CueNode {key: row.dst})
+CREATE (a)-[e:CUE_EDGE]->(b) SET e = row.props"""
+_EDGES_OF = "UNWIND $keys AS key MATCH (n:CueNode {key: key})-[e:CUE_EDGE]-() RETURN DISTINCT e.uid"
+_REMOVE_NOTES_ON_EDGES = "UNWIND $uids AS uid MATCH (o:CueNote {edge: uid}) DETACH DELETE o"
+_STATED_EDGES = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}})-[e:CUE_EDGE]-() USING INDEX SEEK n:CueNode(key)
+WHERE e.via IS NULL WITH DISTINCT e, startNode(e) AS a, endNode(e) AS b
+RETURN {made.EDGE_MAP}, a.key, a.id, b.key, b.id"""
+_MOVE_EDGE = """MATCH ()-[e:CUE_EDGE {uid: $was}]->() USING INDEX SEEK e:CUE_EDGE(uid)
+WITH e, properties(e) AS kept DELETE e
+WITH kept MATCH (a:CueNode {key: $src}) MATCH (b:CueNode {key: $dst})
+CREATE (a)-[made:CUE_EDGE]->(b) SET made = kept, made.uid = $uid, made.id = $id"""
+_MOVE_NOTES_ON_EDGE = "MATCH (o:CueNote {edge: $was}) SET o.edge = $uid"
+
+
+class Edges:
+    """Edges with their notes and vectors."""
+
+    def __init__(self, state: WriteState) -> None:
+        self.state = state
+        self.tx = state.tx
+
+    def put(self, edges: Sequence[Edge], ends: Mapping[str, int]) -> None:
+        part = self.state.partition
+        uids = [uid(part, e.id) for e in edges]
+        query = f"{_EDGES} RETURN e.id, e.created"
+        created: dict[str, int] = dict(row for some in chunks(uids) for row in rows(self.tx, query, uids=some))
+        texts = {uid(part, e.id): e.text for e in edges if e.id in created and vector_kind(e)}
+        vectors = vector_spaces.kept(self.tx, texts, "edge")
+        put = []
+        for e in edges:
+            props = made.edge_props(replace(e, created=created.get(e.id, e.created)), part)
+            put.append({"src": ends[e.src], "dst": ends[e.dst], "props": props | vectors.get(props["uid"], {})})
+        # The old edges go, but not their notes.
+        self._delete([uid(part, id_) for id_ in created])
+        self.state.run(_CREATE_EDGES, put)
+
+    def remove(self, handles: Sequence[str]) -> None:
+        for some in chunks(handles):
+            rows(self.tx, _REMOVE_NOTES_ON_EDGES, uids=some)
+        self._delete(handles)
+
+    def _delete(self, uids: Sequence[str]) -> None:
+        for some in chunks(uids):
+            rows(self.tx, f"{_EDGES} DELETE e", uids=some)
+
+    def stated(self, keys: Sequence[int]) -> list[StoredEdge]:
+        found: dict[str, StoredEdge] = {}
+        for some in chunks(keys):
+            for e, src, src_id, dst, dst_id in rows(self.tx, _STATED_EDGES, keys=some):
+                found[e["uid"]] = StoredEdge(e["uid"], e["part"], src, dst, made.to_edge(e, src_id, dst_id))
+        return list(found.values())
+
+    def taken(self, ids: Collection[tuple[int, str]]) -> set[tuple[int, str]]:
+        uids = [uid(*one) for one in ids]
+        query = f"{_EDGES} RETURN e.part, e.id"
+        return {(part, id_) for some in chunks(uids) for part, id_ in rows(self.tx, query, uids=some)}
+
+    def move(self, moves: Sequence[tuple[StoredEdge, StoredEdge]]) -> None:
+        for old, new in moves:
+            to = uid(new.partition, new.edge.id)
+            rows(self.tx, _MOVE_EDGE, was=old.handle, uid=to, id=new.edge.id, src=new.src, dst=new.dst)
+            rows(self.tx, _MOVE_NOTES_ON_EDGE, was=old.handle, uid=to)
+
+
 _BY_KEY = "UNWIND $keys AS key MATCH (n:CueNode {key: key})"
-_READ = f"{_BY_KEY} RETURN {made.NODE}"
+_READ_NODES = f"{_BY_KEY} RETURN {made.NODE}"
 _TEXTS = f"{_BY_KEY} RETURN key, n.text"
 _PARTITIONS = f"{_BY_KEY} RETURN n.part, n.tags IS NOT NULL OR n.buckets IS NOT NULL"
-_CREATE = "UNWIND $rows AS row CREATE (n:CueNode) SET n = row"
-_REPLACE = "UNWIND $rows AS row MATCH (n:CueNode {key: row.key}) SET n += row"
+_CREATE_NODES = "UNWIND $rows AS row CREATE (n:CueNode) SET n = row"
+_REPLACE_NODES = "UNWIND $rows AS row MATCH (n:CueNode {key: row.key}) SET n += row"
 _TAGS = "UNWIND $rows AS row MERGE (t:CueTag {uid: row[0]}) ON CREATE SET t.part = $part, t.name = row[1]"
 _TAGGED = """UNWIND $rows AS row MATCH (n:CueNode {{key: row[0]}}) MATCH (t:CueTag {{uid: row[1]}})
 CREATE (n)-[:{kind} {{given: row[2]}}]->(t)"""
@@ -29,40 +138,41 @@ CREATE (n)-[:CUE_FILED]->(t)"""
 _NAMES = "UNWIND $rows AS row MERGE (t:CueName {uid: row[0]}) ON CREATE SET t.part = $part, t.norm = row[1]"
 _NAMED = """UNWIND $rows AS row MATCH (n:CueNode {key: row[0]}) MATCH (t:CueName {uid: row[1]})
 CREATE (n)-[:CUE_NAMED]->(t)"""
-_LOOSE = f"{_BY_KEY}-[r:CUE_TAGGED|CUE_TIMED|CUE_FILED|CUE_NAMED]->(t) WITH DISTINCT t RETURN elementId(t)"
-_DROP = f"{_BY_KEY}-[r:CUE_TAGGED|CUE_TIMED|CUE_FILED|CUE_NAMED]->() DELETE r"
-_COLLECT = "UNWIND $loose AS id MATCH (t) WHERE elementId(t) = id AND NOT EXISTS { (t)--() } DELETE t"
-_REMOVE = (
+_LABELS_OF = f"{_BY_KEY}-[r:CUE_TAGGED|CUE_TIMED|CUE_FILED|CUE_NAMED]->(t) WITH DISTINCT t RETURN elementId(t)"
+_DROP_LABELS = f"{_BY_KEY}-[r:CUE_TAGGED|CUE_TIMED|CUE_FILED|CUE_NAMED]->() DELETE r"
+DELETE_UNUSED_LABELS = "UNWIND $loose AS id MATCH (t) WHERE elementId(t) = id AND NOT EXISTS { (t)--() } DELETE t"
+_REMOVE_NODES = (
     f"{_BY_KEY}<-[:CUE_SUBJECT|CUE_OBJECT|CUE_ABOUT]-(x:CueFact|CueNote) DETACH DELETE x",
     f"{_BY_KEY}-[:CUE_LINKS]->(l:CueLink) DETACH DELETE l",
     f"{_BY_KEY} DETACH DELETE n",
 )
 
+TopicsOfObjects = Callable[[Sequence[int]], list[Topic]]
+
 
 class Nodes:
     """Nodes with their labels, names and usage."""
 
-    def __init__(self, state: WriteState, edges: Edges, facts: Facts) -> None:
+    def __init__(self, state: WriteState, edges: Edges, topics_with_objects: TopicsOfObjects) -> None:
         self.state = state
         self.tx = state.tx
         self._edges = edges
-        self._facts = facts
+        self._topics_with_objects = topics_with_objects
 
     def before(self, ids: Sequence[str]) -> dict[str, StoredNode]:
         found = self.state.ids.find(ids, parts=[self.state.partition])
         keys = {int(one.handle) for one in found.values()}
-        nodes = (made_of(row) for some in chunks(sorted(keys)) for row in rows(self.tx, _READ, keys=some))
+        nodes = (made_of(row) for some in chunks(sorted(keys)) for row in rows(self.tx, _READ_NODES, keys=some))
         return {n.id: StoredNode(key, n.kind, n.name, n.text, n.created, n.life) for key, _, n in nodes}
 
     def put(self, nodes: Sequence[Node], before: Mapping[str, StoredNode]) -> dict[str, int]:
         old = {id_: node.key for id_, node in before.items()}
-        for some in chunks(list(old.values())):
-            self._leave(some)
+        self._count_off(list(old.values()))
         self._drop_labels(list(old.values()))
         state = self.state
         new = [n.id for n in nodes if n.id not in old]
         keys = {**old, **dict(zip(new, state.free_keys, strict=False))}
-        for query, replaced in ((_CREATE, False), (_REPLACE, True)):
+        for query, replaced in ((_CREATE_NODES, False), (_REPLACE_NODES, True)):
             some_nodes = [n for n in nodes if (n.id in old) is replaced]
             props = [made.node_props(n, keys[n.id], state.partition) | made.life_props(n.life) for n in some_nodes]
             state.run(query, props)
@@ -75,9 +185,9 @@ class Nodes:
         state.new += len(new)
         return keys
 
-    def _leave(self, keys: Sequence[int]) -> None:
-        """Locks the partitions of nodes about to change or go, and counts off those that have labels."""
-        found = rows(self.tx, _PARTITIONS, keys=keys)
+    def _count_off(self, keys: Sequence[int]) -> None:
+        """Locks the partitions of nodes about to change or go, and subtracts those with labels from the counts."""
+        found = [row for some in chunks(keys) for row in rows(self.tx, _PARTITIONS, keys=some)]
         self.state.lock(part for part, _ in found)
         self.state.labelled.subtract(part for part, labelled in found if labelled)
 
@@ -92,25 +202,25 @@ class Nodes:
     def _drop_labels(self, keys: Sequence[int]) -> None:
         """Removes nodes from their tags, buckets and names; those that no node has any more are deleted."""
         for some in chunks(keys):
-            loose = [row[0] for row in rows(self.tx, _LOOSE, keys=some)]
+            loose = [row[0] for row in rows(self.tx, _LABELS_OF, keys=some)]
             if loose:
-                rows(self.tx, _DROP, keys=some)
-                rows(self.tx, _COLLECT, loose=loose)
+                rows(self.tx, _DROP_LABELS, keys=some)
+                rows(self.tx, DELETE_UNUSED_LABELS, loose=loose)
 
     def remove(self, keys: Sequence[int]) -> list[Topic]:
         topics: list[Topic] = []
+        self._count_off(keys)
+        self._drop_labels(keys)
         for some in chunks(keys):
-            self._leave(some)
-            self._edges.remove_at(some)
-            self._drop_labels(some)
-            topics += self._facts.topics_with_objects(some)
-            for query in _REMOVE:
+            self._edges.remove([uid for (uid,) in rows(self.tx, _EDGES_OF, keys=some)])
+            topics += self._topics_with_objects(some)
+            for query in _REMOVE_NODES:
                 rows(self.tx, query, keys=some)
-            self.state.changed.update(some)
+        self.state.changed.update(keys)
         return topics
 
     def read(self, keys: Sequence[int]) -> list[tuple[int, Node]]:
-        found = (row for some in chunks(keys) for row in rows(self.tx, _READ, keys=some))
+        found = (row for some in chunks(keys) for row in rows(self.tx, _READ_NODES, keys=some))
         return [(partition, node) for _, partition, node in map(made_of, found)]
 
     def texts(self, keys: Sequence[int]) -> dict[int, str]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from cuetrail.model import Node, Tombstone
-from cuetrail.store.neo4j.connection import chunks, rows
-from cuetrail.store.neo4j.ids import Ids, uid
+from cuetrail.store.neo4j.connection import Tx, chunks, rows
+from cuetrail.store.neo4j.ids import Ids
 from cuetrail.store.neo4j.reader import Reader
+from cuetrail.store.neo4j.rows import uid
 from cuetrail.store.shared.tombstones import match
-
-if TYPE_CHECKING:
-    from cuetrail.store.neo4j.connection import Tx
 
 _ANY = "MATCH (t:CueTombstone) WHERE t.part IN $mine RETURN 1 LIMIT 1"
 _FIND = "UNWIND $uids AS uid MATCH (t:CueTombstone {uid: uid}) RETURN t.hash, t.part"
@@ -54,5 +51,4 @@ class Tombstones:
 
 
 def redacted_texts(reader: Reader, nodes: Sequence[Node]) -> dict[str, str]:
-    """Returns what tombstones leave of the texts of the nodes they match, by id; "" if the node is kept out whole."""
     return {id_: one.rest for id_, one in match(Tombstones(reader.tx, reader.ids), nodes).items()}

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from cuetrail.model import Link, Note, Scope, SourceFile, Version
 from cuetrail.store.neo4j.changelog import log
-from cuetrail.store.neo4j.connection import chunks, rows
-from cuetrail.store.neo4j.ids import short, uid
-from cuetrail.store.neo4j.index.vector import spaces
-from cuetrail.store.neo4j.write.edges import Edges
+from cuetrail.store.neo4j.connection import Tx, chunks, rows
+from cuetrail.store.neo4j.index import vector_spaces
+from cuetrail.store.neo4j.rows import short, uid
 from cuetrail.store.neo4j.write.facts import Facts
-from cuetrail.store.neo4j.write.nodes import Nodes
-from cuetrail.store.neo4j.write.state import WriteState
+from cuetrail.store.neo4j.write.nodes import Edges, Nodes, WriteState
 from cuetrail.store.neo4j.write.tombstones import Tombstones
 from cuetrail.store.transaction import Handle, Kind
 from cuetrail.store.vector_space import VectorKind, VectorSpace, vector_kind
 from cuetrail.text.normalise import unique_terms
-
-if TYPE_CHECKING:
-    from cuetrail.store.neo4j.connection import Tx
 
 _VERSIONS_OF = "UNWIND $refs AS ref MATCH (v:CueVersion {part: $part, ref: ref})"
 _EARLIER = f"{_VERSIONS_OF} RETURN v.id, coalesce(CASE WHEN v.text <> '' THEN v.text ELSE v.name END, '')"
@@ -60,7 +55,7 @@ class Neo4jTransaction:
         self.tombstones = Tombstones(tx, self.ids)
         self.edges = Edges(self.state)
         self.facts = Facts(self.state)
-        self.nodes = Nodes(self.state, self.edges, self.facts)
+        self.nodes = Nodes(self.state, self.edges, self.facts.topics_with_objects)
 
     def log(self, dreamed_by: str | None = None) -> None:
         """Logs what was changed; the last thing a transaction does. `dreamed_by` names the pass that did it."""
@@ -111,7 +106,7 @@ class Neo4jTransaction:
 
     def put_notes(self, on: Literal["node", "edge"], notes: Sequence[tuple[Note, Handle]]) -> None:
         part = self.partition
-        vectors = spaces.kept(self.tx, {uid(part, n.id): n.text for n, _ in notes if vector_kind(n)}, "note")
+        vectors = vector_spaces.kept(self.tx, {uid(part, n.id): n.text for n, _ in notes if vector_kind(n)}, "note")
         put = []
         for n, target in notes:
             props = {"uid": uid(part, n.id), "part": part, "id": n.id, "text": n.text, "on": on}
@@ -142,14 +137,14 @@ class Neo4jTransaction:
     # --- vectors
 
     def vector_space(self) -> VectorSpace | None:
-        return spaces.held(self.tx)
+        return vector_spaces.held(self.tx)
 
     def put_vectors(self, kind: VectorKind, space: VectorSpace, vectors: Mapping[Handle, bytes]) -> None:
-        spaces.store(self.tx, space, vectors, kind)
+        vector_spaces.store(self.tx, space, vectors, kind)
 
     def drop_vectors(self, keys: Sequence[int]) -> None:
-        held = (spaces.held(self.tx), spaces.coming(self.tx)) if keys else ()
-        nothing = {spaces.slot(space): None for space in held if space}
+        held = (vector_spaces.held(self.tx), vector_spaces.coming(self.tx)) if keys else ()
+        nothing = {vector_spaces.slot(space): None for space in held if space}
         if nothing:
             self.state.run(_VECTORS, [{"key": key, "props": nothing} for key in keys])
 

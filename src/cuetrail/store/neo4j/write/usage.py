@@ -5,32 +5,29 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cuetrail.model import NEW_LIFE, Life, Scope
 from cuetrail.model.records import accessed
 from cuetrail.store.dream import Living
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.changelog import log
-from cuetrail.store.neo4j.connection import Connection, chunks, rows
+from cuetrail.store.neo4j.connection import Connection, Tx, chunks, rows
 from cuetrail.store.neo4j.ids import Ids
 from cuetrail.store.neo4j.reader import Reader
 
-if TYPE_CHECKING:
-    from cuetrail.store.neo4j.connection import Tx
-
-LIFE = ", ".join(f"n.{name}" for name in made.LIFE)
-_OLD = f"UNWIND $keys AS key MATCH (n:CueNode {{key: key}}) RETURN key, {LIFE}"
-_PARTS = "UNWIND $keys AS key MATCH (n:CueNode {key: key}) RETURN DISTINCT n.part"
-_HOLD = "UNWIND $keys AS key MATCH (n:CueNode {key: key}) SET n.held = true"
+LIFE_COLUMNS = ", ".join(f"n.{name}" for name in made.LIFE)
+_LIVES = f"UNWIND $keys AS key MATCH (n:CueNode {{key: key}}) RETURN key, {LIFE_COLUMNS}"
+_PARTITIONS_OF = "UNWIND $keys AS key MATCH (n:CueNode {key: key}) RETURN DISTINCT n.part"
+_LOCK_NODES = "UNWIND $keys AS key MATCH (n:CueNode {key: key}) SET n.held = true"
 # Searches leave out archived nodes by a mark, which follows the state.
-_PUT = """UNWIND $rows AS row MATCH (n:CueNode {key: row.key})
+_PUT_LIVES = """UNWIND $rows AS row MATCH (n:CueNode {key: row.key})
 SET n += row.life, n.marks = replace(n.marks, ' xarchived', '')
   + CASE row.life.state WHEN 'archived' THEN ' xarchived' ELSE '' END"""
 # Apart from the partition itself, which writers lock. Locked before it is counted, as all counters are.
-_USE = """UNWIND $parts AS part MERGE (u:CueUses {part: part}) SET u.held = true
+_COUNT_USE = """UNWIND $parts AS part MERGE (u:CueUses {part: part}) SET u.held = true
 SET u.count = coalesce(u.count, 0) + 1"""
-_TOUCH_FACTS = """UNWIND $uids AS uid MATCH (f:CueFact {uid: uid}) SET f.access_count = f.access_count + 1,
+_COUNT_FACT_USE = """UNWIND $uids AS uid MATCH (f:CueFact {uid: uid}) SET f.access_count = f.access_count + 1,
   f.last_accessed = CASE WHEN f.last_accessed > $now THEN f.last_accessed ELSE $now END"""
 
 
@@ -38,10 +35,10 @@ def _life(values: Sequence[Any]) -> Life:
     return NEW_LIFE if values[1] is None else Life(*values)
 
 
-def _put(tx: Tx, lives: Iterable[tuple[int, Life]]) -> None:
+def _put_lives(tx: Tx, lives: Iterable[tuple[int, Life]]) -> None:
     given = [{"key": key, "life": made.life_props(life)} for key, life in lives]
     for some in chunks(given):
-        rows(tx, _PUT, rows=some)
+        rows(tx, _PUT_LIVES, rows=some)
 
 
 def touch(tx: Tx, keys: Sequence[int], now: int) -> None:
@@ -49,10 +46,10 @@ def touch(tx: Tx, keys: Sequence[int], now: int) -> None:
     keys = sorted(keys)
     for some in chunks(keys):
         # Locked in order and before they are read: so no two count at once, and they do not wait crosswise.
-        rows(tx, _HOLD, keys=some)
-    old = {row[0]: _life(row[1:]) for some in chunks(keys) for row in rows(tx, _OLD, keys=some)}
-    _put(tx, ((key, accessed(life, now)) for key, life in old.items()))
-    _count_use(tx, {part for some in chunks(keys) for (part,) in rows(tx, _PARTS, keys=some)})
+        rows(tx, _LOCK_NODES, keys=some)
+    old = {row[0]: _life(row[1:]) for some in chunks(keys) for row in rows(tx, _LIVES, keys=some)}
+    _put_lives(tx, ((key, accessed(life, now)) for key, life in old.items()))
+    _count_use(tx, {part for some in chunks(keys) for (part,) in rows(tx, _PARTITIONS_OF, keys=some)})
     log(tx, [key for key, life in old.items() if life.state == "archived"])
 
 
@@ -93,14 +90,14 @@ class Accesses:
 def touch_facts(reader: Reader, ids: Sequence[str], now: int) -> None:
     """Counts one use of each fact."""
     found = reader.ids.seek(ids, "fact").values()
-    rows(reader.tx, _TOUCH_FACTS, uids=[one.handle for one in found], now=now)
+    rows(reader.tx, _COUNT_FACT_USE, uids=[one.handle for one in found], now=now)
     _count_use(reader.tx, {one.part for one in found})
 
 
 def _count_use(tx: Tx, partitions: Collection[int]) -> None:
-    """Counts a use of partitions; see `read.facts.uses`."""
+    """Counts a use of partitions; see `read.facts.version`."""
     if partitions:
-        rows(tx, _USE, parts=sorted(partitions))
+        rows(tx, _COUNT_USE, parts=sorted(partitions))
 
 
 def settle(tx: Tx, lives: Iterable[tuple[Living, Life]]) -> set[int]:
@@ -109,8 +106,8 @@ def settle(tx: Tx, lives: Iterable[tuple[Living, Life]]) -> set[int]:
     A node that was used or corrected since it was read is left alone.
     """
     wanted = {was.key: (was, life) for was, life in lives}
-    there = {row[0]: _life(row[1:]) for some in chunks(sorted(wanted)) for row in rows(tx, _OLD, keys=some)}
+    there = {row[0]: _life(row[1:]) for some in chunks(sorted(wanted)) for row in rows(tx, _LIVES, keys=some)}
     same = [key for key, life in there.items() if life == wanted[key][0].life]
-    _put(tx, ((key, wanted[key][1]) for key in same))
+    _put_lives(tx, ((key, wanted[key][1]) for key in same))
     states = {key: (wanted[key][0].life.state, wanted[key][1].state) for key in same}
     return {key for key, (was, now) in states.items() if (was == "archived") != (now == "archived")}

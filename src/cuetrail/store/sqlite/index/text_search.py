@@ -32,16 +32,16 @@ from cuetrail.text.normalise import (
     FILTER_SCORE,
     FUZZY_SHARE,
     LABEL_BOOST,
-    MOST_MENDED,
     TIE,
     Terms,
     analysable,
     clean,
-    correctable_words,
     edits,
+    favoured_sides,
     searchable_text,
     top_with_ties,
     word_beginnings,
+    words_to_correct,
 )
 
 K1 = 1.2
@@ -388,14 +388,13 @@ class TextSearch:
 
     def _misspelt(self, query: TextQuery, terms: Sequence[str]) -> list[str]:
         """Returns the words that may be misspelt: all that are long enough, or those of them that no document has."""
-        if not query.fuzzy and not query.mend:
-            return []
-        words = correctable_words(terms, query.words)[:MOST_TERMS]
-        if query.fuzzy:
-            return words
-        known = {term for term in terms if self.searcher.doc_freq("body", term)}
-        unknown = (word for word in words if known.isdisjoint((word, *self.words(word))))
-        return list(itertools.islice(unknown, MOST_MENDED))
+
+        def unknown(words: list[str]) -> Iterable[str]:
+            known = {term for term in terms if self.searcher.doc_freq("body", term)}
+            return (word for word in words[:MOST_TERMS] if known.isdisjoint((word, *self.words(word))))
+
+        most = MOST_TERMS if query.fuzzy else None
+        return words_to_correct(terms, query.words, most, unknown) if query.fuzzy or query.mend else []
 
     def _near(self, word: str) -> Query:
         return Query.fuzzy_term_query(self.schema, "body", word, distance=edits(word))
@@ -470,10 +469,8 @@ def search(
     """Returns the best by BM25 times favour, with their nodes if asked for."""
     view = reader.current_view(index)
     parts = None if reader.all else reader.parts
-    sides: list[tuple[bool | None, float]] = [(None, favour[0])]
-    if favour[0] != favour[1] and "external" in view.flags:
-        # The best of all are among the best of internal memories and of others.
-        sides = [(True, favour[0]), (False, favour[1])]
+    # Without external memories one search is enough.
+    sides = favoured_sides(favour if "external" in view.flags else (favour[0], favour[0]))
     rows: list[tuple[float, bool, int, str, int, SearchHit]] = []
     for internal, factor in sides:
         texts = TextSearch(view, parts, where, internal)

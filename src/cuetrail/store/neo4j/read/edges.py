@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from cuetrail.model import UNKNOWN_WEIGHT, Mention, Note
-from cuetrail.store.graph import EdgeFilter, Step, StepQuery
+from cuetrail.store.graph import Step, StepQuery
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
-from cuetrail.store.neo4j.filters import condition
 from cuetrail.store.neo4j.ids import Found
-from cuetrail.store.neo4j.reader import AMONG, ENDS, Reader
+from cuetrail.store.neo4j.reader import AMONG, ENDS, Reader, edge_filter, node_filter
 from cuetrail.store.read import Side
 
-_PATTERNS = {"out": "(o)-[e:CUE_EDGE]->(n)", "in": "(o)<-[e:CUE_EDGE]-(n)"}
+_ARROWS = {"out": "(o)-[e:CUE_EDGE]->(n)", "in": "(o)<-[e:CUE_EDGE]-(n)"}
 _STEPS = f"""UNWIND $keys AS key MATCH (o:CueNode {{key: key}})
 CALL (o) {{
   MATCH {{pattern}} WHERE {AMONG.format("e", "$parts")} AND n.part IN $parts{{passing}}
@@ -23,11 +22,11 @@ CALL (o) {{
   RETURN collect([startNode(e) = o, {made.EDGE_MAP}, {ENDS}]) AS steps
 }}
 RETURN key, steps"""
-_NOTES = """UNWIND $rows AS row CALL (row) {{
+_NOTES_ON = """UNWIND $rows AS row CALL (row) {{
   MATCH {pattern} WHERE o.part IN $parts AND (o.expires IS NULL OR o.expires > $now)
   WITH o ORDER BY o.created DESC, o.id LIMIT $each RETURN collect([o.id, o.text, o.created, o.expires]) AS found
 }} RETURN row, found"""
-_MENTIONS = f"""UNWIND $keys AS key MATCH (n:CueNode {{{{key: key}}}}) CALL (n) {{{{
+_MENTIONS_OF = f"""UNWIND $keys AS key MATCH (n:CueNode {{{{key: key}}}}) CALL (n) {{{{
   MATCH {{pattern}} WHERE {AMONG.format("m", "$parts")} AND o.part IN $parts
   WITH o, m ORDER BY m.at DESC LIMIT $each RETURN collect([o.key, o.id, o.part, m.at]) AS found
 }}}} RETURN key, found"""
@@ -38,11 +37,11 @@ def steps(reader: Reader, query: StepQuery) -> dict[str, list[Step]]:
     and of the edge.
     """
     keys = reader.ids.keys(query.ids)
-    passing, given = condition(query.where)
-    limits, bounds = tied(query.ties)
+    passing, given = node_filter(query.where)
+    limits, bounds = edge_filter(query.ties)
     # A self-loop counts as outgoing.
     limits += " AND n <> o" if query.direction == "in" else ""
-    pattern = _PATTERNS.get(query.direction, "(o)-[e:CUE_EDGE]-(n)")
+    pattern = _ARROWS.get(query.direction, "(o)-[e:CUE_EDGE]-(n)")
     cypher = _STEPS.replace("{pattern}", pattern).replace("{passing}", passing + limits)
     given |= bounds
     each = min(max(query.each, 0), 2**31)
@@ -60,33 +59,7 @@ def steps(reader: Reader, query: StepQuery) -> dict[str, list[Step]]:
     return by_id
 
 
-def tied(ties: EdgeFilter) -> tuple[str, dict[str, Any]]:
-    """Returns the filters on edges as conditions that begin with AND, and their parameters."""
-    tests: list[str] = []
-    given: dict[str, Any] = {}
-    for name, test in (
-        ("kinds", "e.kind IN $t_kinds"),
-        ("types", "toLower(coalesce(e.type, '')) IN $t_types"),
-        ("exclude_types", "NOT toLower(coalesce(e.type, '')) IN $t_exclude_types"),
-    ):
-        if values := getattr(ties, name):
-            tests.append(test)
-            given[f"t_{name}"] = list(values)
-    for field in ("attitude", "proximity"):
-        for bound, sign in (("min", ">="), ("max", "<=")):
-            if (value := getattr(ties, f"{bound}_{field}")) is not None:
-                tests.append(f"e.{field} {sign} $t_{bound}_{field}")
-                given[f"t_{bound}_{field}"] = value
-    if ties.at is not None:
-        tests += ["coalesce(e.valid_from, $t_at) <= $t_at", "(e.valid_until IS NULL OR $t_at < e.valid_until)"]
-        given["t_at"] = ties.at
-    if ties.stated:
-        tests.append("e.via IS NULL")
-    return "".join(f" AND {test}" for test in tests), given
-
-
 def notes(reader: Reader, targets: Sequence[str], on: str, now: int, each: int) -> dict[str, list[Note]]:
-    """Returns the newest unexpired notes on nodes or edges, at most `each` per target."""
     kind: Literal["node", "edge"] = "node" if on == "node" else "edge"
     meant = {one.handle: id_ for id_, one in reader.ids.seek(targets, kind).items()}
     pattern = (
@@ -95,7 +68,7 @@ def notes(reader: Reader, targets: Sequence[str], on: str, now: int, each: int) 
         else "(o:CueNote {edge: row})"
     )
     found: dict[str, list[Note]] = {}
-    cypher = _NOTES.format(pattern=pattern)
+    cypher = _NOTES_ON.format(pattern=pattern)
     for some in chunks(list(meant)):
         for handle, read in rows(reader.tx, cypher, rows=some, parts=reader.parts, now=now, each=max(each, 0)):
             if read:
@@ -105,11 +78,10 @@ def notes(reader: Reader, targets: Sequence[str], on: str, now: int, each: int) 
 
 
 def mentions(reader: Reader, ids: Sequence[str], by: Side, each: int) -> dict[str, list[Mention]]:
-    """Returns the newest mentions made by sources, or of nodes, at most `each` per id."""
     keys = {key: id_ for id_, key in reader.ids.keys(ids).items()}
     arrow = "(n)-[m:CUE_MENTIONS]->(o)" if by == "source" else "(n)<-[m:CUE_MENTIONS]-(o)"
     read: list[tuple[int, list[Any]]] = []
-    cypher = _MENTIONS.format(pattern=arrow)
+    cypher = _MENTIONS_OF.format(pattern=arrow)
     for some in chunks(list(keys)):
         for key, ends in rows(reader.tx, cypher, keys=some, parts=reader.parts, each=max(each, 0)):
             read += [(key, end) for end in ends]

@@ -11,28 +11,25 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from cuetrail.model import SearchHit, TextQuery, Where
-from cuetrail.store.neo4j.connection import Row, chunks, rows
-from cuetrail.store.neo4j.filters import BY_KIND, HAS_KEY, any_of, clauses, condition, must
+from cuetrail.store.neo4j.connection import Row, Tx, chunks, rows
 from cuetrail.store.neo4j.ids import Found as Record
-from cuetrail.store.neo4j.index.text.statistics import Corpora, Corpus, Wear, Worn, wear
-from cuetrail.store.neo4j.reader import Reader
+from cuetrail.store.neo4j.index.text_index import Corpora, Corpus, Wear, Worn, wear
+from cuetrail.store.neo4j.reader import BY_KIND, HAS_KEY, Reader, node_filter
+from cuetrail.store.neo4j.rows import mark, moment
 from cuetrail.text.normalise import (
     FILTER_SCORE,
     LABEL_BOOST,
-    MOST_MENDED,
     TIE,
-    correctable_words,
     edits,
+    favoured_sides,
     terms_of,
     top_with_ties,
     word_beginnings,
+    words_to_correct,
 )
-
-if TYPE_CHECKING:
-    from cuetrail.store.neo4j.connection import Tx
 
 # The server refuses a query of more than 1,024 clauses; filters need some.
 MOST_TERMS = 900
@@ -51,6 +48,39 @@ _KNOWN = """UNWIND $words AS word CALL (word) {
   RETURN count(node) AS found } WITH word, found WHERE found > 0 RETURN word"""
 
 Favour = tuple[float, float]
+
+
+def any_of(field: str, words: Sequence[str]) -> str:
+    """Returns a clause for documents with one of these words."""
+    # Quoted, so that no word acts as an operator.
+    return "(" + " ".join(f'{field}:"{word}"' for word in words) + ")"
+
+
+def must(query: str) -> str:
+    """Returns the query as a required clause that adds nothing to the score."""
+    return f"+({query})^0"
+
+
+def clauses(parts: Sequence[int], where: Where) -> list[str]:
+    """Returns the filters as clauses of the full-text index."""
+    found = [must(any_of("marks", [f"p{part}" for part in parts]))]
+    found += [must(any_of("marks", [mark("t", tag)])) for tag in where.tags]
+    for letter, names in (("b", where.buckets), ("k", where.kinds)):
+        if names:
+            found.append(must(any_of("marks", [mark(letter, name) for name in names])))
+    if where.since is not None or where.until is not None:
+        low = moment(-(2**63) if where.since is None else where.since)
+        high = moment(2**63 if where.until is None else where.until)
+        found.append(must(f"moment:[{low} TO {high}]"))
+    if not where.quarantined:
+        found.append("-marks:xquarantine")
+    if not where.archived:
+        found.append("-marks:xarchived")
+    if not where.kinds:
+        found.append("-marks:xderived")
+    if where.with_text:
+        found.append("-marks:xbare")
+    return found
 
 
 class Match(NamedTuple):
@@ -83,7 +113,7 @@ class TextSearch:
         self.corpus = corpus
         self.where = where
         self.filters = clauses(reader.parts, where)
-        self.condition, self.given = condition(where)
+        self.condition, self.given = node_filter(where)
         if internal is not None:
             self.filters.append("-marks:xexternal" if internal else must("marks:xexternal"))
             self.condition += f" AND n.provenance {'=' if internal else '<>'} 'internal'"
@@ -129,23 +159,20 @@ class TextSearch:
         """Returns the words that may be misspelt: all that are long enough, or those of them that no visible document
         has.
         """
-        if not query.fuzzy and not query.mend:
-            return []
-        words = correctable_words(terms, query.words)
-        if query.fuzzy:
-            return words[: MOST_TERMS // 20]
+        most = MOST_TERMS // 20 if query.fuzzy else None
+        return words_to_correct(terms, query.words, most, self._unknown) if query.fuzzy or query.mend else []
+
+    def _unknown(self, words: Sequence[str]) -> list[str]:
+        """Returns the words, of these, that no visible text contains, neither as they are nor as terms."""
         forms = {word: {word, *terms_of(word)} for word in words}
         asked = sorted(set().union(*forms.values())) if forms else []
         everything = " ".join(clauses(self.reader.parts, Where(quarantined=True, archived=True)))
-        known = {row[0] for some in chunks(asked) for row in self._said(some, everything)}
-        return [word for word in words if known.isdisjoint(forms[word])][:MOST_MENDED]
+        given = {"index": self.wear.name, "filters": everything}
+        known = {row[0] for some in chunks(asked) for row in rows(self.tx, _KNOWN, words=some, **given)}
+        return [word for word in words if known.isdisjoint(forms[word])]
 
     def _search(self, query: str, limit: int) -> list[Row]:
         return rows(self.tx, _SEARCH, index=self.wear.name, query=query, limit=limit)
-
-    def _said(self, words: Sequence[str], filters: str) -> list[Row]:
-        """Returns the words, of these, that occur in visible texts."""
-        return rows(self.tx, _KNOWN, index=self.wear.name, words=words, filters=filters)
 
     def _collect(self, said: Sequence[str], limit: int, terms: Sequence[str], corpus: Corpus | None) -> list[Match]:
         """Returns at least the `limit` best, and all that tie with the last of them; with a corpus, all there are."""
@@ -228,12 +255,10 @@ def search(
     if now.is_worn() and not anyway:
         raise Worn
     corpus = corpora.read(reader.tx) if now.is_few() else None
-    sides: list[tuple[bool | None, float]] = [(None, favour[0])]
-    if favour[0] != favour[1]:
-        # The best of all are among the best of internal memories and of others.
-        sides = [(True, favour[0]), (False, favour[1])]
     matches = [
-        (m, f) for internal, f in sides for m in TextSearch(reader, where, internal, now, corpus).run(query, limit)
+        (match, factor)
+        for internal, factor in favoured_sides(favour)
+        for match in TextSearch(reader, where, internal, now, corpus).run(query, limit)
     ]
     names = reader.ids.names(match.record for match, _ in matches)
     order = [

@@ -10,14 +10,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from cuetrail.store.neo4j.changelog import head
-from cuetrail.store.neo4j.connection import Connection, rows
+from cuetrail.store.neo4j.connection import Connection, Tx, rows
 from cuetrail.store.neo4j.schema import TEXT_INDEXES, text_index
-
-if TYPE_CHECKING:
-    from cuetrail.store.neo4j.connection import Tx
 
 FEW = 1_000
 WORN_SHARE = 0.05

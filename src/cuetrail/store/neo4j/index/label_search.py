@@ -9,12 +9,10 @@ from typing import Any, NamedTuple
 from cuetrail.formulas import HOUR, UNKNOWN_DISTANCE, gravity, idf
 from cuetrail.model import Label, Walk, WalkHit, WalkQuery, WalkSeed, Where
 from cuetrail.store.neo4j.connection import rows
-from cuetrail.store.neo4j.filters import condition
 from cuetrail.store.neo4j.ids import Found as Record
-from cuetrail.store.neo4j.ids import uid
-from cuetrail.store.neo4j.index.text.text_search import TextSearch
-from cuetrail.store.neo4j.reader import Reader
-from cuetrail.store.neo4j.rows import unsigned
+from cuetrail.store.neo4j.index.text_search import TextSearch
+from cuetrail.store.neo4j.reader import Reader, node_filter
+from cuetrail.store.neo4j.rows import uid, unsigned
 
 # A few more than wanted are requested: some match a word of the query and do not count.
 SPARE, GROWTH = 3, 8
@@ -57,7 +55,7 @@ def walk(reader: Reader, query: WalkQuery, limit: int, where: Where) -> Walk:
     idfs = _idfs(reader, labels, given)
     if limit <= 0 or not idfs:
         return Walk((), idfs)
-    passing, filters = condition(where)
+    passing, filters = node_filter(where)
     given |= {"apart": list(reader.ids.keys(f.id for f in query.seeds).values()), **filters}
     if query.rank == "idf":
         weights = [idfs.get(label, 0.0) for label in labels]

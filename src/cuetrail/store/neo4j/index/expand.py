@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cuetrail.model import UNKNOWN_WEIGHT, Scope
 from cuetrail.store.graph import Candidate, Expanded, Frontier, share_out
-from cuetrail.store.neo4j.connection import rows
-from cuetrail.store.neo4j.filters import condition
-from cuetrail.store.neo4j.ids import FEW, PLACE, PLACES, Found, Ids, asking, closest, short
-from cuetrail.store.neo4j.reader import AMONG
+from cuetrail.store.neo4j.connection import Tx, rows
+from cuetrail.store.neo4j.ids import FEW, PLACE, PLACES, Found, Ids, asking, closest
+from cuetrail.store.neo4j.reader import AMONG, node_filter
+from cuetrail.store.neo4j.rows import short
 from cuetrail.store.shared.ids import SIGN
 from cuetrail.text.normalise import storable
-
-if TYPE_CHECKING:
-    from cuetrail.store.neo4j.connection import Tx
 
 # The visible partitions, closest first, and the owner part of ids in them: the rules of `Ids` and `place_labels`.
 _IN_SIGHT = f"""{PLACES} WITH p ORDER BY p.owner <> $user, p.team <> $share, p.team, p.owner
@@ -89,7 +86,7 @@ def expand(tx: Tx, scope: Scope, level: Frontier) -> Expanded:
         for n, (spark, most) in enumerate(zip(level.sparks, wanted, strict=True))
         if most > 0 and spark.id in at
     ]
-    passing, given = condition(level.where)
+    passing, given = node_filter(level.where)
     given |= {"floor": float(level.tag_sim_floor), "least": float(level.min_activation)}
     lists = {
         "asked": [_named(id_) for id_ in at],

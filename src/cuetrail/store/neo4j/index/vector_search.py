@@ -12,10 +12,10 @@ from typing import Any
 
 from cuetrail.model import SearchHit, Where
 from cuetrail.store.neo4j.connection import Row, rows
-from cuetrail.store.neo4j.filters import condition as condition_of
 from cuetrail.store.neo4j.ids import Found as Record
-from cuetrail.store.neo4j.index.vector import spaces
+from cuetrail.store.neo4j.index import vector_spaces
 from cuetrail.store.neo4j.reader import Reader
+from cuetrail.store.neo4j.reader import node_filter as condition_of
 from cuetrail.store.vector_space import NO_VECTORS, VectorSpace, mismatch
 
 Passing = tuple[str, dict[str, Any]]
@@ -32,17 +32,19 @@ def search(
 
     Raises EmbedderMismatch if the memory does not hold vectors of this space.
     """
-    held = spaces.held(reader.tx)
+    held = vector_spaces.held(reader.tx)
     if held is None or held == NO_VECTORS:
         return []
     if space not in (None, held):
         raise mismatch(held, str(space))
-    query = spaces.floats(vector)
+    query = vector_spaces.floats(vector)
     if limit <= 0 or not reader.parts or not any(query):
         return []
-    slot = spaces.slot(held)
+    slot = vector_spaces.slot(held)
     count = f"MATCH (n:CueNode) WHERE n.part IN $parts AND n.{slot} IS NOT NULL WITH n LIMIT $most RETURN count(n)"
-    many = rows(reader.tx, count, parts=reader.parts, most=FEW + 1)[0][0] > FEW and held.dim <= spaces.MOST_INDEXED
+    many = (
+        rows(reader.tx, count, parts=reader.parts, most=FEW + 1)[0][0] > FEW and held.dim <= vector_spaces.MOST_INDEXED
+    )
     condition, given = condition_of(where)
     passing = (condition + (" AND n.name IS NOT NULL" if named else ""), given)
     found = _by_index(reader, slot, query, limit, passing) if many else None

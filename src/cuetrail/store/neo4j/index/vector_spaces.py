@@ -13,19 +13,16 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cuetrail.errors import InputError
 from cuetrail.model import Edge, Node, Note
 from cuetrail.store.neo4j import rows as made
-from cuetrail.store.neo4j.connection import Connection, chunks, rows
+from cuetrail.store.neo4j.connection import Connection, Tx, chunks, rows
+from cuetrail.store.neo4j.reader import Reader
 from cuetrail.store.vector_space import NO_VECTORS, Unembedded, VectorKind, VectorSpace, embedded_fields, mismatch
-
-if TYPE_CHECKING:
-    from cuetrail.store.neo4j.connection import Tx
-    from cuetrail.store.neo4j.reader import Reader
 
 NOW, NEXT = "vector_space", "next_space"
 # The prefix of properties that hold vectors.

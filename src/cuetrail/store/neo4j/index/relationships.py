@@ -13,11 +13,9 @@ from typing import Any
 from cuetrail.model import Edge
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import Row, chunks, rows
-from cuetrail.store.neo4j.filters import condition
-from cuetrail.store.neo4j.index.graph.edges import tied
-from cuetrail.store.neo4j.index.vector import spaces
-from cuetrail.store.neo4j.index.vector.vector_search import FEW, widened
-from cuetrail.store.neo4j.reader import ENDS, Reader
+from cuetrail.store.neo4j.index import vector_spaces
+from cuetrail.store.neo4j.index.vector_search import FEW, widened
+from cuetrail.store.neo4j.reader import ENDS, Reader, edge_filter, node_filter
 from cuetrail.store.search import RelationQuery
 from cuetrail.store.shared.relationships import MOST_READ, best, nearest
 from cuetrail.store.vector_space import NO_VECTORS, VectorSpace, mismatch
@@ -62,10 +60,6 @@ _BY_MEANING = ((_COUNT_DESCRIBED, _DESCRIBED, _DESCRIBED_BY_INDEX), (_COUNT_NOTE
 
 
 def relationships(reader: Reader, query: RelationQuery) -> list[Edge]:
-    """Returns the relationships that share most words with the query, then those nearest to each of its vectors.
-
-    Raises EmbedderMismatch if the memory does not hold vectors of the query's space.
-    """
     found = _by_words(reader, query)
     for vector in query.vectors:
         found += _by_vector(reader, vector, query)
@@ -83,12 +77,12 @@ def _by_words(reader: Reader, query: RelationQuery) -> list[Edge]:
 
 
 def _by_vector(reader: Reader, near_to: bytes, query: RelationQuery) -> list[Edge]:
-    held = spaces.held(reader.tx)
+    held = vector_spaces.held(reader.tx)
     if held is None or held == NO_VECTORS:
         return []
     if query.space not in (None, held):
         raise mismatch(held, str(query.space))
-    vector = spaces.floats(near_to)
+    vector = vector_spaces.floats(near_to)
     if query.limit <= 0 or not reader.parts or not any(vector):
         return []
     scores: dict[str, float] = {}
@@ -106,8 +100,10 @@ def _near(
     count, all_of_them, by_index = queries
     ends, ties, given = _filters(query)
     given |= {"parts": reader.parts, "query": vector, "now": query.now}
-    parts: dict[str, str] = {"slot": spaces.slot(held), "ends": ends, "ties": ties}
-    many = rows(reader.tx, count, parts=reader.parts, most=FEW + 1)[0][0] > FEW and held.dim <= spaces.MOST_INDEXED
+    parts: dict[str, str] = {"slot": vector_spaces.slot(held), "ends": ends, "ties": ties}
+    many = (
+        rows(reader.tx, count, parts=reader.parts, most=FEW + 1)[0][0] > FEW and held.dim <= vector_spaces.MOST_INDEXED
+    )
     found = widened(partial(rows, reader.tx, _filled(by_index, parts), **given), query.limit) if many else None
     if found is None:
         # A limit may exceed the server's largest integer.
@@ -117,8 +113,8 @@ def _near(
 
 def _filters(query: RelationQuery) -> tuple[str, str, dict[str, Any]]:
     """Returns the conditions on both ends and on the edge, and their parameters."""
-    ends, given = condition(query.where)
-    ties, bounds = tied(query.ties)
+    ends, given = node_filter(query.where)
+    ties, bounds = edge_filter(query.ties)
     return ends, ties, given | bounds
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from cuetrail.errors import InputError
 from cuetrail.model import Node, Provenance, Scope, Where, node_dict
 from cuetrail.store.ports import Store
-from cuetrail.store.read import Page, Spot
+from cuetrail.store.read import Page, PagePosition
 
 _POSITION = re.compile(r"(-?\d{1,18})\.(\d{1,18})")
 
@@ -38,10 +38,10 @@ def timeline(
     return Timeline(tuple(one.node for one in shown), more)
 
 
-def _position(after: str | None) -> Spot | None:
+def _position(after: str | None) -> PagePosition | None:
     if after is None:
         return None
     parts = _POSITION.fullmatch(after)
     if parts is None:
         raise InputError(f"after must be what `more` of the list before says, not {after!r:.60}")
-    return Spot(int(parts[1]), int(parts[2]))
+    return PagePosition(int(parts[1]), int(parts[2]))

@@ -55,7 +55,7 @@ class ScopeVersion(NamedTuple):
     next_fact: int | None = None
 
 
-class Spot(NamedTuple):
+class PagePosition(NamedTuple):
     """The position of a node in a list: its time, then the engine's own number for it, which is never reused.
 
     A list continues after a position even if the node that was there is gone.
@@ -78,14 +78,14 @@ class Page:
     limit: int
     where: Where = field(default_factory=Where)
     provenance: Provenance | None = None
-    after: Spot | None = None
+    after: PagePosition | None = None
     order: Literal["time", "salience", "fact use"] = "time"
 
 
 class Listed(NamedTuple):
     """A listed node and its position."""
 
-    spot: Spot
+    spot: PagePosition
     node: Node
 
 

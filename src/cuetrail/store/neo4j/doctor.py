@@ -11,7 +11,7 @@ from typing import NamedTuple
 from cuetrail.model import Finding
 from cuetrail.store.neo4j.connection import Connection, Tx, rows
 from cuetrail.store.neo4j.index import vector_spaces
-from cuetrail.store.neo4j.index.text_index import wear
+from cuetrail.store.neo4j.index.text_index import index_state
 from cuetrail.store.neo4j.schema import statements
 from cuetrail.store.vector_space import NO_VECTORS
 from cuetrail.store.write import Progress
@@ -89,7 +89,7 @@ def examine(connection: Connection, repair: bool, progress: Progress | None) -> 
 def _indexes(connection: Connection, repair: bool) -> list[Finding]:
     """Returns the indexes that are missing or that the server could not build."""
     states: dict[str, str] = dict(connection.reading(lambda tx: rows(tx, _INDEXES)))
-    makes = statements(connection.reading(wear).name)
+    makes = statements(connection.reading(index_state).name)
     wanted = list(makes)
     held = connection.reading(vector_spaces.held)
     wanted += vector_spaces.index_names(held) if held is not None else []

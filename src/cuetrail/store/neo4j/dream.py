@@ -13,7 +13,7 @@ from cuetrail.store.dream import DREAMT, Atom, Book, Mark, Named, PassQueries, R
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.changelog import HEAD, take_keys
 from cuetrail.store.neo4j.connection import Connection, Tx, chunks, rows
-from cuetrail.store.neo4j.ids import place_uid
+from cuetrail.store.neo4j.ids import partition_uid
 from cuetrail.store.neo4j.index import text_search
 from cuetrail.store.neo4j.reader import BY_KIND, ENDS, HAS_KEY, NOWHERE
 from cuetrail.store.neo4j.rows import uid
@@ -123,7 +123,7 @@ class Neo4jPassEngine:
         return self.connection.writing(lambda tx: work(partial(rows, tx)))
 
     def partition(self, run: Run, scope: Scope) -> int:
-        found = run("MATCH (p:CuePlace {uid: $uid}) RETURN p.part", uid=place_uid(scope))
+        found = run("MATCH (p:CuePlace {uid: $uid}) RETURN p.part", uid=partition_uid(scope))
         return (found[0][0] if found else None) or NOWHERE
 
     def stored_ids(self, part: int, ids: Sequence[str]) -> list[str]:
@@ -140,7 +140,7 @@ class Neo4jPassEngine:
         return [made.to_fact(row[0], row[2], row[5]) for row in ordered]
 
     def containing(self, part: int, _seen: int, words: Collection[str]) -> set[int] | None:
-        return self.connection.reading(lambda tx: text_search.saying(tx, part, words))
+        return self.connection.reading(lambda tx: text_search.keys_with_names(tx, part, words))
 
     def put_mark(self, run: Run, part: int, name: str, mark: Mark) -> None:
         run(_PUT_MARK, uid=uid(part, name), part=part, props={"pass": name, **mark._asdict()})
@@ -157,7 +157,7 @@ class Neo4jPassEngine:
             if writes.batch != Batch():
                 write_batch(write, writes.batch)
             _remove_mentions(w, writes.remove_mentions)
-            w.changed |= usage.settle(tx, writes.lives)
+            w.changed |= usage.store_decay(tx, writes.lives)
             _write_ledger(w, writes.drop, writes.put)
             if writes.mark is not None:
                 self.put_mark(partial(rows, tx), w.partition, name, writes.mark)

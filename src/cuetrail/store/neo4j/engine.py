@@ -43,7 +43,7 @@ from cuetrail.store.write import FORGETTING, Batch, Forgetting, Written
 P = ParamSpec("P")
 T = TypeVar("T")
 OpenStore = Callable[[Path], Store]
-TextView = tuple[Reader, text_index.Corpora, bool]
+TextView = tuple[Reader, text_index.CorpusCache, bool]
 
 
 def _read(store: Neo4jStore, scope: Scope, work: Callable[[Reader], Any]) -> Any:
@@ -61,8 +61,8 @@ def _search(store: Neo4jStore, scope: Scope, work: Callable[[TextView], Any]) ->
     try:
         # A dry run cannot make an index.
         return read(not store.connection.makes_indexes)
-    except text_index.Worn:
-        text_index.renew(store.connection)
+    except text_index.IndexOutdated:
+        text_index.rebuild(store.connection)
         return read(True)
 
 
@@ -102,7 +102,7 @@ class Neo4jStore:
         self.address = address
         self._beside = beside
         self._dream = threading.Lock()
-        self.corpora = text_index.Corpora()
+        self.corpora = text_index.CorpusCache()
         self.connection = connection or Connection(address)
         self._accesses = usage.Accesses(self.connection)
         self.settings = Settings(
@@ -219,7 +219,7 @@ class Neo4jStore:
             with upkeep.dream_lock(self.connection) as alone, contextlib.ExitStack() as stack:
                 if alone and dry_run:
                     # Others cannot write what the transaction touches until it is rolled back.
-                    bound = stack.enter_context(upkeep.undone(self.connection))
+                    bound = stack.enter_context(upkeep.rolled_back(self.connection))
                     yield Neo4jStore(self.address, self._beside, bound)
                 else:
                     yield self if alone else None

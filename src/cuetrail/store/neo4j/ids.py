@@ -14,9 +14,9 @@ from cuetrail.text.normalise import storable
 # Entities named alike have the same id for every user, so a few partitions are looked up by number.
 FEW = 8
 # Matches the partitions a scope may read, as `p`; `asking` gives the parameters.
-PLACES = """MATCH (p:CuePlace) WHERE p.tenant = $tenant AND p.part IS NOT NULL
+VISIBLE_PARTITIONS = """MATCH (p:CuePlace) WHERE p.tenant = $tenant AND p.part IS NOT NULL
   AND (p.owner = $user OR (p.team <> '' AND p.team IN $teams))"""
-PLACE = "p.part, p.owner, p.team, p.writes"
+PARTITION_COLUMNS = "p.part, p.owner, p.team, p.writes"
 # The index is named: a plan made while it was empty may scan everything.
 _PATTERNS = {
     "node": (
@@ -30,7 +30,7 @@ _PATTERNS = {
 }
 
 
-class Found(NamedTuple):
+class RecordId(NamedTuple):
     """A record's identity: `handle` is the key of a node, or the uid of any other record."""
 
     handle: int | str
@@ -38,21 +38,21 @@ class Found(NamedTuple):
     part: int
 
 
-def place_uid(scope: Scope) -> str:
+def partition_uid(scope: Scope) -> str:
     """Returns the unique name of the partition a scope writes to; lengths keep its three parts apart."""
     parts = (scope.tenant, scope.user, scope.share or "")
     return "".join(f"{len(part)}:{short(part)}" for part in parts)
 
 
-def asking(scope: Scope) -> dict[str, str | list[str]]:
+def scope_parameters(scope: Scope) -> dict[str, str | list[str]]:
     """Returns the parameters of `PLACES` for a scope, which also order its partitions."""
     return {"tenant": scope.tenant, "user": scope.user, "teams": list(scope.teams), "share": scope.share or ""}
 
 
-def closest(records: Iterable[Found], parts: Sequence[int]) -> dict[str, Found]:
+def first_visible(records: Iterable[RecordId], parts: Sequence[int]) -> dict[str, RecordId]:
     """Returns, for each id, the record whose partition comes first."""
     order = {part: n for n, part in enumerate(parts)}
-    best: dict[str, Found] = {}
+    best: dict[str, RecordId] = {}
     for one in records:
         if one.id not in best or order[one.part] < order[best[one.id].part]:
             best[one.id] = one
@@ -69,7 +69,11 @@ class Ids:
 
     def __init__(self, tx: Tx, scope: Scope, given: Sequence[Row] | None = None) -> None:
         self.tx = tx
-        found = list(given) if given is not None else rows(tx, f"{PLACES} RETURN {PLACE}", **asking(scope))
+        found = (
+            list(given)
+            if given is not None
+            else rows(tx, f"{VISIBLE_PARTITIONS} RETURN {PARTITION_COLUMNS}", **scope_parameters(scope))
+        )
         share = scope.share or ""
         found.sort(key=lambda row: (row[1] != scope.user, row[2] != share, row[2], row[1]))
         self.parts: list[int] = [row[0] for row in found]
@@ -79,16 +83,16 @@ class Ids:
         self.version = tuple((row[0], row[3]) for row in found)
         self._labels = place_labels([(part, owner, team) for part, owner, team, _ in found])
 
-    def find(self, ids: Iterable[str], what: str = "node", parts: Sequence[int] | None = None) -> dict[str, Found]:
+    def find(self, ids: Iterable[str], what: str = "node", parts: Sequence[int] | None = None) -> dict[str, RecordId]:
         """Returns records by plain id in the given partitions, in the given order; if several have an id, the first
         partition wins.
         """
         parts = self.parts if parts is None else parts
         asked = [id_ for id_ in dict.fromkeys(ids) if storable(id_)]
-        best = closest(self._records(asked, what, parts), parts)
+        best = first_visible(self._records(asked, what, parts), parts)
         return {id_: best[id_] for id_ in asked if id_ in best}
 
-    def _records(self, ids: Sequence[str], what: str, parts: Sequence[int]) -> Iterable[Found]:
+    def _records(self, ids: Sequence[str], what: str, parts: Sequence[int]) -> Iterable[RecordId]:
         by_uid, by_id, handle = _PATTERNS[what]
         if not ids or not parts:
             return
@@ -96,12 +100,14 @@ class Ids:
         wanted = [uid(part, id_) for id_ in few for part in parts]
         back = f"RETURN {handle}, n.id, n.part"
         for some in chunks(wanted):
-            yield from (Found(*row) for row in rows(self.tx, f"UNWIND $some AS uid MATCH {by_uid} {back}", some=some))
+            yield from (
+                RecordId(*row) for row in rows(self.tx, f"UNWIND $some AS uid MATCH {by_uid} {back}", some=some)
+            )
         for some in chunks([id_ for id_ in ids if id_ not in set(few)]):
             query = f"UNWIND $some AS id MATCH {by_id} WHERE n.part IN $parts {back}"
-            yield from (Found(*row) for row in rows(self.tx, query, some=some, parts=parts))
+            yield from (RecordId(*row) for row in rows(self.tx, query, some=some, parts=parts))
 
-    def seek(self, ids: Iterable[str], what: str = "node", mine: bool = False) -> dict[str, Found]:
+    def seek(self, ids: Iterable[str], what: str = "node", mine: bool = False) -> dict[str, RecordId]:
         """Returns the records that ids mean in this scope, in the given order; ids of no visible record, or with `mine`
         of none of the user's, are absent.
         """
@@ -112,7 +118,7 @@ class Ids:
             found |= self._elsewhere([id_ for id_ in asked if id_ not in found and SIGN in id_], what, parts)
         return {id_: found[id_] for id_ in asked if id_ in found}
 
-    def _elsewhere(self, ids: Sequence[str], what: str, parts: Sequence[int]) -> dict[str, Found]:
+    def _elsewhere(self, ids: Sequence[str], what: str, parts: Sequence[int]) -> dict[str, RecordId]:
         """Returns the records of ids that name their owner (`id@@owner`)."""
         places = {self._labels[part]: part for part in parts}
         meant = {id_: (bare, places.get(label)) for id_ in ids for bare, _, label in [id_.partition(SIGN)]}
@@ -124,14 +130,14 @@ class Ids:
         """Returns the keys of node ids, in the given order."""
         return {id_: int(one.handle) for id_, one in self.seek(ids, mine=mine).items()}
 
-    def names(self, records: Iterable[Found], what: str = "node") -> dict[int | str, str]:
+    def names(self, records: Iterable[RecordId], what: str = "node") -> dict[int | str, str]:
         """Returns the ids in this scope of visible records, by handle."""
         found = list(records)
         if len(self.parts) < 2:
             return {one.handle: one.id for one in found}
         return self.called(found, self.find((one.id for one in found), what))
 
-    def called(self, found: Iterable[Found], meant: Mapping[str, Found]) -> dict[int | str, str]:
+    def called(self, found: Iterable[RecordId], meant: Mapping[str, RecordId]) -> dict[int | str, str]:
         """Returns the ids of records, by handle, given the record that each plain id means."""
         # No record has the id if it was deleted since it was read.
         return {

@@ -13,7 +13,7 @@ from cuetrail.model import DERIVED, UNKNOWN_WEIGHT, Edge, Neighbour, Neighbourho
 from cuetrail.store.graph import EdgeFilter
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import Tx, chunks, rows
-from cuetrail.store.neo4j.ids import Found, Ids
+from cuetrail.store.neo4j.ids import Ids, RecordId
 from cuetrail.store.neo4j.rows import short, uid
 from cuetrail.store.neo4j.schema import NAME_INDEX
 from cuetrail.store.search import NameMatch
@@ -55,7 +55,7 @@ def node_filter(where: Where) -> tuple[str, dict[str, Any]]:
 
 
 def search_filter(where: Where) -> tuple[str, dict[str, Any]]:
-    """The same for a search: nodes told by dreams are found only if their kind is asked for."""
+    """Returns the same for a search, which finds nodes that dreams wrote only if their kind is asked for."""
     passing, given = node_filter(where)
     if where.kinds:
         return passing, given
@@ -123,7 +123,7 @@ class Reader:
         if len(self.parts) < 2:
             return found
         part_of = {whose: part for part, whose in self.ids.whose.items()}
-        names = self.ids.names(Found(key, n.id, part_of[n.owner, n.team]) for key, n in found.items())
+        names = self.ids.names(RecordId(key, n.id, part_of[n.owner, n.team]) for key, n in found.items())
         return {key: replace(node, id=names[key]) for key, node in found.items()}
 
     def ids_with_prefix(self, prefix: str, limit: int, of: Literal["node", "fact"] = "node") -> list[str]:
@@ -135,7 +135,7 @@ class Reader:
             )
             starts = [uid(part, prefix) for part in self.parts]
             found = [row for start in starts for row in rows(self.tx, query, start=start, most=min(limit, 2**31))]
-            return sorted(self.ids.names((Found(*row) for row in found), "fact").values())[:limit]
+            return sorted(self.ids.names((RecordId(*row) for row in found), "fact").values())[:limit]
         if short(prefix) != prefix:
             return []
         query = (
@@ -143,16 +143,16 @@ class Reader:
             " RETURN n.key, n.id, n.part ORDER BY n.id LIMIT $limit"
         )
         found = rows(self.tx, query, parts=self.parts, prefix=prefix, limit=limit)
-        return sorted(self.ids.names(Found(*row) for row in found).values())
+        return sorted(self.ids.names(RecordId(*row) for row in found).values())
 
     def named(self, norms: Sequence[str], qualified: int = 0) -> dict[str, list[str]]:
         uids = [uid(part, norm) for norm in dict.fromkeys(norms) if storable(norm) for part in self.parts]
         carriers = [row for some in chunks(uids) for row in rows(self.tx, _NAMED, uids=some)]
-        names = self.ids.names(Found(*row[1:]) for row in carriers)
+        names = self.ids.names(RecordId(*row[1:]) for row in carriers)
         asked = dict.fromkeys(norm for norm in norms if qualified and storable(norm))
         begun = [[uid(part, norm), norm] for norm in asked for part in self.parts]
         longer = [row for some in chunks(begun) for row in rows(self.tx, _QUALIFIED, begun=some)]
-        names |= self.ids.names(Found(*row[2:]) for row in longer)
+        names |= self.ids.names(RecordId(*row[2:]) for row in longer)
         exact = ((row[0], names[row[1]]) for row in carriers)
         return ids_by_name(exact, ((row[0], row[1], names[row[2]]) for row in longer), qualified)
 
@@ -161,7 +161,7 @@ class Reader:
         if not wanted or limit <= 0:
             return []
         found = rows(self.tx, _ALIKE, query=" ".join(wanted), parts=self.parts, limit=min(limit, 2**31))
-        names = self.ids.names(Found(*row[:3]) for row in found)
+        names = self.ids.names(RecordId(*row[:3]) for row in found)
         alike = []
         for key, _, part, kind, name, aliases in found:
             has = words_in_names(name, aliases or ())
@@ -190,7 +190,7 @@ class Reader:
         given = {"low": lengths[0], "high": 2 * lengths[1]}
         for *row, text, props in rows(self.tx, query, mine=self.ids.mine, **given):
             if is_copy(text, made.unpack(props) if props and "speaker" in props else {}):
-                same.append(Found(*row))
+                same.append(RecordId(*row))
         others = sorted(set(self.ids.names(same).values()) - {node.id for node in nodes})
         return list(self.nodes(others).values())
 
@@ -198,7 +198,7 @@ class Reader:
 
     def ends(self, found: Sequence[list[Any]]) -> dict[int | str, str]:
         """Returns the ids in this scope of the nodes whose key, id and partition are in the last six columns."""
-        sides = [Found(*row[at:][:3]) for row in found for at in (-6, -3) if row[at] is not None]
+        sides = [RecordId(*row[at:][:3]) for row in found for at in (-6, -3) if row[at] is not None]
         # Records no longer shared with this user keep their plain id.
         visible = [one for one in dict.fromkeys(sides) if one.part in self.ids.whose]
         return {one.handle: one.id for one in sides} | self.ids.names(visible)
@@ -206,7 +206,7 @@ class Reader:
     def made_edges(self, found: Sequence[list[Any]]) -> list[Edge]:
         """Turns rows of (properties, ENDS) into edges, with the ids they and their ends have in this scope."""
         names = self.ends(found)
-        called = self.ids.names((Found(e["uid"], e["id"], e["part"]) for e, *_ in found), "edge")
+        called = self.ids.names((RecordId(e["uid"], e["id"], e["part"]) for e, *_ in found), "edge")
         edges = [made.to_edge(row[0], names[row[1]], names[row[4]]) for row in found]
         return [replace(edge, id=str(called[row[0]["uid"]])) for row, edge in zip(found, edges, strict=True)]
 
@@ -230,8 +230,8 @@ class Reader:
             for key, degree, steps in rows(self.tx, query, keys=some, parts=self.parts, limit=min(limit, 2**31)):
                 found[key] = (degree, steps)
         every = [step for _, steps in found.values() for step in steps]
-        names = self.ids.names(Found(*step[:3]) for step in every)
-        edges = self.ids.names((Found(*step[3:6]) for step in every), "edge")
+        names = self.ids.names(RecordId(*step[:3]) for step in every)
+        edges = self.ids.names((RecordId(*step[3:6]) for step in every), "edge")
         around = {
             key: Neighbourhood(
                 degree,

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from cuetrail.errors import MemoryError_
 from cuetrail.store.neo4j.connection import Connection, Tx, explained, rows
-from cuetrail.store.neo4j.index.text_index import renew
+from cuetrail.store.neo4j.index.text_index import rebuild
 from cuetrail.store.write import Progress
 
 T = TypeVar("T")
@@ -59,7 +59,7 @@ def purge(connection: Connection, progress: Progress | None) -> None:
     """Rebuilds the text index; the old one answers until that is done."""
     if progress:
         progress("making the text index anew", 0, 0)
-    renew(connection)
+    rebuild(connection)
     connection.writing(lambda tx: rows(tx, "MATCH (m:CueMeta {name: $name}) DELETE m", name=TRACES))
 
 
@@ -99,7 +99,7 @@ def _is_timeout(error: BaseException) -> bool:
     return "TransactionTimedOut" in code or "Terminated" in code or "LockClient" in code
 
 
-class Bound(Connection):
+class TransactionConnection(Connection):
     """A connection inside one open transaction."""
 
     makes_indexes = False
@@ -133,7 +133,7 @@ class Bound(Connection):
 
 
 @contextlib.contextmanager
-def undone(connection: Connection) -> Iterator[Bound]:
+def rolled_back(connection: Connection) -> Iterator[TransactionConnection]:
     """Opens a connection whose changes are all rolled back at the end."""
     from neo4j.exceptions import DriverError, Neo4jError
 
@@ -143,7 +143,7 @@ def undone(connection: Connection) -> Iterator[Bound]:
         except (Neo4jError, DriverError) as error:
             raise explained(connection.address, error) from error
         try:
-            yield Bound(connection, tx)
+            yield TransactionConnection(connection, tx)
         finally:
             with contextlib.suppress(Neo4jError, DriverError):
                 tx.rollback()

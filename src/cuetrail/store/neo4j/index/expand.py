@@ -8,15 +8,24 @@ from typing import Any
 from cuetrail.model import UNKNOWN_WEIGHT, Scope
 from cuetrail.store.graph import Candidate, Expanded, Frontier, share_out
 from cuetrail.store.neo4j.connection import Tx, rows
-from cuetrail.store.neo4j.ids import FEW, PLACE, PLACES, Found, Ids, asking, closest
+from cuetrail.store.neo4j.ids import (
+    FEW,
+    PARTITION_COLUMNS,
+    VISIBLE_PARTITIONS,
+    Ids,
+    RecordId,
+    first_visible,
+    scope_parameters,
+)
 from cuetrail.store.neo4j.reader import AMONG, node_filter
 from cuetrail.store.neo4j.rows import short
 from cuetrail.store.shared.ids import SIGN
 from cuetrail.text.normalise import storable
 
 # The visible partitions, closest first, and the owner part of ids in them: the rules of `Ids` and `place_labels`.
-_IN_SIGHT = f"""{PLACES} WITH p ORDER BY p.owner <> $user, p.team <> $share, p.team, p.owner
-WITH collect([{PLACE}]) AS places, collect(p.owner + CASE p.team WHEN '' THEN '' ELSE '/' + p.team END) AS whose
+_IN_SIGHT = f"""{VISIBLE_PARTITIONS} WITH p ORDER BY p.owner <> $user, p.team <> $share, p.team, p.owner
+WITH collect([{PARTITION_COLUMNS}]) AS places,
+  collect(p.owner + CASE p.team WHEN '' THEN '' ELSE '/' + p.team END) AS whose
 WITH places, [p IN places | p[0]] AS parts, [i IN range(0, size(places) - 1)
   | whose[i] + CASE WHEN whose[i] IN whose[..i] THEN '{SIGN}' + toString(places[i][0]) ELSE '' END] AS whose"""
 # The node that each id means, in the given order. If there are many partitions, those that have the id are read.
@@ -95,7 +104,7 @@ def expand(tx: Tx, scope: Scope, level: Frontier) -> Expanded:
         "tags": sorted(level.tags),
     }
     query = _LEVEL.replace("{passing}", passing)
-    ((places, keys, found, *rivals),) = rows(tx, query, level=lists, **asking(scope), **given)
+    ((places, keys, found, *rivals),) = rows(tx, query, level=lists, **scope_parameters(scope), **given)
     known = {id_ for id_, n in at.items() if keys[n]}
     ids, steps = Ids(tx, scope, places), dict(found)
     offered = _candidates(ids, [steps.get(n, []) for n in range(len(wanted))], rivals, wanted)
@@ -116,9 +125,9 @@ def _candidates(
 ) -> tuple[tuple[Candidate, ...], ...]:
     """Returns the found candidates, with the ids that nodes and edges have in this scope, in the order of the rule."""
     every = [step for steps in found for step in steps]
-    nodes, edges = (closest((Found(*row) for row in some), ids.parts) for some in rivals)
-    others = ids.called((Found(*step[:3]) for step in every), nodes)
-    along = ids.called((Found(*step[3][1:4]) for step in every), edges)
+    nodes, edges = (first_visible((RecordId(*row) for row in some), ids.parts) for some in rivals)
+    others = ids.called((RecordId(*step[:3]) for step in every), nodes)
+    along = ids.called((RecordId(*step[3][1:4]) for step in every), edges)
     made = []
     for steps, most in zip(found, wanted, strict=True):
         order = [

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from cuetrail.formulas import HOUR, UNKNOWN_DISTANCE, gravity, idf
 from cuetrail.model import Label, Walk, WalkHit, WalkQuery, WalkSeed, Where
 from cuetrail.store.neo4j.connection import rows
-from cuetrail.store.neo4j.ids import Found as Record
+from cuetrail.store.neo4j.ids import RecordId
 from cuetrail.store.neo4j.index.text_search import TextSearch
 from cuetrail.store.neo4j.reader import Reader, node_filter
 from cuetrail.store.neo4j.rows import uid, unsigned
@@ -37,7 +37,7 @@ _ALL = f"{_CARRIERS} RETURN n.key, n.id, n.part, n.at, n.simhash, collect(label)
 class Candidate(NamedTuple):
     """A node that a walk may reach."""
 
-    record: Record
+    record: RecordId
     at: int
     value: float
 
@@ -91,7 +91,7 @@ def _idfs(reader: Reader, labels: Sequence[Label], given: dict[str, Any]) -> dic
 def _by_weight(reader: Reader, passing: str, given: dict[str, Any]) -> Best:
     def best(wanted: int) -> list[Candidate]:
         found = rows(reader.tx, _BY_WEIGHT.format(passing=passing), limit=wanted, **given)
-        return [Candidate(Record(*row[:3]), row[3], row[4]) for row in found]
+        return [Candidate(RecordId(*row[:3]), row[3], row[4]) for row in found]
 
     return best
 
@@ -107,7 +107,7 @@ def _by_gravity(
         hash_ = None if simhash is None else unsigned(simhash)
         value = max(_pull(seed, at, hash_, len(own.intersection(carried))) for seed, own in sets)
         if value > 0:
-            found.append(Candidate(Record(key, id_, part), at, value))
+            found.append(Candidate(RecordId(key, id_, part), at, value))
     found.sort(key=lambda one: (-one.value, -one.at, one.record.id))
     return lambda wanted: found[:wanted]
 

@@ -14,7 +14,7 @@ from cuetrail.model import Edge
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import Row, chunks, rows
 from cuetrail.store.neo4j.index import vector_spaces
-from cuetrail.store.neo4j.index.vector_search import FEW, widened
+from cuetrail.store.neo4j.index.vector_search import FEW, widen_until_enough
 from cuetrail.store.neo4j.reader import ENDS, Reader, edge_filter, node_filter
 from cuetrail.store.search import RelationQuery
 from cuetrail.store.shared.relationships import MOST_READ, best, nearest
@@ -104,7 +104,9 @@ def _near(
     many = (
         rows(reader.tx, count, parts=reader.parts, most=FEW + 1)[0][0] > FEW and held.dim <= vector_spaces.MOST_INDEXED
     )
-    found = widened(partial(rows, reader.tx, _filled(by_index, parts), **given), query.limit) if many else None
+    found = (
+        widen_until_enough(partial(rows, reader.tx, _filled(by_index, parts), **given), query.limit) if many else None
+    )
     if found is None:
         # A limit may exceed the server's largest integer.
         found = rows(reader.tx, _filled(all_of_them, parts), limit=min(query.limit, 2**31), **given)

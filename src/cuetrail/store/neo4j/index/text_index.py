@@ -17,50 +17,50 @@ from cuetrail.store.neo4j.connection import Connection, Tx, rows
 from cuetrail.store.neo4j.schema import TEXT_INDEXES, text_index
 
 FEW = 1_000
-WORN_SHARE = 0.05
+DEAD_SHARE = 0.05
 K1, B = 1.2, 0.75
 # The index stores lengths up to this exactly, and of longer ones the four highest bits of what exceeds FREE.
 EXACT, FREE, KEPT_BITS = 40, 24, 4
 SECONDS = 3_600
 
-_WEAR = """MATCH (n:CueNode) WITH count(n) AS living OPTIONAL MATCH (m:CueMeta {name: 'log'})
+_STATE = """MATCH (n:CueNode) WITH count(n) AS living OPTIONAL MATCH (m:CueMeta {name: 'log'})
 RETURN coalesce(m.text, $first), coalesce(m.dead, 0), living"""
 _LEFT = "SHOW INDEXES YIELD name, state WHERE name = $new AND state <> 'POPULATING' RETURN name"
 _SWITCH = """MERGE (m:CueMeta {name: 'log'}) SET m.held = true
 WITH m WHERE coalesce(m.text, $first) = $old SET m.text = $new, m.dead = coalesce(m.dead, 0) - $dead RETURN 1"""
 
 
-class Worn(Exception):
+class IndexOutdated(Exception):
     """Raised by a search if the index has to be rebuilt first."""
 
 
-class Wear(NamedTuple):
+class IndexState(NamedTuple):
     """The index in use, the number of memories, and an upper bound of the deleted ones it counts."""
 
     name: str
     dead: int
     living: int
 
-    def is_few(self) -> bool:
-        """True if scores are computed here."""
+    def is_small(self) -> bool:
+        """True if scores are computed here, from the texts themselves."""
         return self.living <= FEW
 
-    def is_worn(self) -> bool:
+    def is_outdated(self) -> bool:
         """True if so many are deleted that scores would be wrong."""
-        return not self.is_few() and self.dead > WORN_SHARE * self.living
+        return not self.is_small() and self.dead > DEAD_SHARE * self.living
 
 
-def wear(tx: Tx) -> Wear:
-    """Returns the present wear of the index."""
-    return Wear(*rows(tx, _WEAR, first=TEXT_INDEXES[0])[0])
+def index_state(tx: Tx) -> IndexState:
+    """Returns the present state of the text index."""
+    return IndexState(*rows(tx, _STATE, first=TEXT_INDEXES[0])[0])
 
 
-def renew(connection: Connection) -> None:
+def rebuild(connection: Connection) -> None:
     """Rebuilds the index and lets searches use the new one; the old one answers until then.
 
     Two processes that do so at once make the same one.
     """
-    was = connection.reading(wear)
+    was = connection.reading(index_state)
     new = next(name for name in TEXT_INDEXES if name != was.name)
     # A complete one that exists was left by a process that died, and is out of date.
     left = connection.reading(lambda tx: rows(tx, _LEFT, new=new))
@@ -91,23 +91,23 @@ class Corpus(NamedTuple):
         return math.log(1 + (len(self.counts) - holders + 0.5) / (holders + 0.5))
 
 
-class Corpora:
+class CorpusCache:
     """A cache of the corpus until something is written."""
 
     def __init__(self) -> None:
-        self._kept: tuple[tuple[int, int], Corpus] | None = None
+        self._cached: tuple[tuple[int, int], Corpus] | None = None
 
     def read(self, tx: Tx) -> Corpus:
         """Returns the present texts."""
-        now, kept = head(tx), self._kept
-        if kept is not None and kept[0] == now:
-            return kept[1]
-        corpus = _made(rows(tx, "MATCH (n:CueNode) RETURN n.key, n.body"))
-        self._kept = (now, corpus)
+        now, cached = head(tx), self._cached
+        if cached is not None and cached[0] == now:
+            return cached[1]
+        corpus = _corpus_of(rows(tx, "MATCH (n:CueNode) RETURN n.key, n.body"))
+        self._cached = (now, corpus)
         return corpus
 
 
-def _made(found: Sequence[Sequence[object]]) -> Corpus:
+def _corpus_of(found: Sequence[Sequence[object]]) -> Corpus:
     counts = {int(str(key)): Counter(str(body or "").split()) for key, body in found}
     holders = Counter(term for one in counts.values() for term in one)
     total = sum(one.total() for one in counts.values())

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from cuetrail.model import SearchHit, TextQuery, Where
 from cuetrail.store.neo4j.connection import Row, Tx, chunks, rows
-from cuetrail.store.neo4j.ids import Found as Record
-from cuetrail.store.neo4j.index.text_index import Corpora, Corpus, Wear, Worn, wear
+from cuetrail.store.neo4j.ids import RecordId
+from cuetrail.store.neo4j.index.text_index import Corpus, CorpusCache, IndexOutdated, IndexState, index_state
 from cuetrail.store.neo4j.reader import BY_KIND, HAS_KEY, Reader, node_filter
 from cuetrail.store.neo4j.rows import mark, moment
 from cuetrail.text.normalise import (
@@ -86,7 +86,7 @@ def clauses(parts: Sequence[int], where: Where) -> list[str]:
 class Match(NamedTuple):
     """A found node, its score, and whether a label doubled it. `holds_all` is set only among equal scores."""
 
-    record: Record
+    record: RecordId
     at: int
     score: float
     boosted: bool
@@ -104,12 +104,12 @@ class TextSearch:
         reader: Reader,
         where: Where,
         internal: bool | None = None,
-        found: Wear | None = None,
+        index: IndexState | None = None,
         corpus: Corpus | None = None,
     ) -> None:
         self.reader = reader
         self.tx = reader.tx
-        self.wear = found or wear(reader.tx)
+        self.index = index or index_state(reader.tx)
         self.corpus = corpus
         self.where = where
         self.filters = clauses(reader.parts, where)
@@ -129,7 +129,7 @@ class TextSearch:
         options = self._options(query, terms)
         if not options:
             return self._newest(limit) if self.narrowed and not query.words.strip() else []
-        limit = min(limit, self.wear.living + 1)
+        limit = min(limit, self.index.living + 1)
         # Completed or corrected words count by the index's own score.
         by_hand = self.corpus if len(options) == len(terms) else None
         said = [f"+({' '.join(options)})", *self.filters, *more]
@@ -167,23 +167,23 @@ class TextSearch:
         forms = {word: {word, *terms_of(word)} for word in words}
         asked = sorted(set().union(*forms.values())) if forms else []
         everything = " ".join(clauses(self.reader.parts, Where(quarantined=True, archived=True)))
-        given = {"index": self.wear.name, "filters": everything}
+        given = {"index": self.index.name, "filters": everything}
         known = {row[0] for some in chunks(asked) for row in rows(self.tx, _KNOWN, words=some, **given)}
         return [word for word in words if known.isdisjoint(forms[word])]
 
     def _search(self, query: str, limit: int) -> list[Row]:
-        return rows(self.tx, _SEARCH, index=self.wear.name, query=query, limit=limit)
+        return rows(self.tx, _SEARCH, index=self.index.name, query=query, limit=limit)
 
     def _collect(self, said: Sequence[str], limit: int, terms: Sequence[str], corpus: Corpus | None) -> list[Match]:
         """Returns at least the `limit` best, and all that tie with the last of them; with a corpus, all there are."""
         query, size = " ".join(said), limit + SPARE
         if corpus is not None:
-            every = self._search(query, self.wear.living + SPARE)
-            return [Match(Record(*hit[:3]), hit[3], corpus.score(hit[0], terms) * SCALE, False) for hit in every]
+            every = self._search(query, self.index.living + SPARE)
+            return [Match(RecordId(*hit[:3]), hit[3], corpus.score(hit[0], terms) * SCALE, False) for hit in every]
         while True:
             hits = self._search(query, size)
             if len(hits) < size or hits[-1][4] < hits[limit - 1][4] * (1 - 2 * TIE):
-                return [Match(Record(*hit[:3]), hit[3], hit[4] * SCALE, False) for hit in hits]
+                return [Match(RecordId(*hit[:3]), hit[3], hit[4] * SCALE, False) for hit in hits]
             size *= 8
 
     def _best(self, plain: list[Match], boosted: list[Match], limit: int, terms: Sequence[str]) -> list[Match]:
@@ -210,7 +210,7 @@ class TextSearch:
             " RETURN n.key, n.id, n.part, n.at ORDER BY n.at DESC, n.id LIMIT $limit"
         )
         found = rows(self.tx, query, parts=self.reader.parts, limit=limit, **self.given)
-        return [Match(Record(*row[:3]), row[3], FILTER_SCORE, False) for row in found]
+        return [Match(RecordId(*row[:3]), row[3], FILTER_SCORE, False) for row in found]
 
     def holding_any(self, query: TextQuery, keys: Sequence[int]) -> set[int]:
         """Returns the nodes, of these, that match a word of the query."""
@@ -226,9 +226,9 @@ class TextSearch:
         return found
 
 
-def saying(tx: Tx, part: int, names: Collection[str]) -> set[int]:
+def keys_with_names(tx: Tx, part: int, names: Collection[str]) -> set[int]:
     """Returns the keys of a partition's atoms that contain the words of one of these names in sequence."""
-    now = wear(tx)
+    now = index_state(tx)
     phrases = [f'body:"{" ".join(words)}"' for words in map(terms_of, names) if words]
     filters = clauses([part], Where(kinds=("atom",), quarantined=True, archived=True))
     found: set[int] = set()
@@ -245,16 +245,16 @@ def search(
     where: Where,
     favour: Favour,
     with_nodes: bool,
-    corpora: Corpora,
+    corpora: CorpusCache,
     anyway: bool,
 ) -> list[SearchHit]:
     """Returns the `limit` nodes with the highest BM25 score times `favour` (one factor for internal memories, one for
-    all others). Raises Worn if the index must be rebuilt first, unless `anyway`.
+    all others). Raises IndexOutdated if the index must be rebuilt first, unless `anyway`.
     """
-    now = wear(reader.tx)
-    if now.is_worn() and not anyway:
-        raise Worn
-    corpus = corpora.read(reader.tx) if now.is_few() else None
+    now = index_state(reader.tx)
+    if now.is_outdated() and not anyway:
+        raise IndexOutdated
+    corpus = corpora.read(reader.tx) if now.is_small() else None
     matches = [
         (match, factor)
         for internal, factor in favoured_sides(favour)

@@ -12,7 +12,7 @@ from typing import Any
 
 from cuetrail.model import SearchHit, Where
 from cuetrail.store.neo4j.connection import Row, rows
-from cuetrail.store.neo4j.ids import Found as Record
+from cuetrail.store.neo4j.ids import RecordId
 from cuetrail.store.neo4j.index import vector_spaces
 from cuetrail.store.neo4j.reader import Reader
 from cuetrail.store.neo4j.reader import node_filter as condition_of
@@ -50,7 +50,7 @@ def search(
     found = _by_index(reader, slot, query, limit, passing) if many else None
     if found is None:
         found = _one_by_one(reader, slot, query, limit, passing)
-    names = reader.ids.names(Record(*row[:3]) for row in found)
+    names = reader.ids.names(RecordId(*row[:3]) for row in found)
     order = sorted((-row[4], -row[3], names[row[0]]) for row in found)[:limit]
     # The server returns (1 + cosine) / 2.
     return [SearchHit(id_, 2 * -score - 1) for score, _, id_ in order]
@@ -76,10 +76,10 @@ def _by_index(reader: Reader, slot: str, query: Sequence[float], limit: int, pas
         f" WITH n, vector.similarity.cosine(n.{slot}, $query) AS score ORDER BY score DESC"
         f" RETURN n.key, n.id, n.part, n.at, score, n.part IN $parts{condition}"
     )
-    return widened(partial(rows, reader.tx, cypher, query=query, parts=reader.parts, **given), limit)
+    return widen_until_enough(partial(rows, reader.tx, cypher, query=query, parts=reader.parts, **given), limit)
 
 
-def widened(read: Callable[..., list[Row]], limit: int) -> list[Row] | None:
+def widen_until_enough(read: Callable[..., list[Row]], limit: int) -> list[Row] | None:
     """Returns the rows of an index query that pass, requesting more until they are enough; None if filters leave too
     little.
 

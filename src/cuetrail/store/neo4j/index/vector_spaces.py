@@ -35,7 +35,7 @@ _ANOTHER_VERSION = "MATCH (p:CuePlace) SET p.held = true SET p.writes = coalesce
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _VectorStore:
     """Where vectors are stored: a pattern for `n`, the name of the index, the handle, the condition to need a vector,
     and the columns it is made from.
     """
@@ -43,15 +43,15 @@ class _Place:
     pattern: str
     index: str
     handle: str
-    saying: str
-    said: str
+    needs_vector: str
+    embedded: str
 
 
 # Nodes without text and name need no vector, nor do edges without a description.
-PLACES: Mapping[VectorKind, _Place] = {
-    "node": _Place("(n:CueNode{})", "cue_{}", "key", "(n.text <> '' OR n.name <> '')", "n.name, n.text"),
-    "edge": _Place("()-[n:CUE_EDGE{}]->()", "cue_edges_{}", "uid", "n.described IS NOT NULL", "null, n.text"),
-    "note": _Place("(n:CueNote{})", "cue_notes_{}", "uid", "n.edge IS NOT NULL AND n.text <> ''", "null, n.text"),
+VECTOR_STORES: Mapping[VectorKind, _VectorStore] = {
+    "node": _VectorStore("(n:CueNode{})", "cue_{}", "key", "(n.text <> '' OR n.name <> '')", "n.name, n.text"),
+    "edge": _VectorStore("()-[n:CUE_EDGE{}]->()", "cue_edges_{}", "uid", "n.described IS NOT NULL", "null, n.text"),
+    "note": _VectorStore("(n:CueNote{})", "cue_notes_{}", "uid", "n.edge IS NOT NULL AND n.text <> ''", "null, n.text"),
 }
 _NODES = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}}) MATCH (p:CuePlace {{part: n.part}})
 RETURN key, {made.NODE}, p.owner, p.team"""
@@ -61,11 +61,11 @@ _NOTES = """UNWIND $keys AS key MATCH (o:CueNote {uid: key}) OPTIONAL MATCH ()-[
 USING INDEX SEEK e:CUE_EDGE(uid) RETURN key, o.id, e.id, o.text, o.created, o.expires"""
 
 
-def _all(place: _Place) -> str:
+def _all(place: _VectorStore) -> str:
     return f"MATCH {place.pattern.format('')} WHERE"
 
 
-def _one(place: _Place, handle: str) -> str:
+def _one(place: _VectorStore, handle: str) -> str:
     """Returns the MATCH for one record, by its handle."""
     return f"MATCH {place.pattern.format(f' {{{place.handle}: {handle}}}')}"
 
@@ -122,7 +122,7 @@ def _name(tx: Tx, name: str, space: VectorSpace | None) -> None:
         rows(tx, "MERGE (m:CueMeta {name: $name}) SET m.value = $packed", name=name, packed=packed)
 
 
-def taken(tx: Tx, space: VectorSpace) -> str:
+def slot_in_use(tx: Tx, space: VectorSpace) -> str:
     """Returns NOW or NEXT, whichever this model is. Raises EmbedderMismatch if the memory takes none of its vectors."""
     for name in (NOW, NEXT):
         if _space(tx, name) == space:
@@ -138,14 +138,16 @@ def make_index(connection: Connection, space: VectorSpace) -> None:
             f"CREATE VECTOR INDEX {place.index.format(slot(space))} IF NOT EXISTS"
             # Indexes of edges have no direction.
             f" FOR {place.pattern.format('').replace('->', '-')} ON n.{slot(space)} OPTIONS {{indexConfig: {options}}}"
-            for place in PLACES.values()
+            for place in VECTOR_STORES.values()
         ]
         connection.schema([*makes, "CALL db.awaitIndexes(300)"])
 
 
 def index_names(space: VectorSpace) -> list[str]:
     """Returns the names of the indexes of a model's vectors; none if the server cannot index them."""
-    return [place.index.format(slot(space)) for place in PLACES.values()] if 0 < space.dim <= MOST_INDEXED else []
+    return (
+        [place.index.format(slot(space)) for place in VECTOR_STORES.values()] if 0 < space.dim <= MOST_INDEXED else []
+    )
 
 
 def start(connection: Connection, space: VectorSpace) -> VectorSpace:
@@ -188,9 +190,9 @@ def finish(connection: Connection, space: VectorSpace) -> bool:
     """
 
     def work(tx: Tx) -> tuple[bool, VectorSpace | None]:
-        if taken(tx, space) == NOW:
+        if slot_in_use(tx, space) == NOW:
             return True, None
-        if space != NO_VECTORS and any(_missing(tx, space, what, None, 1) for what in PLACES):
+        if space != NO_VECTORS and any(_missing(tx, space, what, None, 1) for what in VECTOR_STORES):
             return False, None
         old = held(tx)
         _name(tx, NOW, space)
@@ -207,8 +209,8 @@ def finish(connection: Connection, space: VectorSpace) -> bool:
 def clear(connection: Connection, space: VectorSpace) -> None:
     """Removes the vectors of a model that are no longer searched, and their indexes."""
     name = slot(space)
-    connection.schema([f"DROP INDEX {place.index.format(name)} IF EXISTS" for place in PLACES.values()])
-    for place in PLACES.values():
+    connection.schema([f"DROP INDEX {place.index.format(name)} IF EXISTS" for place in VECTOR_STORES.values()])
+    for place in VECTOR_STORES.values():
         query = f"{_all(place)} n.{name} IS NOT NULL WITH n LIMIT $most REMOVE n.{name} RETURN count(n)"
         while connection.writing(partial(_cleared, query=query)):
             pass
@@ -221,9 +223,9 @@ def _cleared(tx: Tx, query: str) -> int:
 
 def missing(tx: Tx, space: VectorSpace, after: Unembedded | None, limit: int) -> list[Unembedded]:
     """Returns the next records, of everyone, that need a vector of this model and have none."""
-    taken(tx, space)
+    slot_in_use(tx, space)
     found: list[Unembedded] = []
-    kinds = list(PLACES)
+    kinds = list(VECTOR_STORES)
     for what in kinds if after is None else kinds[kinds.index(_kind(after)) :]:
         begin = after.key if after is not None and _kind(after) == what else None
         keys = _missing(tx, space, what, begin, limit - len(found))
@@ -237,10 +239,10 @@ def _kind(one: Unembedded) -> VectorKind:
 
 
 def _missing(tx: Tx, space: VectorSpace, what: VectorKind, after: int | str | None, limit: int) -> list[int | str]:
-    place = PLACES[what]
+    place = VECTOR_STORES[what]
     begin = after if after is not None else -1 if what == "node" else ""
     query = (
-        f"{_all(place)} n.{place.handle} > $after AND n.{slot(space)} IS NULL AND {place.saying}"
+        f"{_all(place)} n.{place.handle} > $after AND n.{slot(space)} IS NULL AND {place.needs_vector}"
         f" RETURN n.{place.handle} ORDER BY n.{place.handle} LIMIT $limit"
     )
     return [key for (key,) in rows(tx, query, after=begin, limit=max(limit, 0))]
@@ -263,10 +265,10 @@ def _records(tx: Tx, what: VectorKind, keys: Sequence[int | str]) -> Iterator[tu
 def put(tx: Tx, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) -> int:
     """Stores vectors and returns how many; those of records that changed since they were read are left out."""
     stored = 0
-    for what, place in PLACES.items():
+    for what, place in VECTOR_STORES.items():
         vectors: dict[int | str, bytes] = {}
         # Setting a property locks the record: nobody changes it until the transaction ends.
-        query = f"UNWIND $keys AS key {_one(place, 'key')} SET n.held = true RETURN key, {place.said}"
+        query = f"UNWIND $keys AS key {_one(place, 'key')} SET n.held = true RETURN key, {place.embedded}"
         for some in chunks([one for one in made if _kind(one[0]) == what]):
             said = {key: (name, text) for key, name, text in rows(tx, query, keys=[one.key for one, _ in some])}
             vectors |= {one.key: vector for one, vector in some if said.get(one.key) == embedded_fields(one.record)}
@@ -292,31 +294,31 @@ def store(tx: Tx, space: VectorSpace, vectors: Mapping[Any, bytes], of: VectorKi
     for vector in vectors.values():
         if len(vector) != 2 * space.dim:
             raise InputError(f"a vector has {len(vector)} bytes, {2 * space.dim} are needed: embed it again")
-    taken(tx, space)
+    slot_in_use(tx, space)
     name = slot(space)
     put = [{"key": key, "props": {name: floats(vector)}} for key, vector in sorted(vectors.items())]
     for some in chunks(put):
-        rows(tx, f"UNWIND $rows AS row {_one(PLACES[of], 'row.key')} SET n += row.props", rows=some)
+        rows(tx, f"UNWIND $rows AS row {_one(VECTOR_STORES[of], 'row.key')} SET n += row.props", rows=some)
 
 
 def stored(tx: Tx, space: VectorSpace, handles: Mapping[Any, str], of: VectorKind) -> dict[str, bytes]:
     """Returns the vectors of this model, by the ids given for their handles."""
     name = slot(space)
-    query = f"UNWIND $keys AS key {_one(PLACES[of], 'key')} WHERE n.{name} IS NOT NULL RETURN key, n.{name}"
+    query = f"UNWIND $keys AS key {_one(VECTOR_STORES[of], 'key')} WHERE n.{name} IS NOT NULL RETURN key, n.{name}"
     found = (row for some in chunks(list(handles)) for row in rows(tx, query, keys=some))
     return {handles[key]: halves(vector) for key, vector in found}
 
 
 def present(tx: Tx, space: VectorSpace, part: int, of: VectorKind) -> list[tuple[int | str, str]]:
     """Returns handles and ids of the records in a partition that have a vector of this model."""
-    place = PLACES[of]
+    place = VECTOR_STORES[of]
     query = f"{_all(place)} n.part = $part AND n.{slot(space)} IS NOT NULL RETURN n.{place.handle}, n.id"
     return [(handle, id_) for handle, id_ in rows(tx, query, part=part)]
 
 
-def kept(tx: Tx, said: Mapping[str, str], of: VectorKind) -> dict[str, dict[str, Any]]:
+def unchanged_vectors(tx: Tx, said: Mapping[str, str], of: VectorKind) -> dict[str, dict[str, Any]]:
     """Returns the vectors, as properties, of edges or notes replaced without a change of text, by uid."""
-    query = f"UNWIND $keys AS key {_one(PLACES[of], 'key')} RETURN key, n.text, properties(n)"
+    query = f"UNWIND $keys AS key {_one(VECTOR_STORES[of], 'key')} RETURN key, n.text, properties(n)"
     found = (row for some in chunks(list(said)) for row in rows(tx, query, keys=some))
     return {
         key: {name: value for name, value in props.items() if name.startswith(SLOT)}

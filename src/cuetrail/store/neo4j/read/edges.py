@@ -9,7 +9,7 @@ from cuetrail.model import UNKNOWN_WEIGHT, Mention, Note
 from cuetrail.store.graph import Step, StepQuery
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
-from cuetrail.store.neo4j.ids import Found
+from cuetrail.store.neo4j.ids import RecordId
 from cuetrail.store.neo4j.reader import AMONG, ENDS, Reader, edge_filter, node_filter
 from cuetrail.store.read import Side
 
@@ -85,7 +85,7 @@ def mentions(reader: Reader, ids: Sequence[str], by: Side, each: int) -> dict[st
     for some in chunks(list(keys)):
         for key, ends in rows(reader.tx, cypher, keys=some, parts=reader.parts, each=max(each, 0)):
             read += [(key, end) for end in ends]
-    names = reader.ids.names(Found(*end[:3]) for _, end in read)
+    names = reader.ids.names(RecordId(*end[:3]) for _, end in read)
     found: dict[str, list[Mention]] = {}
     for key, (other, _, _, at) in read:
         pair = (keys[key], names[other]) if by == "source" else (names[other], keys[key])

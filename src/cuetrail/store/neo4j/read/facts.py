@@ -13,7 +13,7 @@ from typing import Any
 from cuetrail.model import Direction, Fact
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
-from cuetrail.store.neo4j.ids import Found
+from cuetrail.store.neo4j.ids import RecordId
 from cuetrail.store.neo4j.reader import AMONG, ENDS, Reader
 from cuetrail.store.read import FactKey, HeldAt, ScopeVersion, by_ref
 from cuetrail.store.shared.fact_validity import ACTIVE
@@ -63,7 +63,7 @@ RETURN key, properties(f), {ENDS}"""
 def to_facts(reader: Reader, found: Sequence[list[Any]]) -> list[Fact]:
     """Turns rows of (properties, ENDS) into facts, with the ids they and their ends have in this scope."""
     names = reader.ends(found)
-    own = reader.ids.names((Found(f["uid"], f["id"], f["part"]) for f, *_ in found), "fact")
+    own = reader.ids.names((RecordId(f["uid"], f["id"], f["part"]) for f, *_ in found), "fact")
     return [
         replace(made.to_fact(f, names[a], None if b is None else names[b]), id=own[f["uid"]])
         for f, a, _, _, b, _, _ in found

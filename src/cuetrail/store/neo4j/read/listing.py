@@ -11,7 +11,7 @@ from cuetrail.store.neo4j.index import vector_spaces
 from cuetrail.store.neo4j.read.facts import most_used
 from cuetrail.store.neo4j.reader import BY_KIND, HAS_KEY, Reader, search_filter
 from cuetrail.store.neo4j.schema import VERSION
-from cuetrail.store.read import Labelled, Listed, Page, Spot
+from cuetrail.store.read import Labelled, Listed, Page, PagePosition
 from cuetrail.text.normalise import storable
 
 _LABELS = {"tag": "(t:CueTag)<-[:CUE_TAGGED|CUE_TIMED]-(:CueNode)", "bucket": "(t:CueBucket)<-[:CUE_FILED]-(:CueNode)"}
@@ -24,7 +24,7 @@ def page(reader: Reader, query: Page) -> list[Listed]:
     else:
         keys = most_used(reader, limit) if query.order == "fact use" else _core(reader, query.where.kinds, limit)
     nodes = reader.nodes_by_key(keys)
-    return [Listed(Spot(nodes[key].at, key), nodes[key]) for key in keys if key in nodes]
+    return [Listed(PagePosition(nodes[key].at, key), nodes[key]) for key in keys if key in nodes]
 
 
 def _newest(reader: Reader, query: Page, limit: int) -> Iterator[list[int]]:

@@ -13,7 +13,7 @@ from operator import attrgetter
 from cuetrail.model import Edge, Link, Node, SourceFile
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
-from cuetrail.store.neo4j.ids import Found
+from cuetrail.store.neo4j.ids import RecordId
 from cuetrail.store.neo4j.reader import ENDS, Reader
 from cuetrail.store.neo4j.rows import short
 from cuetrail.store.read import Band, EdgeKey, Ingested, LinkKey, folder
@@ -44,7 +44,7 @@ def atoms_of(reader: Reader, sources: Sequence[str], everywhere: bool = False) -
     found: dict[str, list[Node]] = {path: [] for path in sources}
     parts = reader.ids.mine if everywhere else [reader.home]
     read = [row for some in chunks(list(names), 100) for row in rows(reader.tx, query, files=some, parts=parts)]
-    ids = reader.ids.names(Found(node["key"], node["id"], node["part"]) for _, node in read) if everywhere else {}
+    ids = reader.ids.names(RecordId(node["key"], node["id"], node["part"]) for _, node in read) if everywhere else {}
     for file, node in read:
         one = made.to_node(node, reader.ids.whose[node["part"]])
         found[names[file]].append(replace(one, id=ids[node["key"]]) if everywhere else one)

@@ -20,7 +20,7 @@ from cuetrail.model import Link, Mention, Note, Scope, SourceFile, Tombstone, Ve
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.changelog import head
 from cuetrail.store.neo4j.connection import Connection, Row, Tx, chunks, rows, settings
-from cuetrail.store.neo4j.ids import Found, partitions
+from cuetrail.store.neo4j.ids import RecordId, partitions
 from cuetrail.store.neo4j.index import vector_spaces
 from cuetrail.store.neo4j.read.partition import SOURCE, roots
 from cuetrail.store.neo4j.reader import ENDS, Reader
@@ -179,7 +179,7 @@ def _notes(reader: Reader, part: int) -> Iterator[Record]:
     )
     found = list(_in_order(reader.tx, query, part))
     names = reader.ends(found)
-    edges = [Found(*row[5:8]) for row in found if row[5] is not None]
+    edges = [RecordId(*row[5:8]) for row in found if row[5] is not None]
     names |= {one.handle: one.id for one in edges}
     names |= reader.ids.names((one for one in edges if one.part in reader.ids.whose), "edge")
     for id_, text, on, created, expires, edge, _, _, key, *_ in found:
@@ -225,7 +225,7 @@ class Snapshot:
         )
         for some in chunks(keys):
             found = rows(tx, query, keys=some)
-            names = reader.ids.names(Found(*row[:3]) for row in found)
+            names = reader.ids.names(RecordId(*row[:3]) for row in found)
             for key, id_, _, source, tags, buckets, seq, at, check, name, text in found:
                 # The id an atom has in this scope is shown too, and its own checksum does not cover it.
                 seen = made.unsigned(check) ^ (0 if names[key] == id_ else _number(names[key]))
@@ -295,7 +295,7 @@ class WholeView:
     def _read_vectors(self, tx: Tx, part: int) -> Iterator[tuple[tuple[VectorKind, str], int]]:
         if self.space is None or self.space == NO_VECTORS:
             return
-        for what in vector_spaces.PLACES:
+        for what in vector_spaces.VECTOR_STORES:
             for some in chunks(vector_spaces.present(tx, self.space, part, what)):
                 for id_, vector in vector_spaces.stored(tx, self.space, dict(some), what).items():
                     yield (what, id_), self._spool.put(vector)

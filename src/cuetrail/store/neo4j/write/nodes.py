@@ -12,7 +12,7 @@ from dataclasses import replace
 from cuetrail.model import Edge, Node, Scope, Tag
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import Tx, chunks, rows
-from cuetrail.store.neo4j.ids import Ids, place_uid
+from cuetrail.store.neo4j.ids import Ids, partition_uid
 from cuetrail.store.neo4j.index import vector_spaces
 from cuetrail.store.neo4j.rows import uid
 from cuetrail.store.transaction import StoredEdge, StoredNode, Topic
@@ -36,7 +36,7 @@ class WriteState:
 
     def __init__(self, tx: Tx, scope: Scope, free_keys: Sequence[int]) -> None:
         self.tx = tx
-        uid = place_uid(scope)
+        uid = partition_uid(scope)
         given = {"tenant": scope.tenant, "owner": scope.user, "team": scope.share or ""}
         found = rows(tx, _PLACE, uid=uid, **given)[0][0]
         self.partition: int = rows(tx, _NUMBER, uid=uid)[0][0] if found is None else found
@@ -86,7 +86,7 @@ class Edges:
         query = f"{_EDGES} RETURN e.id, e.created"
         created: dict[str, int] = dict(row for some in chunks(uids) for row in rows(self.tx, query, uids=some))
         texts = {uid(part, e.id): e.text for e in edges if e.id in created and vector_kind(e)}
-        vectors = vector_spaces.kept(self.tx, texts, "edge")
+        vectors = vector_spaces.unchanged_vectors(self.tx, texts, "edge")
         put = []
         for e in edges:
             props = made.edge_props(replace(e, created=created.get(e.id, e.created)), part)

@@ -106,7 +106,9 @@ class Neo4jTransaction:
 
     def put_notes(self, on: Literal["node", "edge"], notes: Sequence[tuple[Note, Handle]]) -> None:
         part = self.partition
-        vectors = vector_spaces.kept(self.tx, {uid(part, n.id): n.text for n, _ in notes if vector_kind(n)}, "note")
+        vectors = vector_spaces.unchanged_vectors(
+            self.tx, {uid(part, n.id): n.text for n, _ in notes if vector_kind(n)}, "note"
+        )
         put = []
         for n, target in notes:
             props = {"uid": uid(part, n.id), "part": part, "id": n.id, "text": n.text, "on": on}

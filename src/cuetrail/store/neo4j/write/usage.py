@@ -100,7 +100,7 @@ def _count_use(tx: Tx, partitions: Collection[int]) -> None:
         rows(tx, _COUNT_USE, parts=sorted(partitions))
 
 
-def settle(tx: Tx, lives: Iterable[tuple[Living, Life]]) -> set[int]:
+def store_decay(tx: Tx, lives: Iterable[tuple[Living, Life]]) -> set[int]:
     """Stores the decayed usage of nodes; returns the keys of those that entered or left the archive.
 
     A node that was used or corrected since it was read is left alone.

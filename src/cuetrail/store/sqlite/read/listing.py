@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from cuetrail.model import DERIVED, Stats
-from cuetrail.store.read import Labelled, Listed, Page, Spot
+from cuetrail.store.read import Labelled, Listed, Page, PagePosition
 from cuetrail.store.sqlite.connection import marks, meta
 from cuetrail.store.sqlite.read.facts import most_used
 from cuetrail.store.sqlite.reader import Reader, content_filter
@@ -25,7 +25,7 @@ def page(reader: Reader, query: Page) -> list[Listed]:
     else:
         keys = most_used(reader, limit) if query.order == "fact use" else _core(reader, query.where.kinds, limit)
     nodes = reader.nodes_by_key(keys)
-    return [Listed(Spot(nodes[key].at, key), nodes[key]) for key in keys if key in nodes]
+    return [Listed(PagePosition(nodes[key].at, key), nodes[key]) for key in keys if key in nodes]
 
 
 def _newest(reader: Reader, query: Page, limit: int) -> Iterator[tuple[int, int]]:

@@ -27,6 +27,7 @@ FLAT: dict[str, set[str]] = {
 MOST_FLAT_MODULES = 12
 MOST_MODULES_IN_A_FOLDER = 16
 LONGEST_CHAIN = 15
+MOST_LINES_OF_A_FUNCTION = 60
 MAY_IMPORT = re.compile(r"^May import: (.*?)\.$", re.MULTILINE | re.DOTALL)
 
 

@@ -57,9 +57,9 @@ from cuetrail.recall import narrative, pipeline, recipes
 from cuetrail.recall.anchor.activation_seeds import Chooser
 from cuetrail.recall.narrative import PREWARMED, Narrative, NarrativeCache
 from cuetrail.recall.pipeline import DEFAULT_BUDGET, WALK_BUDGET
-from cuetrail.recall.spread import activation, traversal
+from cuetrail.recall.spread import activation, traversal_pagerank
 from cuetrail.recall.spread.activation import Stream
-from cuetrail.recall.spread.traversal import Traversal
+from cuetrail.recall.spread.traversal_pagerank import Traversal
 from cuetrail.recall.stage_types import Measure, Mode, Recipe
 from cuetrail.session import Session
 from cuetrail.store.ports import Store
@@ -466,7 +466,7 @@ class Memory:
         time = _time(now)
         edge_filter = valid.make_traversal_filter(direction, relationship_filters, where, time)
         starts = [start] if isinstance(start, str) else start
-        return traversal.traverse(self._session, starts, edge_filter, extent, record_access, time)
+        return traversal_pagerank.traverse(self._session, starts, edge_filter, extent, record_access, time)
 
     @checked
     def narrate(

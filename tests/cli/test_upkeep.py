@@ -15,7 +15,8 @@ from click.testing import Result
 from cuetrail import config
 from cuetrail.cli.commands import transfer
 from cuetrail.errors import InputError
-from cuetrail.transfer import export_file, formats
+from cuetrail.transfer import export_file
+from cuetrail.transfer.formats import registry
 
 Run = Callable[..., Result]
 Ask = Callable[..., Any]
@@ -52,7 +53,7 @@ def test_every_format_is_written_and_read_again(run: Run, ask: Ask, tmp_path: Pa
 
 def test_the_command_line_offers_the_formats_of_the_library() -> None:
     assert set(transfer.FORMATS) == set(export_file.FORMATS)
-    assert set(transfer.IMPORTS) == {*export_file.FORMATS, *formats.INGESTED}
+    assert set(transfer.IMPORTS) == {*export_file.FORMATS, *registry.INGESTED}
 
 
 @pytest.mark.parametrize("wrong", [["-", "--format", "basic-memory"], ["x", "--vectors", "--format", "mem0"]])

@@ -11,7 +11,7 @@ import pytest
 
 from cuetrail import Memory, Scope
 from cuetrail.errors import InputError
-from cuetrail.mirror.publish import exchange
+from cuetrail.mirror.atomic_publish import exchange
 from cuetrail.model import Life, Node, Tag
 from tests.mirror.tools import RULE, ids, looks, opened, pages, shown, tree
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuetrail.extract import inline
-from cuetrail.text import dates, names
+from cuetrail.text import document_dates, names
 from cuetrail.text.prose import prose_only, split_sentences
 
 
@@ -110,7 +110,7 @@ GARBAGE += [
 RULES: list[Callable[[str], object]] = [
     inline.find_links,
     inline.find_tags,
-    dates.find,
+    document_dates.find,
     split_sentences,
     lambda text: names.find([text]),
 ]

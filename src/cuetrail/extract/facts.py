@@ -14,7 +14,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass
 from typing import Any
 
-from cuetrail.text import dates, names
+from cuetrail.text import document_dates, names
 from cuetrail.text.normalise import clean, norm_tag
 from cuetrail.text.prose import prose_only, split_sentences
 from cuetrail.text.word_lists import COMPARATIVES, NO_SUBJECT, NO_VALUE, OPINION_WORDS, PRONOUNS_OF_TALK, PROPOSAL_WORDS
@@ -283,7 +283,7 @@ def _clauses(sentence: str) -> Iterator[str]:
 def _decision(sentence: str, about: str) -> Triple | None:
     """Returns the dated decision a sentence states, or None."""
     date = _DATE.search(sentence)
-    at = dates.parse(date[1]) if date else None
+    at = document_dates.parse(date[1]) if date else None
     if at is None:
         return None
     bare = " ".join(_DATED.sub(" ", sentence).split()).strip(" ,:-")

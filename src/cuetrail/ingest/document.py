@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Any
 
 from cuetrail.extract.inline import find_links, find_tags
-from cuetrail.text import dates, names
+from cuetrail.text import document_dates, names
 from cuetrail.text.normalise import norm_name
 from cuetrail.text.prose import prose_only
 
@@ -87,9 +87,9 @@ def _piece(part: Part, found: tuple[str, ...]) -> Piece:
     tagged = find_tags(part.text) if part.prose else ()
     if part.prose:
         linked = tuple(dict.fromkeys((*part.links, *find_links(part.text))))
-        if at is None and dates.first(part.text) is not None:
+        if at is None and document_dates.first(part.text) is not None:
             # Dates in code and addresses do not count. Masking those is slow, so it is only done if there is a date.
-            at = dates.first(prose_only(part.text))
+            at = document_dates.first(prose_only(part.text))
     if linked and found:
         # A link to a name replaces the name.
         known = {norm_name(link) for link in linked}

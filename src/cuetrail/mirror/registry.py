@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Literal
 
 from cuetrail.errors import CuetrailError, InputError
+from cuetrail.mirror.atomic_publish import Work
 from cuetrail.mirror.folder import Placement, read_marker
-from cuetrail.mirror.publish import Work
 from cuetrail.mirror.update import MirrorReport, sync, sync_lock
 from cuetrail.model import Scope
 from cuetrail.store.ports import Store

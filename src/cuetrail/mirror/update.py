@@ -14,6 +14,7 @@ from filelock import FileLock, Timeout
 
 from cuetrail.errors import Busy, MirrorError
 from cuetrail.files import MIRROR_MARKER
+from cuetrail.mirror.atomic_publish import FULL, Change, Work, publish
 from cuetrail.mirror.folder import (
     MANIFEST,
     Bundle,
@@ -28,7 +29,6 @@ from cuetrail.mirror.folder import (
     scan_files,
 )
 from cuetrail.mirror.pages import LAYOUT, Page, file_stem, page_title, pages, render_page
-from cuetrail.mirror.publish import FULL, Change, Work, publish
 from cuetrail.model import Scope
 from cuetrail.store.ports import Store
 from cuetrail.store.read import FileDigest, Snapshot

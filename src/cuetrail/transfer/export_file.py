@@ -14,11 +14,11 @@ from cuetrail.model import Scope
 from cuetrail.store.ports import Store
 from cuetrail.store.read import Record
 from cuetrail.store.vector_space import NO_VECTORS, VectorKind, VectorSpace, vector_kind
-from cuetrail.transfer import formats
+from cuetrail.transfer.formats import registry
 from cuetrail.transfer.jsonl import dump_line, header
 
 RECORDS_AT_ONCE = 2_000
-FORMATS = ("cuetrail", *formats.FORMATS)
+FORMATS = ("cuetrail", *registry.FORMATS)
 
 
 def export_file(store: Store, scope: Scope, path: Path, format: str, vectors: bool) -> int:
@@ -26,8 +26,8 @@ def export_file(store: Store, scope: Scope, path: Path, format: str, vectors: bo
 
     The file appears only when it is complete. Raises InputError for an unknown format or a path that is a folder.
     """
-    if format in formats.FORMATS:
-        return formats.dump((record for _, record in store.scan(scope)), path, format)
+    if format in registry.FORMATS:
+        return registry.dump((record for _, record in store.scan(scope)), path, format)
     if format != "cuetrail":
         raise InputError(f"unknown format {format!r}: use one of {', '.join(FORMATS)}")
     if str(path) == "-":

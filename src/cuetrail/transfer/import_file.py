@@ -23,8 +23,8 @@ from cuetrail.store.shared.copy import announce
 from cuetrail.store.shared.fact_validity import value_of
 from cuetrail.store.vector_space import VectorSpace, vector_kind
 from cuetrail.store.write import Batch, Progress, Stated
-from cuetrail.transfer import formats
-from cuetrail.transfer.formats.detect import recognise
+from cuetrail.transfer.formats import registry
+from cuetrail.transfer.formats.registry import recognise
 from cuetrail.transfer.formats.text_files import unpacked
 from cuetrail.transfer.jsonl import Line, add_to_batch, load_lines, read_header, required_ids
 from cuetrail.write.links import LinkChange
@@ -86,12 +86,12 @@ def import_file(session: Session, path: Path, format: str | None, progress: Prog
 def _import(target: Target, path: Path, format: str | None, progress: Progress | None) -> ImportReport:
     recognised = recognise(path, format)
     with unpacked(path) as plain:
-        if recognised not in formats.INGESTED:
+        if recognised not in registry.INGESTED:
             errors: list[FileError] = []
             if recognised == "cuetrail":
                 report = _import_own(target, plain, errors, progress)
             else:
-                records = _completed(target, formats.load(plain, recognised, errors))
+                records = _completed(target, registry.load(plain, recognised, errors))
                 lines = (Line(0, None, record) for record in records)
                 report = _import_lines(target, lines, str(plain), errors, progress)
             # Errors name the file that was given, not the unpacked copy.
@@ -100,7 +100,7 @@ def _import(target: Target, path: Path, format: str | None, progress: Progress |
             )
         if plain != path:
             raise InputError(f"{path} is compressed, and chats are followed in their own file: unpack it, import that")
-    return _ingest(target, path / formats.CHATS if (path / formats.CHATS).is_file() else path, progress)
+    return _ingest(target, path / registry.CHATS if (path / registry.CHATS).is_file() else path, progress)
 
 
 def _ingest(target: Target, path: Path, progress: Progress | None) -> ImportReport:

@@ -11,7 +11,7 @@ from cuetrail.model import Claim, Direction, Where
 from cuetrail.model.records import make_tags
 from cuetrail.recall.anchor.activation_seeds import Seeding
 from cuetrail.recall.spread.activation import Flow
-from cuetrail.recall.spread.traversal import Hops, PageRank, TraversalFilter
+from cuetrail.recall.spread.traversal_pagerank import Hops, PageRank, TraversalFilter
 from cuetrail.store.graph import EdgeFilter
 from cuetrail.text.normalise import clean
 from cuetrail.validation.arguments import LEVELS, check_range, check_share, chosen, is_number, is_whole, words

@@ -12,7 +12,7 @@ from cuetrail.facts.resolve import UNTYPED, resolve_entity
 from cuetrail.model import Fact, Node
 from cuetrail.session import Session
 from cuetrail.store.read import facts_by_id
-from cuetrail.store.shared.fact_timeline import as_stated
+from cuetrail.store.shared.fact_supersession import as_stated
 from cuetrail.store.shared.fact_validity import begins, declaration, ends_of, holds, until, value_of
 from cuetrail.store.shared.ids import own_nodes
 from cuetrail.store.write import Batch, Stated, Verdict

@@ -11,7 +11,12 @@ import numpy as np
 import pytest
 
 from cuetrail.model import Edge, Life, Mention, Node, Note, Scope, Where
-from cuetrail.recall.spread.traversal import PageRank, TraversalFilter, nodes_within_hops, personalised_pagerank
+from cuetrail.recall.spread.traversal_pagerank import (
+    PageRank,
+    TraversalFilter,
+    nodes_within_hops,
+    personalised_pagerank,
+)
 from cuetrail.store.graph import EdgeFilter, StepQuery
 from cuetrail.store.ports import Store
 from cuetrail.store.read import Page

@@ -12,8 +12,8 @@ from cuetrail.errors import InputError
 from cuetrail.model import Edge, Fact, FileError, Node, Tag
 from cuetrail.store.read import Record
 from cuetrail.text.normalise import clean
-from cuetrail.transfer.formats import basic_memory, load, mcp_memory
-from cuetrail.transfer.formats.detect import recognise
+from cuetrail.transfer.formats import basic_memory, mcp_memory
+from cuetrail.transfer.formats.registry import load, recognise
 
 COFFEE = """---
 title: Coffee Brewing

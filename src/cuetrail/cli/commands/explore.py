@@ -14,7 +14,7 @@ from cuetrail.model import Budget
 
 if TYPE_CHECKING:
     from cuetrail.explore.explore import Exploration, Item, Relationship
-    from cuetrail.recall.spread.traversal import Arrival
+    from cuetrail.recall.spread.traversal_pagerank import Arrival
 
 F = TypeVar("F", bound=Callable[..., Any])
 _LEVEL = click.IntRange(1, 5)

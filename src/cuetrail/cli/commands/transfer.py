@@ -79,8 +79,7 @@ def import_(ctx: click.Context, run: Run, path: str, format: str | None) -> None
     records. Forgotten texts stay forgotten. The exit code is 1 if some records could not be imported.
     """
     from cuetrail.cli.commands.write import STOPPED
-    from cuetrail.transfer.formats import INGESTED
-    from cuetrail.transfer.formats.detect import recognise
+    from cuetrail.transfer.formats.registry import INGESTED, recognise
 
     with interruptible(f"stopped: {STOPPED}"), _local_file(path) as file:
         # Checked before a new memory is created.

@@ -15,7 +15,7 @@ from cuetrail.errors import ReadError
 from cuetrail.ingest import chunk
 from cuetrail.ingest.document import Document, Part, aliases, make_pieces, stem
 from cuetrail.ingest.readers import plain
-from cuetrail.text import dates
+from cuetrail.text import document_dates
 from cuetrail.text.normalise import clean
 
 _SPEAKER_KEYS = ("role", "speaker", "sender", "author", "from", "name", "user")
@@ -171,7 +171,7 @@ def _content(value: Any) -> str:
 
 
 def _time(item: Mapping[str, Any]) -> int | None:
-    return next((at for key in _TIME_KEYS if (at := dates.parse(item.get(key))) is not None), None)
+    return next((at for key in _TIME_KEYS if (at := document_dates.parse(item.get(key))) is not None), None)
 
 
 def _word(item: Mapping[str, Any], keys: tuple[str, ...]) -> str:
@@ -200,7 +200,7 @@ def _documents(chats: list[Chat], source: str, props: Mapping[str, Any]) -> list
                 kind="chat",
                 pieces=make_pieces([part for n, turn in enumerate(chat.turns, 1) for part in _parts(turn, n)]),
                 aliases=aliases(source, title) if alone else (),
-                at=dates.from_name(stem(source)) if chat.at is None else chat.at,
+                at=document_dates.from_name(stem(source)) if chat.at is None else chat.at,
                 props=props,
             )
         )

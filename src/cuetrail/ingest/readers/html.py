@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cuetrail.extract.inline import link_target_name
 from cuetrail.ingest import chunk
 from cuetrail.ingest.document import Document, Part, aliases, make_pieces, stem
-from cuetrail.text import dates
+from cuetrail.text import document_dates
 from cuetrail.text.normalise import clean
 
 if TYPE_CHECKING:
@@ -149,10 +149,10 @@ def _walk(root: LexborNode, page: _Page) -> None:
 def _date(tree: LexborHTMLParser, source: str) -> int | None:
     for selector in _DATES:
         node = tree.css_first(selector)
-        at = dates.parse(node.attributes.get("content")) if node is not None else None
+        at = document_dates.parse(node.attributes.get("content")) if node is not None else None
         if at is not None:
             return at
-    return dates.from_name(stem(source))
+    return document_dates.from_name(stem(source))
 
 
 # --- nesting

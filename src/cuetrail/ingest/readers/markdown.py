@@ -9,7 +9,7 @@ from typing import Any
 from cuetrail.extract.inline import find_links
 from cuetrail.ingest import chunk
 from cuetrail.ingest.document import Document, Part, aliases, make_pieces, stem
-from cuetrail.text import dates
+from cuetrail.text import document_dates
 from cuetrail.text.normalise import clean
 
 _CALLOUT = re.compile(r"[ \t]*>[ \t]*\[!([\w\-]{1,40})")
@@ -29,7 +29,7 @@ def read(text: str, source: str) -> Document:
         first = parts[0]
         parts[0] = Part(first.text, first.level, first.prose, links=linked, props=first.props)
     title = _text_of(matter.get("title")) or _first_heading(parts) or stem(source)
-    stated = (dates.parse(matter.get(key)) for key in ("date", "created", "updated", "modified"))
+    stated = (document_dates.parse(matter.get(key)) for key in ("date", "created", "updated", "modified"))
     return Document(
         path=source,
         title=title,
@@ -38,7 +38,7 @@ def read(text: str, source: str) -> Document:
         aliases=aliases(source, title, _listed(matter, r"[,\n]", "aliases", "alias")),
         tags=tuple(tag.lstrip("#") for tag in _listed(matter, r"[,\s]", "tags", "tag")),
         buckets=_listed(matter, r"[,\n]", "buckets", "bucket", "categories", "category"),
-        at=next((at for at in stated if at is not None), dates.from_name(stem(source))),
+        at=next((at for at in stated if at is not None), document_dates.from_name(stem(source))),
         props=_other_fields(matter),
     )
 

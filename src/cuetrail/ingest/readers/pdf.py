@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from cuetrail.errors import ReadError
 from cuetrail.ingest import chunk
 from cuetrail.ingest.document import Document, Part, aliases, make_pieces, stem
-from cuetrail.text import dates
+from cuetrail.text import document_dates
 from cuetrail.text.normalise import clean
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def read(data: bytes, source: str) -> Document:
         kind="pdf",
         pieces=make_pieces(parts),
         aliases=aliases(source, title),
-        at=dates.from_name(stem(source)) if at is None else at,
+        at=document_dates.from_name(stem(source)) if at is None else at,
         props={"pages": len(pages)},
     )
 
@@ -64,4 +64,4 @@ def _metadata(reader: PdfReader) -> tuple[str, int | None]:
         created: datetime | None = info.creation_date
     except (ValueError, TypeError):
         created = None
-    return title, dates.parse(created)
+    return title, document_dates.parse(created)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cuetrail.ingest import chunk
 from cuetrail.ingest.document import Document, Part, make_pieces, stem
-from cuetrail.text import dates
+from cuetrail.text import document_dates
 
 
 def read(text: str, source: str, prose: bool = True) -> Document:
@@ -14,4 +14,4 @@ def read(text: str, source: str, prose: bool = True) -> Document:
     """
     name = stem(source)
     pieces = make_pieces([Part(piece, prose=prose) for piece in (chunk.plain(text) if prose else chunk.blob(text))])
-    return Document(path=source, title=name, kind="text", pieces=pieces, at=dates.from_name(name))
+    return Document(path=source, title=name, kind="text", pieces=pieces, at=document_dates.from_name(name))

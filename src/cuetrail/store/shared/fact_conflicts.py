@@ -13,7 +13,7 @@ from typing import TypeVar
 from cuetrail.formulas import source_weight
 from cuetrail.model import Fact
 from cuetrail.model.ids import fact_id
-from cuetrail.store.shared.fact_timeline import Statement, as_stated, key_of, statements, stretches, weight, written
+from cuetrail.store.shared.fact_supersession import Statement, as_stated, key_of, statements, stretches, weight, written
 from cuetrail.store.shared.fact_validity import ACTIVE, CERTAIN, begins, holds, until, value_of
 from cuetrail.store.write import Stated, Verdict
 from cuetrail.text.normalise import norm_name

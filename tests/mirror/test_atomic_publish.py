@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from cuetrail import Memory
-from cuetrail.mirror import publish
+from cuetrail.mirror import atomic_publish
 from tests.mirror.tools import opened, pages, shown, tree
 
 ROOT = Path(__file__).parents[2]
@@ -146,7 +146,7 @@ print(f"done {opened}", flush=True)
 def test_a_reader_that_has_a_folder_open_finds_all_that_it_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(publish, "GRACE_SECONDS", 0.005)
+    monkeypatch.setattr(atomic_publish, "GRACE_SECONDS", 0.005)
     brain = tmp_path / "brain"
     with opened(tmp_path / "memory") as memory:
         write_round(memory, 0)
@@ -169,7 +169,7 @@ def test_a_reader_that_has_a_folder_open_finds_all_that_it_listed(
 def test_a_folder_that_stays_open_holds_a_sync_up_for_a_while_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(publish, "PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(atomic_publish, "PATIENCE_SECONDS", 0.2)
     with opened(tmp_path / "memory") as memory:
         write_round(memory, 0)
         memory.mirror(tmp_path / "brain")
@@ -185,7 +185,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from tests.mirror.tools import opened
-from tests.mirror.test_publish import write_round
+from tests.mirror.test_atomic_publish import write_round
 place = Path(sys.argv[2])
 with opened(place / "memory") as memory:
     for number in range(int(sys.argv[3]), 1000):

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuetrail.errors import CuetrailError, InputError, ReadError
-from cuetrail.transfer import formats
-from cuetrail.transfer.formats.detect import detect, recognise
+from cuetrail.transfer.formats import registry
+from cuetrail.transfer.formats.registry import detect, recognise
 
 ENTITY = {"type": "entity", "name": "Ada", "entityType": "person", "observations": ['writes "mapping": {}']}
 MEMORY = {"id": "1", "memory": "Likes tea", "metadata": None}
@@ -87,13 +87,13 @@ def test_a_path_that_is_not_there_is_an_input_error(tmp_path: Path) -> None:
         detect(tmp_path / "nothing")
 
 
-@pytest.mark.parametrize("format", formats.FORMATS)
+@pytest.mark.parametrize("format", registry.FORMATS)
 def test_load_and_dump_reach_every_format(tmp_path: Path, format: str) -> None:
     source = tmp_path / "in.jsonl"
     source.write_text(json.dumps(ENTITY))
-    formats.dump(formats.load(source, "mcp-memory"), tmp_path / "out", format)
+    registry.dump(registry.load(source, "mcp-memory"), tmp_path / "out", format)
     assert detect(tmp_path / "out") == format
-    assert list(formats.load(tmp_path / "out", format))
+    assert list(registry.load(tmp_path / "out", format))
 
 
 @pytest.mark.parametrize(
@@ -101,20 +101,20 @@ def test_load_and_dump_reach_every_format(tmp_path: Path, format: str) -> None:
 )
 def test_formats_read_elsewhere_name_the_road(tmp_path: Path, format: str, road: str) -> None:
     with pytest.raises(InputError, match=f"cuetrail {road}"):
-        formats.load(tmp_path, format)
+        registry.load(tmp_path, format)
 
 
 def test_an_unknown_format_names_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="mcp-memory, mem0, basic-memory"):
-        formats.load(tmp_path, "zep")
+        registry.load(tmp_path, "zep")
     with pytest.raises(InputError, match="mcp-memory, mem0, basic-memory"):
-        formats.dump([], tmp_path, "obsidian")
+        registry.dump([], tmp_path, "obsidian")
 
 
 def test_a_place_that_cannot_be_written_is_an_input_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(InputError, match="Choose another path"):
-        formats.dump([], tmp_path / "file" / "memory.jsonl", "mcp-memory")
+        registry.dump([], tmp_path / "file" / "memory.jsonl", "mcp-memory")
 
 
 @given(st.binary(max_size=300))
@@ -149,12 +149,12 @@ def garbage(tmp_path: Path) -> Path:
 def take(path: Path, format: str) -> None:
     """Go as far as an import does before it writes."""
     told = recognise(path, format)
-    if told in formats.FORMATS:
-        list(formats.load(path, told))
+    if told in registry.FORMATS:
+        list(registry.load(path, told))
 
 
 @pytest.mark.parametrize("name", [*GARBAGE, "nothing", "."])
-@pytest.mark.parametrize("format", [name for name in formats.ALL if name != "cuetrail"])
+@pytest.mark.parametrize("format", [name for name in registry.ALL if name != "cuetrail"])
 def test_what_is_not_in_the_format_that_was_named_is_refused(garbage: Path, format: str, name: str) -> None:
     with pytest.raises(CuetrailError, match=r"is not in the format|is a folder|neither JSON nor JSONL"):
         take(garbage / name, format)
@@ -173,7 +173,7 @@ def test_a_file_in_another_format_says_in_which(tmp_path: Path, content: Any, fo
 def test_what_cannot_be_told_names_every_format(garbage: Path) -> None:
     with pytest.raises(InputError) as refused:
         recognise(garbage / "text.txt")
-    assert all(name in str(refused.value) for name in formats.ALL)
+    assert all(name in str(refused.value) for name in registry.ALL)
     assert "cuetrail ingest" in str(refused.value)
 
 

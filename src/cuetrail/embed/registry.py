@@ -1,0 +1,28 @@
+"""The embedders by name. To add one, write a module with a class that follows `Embedder`, and name it here."""
+
+from __future__ import annotations
+
+from cuetrail.embed.embedder import Embedder, StaticEmbedder
+from cuetrail.embed.fastembed import DEFAULT_MODEL, FastEmbedEmbedder
+from cuetrail.embed.onnx import OnnxEmbedder
+from cuetrail.embed.openai import OpenAIEmbedder
+from cuetrail.errors import EmbedderError
+
+FORMS = "static, none, onnx:/path/to/folder, fastembed[:model], openai:https://host/v1#model-name"
+
+
+def open_embedder(spec: str, *, api_key: str | None = None) -> Embedder | None:
+    """Returns the embedder a spec names, not yet loaded; None for "none". Raises EmbedderError for unknown specs."""
+    kind, _, rest = spec.partition(":")
+    if spec == "none":
+        return None
+    if spec == "static":
+        return StaticEmbedder()
+    if kind == "onnx" and rest:
+        return OnnxEmbedder(rest)
+    if spec == "fastembed" or (kind == "fastembed" and rest):
+        return FastEmbedEmbedder(rest or DEFAULT_MODEL)
+    base_url, _, model = rest.partition("#")
+    if kind == "openai" and base_url and model:
+        return OpenAIEmbedder(base_url, model, api_key)
+    raise EmbedderError(f"no embedder is called {spec!r}; use one of: {FORMS}")

@@ -129,7 +129,9 @@ def _ends(record: Record) -> tuple[str, ...]:
 
 
 def _occurrences(known: _Lookup, writes: Writes, edges: Sequence[Edge]) -> None:
-    """Registers which atom names which node. The mentions pass counts how often when it reads the texts."""
+    """Adds a ledger row (atom, node that it names) for each imported edge of a mention that has none. The mentions pass
+    counts how often when it reads the texts.
+    """
     pairs = set(known.pairs(edges))
     there = known.rows(Book.OCCURS, (atom for atom, _ in pairs))
     pairs -= there.keys()

@@ -157,7 +157,7 @@ def pages(placed: Iterable[AtomLabels], titles: Mapping[str, str], every: bool) 
 
 
 def page_title(sources: Sequence[str | None]) -> str:
-    """Returns the title of a bundle: the path of its source, or of all sources with the same file stem."""
+    """Returns the title of the pages of these sources: their paths, or `unsourced` for atoms without one."""
     return ", ".join(_one_line(UNSOURCED if source is None else source) for source in sources)
 
 

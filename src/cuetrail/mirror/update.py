@@ -64,7 +64,7 @@ class MirrorReport:
 
 @dataclass(frozen=True, slots=True)
 class _BundlePlan:
-    """A bundle that the mirror must have, and its sources: several where their stems collide."""
+    """The pages that the mirror must have for one source, or for several whose stems are equal."""
 
     stem: str
     sources: tuple[str | None, ...]

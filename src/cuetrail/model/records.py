@@ -319,7 +319,9 @@ def is_topic(tag: str) -> bool:
 
 
 def is_path_tag(tag: Tag) -> bool:
-    """True if ingest gave the tag because of the file's path. Other automatic tags come from dreams."""
+    """True for the tags that ingest gives every file: its format (doc, code, chat) and its outermost folder. Other
+    automatic tags come from dreams.
+    """
     return tag.origin == "auto" and (tag.name in FORMAT_TAGS or tag.name.startswith(PROJECT_PREFIX))
 
 

@@ -449,9 +449,7 @@ class DreamPass:
         return set(map(_as_pair, self._of_keys(self.engine.queries.linked, keys)))
 
     def used(self, before: int, after: int, limit: int) -> list[Living]:
-        """Returns the next nodes after a key whose usage differs from that of a new node, and was last updated before
-        a time.
-        """
+        """Returns the next nodes after a key that were used, and whose decay was last updated before a time."""
         found = self._rows(self.engine.queries.used, before=before, after=after, limit=limit)
         return [Living(row[0], row[1], row[2], row[3], Life(*row[4:])) for row in found]
 
@@ -464,9 +462,7 @@ class DreamPass:
         return [id_ for (id_,) in self._rows(self.engine.queries.expired_notes, now=now, limit=limit)]
 
     def ageing_facts(self, before: int, after: str, limit: int) -> list[Fact]:
-        """Returns active facts after this id that may be promoted or retracted: much used, unsure, or unused since
-        `before`.
-        """
+        """Returns active facts after this id that are much used, unsure, or unused since `before`."""
         return self.engine.facts(self._rows(self.engine.queries.ageing_facts, before=before, after=after, limit=limit))
 
     # --- the ledger
@@ -490,7 +486,7 @@ class DreamPass:
         return list(map(_as_row, self._of_keys(self.engine.queries.first_between, runs, book=int(book))))
 
     def between(self, book: Book, low: int, high: int) -> list[Row]:
-        """Returns the rows whose second number lies from `low` to `high`, by second and first number."""
+        """Returns the rows of a book whose second number is from `low` to `high`, by second and first number."""
         return list(map(_as_row, self._rows(self.engine.queries.second_between, book=int(book), low=low, high=high)))
 
     def firsts(self, book: Book, seconds: Collection[int]) -> dict[int, list[int]]:
@@ -500,9 +496,7 @@ class DreamPass:
         return {second: json.loads(some) if isinstance(some, str) else some for second, some in found}
 
     def beside(self, book: Book, seconds: Collection[int]) -> list[tuple[int, int]]:
-        """Returns (first, second) of every row whose first number also occurs in a row with one of these second
-        numbers.
-        """
+        """Returns (first, second) of the rows whose first number has a row with one of these second numbers."""
         return list(map(_as_pair, self._rows(self.engine.queries.beside, book=int(book), keys=sorted(seconds))))
 
     def seconds(self, book: Book, start: int, backwards: bool, limit: int) -> list[int]:

@@ -65,9 +65,7 @@ def _within(value: int | None, low: int | None, high: int | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class StepQuery:
-    """Asks for the edges of these nodes that pass `ties` and lead to a node that passes `where`; at most `each` per
-    node.
-    """
+    """Asks for at most `each` edges per node that pass `ties` and lead to a node that passes `where`."""
 
     ids: tuple[str, ...]
     each: int
@@ -124,9 +122,7 @@ class Frontier:
 
 
 class Candidate(NamedTuple):
-    """A node that energy can flow to, with the energy that arrives, and the edge it flows along. `weight` is None if
-    unknown.
-    """
+    """A node that energy can flow to, the energy that arrives, and the edge. `weight` None is unknown."""
 
     id: str
     energy: float

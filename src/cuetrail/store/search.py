@@ -54,7 +54,7 @@ class Searches(Protocol):
     ) -> list[SearchHit]:
         """Returns the best nodes by BM25, with `nodes` each with its record.
 
-        `favour` multiplies the scores of internal memories, and of all others.
+        `favour` holds two factors for scores: of memories with the provenance `internal`, and of all others.
         """
 
     def vector(

@@ -131,9 +131,7 @@ FORGETTING = Forgetting()
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Counts of what a write did. Tombstones kept out the nodes `forgotten` whole, and some sentences of the nodes
-    `cut`.
-    """
+    """Counts of what a write did. Tombstones kept out the nodes `forgotten`, and sentences of the nodes `cut`."""
 
     added: int = 0
     replaced: int = 0

@@ -55,7 +55,7 @@ def _without_parts(counts: Mapping[Phrase, int]) -> dict[Phrase, int]:
 
 
 def _runs(text: str) -> list[list[str]]:
-    """Returns the runs of words that are separated only by single spaces or line breaks."""
+    """Returns runs of adjacent words, lower-cased. Punctuation, gaps and short or common words end a run."""
     runs: list[list[str]] = []
     run: list[str] = []
     end = 0

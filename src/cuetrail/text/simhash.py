@@ -24,7 +24,7 @@ def simhash(text: str) -> int | None:
 
 
 def simhashes(texts: Sequence[str]) -> list[int | None]:
-    """Returns the hash of each text, or None. Works in batches, which saves numpy calls."""
+    """Returns the hash of each text, None if it has too few different words. Works in batches."""
     words = [set((_ASCII_WORD if text.isascii() else _WORD).findall(text.lower())) for text in texts]
     long = [number for number, found in enumerate(words) if len(found) >= FEWEST_WORDS]
     hashes: list[int | None] = [None] * len(texts)
@@ -35,9 +35,7 @@ def simhashes(texts: Sequence[str]) -> list[int | None]:
 
 
 def _batches(numbers: Sequence[int], words: Sequence[set[str]]) -> Iterator[list[int]]:
-    """Splits text indices, in order, into batches with at most MOST_WORDS words in total; a longer text is a batch of
-    its own.
-    """
+    """Splits text indices into batches of at most MOST_WORDS words; a longer text is a batch of its own."""
     batch: list[int] = []
     room = MOST_WORDS
     for number in numbers:

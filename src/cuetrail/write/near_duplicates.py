@@ -111,7 +111,7 @@ class _Neighbours:
         return {id_: hash_ for id_, hash_ in affected.items() if hash_ not in still}
 
     def partners(self, affected: Hashes) -> dict[str, list[str]]:
-        """Returns the ids that each of these atoms shares with after the batch, sorted."""
+        """Returns the sorted ids of the atoms that each of these shares tags and buckets with after the batch."""
         close = {hash_: self.near(hash_) for hash_ in set(affected.values()) if not self._is_boilerplate(hash_)}
         self._read({other for some in close.values() for other in some.values()})
         sharing = {h: sorted(i for i, o in some.items() if not self._is_boilerplate(o)) for h, some in close.items()}

@@ -214,7 +214,7 @@ def _update_edges(
 
 
 def weight_of(rows: Sequence[Row]) -> float | None:
-    """Returns the weight of the edge between two nodes from their ledger rows for each other; None without rows."""
+    """Returns the weight of the edge between two nodes by their rows on how often they occur together, or None."""
     return company_weight(max(row.third for row in rows) / _MILLION) if rows else None
 
 

@@ -119,7 +119,9 @@ def signals_of(context: RecallContext, anchored: TrailAnchors, reached: TrailCan
 def source_signals(
     nodes: Mapping[str, Node], blend: Mapping[str, float], coverage: TermCoverage
 ) -> tuple[Values, Values, Values]:
-    """Returns the signals near, place and whole, for nodes that are part of a file or conversation."""
+    """Returns three signals for nodes of a file or conversation: near (the blend of the nodes beside it), place (the
+    mean of the best blends in its source) and whole (the share of the query terms that its source contains).
+    """
     sources: dict[str, dict[int, str]] = {}
     for id_, node in nodes.items():
         if node.source is not None:
@@ -227,7 +229,9 @@ class _Why:
         return [*path, _hop(title, id_, path[-1]["energy"], TITLE)]
 
     def _path_to_start(self, start: str, end: str) -> list[dict[str, Any]]:
-        """Returns the hop to the start of a second hop, unless the cue found the start or the hop begins at its end."""
+        """Returns the hop that led to `start`, from which a second hop leads to `end`. Empty if the cue itself found
+        `start`, or if that hop came from `end`.
+        """
         source = self.reached.sources.get(start)
         if source is None or source.start in (start, end) or start in self.found:
             return []

@@ -131,9 +131,7 @@ class Connection:
         return self._run("execute_read", work, quick)
 
     def writing(self, work: Callable[[Tx], T], quick: bool = False) -> T:
-        """Runs `work` in a write transaction and returns its result. It may run more than once; only one run takes
-        effect.
-        """
+        """Runs `work` in a write transaction and returns its result. It may run again; only one run takes effect."""
         return self._run("execute_write", work, quick)
 
     def schema(self, statements: Sequence[str]) -> None:

@@ -181,7 +181,7 @@ def _is_found(kind: object, props: object) -> bool:
 
 
 def _relabel(w: WriteState, relabelled: Relabelled) -> Relabelled:
-    """Changes the tags of atoms and nothing else, except of atoms that changed since they were read."""
+    """Replaces the tags of atoms that did not change since they were read. Returns those it wrote."""
     put = []
     for atom, tags in relabelled:
         node, was = atom.row

@@ -15,9 +15,9 @@ View = TypeVar("View")
 
 
 class Scoped(Generic[Engine, View]):
-    """Turns a function of an engine's view of a scope into a method of the engine.
+    """A decorator. It turns a function whose first argument is a view (what one scope sees) into a method of an engine.
 
-    `run` opens the view, in a transaction, and calls the function it is given with it.
+    `run(engine, scope, work)` opens the view in a transaction and returns `work(view)`.
     """
 
     def __init__(self, run: Callable[[Engine, Scope, Callable[[View], Any]], Any]) -> None:

@@ -245,9 +245,7 @@ class Database:
                 raise
 
     def looking(self) -> _Looking:
-        """Opens this thread's reading connection, for single statements. `close` does not wait: the last user closes
-        it.
-        """
+        """Opens this thread's reading connection, for single statements. After `close`, the last user closes it."""
         return _Looking(self)
 
     def _taken(self) -> _Reader:

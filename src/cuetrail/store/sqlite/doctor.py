@@ -82,9 +82,7 @@ def whole(db: sqlite3.Connection) -> Iterator[Finding]:
 
 
 def _sum(table: Iterable[tuple[Any, ...]]) -> tuple[int, int]:
-    """Returns the number of rows and the sum of their hashes: equal for equal tables in any order, without holding
-    them.
-    """
+    """Returns the number of rows and the sum of their hashes, which are equal for equal tables in any order."""
     count, total = 0, 0
     for row in table:
         count += 1

@@ -237,7 +237,7 @@ def _borrowed(props: str) -> frozenset[str]:
 
 
 def _relabel(db: sqlite3.Connection, path: Path, relabelled: Relabelled) -> Relabelled:
-    """Changes the tags of atoms and nothing else, except of atoms that changed since they were read."""
+    """Replaces the tags of atoms that did not change since they were read. Returns those it wrote."""
     changes = []
     for atom, tags in relabelled:
         row = atom.row

@@ -83,9 +83,7 @@ MANY, MANY_KEYS = 1_000, 10_000
 
 
 def find_keys(db: sqlite3.Connection, ids: Iterable[str], table: str, parts: Sequence[int]) -> dict[str, int]:
-    """Returns the keys of ids in the given partitions, in the given order; if several have an id, the first partition
-    wins.
-    """
+    """Returns the keys of ids in the given order. If several partitions have an id, the first one wins."""
     order = {part: n for n, part in enumerate(parts)}
     best: dict[str, tuple[int, int]] = {}
     asked = [id_ for id_ in dict.fromkeys(ids) if storable(id_)]
@@ -161,9 +159,7 @@ class Ids:
         return self._once[query]
 
     def keys(self, ids: Iterable[str], table: str = "nodes", mine: bool = False) -> dict[str, int]:
-        """Returns the keys of ids, in the given order; ids of no visible row, or with `mine` of none of the user's, are
-        absent.
-        """
+        """Returns the keys of ids, in the given order, of visible rows, or with `mine` of the user's own."""
         if self._known is None or table != "nodes" or mine:
             return self._looked_up(ids, table, mine)
         asked, known = list(dict.fromkeys(ids)), self._known
@@ -462,9 +458,7 @@ class Reader:
         }
 
     def expansion(self) -> str:
-        """Returns the query of `neighbours`, strongest first. Its plan must not sort: that would read all edges of a
-        hub.
-        """
+        """Returns the query of `neighbours`, strongest first. Its plan must not sort: a hub has many edges."""
         return (
             "SELECT a.rank, a.other_id, e.id, e.kind, e.weight, e.tags, a.outgoing, a.other, a.edge, e.part"
             " FROM adjacency a JOIN edges e ON e.key = a.edge JOIN nodes n ON n.key = a.other"

@@ -67,9 +67,7 @@ def _listed(a: Any, b: Any, text: Any, c: Any, props: Any, d: Any, e: Any, f: An
 
 
 def relabelled_sums(row: Sequence[Any], labels: str | None) -> tuple[int, int]:
-    """Returns the checksums of a row with its present labels and with others. It runs often, so it shares the work of
-    both.
-    """
+    """Returns the checksums of a row with its present labels and with others. Both share the slow part."""
     key, part, id_, kind, name, text, _, aliases, old, _, *rest = row[:19]
     before = f"{key}\0{part}\0{id_}\0{kind}\0{name}\0{text}\0{aliases}\0".encode()
     after = f"\0{_listed(*rest)}"
@@ -84,7 +82,7 @@ def signed(value: int) -> int:
 
 
 def unsigned(value: int) -> int:
-    """Reverses `signed`."""
+    """Converts SQLite's signed 64-bit number back to the unsigned one."""
     return value + _TWO64 if value < 0 else value
 
 

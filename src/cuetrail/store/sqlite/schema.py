@@ -139,9 +139,7 @@ def _first(db: sqlite3.Connection) -> None:
 
 
 def _change_over(db: sqlite3.Connection) -> None:
-    """Adds a table for the vectors of the model a memory changes over to, and marks changes of vectors alone in the
-    log.
-    """
+    """Adds a table for the vectors of the next model, and marks changes of vectors alone in the change log."""
     db.execute("CREATE TABLE next_vectors (key INTEGER PRIMARY KEY, vector BLOB NOT NULL)")
     db.execute("ALTER TABLE changes ADD COLUMN vectors_only INTEGER NOT NULL DEFAULT 0")
 

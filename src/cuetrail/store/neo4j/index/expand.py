@@ -84,9 +84,7 @@ _LEVEL = "\n".join((_IN_SIGHT, _MEANT, _SPARKS, _RIVALS, "RETURN places, keys, f
 
 
 def expand(tx: Tx, scope: Scope, level: Frontier) -> Expanded:
-    """Returns the candidates of every frontier node. The same query finds the visible partitions and the nodes that ids
-    mean.
-    """
+    """Returns the neighbours that energy can flow to from each frontier node, all by one query."""
     every = dict.fromkeys([*(spark.id for spark in level.sparks), *(id_ for seen in level.visited for id_ in seen)])
     at = {id_: n for n, id_ in enumerate(id_ for id_ in every if storable(id_))}
     wanted = level.wanted()

@@ -156,8 +156,8 @@ class TextSearch:
         return ""
 
     def _misspelt(self, query: TextQuery, terms: Sequence[str]) -> list[str]:
-        """Returns the words that may be misspelt: all that are long enough, or those of them that no visible document
-        has.
+        """Returns the words to match tolerantly: with `fuzzy` all that are long enough, with `mend` those of them that
+        no visible document has, otherwise none.
         """
         most = MOST_TERMS // 20 if query.fuzzy else None
         return words_to_correct(terms, query.words, most, self._unknown) if query.fuzzy or query.mend else []

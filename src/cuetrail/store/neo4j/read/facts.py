@@ -48,9 +48,7 @@ RETURN properties(f), {ENDS}"""
 
 
 def query(direction: Direction) -> str:
-    """Returns the query for the facts of several entities that hold at a time, read separately for each role of the
-    entity.
-    """
+    """Returns the query for the facts of entities that hold at a time, read separately for each role."""
     ways = [way.replace("SIDE", side) for side in SIDES[direction] for way in (_ACTIVE, _PAST)]
     union = "\n  UNION\n  ".join(ways)
     return f"""UNWIND $keys AS key CALL (key) {{

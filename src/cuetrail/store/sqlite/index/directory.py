@@ -32,9 +32,7 @@ _BLOCK = 2**22
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The memory an index belongs to, its layout, the last change applied, and its data files: name -> (size, mtime_ns,
-    hash).
-    """
+    """The memory, layout, last change and data files of an index: name -> (size, mtime_ns, hash)."""
 
     epoch: str
     layout: str
@@ -80,9 +78,7 @@ class IndexDir:
         return True
 
     def _taken(self, seconds: float) -> bool:
-        """Tries for so many seconds to take the lock. A waiting process leaves a note, which the holder of the lock
-        sees.
-        """
+        """Tries for so many seconds to take the lock. A note tells its holder that another process waits."""
         if not self._threads.acquire(blocking=False):
             if seconds:
                 self._wanted.touch()

@@ -86,9 +86,7 @@ class Incident:
         return self._each(asked, columns, tables, where, [])
 
     def tagged(self, asked: list[Any]) -> Iterator[Row]:
-        """Yields the edges with a tag of the query, once per such tag; the last column but one is the number of their
-        tags.
-        """
+        """Yields the edges with a tag of the query, once per such tag. The last column but one counts their tags."""
         columns, tables = f"{self._columns}, t.size, s.number", f"{_TAGGED}{self._told}"
         # Labels come before the nodes in the join, so that each is looked up once.
         tables = f"labels l CROSS JOIN s CROSS JOIN {tables}"
@@ -289,9 +287,7 @@ def _asked(sparks: Sequence[_Small], level: Frontier, sim: float) -> list[Any]:
 
 
 def _take(edges: Incident, level: Frontier, at: Mapping[int, _Small], rows: Iterable[Row], sim: float) -> None:
-    """Adds the steps along these rows, all of the same tag similarity. Their last column is the number of the frontier
-    node.
-    """
+    """Adds the steps along rows of one tag similarity. Their last column is the number of the frontier node."""
     same, several, least = edges.same, edges.several, level.min_activation
     for row in rows:
         _, _, energy, degree, apart, steps = at[row[-1]]
@@ -391,7 +387,9 @@ _Tie = tuple[dict[int, Step], Step]
 
 
 def _best(steps: list[Step], most: int, ties: list[_Tie]) -> dict[int, Step]:
-    """Returns the first step to each of so many neighbours; equally good ones are noted."""
+    """Returns the first of the sorted steps to each of at most `most` neighbours. Other edges to one of them that pass
+    on equal energy are added to `ties`.
+    """
     best: dict[int, Step] = {}
     for step in steps:
         row = step[3]

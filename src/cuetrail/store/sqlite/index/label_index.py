@@ -406,7 +406,9 @@ def _inverted(rows: NodeRows, owners: RowNumbers) -> dict[str, Any]:
 
 
 def _beside(starts: Ints, carriers: RowNumbers, forward: NDArray[np.int32]) -> dict[str, Any]:
-    """Returns the codes of the rows of short lists."""
+    """Returns copies of the label codes of all rows in short lists (`near`), and where each list begins there
+    (`list_near`, -1 for a long list).
+    """
     lengths = np.diff(starts)
     short = lengths <= max(SHORT, len(forward) // SHORT_SHARE)
     ends = np.cumsum(np.where(short, lengths, 0))

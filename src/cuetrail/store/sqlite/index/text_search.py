@@ -302,9 +302,7 @@ class TextSearch:
         return [_match(key, score, number < len(boosted)) for key, (score, number) in zip(keys, best, strict=True)]
 
     def _keys(self, hits: Hits) -> list[int]:
-        """Returns the keys of documents. A call costs as much as a short search whatever their number, so it is made
-        once.
-        """
+        """Returns the keys of documents, in one call: a call costs as much as a short search."""
         if not hits:
             return []
         # Every document has a key, which is an integer.
@@ -387,7 +385,9 @@ class TextSearch:
         return options + [self._near(term) for term in near]
 
     def _misspelt(self, query: TextQuery, terms: Sequence[str]) -> list[str]:
-        """Returns the words that may be misspelt: all that are long enough, or those of them that no document has."""
+        """Returns the words to match tolerantly: with `fuzzy` all that are long enough, with `mend` those of them that
+        no document has, otherwise none.
+        """
 
         def unknown(words: list[str]) -> Iterable[str]:
             known = {term for term in terms if self.searcher.doc_freq("body", term)}

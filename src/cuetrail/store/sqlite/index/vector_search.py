@@ -33,9 +33,7 @@ def search(
     where: Where,
     space: VectorSpace,
 ) -> list[SearchHit]:
-    """Returns the nearest by cosine, then newer, then by id. `labels` is the index that answers filters on tags and
-    buckets.
-    """
+    """Returns the nearest by cosine, then newer, then by id. `labels` answers filters on tags and buckets."""
     if limit <= 0:
         return []
     with db.looking() as look:
@@ -199,9 +197,10 @@ def compared(
 def _nearest(
     block: Block, code: NDArray[np.int8], wanted: int, rows_mask: NDArray[np.bool_] | None
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Returns scores and keys of the nearest rows of a block, unsorted: cosines of the codes, times the query's length.
+    """Returns scores and keys of the nearest rows of a block, unsorted. A score is the cosine of the quantised vectors
+    times the length of the query, which does not change the order.
 
-    `rows_mask` is a mask of the rows that count, None: all.
+    `rows_mask` says which rows count; None: all.
     """
     rows = None if rows_mask is None else np.flatnonzero(rows_mask)
     if rows is None or len(rows) * SPARSE >= len(block.keys):
@@ -270,9 +269,7 @@ def unpack_vectors(path: Path, blobs: Sequence[bytes], dim: int) -> NDArray[np.f
 
 
 def _cosines(vectors: NDArray[np.float64], query: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Returns cosines to stored vectors: stored as half floats these are not exactly of unit length, and a query need
-    not be.
-    """
+    """Returns cosines to stored vectors. Neither these half floats nor the query need have length 1."""
     # Not a matrix product: its sums depend on the position of a row, and equal vectors must get equal scores.
     lengths = np.sqrt((vectors * vectors).sum(axis=1) * (query * query).sum())
     cosines: NDArray[np.float64] = (vectors * query).sum(axis=1) / np.where(lengths == 0, 1, lengths)

@@ -129,9 +129,7 @@ def most_used(reader: Reader, limit: int) -> list[int]:
 
 
 def next_fact(reader: Reader, after: int) -> int | None:
-    """Returns the next time after `after` at which a fact begins to hold that was stated in advance, None if there is
-    none.
-    """
+    """Returns the next time after `after` at which a fact stated in advance begins to hold, or None."""
     query = (
         "SELECT min(valid_from) FROM facts INDEXED BY facts_ahead"
         f" WHERE valid_from > created AND valid_from > ? AND {reader.among()}"

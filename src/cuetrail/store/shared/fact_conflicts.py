@@ -1,6 +1,6 @@
 """Fact conflicts: how a new fact, a verdict or a removal changes the facts that are stored.
 
-The values of a single-valued predicate share one timeline (`fact_timeline`). For other predicates each value has a
+The values of a single-valued predicate share one timeline (`fact_supersession`). For other predicates each value has a
 timeline of its own, on which it is valid once at any time, however many texts state it.
 """
 

@@ -1,4 +1,4 @@
-"""The vector index: flat, memory-mapped blocks of 8-bit codes, scanned whole and rescored from `memory.db`.
+"""Keeps the files of the vector index: flat, memory-mapped blocks of 8-bit codes. `vector_search` scans them.
 
 A scan is exact up to rounding, filters and deletions cost nothing, and there is no graph to build: `bench/vectors`
 compares it with an HNSW index. A block file holds keys, partitions, kinds, scales and codes of up to BLOCK rows, by

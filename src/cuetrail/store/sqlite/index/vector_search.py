@@ -1,4 +1,4 @@
-"""Vector search for callers: the nearest nodes that pass the filters, ordered by cosine, time and id."""
+"""Vector search: quantises vectors to 8-bit codes, scans all of them, and rescores the nearest from `memory.db`."""
 
 from __future__ import annotations
 

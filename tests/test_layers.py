@@ -22,6 +22,7 @@ FLAT: dict[str, set[str]] = {
     "evaluate": {"errors", "facts", "model", "recall", "session", "store"},
     "files": set(),
     "formulas": set(),
+    "recipes": {"recall"},
     "session": {"config", "embed", "extract", "model", "store"},
 }
 MOST_FLAT_MODULES = 12

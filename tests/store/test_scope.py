@@ -385,7 +385,7 @@ def test_the_name_of_anothers_memory_is_not_an_id_to_write_to(store: Store) -> N
     for scope in (ANN_RED, BOB_RED, BOB):
         store.write(scope, Batch(nodes=[Node("x", text="word")]))
     for taken in ("x@@ann/red", "x@@bob/red"):
-        with pytest.raises(InputError, match="another place"):
+        with pytest.raises(InputError, match="another user or team"):
             store.write(BOB, Batch(nodes=[Node(taken, text="mine"), Node("y", text="not alone")]))
     assert store.get(BOB, ["y"]) == {}
 

@@ -13,4 +13,8 @@ May import: errors, model, store, text.
 """
 
 from cuetrail.embed.embedder import Embedder as Embedder
+from cuetrail.embed.embedder import StaticEmbedder as StaticEmbedder
+from cuetrail.embed.fastembed import FastEmbedEmbedder as FastEmbedEmbedder
+from cuetrail.embed.onnx import OnnxEmbedder as OnnxEmbedder
+from cuetrail.embed.openai import OpenAIEmbedder as OpenAIEmbedder
 from cuetrail.embed.registry import open_embedder as open_embedder

@@ -4,7 +4,7 @@
 
 - `registry` lists the mirrors that a memory keeps up to date; `update` brings one up to date.
 - `pages` decides which atoms go into which file, names the files and renders them.
-- `folder` checks a folder, reads which memory it mirrors and lists its files; `publish` swaps the files.
+- `folder` checks a folder, reads which memory it mirrors and lists its files; `atomic_publish` swaps the files.
 
 May import: errors, files, model, store, text.
 """

@@ -26,7 +26,7 @@ def recall(
 ) -> Recollection:  # fmt: skip
     """Returns what the memory holds on a cue. If that is nothing, `.answerable` is False and the text empty.
 
-    With `record_access`, the nodes and facts that it shows count as used, once: what is used fades later.
+    With `record_access`, the nodes and facts that it shows count as used, once: what is used fades more slowly.
     """
     store, scope = session.store, session.scope
     cue = parse_cue(raw, where, fuzzy)

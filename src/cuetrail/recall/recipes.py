@@ -1,4 +1,4 @@
-"""Recipes: values made of four plain functions, with every number of a recall visible.
+"""Recipes: values made of four plain functions. The numbers of TRAIL are in `recall.weights`, all others here.
 
 A recipe of your own is another value:
 
@@ -26,6 +26,11 @@ from cuetrail.recall.spread.tag_walk import follow_labels
 from cuetrail.recall.spread.trail import follow_trails
 from cuetrail.recall.stage_types import Anchored, Mode, Reached, RecallContext, Recipe
 from cuetrail.recall.weights import Trail
+
+__all__ = [
+    "BY_NAME", "ENERGY", "EXPLORE", "NARRATIVE", "TAG_WALK", "TRAIL", "Flow", "Recipe", "Seeding", "Trail", "energy",
+    "explore", "narrative", "one_list", "tag_walk", "trail", "two_lists",
+]  # fmt: skip
 
 # Factors for the scores of internal memories and of all others.
 MODES: dict[Mode, tuple[float, float]] = {"all": (2.0, 1.0), "internal": (3.0, 0.5), "external": (1.0, 1.5)}

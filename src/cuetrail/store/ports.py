@@ -1,4 +1,5 @@
-"""The engine protocol: six small ports, which together are a `Store`. Both engines pass the tests in tests/contract.
+"""The engine protocol: six small ports, which together are a `Store`. Both engines pass the tests in
+`tests/store/contract`.
 
 Rules that all engines follow:
 - Methods with a scope neither read, change nor count rows outside it.

@@ -1,4 +1,4 @@
-"""READ FIRST. What happens when something is written: one function, `write`, which every verb that writes goes through.
+"""READ FIRST. What happens when something is written: one function, `write`, which the verbs go through.
 
 `add`, `add_many`, `edit`, `link`, `note`, `relate`, `fact`, `ingest`, `import_` and their kin make a batch of valid
 records and call it. Forgetting has a path of its own, because it must reach every partition at once (`forget`); dreams

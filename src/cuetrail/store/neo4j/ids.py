@@ -13,7 +13,7 @@ from cuetrail.text.normalise import storable
 
 # Entities named alike have the same id for every user, so a few partitions are looked up by number.
 FEW = 8
-# Matches the partitions a scope may read, as `p`; `asking` gives the parameters.
+# Matches the partitions a scope may read, as `p`; `scope_parameters` gives the parameters.
 VISIBLE_PARTITIONS = """MATCH (p:CuePlace) WHERE p.tenant = $tenant AND p.part IS NOT NULL
   AND (p.owner = $user OR (p.team <> '' AND p.team IN $teams))"""
 PARTITION_COLUMNS = "p.part, p.owner, p.team, p.writes"
@@ -45,7 +45,7 @@ def partition_uid(scope: Scope) -> str:
 
 
 def scope_parameters(scope: Scope) -> dict[str, str | list[str]]:
-    """Returns the parameters of `PLACES` for a scope, which also order its partitions."""
+    """Returns the parameters of `VISIBLE_PARTITIONS` for a scope, which also order its partitions."""
     return {"tenant": scope.tenant, "user": scope.user, "teams": list(scope.teams), "share": scope.share or ""}
 
 

@@ -1,4 +1,4 @@
-"""Maintenance: the memory's epoch, the change log, traces of forgotten words, the dream lock, and rehearsals."""
+"""Maintenance: the memory's epoch, the change log, traces of forgotten words, the dream lock, and dry runs."""
 
 from __future__ import annotations
 
@@ -117,10 +117,10 @@ class TransactionConnection(Connection):
     writing = reading
 
     def schema(self, statements: Sequence[str]) -> None:
-        raise MemoryError_(f"the schema cannot be changed in a rehearsal: {statements[0]}")
+        raise MemoryError_(f"the schema cannot be changed in a dry run: {statements[0]}")
 
     def session(self) -> Any:
-        raise MemoryError_("a rehearsal has one transaction only")
+        raise MemoryError_("a dry run has one transaction only")
 
     def _run(self, how: str, work: Callable[[Tx], T], quick: bool = False) -> T:
         from neo4j.exceptions import DriverError, Neo4jError

@@ -44,8 +44,8 @@ def check_ids(ids: Iterable[str], known: Callable[[Sequence[str]], Iterable[str]
     named = [id_ for id_ in ids if SIGN in id_]
     for id_ in known(named) if named else ():
         raise InputError(
-            f"{id_!r} is of another place: its owner changes it there, by its own id and with that team as --share. "
-            "For one of your own choose another id"
+            f"{id_!r} belongs to another user or team: its owner changes it there, by its own id and with that team as "
+            "--share. For one of your own choose another id"
         )
     if named:
         raise InputError(f"{named[0]!r} cannot be an id, because {SIGN!r} is used to tell whose one is: choose another")

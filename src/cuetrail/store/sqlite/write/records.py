@@ -1,4 +1,4 @@
-"""The tables of edges: rows, adjacency by node and by tag, degrees; and the notes on edges and nodes."""
+"""Writes the rows of nodes, labels, edges, notes and facts, and what follows them: adjacency, degrees, tag counts."""
 
 from __future__ import annotations
 

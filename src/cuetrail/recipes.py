@@ -1,0 +1,3 @@
+"""The recipes under their public name; `recall.recipes` makes them."""
+
+from cuetrail.recall.recipes import *  # noqa: F403

@@ -183,7 +183,7 @@ class WriteTransaction(Protocol):
     def facts(self) -> FactTable: ...
 
     def find(self, ids: Iterable[str], kind: Kind = "node") -> dict[str, Handle]:
-        """What these ids mean in the scope, in the order given. Unknown ids are absent."""
+        """Returns the record that each of these ids means in the scope, in the order given. Unknown ids are absent."""
 
     def find_own(self, ids: Iterable[str], kind: Kind = "node") -> dict[str, Handle]:
         """The same among the records that the user owns and may change."""

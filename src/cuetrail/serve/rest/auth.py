@@ -1,4 +1,4 @@
-"""Who may send a request: access tokens (issue, list, revoke, check), and the Host and Origin headers.
+"""Access to the server: issues, lists, revokes and checks tokens, and checks the Host and Origin headers.
 
 A token is `ct_ID_SECRET`. Only a hash of it is stored; the secret has 256 random bits, so the hash does not reveal it.
 """

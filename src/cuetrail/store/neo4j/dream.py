@@ -109,7 +109,7 @@ _PUT_MARK = "MERGE (m:CueMark {uid: $uid}) SET m += $props, m.part = $part"
 
 
 class Neo4jPassEngine:
-    """What a dream pass needs of the server. `store.dream` documents the methods."""
+    """The queries and writes of a dream pass on the server. `store.dream` documents the methods."""
 
     queries = QUERIES
 

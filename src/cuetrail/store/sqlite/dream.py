@@ -145,7 +145,7 @@ def _run(db: sqlite3.Connection, query: str, /, **given: object) -> list[Any]:
 
 
 class SqlitePassEngine:
-    """What a dream pass needs of `memory.db`. `store.dream` documents the methods."""
+    """The queries and writes of a dream pass in `memory.db`. `store.dream` documents the methods."""
 
     queries = QUERIES
 

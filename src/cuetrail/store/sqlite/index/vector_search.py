@@ -39,13 +39,13 @@ def search(
     with db.looking() as look:
         reader = Reader(look, scope, db.path)
         few = _labelled(reader, labels, where)
+        if few is None:
+            view = reader.current_view(index)
     if few is not None:
         # If the memory's vectors are of another model, neither its index nor its vectors are searched.
         near = compared(db, query, few, space)
         with db.reading() as look:
             return _shown(Reader(look, scope, db.path), near, limit, where)
-    with db.looking() as look:
-        view = Reader(look, scope, db.path).current_view(index)
     wanted = limit
     while True:
         parts = None if reader.all else reader.parts

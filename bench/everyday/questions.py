@@ -1,0 +1,74 @@
+"""The questions: asked of a vault, titles typed in, titles in a sentence, and topics that no note is about."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from random import Random
+
+from bench.quality.sets import present
+from bench.quality.vaults import read_notes
+from cuetrail.evaluate import SEED
+
+VAULTS = ("dendron-site", "blue-book")
+DRAWN = 300
+FRONT = re.compile(r"\A---\n(.*?)\n---\s*\n", re.DOTALL)
+TITLE = re.compile(r"^title:\s*(.+?)\s*$", re.MULTILINE)
+HEADING = re.compile(r"^# +(.+?)\s*#*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, the note that answers it, and a piece of the passage that does; an absent topic has neither."""
+
+    cue: str
+    note: str = ""
+    answer: str = ""
+    style: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Vault:
+    """A vault by path, and the groups of questions asked of it."""
+
+    name: str
+    notes: Mapping[str, str]
+    groups: Mapping[str, list[Asked]]
+
+
+def load_vault(data: Path, name: str, most: int | None) -> Vault:
+    notes = read_notes(present(data / "vaults" / f"{name}.tar.gz"))
+    titles = own_titles(notes)
+    drawn = Random(SEED).sample(titles, min(DRAWN, len(titles)))
+    groups = {
+        "questions": list(_read(data, name)),
+        "titles typed": titles,
+        "titles in a question": [Asked(f"what did I write about {one.cue}?", one.note) for one in drawn],
+        "absent": list(_read(data, "absent")),
+    }
+    return Vault(name, notes, {kind: asked[:most] for kind, asked in groups.items()})
+
+
+def own_titles(notes: Mapping[str, str]) -> list[Asked]:
+    """The titles that exactly one note has, as somebody types them."""
+    titles = {path: title_of(path, text) for path, text in notes.items()}
+    shared = Counter(title.casefold() for title in titles.values())
+    return [Asked(title, path) for path, title in titles.items() if shared[title.casefold()] == 1]
+
+
+def title_of(path: str, text: str) -> str:
+    """The title in the front matter, else the first heading of level one, else the name of the file."""
+    front = FRONT.match(text)
+    found = TITLE.search(front[1]) if front else None
+    found = found or HEADING.search(text)
+    return found[1].strip("'\" ") if found else PurePosixPath(path).stem
+
+
+def _read(data: Path, name: str) -> Iterator[Asked]:
+    for line in present(data / "everyday" / f"{name}.jsonl").read_text("utf-8").splitlines():
+        one = json.loads(line)
+        yield Asked(one["question"], one.get("note", ""), one.get("answer", ""), one["style"])

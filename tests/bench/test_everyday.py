@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from bench.everyday.baselines import Found, baselines
 from bench.everyday.measure import by_recipe, passages_of, score
 from bench.everyday.questions import Asked, own_titles, title_of
@@ -15,24 +17,24 @@ NOTES = {
 }
 
 
-def test_a_title_is_in_the_front_matter_or_the_first_heading_or_the_file_name():
+def test_a_title_is_in_the_front_matter_or_the_first_heading_or_the_file_name() -> None:
     assert title_of("v/heron.md", NOTES["v/heron.md"]) == "Grey heron"
     assert title_of("v/owl.md", NOTES["v/owl.md"]) == "Barn owl"
     assert title_of("v/plain.md", "no heading") == "plain"
 
 
-def test_only_titles_of_one_note_are_typed():
+def test_only_titles_of_one_note_are_typed() -> None:
     assert [asked.cue for asked in own_titles(NOTES)] == ["Grey heron", "Barn owl"]
 
 
-def test_notes_count_once_and_passages_by_their_text():
+def test_notes_count_once_and_passages_by_their_text() -> None:
     found = [Found("b", "other"), Found("b", "more"), Found("a", "the  answer\nstands here")]
     result = score(lambda _: found, [Asked("?", "a", "answer stands"), Asked("?", "b", "other")])
     assert (result.note, result.passage) == ({1: 1, 5: 2, 10: 2}, {1: 1, 5: 2, 10: 2})
     assert result.misses == ["title: ?"]
 
 
-def test_every_row_finds_a_plain_question_in_a_vault(tmp_path):
+def test_every_row_finds_a_plain_question_in_a_vault(tmp_path: Path) -> None:
     for path, text in NOTES.items():
         file = tmp_path / "notes" / path
         file.parent.mkdir(parents=True, exist_ok=True)

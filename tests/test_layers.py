@@ -158,6 +158,19 @@ def test_only_the_engines_module_opens_an_engine(module: str) -> None:
 
 
 @every_module
+def test_records_are_written_by_the_write_path_alone(module: str) -> None:
+    # The engines store a batch, `embed.vectors` adds its vectors, and everything else goes through `write.pipeline`.
+    if module.startswith("store.") or module == "embed.vectors":
+        return
+    lines = [
+        node.lineno
+        for node in ast.walk(tree_of(module))
+        if isinstance(node, ast.Attribute) and node.attr == "write" and ast.unparse(node.value).endswith("store")
+    ]
+    assert not lines, f"cuetrail.{module} writes to the engine in lines {lines}; call a function of cuetrail.write"
+
+
+@every_module
 def test_only_config_reads_the_environment(module: str) -> None:
     if module == "config":
         return

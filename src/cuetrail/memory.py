@@ -123,7 +123,7 @@ class Memory:
         return other
 
     @property
-    def _session(self) -> Session:
+    def session(self) -> Session:
         """The value that the functions behind the verbs are given."""
         return Session(self.address, self.store, self.scope, self._vectors, self._extractor)
 
@@ -150,7 +150,7 @@ class Memory:
             "source": source, "at": at, "provenance": provenance, "props": props, "retention": retention,
             "confidence": confidence,
         }  # fmt: skip
-        return add(self._session, given, allow_again, _time(now))
+        return add(self.session, given, allow_again, _time(now))
 
     @checked
     def add_many(
@@ -158,7 +158,7 @@ class Memory:
         progress: Progress | None = None,
     ) -> Written:  # fmt: skip
         """Add many nodes, in large transactions: texts, nodes, or mappings with the arguments of `add`."""
-        return add_many(self._session, items, allow_again, progress, _time(now))
+        return add_many(self.session, items, allow_again, progress, _time(now))
 
     @checked
     def edit(
@@ -173,7 +173,7 @@ class Memory:
         unless `allow_again`.
         """
         given = {"text": text, "name": name, "aliases": aliases, "tags": tags, "buckets": buckets, "at": at}
-        return edit(self._session, id, given, allow_again, _time(now))
+        return edit(self.session, id, given, allow_again, _time(now))
 
     @checked
     def link(
@@ -187,12 +187,12 @@ class Memory:
             "weight": weight, "tags": tags, "kind": kind, "text": text, "type": type, "attitude": attitude, "id": id,
             "proximity": proximity, "confidence": confidence, "valid_from": valid_from, "valid_until": valid_until,
         }  # fmt: skip
-        return edges.link(self._session, src, dst, given, _time(now))
+        return edges.link(self.session, src, dst, given, _time(now))
 
     @checked
     def unlink(self, *ids: str) -> list[str]:
         """Remove edges, given by id, and return their ids. Raises NotFound for one that is not this user's."""
-        return edges.unlink(self._session, ids, now_ms())
+        return edges.unlink(self.session, ids, now_ms())
 
     @checked
     def note(self, target: str, text: str, *, expires: int | str | None = None, now: int | None = None) -> Note:
@@ -200,7 +200,7 @@ class Memory:
 
         It `expires` at a time, or after a "week", a "month" or a "year"; with "never" or None it stays.
         """
-        return edges.note(self._session, target, text, expires, _time(now))
+        return edges.note(self.session, target, text, expires, _time(now))
 
     @checked
     def relate(
@@ -218,7 +218,7 @@ class Memory:
             "weight": weight, "tags": tags, "text": text, "type": type, "attitude": attitude, "proximity": proximity,
             "confidence": confidence, "valid_from": valid_from, "valid_until": valid_until,
         }  # fmt: skip
-        return edges.relate(self._session, src, dst, given, _time(now))
+        return edges.relate(self.session, src, dst, given, _time(now))
 
     # --- facts (write/facts.py, facts/)
 
@@ -238,12 +238,12 @@ class Memory:
             "confidence": confidence, "source": source, "source_ref": source_ref, "tags": tags,
             "valid_from": valid_from, "valid_until": valid_until,
         }  # fmt: skip
-        return facts.state_fact(self._session, subject, predicate, object, kind, given, _time(now))
+        return facts.state_fact(self.session, subject, predicate, object, kind, given, _time(now))
 
     @checked
     def confirm(self, id: str, *, now: int | None = None) -> Fact:
         """Confirm a fact, given by id, and return it."""
-        return facts.judge_fact(self._session, id, "confirmed", _time(now))
+        return facts.judge_fact(self.session, id, "confirmed", _time(now))
 
     @checked
     def retract(self, id: str, *, now: int | None = None) -> Fact:
@@ -251,7 +251,7 @@ class Memory:
 
         If the predicate has one value at a time, the value that this one had superseded holds again.
         """
-        return facts.judge_fact(self._session, id, "retracted", _time(now))
+        return facts.judge_fact(self.session, id, "retracted", _time(now))
 
     @checked
     def declare(self, predicate: str, *, single: bool = True) -> str:
@@ -260,7 +260,7 @@ class Memory:
         It holds for all facts of this user, past and future: of several values the last one is believed, and with
         `single=False` the others are believed again. Other users' declarations are their own.
         """
-        return facts.declare_predicate(self._session, predicate, single, now_ms())
+        return facts.declare_predicate(self.session, predicate, single, now_ms())
 
     @checked
     def facts(self, subject: str, *, as_of: int | None = None, now: int | None = None) -> list[Fact]:
@@ -296,7 +296,7 @@ class Memory:
 
         With `watch`, goes on until `stop` is set or Ctrl-C, and reports each round to `on_report`.
         """
-        session = self._session
+        session = self.session
         options = Options(bucket, provenance, max_bytes, _time(now), (session.home,))
         return ingest(
             session, Path(path), options, watch=watch, on_report=on_report, stop=stop, progress=progress
@@ -309,7 +309,7 @@ class Memory:
     ) -> IngestReport:  # fmt: skip
         """Take in a text as if it were the file `source`; it replaces the earlier content of that source."""
         options = Options(bucket, provenance, None, _time(now), ())
-        return ingest_content(self._session, source, read_string(text, source, format), options, None)
+        return ingest_content(self.session, source, read_string(text, source, format), options, None)
 
     @checked
     def ingest_bytes(
@@ -318,7 +318,7 @@ class Memory:
     ) -> IngestReport:  # fmt: skip
         """Take in the bytes of a file, such as a PDF, as if it were the file `source`; see `ingest_text`."""
         options = Options(bucket, provenance, None, _time(now), ())
-        return ingest_content(self._session, source, read_bytes(data, source), options, progress)
+        return ingest_content(self.session, source, read_bytes(data, source), options, progress)
 
     # --- quarantine and forgetting (write/)
 
@@ -330,7 +330,7 @@ class Memory:
 
         `source` means all nodes of a file. Returns the nodes that moved; those already there are left alone.
         """
-        return quarantine(self._session, ids, source, undo, _time(now))
+        return quarantine(self.session, ids, source, undo, _time(now))
 
     @checked
     def forget(
@@ -343,12 +343,12 @@ class Memory:
         text cannot be found elsewhere; `doomed` lists them beforehand. A large text index keeps the words, where no
         search finds them, until it is next rewritten (see `has_traces`); `purge` rewrites it at once.
         """
-        return forget(self._session, self.doomed(*ids, source=source), purge, progress, _time(now))
+        return forget(self.session, self.doomed(*ids, source=source), purge, progress, _time(now))
 
     @checked
     def doomed(self, *ids: str, source: str | None = None) -> Doomed:
         """Return what `forget` would remove with the same arguments: the nodes, their copies, and what stays."""
-        return plan_forget(self._session, ids, source)
+        return plan_forget(self.session, ids, source)
 
     def has_traces(self) -> bool:
         """Return whether words of something forgotten are still in the text index, where no search finds them."""
@@ -402,7 +402,7 @@ class Memory:
         """
         where = make_where(tags, buckets, kinds, since, until, include_quarantined, include_archived)
         return pipeline.recall(
-            self._session, cue, recipe=recipe, budget=budget, limit=limit, where=where, fuzzy=fuzzy,
+            self.session, cue, recipe=recipe, budget=budget, limit=limit, where=where, fuzzy=fuzzy,
             record_access=record_access, count_tokens=count_tokens, now=_time(now),
         )  # fmt: skip
 
@@ -440,7 +440,7 @@ class Memory:
         flow = valid.make_flow(max_depth, max_branches, min_activation, tag_sim_floor, claim)
         where = make_where((), buckets, kinds, since, until, include_quarantined, include_archived)
         return activation.activate(
-            self._session, seeds if isinstance(seeds, str) else valid.make_seeds(seeds),
+            self.session, seeds if isinstance(seeds, str) else valid.make_seeds(seeds),
             tags=None if tags is None else valid.make_query_tags(tags), flow=flow,
             seeding=valid.make_seeding(limit, text_weight, vector_weight), choose_tags=choose_tags, where=where,
             record_access=record_access, stop=stop, now=now,
@@ -466,7 +466,7 @@ class Memory:
         time = _time(now)
         edge_filter = valid.make_traversal_filter(direction, relationship_filters, where, time)
         starts = [start] if isinstance(start, str) else start
-        return traversal_pagerank.traverse(self._session, starts, edge_filter, extent, record_access, time)
+        return traversal_pagerank.traverse(self.session, starts, edge_filter, extent, record_access, time)
 
     @checked
     def narrate(
@@ -482,7 +482,7 @@ class Memory:
         """
         settings = valid.make_narrative_settings(anchors, hops, per_entity, max_facts, direction, floor)
         return narrative.narrate(
-            self._session, self._narratives, cue, recipe=recipes.narrative(*settings), parameters=settings,
+            self.session, self._narratives, cue, recipe=recipes.narrative(*settings), parameters=settings,
             budget=budget, as_of=as_of, use_cache=cache, record_access=record_access, count_tokens=count_tokens,
             now=_time(now),
         )  # fmt: skip
@@ -490,7 +490,7 @@ class Memory:
     @checked
     def prewarm(self, *, limit: int = PREWARMED, now: int | None = None) -> list[str]:
         """Make and cache the narratives of the most used entities; return their names."""
-        names = narrative.most_used_names(self._session, limit)
+        names = narrative.most_used_names(self.session, limit)
         for name in names:
             self.narrate(name, record_access=False, now=now)
         return names
@@ -510,7 +510,7 @@ class Memory:
         """
         asked = evaluate.make_questions(questions)
         return evaluate.bench(
-            self._session, asked, evaluate.contenders(only, others or {}), limit, progress, _time(now)
+            self.session, asked, evaluate.contenders(only, others or {}), limit, progress, _time(now)
         )  # fmt: skip
 
     # --- read: all sides of a topic, and lists (explore/)
@@ -537,7 +537,7 @@ class Memory:
         check_range("granularity", granularity, 1, 3)
         time = _time(now)
         return explore.explore(
-            self._session, valid.make_queries(queries, matches), matches,
+            self.session, valid.make_queries(queries, matches), matches,
             ties=valid.make_ties(relationship_filters, time),
             where=make_where(tags, buckets, (), since, until, include_quarantined, include_archived),
             granularity=granularity, multi_query=multi_query, expander=expander,
@@ -553,7 +553,7 @@ class Memory:
         """Return a summary for the start of a conversation: whose memory it is, 10 core beliefs, 5 goals, 10
         relationships, and the last 7 days, within the budget.
         """
-        return brief.brief(self._session, budget, count_tokens, record_access, _time(now))
+        return brief.brief(self.session, budget, count_tokens, record_access, _time(now))
 
     @checked
     def timeline(
@@ -594,7 +594,7 @@ class Memory:
         is skipped.
         """
         return dream_and_log(
-            self._session, only=list(only), dry_run=dry_run, everyone=everyone, zone=zone, tagger=tagger, teller=teller,
+            self.session, only=list(only), dry_run=dry_run, everyone=everyone, zone=zone, tagger=tagger, teller=teller,
             progress=progress, now=_time(now),
         )  # fmt: skip
 
@@ -612,7 +612,7 @@ class Memory:
         `placement` puts an atom under its "first" tag or under "all" of them; None leaves it as it is. From now on
         ingest, dream and forget keep the folder up to date, until it is deleted or mirrored with `follow=False`.
         """
-        session = self._session
+        session = self.session
         return mirror.sync_and_register(
             self.store, self.scope, Path(directory), placement, memory=session.home, keep=follow, dry_run=dry_run,
             progress=progress,
@@ -621,11 +621,11 @@ class Memory:
     @checked
     def end_mirror(self, directory: str | Path) -> str:
         """Stop updating a mirror, even if its folder cannot be reached now. Return the folder; its files stay."""
-        return str(mirror.unregister(self.store, self.scope, Path(directory), self._session.home))
+        return str(mirror.unregister(self.store, self.scope, Path(directory), self.session.home))
 
     def mirrors(self) -> list[str]:
         """Return the folders that are kept up to date for this user, also those that are away."""
-        return mirror.folders_of(self.store, self.scope, self._session.home)
+        return mirror.folders_of(self.store, self.scope, self.session.home)
 
     @checked
     def export(self, path: str | Path, *, format: str = "cuetrail", vectors: bool = False) -> int:
@@ -637,7 +637,7 @@ class Memory:
         self, path: str | Path, *, format: str | None = None, progress: Progress | None = None, now: int | None = None
     ) -> ImportReport:
         """Take in an export of cuetrail or of another system. What was forgotten here stays forgotten."""
-        return import_file(self._session, Path(path).expanduser(), format, progress, _time(now))
+        return import_file(self.session, Path(path).expanduser(), format, progress, _time(now))
 
     @checked
     def backup(self, path: str | Path) -> None:

@@ -49,18 +49,9 @@ class LazyMemory:
 
 
 def delete_nodes(memory: Memory, nodes: Sequence[Node], atoms: Sequence[Node]) -> None:
-    """Forgets nodes and atoms. An atom whose text another owner has too is removed without forgetting the text.
-
-    mem0 and the reference MCP memory server delete one owner's copy only; `forget` removes all copies.
-    """
+    """Deletes the owner's own copies, as mem0 and the reference MCP memory server do; `forget` removes all copies."""
     # Imported here: a server answers its first request without the stores.
-    from cuetrail.store.shared.tombstones import bare_words
-    from cuetrail.store.write import Batch
+    from cuetrail.text.timestamps import now_ms
+    from cuetrail.write.forget import delete_one_copy
 
-    copies = {bare_words(copy) for copy in memory.doomed(*(atom.id for atom in atoms)).copies} if atoms else set()
-    shared = [atom.id for atom in atoms if bare_words(atom) in copies]
-    if shared:
-        memory.store.write(memory.scope, Batch(remove_nodes=shared))
-    ids = [node.id for node in (*nodes, *atoms) if node.id not in shared]
-    if ids:
-        memory.forget(*ids)
+    delete_one_copy(memory.session, nodes, atoms, now_ms())

@@ -39,6 +39,8 @@ CONTRADICTED = ("type", "attitude", "proximity")
 CARRIED_OVER = ("text", "weight", "type", "attitude", "proximity", "tags", "confidence", "valid_from", "valid_until")
 """If a relationship is restated without one of these, it keeps the value it has."""
 
+EDGES_PER_WRITE = 8_000
+
 MOST = 10_000
 """The number of a node's relationships that are searched for those with the other node."""
 
@@ -173,6 +175,12 @@ def link(session: Session, src: str, dst: str, given: Mapping[str, Any], now: in
     edge = make_edge(require_node(store, scope, src), require_node(store, scope, dst), given, now)
     write(session, Batch(nodes=adopt(session, (edge.src, edge.dst), now), edges=[edge]), now)
     return edges_by_id(store, scope, [edge.id])[edge.id]
+
+
+def write_edges(session: Session, edges: Sequence[Edge], now: int) -> None:
+    """Writes edges in batches: one transaction per edge would take a hundred times as long."""
+    for start in range(0, len(edges), EDGES_PER_WRITE):
+        write(session, Batch(edges=list(edges[start : start + EDGES_PER_WRITE])), now)
 
 
 def relate(session: Session, src: str, dst: str, given: Mapping[str, Any], now: int) -> Edge:

@@ -24,6 +24,7 @@ from cuetrail.text.names import clear_name_caches
 from cuetrail.write.batch_facts import facts_outliving_forgotten
 from cuetrail.write.links import LinkChange, resolve_links
 from cuetrail.write.near_duplicates import regroup
+from cuetrail.write.pipeline import write
 
 BOILERPLATE_FILES = 3
 """Words in at least this many other files are boilerplate. Copies, which share most of a file's text, do not count."""
@@ -130,3 +131,18 @@ def forget(session: Session, doomed: Doomed, purge: bool, progress: Progress | N
     if followed.problems:
         raise MirrorError(f"it is forgotten, but a mirror may still show it. {'. '.join(followed.problems)}")
     return gone
+
+
+def delete_one_copy(session: Session, nodes: Sequence[Node], atoms: Sequence[Node], now: int) -> None:
+    """Forgets nodes and atoms. An atom whose text another owner has too is removed without forgetting the text.
+
+    mem0 and the reference MCP memory server delete one owner's copy only; `forget` removes all copies.
+    """
+    copies = plan_forget(session, [atom.id for atom in atoms], None).copies if atoms else ()
+    elsewhere = {bare_words(copy) for copy in copies}
+    shared = [atom.id for atom in atoms if bare_words(atom) in elsewhere]
+    if shared:
+        write(session, Batch(remove_nodes=shared), now)
+    ids = [node.id for node in (*nodes, *atoms) if node.id not in shared]
+    if ids:
+        forget(session, plan_forget(session, ids, None), purge=False, progress=None, now=now)

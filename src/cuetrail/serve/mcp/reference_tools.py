@@ -19,7 +19,6 @@ from cuetrail.model.ids import digest, stated_edge_id
 from cuetrail.serve.memory_access import delete_nodes
 from cuetrail.serve.tool import TEXT, TEXTS, Schema, Tool, ToolResult, array_of, described, object_of
 from cuetrail.store.graph import EdgeFilter, StepQuery
-from cuetrail.store.write import Batch
 from cuetrail.text.normalise import clean, norm_name
 from cuetrail.text.timestamps import now_ms
 from cuetrail.transfer.formats.graph_view import KINDS, OBSERVATION_WEIGHT, RELATION_WEIGHT, STRUCTURE, is_placeholder
@@ -29,7 +28,7 @@ from cuetrail.validation.records import make_node
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
 
-MAX_NODES, BATCH_SIZE = 100_000, 8_000
+MAX_NODES = 100_000
 _WHERE = Where(kinds=tuple(sorted(KINDS)), quarantined=True, archived=True)
 _ATOMS = Where(quarantined=True, archived=True)
 
@@ -187,17 +186,19 @@ def _add_nodes(memory: Memory, nodes: Sequence[Node], now: int) -> None:
     """Adds nodes and links observations to their entities. Deleted texts may be added again."""
     memory.add_many(nodes, allow_again=True, now=now)
     ties = [(atom.id, str(atom.props["of"]), "observation") for atom in nodes if "of" in atom.props]
-    _write_edges(memory, [_edge(stated_edge_id(*tie), *tie, OBSERVATION_WEIGHT, now) for tie in ties])
+    edges = [_edge(stated_edge_id(*tie), *tie, OBSERVATION_WEIGHT, now) for tie in ties]
+    _write_edges(memory, edges, now)
 
 
 def _edge(id_: str, src: str, dst: str, kind: str, weight: float, now: int, type_: str | None = None) -> Edge:
     return Edge(id_, src, dst, kind, weight, type=type_, created=now, updated=now)
 
 
-def _write_edges(memory: Memory, edges: Sequence[Edge]) -> None:
-    """Writes edges in batches: one transaction per edge would take a hundred times as long."""
-    for start in range(0, len(edges), BATCH_SIZE):
-        memory.store.write(memory.scope, Batch(edges=list(edges[start : start + BATCH_SIZE])))
+def _write_edges(memory: Memory, edges: Sequence[Edge], now: int) -> None:
+    # Imported here: the list of tools is answered without the verbs.
+    from cuetrail.write.edges import write_edges
+
+    write_edges(memory.session, edges, now)
 
 
 def _add_observations(memory: Memory, given: dict[str, Any]) -> ToolResult:
@@ -242,7 +243,7 @@ def _create_relations(memory: Memory, given: dict[str, Any]) -> ToolResult:
         type_ = clean(row["relationType"]).strip() or None
         edges.append(_edge(relation_id(*_key(row)), src.id, dst.id, "relates", RELATION_WEIGHT, now + len(made), type_))
         made.append({name: row[name] for name in ("from", "to", "relationType")})
-    _write_edges(memory, edges)
+    _write_edges(memory, edges, now)
     return _result({"relations": made}, made)
 
 
@@ -254,7 +255,8 @@ def _delete_entities(memory: Memory, given: dict[str, Any]) -> ToolResult:
     names = given["entityNames"]
     known = _named(memory, names)
     entities = {one.node.id: one for one in known.values()}.values()
-    delete_nodes(memory, [one.node for one in entities], [atom for one in entities for atom in one.atoms])
+    atoms = [atom for one in entities for atom in one.atoms]
+    delete_nodes(memory, [one.node for one in entities], atoms)
     missing = [name for name in names if name not in known]
     partly = f"Deleted {len(names) - len(missing)} of {len(names)} entities. Not found: {', '.join(missing)}"
     return _done(partly if missing else "Entities deleted successfully")

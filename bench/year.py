@@ -29,7 +29,7 @@ from pathlib import Path
 
 from bench.common import Result, arguments, ms, p50, publish, times, workplace
 from cuetrail import Memory, Node, Scope
-from cuetrail.model import DERIVED, Edge, Mention
+from cuetrail.model import STORYLINE_KINDS, Edge, Mention
 
 DAY = 86_400_000
 # Monday, 2 January 2023.
@@ -203,7 +203,7 @@ def _children(nodes: dict[str, Node], edges: Sequence[Edge], kind: str) -> dict[
 
 
 def _check_stories(nodes: dict[str, Node], edges: Sequence[Edge], mentions: set[tuple[str, str]]) -> int:
-    stories = _children(nodes, edges, DERIVED[0])
+    stories = _children(nodes, edges, STORYLINE_KINDS[0])
     placed = [node.id for children in stories.values() for node in children]
     assert len(placed) == len(set(placed)), "a source is in one storyline at most"
     for id_, children in stories.items():
@@ -224,7 +224,7 @@ def _check_stories(nodes: dict[str, Node], edges: Sequence[Edge], mentions: set[
 
 
 def _check_macros(nodes: dict[str, Node], edges: Sequence[Edge]) -> int:
-    macros = _children(nodes, edges, DERIVED[1])
+    macros = _children(nodes, edges, STORYLINE_KINDS[1])
     for id_, children in macros.items():
         assert len(children) >= 2, "a macro has two storylines"
         assert {child.props["anchor"] for child in children} == {nodes[id_].props["anchor"]}, "of one anchor"

@@ -13,25 +13,25 @@ from cuetrail.dream.context import DreamContext, Work
 from cuetrail.dream.passes import cooccurrence
 from cuetrail.dream.passes import mentions as naming
 from cuetrail.dream.tags import RULE
-from cuetrail.store.dream import Book, Row, Writes
+from cuetrail.store.dream import Book, Entry, Writes
 from tests.dream.tools import MONDAY
 
 PEOPLE = ("Ada", "Babbage", "Cleo", "Dora", "Emil", "Fritz", "Greta", "Hanne", "Ingrid", "Jonas")
 PASSES = ("mentions", "cooccurrence")
 
 
-def counted(memory: Memory) -> set[Row]:
+def counted(memory: Memory) -> set[Entry]:
     """What every node chooses by all texts that name it."""
     work = Work(DreamContext(memory.store, memory.scope, MONDAY, UTC, RULE), "looking")
     called = {one.key: one.id for one in work.names()}
     return cooccurrence._from_texts(work, called.keys(), called)
 
 
-def noted(memory: Memory) -> set[Row]:
-    return set(memory.store.dream_pass(memory.scope, "looking").all(Book.TOGETHER))
+def noted(memory: Memory) -> set[Entry]:
+    return set(memory.store.dream_pass(memory.scope, "looking").all(Book.CO_OCCURS))
 
 
-def spoiled(rows: set[Row]) -> int:
+def spoiled(rows: set[Entry]) -> int:
     return sum(not row.fourth for row in rows)
 
 
@@ -66,7 +66,7 @@ def test_company_noted_without_counts_is_counted(tmp_path: Path) -> None:
         for n in range(3):
             memory.add("Ada met Babbage and Cleo", id=f"text {n}", at=MONDAY)
         memory.dream(only=PASSES, now=MONDAY)
-        bare = [(Book.TOGETHER, row._replace(fourth=0)) for row in noted(memory)]
+        bare = [(Book.CO_OCCURS, row._replace(fourth=0)) for row in noted(memory)]
         memory.store.dream_pass(memory.scope, "looking").save(Writes(put=bare))
         memory.add("Ada met Dora", id="text 9", at=MONDAY)
         memory.dream(only=PASSES, now=MONDAY)

@@ -13,7 +13,7 @@ from cuetrail.dream import vocabulary as module
 from cuetrail.dream.vocabulary import NodeNames, TagWords, cached_words
 from cuetrail.dream.word_matcher import is_distinctive
 from cuetrail.model.ids import ledger_hash
-from cuetrail.store.dream import Named, Row
+from cuetrail.store.dream import Entry, Named
 from cuetrail.text.normalise import folded, norm_name
 
 # Several make the same tag, are written in other ways, or are told apart by their signs alone.
@@ -41,14 +41,14 @@ def said(one: TagWords) -> tuple[object, ...]:
 @given(st.lists(nights, min_size=1, max_size=6))
 def test_a_lexicon_renewed_is_a_lexicon_made_anew(some: list[tuple[list[tuple[int, str]], list[str]]]) -> None:
     kept = TagWords()
-    before: set[Row] = set()
+    before: set[Entry] = set()
     for names, given_tags in some:
         kept.renew(named(names), sorted(given_tags))
         anew = TagWords()
         anew.renew(named(names), sorted(given_tags))
         assert said(kept) == said(anew)
         rows = set(anew.rows)
-        for noted in (before, set[Row](), {Row(1, 2, 3), *before}):
+        for noted in (before, set[Entry](), {Entry(1, 2, 3), *before}):
             new, gone = kept.difference(noted)
             assert new == {row: word for row, word in anew.rows.items() if row not in noted}
             assert gone == noted - rows
@@ -92,13 +92,13 @@ people = st.lists(
 @given(st.lists(people, min_size=1, max_size=6))
 def test_whom_names_mean_is_kept_up(some: list[list[tuple[int, str, str, bool]]]) -> None:
     kept = NodeNames()
-    before: set[Row] = set()
+    before: set[Entry] = set()
     for nodes in some:
         names = [Named(norm_name(name), n, f"n{n}", kind, name, found) for n, name, kind, found in nodes]
         kept.renew(names)
         wanted = meant(names)
         assert {word: list(keys) for word, keys in kept.matcher.values.items()} == {w: [k] for w, k in wanted.items()}
-        rows = {Row(ledger_hash(word), key): word for word, key in wanted.items()}
+        rows = {Entry(ledger_hash(word), key): word for word, key in wanted.items()}
         assert kept.rows == rows
         assert kept.difference(before) == ({row: rows[row] for row in rows.keys() - before}, before - rows.keys())
         keys = {row.second for row in rows.keys() ^ before}

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from bench.year import USERS, lived
 from cuetrail import Memory, Scope
 from cuetrail.memory import copy_memory
-from cuetrail.model import DERIVED, Node
+from cuetrail.model import STORYLINE_KINDS, Node
 from cuetrail.store.write import Batch
 from tests.dream.test_incremental import NAMES, Step, in_the_end, state, steps
 from tests.dream.tools import MINUTE, MONDAY, episodes, exported, fill, idle
@@ -109,7 +109,7 @@ def test_of_what_two_memories_dreamt_of_the_same_atoms_one_thing_stays(
 def _is_undreamt(line: bytes) -> bool:
     record = json.loads(line)
     is_edge = str(record.get("via")).startswith("dream:")
-    return not is_edge and record.get("type") != "mention" and record.get("kind") not in ("episode", *DERIVED)
+    return not is_edge and record.get("type") != "mention" and record.get("kind") not in ("episode", *STORYLINE_KINDS)
 
 
 def _counts(memory: Memory) -> dict[str, int]:
@@ -181,7 +181,7 @@ def test_storylines_and_macros_are_neither_told_again_nor_twice(tmp_path: Path) 
 
 def _told(memory: Memory) -> list[Node]:
     records = (record for _, record in memory.store.scan(memory.scope))
-    return [record for record in records if isinstance(record, Node) and record.kind in DERIVED]
+    return [record for record in records if isinstance(record, Node) and record.kind in STORYLINE_KINDS]
 
 
 def _refuse(subject: str, texts: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ from cuetrail.dream.tags import AutoTagger
 from cuetrail.dream.word_matcher import WordMatcher
 from cuetrail.embed.vectors import Vectors
 from cuetrail.model import Node, PassReport, Scope
-from cuetrail.store.dream import Atom, Mark, Named, Row, Slice, Writes
+from cuetrail.store.dream import Atom, Entry, Mark, Named, Slice, Writes
 from cuetrail.store.ports import Store
 from cuetrail.store.read import edges_by_id
 from cuetrail.store.write import Progress
@@ -193,9 +193,9 @@ def _describe(id_: str, text: str) -> str:
     return f'{id_} "{snippet(text)}"' if text else id_
 
 
-def split_at_pauses(rows: Iterable[Row], time_of: Callable[[Row], int], pause: int) -> Iterator[list[Row]]:
+def split_at_pauses(rows: Iterable[Entry], time_of: Callable[[Entry], int], pause: int) -> Iterator[list[Entry]]:
     """Yields the ledger rows, which are sorted by time, split where at least `pause` milliseconds lie between two."""
-    some: list[Row] = []
+    some: list[Entry] = []
     for row in rows:
         if some and time_of(row) - time_of(some[-1]) >= pause:
             yield some

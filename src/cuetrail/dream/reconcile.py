@@ -21,10 +21,10 @@ from cuetrail.dream.context import BATCH, DreamContext, Work
 from cuetrail.dream.passes import cooccurrence, episodes, mentions, storylines
 from cuetrail.dream.passes.consolidation import KEYWORDS, SUMMARY
 from cuetrail.dream.passes.storylines import ABOUT, PART_OF
-from cuetrail.model import DERIVED, Direction, Edge, Mention, Node, Scope, Where
+from cuetrail.model import STORYLINE_KINDS, Direction, Edge, Mention, Node, Scope, Where
 from cuetrail.model.ids import source_id
 from cuetrail.model.records import SEMANTIC_KINDS
-from cuetrail.store.dream import Book, Brief, Row, Writes, unbegun
+from cuetrail.store.dream import Book, Entry, NodeOutline, Writes, unbegun
 from cuetrail.store.graph import EdgeFilter, StepQuery
 from cuetrail.store.ports import Store
 from cuetrail.store.read import Record
@@ -45,7 +45,7 @@ _R = TypeVar("_R", Node, Edge, Mention)
 def reconcile(context: DreamContext) -> None:
     """Registers imported dream output of the partition, if an import or copy added any."""
     work = Work(context, NAME)
-    imports = work.memory.all(Book.BROUGHT)
+    imports = work.memory.all(Book.IMPORTED)
     if not imports:
         return
     _restart_passes(context)
@@ -59,7 +59,7 @@ def reconcile(context: DreamContext) -> None:
         storyline_ids += (node.id for node in _of(Node, some) if node.kind == storylines.KIND)
     _remove_empty_episodes(work, episode_ids)
     _mark_outdated_storylines(work, storyline_ids)
-    work.save(Writes(drop=[(Book.BROUGHT, row) for row in imports]))
+    work.save(Writes(drop=[(Book.IMPORTED, row) for row in imports]))
 
 
 def _restart_passes(context: DreamContext) -> None:
@@ -103,7 +103,7 @@ class _Lookup:
         self.work = work
         ends = {end for record in some for end in _ends(record)}
         self.keys: Mapping[str, int] = work.memory.keys(ends)
-        self.briefs: Mapping[int, Brief] = work.memory.nodes(self.keys.values())
+        self.briefs: Mapping[int, NodeOutline] = work.memory.nodes(self.keys.values())
 
     def pairs(self, records: Iterable[Edge | Mention]) -> Iterator[tuple[int, int]]:
         """Yields the keys of both ends of each record, if both nodes exist here."""
@@ -112,7 +112,7 @@ class _Lookup:
             if len(ends) == 2:
                 yield ends[0], ends[1]
 
-    def rows(self, book: Book, firsts: Iterable[int]) -> dict[tuple[int, int], Row]:
+    def rows(self, book: Book, firsts: Iterable[int]) -> dict[tuple[int, int], Entry]:
         return {(row.first, row.second): row for row in self.work.memory.by_first(book, set(firsts))}
 
 
@@ -133,24 +133,24 @@ def _occurrences(known: _Lookup, writes: Writes, edges: Sequence[Edge]) -> None:
     counts how often when it reads the texts.
     """
     pairs = set(known.pairs(edges))
-    there = known.rows(Book.OCCURS, (atom for atom, _ in pairs))
+    there = known.rows(Book.ATOM_NAMES, (atom for atom, _ in pairs))
     pairs -= there.keys()
     atoms = {atom for atom, _ in pairs}
     sources = known.work.memory.sources(atoms)
-    writes.put += ((Book.OCCURS, Row(*pair, sources.get(pair[0], pair[0]))) for pair in sorted(pairs))
+    writes.put += ((Book.ATOM_NAMES, Entry(*pair, sources.get(pair[0], pair[0]))) for pair in sorted(pairs))
     company = {node for atom, node in (*pairs, *there) if atom in atoms}
-    writes.put += ((Book.TOUCHED, Row(node)) for node in sorted(company))
+    writes.put += ((Book.RECOUNT, Entry(node)) for node in sorted(company))
 
 
 def _cooccurrences(known: _Lookup, writes: Writes, edges: Sequence[Edge]) -> None:
     """Registers co-occurrence edges with an unknown share for both nodes, unless the ledger gives the same weight."""
     weights = {pair: edge.weight for edge in edges for pair in known.pairs([edge])}
-    there = known.rows(Book.TOGETHER, {node for pair in weights for node in pair})
+    there = known.rows(Book.CO_OCCURS, {node for pair in weights for node in pair})
     for (one, other), weight in sorted(weights.items()):
         both = ((one, other), (other, one))
         if weight != cooccurrence.weight_of([there[pair] for pair in both if pair in there]):
-            writes.put += ((Book.TOGETHER, Row(*pair, cooccurrence.UNKNOWN)) for pair in both)
-            writes.put += ((Book.TOUCHED, Row(node)) for node in (one, other))
+            writes.put += ((Book.CO_OCCURS, Entry(*pair, cooccurrence.UNKNOWN)) for pair in both)
+            writes.put += ((Book.RECOUNT, Entry(node)) for node in (one, other))
 
 
 def _timeline(known: _Lookup, writes: Writes, edges: Sequence[Edge]) -> None:
@@ -161,19 +161,19 @@ def _timeline(known: _Lookup, writes: Writes, edges: Sequence[Edge]) -> None:
     for edge, atom, number in ends:
         if atom is None or number is None:
             continue
-        row = there.get(atom) or Row(atom, known.briefs[atom].at)
+        row = there.get(atom) or Entry(atom, known.briefs[atom].at)
         start, end = spans.get(edge.dst, (row.second, row.second))
         if row.third != number and (row.third or not start <= row.second <= end):
             writes.batch.remove_edges.append(edge.id)
         else:
             there[atom] = row._replace(third=number)
             writes.put.append((Book.TIMELINE, there[atom]))
-        writes.put.append((Book.MOVED, Row(0, row.second)))
+        writes.put.append((Book.CHANGED_TIME, Entry(0, row.second)))
     # Times without a gap between them, so that the pass checks all atoms of an episode together.
     bridges = {
         time for start, end in spans.values() for time in islice(range(start, end + 1, episodes.GAP), MOST_BRIDGES)
     }
-    writes.put += ((Book.MOVED, Row(0, time)) for time in sorted(bridges))
+    writes.put += ((Book.CHANGED_TIME, Entry(0, time)) for time in sorted(bridges))
 
 
 def _spans(known: _Lookup, ids: Collection[str]) -> dict[str, tuple[int, int]]:
@@ -195,17 +195,17 @@ def _remove_empty_episodes(work: Work, ids: Sequence[str]) -> None:
 def _mentions(known: _Lookup, writes: Writes, found: Sequence[Mention]) -> None:
     """Registers which source mentions which node. The mentions pass counts the atoms when it reads the texts."""
     pairs = {pair: record.at for record in found for pair in known.pairs([record])}
-    there = known.rows(Book.NAMED, (source for source, _ in pairs))
+    there = known.rows(Book.SOURCE_NAMES, (source for source, _ in pairs))
     placed = {source for source, _ in known.rows(Book.PLACED, (source for source, _ in pairs))}
     writes.put += (
-        (Book.NAMED, row._replace(fourth=pairs[pair]))
+        (Book.SOURCE_NAMES, row._replace(fourth=pairs[pair]))
         for pair, row in there.items()
         if row.fourth != pairs.get(pair, row.fourth)
     )
     for pair in sorted(pairs.keys() - there.keys()):
-        writes.put.append((Book.NAMED, Row(*pair, 0, pairs[pair])))
+        writes.put.append((Book.SOURCE_NAMES, Entry(*pair, 0, pairs[pair])))
         if known.briefs[pair[1]].kind in SEMANTIC_KINDS and pair[0] not in placed:
-            writes.put.append((Book.LOOSE, Row(*pair, pairs[pair])))
+            writes.put.append((Book.UNPLACED, Entry(*pair, pairs[pair])))
 
 
 def _stories(known: _Lookup, writes: Writes, edges: Sequence[Edge], nodes: Sequence[Node]) -> None:
@@ -214,17 +214,19 @@ def _stories(known: _Lookup, writes: Writes, edges: Sequence[Edge], nodes: Seque
     store, scope = known.work.context.store, known.work.context.scope
     nodes_by_id = {node.id: node for node in nodes} | store.get(scope, list({edge.dst for edge in parts}))
     anchors = known.work.memory.keys({anchor for node in nodes_by_id.values() for anchor in _ends(node)})
-    rows: dict[str, Row] = {}
+    rows: dict[str, Entry] = {}
     for node in nodes_by_id.values():
         number, anchor = storylines.number_of(node.id), next((anchors.get(end) for end in _ends(node)), None)
         if number is not None and anchor is not None:
-            rows[node.id] = Row(number, anchor, int(node.props.get("end", node.at)), int(bool(node.props.get("open"))))
+            rows[node.id] = Entry(
+                number, anchor, int(node.props.get("end", node.at)), int(bool(node.props.get("open")))
+            )
     begun = {first for first, _ in known.rows(Book.STORY, (row.first for row in rows.values()))}
     writes.put += [(Book.STORY, row) for row in rows.values() if row.first not in begun]
     joining = [(edge, known.keys[edge.src]) for edge in parts if edge.src in known.keys and edge.dst in rows]
     there = dict(known.rows(Book.PLACED, (source for _, source in joining)).keys())
     placed = dict(there)
-    placing: dict[int, Row] = {}
+    placing: dict[int, Entry] = {}
     for edge, source in joining:
         # A source is in one storyline at most. If there are two, the one in the ledger wins.
         if placed.setdefault(source, rows[edge.dst].first) != rows[edge.dst].first:
@@ -234,10 +236,10 @@ def _stories(known: _Lookup, writes: Writes, edges: Sequence[Edge], nodes: Seque
     new = placing.keys() - there.keys()
     for source in sorted(new):
         story = placing[source]
-        writes.put.append((Book.PLACED, Row(source, story.first, story.second, known.briefs[source].at)))
-    writes.drop += [(Book.LOOSE, row) for row in known.work.memory.by_first(Book.LOOSE, new)]
+        writes.put.append((Book.PLACED, Entry(source, story.first, story.second, known.briefs[source].at)))
+    writes.drop += [(Book.UNPLACED, row) for row in known.work.memory.by_first(Book.UNPLACED, new)]
     # Also drop the rows of mentions in this batch, which are not in the ledger yet.
-    writes.put = [(book, row) for book, row in writes.put if book != Book.LOOSE or row.first not in placing]
+    writes.put = [(book, row) for book, row in writes.put if book != Book.UNPLACED or row.first not in placing]
 
 
 def _mark_outdated_storylines(work: Work, ids: Sequence[str]) -> None:
@@ -253,7 +255,7 @@ def _mark_outdated_storylines(work: Work, ids: Sequence[str]) -> None:
             for number, node in numbers.items()
             if (node.props.get("sources"), node.props.get("end")) != (len(times[number]), max(times[number], default=0))
         ]
-        work.save(Writes(put=[(Book.UNTOLD, Row(number)) for number in sorted(stale)]))
+        work.save(Writes(put=[(Book.STALE_STORY, Entry(number)) for number in sorted(stale)]))
 
 
 def invalidate(store: Store, scope: Scope, batch: Batch, leaving: Sequence[Node]) -> None:
@@ -272,7 +274,7 @@ def invalidate(store: Store, scope: Scope, batch: Batch, leaving: Sequence[Node]
 def _around(store: Store, scope: Scope, ids: Iterable[str], direction: Direction, kind: str) -> set[str]:
     """Returns the ids of storylines and macros linked to these nodes."""
     start = tuple(sorted(ids))
-    where = Where(kinds=DERIVED, quarantined=True, archived=True)
+    where = Where(kinds=STORYLINE_KINDS, quarantined=True, archived=True)
     found = (
         store.steps(scope, StepQuery(start, MOST_STEPS, direction, EdgeFilter(kinds=(kind,)), where)) if start else {}
     )

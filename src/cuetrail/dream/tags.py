@@ -1,7 +1,7 @@
 """The tags that dreams give: which of an atom's tags a pass may change, and the taggers that propose new ones.
 
-A pass changes only tags of its own origin; tags that users gave take precedence. A tagger is the built-in `Rule`, or
-one that the caller provides, such as a language model.
+A pass changes only tags of its own origin; tags that users gave take precedence. A tagger is the
+built-in `RuleTagger`, or one that the caller provides, such as a language model.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cuetrail.text import keyphrases, names
 from cuetrail.text.normalise import norm_name
 
 # A tag has one origin. Tags from users and files come first, then these, the most specific first.
-DREAMT: tuple[Origin, ...] = ("auto", "infected", "temporal")
+DREAM_ORIGINS: tuple[Origin, ...] = ("auto", "infected", "temporal")
 
 
 def retag(atom: Atom, origin: Origin, wanted: Sequence[Tag]) -> tuple[Tag, ...] | None:
@@ -25,7 +25,7 @@ def retag(atom: Atom, origin: Origin, wanted: Sequence[Tag]) -> tuple[Tag, ...] 
     if not atom.tags:
         return tuple(wanted) or None
     given: list[Tag] = []
-    dreamt: dict[Origin, list[Tag]] = {one: [] for one in DREAMT}
+    dreamt: dict[Origin, list[Tag]] = {one: [] for one in DREAM_ORIGINS}
     for tag in atom.tags:
         # The common case, inlined: a function call for each tag would double the time.
         if tag.origin == "infected" and not atom.borrowed:
@@ -33,7 +33,7 @@ def retag(atom: Atom, origin: Origin, wanted: Sequence[Tag]) -> tuple[Tag, ...] 
         else:
             (dreamt[tag.origin] if is_from_dream(atom, tag) else given).append(tag)
     names = {tag.name for tag in given}
-    for one in DREAMT:
+    for one in DREAM_ORIGINS:
         for tag in wanted if one == origin else dreamt[one]:
             if tag.name not in names:
                 names.add(tag.name)
@@ -85,7 +85,7 @@ def _is_list(some: object) -> bool:
     return isinstance(some, Iterable) and not isinstance(some, (str, bytes))
 
 
-class Rule:
+class RuleTagger:
     """Proposes names, then key phrases of the text. A proposal needs a second atom to become a tag."""
 
     name = "rule 1"
@@ -103,4 +103,4 @@ def _proposals(text: str) -> list[str]:
     return list(found.values())[:CANDIDATES]
 
 
-RULE = Rule()
+RULE = RuleTagger()

@@ -15,7 +15,7 @@ from cuetrail.dream.word_matcher import WordMatcher, is_distinctive
 from cuetrail.model import Scope, Tag
 from cuetrail.model.ids import ledger_hash
 from cuetrail.model.records import make_tags
-from cuetrail.store.dream import Book, Named, Row, Writes
+from cuetrail.store.dream import Book, Entry, Named, Writes
 from cuetrail.store.ports import Store
 from cuetrail.text.normalise import folded, norm_name
 
@@ -31,17 +31,17 @@ class TagWord(NamedTuple):
 
     word: str
     tag: Tag
-    row: Row
+    row: Entry
 
 
 class LedgerWords:
     """The ledger rows of all words, with the word of each row."""
 
     def __init__(self) -> None:
-        self.rows: dict[Row, str] = {}
-        self._added: set[Row] = set()
+        self.rows: dict[Entry, str] = {}
+        self._added: set[Entry] = set()
 
-    def difference(self, noted: Collection[Row]) -> tuple[Mapping[Row, str], Collection[Row]]:
+    def difference(self, noted: Collection[Entry]) -> tuple[Mapping[Entry, str], Collection[Entry]]:
         """Returns the rows missing in the ledger, with their words, and the outdated rows of the ledger.
 
         Rows marked by `mark_unsettled` are always in one of the two.
@@ -71,7 +71,7 @@ class TagWords(LedgerWords):
         self._names: set[Named] = set()
         self._given_tags: set[str] = set()
         self._groups: dict[str, dict[Order, TagWord]] = {}
-        self._rows_by_tag: dict[str, dict[str, Row]] = {}
+        self._rows_by_tag: dict[str, dict[str, Entry]] = {}
         self._hashes: dict[int, str] = {}
 
     def renew(self, names: Iterable[Named], given: Iterable[str]) -> None:
@@ -106,7 +106,7 @@ class TagWords(LedgerWords):
         before, group = self._rows_by_tag.pop(name, {}), self._groups[name]
         for row in before.values():
             del self.rows[row]
-        now: dict[str, Row] = {}
+        now: dict[str, Entry] = {}
         if group:
             first = self.tags[name] = group[min(group)].tag
             written = ledger_hash(first.display)
@@ -191,7 +191,7 @@ class NodeNames(LedgerWords):
         return WordMatcher({word: [key] for key in keys for word in self._words.get(key, ())})
 
 
-def mark_unsettled(book: Book, new: Iterable[Row], gone: Iterable[Row]) -> Writes:
+def mark_unsettled(book: Book, new: Iterable[Entry], gone: Iterable[Entry]) -> Writes:
     """Returns ledger writes that mark new and removed words before texts are updated for them.
 
     If the update is interrupted, the next dream sees the marks and repeats it for these words.
@@ -200,8 +200,8 @@ def mark_unsettled(book: Book, new: Iterable[Row], gone: Iterable[Row]) -> Write
     return Writes(put=[(book, row._replace(fourth=1)) for row in (*gone, *new)])
 
 
-def _row(word: str, key: int) -> Row:
-    return Row(ledger_hash(word), key)
+def _row(word: str, key: int) -> Entry:
+    return Entry(ledger_hash(word), key)
 
 
 W = TypeVar("W", TagWords, NodeNames)
@@ -236,4 +236,4 @@ def _by_tag(tag: str) -> Iterator[tuple[Order, TagWord]]:
 
 
 def _tag_word(word: str, tag: Tag) -> TagWord:
-    return TagWord(word, tag, Row(ledger_hash(word), ledger_hash(tag.name), ledger_hash(tag.display)))
+    return TagWord(word, tag, Entry(ledger_hash(word), ledger_hash(tag.name), ledger_hash(tag.display)))

@@ -55,14 +55,14 @@ _SPACES = re.compile(b"  +")
 M = TypeVar("M")
 
 
-Entry = tuple[str, str, Collection[M]]
+WordEntry = tuple[str, str, Collection[M]]
 """A word, the literal that the text must also contain, and the values of the word."""
 
 
 class Hits(NamedTuple, Generic[M]):
     """The words by pattern number, and each match: pattern number, start and end."""
 
-    words: Sequence[Sequence[Entry[M]]]
+    words: Sequence[Sequence[WordEntry[M]]]
     spots: Sequence[tuple[int, int, int]]
 
 
@@ -259,7 +259,7 @@ class _PatternIndex(Generic[M]):
 
     def __init__(self) -> None:
         self.numbers: dict[bytes, int] = {}
-        self.words: list[list[Entry[M]]] = []
+        self.words: list[list[WordEntry[M]]] = []
         self.longest: dict[bytes, int] = {}
 
     def put(self, word: str, values: Collection[M]) -> None:

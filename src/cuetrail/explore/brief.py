@@ -18,7 +18,7 @@ from cuetrail.recall.render.text import budget_measure
 from cuetrail.recall.stage_types import Measure
 from cuetrail.store.graph import EdgeFilter, StepQuery
 from cuetrail.store.ports import Store
-from cuetrail.store.read import Page
+from cuetrail.store.read import PageRequest
 from cuetrail.text.normalise import norm_name, snippet
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def make_brief(store: Store, scope: Scope, now: int, size: int, measure: Measure
     owner = owner_of(store, scope)
     facts = _believed(store.facts(scope, [owner.id]).get(owner.id, []) if owner else [], now)
     names = _names(store, scope, facts)
-    core = store.page(scope, Page(2 * BELIEFS, Where(kinds=("belief", *SEMANTIC_KINDS)), order="salience"))
+    core = store.page(scope, PageRequest(2 * BELIEFS, Where(kinds=("belief", *SEMANTIC_KINDS)), order="salience"))
     held = {node.id: node for node in (*(one.node for one in core), *_newest(store, scope, "belief", BELIEFS))}
     beliefs: list[Line] = [(_line(node), id_) for id_, node in held.items() if owner is None or id_ != owner.id]
     beliefs += [(_stated(fact, names), None) for fact in facts if fact.predicate not in WANTED]

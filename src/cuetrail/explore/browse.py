@@ -9,7 +9,7 @@ from typing import Any
 from cuetrail.errors import InputError
 from cuetrail.model import Node, Provenance, Scope, Where, node_dict
 from cuetrail.store.ports import Store
-from cuetrail.store.read import Page, PagePosition
+from cuetrail.store.read import PagePosition, PageRequest
 
 _POSITION = re.compile(r"(-?\d{1,18})\.(\d{1,18})")
 
@@ -32,7 +32,7 @@ def timeline(
     """Returns one page of the nodes that pass the filters. Raises InputError for an `after` that is no position."""
     if limit < 1:
         raise InputError("limit must be at least 1: nothing could be listed otherwise")
-    found = store.page(scope, Page(limit + 1, where, provenance, _position(after)))
+    found = store.page(scope, PageRequest(limit + 1, where, provenance, _position(after)))
     shown = found[:limit]
     more = "{}.{}".format(*shown[-1].spot) if len(found) > limit else None
     return Timeline(tuple(one.node for one in shown), more)

@@ -111,14 +111,14 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class EvidenceScore:
     """A score, and the parts it was computed from."""
 
     score: float
     why: Mapping[str, Any]
 
 
-def score_evidence(context: ExploreContext, evidence: Evidence, time: int, salience: float) -> Scored:
+def score_evidence(context: ExploreContext, evidence: Evidence, time: int, salience: float) -> EvidenceScore:
     """Returns one score of match, freshness and salience, with its parts. `time` is what freshness counts from."""
     semantic = evidence.semantic(len(context.queries))
     days = (context.now - time) / DAY
@@ -132,16 +132,16 @@ def score_evidence(context: ExploreContext, evidence: Evidence, time: int, salie
     }
     if evidence.matched is not None:
         why["text_match"] = {"text": evidence.matched, "score": evidence.text}
-    return Scored(final_score(semantic, days, salience, context.weights), why)
+    return EvidenceScore(final_score(semantic, days, salience, context.weights), why)
 
 
-def find_nodes(context: ExploreContext, *kinds: str) -> list[tuple[Node, Scored]]:
+def find_nodes(context: ExploreContext, *kinds: str) -> list[tuple[Node, EvidenceScore]]:
     """Returns the nodes of these kinds that queries or text matches find, best first, then newer, then by id."""
     return rank_matches(context, kinds, find_matches(context, kinds))
 
 
 @dataclass(frozen=True, slots=True)
-class Matches:
+class QueryMatches:
     """Search results before scoring: cosines by id for each query, best text match by id, and nodes already read."""
 
     by_query: tuple[Mapping[str, float], ...]
@@ -149,7 +149,7 @@ class Matches:
     known: Mapping[str, Node]
 
 
-def find_matches(context: ExploreContext, kinds: Sequence[str]) -> Matches:
+def find_matches(context: ExploreContext, kinds: Sequence[str]) -> QueryMatches:
     """Returns what queries and text matches find among nodes of these kinds."""
     matches: dict[str, tuple[str, float]] = {}
     known: dict[str, Node] = {}
@@ -158,12 +158,15 @@ def find_matches(context: ExploreContext, kinds: Sequence[str]) -> Matches:
             known[node.id] = node
             if value > matches.get(node.id, ("", 0.0))[1]:
                 matches[node.id] = (text, value)
-    return Matches(tuple(dict(_by_query(context, query, kinds)) for query in context.queries), matches, known)
+    return QueryMatches(tuple(dict(_by_query(context, query, kinds)) for query in context.queries), matches, known)
 
 
 def rank_matches(
-    context: ExploreContext, kinds: Sequence[str], own: Matches, also: Mapping[str, Evidence] = MappingProxyType({})
-) -> list[tuple[Node, Scored]]:
+    context: ExploreContext,
+    kinds: Sequence[str],
+    own: QueryMatches,
+    also: Mapping[str, Evidence] = MappingProxyType({}),
+) -> list[tuple[Node, EvidenceScore]]:
     """Returns the matching nodes with their scores, best first, then newer, then by id.
 
     `also` has further nodes that match for another reason, with the evidence for each.

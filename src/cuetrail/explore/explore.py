@@ -20,10 +20,10 @@ from cuetrail.explore.candidates import (
     LEAST_WORD_SHARE,
     MOST_QUERIES,
     Evidence,
+    EvidenceScore,
     Expander,
     ExploreContext,
     Query,
-    Scored,
     Weights,
     content_words,
     find_matches,
@@ -241,7 +241,7 @@ def relationships(
     return tuple(found[:RELATIONSHIPS])
 
 
-def find_semantic_nodes(context: ExploreContext, matched: Sequence[MatchedEdge]) -> list[tuple[Node, Scored]]:
+def find_semantic_nodes(context: ExploreContext, matched: Sequence[MatchedEdge]) -> list[tuple[Node, EvidenceScore]]:
     """Returns people, concepts and entities with their scores, best first.
 
     The ends of a matching relationship are added if neither would be shown; else it could not be shown either.
@@ -531,5 +531,5 @@ def run_exploration(context: ExploreContext) -> Exploration:
     )
 
 
-def _items(found: Sequence[tuple[Node, Scored]], detail: Detail = "full") -> list[Item]:
+def _items(found: Sequence[tuple[Node, EvidenceScore]], detail: Detail = "full") -> list[Item]:
     return [Item(node, scored.score, scored.why, detail) for node, scored in found]

@@ -19,7 +19,7 @@ from itertools import groupby
 from typing import Literal
 
 from cuetrail.errors import InputError, NotFound
-from cuetrail.model import DERIVED, Node, Scope
+from cuetrail.model import STORYLINE_KINDS, Node, Scope
 from cuetrail.store.ports import Store
 from cuetrail.store.search import NameMatch
 from cuetrail.text.normalise import folded, name_words, norm_name
@@ -43,7 +43,7 @@ CANDIDATES = 200
 _PREFIX_LENGTH = 3
 _NUMBER = re.compile(r"\d+")
 _MOST_LISTED = 5
-_TEXT_KINDS = ("atom", "source", "episode", *DERIVED)
+_TEXT_KINDS = ("atom", "source", "episode", *STORYLINE_KINDS)
 
 
 # --- any node, by id or exact name

@@ -33,7 +33,7 @@ _CLOSER = re.compile(r"[})\]{]|\*/|(?:end|else|elif|except|finally|catch|fi|done
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class MarkdownBlock:
     """One block of a Markdown text. `level` is the depth of a heading, `language` that of a code fence."""
 
     kind: Literal["prose", "heading", "code", "rule"]
@@ -107,9 +107,9 @@ def lines(text: str, limit: int) -> list[str]:
     return _pack(text.split("\n"), limit, "\n", indented=True)
 
 
-def markdown(text: str) -> list[Block]:
+def markdown(text: str) -> list[MarkdownBlock]:
     """Splits Markdown into blocks within their limits: headings, paragraphs, fenced code and rules."""
-    blocks: list[Block] = []
+    blocks: list[MarkdownBlock] = []
     run: list[str] = []
     fence: str | None = None
     for line in text.split("\n"):
@@ -134,7 +134,7 @@ def markdown(text: str) -> list[Block]:
             if level := _heading_level(line):
                 blocks += _heading(line, level)
             elif line.strip():
-                blocks.append(Block("rule", line.strip()))
+                blocks.append(MarkdownBlock("rule", line.strip()))
     # An unclosed fence runs to the end.
     return blocks + (_prose(run) if fence is None else _code(run))
 
@@ -150,20 +150,20 @@ def heading_text(heading: str) -> str:
     return bare.rstrip() if not bare or bare[-1].isspace() else words
 
 
-def _prose(run: list[str]) -> list[Block]:
+def _prose(run: list[str]) -> list[MarkdownBlock]:
     """Returns one paragraph, cut where it is too long."""
-    return [Block("prose", piece) for piece in _fit_paragraph("\n".join(run).strip(), PROSE)] if run else []
+    return [MarkdownBlock("prose", piece) for piece in _fit_paragraph("\n".join(run).strip(), PROSE)] if run else []
 
 
-def _code(run: list[str]) -> list[Block]:
+def _code(run: list[str]) -> list[MarkdownBlock]:
     language = fence_language(run[0])
-    return [Block("code", piece, language=language) for piece in lines("\n".join(run).rstrip(), CODE)]
+    return [MarkdownBlock("code", piece, language=language) for piece in lines("\n".join(run).rstrip(), CODE)]
 
 
-def _heading(text: str, level: int) -> list[Block]:
+def _heading(text: str, level: int) -> list[MarkdownBlock]:
     """Returns a heading block; text beyond the limit follows as prose."""
     first, *rest = prose(text)
-    return [Block("heading", first, level), *(Block("prose", piece) for piece in rest)]
+    return [MarkdownBlock("heading", first, level), *(MarkdownBlock("prose", piece) for piece in rest)]
 
 
 def _heading_level(line: str) -> int:

@@ -27,7 +27,7 @@ from pathlib import Path
 from types import TracebackType
 
 from cuetrail.files import MIRROR_MARKER
-from cuetrail.mirror.folder import INNER_WORK, MANIFEST, PageFile
+from cuetrail.mirror.folder import INNER_WORK, MANIFEST, PageState
 
 # A process that has just opened a folder must be able to read it before it is emptied. Where the system shows which
 # folders are open, we wait for them to close; not for long, because the folder may hold forgotten text.
@@ -39,7 +39,7 @@ _OWN_FILES = (MIRROR_MARKER, MANIFEST, INNER_WORK)
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileChanges:
     """Relative paths: `staged` in the work folder, to be `removed`, and those that stay `unchanged`."""
 
     staged: Sequence[str]
@@ -47,7 +47,7 @@ class Change:
     unchanged: Sequence[str]
 
 
-class Work:
+class WorkDir:
     """The work folder of a sync, beside the mirror and on its disk. It is made when first used.
 
     A context manager: it removes the work folder at the end.
@@ -61,7 +61,7 @@ class Work:
         self._probe = mirror / f"{MIRROR_MARKER}.probe"
         self._made_folders: set[str] = set()
 
-    def __enter__(self) -> Work:
+    def __enter__(self) -> WorkDir:
         return self
 
     def __exit__(
@@ -93,7 +93,7 @@ class Work:
     def old(self) -> Path:
         return self.new.with_name("old")
 
-    def stage(self, path: str, data: bytes) -> PageFile:
+    def stage(self, path: str, data: bytes) -> PageState:
         """Writes a page of the next mirror; returns its size and time."""
         above = posixpath.dirname(path)
         if above not in self._made_folders:
@@ -104,7 +104,7 @@ class Work:
             file.write(data)
             file.flush()
             status = os.fstat(file.fileno())
-        return PageFile(status.st_size, status.st_mtime_ns)
+        return PageState(status.st_size, status.st_mtime_ns)
 
     def _make_folder(self) -> Path:
         beside, inside = self._folders
@@ -124,7 +124,7 @@ class Work:
         return inside
 
 
-def publish(work: Work, change: Change, own: Mapping[str, bytes]) -> None:
+def publish(work: WorkDir, change: FileChanges, own: Mapping[str, bytes]) -> None:
     """Makes a change visible. `own` are the marker and the manifest; a mirror always has a marker."""
     mirror = work.mirror
     if not mirror.is_dir() or not any(mirror.iterdir()):
@@ -151,7 +151,7 @@ def _write(folder: Path, own: Mapping[str, bytes]) -> None:
         (folder / name).write_bytes(data)
 
 
-def _replace_own(work: Work, own: Mapping[str, bytes]) -> None:
+def _replace_own(work: WorkDir, own: Mapping[str, bytes]) -> None:
     """Replaces the marker and the manifest where their content changed."""
     for name, data in own.items():
         file = work.mirror / name
@@ -181,7 +181,7 @@ def _may_exchange(mirror: Path, unit: str) -> bool:
     return bool(unit) or not any(e.name.startswith(".") and e.name not in _OWN_FILES for e in mirror.iterdir())
 
 
-def _exchange_unit(work: Work, unit: str, unchanged: Iterable[str]) -> bool:
+def _exchange_unit(work: WorkDir, unit: str, unchanged: Iterable[str]) -> bool:
     """Replaces one part of the mirror in one step. Returns False, and changes nothing, where that is not possible."""
     new, old = work.new / unit, work.mirror / unit
     if not _is_folder(old):
@@ -235,7 +235,7 @@ def _is_open(folder: Path) -> bool:
     return False
 
 
-def _hard_link(work: Work, paths: Iterable[str]) -> None:
+def _hard_link(work: WorkDir, paths: Iterable[str]) -> None:
     """Links unchanged files into the next mirror."""
     new, mirror = str(work.new), str(work.mirror)
     for path in paths:
@@ -246,7 +246,7 @@ def _hard_link(work: Work, paths: Iterable[str]) -> None:
             os.link(f"{mirror}/{path}", f"{new}/{path}")
 
 
-def _replace_one_by_one(work: Work, change: Change) -> None:
+def _replace_one_by_one(work: WorkDir, change: FileChanges) -> None:
     """Replaces each file separately: first writes the new ones, then removes the others."""
     for path in change.staged:
         target = work.mirror / path

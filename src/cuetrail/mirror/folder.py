@@ -150,7 +150,7 @@ def _homes() -> tuple[Path, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class PageFile:
+class PageState:
     """Size and time of a page on disk, and the checksum of its atoms. Symbolic links and empty folders have size -1."""
 
     size: int
@@ -163,7 +163,7 @@ class Bundle:
     """The pages that share a file stem, by path, and the digest of their atoms."""
 
     digest: str
-    files: dict[str, PageFile] = field(default_factory=dict)
+    files: dict[str, PageState] = field(default_factory=dict)
 
 
 def read_manifest(folder: Path) -> dict[str, Bundle]:
@@ -176,7 +176,7 @@ def read_manifest(folder: Path) -> dict[str, Bundle]:
         with (folder / MANIFEST).open(encoding="utf-8") as lines:
             for line in lines:
                 stem, digest, files = json.loads(line)
-                bundles[stem] = Bundle(digest, {path: PageFile(*rest) for path, *rest in files})
+                bundles[stem] = Bundle(digest, {path: PageState(*rest) for path, *rest in files})
     except (OSError, ValueError, TypeError):
         return {}
     return bundles
@@ -191,9 +191,9 @@ def manifest_bytes(bundles: dict[str, Bundle]) -> bytes:
     return "".join(lines).encode()
 
 
-def scan_files(folder: Path) -> dict[str, PageFile]:
+def scan_files(folder: Path) -> dict[str, PageState]:
     """Returns the files on disk by relative path, without hidden ones: those belong to the system or other programs."""
-    found: dict[str, PageFile] = {}
+    found: dict[str, PageState] = {}
     pending = [""] if folder.is_dir() else []
     while pending:
         above = pending.pop()
@@ -209,8 +209,8 @@ def scan_files(folder: Path) -> dict[str, PageFile]:
                     status = entry.stat(follow_symlinks=False)
                     plain = entry.is_file(follow_symlinks=False)
                     found[above + entry.name] = (
-                        PageFile(status.st_size, status.st_mtime_ns) if plain else PageFile(-1, 0)
+                        PageState(status.st_size, status.st_mtime_ns) if plain else PageState(-1, 0)
                     )
         if empty:
-            found[above.rstrip("/")] = PageFile(-1, 0)
+            found[above.rstrip("/")] = PageState(-1, 0)
     return found

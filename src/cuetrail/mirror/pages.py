@@ -32,7 +32,7 @@ _IGNORED = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-
 # Increase it when the rendering changes: pages of an older version are then written again.
 LAYOUT = 1
 ATOMS_PER_PAGE = 100
-RULE = "\n\n---\n\n"
+SEPARATOR = "\n\n---\n\n"
 # Lines of a text that look like the heading of an atom, or like the rule between two atoms.
 _OWN_MARKUP = re.compile(r"(?m)(?:^|(?<=\r))(?=## \[|---[ \t]*\r?$)")
 _ESCAPE = r"\\"
@@ -121,7 +121,7 @@ def _md5(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class MirrorPage:
     """One file of the mirror. `keys`: the engine's keys of its atoms. `check`: a hash of the atoms' checksums, the
     layout version and the title; if it is unchanged, so is the file.
     """
@@ -133,7 +133,7 @@ class Page:
     check: str
 
 
-def pages(placed: Iterable[AtomLabels], titles: Mapping[str, str], every: bool) -> Iterator[Page]:
+def pages(placed: Iterable[AtomLabels], titles: Mapping[str, str], every: bool) -> Iterator[MirrorPage]:
     """Yields the pages of whole bundles. `titles` maps a file stem to the title of its pages."""
     # Only 16 bytes are held per atom, and no text, so that a file may have a million atoms.
     bundles: dict[tuple[str, str], tuple[array[int], array[int]]] = {}
@@ -153,7 +153,7 @@ def pages(placed: Iterable[AtomLabels], titles: Mapping[str, str], every: bool) 
             title = titles[name] if len(starts) == 1 else f"{titles[name]}, part {part}"
             content = checks[start : start + ATOMS_PER_PAGE].tobytes() + f"{LAYOUT} {title}".encode()
             path = f"{above}/{file_name(name, part, len(starts))}"
-            yield Page(path, name, title, keys[start : start + ATOMS_PER_PAGE], xxhash.xxh3_64_hexdigest(content))
+            yield MirrorPage(path, name, title, keys[start : start + ATOMS_PER_PAGE], xxhash.xxh3_64_hexdigest(content))
 
 
 def page_title(sources: Sequence[str | None]) -> str:
@@ -163,7 +163,7 @@ def page_title(sources: Sequence[str | None]) -> str:
 
 def render_page(title: str, atoms: Iterable[AtomText]) -> bytes:
     """Returns a page as Markdown: a heading with id and snippet above each atom, a rule between two."""
-    return f"# {title}\n\n{RULE.join(map(_section, atoms))}\n".encode()
+    return f"# {title}\n\n{SEPARATOR.join(map(_section, atoms))}\n".encode()
 
 
 def _section(atom: AtomText) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from cuetrail.errors import CuetrailError, InputError
-from cuetrail.mirror.atomic_publish import Work
+from cuetrail.mirror.atomic_publish import WorkDir
 from cuetrail.mirror.folder import Placement, read_marker
 from cuetrail.mirror.update import MirrorReport, sync, sync_lock
 from cuetrail.model import Scope
@@ -127,7 +127,7 @@ def sync_and_register(
         report = sync(store, scope, directory, placement, memory=memory, progress=progress, on_start=on_start)
     except BaseException:
         for folder, known in before.items():
-            if not Work(folder, memory).is_left():
+            if not WorkDir(folder, memory).is_left():
                 _register(store, memory, folder, known)
         raise
     folder = Path(report.directory)
@@ -209,7 +209,7 @@ def _finish_making(store: Store, memory: Path, folder: Path) -> RegisteredMirror
         known = registered(store, memory).get(folder)
         if known is None or known.state not in _MAKING:
             return known
-        Work(folder, memory).sweep()
+        WorkDir(folder, memory).sweep()
         exists = known.state == "making" and read_marker(folder) is not None
         known = RegisteredMirror(known.scope, device=_device(folder)) if exists else None
         _register(store, memory, folder, known)

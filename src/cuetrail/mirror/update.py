@@ -14,12 +14,12 @@ from filelock import FileLock, Timeout
 
 from cuetrail.errors import Busy, MirrorError
 from cuetrail.files import MIRROR_MARKER
-from cuetrail.mirror.atomic_publish import FULL, Change, Work, publish
+from cuetrail.mirror.atomic_publish import FULL, FileChanges, WorkDir, publish
 from cuetrail.mirror.folder import (
     MANIFEST,
     Bundle,
     Marker,
-    PageFile,
+    PageState,
     Placement,
     claim,
     manifest_bytes,
@@ -28,7 +28,7 @@ from cuetrail.mirror.folder import (
     read_manifest,
     scan_files,
 )
-from cuetrail.mirror.pages import LAYOUT, Page, file_stem, page_title, pages, render_page
+from cuetrail.mirror.pages import LAYOUT, MirrorPage, file_stem, page_title, pages, render_page
 from cuetrail.model import Scope
 from cuetrail.store.ports import Store
 from cuetrail.store.read import FileDigest, Snapshot
@@ -79,10 +79,10 @@ class _NextMirror:
     `on_disk` are the present files, `manifest` the bundles that the last sync wrote.
     """
 
-    work: Work | None
+    work: WorkDir | None
     folder: Path
     every: bool
-    on_disk: dict[str, PageFile]
+    on_disk: dict[str, PageState]
     manifest: dict[str, Bundle]
     bundles: dict[str, Bundle] = field(default_factory=dict)
     staged: list[str] = field(default_factory=list)
@@ -95,7 +95,7 @@ class _NextMirror:
         self.bundles[plan.stem] = known if current else Bundle(plan.digest)
         return current
 
-    def keep_page(self, page: Page) -> bool:
+    def keep_page(self, page: MirrorPage) -> bool:
         """Returns True if a page of a changed bundle is up to date on disk, and adds it."""
         known = self.manifest.get(page.stem, Bundle("")).files.get(page.path)
         if known is None or known.check != page.check or not self._is_untouched(page.path, known):
@@ -103,15 +103,15 @@ class _NextMirror:
         self.bundles[page.stem].files[page.path] = known
         return True
 
-    def _is_untouched(self, path: str, file: PageFile) -> bool:
+    def _is_untouched(self, path: str, file: PageState) -> bool:
         present = self.on_disk.get(path)
         return present is not None and (present.size, present.mtime_ns) == (file.size, file.mtime_ns)
 
-    def add_page(self, page: Page, data: bytes) -> None:
+    def add_page(self, page: MirrorPage, data: bytes) -> None:
         """Adds a page, and stages it unless the file on disk has the same content."""
         file = self.on_disk.get(page.path)
         if file is None or file.size != len(data) or (self.folder / page.path).read_bytes() != data:
-            file = self.work.stage(page.path, data) if self.work else PageFile(len(data), 0)
+            file = self.work.stage(page.path, data) if self.work else PageState(len(data), 0)
             self.staged.append(page.path)
             self.size += len(data)
         self.bundles[page.stem].files[page.path] = replace(file, check=page.check)
@@ -146,7 +146,7 @@ def sync(
                 folder = mirror_folder(directory, memory)
                 if on_start:
                     on_start(folder)
-                work = stack.enter_context(Work(folder, memory))
+                work = stack.enter_context(WorkDir(folder, memory))
             report = _sync(store, owner, folder, placement, work, progress)
     except OSError as error:
         why = "the disk is full: make room" if error.errno in FULL else f"{error}: check that it can be written to"
@@ -171,7 +171,12 @@ def sync_lock(memory: Path) -> Iterator[None]:
 
 
 def _sync(
-    store: Store, owner: Marker, folder: Path, placement: Placement | None, work: Work | None, progress: Progress | None
+    store: Store,
+    owner: Marker,
+    folder: Path,
+    placement: Placement | None,
+    work: WorkDir | None,
+    progress: Progress | None,
 ) -> MirrorReport:
     with store.snapshot(owner.scope) as view:
         marker = claim(folder, replace(owner, epoch=view.epoch), placement)
@@ -187,7 +192,7 @@ def _sync(
         own = {MIRROR_MARKER: marker_bytes(marker)}
         if new.staged or removed or new.bundles != new.manifest:
             own[MANIFEST] = manifest_bytes(new.bundles)
-        publish(work, Change(new.staged, removed, sorted(unchanged)), own)
+        publish(work, FileChanges(new.staged, removed, sorted(unchanged)), own)
     return MirrorReport(
         str(folder),
         marker.placement,

@@ -4,9 +4,9 @@ May import: text.
 """
 
 from cuetrail.model.records import DATE_ONLY as DATE_ONLY
-from cuetrail.model.records import DERIVED as DERIVED
 from cuetrail.model.records import FROM_FILE as FROM_FILE
 from cuetrail.model.records import NEW_LIFE as NEW_LIFE
+from cuetrail.model.records import STORYLINE_KINDS as STORYLINE_KINDS
 from cuetrail.model.records import UNKNOWN_WEIGHT as UNKNOWN_WEIGHT
 from cuetrail.model.records import Edge as Edge
 from cuetrail.model.records import Fact as Fact

@@ -246,7 +246,7 @@ class Label(NamedTuple):
 SEMANTIC_KINDS = ("person", "concept", "entity")
 """The kinds of nodes that represent people and things. All other kinds record what happened."""
 
-DERIVED = ("storyline", "macro")
+STORYLINE_KINDS = ("storyline", "macro")
 """Kinds of nodes that dreams write about other memories. A search returns them only if their kind is asked for."""
 
 
@@ -281,7 +281,7 @@ class Where:
 
     def finds(self, node: Node) -> bool:
         """True if a search may return a node. Storylines and macros are returned only if `kinds` names them."""
-        return self.admits(node) and (bool(self.kinds) or node.kind not in DERIVED)
+        return self.admits(node) and (bool(self.kinds) or node.kind not in STORYLINE_KINDS)
 
 
 GENERIC_TAGS = frozenset({"core", "misc", "general", "other", "unknown", "inbox", "pending", "notebook"})

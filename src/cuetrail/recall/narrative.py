@@ -14,7 +14,7 @@ from cuetrail.model import Budget, Fact, Node, Where, node_dict
 from cuetrail.recall.query import Cue, parse_cue, query_terms
 from cuetrail.recall.render.text import budget_measure
 from cuetrail.recall.stage_types import Anchored, Measure, Reached, RecallContext, Recipe, Scored
-from cuetrail.store.read import HeldAt, Page, facts_by_id
+from cuetrail.store.read import HeldAt, PageRequest, facts_by_id
 from cuetrail.text.normalise import norm_name
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ def _unchanged_until(session: Session, narrative: Narrative, now: int) -> int:
 
 def most_used_names(session: Session, limit: int) -> list[str]:
     """Returns the names of the most used entities."""
-    used = session.store.page(session.scope, Page(limit, order="fact use"))
+    used = session.store.page(session.scope, PageRequest(limit, order="fact use"))
     return [one.node.name for one in used if one.node.name]
 
 

@@ -18,7 +18,7 @@ from functools import partial
 from operator import itemgetter
 from typing import Any, Literal, NamedTuple, Protocol, Self, TypeVar
 
-from cuetrail.model import DERIVED, Edge, Fact, Life, Mention, Node, Scope, Tag
+from cuetrail.model import STORYLINE_KINDS, Edge, Fact, Life, Mention, Node, Scope, Tag
 from cuetrail.model.ids import ledger_hash
 from cuetrail.store.read import Record
 from cuetrail.store.write import Batch
@@ -28,7 +28,7 @@ T = TypeVar("T")
 Runs = list[tuple[int, int]]
 """Ranges of node keys, each from the first to the last."""
 
-DREAMT = ("episode", *DERIVED)
+DREAM_KINDS = ("episode", *STORYLINE_KINDS)
 """Kinds of nodes that only dreams make. Texts do not mention them by name."""
 
 NOTHING = -1
@@ -41,24 +41,24 @@ class Book(IntEnum):
     """
 
     PROPOSED = 1  # atom, hash of the phrase
-    INFECTS = 2  # hash of the words, hash of the tag, hash of its display, whether texts are being settled by it
-    MEANS = 3  # hash of the words, node they name, 0, whether texts are being settled by it
-    OCCURS = 4  # atom, node it names, source of the atom, how often
-    NAMED = 5  # source, node it names, by how many of its atoms, the source's time
-    TOUCHED = 6  # node whose company is to be counted
-    TOGETHER = 7  # node, node it is often named with, share in millionths, how often
+    TAG_WORDS = 2  # hash of the words, hash of the tag, hash of its display, whether texts are being settled by it
+    NAME_WORDS = 3  # hash of the words, node they name, 0, whether texts are being settled by it
+    ATOM_NAMES = 4  # atom, node it names, source of the atom, how often
+    SOURCE_NAMES = 5  # source, node it names, by how many of its atoms, the source's time
+    RECOUNT = 6  # node whose company is to be counted
+    CO_OCCURS = 7  # node, node it is often named with, share in millionths, how often
     TIMELINE = 8  # atom, its time, number of its episode or 0
-    MOVED = 9  # number of the episode they left or 0, time at which atoms came or went
-    TURNED = 10  # atom, node it names since or no longer
-    LOOSE = 20  # source in no storyline yet, node it names, the source's time, whether it stands between several
-    UNTOLD = 21  # source, node it no longer names; or number of a storyline that is to be told anew, 0
+    CHANGED_TIME = 9  # number of the episode they left or 0, time at which atoms came or went
+    CHANGED_MENTION = 10  # atom, node it names since or no longer
+    UNPLACED = 20  # source in no storyline yet, node it names, the source's time, whether it stands between several
+    STALE_STORY = 21  # source, node it no longer names; or number of a storyline that is to be told anew, 0
     PLACED = 22  # source, number of its storyline, anchor of that, the source's time
     STORY = 23  # number of a storyline, its anchor, time of its last source, whether it is open
-    SUMMED = 24  # atom, source whose summary it is part of
-    BROUGHT = 30  # random number of an import or copy that brought what dreams made elsewhere
+    SUMMARISED = 24  # atom, source whose summary it is part of
+    IMPORTED = 30  # random number of an import or copy that brought what dreams made elsewhere
 
 
-class Row(NamedTuple):
+class Entry(NamedTuple):
     """A row of one ledger table (`Book`), which defines the meaning of the four numbers. The first two are the key;
     rows can be looked up by either.
     """
@@ -98,7 +98,7 @@ class Named(NamedTuple):
     found: bool
 
 
-class Brief(NamedTuple):
+class NodeOutline(NamedTuple):
     """The few fields of a node that a pass needs to connect it: id, kind, time and file."""
 
     id: str
@@ -163,8 +163,8 @@ class Writes:
     batch: Batch = field(default_factory=Batch)
     remove_mentions: list[tuple[str, str]] = field(default_factory=list)
     lives: list[tuple[Living, Life]] = field(default_factory=list)
-    drop: list[tuple[Book, Row]] = field(default_factory=list)
-    put: list[tuple[Book, Row]] = field(default_factory=list)
+    drop: list[tuple[Book, Entry]] = field(default_factory=list)
+    put: list[tuple[Book, Entry]] = field(default_factory=list)
 
 
 class Saved(NamedTuple):
@@ -179,7 +179,7 @@ def is_dreamt(record: Record) -> bool:
     """True if a dream made this record."""
     if isinstance(record, Edge):
         return record.via is not None and record.via.startswith("dream:")
-    return isinstance(record, Mention) or (isinstance(record, Node) and record.kind in DREAMT)
+    return isinstance(record, Mention) or (isinstance(record, Node) and record.kind in DREAM_KINDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ class PassQueries:
     seconds_down: str
 
 
-class Run(Protocol):
+class RunQuery(Protocol):
     """Runs a query inside an open transaction and returns its rows."""
 
     def __call__(self, query: str, /, **given: object) -> list[Any]: ...
@@ -236,13 +236,13 @@ class PassEngine(Protocol):
     @property
     def queries(self) -> PassQueries: ...
 
-    def reading(self, work: Callable[[Run], T]) -> T:
+    def reading(self, work: Callable[[RunQuery], T]) -> T:
         """Runs `work` in one read transaction and returns its result."""
 
-    def writing(self, work: Callable[[Run], T]) -> T:
+    def writing(self, work: Callable[[RunQuery], T]) -> T:
         """Runs `work` in one write transaction and returns its result."""
 
-    def partition(self, run: Run, scope: Scope) -> int:
+    def partition(self, run: RunQuery, scope: Scope) -> int:
         """Returns the number of the partition a scope writes to, or one that no partition has."""
 
     def stored_ids(self, part: int, ids: Sequence[str]) -> list[str]:
@@ -262,7 +262,7 @@ class PassEngine(Protocol):
         followed the change `seen`.
         """
 
-    def put_mark(self, run: Run, part: int, name: str, mark: Mark) -> None:
+    def put_mark(self, run: RunQuery, part: int, name: str, mark: Mark) -> None:
         """Stores the progress of a pass."""
 
     def save(self, scope: Scope, part: int, name: str, writes: Writes) -> Saved:
@@ -273,7 +273,7 @@ CHUNK = 1_000
 # Above every number of rows.
 _ALL = 2**40
 # Make tuples without a Python-level call.
-_as_row: Callable[[Iterable[int]], Row] = partial(tuple.__new__, Row)
+_as_row: Callable[[Iterable[int]], Entry] = partial(tuple.__new__, Entry)
 _as_pair: Callable[[Iterable[int]], tuple[int, int]] = partial(tuple.__new__, tuple)
 
 
@@ -345,7 +345,7 @@ class DreamPass:
             self._changed = (stage, runs)
         return [(max(low, mark.after + 1), high) for low, high in self._changed[1] if high > mark.after]
 
-    def _read(self, run: Run, runs: Runs, limit: int) -> tuple[list[Atom], Runs]:
+    def _read(self, run: RunQuery, runs: Runs, limit: int) -> tuple[list[Atom], Runs]:
         """Returns up to `limit` atoms of these ranges, and the ranges as far as they were read."""
         if _size(runs) <= min(limit, CHUNK):
             keys = [key for low, high in runs for key in range(low, high + 1)]
@@ -361,7 +361,7 @@ class DreamPass:
             covered.append((low, atoms[-1].key if len(rows) == room else high))
         return atoms, covered
 
-    def _head(self, run: Run) -> tuple[int, int]:
+    def _head(self, run: RunQuery) -> tuple[int, int]:
         """Returns the number of the last change, and its random mark."""
         found = run(self.engine.queries.head)
         return (found[0][0], found[0][1] or 0) if found else (0, 0)
@@ -371,7 +371,7 @@ class DreamPass:
         found = self._rows(self.engine.queries.mark, name=self.name)
         return Mark(*found[0]) if found and found[0][0] == version else unbegun(version)
 
-    def _logged(self, run: Run, mark: Mark, listens: Sequence[str]) -> Runs | None:
+    def _logged(self, run: RunQuery, mark: Mark, listens: Sequence[str]) -> Runs | None:
         """Returns the ranges of keys that changed from `done` to `upto`, merged; None if the log cannot tell."""
         queries = self.engine.queries
         oldest = run(queries.oldest_change)[0][0]
@@ -387,7 +387,7 @@ class DreamPass:
         read. `listens` names, for a pass, others whose changes it must see.
         """
 
-        def work(run: Run) -> None:
+        def work(run: RunQuery) -> None:
             last, last_mark = self._head(run)
             for row in run(self.engine.queries.marks, part=self.part):
                 name, mark = row[0], Mark(*row[1:])
@@ -432,9 +432,9 @@ class DreamPass:
         found = [tag for tag, name in tags if ledger_hash(name) in hashes]
         return sorted({key for (key,) in self._of_keys(self.engine.queries.tagged, found)})
 
-    def nodes(self, keys: Collection[int]) -> dict[int, Brief]:
+    def nodes(self, keys: Collection[int]) -> dict[int, NodeOutline]:
         """Returns the nodes of this partition with these keys."""
-        return {row[0]: Brief(*row[1:]) for row in self._of_keys(self.engine.queries.nodes, keys)}
+        return {row[0]: NodeOutline(*row[1:]) for row in self._of_keys(self.engine.queries.nodes, keys)}
 
     def keys(self, ids: Collection[str]) -> dict[str, int]:
         """Returns the keys of nodes in this partition with these ids."""
@@ -467,25 +467,25 @@ class DreamPass:
 
     # --- the ledger
 
-    def all(self, book: Book, limit: int | None = None) -> list[Row]:
+    def all(self, book: Book, limit: int | None = None) -> list[Entry]:
         """Returns the rows of a book, by first and second number."""
         found = self._rows(self.engine.queries.ledger, book=int(book), limit=_ALL if limit is None else limit)
         return list(map(_as_row, found))
 
-    def by_first(self, book: Book, firsts: Collection[int]) -> list[Row]:
+    def by_first(self, book: Book, firsts: Collection[int]) -> list[Entry]:
         """Returns the rows with one of these first numbers."""
         return list(map(_as_row, self._of_keys(self.engine.queries.by_first, firsts, book=int(book))))
 
-    def by_second(self, book: Book, seconds: Collection[int], each: int | None = None) -> list[Row]:
+    def by_second(self, book: Book, seconds: Collection[int], each: int | None = None) -> list[Entry]:
         """Returns the rows with one of these second numbers; at most `each` per number."""
         most = _ALL if each is None else each
         return list(map(_as_row, self._of_keys(self.engine.queries.by_second, seconds, book=int(book), limit=most)))
 
-    def within(self, book: Book, runs: Collection[tuple[int, int]]) -> list[Row]:
+    def within(self, book: Book, runs: Collection[tuple[int, int]]) -> list[Entry]:
         """Returns the rows whose first number lies in one of these ranges."""
         return list(map(_as_row, self._of_keys(self.engine.queries.first_between, runs, book=int(book))))
 
-    def between(self, book: Book, low: int, high: int) -> list[Row]:
+    def between(self, book: Book, low: int, high: int) -> list[Entry]:
         """Returns the rows of a book whose second number is from `low` to `high`, by second and first number."""
         return list(map(_as_row, self._rows(self.engine.queries.second_between, book=int(book), low=low, high=high)))
 

@@ -66,7 +66,7 @@ class PagePosition(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PageRequest:
     """Asks for the next `limit` nodes in an order. All but `limit` and `where.kinds` apply to the order "time" only.
 
     - "time": newest first, those that come after the position `after` and pass all filters. With `provenance`, only
@@ -220,7 +220,7 @@ class Reads(Protocol):
     def redacted_texts(self, scope: Scope, /, nodes: Sequence[Node]) -> dict[str, str]:
         """Returns what tombstones leave of the texts of nodes, by id; empty if they keep a node out as a whole."""
 
-    def page(self, scope: Scope, /, query: Page) -> list[Listed]:
+    def page(self, scope: Scope, /, query: PageRequest) -> list[Listed]:
         """Returns the next nodes of a list; of equal times, the last added first."""
 
     def labels(self, scope: Scope, /, what: Literal["tag", "bucket"], prefix: str, limit: int) -> list[Labelled]:

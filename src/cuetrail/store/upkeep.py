@@ -13,7 +13,7 @@ from cuetrail.store.vector_space import VectorKind, VectorSpace, VectorSpaces
 from cuetrail.store.write import Progress
 
 
-class Settings(MutableMapping[str, str]):
+class StoredSettings(MutableMapping[str, str]):
     """Settings by name. `read` returns those whose names begin with a prefix, `put` stores one or (None) deletes it.
 
     Each access is a transaction of its own.
@@ -59,7 +59,7 @@ class WholeMemoryView(Protocol):
 class Upkeep(Protocol):
     """Methods on the whole memory, whoever owns its records. `settings` are texts that callers store by name."""
 
-    settings: Settings
+    settings: StoredSettings
 
     def close(self) -> None:
         """Counts the accesses that wait and closes every connection."""

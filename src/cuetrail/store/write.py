@@ -116,14 +116,14 @@ class Forgetting:
     """How nodes are forgotten. `purge` rewrites the text index at once, so that no forgotten word is left in it.
 
     The batches of `along` are written in the same transaction, each to its scope; after the tombstones, which keep out
-    what would replace a forgotten node under its name. The texts of `unsaid` nodes are not forgotten: other nodes may
+    what would replace a forgotten node under its name. The texts of `id_only` nodes are not forgotten: other nodes may
     say the same.
     """
 
     purge: bool = False
     progress: Progress | None = None
     along: Mapping[Scope, Batch] = field(default_factory=dict)
-    unsaid: Collection[str] = ()
+    id_only: Collection[str] = ()
 
 
 FORGETTING = Forgetting()

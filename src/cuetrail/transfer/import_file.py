@@ -26,7 +26,7 @@ from cuetrail.store.write import Batch, Progress, Stated
 from cuetrail.transfer.formats import registry
 from cuetrail.transfer.formats.registry import recognise
 from cuetrail.transfer.formats.text_files import unpacked
-from cuetrail.transfer.jsonl import Line, add_to_batch, load_lines, read_header, required_ids
+from cuetrail.transfer.jsonl import ExportLine, add_to_batch, load_lines, read_header, required_ids
 from cuetrail.write.links import LinkChange
 from cuetrail.write.pipeline import follow_up, write
 
@@ -92,7 +92,7 @@ def _import(target: Target, path: Path, format: str | None, progress: Progress |
                 report = _import_own(target, plain, errors, progress)
             else:
                 records = _completed(target, registry.load(plain, recognised, errors))
-                lines = (Line(0, None, record) for record in records)
+                lines = (ExportLine(0, None, record) for record in records)
                 report = _import_lines(target, lines, str(plain), errors, progress)
             # Errors name the file that was given, not the unpacked copy.
             return replace(
@@ -160,10 +160,10 @@ def _timed(node: Node, known: Node | None, now: int) -> Node:
 
 
 def _import_lines(
-    target: Target, lines: Iterator[Line], path: str, errors: list[FileError], progress: Progress | None
+    target: Target, lines: Iterator[ExportLine], path: str, errors: list[FileError], progress: Progress | None
 ) -> ImportReport:
     forgotten: set[str] = set()
-    tombstones: list[Line] = []
+    tombstones: list[ExportLine] = []
     counts = Counter[str]()
     dreamt: set[str | None] = set()
     while batch := list(islice(lines, RECORDS_AT_ONCE)):
@@ -197,7 +197,7 @@ def _announce(target: Target, teams: Iterable[str | None]) -> None:
         announce(target.store, _partition(target, team))
 
 
-def _redact(line: Line, redacted: Mapping[str, str]) -> Line:
+def _redact(line: ExportLine, redacted: Mapping[str, str]) -> ExportLine:
     """Returns the line without sentences that were forgotten here, and then without its vector."""
     if isinstance(line.record, Node) and (text := redacted.get(line.record.id)):
         return replace(line, record=shortened(line.record, text), vector=None)
@@ -208,7 +208,7 @@ _Known = Mapping[tuple[type, str], Record]
 """Records that are stored here, by type and id."""
 
 
-def _known(target: Target, lines: Sequence[Line]) -> _Known:
+def _known(target: Target, lines: Sequence[ExportLine]) -> _Known:
     store, scope, records = target.store, target.scope, [line.record for line in lines]
     found: list[Node | Edge | Fact] = [*store.get(scope, [r.id for r in records if isinstance(r, Node)]).values()]
     found += edges_by_id(store, scope, [r.id for r in records if isinstance(r, Edge)]).values()
@@ -236,7 +236,7 @@ def _is_same(record: Record, old: Record) -> bool:
     return isinstance(record, Fact) and isinstance(old, Fact) and replace(record, created=old.created) == old
 
 
-def _is_stored(line: Line, known: _Known, target: Target) -> bool:
+def _is_stored(line: ExportLine, known: _Known, target: Target) -> bool:
     """True for a node that the user already has here with the same content and team."""
     old = known.get((Node, line.record.id)) if isinstance(line.record, Node) else None
     owner = (target.scope.user, line.team)
@@ -249,13 +249,13 @@ def _needs_any(record: Record, ids: set[str]) -> bool:
     return not ids.isdisjoint(own | set(required_ids(record)))
 
 
-def _write_all(target: Target, lines: Sequence[Line], path: str, errors: list[FileError]) -> list[Line]:
+def _write_all(target: Target, lines: Sequence[ExportLine], path: str, errors: list[FileError]) -> list[ExportLine]:
     """Writes lines by team, nodes first: an edge may connect nodes of two teams.
 
     Returns the lines that could not be written and adds the reasons to `errors`.
     """
     first = [line for line in lines if isinstance(line.record, _INDEPENDENT)]
-    failed: list[Line] = []
+    failed: list[ExportLine] = []
     for group in (first, [line for line in lines if not isinstance(line.record, _INDEPENDENT)]):
         for team in sorted({line.team for line in group}, key=lambda team: team or ""):
             failed += _write_team(target, team, [line for line in group if line.team == team], path, errors)
@@ -263,8 +263,8 @@ def _write_all(target: Target, lines: Sequence[Line], path: str, errors: list[Fi
 
 
 def _write_team(
-    target: Target, team: str | None, lines: Sequence[Line], path: str, errors: list[FileError]
-) -> list[Line]:
+    target: Target, team: str | None, lines: Sequence[ExportLine], path: str, errors: list[FileError]
+) -> list[ExportLine]:
     """Writes lines of one team at once. If that fails, writes each half alone, until only the faulty lines remain."""
     scope = _partition(target, team)
     batch = Batch()

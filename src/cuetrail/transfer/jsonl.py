@@ -36,7 +36,7 @@ _EDGE_TYPE = "relation"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ExportLine:
     """One record of an export, with its line number, team and vector."""
 
     number: int
@@ -93,7 +93,7 @@ def _plain(record: Any) -> dict[str, Any]:
     return found
 
 
-def load_lines(lines: Iterable[bytes], dim: int | None, report: Callable[[str], None]) -> Iterator[Line]:
+def load_lines(lines: Iterable[bytes], dim: int | None, report: Callable[[str], None]) -> Iterator[ExportLine]:
     """Yields the records after the header, with vectors of dimension `dim` (None: without vectors).
 
     Leaves out lines that are not records and reports them with their number.
@@ -107,7 +107,7 @@ def load_lines(lines: Iterable[bytes], dim: int | None, report: Callable[[str], 
                 report(f"line {number} is not a record of a cuetrail export ({error}{hint}): it was left out")
 
 
-def _load(number: int, raw: str, dim: int | None) -> Line:
+def _load(number: int, raw: str, dim: int | None) -> ExportLine:
     line = json.loads(raw, parse_constant=_no_number)
     if "\\u" in raw:
         # Half of a surrogate pair is valid JSON, but cannot be encoded: this raises.
@@ -125,7 +125,7 @@ def _load(number: int, raw: str, dim: int | None) -> Line:
             line[name] = tuple(line[name])
     if team is not None and not isinstance(team, str):
         raise TypeError(f"team cannot be {team!r:.40}")
-    return Line(number, team, _checked(kind(**line)), _vector(vector, dim))
+    return ExportLine(number, team, _checked(kind(**line)), _vector(vector, dim))
 
 
 def _vector(packed: Any, dim: int | None) -> bytes | None:

@@ -34,7 +34,7 @@ BOILERPLATE_FILES = 3
 class Doomed:
     """The nodes that `forget` removes: those that were `meant`, and their `copies`.
 
-    `common` are examples of boilerplate in a forgotten file, which stays elsewhere. `unsaid` are the ids of nodes that
+    `common` are examples of boilerplate in a forgotten file, which stays elsewhere. `id_only` are the ids of nodes that
     are removed without a tombstone for their words. `subjects` are the ids that were named themselves: every fact
     about them goes. Of other notes only the facts that their own files state go.
     """
@@ -42,7 +42,7 @@ class Doomed:
     meant: tuple[Node, ...]
     copies: tuple[Node, ...] = ()
     common: tuple[Node, ...] = ()
-    unsaid: frozenset[str] = frozenset()
+    id_only: frozenset[str] = frozenset()
     subjects: frozenset[str] = frozenset()
 
     @property
@@ -74,12 +74,12 @@ def plan_forget(session: Session, ids: Sequence[str], source: str | None) -> Doo
     meant = chosen | {node.id for node in rest}
     copies = [node for node in store.copies(scope, [*named, *texts]) if node.id not in meant]
     common = _boilerplate(texts, copies) - {bare_words(node) for node in named}
-    unsaid = {node.id for node in rest if is_heading(node) or (node.text and bare_words(node) in common)}
+    id_only = {node.id for node in rest if is_heading(node) or (node.text and bare_words(node) in common)}
     return Doomed(
         (*named, *rest),
         tuple(node for node in copies if bare_words(node) not in common),
         tuple({bare_words(node): node for node in texts if bare_words(node) in common}.values()),
-        frozenset(unsaid),
+        frozenset(id_only),
         frozenset(subjects),
     )
 
@@ -108,7 +108,7 @@ def forget(session: Session, doomed: Doomed, purge: bool, progress: Progress | N
     them are removed. Raises MirrorError if a mirror could not follow: the nodes are forgotten nevertheless.
     """
     store, scope, vectors = session.store, session.scope, session.vectors
-    ids, unsaid = doomed.ids, doomed.unsaid
+    ids, id_only = doomed.ids, doomed.id_only
     homes = own_nodes(store, scope, ids)
     for partition, leaving in homes.items():
         others = [node for node in leaving if node.id not in doomed.subjects]
@@ -123,7 +123,7 @@ def forget(session: Session, doomed: Doomed, purge: bool, progress: Progress | N
         invalidate(store, partition, batch, leaving)
         if batch != Batch():
             along[partition] = batch
-    how = Forgetting(purge, progress, along, unsaid)
+    how = Forgetting(purge, progress, along, id_only)
     gone = vectors.written(along.values(), lambda: store.forget(scope, ids, now, how))
     clear_name_caches()
     teams = {partition.share for partition in homes if partition.share}

@@ -10,7 +10,7 @@ import pytest
 from cuetrail.errors import InputError
 from cuetrail.model import Edge, Life, Mention, Node, Note, Origin, Scope, Tag, TextQuery, Where
 from cuetrail.model.ids import ledger_hash
-from cuetrail.store.dream import Book, DreamPass, Row, Writes
+from cuetrail.store.dream import Book, DreamPass, Entry, Writes
 from cuetrail.store.ports import Store
 from cuetrail.store.vector_space import VectorSpace
 from cuetrail.store.write import Batch
@@ -64,8 +64,8 @@ def test_a_pass_sees_its_own_place_only(store: Store) -> None:
         assert [name.norm for name in dreaming.names()] == [f"name {id_}"]
         assert dreaming.tags() == [id_]
         assert [text for _, text in dreaming.texts(0, 9)] == [f"text {id_}"]
-        dreaming.save(Writes(put=[(Book.TOUCHED, Row(7))]))
-        assert dreaming.all(Book.TOUCHED) == [Row(7)]
+        dreaming.save(Writes(put=[(Book.RECOUNT, Entry(7))]))
+        assert dreaming.all(Book.RECOUNT) == [Entry(7)]
         assert read(dreaming) == [id_]
 
 
@@ -80,11 +80,11 @@ def test_quarantined_nodes_take_no_part(store: Store) -> None:
 def test_rows_beside_others_are_those_with_the_same_first_number(store: Store) -> None:
     atoms(store, ANN, "a")
     dreaming = store.dream_pass(ANN, "p")
-    rows = [Row(1, 5), Row(1, 6), Row(2, 6), Row(3, 7)]
-    dreaming.save(Writes(put=[(Book.OCCURS, row) for row in rows] + [(Book.NAMED, Row(1, 8))]))
-    assert dreaming.beside(Book.OCCURS, [5]) == [(1, 5), (1, 6)]
-    assert dreaming.beside(Book.OCCURS, [7, 6]) == [(1, 5), (1, 6), (2, 6), (3, 7)]
-    assert dreaming.beside(Book.OCCURS, []) == []
+    rows = [Entry(1, 5), Entry(1, 6), Entry(2, 6), Entry(3, 7)]
+    dreaming.save(Writes(put=[(Book.ATOM_NAMES, row) for row in rows] + [(Book.SOURCE_NAMES, Entry(1, 8))]))
+    assert dreaming.beside(Book.ATOM_NAMES, [5]) == [(1, 5), (1, 6)]
+    assert dreaming.beside(Book.ATOM_NAMES, [7, 6]) == [(1, 5), (1, 6), (2, 6), (3, 7)]
+    assert dreaming.beside(Book.ATOM_NAMES, []) == []
 
 
 def test_the_index_tells_which_atoms_have_a_name(store: Store) -> None:
@@ -313,24 +313,27 @@ def test_sources_and_edges_of_ingest_are_known(store: Store) -> None:
 def test_the_ledger_is_read_by_either_number(store: Store) -> None:
     atoms(store, ANN, "a")
     dreaming = store.dream_pass(ANN, "p")
-    rows = [Row(1, 10, 3, 4), Row(1, 20), Row(2, 10), Row(5, 30), Row(-(2**63), 2**63 - 1)]
-    dreaming.save(Writes(put=[(Book.OCCURS, row) for row in rows]))
-    assert dreaming.by_first(Book.OCCURS, [1, 9]) == [Row(1, 10, 3, 4), Row(1, 20)]
-    assert dreaming.by_second(Book.OCCURS, [10, 30]) == [Row(1, 10, 3, 4), Row(2, 10), Row(5, 30)]
-    assert dreaming.by_second(Book.OCCURS, [10], each=1) == [Row(1, 10, 3, 4)]
-    assert dreaming.firsts(Book.OCCURS, [10, 30, 40]) == {10: [1, 2], 30: [5]}
-    assert dreaming.firsts(Book.OCCURS, []) == {}
-    assert dreaming.firsts(Book.OCCURS, [2**63 - 1]) == {2**63 - 1: [-(2**63)]}
-    assert dreaming.within(Book.OCCURS, [(2, 4), (5, 9)]) == [Row(2, 10), Row(5, 30)]
-    assert dreaming.between(Book.OCCURS, 20, 30) == [Row(1, 20), Row(5, 30)]
-    assert dreaming.seconds(Book.OCCURS, 10, False, 2) == [10, 20]
-    assert dreaming.seconds(Book.OCCURS, 30, True, 2) == [30, 20]
-    assert dreaming.all(Book.OCCURS, 2) == [Row(-(2**63), 2**63 - 1), Row(1, 10, 3, 4)]
-    assert dreaming.all(Book.NAMED) == []
+    rows = [Entry(1, 10, 3, 4), Entry(1, 20), Entry(2, 10), Entry(5, 30), Entry(-(2**63), 2**63 - 1)]
+    dreaming.save(Writes(put=[(Book.ATOM_NAMES, row) for row in rows]))
+    assert dreaming.by_first(Book.ATOM_NAMES, [1, 9]) == [Entry(1, 10, 3, 4), Entry(1, 20)]
+    assert dreaming.by_second(Book.ATOM_NAMES, [10, 30]) == [Entry(1, 10, 3, 4), Entry(2, 10), Entry(5, 30)]
+    assert dreaming.by_second(Book.ATOM_NAMES, [10], each=1) == [Entry(1, 10, 3, 4)]
+    assert dreaming.firsts(Book.ATOM_NAMES, [10, 30, 40]) == {10: [1, 2], 30: [5]}
+    assert dreaming.firsts(Book.ATOM_NAMES, []) == {}
+    assert dreaming.firsts(Book.ATOM_NAMES, [2**63 - 1]) == {2**63 - 1: [-(2**63)]}
+    assert dreaming.within(Book.ATOM_NAMES, [(2, 4), (5, 9)]) == [Entry(2, 10), Entry(5, 30)]
+    assert dreaming.between(Book.ATOM_NAMES, 20, 30) == [Entry(1, 20), Entry(5, 30)]
+    assert dreaming.seconds(Book.ATOM_NAMES, 10, False, 2) == [10, 20]
+    assert dreaming.seconds(Book.ATOM_NAMES, 30, True, 2) == [30, 20]
+    assert dreaming.all(Book.ATOM_NAMES, 2) == [Entry(-(2**63), 2**63 - 1), Entry(1, 10, 3, 4)]
+    assert dreaming.all(Book.SOURCE_NAMES) == []
     dreaming.save(
-        Writes(drop=[(Book.OCCURS, Row(1, 10)), (Book.OCCURS, Row(9, 9))], put=[(Book.OCCURS, Row(1, 20, 7))])
+        Writes(
+            drop=[(Book.ATOM_NAMES, Entry(1, 10)), (Book.ATOM_NAMES, Entry(9, 9))],
+            put=[(Book.ATOM_NAMES, Entry(1, 20, 7))],
+        )
     )
-    assert dreaming.by_first(Book.OCCURS, [1]) == [Row(1, 20, 7)]
+    assert dreaming.by_first(Book.ATOM_NAMES, [1]) == [Entry(1, 20, 7)]
 
 
 def test_all_of_a_save_happens_or_nothing(store: Store) -> None:
@@ -341,13 +344,13 @@ def test_all_of_a_save_happens_or_nothing(store: Store) -> None:
     broken = Writes(
         mark=some.mark,
         relabelled=[(some.atoms[0], (Tag("x", "x", "auto"),))],
-        put=[(Book.TOUCHED, Row(1))],
+        put=[(Book.RECOUNT, Entry(1))],
         batch=Batch(edges=[Edge("e", "a", "nowhere")]),
     )
     with pytest.raises(Exception, match="nowhere"):
         dreaming.save(broken)
     assert store.get(ANN, ["a"])["a"].tags == ()
-    assert dreaming.all(Book.TOUCHED) == []
+    assert dreaming.all(Book.RECOUNT) == []
     assert dreaming.state("1") == "new"
 
 

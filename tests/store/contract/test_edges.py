@@ -19,7 +19,7 @@ from cuetrail.recall.spread.traversal_pagerank import (
 )
 from cuetrail.store.graph import EdgeFilter, StepQuery
 from cuetrail.store.ports import Store
-from cuetrail.store.read import Page
+from cuetrail.store.read import PageRequest
 from cuetrail.store.write import Batch
 
 ANN, BOB = Scope("t", "ann"), Scope("t", "bob")
@@ -142,8 +142,8 @@ def test_mentions_are_told_by_source_and_by_node(store: Store) -> None:
     assert store.mentions(TEAM, ["ada"], "node", 9)["ada"] == [mentions[1], mentions[0]]
 
 
-def core(kind: str) -> Page:
-    return Page(9, Where(kinds=(kind,)), order="salience")
+def core(kind: str) -> PageRequest:
+    return PageRequest(9, Where(kinds=(kind,)), order="salience")
 
 
 def test_core_memories_are_told_by_salience(store: Store) -> None:

@@ -11,7 +11,7 @@ from cuetrail.errors import InputError, NotFound
 from cuetrail.model import Fact, Node, Scope, Where
 from cuetrail.model.ids import fact_id
 from cuetrail.store.ports import Store
-from cuetrail.store.read import HeldAt, Page, facts_by_id
+from cuetrail.store.read import HeldAt, PageRequest, facts_by_id
 from cuetrail.store.shared.fact_validity import MADE_FOR_A_FACT, holds
 from cuetrail.store.vector_space import VectorSpace
 from cuetrail.store.write import Batch, Stated, Verdict
@@ -24,7 +24,7 @@ DAY = 86_400_000
 
 def most_used(store: Store, limit: int) -> list[str]:
     """The entities whose facts are used most."""
-    return [one.node.id for one in store.page(ME, Page(limit, order="fact use"))]
+    return [one.node.id for one in store.page(ME, PageRequest(limit, order="fact use"))]
 
 
 def fact(predicate: str, value: str, at: int = NOW, subject: str = "jacq", **fields: Any) -> Fact:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from cuetrail.model import Life, Node, Provenance, Scope, Tag, Where
 from cuetrail.store.ports import Store
-from cuetrail.store.read import Labelled, Page
+from cuetrail.store.read import Labelled, PageRequest
 from cuetrail.store.write import Batch
 
 ME = Scope()
@@ -18,7 +18,7 @@ def tagged(*names: str) -> tuple[Tag, ...]:
     return tuple(Tag(name, name) for name in names)
 
 
-def ids(store: Store, page: Page, scope: Scope = ME) -> list[str]:
+def ids(store: Store, page: PageRequest, scope: Scope = ME) -> list[str]:
     return [one.node.id for one in store.page(scope, page)]
 
 
@@ -66,7 +66,7 @@ def test_a_list_is_what_looking_at_every_node_gives(store: Store) -> None:
         Where(since=1, until=3),
         Where(tags=("unknown",)),
     ):
-        assert ids(store, Page(100, where)) == expected(nodes, where), where
+        assert ids(store, PageRequest(100, where)) == expected(nodes, where), where
 
 
 def test_pages_make_the_whole_list_also_while_nodes_go(store: Store) -> None:
@@ -74,7 +74,7 @@ def test_pages_make_the_whole_list_also_while_nodes_go(store: Store) -> None:
     whole = expected(fill(store), everything)
     seen: list[str] = []
     after = None
-    while some := store.page(ME, Page(15, everything, after=after)):
+    while some := store.page(ME, PageRequest(15, everything, after=after)):
         seen += [one.node.id for one in some]
         after = some[-1].spot
         store.write(ME, Batch(remove_nodes=[some[-1].node.id]))
@@ -84,9 +84,9 @@ def test_pages_make_the_whole_list_also_while_nodes_go(store: Store) -> None:
 def test_what_is_set_aside_can_be_listed_alone(store: Store) -> None:
     nodes = [Node(id_, at=at, provenance=provenance) for at, (id_, provenance) in enumerate(HIDDEN.items())]
     store.write(ME, Batch(nodes=nodes))
-    assert ids(store, Page(9, provenance="quarantine")) == ["q"]
-    assert ids(store, Page(9, provenance="internal")) == ["i"]
-    assert ids(store, Page(9)) == ["i"]
+    assert ids(store, PageRequest(9, provenance="quarantine")) == ["q"]
+    assert ids(store, PageRequest(9, provenance="internal")) == ["i"]
+    assert ids(store, PageRequest(9)) == ["i"]
 
 
 def test_nobody_elses_nodes_and_labels_are_listed(store: Store) -> None:
@@ -94,7 +94,7 @@ def test_nobody_elses_nodes_and_labels_are_listed(store: Store) -> None:
     store.write(ann, Batch(nodes=[Node("a", at=1, tag_details=tagged("radio"))]))
     store.write(ben, Batch(nodes=[Node("b", at=2, tag_details=tagged("radio"), buckets=("work",))]))
     store.write(replace(ben, share=None), Batch(nodes=[Node("c", at=3, tag_details=tagged("secret"))]))
-    assert ids(store, Page(9), ann) == ["b", "a"]
+    assert ids(store, PageRequest(9), ann) == ["b", "a"]
     assert store.labels(ann, "tag", "", 9) == [Labelled("radio", 2)]
     assert store.labels(ann, "bucket", "", 9) == [Labelled("work", 1)]
     assert store.labels(ben, "tag", "", 9) == [Labelled("radio", 1), Labelled("secret", 1)]

@@ -13,7 +13,7 @@ from cuetrail.recall.narrative import Narrative, find_facts, write_narrative
 from cuetrail.recall.query import parse_cue
 from cuetrail.recall.stage_types import RecallContext
 from cuetrail.store.ports import Store
-from cuetrail.store.read import Page
+from cuetrail.store.read import PageRequest
 from cuetrail.store.vector_space import QueryVector, VectorSpace
 from cuetrail.store.write import Batch, Stated
 from tests.recall import narrative_sample as narrative
@@ -44,7 +44,7 @@ def known(store: Store) -> Store:
 
 def most_used(store: Store, limit: int) -> list[str]:
     """The entities whose facts are used most."""
-    return [one.node.id for one in store.page(ME, Page(limit, order="fact use"))]
+    return [one.node.id for one in store.page(ME, PageRequest(limit, order="fact use"))]
 
 
 def told(store: Store, cue: str, meant: bytes | None, at: int = NOW, scope: Scope = ME, **telling: Any) -> Narrative:

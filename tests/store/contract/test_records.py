@@ -592,6 +592,6 @@ def test_the_unsaid_are_forgotten_by_their_ids_alone(store: Store) -> None:
     text, secret = "Thanks everyone for coming.", "A secret of some length."
     store.write(ME, Batch(nodes=[Node("a", text="An earlier wording of it."), Node("b", text=secret)]))
     store.write(ME, Batch(nodes=[Node("a", text=text)]))
-    assert store.forget(ME, ["a", "b"], 9, Forgetting(unsaid={"a"})) == ["a", "b"]
+    assert store.forget(ME, ["a", "b"], 9, Forgetting(id_only={"a"})) == ["a", "b"]
     coming = [Node("a", text="Anything"), Node("c", text=text), Node("d", text="An earlier wording of it.")]
     assert forgotten_ids(store, ME, [*coming, Node("e", text=secret)]) == {"a", "e"}

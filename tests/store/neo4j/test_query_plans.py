@@ -16,7 +16,7 @@ from cuetrail.store.graph import Frontier, FrontierNode, StepQuery
 from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.neo4j.connection import rows
 from cuetrail.store.neo4j.index import relationships
-from cuetrail.store.read import Page, edges_by_id
+from cuetrail.store.read import PageRequest, edges_by_id
 from cuetrail.store.search import RelationQuery
 from cuetrail.store.sqlite import SqliteStore
 from cuetrail.store.write import Batch
@@ -46,9 +46,9 @@ ASKED: dict[str, Callable[[Neo4jStore], object]] = {
     "names that became edges": lambda store: store.dream_pass(ME, "mentions").linked([1, 2]),
 }
 KINDS: dict[str, Callable[[Neo4jStore], object]] = {
-    "core memories": lambda store: store.page(ME, Page(5, Where(kinds=("person",)), order="salience")),
+    "core memories": lambda store: store.page(ME, PageRequest(5, Where(kinds=("person",)), order="salience")),
     "the newest of a kind": lambda store: store.text(ME, TextQuery(""), 5, Where(kinds=("person",))),
-    "who is awake": lambda store: store.dream_pass(ME, "stories").active_in(Book.LOOSE),
+    "who is awake": lambda store: store.dream_pass(ME, "stories").active_in(Book.UNPLACED),
 }
 
 

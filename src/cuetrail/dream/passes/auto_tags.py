@@ -16,7 +16,7 @@ from cuetrail.errors import TaggerError
 from cuetrail.model import Node, PassReport, Tag
 from cuetrail.model.ids import ledger_hash
 from cuetrail.model.records import make_tags, maker
-from cuetrail.store.dream import Atom, Book, Row, Slice, Writes
+from cuetrail.store.dream import Atom, Book, Entry, Slice, Writes
 from cuetrail.store.read import forgotten_ids
 
 NAME = "auto_tags"
@@ -52,7 +52,7 @@ def _shared_proposals(work: Work, some: Slice) -> Writes:
     writes = Writes(mark=some.mark)
     proposed = _proposed(work, some.atoms)
     old = set(work.memory.within(Book.PROPOSED, some.runs))
-    new = {Row(atom.key, ledger_hash(tag.name)) for atom, tags in proposed for tag in tags}
+    new = {Entry(atom.key, ledger_hash(tag.name)) for atom, tags in proposed for tag in tags}
     writes.drop = [(Book.PROPOSED, row) for row in sorted(old - new)]
     writes.put = [(Book.PROPOSED, row) for row in sorted(new - old)]
     sharing = _Sharing(work, old, new)
@@ -66,7 +66,7 @@ def _shared_proposals(work: Work, some: Slice) -> Writes:
 class _Sharing:
     """Tells which phrases were proposed for enough atoms, before and after a slice."""
 
-    def __init__(self, work: Work, old: set[Row], new: set[Row]) -> None:
+    def __init__(self, work: Work, old: set[Entry], new: set[Entry]) -> None:
         self._work = work
         self._enough = work.context.tagger.shared
         leaving = Counter(row.second for row in old)

@@ -13,7 +13,7 @@ from cuetrail.dream.context import DreamContext, Work
 from cuetrail.dream.passes.storylines import texts_of
 from cuetrail.dream.summaries import keywords
 from cuetrail.model import PassReport
-from cuetrail.store.dream import Book, Row, Slice, Writes
+from cuetrail.store.dream import Book, Entry, Slice, Writes
 
 NAME = "consolidation"
 VERSION = "1"
@@ -35,12 +35,12 @@ def consolidation(context: DreamContext) -> PassReport:
 
 def _changed_sources(work: Work, some: Slice) -> set[int]:
     """Returns the sources of added, changed and removed atoms, and updates the ledger that stores them."""
-    old = set(work.memory.within(Book.SUMMED, some.runs))
+    old = set(work.memory.within(Book.SUMMARISED, some.runs))
     sources = work.memory.sources([atom.key for atom in some.atoms])
-    new = {Row(atom, source) for atom, source in sources.items()}
+    new = {Entry(atom, source) for atom, source in sources.items()}
     writes = Writes(mark=some.mark)
-    writes.drop = [(Book.SUMMED, row) for row in sorted(old - new)]
-    writes.put = [(Book.SUMMED, row) for row in sorted(new - old)]
+    writes.drop = [(Book.SUMMARISED, row) for row in sorted(old - new)]
+    writes.put = [(Book.SUMMARISED, row) for row in sorted(new - old)]
     work.save(writes)
     return {row.second for row in old | new}
 

@@ -20,7 +20,7 @@ from cuetrail.dream.context import DreamContext, Work
 from cuetrail.formulas import company, company_weight
 from cuetrail.model import Edge, PassReport
 from cuetrail.model.ids import derived_edge_id
-from cuetrail.store.dream import Book, Row, Writes
+from cuetrail.store.dream import Book, Entry, Writes
 from cuetrail.store.read import edges_by_id
 
 NAME = "cooccurrence"
@@ -44,36 +44,36 @@ Affected = Mapping[int, set[int]]
 def cooccurrence(context: DreamContext) -> PassReport:
     """Adds edges between nodes that texts name together, and removes those that no longer apply."""
     work = Work(context, NAME)
-    changes = work.memory.all(Book.TURNED)
+    changes = work.memory.all(Book.CHANGED_MENTION)
     if len(changes) > MOST:
         # In one transaction, so that an interruption cannot separate them.
-        marks = [(Book.TOUCHED, Row(node)) for node in _affected(work, changes)]
-        work.save(Writes(drop=[(Book.TURNED, row) for row in changes], put=marks))
+        marks = [(Book.RECOUNT, Entry(node)) for node in _affected(work, changes)]
+        work.save(Writes(drop=[(Book.CHANGED_MENTION, row) for row in changes], put=marks))
         changes = []
     id_of: dict[int, str] = {}
-    while touched := work.memory.all(Book.TOUCHED, BATCH):
+    while touched := work.memory.all(Book.RECOUNT, BATCH):
         id_of = id_of or {one.key: one.id for one in work.names()}
         nodes = {row.first for row in touched}
-        old = set(work.memory.by_first(Book.TOGETHER, nodes))
-        writes = Writes(drop=[(Book.TOUCHED, row) for row in touched])
+        old = set(work.memory.by_first(Book.CO_OCCURS, nodes))
+        writes = Writes(drop=[(Book.RECOUNT, row) for row in touched])
         _save_choices(work, writes, nodes, old, _from_texts(work, nodes, id_of), id_of)
     if changes:
         id_of = id_of or {one.key: one.id for one in work.names()}
         company = _affected(work, changes)
-        old = set(work.memory.by_first(Book.TOGETHER, company))
+        old = set(work.memory.by_first(Book.CO_OCCURS, company))
         chosen, unsure = _from_ledger(work, company, old, id_of)
-        writes = Writes(drop=[(Book.TURNED, row) for row in changes])
+        writes = Writes(drop=[(Book.CHANGED_MENTION, row) for row in changes])
         _save_choices(work, writes, company.keys(), old, chosen | _from_texts(work, unsure, id_of), id_of)
     return work.report()
 
 
-def _affected(work: Work, changes: Sequence[Row]) -> Affected:
+def _affected(work: Work, changes: Sequence[Entry]) -> Affected:
     """Returns, for each node that these atoms name or named before, the nodes whose counts with it may have changed."""
     moved: dict[int, set[int]] = defaultdict(set)
     for row in changes:
         moved[row.first].add(row.second)
     named: dict[int, set[int]] = {atom: set(some) for atom, some in moved.items()}
-    for row in work.memory.by_first(Book.OCCURS, moved):
+    for row in work.memory.by_first(Book.ATOM_NAMES, moved):
         named[row.first].add(row.second)
     company: dict[int, set[int]] = defaultdict(set)
     for atom, some in named.items():
@@ -83,12 +83,12 @@ def _affected(work: Work, changes: Sequence[Row]) -> Affected:
 
 
 def _save_choices(
-    work: Work, writes: Writes, nodes: Collection[int], old: set[Row], chosen: set[Row], id_of: Mapping[int, str]
+    work: Work, writes: Writes, nodes: Collection[int], old: set[Entry], chosen: set[Entry], id_of: Mapping[int, str]
 ) -> None:
     """Replaces the old choices of these nodes in the ledger, and updates their edges."""
     staying = {row[:2] for row in chosen}
-    writes.drop += [(Book.TOGETHER, row) for row in sorted(old) if row[:2] not in staying]
-    writes.put += [(Book.TOGETHER, row) for row in sorted(chosen - old)]
+    writes.drop += [(Book.CO_OCCURS, row) for row in sorted(old) if row[:2] not in staying]
+    writes.put += [(Book.CO_OCCURS, row) for row in sorted(chosen - old)]
     _update_edges(work, writes, nodes, old, chosen, id_of)
     work.read += len(nodes)
     work.save(writes)
@@ -98,17 +98,17 @@ def _save_choices(
 # --- choosing
 
 
-def _from_texts(work: Work, touched: Collection[int], id_of: Mapping[int, str]) -> set[Row]:
+def _from_texts(work: Work, touched: Collection[int], id_of: Mapping[int, str]) -> set[Entry]:
     """Returns the choices of these nodes with their shares, computed from all texts that name them."""
     named: dict[int, list[int]] = defaultdict(list)
-    for atom, node in work.memory.beside(Book.OCCURS, touched):
+    for atom, node in work.memory.beside(Book.ATOM_NAMES, touched):
         named[atom].append(node)
     texts: dict[int, list[list[int]]] = {node: [] for node in touched}
     for some in named.values():
         for node in texts.keys() & some:
             texts[node].append(some)
     ids = _ids(work, set(chain.from_iterable(named.values())), id_of)
-    chosen: set[Row] = set()
+    chosen: set[Entry] = set()
     for node in texts.keys() & ids.keys():
         count = Counter(chain.from_iterable(texts[node]))
         total = count.pop(node, 0)
@@ -116,14 +116,16 @@ def _from_texts(work: Work, touched: Collection[int], id_of: Mapping[int, str]) 
     return chosen
 
 
-def _from_ledger(work: Work, near: Affected, old: Iterable[Row], id_of: Mapping[int, str]) -> tuple[set[Row], set[int]]:
+def _from_ledger(
+    work: Work, near: Affected, old: Iterable[Entry], id_of: Mapping[int, str]
+) -> tuple[set[Entry], set[int]]:
     """Returns the choices that follow from the ledger, and the nodes for which all texts must be read."""
-    atoms = work.memory.firsts(Book.OCCURS, near)
+    atoms = work.memory.firsts(Book.ATOM_NAMES, near)
     texts = {node: set(atoms.get(node, ())) for node in near}
-    before: dict[int, list[Row]] = {node: [] for node in near}
+    before: dict[int, list[Entry]] = {node: [] for node in near}
     for row in old:
         before[row.first].append(row)
-    chosen: set[Row] = set()
+    chosen: set[Entry] = set()
     unsure: set[int] = set()
     for node, others in near.items():
         own, known = texts[node], {row.second: row.fourth for row in before[node]}
@@ -157,12 +159,12 @@ def _is_as_good(
     return len(best) == PER_NODE and (-count[best[-1]], ids[best[-1]]) <= last
 
 
-def _rows(node: int, count: Mapping[int, int], total: int, best: Iterable[int]) -> Iterable[Row]:
-    """Yields one TOGETHER row for each of the node's chosen co-occurring nodes: share in millionths, and count."""
+def _rows(node: int, count: Mapping[int, int], total: int, best: Iterable[int]) -> Iterable[Entry]:
+    """Yields one CO_OCCURS row for each of the node's chosen co-occurring nodes: share in millionths, and count."""
     for other in best:
         share = company(count[other], total)
         share = round(share, 6) if total < MANY else round(share * STEPS) / STEPS
-        yield Row(node, other, round(_MILLION * share), count[other])
+        yield Entry(node, other, round(_MILLION * share), count[other])
 
 
 def _best(count: Mapping[int, int], ids: Mapping[int, str]) -> list[int]:
@@ -183,13 +185,13 @@ def _ids(work: Work, keys: Collection[int], id_of: Mapping[int, str]) -> Mapping
 
 
 def _update_edges(
-    work: Work, writes: Writes, touched: Collection[int], old: set[Row], chosen: set[Row], id_of: Mapping[int, str]
+    work: Work, writes: Writes, touched: Collection[int], old: set[Entry], chosen: set[Entry], id_of: Mapping[int, str]
 ) -> None:
     """Adds to `writes` the edges of pairs for which one side changed its choice or its share."""
     changed = {_pair(row) for row in {row[:3] for row in old} ^ {row[:3] for row in chosen}}
     ends = {node for pair in changed for node in pair}
     # The choices of the other side, unless it chooses now as well.
-    theirs = work.memory.by_first(Book.TOGETHER, ends.difference(touched))
+    theirs = work.memory.by_first(Book.CO_OCCURS, ends.difference(touched))
     before, after = (_shares(chain(some, theirs), changed) for some in (old, chosen))
     ids = _ids(work, ends, id_of)
     unsure: list[str] = []
@@ -213,7 +215,7 @@ def _update_edges(
     writes.batch.edges = [edge for edge in writes.batch.edges if (edge.id, edge.weight) not in unchanged]
 
 
-def weight_of(rows: Sequence[Row]) -> float | None:
+def weight_of(rows: Sequence[Entry]) -> float | None:
     """Returns the weight of the edge between two nodes by their rows on how often they occur together, or None."""
     return company_weight(max(row.third for row in rows) / _MILLION) if rows else None
 
@@ -223,7 +225,7 @@ def _pair(row: Sequence[int]) -> tuple[int, int]:
     return (one, other) if one < other else (other, one)
 
 
-def _shares(rows: Iterable[Row], pairs: Collection[tuple[int, int]]) -> dict[tuple[int, int], int]:
+def _shares(rows: Iterable[Entry], pairs: Collection[tuple[int, int]]) -> dict[tuple[int, int], int]:
     """Returns the larger share of each of these pairs."""
     found: dict[tuple[int, int], int] = {}
     for row in rows:

@@ -20,7 +20,7 @@ from itertools import count
 from cuetrail.dream.context import BATCH, DreamContext, Work, split_at_pauses
 from cuetrail.model import Edge, Node, PassReport
 from cuetrail.model.ids import derived_edge_id, dream_id, dream_number, ledger_hash
-from cuetrail.store.dream import Book, Row, Slice, Writes
+from cuetrail.store.dream import Book, Entry, Slice, Writes
 from cuetrail.store.read import forgotten_ids
 
 NAME = "episodes"
@@ -45,9 +45,9 @@ def episodes(context: DreamContext) -> PassReport:
         work.save(_timeline_changes(work, some))
     writes = Writes()
     for low, high in _changed_ranges(work):
-        moved = work.memory.between(Book.MOVED, low, high)
+        moved = work.memory.between(Book.CHANGED_TIME, low, high)
         writes = _update(work, writes, work.memory.between(Book.TIMELINE, low, high), {row.first for row in moved})
-        writes.drop += [(Book.MOVED, row) for row in moved]
+        writes.drop += [(Book.CHANGED_TIME, row) for row in moved]
         writes = _save_if_full(work, writes)
     if writes.drop:
         work.save(writes)
@@ -65,14 +65,16 @@ def _save_if_full(work: Work, writes: Writes) -> Writes:
 def _timeline_changes(work: Work, some: Slice) -> Writes:
     """Returns ledger writes for changed atom times. They mark each time where an atom was added, removed or moved."""
     writes = Writes(mark=some.mark)
-    new = {atom.key: Row(atom.key, atom.at) for atom in some.atoms if not atom.is_day}
+    new = {atom.key: Entry(atom.key, atom.at) for atom in some.atoms if not atom.is_day}
     old = {row.first: row for row in work.memory.within(Book.TIMELINE, some.runs)}
     gone = [row for key, row in old.items() if key not in new or new[key].second != row.second]
     added = [row for key, row in new.items() if key not in old or old[key].second != row.second]
     writes.drop = [(Book.TIMELINE, row) for row in gone]
     writes.put = [(Book.TIMELINE, row) for row in added]
     # The mark also names the old episode, because the timeline no longer mentions one that lost all its atoms.
-    writes.put += [(Book.MOVED, row) for row in sorted({Row(row.third, row.second) for row in (*gone, *added)})]
+    writes.put += [
+        (Book.CHANGED_TIME, row) for row in sorted({Entry(row.third, row.second) for row in (*gone, *added)})
+    ]
     # A quarantined atom left the timeline but still has its edge.
     atoms = work.memory.nodes([row.first for row in gone if row.third])
     edges = (_edge_id(atoms[row.first].id, _id(row.third)) for row in gone if row.first in atoms and row.third)
@@ -83,7 +85,7 @@ def _timeline_changes(work: Work, some: Slice) -> Writes:
 def _changed_ranges(work: Work) -> Iterator[tuple[int, int]]:
     """Yields the time ranges, first to last time, that contain changes. Each range ends at a gap."""
     at, page = -FOREVER, PAGE
-    while moved := work.memory.seconds(Book.MOVED, at, False, page):
+    while moved := work.memory.seconds(Book.CHANGED_TIME, at, False, page):
         low = _range_start(work, moved[0])
         times = work.memory.seconds(Book.TIMELINE, low, False, page)
         # The times after this one are not all loaded.
@@ -122,7 +124,7 @@ def _range_end(moved: Sequence[int], times: Sequence[int], horizon: int) -> int 
     return found
 
 
-def _update(work: Work, writes: Writes, rows: Sequence[Row], abandoned: set[int]) -> Writes:
+def _update(work: Work, writes: Writes, rows: Sequence[Entry], abandoned: set[int]) -> Writes:
     """Updates the episodes of one time range and returns the writes that are not saved yet.
 
     `abandoned` are the numbers of episodes that atoms left. It may take several transactions. Only the last one drops
@@ -150,7 +152,7 @@ def _update(work: Work, writes: Writes, rows: Sequence[Row], abandoned: set[int]
     return writes
 
 
-def _is_one_file_time(work: Work, some: Sequence[Row]) -> bool:
+def _is_one_file_time(work: Work, some: Sequence[Entry]) -> bool:
     """True if all rows belong to one file and have the same time."""
     if some[0].second != some[-1].second:
         return False
@@ -158,7 +160,7 @@ def _is_one_file_time(work: Work, some: Sequence[Row]) -> bool:
     return len(sources) == 1 and None not in sources
 
 
-def _numbers(work: Work, clusters: Sequence[Sequence[Row]]) -> list[int]:
+def _numbers(work: Work, clusters: Sequence[Sequence[Entry]]) -> list[int]:
     """Returns the number of each cluster's episode; 0 if that episode was forgotten.
 
     The largest part of an old episode keeps its number. The other clusters get new numbers.
@@ -178,7 +180,7 @@ def _numbers(work: Work, clusters: Sequence[Sequence[Row]]) -> list[int]:
     return [0 if _id(number) in forgotten else number for number in numbers]
 
 
-def _new_number(work: Work, some: Sequence[Row], taken: set[int]) -> int:
+def _new_number(work: Work, some: Sequence[Entry], taken: set[int]) -> int:
     """Returns an unused number for an episode, derived from the id of its first atom."""
     first = work.memory.nodes([row.first for row in some if row.second == some[0].second])
     name = min(brief.id for brief in first.values())
@@ -191,7 +193,7 @@ def _new_number(work: Work, some: Sequence[Row], taken: set[int]) -> int:
     )
 
 
-def _changed_nodes(work: Work, clusters: Sequence[Sequence[Row]], numbers: Sequence[int]) -> Iterator[Node]:
+def _changed_nodes(work: Work, clusters: Sequence[Sequence[Entry]], numbers: Sequence[int]) -> Iterator[Node]:
     """Yields the episodes whose times or number of atoms differ from the stored ones."""
     present = work.context.store.get(work.context.scope, [_id(number) for number in numbers if number])
     now = work.context.now

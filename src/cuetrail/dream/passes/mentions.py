@@ -20,7 +20,7 @@ from cuetrail.formulas import mention_weight
 from cuetrail.model import Edge, Mention, PassReport
 from cuetrail.model.ids import derived_edge_id
 from cuetrail.model.records import SEMANTIC_KINDS
-from cuetrail.store.dream import Atom, Book, Brief, Row, Writes
+from cuetrail.store.dream import Atom, Book, Entry, NodeOutline, Writes
 from cuetrail.store.read import edges_by_id
 
 NAME = "mentions"
@@ -38,16 +38,16 @@ def mentions(context: DreamContext) -> PassReport:
     if state == "idle":
         return work.report()
     words = cached_words(NodeNames, context.store, context.scope, work.names())
-    new, gone = words.difference(work.memory.all(Book.MEANS))
-    ledger = Writes(drop=[(Book.MEANS, row) for row in gone], put=[(Book.MEANS, row) for row in new])
+    new, gone = words.difference(work.memory.all(Book.NAME_WORDS))
+    ledger = Writes(drop=[(Book.NAME_WORDS, row) for row in gone], put=[(Book.NAME_WORDS, row) for row in new])
     fresh = state == "new"
     if fresh:
         work.save(ledger)
     again = not fresh and bool(new or gone)
     if again:
-        work.save(mark_unsettled(Book.MEANS, new, gone))
+        work.save(mark_unsettled(Book.NAME_WORDS, new, gone))
     for some in work.slices(VERSION):
-        writes = _updates(work, some.atoms, words.matcher, work.memory.within(Book.OCCURS, some.runs), some.runs)
+        writes = _updates(work, some.atoms, words.matcher, work.memory.within(Book.ATOM_NAMES, some.runs), some.runs)
         # The last mark completes the pass, so it is saved only after all texts were checked again.
         writes.mark, ledger.mark = ledger.mark if again else some.mark, some.mark
         work.save(writes)
@@ -57,14 +57,14 @@ def mentions(context: DreamContext) -> PassReport:
     return work.report()
 
 
-def _update_for_names(work: Work, words: NodeNames, new: Mapping[Row, str], gone: Collection[Row]) -> None:
+def _update_for_names(work: Work, words: NodeNames, new: Mapping[Entry, str], gone: Collection[Entry]) -> None:
     """Updates the atoms whose texts contain a new or removed name. Only edges to the nodes of these names change."""
     changed_nodes = {row.second for row in (*new, *gone)}
     few = words.for_nodes(changed_nodes)
-    stale = set(chain.from_iterable(work.memory.firsts(Book.OCCURS, {row.second for row in gone}).values()))
+    stale = set(chain.from_iterable(work.memory.firsts(Book.ATOM_NAMES, {row.second for row in gone}).values()))
     stale |= work.named_in(set(new.values()))
     for atoms in work.pieces(stale):
-        known = work.memory.by_first(Book.OCCURS, [atom.key for atom in atoms])
+        known = work.memory.by_first(Book.ATOM_NAMES, [atom.key for atom in atoms])
         old = [row for row in known if row.second in changed_nodes]
         work.save(_updates(work, atoms, few, old, others=[row for row in known if row.second not in changed_nodes]))
 
@@ -73,9 +73,9 @@ def _updates(
     work: Work,
     atoms: Sequence[Atom],
     words: WordMatcher[int],
-    old: Sequence[Row],
+    old: Sequence[Entry],
     runs: Sequence[tuple[int, int]] = (),
-    others: Sequence[Row] = (),
+    others: Sequence[Entry] = (),
 ) -> Writes:
     """Returns the writes that replace the old rows of these atoms with the nodes they name now.
 
@@ -86,29 +86,31 @@ def _updates(
     named = {atom.key: nodes for atom, nodes in zip(atoms, said, strict=True)}
     sources = work.memory.sources([atom for atom, nodes in named.items() if nodes])
     new = [
-        Row(atom, node, sources.get(atom, atom), times)
+        Entry(atom, node, sources.get(atom, atom), times)
         for atom, nodes in named.items()
         for node, times in nodes.items()
         if node != atom
     ]
     coming, going = set(new).difference(old), set(old).difference(new)
     writes = Writes()
-    writes.drop = [(Book.OCCURS, row) for row in sorted(going)]
-    writes.put = [(Book.OCCURS, row) for row in sorted(coming)]
+    writes.drop = [(Book.ATOM_NAMES, row) for row in sorted(going)]
+    writes.put = [(Book.ATOM_NAMES, row) for row in sorted(coming)]
     moved = {row[:2] for row in coming} ^ {row[:2] for row in going}
     changed_atoms = {atom for atom, _ in moved}
     if len(changed_atoms) > FEW:
         # If an atom names one node more or less, the co-occurrences of all nodes it names change.
         company = {row.second for row in (*old, *new, *others) if row.first in changed_atoms}
-        writes.put += [(Book.TOUCHED, Row(node)) for node in company]
+        writes.put += [(Book.RECOUNT, Entry(node)) for node in company]
     else:
-        writes.put += [(Book.TURNED, Row(*pair)) for pair in moved]
+        writes.put += [(Book.CHANGED_MENTION, Entry(*pair)) for pair in moved]
     _update_edges(work, writes, atoms, old, new)
     _count(work, writes, old, new, runs)
     return writes
 
 
-def _update_edges(work: Work, writes: Writes, atoms: Sequence[Atom], old: Sequence[Row], new: Sequence[Row]) -> None:
+def _update_edges(
+    work: Work, writes: Writes, atoms: Sequence[Atom], old: Sequence[Entry], new: Sequence[Entry]
+) -> None:
     """Replaces the edges from the atoms to the nodes they name."""
     nodes = work.memory.nodes({row.second for row in (*old, *new)})
     atoms_by_key = {atom.key: atom for atom in atoms}
@@ -131,7 +133,7 @@ def _update_edges(work: Work, writes: Writes, atoms: Sequence[Atom], old: Sequen
     ]
 
 
-def _is_own(atom: Atom, node: Brief) -> bool:
+def _is_own(atom: Atom, node: NodeOutline) -> bool:
     """True if the node represents the file that the atom belongs to."""
     return node.kind == "source" and node.source is not None and node.source == atom.source
 
@@ -140,14 +142,18 @@ def _edge_id(atom: str, node: str) -> str:
     return derived_edge_id(NAME, atom, node)
 
 
-def _count(work: Work, writes: Writes, old: Sequence[Row], new: Sequence[Row], runs: Sequence[tuple[int, int]]) -> None:
+def _count(
+    work: Work, writes: Writes, old: Sequence[Entry], new: Sequence[Entry], runs: Sequence[tuple[int, int]]
+) -> None:
     """Updates how many atoms of a source name a node. A Mention exists while there is one, at the source's time."""
     more = Counter((row.third, row.second) for row in new if row.third != row.second)
     # Rows of imported records have no count.
     more.subtract((row.third, row.second) for row in old if row.third != row.second and row.fourth)
     changed = {pair for pair, n in more.items() if n}
-    rows = [row for row in work.memory.by_first(Book.NAMED, {source for source, _ in changed}) if row[:2] in changed]
-    present = {(row.first, row.second): row for row in (*rows, *work.memory.within(Book.NAMED, runs))}
+    rows = [
+        row for row in work.memory.by_first(Book.SOURCE_NAMES, {source for source, _ in changed}) if row[:2] in changed
+    ]
+    present = {(row.first, row.second): row for row in (*rows, *work.memory.within(Book.SOURCE_NAMES, runs))}
     nodes = work.memory.nodes({key for pair in (*changed, *present) for key in pair})
     for pair in sorted(changed | present.keys()):
         source, node = nodes.get(pair[0]), nodes.get(pair[1])
@@ -155,16 +161,16 @@ def _count(work: Work, writes: Writes, old: Sequence[Row], new: Sequence[Row], r
         count = (was.third if was else 0) + more[pair]
         if source is None or node is None or count <= 0:
             if was is not None:
-                writes.drop.append((Book.NAMED, was))
-                writes.put.append((Book.UNTOLD, Row(*pair)))
+                writes.drop.append((Book.SOURCE_NAMES, was))
+                writes.put.append((Book.STALE_STORY, Entry(*pair)))
             if was is not None and source is not None and node is not None:
                 writes.remove_mentions.append((source.id, node.id))
             continue
-        now = Row(*pair, count, source.at)
+        now = Entry(*pair, count, source.at)
         if now != was:
-            writes.put.append((Book.NAMED, now))
+            writes.put.append((Book.SOURCE_NAMES, now))
         if was is None or was.fourth != source.at:
             writes.batch.mentions.append(Mention(source.id, node.id, source.at))
-            writes.drop.append((Book.UNTOLD, Row(*pair)))
+            writes.drop.append((Book.STALE_STORY, Entry(*pair)))
             if node.kind in SEMANTIC_KINDS:
-                writes.put.append((Book.LOOSE, Row(*pair, source.at)))
+                writes.put.append((Book.UNPLACED, Entry(*pair, source.at)))

@@ -26,9 +26,9 @@ from cuetrail.dream.context import DreamContext, Work, split_at_pauses
 from cuetrail.dream.summaries import sample, title_of
 from cuetrail.embed.embedder import from_blob
 from cuetrail.formulas import DAY
-from cuetrail.model import DERIVED, Edge, Node, PassReport, Where
+from cuetrail.model import STORYLINE_KINDS, Edge, Node, PassReport, Where
 from cuetrail.model.ids import derived_edge_id, dream_id, dream_number, ledger_hash
-from cuetrail.store.dream import Book, Row, Writes
+from cuetrail.store.dream import Book, Entry, Writes
 from cuetrail.store.graph import EdgeFilter, StepQuery
 from cuetrail.store.read import forgotten_ids
 
@@ -52,7 +52,7 @@ def storylines(context: DreamContext) -> PassReport:
     """Updates the storylines from the current mentions."""
     work = Work(context, NAME)
     _remove_stale(work)
-    anchors = work.memory.active_in(Book.LOOSE)
+    anchors = work.memory.active_in(Book.UNPLACED)
     if anchors:
         # A storyline that grows may come near enough for further sources.
         while _join_sources(work, anchors):
@@ -68,11 +68,11 @@ def storylines(context: DreamContext) -> PassReport:
 
 def _remove_stale(work: Work) -> None:
     """Takes sources without a mention out of their storylines, and frees the sources of removed storylines."""
-    gone = work.memory.all(Book.UNTOLD)
+    gone = work.memory.all(Book.STALE_STORY)
     # Imported storylines whose summary does not fit their sources.
     outdated = {row.first for row in gone if not row.second}
     for row in gone:
-        writes = Writes(drop=[(Book.UNTOLD, row), (Book.LOOSE, row)])
+        writes = Writes(drop=[(Book.STALE_STORY, row), (Book.UNPLACED, row)])
         for placed in work.memory.by_first(Book.PLACED, [row.first]):
             if placed.third == row.second:
                 outdated.add(placed.second)
@@ -90,17 +90,17 @@ def _remove_stale(work: Work) -> None:
             work.save(_dissolved(row, members) if node is None else _without_sources(work, row, node, members))
 
 
-def _dissolved(story: Row, members: Sequence[Row]) -> Writes:
+def _dissolved(story: Entry, members: Sequence[Entry]) -> Writes:
     """Returns the writes that take a storyline out of the ledger. Its sources are then in no storyline."""
     drop = [(Book.STORY, story), *((Book.PLACED, one) for one in members)]
-    return Writes(drop=drop, put=[(Book.LOOSE, Row(one.first, one.third, one.fourth)) for one in members])
+    return Writes(drop=drop, put=[(Book.UNPLACED, Entry(one.first, one.third, one.fourth)) for one in members])
 
 
-def _without_sources(work: Work, story: Row, node: Node, members: Sequence[Row]) -> Writes:
+def _without_sources(work: Work, story: Entry, node: Node, members: Sequence[Entry]) -> Writes:
     """Returns the writes for a storyline that lost sources. With enough sources left, its summary is rewritten;
     otherwise the storyline is removed, with the macro that contains it.
     """
-    loose = sorted((Row(one.first, one.third, one.fourth) for one in members), key=_by_time)
+    loose = sorted((Entry(one.first, one.third, one.fourth) for one in members), key=_by_time)
     runs = list(_runs(loose))
     if len(runs) == 1 and _is_enough(loose) and story.second in work.memory.nodes([story.second]):
         anew = replace(node, props={**node.props, "told": 0})
@@ -108,7 +108,7 @@ def _without_sources(work: Work, story: Row, node: Node, members: Sequence[Row])
         writes.batch.nodes = [_updated(work, anew, story.second, [(row.third, row.first) for row in loose])]
         return writes
     writes = _dissolved(story, members)
-    where = Where(kinds=DERIVED, quarantined=True, archived=True)
+    where = Where(kinds=STORYLINE_KINDS, quarantined=True, archived=True)
     query = StepQuery((node.id,), FEWEST, "out", EdgeFilter(kinds=(PART_OF,)), where)
     steps = work.context.store.steps(work.context.scope, query).get(node.id, [])
     writes.batch.remove_nodes = [node.id, *(step.other for step in steps)]
@@ -122,7 +122,7 @@ def _without_sources(work: Work, story: Row, node: Node, members: Sequence[Row])
 class _Storyline:
     """A storyline that sources may join: its ledger row and the time of its first source."""
 
-    row: Row
+    row: Entry
     start: int
 
     def gap(self, time: int) -> int:
@@ -133,12 +133,12 @@ class _Storyline:
 def _join_sources(work: Work, anchors: Sequence[int]) -> bool:
     """Adds free sources to a storyline of an anchor they name that was open at their time. True if any was added."""
     of_anchor = _existing(work, anchors)
-    by_source: dict[int, list[Row]] = defaultdict(list)
-    for row in work.memory.by_second(Book.LOOSE, sorted(of_anchor)):
+    by_source: dict[int, list[Entry]] = defaultdict(list)
+    for row in work.memory.by_second(Book.UNPLACED, sorted(of_anchor)):
         by_source[row.first].append(row)
     placed = {row.first for row in work.memory.by_first(Book.PLACED, by_source)}
-    grown: dict[int, tuple[_Storyline, list[Row]]] = {}
-    undecided: list[Row] = []
+    grown: dict[int, tuple[_Storyline, list[Entry]]] = {}
+    undecided: list[Entry] = []
     for source, rows in sorted(by_source.items(), key=lambda pair: (pair[1][0].third, pair[0])):
         time = rows[0].third
         open_ = [one for row in rows for one in of_anchor[row.second] if one.gap(time) < SILENCE]
@@ -151,12 +151,12 @@ def _join_sources(work: Work, anchors: Sequence[int]) -> bool:
         if joined is not None:
             joined.start = min(joined.start, time)
             joined.row = joined.row._replace(third=max(joined.row.third, time), fourth=1)
-            grown.setdefault(joined.row.first, (joined, []))[1].append(Row(source, joined.row.second, time))
+            grown.setdefault(joined.row.first, (joined, []))[1].append(Entry(source, joined.row.second, time))
     for one, rows in (grown[number] for number in sorted(grown)):
         work.read += len(rows)
         _add_sources(work, one.row, rows)
     if undecided:
-        work.save(Writes(put=[(Book.LOOSE, row) for row in undecided]))
+        work.save(Writes(put=[(Book.UNPLACED, row) for row in undecided]))
     return bool(grown)
 
 
@@ -187,7 +187,7 @@ def _most_alike(work: Work, source: int, time: int, stories: Sequence[_Storyline
     return one if best > ALIKE else None
 
 
-def _add_sources(work: Work, story: Row, rows: Sequence[Row]) -> None:
+def _add_sources(work: Work, story: Entry, rows: Sequence[Entry]) -> None:
     """Adds sources to a storyline."""
     present = work.context.store.get(work.context.scope, [story_id(story.first)]).get(story_id(story.first))
     if present is None:
@@ -200,15 +200,15 @@ def _add_sources(work: Work, story: Row, rows: Sequence[Row]) -> None:
     work.save(writes)
 
 
-def _placement(work: Work, story: Row, rows: Iterable[Row]) -> Writes:
+def _placement(work: Work, story: Entry, rows: Iterable[Entry]) -> Writes:
     """Returns the ledger rows and edges that put these sources into a storyline. Other anchors no longer get them."""
     rows = list(rows)
     sources = work.memory.nodes([row.first for row in rows])
     writes = Writes(put=[(Book.STORY, story)])
-    writes.drop = [(Book.LOOSE, row) for row in work.memory.by_first(Book.LOOSE, [row.first for row in rows])]
+    writes.drop = [(Book.UNPLACED, row) for row in work.memory.by_first(Book.UNPLACED, [row.first for row in rows])]
     for row in rows:
         if row.first in sources:
-            writes.put.append((Book.PLACED, Row(row.first, story.first, story.second, row.third)))
+            writes.put.append((Book.PLACED, Entry(row.first, story.first, story.second, row.third)))
             writes.batch.edges.append(_edge(PART_OF, sources[row.first].id, story_id(story.first), work.context.now))
     return writes
 
@@ -218,8 +218,8 @@ def _placement(work: Work, story: Row, rows: Iterable[Row]) -> Writes:
 
 def _promising_anchors(work: Work, anchors: Sequence[int]) -> list[int]:
     """Returns the anchors whose free sources may be enough for a storyline, those with most sources first."""
-    loose: dict[int, list[Row]] = defaultdict(list)
-    for row in work.memory.by_second(Book.LOOSE, anchors):
+    loose: dict[int, list[Entry]] = defaultdict(list)
+    for row in work.memory.by_second(Book.UNPLACED, anchors):
         loose[row.second].append(row)
     stories = _existing(work, list(loose))
     # Another anchor may take some of these sources first, which can only lower the number.
@@ -228,7 +228,7 @@ def _promising_anchors(work: Work, anchors: Sequence[int]) -> list[int]:
     return sorted(briefs, key=lambda anchor: (-len(loose[anchor]), briefs[anchor].id))
 
 
-def _far_runs(rows: Iterable[Row], stories: Sequence[_Storyline]) -> Iterator[list[Row]]:
+def _far_runs(rows: Iterable[Entry], stories: Sequence[_Storyline]) -> Iterator[list[Entry]]:
     """Yields the runs of rows that are too far from every storyline of their anchor to join it."""
     far = [row for row in rows if all(one.gap(row.third) >= SILENCE for one in stories)]
     return _runs(sorted(far, key=_by_time))
@@ -236,7 +236,7 @@ def _far_runs(rows: Iterable[Row], stories: Sequence[_Storyline]) -> Iterator[li
 
 def _create(work: Work, anchor: int) -> None:
     """Creates the storylines for which an anchor has enough free sources."""
-    loose = sorted(work.memory.by_second(Book.LOOSE, [anchor]), key=_by_time)
+    loose = sorted(work.memory.by_second(Book.UNPLACED, [anchor]), key=_by_time)
     placed = {row.first for row in work.memory.by_first(Book.PLACED, [row.first for row in loose])}
     sources = work.memory.nodes([row.first for row in loose])
     loose = [row for row in loose if row.first not in placed and row.first in sources]
@@ -255,23 +255,23 @@ def _create(work: Work, anchor: int) -> None:
         # Its text may equal that of a forgotten storyline.
         if forgotten_ids(work.context.store, work.context.scope, [node]):
             continue
-        story = Row(number, anchor, rows[-1].third, 1)
+        story = Entry(number, anchor, rows[-1].third, 1)
         writes = _placement(work, story, rows)
         writes.batch.nodes = [node]
         writes.batch.edges.append(_edge(ABOUT, node.id, brief.id, work.context.now))
         work.save(writes)
 
 
-def _by_time(row: Row) -> tuple[int, int]:
+def _by_time(row: Entry) -> tuple[int, int]:
     return row.third, row.first
 
 
-def _runs(rows: Sequence[Row]) -> Iterator[list[Row]]:
+def _runs(rows: Sequence[Entry]) -> Iterator[list[Entry]]:
     """Yields the rows, sorted by time, split at pauses of SILENCE."""
     return split_at_pauses(rows, lambda row: row.third, SILENCE)
 
 
-def _is_enough(rows: Sequence[Row]) -> bool:
+def _is_enough(rows: Sequence[Entry]) -> bool:
     days = {row.third // DAY for row in rows}
     return len(rows) >= FEWEST and len(days) >= DAYS and rows[-1].third - rows[0].third > SPAN
 
@@ -349,7 +349,7 @@ def _edge(kind: str, src: str, dst: str, now: int, via: str = VIA) -> Edge:
 def macros(context: DreamContext) -> PassReport:
     """Updates the macros from the storylines."""
     work = Work(context, "macros")
-    by_anchor: dict[int, list[Row]] = defaultdict(list)
+    by_anchor: dict[int, list[Entry]] = defaultdict(list)
     for row in work.memory.all(Book.STORY):
         by_anchor[row.second].append(row)
     ready = {anchor: rows for anchor, rows in by_anchor.items() if len(rows) >= FEWEST_STORYLINES}
@@ -361,7 +361,7 @@ def macros(context: DreamContext) -> PassReport:
     return work.report(step=True)
 
 
-def _update_macro(work: Work, anchor: int, anchor_id: str, rows: list[Row], old: Node | None) -> None:
+def _update_macro(work: Work, anchor: int, anchor_id: str, rows: list[Entry], old: Node | None) -> None:
     """Creates or updates the macro of an anchor, if its storylines changed."""
     context = work.context
     found = context.store.get(context.scope, [story_id(row.first) for row in rows])

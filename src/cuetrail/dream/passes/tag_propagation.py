@@ -18,7 +18,7 @@ from cuetrail.dream.tags import retag
 from cuetrail.dream.vocabulary import TagWords, cached_words, mark_unsettled
 from cuetrail.dream.word_matcher import Hits, TextBatch, WordMatcher, join_texts
 from cuetrail.model import PassReport, Tag
-from cuetrail.store.dream import Atom, Book, Row, Slice, Writes
+from cuetrail.store.dream import Atom, Book, Entry, Slice, Writes
 
 NAME = "infection"
 VERSION = "1"
@@ -35,15 +35,15 @@ def infection(context: DreamContext) -> PassReport:
     if state == "idle":
         return work.report()
     words = cached_words(TagWords, context.store, context.scope, work.names(), work.memory.tags())
-    new, gone = words.difference(work.memory.all(Book.INFECTS))
-    ledger = Writes(drop=[(Book.INFECTS, row) for row in gone], put=[(Book.INFECTS, row) for row in new])
+    new, gone = words.difference(work.memory.all(Book.TAG_WORDS))
+    ledger = Writes(drop=[(Book.TAG_WORDS, row) for row in gone], put=[(Book.TAG_WORDS, row) for row in new])
     fresh = state == "new"
     if fresh:
         # All atoms are read with the current words. The next dream handles words that are added meanwhile.
         work.save(ledger)
     again = not fresh and bool(new or gone)
     if again:
-        work.save(mark_unsettled(Book.INFECTS, new, gone))
+        work.save(mark_unsettled(Book.TAG_WORDS, new, gone))
     for some, matches in _read_ahead(work.slices(VERSION, LISTENS), words.matcher):
         # The last mark completes the pass, so it is saved only after all texts were checked again.
         mark, ledger.mark = ledger.mark if again else some.mark, some.mark
@@ -54,7 +54,7 @@ def infection(context: DreamContext) -> PassReport:
     return work.report()
 
 
-def _retag_for_words(work: Work, words: TagWords, new: Mapping[Row, str], gone: Collection[Row]) -> None:
+def _retag_for_words(work: Work, words: TagWords, new: Mapping[Entry, str], gone: Collection[Entry]) -> None:
     """Updates the atoms whose texts contain a new or removed word. Only the tags of these words change."""
     few, changed_tags = words.for_tags({row.second for row in (*new, *gone)})
     stale = set(work.memory.tagged({row.second for row in gone}))

@@ -43,7 +43,7 @@ def read(text: str, source: str) -> Document:
     )
 
 
-def _part(block: chunk.Block) -> Part:
+def _part(block: chunk.MarkdownBlock) -> Part:
     if block.kind == "code":
         return Part(block.text, prose=False, props={"language": block.language} if block.language else {})
     if block.kind == "heading":
@@ -52,7 +52,7 @@ def _part(block: chunk.Block) -> Part:
     return Part(block.text, props={"callout": callout[1].lower()} if callout else {})
 
 
-def _is_bare(block: chunk.Block) -> bool:
+def _is_bare(block: chunk.MarkdownBlock) -> bool:
     """True for a heading without text, such as `##` alone."""
     return block.kind == "heading" and not chunk.heading_text(block.text)
 

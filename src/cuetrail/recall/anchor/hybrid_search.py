@@ -17,7 +17,7 @@ from cuetrail.model import Node, SearchHit, TextQuery, Where
 from cuetrail.recall.query import Span, asks_for_anything, read_dates, without_answer_form
 from cuetrail.recall.stage_types import Anchor, Anchored, RecallContext
 from cuetrail.recall.weights import Fusion, Trail
-from cuetrail.store.read import Page
+from cuetrail.store.read import PageRequest
 from cuetrail.store.vector_space import QueryVector
 from cuetrail.text.names import MOST_ALIASES, WordRun, fold, name_variants, other_spellings, word_runs
 from cuetrail.text.normalise import folded, terms_of
@@ -134,7 +134,7 @@ def _within(context: RecallContext, span: Span, where: Where, anything: bool) ->
     found = context.store.text(context.scope, context.cue.query, MOST_PER_DATE, within, nodes=True)
     nodes = {one.id: one.node for one in found if one.node is not None}
     if len(nodes) < MOST_PER_DATE and (anything or until - since < SHORT_SPAN):
-        listed = (one.node for one in context.store.page(context.scope, Page(MOST_PER_DATE, within)))
+        listed = (one.node for one in context.store.page(context.scope, PageRequest(MOST_PER_DATE, within)))
         nodes |= {node.id: node for node in listed if within.finds(node)}
     return nodes
 

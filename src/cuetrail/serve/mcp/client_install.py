@@ -26,7 +26,7 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ServerEntry:
     """The name of the server and the command that starts it."""
 
     name: str
@@ -35,7 +35,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SettingsChange:
     """A settings file before (None: it does not exist) and after. `entry_text` is the text that is added."""
 
     path: Path
@@ -54,15 +54,15 @@ def program() -> tuple[str, ...]:
     return (beside,) if beside else (sys.executable, "-m", "cuetrail")
 
 
-def make_entry(name: str, arguments: Sequence[str]) -> Entry:
+def make_entry(name: str, arguments: Sequence[str]) -> ServerEntry:
     """Returns an entry for `cuetrail` with these arguments. Raises InputError for an invalid name."""
     if not _NAME.fullmatch(name):
         raise InputError(f"{name!r:.80} is no name for a server: use letters, digits, - and _")
     command, *first = program()
-    return Entry(name, command, (*first, *arguments))
+    return ServerEntry(name, command, (*first, *arguments))
 
 
-def changes(client: Client, entry: Entry, *, replace: bool = False) -> list[Change]:
+def changes(client: Client, entry: ServerEntry, *, replace: bool = False) -> list[SettingsChange]:
     """Returns the changes of a client's settings files. Nothing is written yet.
 
     Raises InputError for a file that cannot be read, or that has another entry of the name, unless `replace`.
@@ -70,7 +70,7 @@ def changes(client: Client, entry: Entry, *, replace: bool = False) -> list[Chan
     return [_plan(path, entry, replace, form) for path, form in _settings_files(client)]
 
 
-def write(change: Change) -> Path | None:
+def write(change: SettingsChange) -> Path | None:
     """Writes a settings file. Returns the path of the copy of the old file, or None. Raises InputError."""
     if not change.needed:
         return None
@@ -101,7 +101,7 @@ _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/|[{}\[\]:,]|[^\s"{}\
 _DEFAULT_INDENT = 2
 
 
-class _Token(NamedTuple):
+class _JsonToken(NamedTuple):
     """A piece of JSON text: punctuation or a value, and its position."""
 
     text: str
@@ -141,9 +141,9 @@ def set_member(text: str, key: str, name: str, value: Any) -> str:
     return text[:start] + _format_value(text, start, value, "\n" in text[inner.start : inner.end]) + text[end:]
 
 
-def _tokens(text: str) -> list[_Token]:
+def _tokens(text: str) -> list[_JsonToken]:
     """Returns the punctuation and values of a text, without spaces and comments."""
-    found = (_Token(one[0], one.start()) for one in _TOKEN.finditer(text))
+    found = (_JsonToken(one[0], one.start()) for one in _TOKEN.finditer(text))
     return [
         one for one in found if not one.text[0].isspace() and one.text[:2] not in ("//", "/*") and one.text != "\ufeff"
     ]
@@ -156,7 +156,7 @@ def _plain_json(text: str) -> str:
     return " ".join(one.text for number, one in enumerate(tokens) if one.text != "," or number not in closed)
 
 
-def _object(tokens: list[_Token], first: int) -> _Object:
+def _object(tokens: list[_JsonToken], first: int) -> _Object:
     """Returns the object that begins at a token. Raises ValueError if none does."""
     if tokens[first].text != "{":
         raise ValueError("there is no object")
@@ -319,7 +319,7 @@ def _read(path: Path) -> str | None:
         raise InputError(f"{path} cannot be read ({error}): mend it, or enter cuetrail by hand") from error
 
 
-def _plan(path: Path, entry: Entry, replace: bool, format: _Format) -> Change:
+def _plan(path: Path, entry: ServerEntry, replace: bool, format: _Format) -> SettingsChange:
     """Returns the change that adds the entry to a settings file. Raises InputError if that is not safe."""
     new: dict[str, Any] = {**format.more, "command": entry.command, "args": list(entry.args)}
     before = _read(path)
@@ -336,7 +336,7 @@ def _plan(path: Path, entry: Entry, replace: bool, format: _Format) -> Change:
         # The user wrote it, and the new entry keeps it.
         new["env"] = old["env"]
     if old == new:
-        return Change(path, before, before or "", format.show(entry.name, new))
+        return SettingsChange(path, before, before or "", format.show(entry.name, new))
     if old is not None and not replace:
         raise InputError(
             f"{path} has another server called {entry.name!r}: choose another --name, or --replace to change it"
@@ -348,4 +348,4 @@ def _plan(path: Path, entry: Entry, replace: bool, format: _Format) -> Change:
         safe = False
     if not safe:
         raise InputError(f"{path} is written in a way that cuetrail cannot change safely: {by_hand}")
-    return Change(path, before, after, format.show(entry.name, new))
+    return SettingsChange(path, before, after, format.show(entry.name, new))

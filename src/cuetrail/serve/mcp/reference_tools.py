@@ -32,11 +32,11 @@ MAX_NODES = 100_000
 _WHERE = Where(kinds=tuple(sorted(KINDS)), quarantined=True, archived=True)
 _ATOMS = Where(quarantined=True, archived=True)
 
-Graph = dict[str, list[dict[str, Any]]]
+GraphJson = dict[str, list[dict[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Entity:
+class _Observed:
     """An entity with the atoms of its observations in their order."""
 
     node: Node
@@ -79,7 +79,7 @@ def import_reference_file(memory: Memory, file: Path) -> None:
 # --- reading
 
 
-def _entities(memory: Memory, nodes: Iterable[Node]) -> list[_Entity]:
+def _entities(memory: Memory, nodes: Iterable[Node]) -> list[_Observed]:
     """Returns the nodes that are entities, oldest first, with their observations."""
     # Names that were extracted from a text, or that only a relation mentions, are not entities yet.
     stated = [node for node in nodes if node.name and not is_placeholder(node) and "found" not in node.props]
@@ -89,16 +89,17 @@ def _entities(memory: Memory, nodes: Iterable[Node]) -> list[_Entity]:
     atoms = memory.nodes(*{step.other for found in steps.values() for step in found})
     observed = {id_: [atoms[step.other] for step in found if step.other in atoms] for id_, found in steps.items()}
     return [
-        _Entity(node, tuple(sorted(observed.get(node.id, ()), key=lambda atom: (atom.seq, atom.id)))) for node in stated
+        _Observed(node, tuple(sorted(observed.get(node.id, ()), key=lambda atom: (atom.seq, atom.id))))
+        for node in stated
     ]
 
 
-def _all_entities(memory: Memory) -> list[_Entity]:
+def _all_entities(memory: Memory) -> list[_Observed]:
     found = memory.store.text(memory.scope, TextQuery(""), MAX_NODES, _WHERE, nodes=True)
     return _entities(memory, [one.node for one in found if one.node is not None])
 
 
-def _named(memory: Memory, names: Iterable[str]) -> dict[str, _Entity]:
+def _named(memory: Memory, names: Iterable[str]) -> dict[str, _Observed]:
     """Returns the entities with these names, by the name given."""
     norms = {name: norm_name(name) for name in names}
     ids = memory.store.named(memory.scope, list(norms.values()))
@@ -125,7 +126,7 @@ def _relations(memory: Memory, ids: Collection[str]) -> list[tuple[Edge, dict[st
     ]
 
 
-def _graph(memory: Memory, entities: Sequence[_Entity]) -> Graph:
+def _graph(memory: Memory, entities: Sequence[_Observed]) -> GraphJson:
     relations = [row for _, row in _relations(memory, [one.node.id for one in entities])]
     return {"entities": [one.to_dict() for one in entities], "relations": relations}
 
@@ -220,7 +221,7 @@ def _add_observations(memory: Memory, given: dict[str, Any]) -> ToolResult:
     return _result({"results": results}, results)
 
 
-def _require(memory: Memory, names: Sequence[str]) -> dict[str, _Entity]:
+def _require(memory: Memory, names: Sequence[str]) -> dict[str, _Observed]:
     known = _named(memory, names)
     for name in names:
         if name not in known:

@@ -69,22 +69,22 @@ in.</p>
 
 
 @dataclass(frozen=True, slots=True)
-class PageFile:
+class StaticFile:
     """A file of the page with its media type."""
 
     body: bytes
     media_type: str
 
 
-def load_files(folder: Path = STATIC) -> dict[str, PageFile]:
+def load_files(folder: Path = STATIC) -> dict[str, StaticFile]:
     """Returns the files of the page by name; none if the page is not built."""
     found = {path.name: path for path in folder.glob("*") if path.suffix in _TYPES}
     if INDEX not in found:
         return {}
-    return {name: PageFile(path.read_bytes(), _TYPES[path.suffix]) for name, path in sorted(found.items())}
+    return {name: StaticFile(path.read_bytes(), _TYPES[path.suffix]) for name, path in sorted(found.items())}
 
 
-def file_response(files: Mapping[str, PageFile], name: str) -> Response:
+def file_response(files: Mapping[str, StaticFile], name: str) -> Response:
     """Returns a file of the page; if it is not built, the index explains how to build it. Raises Problem."""
     if name == INDEX and not files:
         return _not_built()

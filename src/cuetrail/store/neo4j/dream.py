@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from cuetrail.errors import InputError
 from cuetrail.model import DATE_ONLY, Fact, Scope, Tag
 from cuetrail.model.records import SEMANTIC_KINDS
-from cuetrail.store.dream import DREAMT, Atom, Book, Mark, Named, PassQueries, Row, Run, Saved, Writes
+from cuetrail.store.dream import DREAM_KINDS, Atom, Book, Entry, Mark, Named, PassQueries, RunQuery, Saved, Writes
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.changelog import HEAD, take_keys
 from cuetrail.store.neo4j.connection import Connection, Tx, chunks, rows
@@ -48,7 +48,7 @@ QUERIES = PassQueries(
     atoms=f"UNWIND $keys AS key {_ATOMS} AND n.key = key RETURN {made.NODE} ORDER BY n.key",
     atoms_between=f"{_ATOMS} AND $low <= n.key <= $high RETURN {made.NODE} ORDER BY n.key LIMIT $limit",
     names=f"""MATCH (m:CueName {{part: $part}})<-[:CUE_NAMED]-(n:CueNode)
-      WHERE n.provenance <> 'quarantine' AND NOT n.kind IN {list(DREAMT)}
+      WHERE n.provenance <> 'quarantine' AND NOT n.kind IN {list(DREAM_KINDS)}
       RETURN m.norm, n.key, n.id, n.kind, n.name, n.props""",
     given_tags="MATCH (t:CueTag {part: $part}) WHERE EXISTS { (t)<-[:CUE_TAGGED {given: true}]-() } RETURN t.name",
     all_tags="MATCH (t:CueTag {part: $part}) RETURN t.uid, t.name",
@@ -116,13 +116,13 @@ class Neo4jPassEngine:
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
 
-    def reading(self, work: Callable[[Run], T]) -> T:
+    def reading(self, work: Callable[[RunQuery], T]) -> T:
         return self.connection.reading(lambda tx: work(partial(rows, tx)))
 
-    def writing(self, work: Callable[[Run], T]) -> T:
+    def writing(self, work: Callable[[RunQuery], T]) -> T:
         return self.connection.writing(lambda tx: work(partial(rows, tx)))
 
-    def partition(self, run: Run, scope: Scope) -> int:
+    def partition(self, run: RunQuery, scope: Scope) -> int:
         found = run("MATCH (p:CuePlace {uid: $uid}) RETURN p.part", uid=partition_uid(scope))
         return (found[0][0] if found else None) or NOWHERE
 
@@ -142,7 +142,7 @@ class Neo4jPassEngine:
     def containing(self, part: int, _seen: int, words: Collection[str]) -> set[int] | None:
         return self.connection.reading(lambda tx: text_search.keys_with_names(tx, part, words))
 
-    def put_mark(self, run: Run, part: int, name: str, mark: Mark) -> None:
+    def put_mark(self, run: RunQuery, part: int, name: str, mark: Mark) -> None:
         run(_PUT_MARK, uid=uid(part, name), part=part, props={"pass": name, **mark._asdict()})
 
     def save(self, scope: Scope, _part: int, name: str, writes: Writes) -> Saved:
@@ -222,10 +222,10 @@ def _remove_mentions(w: WriteState, pairs: Sequence[tuple[str, str]]) -> None:
         rows(w.tx, _UNMENTION, rows=some, part=w.partition)
 
 
-def _write_ledger(w: WriteState, drop: Sequence[tuple[Book, Row]], put: Sequence[tuple[Book, Row]]) -> None:
+def _write_ledger(w: WriteState, drop: Sequence[tuple[Book, Entry]], put: Sequence[tuple[Book, Entry]]) -> None:
     """Deletes rows of the ledger by their first two numbers, then inserts or replaces others."""
 
-    def name(book: Book, row: Row) -> str:
+    def name(book: Book, row: Entry) -> str:
         return f"{w.partition}:{int(book)}:{row.first}:{row.second}"
 
     for some in chunks([name(book, row) for book, row in drop]):

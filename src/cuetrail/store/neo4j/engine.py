@@ -37,7 +37,7 @@ from cuetrail.store.ports import Store
 from cuetrail.store.shared.copy import copy
 from cuetrail.store.shared.scoped import Scoped
 from cuetrail.store.shared.write_order import forget, write_batch
-from cuetrail.store.upkeep import Settings
+from cuetrail.store.upkeep import StoredSettings
 from cuetrail.store.write import FORGETTING, Batch, Forgetting, Written
 
 P = ParamSpec("P")
@@ -105,7 +105,7 @@ class Neo4jStore:
         self.corpora = text_index.CorpusCache()
         self.connection = connection or Connection(address)
         self._accesses = usage.Accesses(self.connection)
-        self.settings = Settings(
+        self.settings = StoredSettings(
             lambda prefix: self.connection.reading(lambda tx: settings(tx, prefix)),
             lambda name, value: self.connection.writing(lambda tx: put_setting(tx, name, value)),
         )
@@ -188,7 +188,7 @@ class Neo4jStore:
         def work(tx: Tx) -> list[str]:
             # Every partition is locked before the change log: nobody who holds the log waits for a partition.
             first, others = Neo4jTransaction(tx, scope), [Neo4jTransaction(tx, *pair) for pair in keys.items()]
-            forgotten = forget(first, ids, now, how.unsaid)
+            forgotten = forget(first, ids, now, how.id_only)
             for other, batch in zip(others, how.along.values(), strict=True):
                 write_batch(other, batch)
             if forgotten:

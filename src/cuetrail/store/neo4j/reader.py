@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from cuetrail.model import DERIVED, UNKNOWN_WEIGHT, Edge, Neighbour, Neighbourhood, Node, Scope, Version, Where
+from cuetrail.model import STORYLINE_KINDS, UNKNOWN_WEIGHT, Edge, Neighbour, Neighbourhood, Node, Scope, Version, Where
 from cuetrail.store.graph import EdgeFilter
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import Tx, chunks, rows
@@ -59,7 +59,7 @@ def search_filter(where: Where) -> tuple[str, dict[str, Any]]:
     passing, given = node_filter(where)
     if where.kinds:
         return passing, given
-    return f"{passing} AND NOT n.kind IN $w_derived", given | {"w_derived": list(DERIVED)}
+    return f"{passing} AND NOT n.kind IN $w_storylines", given | {"w_storylines": list(STORYLINE_KINDS)}
 
 
 # The number of a partition in which nothing was written yet: no record has it.

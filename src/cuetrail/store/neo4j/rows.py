@@ -15,7 +15,7 @@ from typing import Any
 import xxhash
 
 from cuetrail.formulas import bands
-from cuetrail.model import DERIVED, NEW_LIFE, Edge, Fact, Life, Node, Tag
+from cuetrail.model import NEW_LIFE, STORYLINE_KINDS, Edge, Fact, Life, Node, Tag
 from cuetrail.store.shared.fact_validity import ACTIVE, until
 from cuetrail.store.vector_space import vector_kind
 from cuetrail.text.normalise import searchable_text, terms_of, unique_terms
@@ -199,7 +199,7 @@ def marks(node: Node, key: int, part: int, tags: Iterable[Tag] | None = None) ->
         found.append("xexternal")
     if node.provenance == "quarantine":
         found.append("xquarantine")
-    if node.kind in DERIVED:
+    if node.kind in STORYLINE_KINDS:
         found.append("xderived")
     if not node.text and node.kind != "source":
         found.append("xbare")

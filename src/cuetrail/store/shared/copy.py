@@ -10,7 +10,7 @@ from typing import Any
 
 from cuetrail.errors import CuetrailError, InputError
 from cuetrail.model import Edge, Fact, Link, Mention, Node, Note, Scope, SourceFile, Tombstone, Version
-from cuetrail.store.dream import Book, Row, Writes
+from cuetrail.store.dream import Book, Entry, Writes
 from cuetrail.store.ports import Store
 from cuetrail.store.read import Record
 from cuetrail.store.upkeep import WholeMemoryView
@@ -116,4 +116,4 @@ def announce(store: Store, partition: Scope) -> None:
     """Notes that a partition received records that dreams made elsewhere, so that the next dream registers them."""
     # The partition may be new.
     store.write(partition, Batch())
-    store.dream_pass(partition, "").save(Writes(put=[(Book.BROUGHT, Row(random.getrandbits(62)))]))
+    store.dream_pass(partition, "").save(Writes(put=[(Book.IMPORTED, Entry(random.getrandbits(62)))]))

@@ -60,7 +60,7 @@ class Statement(Generic[H]):
 
 
 @dataclass(slots=True)
-class Row(Generic[H]):
+class FactRow(Generic[H]):
     """A row to store: it replaces the row under `handle`, or is new, stored beside the row `like` of the same value."""
 
     fact: Fact
@@ -202,7 +202,7 @@ def _by_value(said: Iterable[Statement[H]]) -> dict[Hashable, list[Statement[H]]
     return found
 
 
-def _rows(said: Sequence[Statement[H]], single: bool) -> list[Row[H]]:
+def _rows(said: Sequence[Statement[H]], single: bool) -> list[FactRow[H]]:
     line = stretches(said, single)
     times: list[list[Stretch]] = [[] for _ in said]
     for stretch in line:
@@ -233,20 +233,20 @@ def _planned(row: Fact, after: Fact) -> Fact:
     return replace(row, status=stated.status, stated_status=None, stated_until=until(stated))
 
 
-def _rows_of(one: Statement[H], believed: Sequence[Stretch]) -> list[Row[H]]:
+def _rows_of(one: Statement[H], believed: Sequence[Stretch]) -> list[FactRow[H]]:
     """Returns a row for each period of a statement. The last one keeps the row it is stored in."""
     times = list(believed) or [Stretch(one.start, one.start, 0)]
     known = [pair for pair in one.rows if pair[1].object == one.fact.object]
     like = known[-1][0] if known else None
-    rows: list[Row[H]] = []
+    rows: list[FactRow[H]] = []
     for at, stretch in enumerate(reversed(times)):
         fact = _as_row(one, stretch, last=at == 0)
         if at < len(known):
             handle, row = known[-1 - at]
             fact = replace(fact, id=row.id, access_count=row.access_count, last_accessed=row.last_accessed)
-            rows.append(Row(fact, handle, None))
+            rows.append(FactRow(fact, handle, None))
         else:
-            rows.append(Row(fact, None, like))
+            rows.append(FactRow(fact, None, like))
     return rows[::-1]
 
 
@@ -270,7 +270,7 @@ def _first_status(fact: Fact) -> FactStatus:
     return "confirmed" if fact.source == "user_edit" else "staged"
 
 
-def _give_ids(rows: Sequence[Row[H]]) -> None:
+def _give_ids(rows: Sequence[FactRow[H]]) -> None:
     """Gives ids to new rows. If two rows share the id of their value, the one that is valid longest gets it."""
     taken = {row.fact.id: row for row in rows if row.handle is not None}
     news = [row for row in rows if row.handle is None]

@@ -165,13 +165,15 @@ def redact(nodes: Iterable[Node], matches: Mapping[str, TombstoneMatch]) -> tupl
     return list(unique.values()), out, matches.keys() - out
 
 
-def lift(table: TombstoneTable, nodes: Iterable[Node], matches: Mapping[str, TombstoneMatch]) -> None:
+def remove_tombstones(table: TombstoneTable, nodes: Iterable[Node], matches: Mapping[str, TombstoneMatch]) -> None:
     """Removes the tombstones that matched these nodes, and all that the nodes themselves would leave."""
     matched = [node for node in nodes if node.id in matches]
     table.remove({hash_ for node in matched for hash_ in (*matches[node.id].hashes, *node_tombstones(node))})
 
 
-def bury(tx: WriteTransaction, partition: int, nodes: Sequence[Node], now: int, id_only: Collection[str] = ()) -> None:
+def add_tombstones(
+    tx: WriteTransaction, partition: int, nodes: Sequence[Node], now: int, id_only: Collection[str] = ()
+) -> None:
     """Leaves tombstones for nodes of a partition and for their earlier texts, which are removed.
 
     Nodes in `id_only` leave a tombstone of their id alone, because others say the same.

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from cuetrail.errors import Forgotten, GhostWrite, NotFound
-from cuetrail.model import DERIVED, Edge, Link, Mention, Node, Note, Version
+from cuetrail.model import STORYLINE_KINDS, Edge, Link, Mention, Node, Note, Version
 from cuetrail.model.records import restated
 from cuetrail.store.shared.fact_writes import (
     forget_extracted,
@@ -18,7 +18,7 @@ from cuetrail.store.shared.fact_writes import (
 )
 from cuetrail.store.shared.ids import check_ids, plain
 from cuetrail.store.shared.node_succession import find_successors, pass_facts, pass_on
-from cuetrail.store.shared.tombstones import bury, lift, match, redact
+from cuetrail.store.shared.tombstones import add_tombstones, match, redact, remove_tombstones
 from cuetrail.store.transaction import Handle, StoredNode, WriteTransaction
 from cuetrail.store.vector_space import VectorKind
 from cuetrail.store.write import Batch, Written
@@ -69,7 +69,7 @@ def forget(tx: WriteTransaction, ids: Sequence[str], now: int, id_only: Collecti
     for partition, node in tx.nodes.read(keys):
         by_partition.setdefault(partition, []).append(node)
     for partition, nodes in sorted(by_partition.items()):
-        bury(tx, partition, nodes, now, {plain(id_) for id_ in id_only})
+        add_tombstones(tx, partition, nodes, now, {plain(id_) for id_ in id_only})
     sources = tx.sources_of(keys)
     _remove_nodes(tx, keys)
     _remove_nodes(tx, forget_extracted(tx, [plain(id_) for id_ in found]))
@@ -100,7 +100,7 @@ def _without_forgotten(tx: WriteTransaction, batch: Batch) -> tuple[list[Node], 
     """
     matches = match(tx.tombstones, batch.nodes)
     if batch.allow_again:
-        lift(tx.tombstones, batch.nodes, matches)
+        remove_tombstones(tx.tombstones, batch.nodes, matches)
         matches = {}
     elif batch.refuse_forgotten and matches:
         first = next(matches[node.id] for node in batch.nodes if node.id in matches)
@@ -132,7 +132,7 @@ def _corrected(tx: WriteTransaction, nodes: Sequence[Node], before: Mapping[str,
     reworded = {id_: old for id_, old in before.items() if (old.text, old.name) != said[id_]}
     tx.drop_vectors([old.key for old in reworded.values()])
     # Summaries that dreaming writes have no history.
-    versioned = [node for node in nodes if node.id in reworded and reworded[node.id].kind not in DERIVED]
+    versioned = [node for node in nodes if node.id in reworded and reworded[node.id].kind not in STORYLINE_KINDS]
     last = tx.last_versions([node.id for node in versioned])
     # Two corrections within one millisecond are two versions, in order.
     at = {node.id: max(node.updated, last.get(node.id, node.updated - 1) + 1) for node in versioned}

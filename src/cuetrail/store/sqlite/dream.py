@@ -16,7 +16,19 @@ from typing import Any, TypeVar
 from cuetrail.errors import InputError
 from cuetrail.model import DATE_ONLY, Fact, Life, Scope, Tag, Where
 from cuetrail.model.records import SEMANTIC_KINDS
-from cuetrail.store.dream import DREAMT, Atom, Book, Living, Mark, Named, PassQueries, Row, Run, Saved, Writes
+from cuetrail.store.dream import (
+    DREAM_KINDS,
+    Atom,
+    Book,
+    Entry,
+    Living,
+    Mark,
+    Named,
+    PassQueries,
+    RunQuery,
+    Saved,
+    Writes,
+)
 from cuetrail.store.shared.write_order import write_batch
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.changelog import log_changes
@@ -75,7 +87,8 @@ QUERIES = PassQueries(
     # In the terms of the index, which covers the query: no row of the table is read.
     names=(
         f"SELECT key, id, kind, name, aliases, {IS_FOUND} FROM nodes INDEXED BY nodes_named"
-        f" WHERE part + 0 = :part AND {IS_NAMED} AND provenance <> 'quarantine' AND kind NOT IN ({_listed(DREAMT)})"
+        f" WHERE part + 0 = :part AND {IS_NAMED} AND provenance <> 'quarantine'"
+        f" AND kind NOT IN ({_listed(DREAM_KINDS)})"
     ),
     given_tags="SELECT name FROM given_tags WHERE part = :part",
     all_tags="SELECT label, name FROM labels WHERE what = 't'",
@@ -154,15 +167,15 @@ class SqlitePassEngine:
         self.index = index
         self._tags: dict[str, Tag] = {}
 
-    def reading(self, work: Callable[[Run], T]) -> T:
+    def reading(self, work: Callable[[RunQuery], T]) -> T:
         with self.db.reading() as db:
             return work(partial(_run, db))
 
-    def writing(self, work: Callable[[Run], T]) -> T:
+    def writing(self, work: Callable[[RunQuery], T]) -> T:
         with self.db.writing() as db:
             return work(partial(_run, db))
 
-    def partition(self, run: Run, scope: Scope) -> int:
+    def partition(self, run: RunQuery, scope: Scope) -> int:
         query = "SELECT part FROM parts WHERE tenant = :tenant AND owner = :owner AND team = :team"
         found = run(query, tenant=scope.tenant, owner=scope.user, team=scope.share or "")
         return found[0][0] if found else -1
@@ -206,7 +219,7 @@ class SqlitePassEngine:
         where = Where(kinds=("atom",), quarantined=True, archived=True)
         return None if view is None else TextSearch(view, [part], where).saying(words)
 
-    def put_mark(self, run: Run, part: int, name: str, mark: Mark) -> None:
+    def put_mark(self, run: RunQuery, part: int, name: str, mark: Mark) -> None:
         values = ":part, :name, :version, :done, :done_mark, :upto, :upto_mark, :after"
         run(f"INSERT OR REPLACE INTO dreams VALUES ({values})", part=part, name=name, **mark._asdict())
 
@@ -305,7 +318,7 @@ def _remove_mentions(db: sqlite3.Connection, part: int, pairs: Sequence[tuple[st
 
 
 def _write_ledger(
-    db: sqlite3.Connection, part: int, drop: Sequence[tuple[Book, Row]], put: Sequence[tuple[Book, Row]]
+    db: sqlite3.Connection, part: int, drop: Sequence[tuple[Book, Entry]], put: Sequence[tuple[Book, Entry]]
 ) -> None:
     """Deletes rows of the ledger by their first two numbers, then inserts or replaces others."""
     gone = [(part, book, row.first, row.second) for book, row in drop]

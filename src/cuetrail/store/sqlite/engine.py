@@ -42,7 +42,7 @@ from cuetrail.store.sqlite.read.snapshot import Snapshot, WholeView
 from cuetrail.store.sqlite.reader import Reader, held_space, held_spaces, ids_of, partitions, vectors_by_key
 from cuetrail.store.sqlite.write import transaction
 from cuetrail.store.sqlite.write.transaction import SqliteTransaction
-from cuetrail.store.upkeep import Settings
+from cuetrail.store.upkeep import StoredSettings
 from cuetrail.store.vector_space import NO_VECTORS, VectorKind, VectorSpace
 from cuetrail.store.write import FORGETTING, Batch, Forgetting, Progress, Written
 
@@ -96,7 +96,7 @@ class SqliteStore:
         self.label_index = LabelIndex(directory / "index" / "labels", self.db)
         self._bulk = threading.local()
         self._accesses: deque[tuple[Scope, tuple[str, ...], int]] = deque()
-        self.settings = Settings(self._read_settings, self._put_setting)
+        self.settings = StoredSettings(self._read_settings, self._put_setting)
         self._sweep()
 
     def close(self) -> None:
@@ -241,7 +241,7 @@ class SqliteStore:
         self.count_accesses()
         with self.db.writing() as db:
             tx = SqliteTransaction(db, self.db.path, scope)
-            forgotten = forget(tx, ids, now, how.unsaid)
+            forgotten = forget(tx, ids, now, how.id_only)
             tx.remove_unused_paths()
             tx.log()
             for partition, more in how.along.items():

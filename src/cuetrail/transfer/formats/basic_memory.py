@@ -66,7 +66,7 @@ _QUOTES = ('"', "'")
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class NoteItem:
     """A paragraph, an observation or a relation, in the order of the note.
 
     `text` of an observation is all that follows its category, with tags and context. `under` are the headings before
@@ -84,7 +84,7 @@ class Item:
     glue: str | None = None
 
 
-def parse_note(text: str) -> tuple[dict[str, Any], list[Item], str | None]:
+def parse_note(text: str) -> tuple[dict[str, Any], list[NoteItem], str | None]:
     """Returns (frontmatter, items, problem). Frontmatter values are texts, lists and mappings of texts.
 
     The problem describes broken frontmatter; the note is then parsed as if it had none.
@@ -116,13 +116,13 @@ def _frontmatter(text: str) -> dict[str, Any]:
     return {clean(str(key)): cleaned(one) for key, one in value.items()}
 
 
-def parse_body(body: str) -> list[Item]:
+def parse_body(body: str) -> list[NoteItem]:
     """Returns the items of a note's body, in order. Blank lines and the indentation of observations are lost.
 
     Below a heading `Relations` the type of a relation may have several words without quotes.
     """
     lines = [line.rstrip(" \t") for line in body.split("\n")]
-    items: list[Item] = []
+    items: list[NoteItem] = []
     heads: list[str] = []
     prose: list[str] = []
     at, section = 0, ""
@@ -150,7 +150,7 @@ def parse_body(body: str) -> list[Item]:
     return items
 
 
-def _observed(lines: list[str], item: Item) -> dict[str, Any]:
+def _observed(lines: list[str], item: NoteItem) -> dict[str, Any]:
     """Returns the fields of an observation that depend on all its lines: the text, and the context at its end."""
     if item.kind != "observation":
         return {}
@@ -159,14 +159,14 @@ def _observed(lines: list[str], item: Item) -> dict[str, Any]:
     return {"text": text, "context": context[1].strip() if context else ""}
 
 
-def _paragraph(heads: list[str], lines: list[str]) -> list[Item]:
+def _paragraph(heads: list[str], lines: list[str]) -> list[NoteItem]:
     """Returns the lines as prose items. The first one begins with the pending headings, and `heads` is cleared."""
     if not any(line.strip() for line in lines):
         return []
     pieces = split_long("\n".join(lines).rstrip("\n"))
     first = "\n\n".join([*heads, pieces[0][1]])
     heads.clear()
-    return [Item("prose", first), *(Item("prose", piece, glue=glue) for glue, piece in pieces[1:])]
+    return [NoteItem("prose", first), *(NoteItem("prose", piece, glue=glue) for glue, piece in pieces[1:])]
 
 
 def split_long(text: str) -> list[tuple[str, str]]:
@@ -197,7 +197,7 @@ def _fence_length(lines: Sequence[str], at: int) -> int:
     return len(lines) - at
 
 
-def _list_item(line: str, loose: bool) -> Item | None:
+def _list_item(line: str, loose: bool) -> NoteItem | None:
     """Returns the observation or relation on this line, or None for tasks, clock times and any other line."""
     bullet = _BULLET.match(line)
     if not bullet:
@@ -205,12 +205,12 @@ def _list_item(line: str, loose: bool) -> Item | None:
     content = bullet[2]
     observed = _CATEGORY.match(content)
     if observed and is_category(observed[1]) and observed[2].strip():
-        return Item("observation", observed[2], category=observed[1].strip())
+        return NoteItem("observation", observed[2], category=observed[1].strip())
     before, _, rest = content.partition("[[")
     target, closed, after = (part.strip() for part in rest.partition("]]"))
     kind = _relation_type(before.strip(), loose)
     if kind and target and closed and (not after or one_group(after)):
-        return Item("relation", type=kind, target=target, context=after[1:-1].strip())
+        return NoteItem("relation", type=kind, target=target, context=after[1:-1].strip())
     return None
 
 
@@ -281,7 +281,7 @@ class _PlainDumper(yaml.SafeDumper):
     yaml_implicit_resolvers = {}  # noqa: RUF012  pyyaml looks it up on the class
 
 
-def render_note(head: Mapping[str, Any], rest: Mapping[str, Any], items: Iterable[Item]) -> str:
+def render_note(head: Mapping[str, Any], rest: Mapping[str, Any], items: Iterable[NoteItem]) -> str:
     """Returns the note as Markdown. `head` is quoted where YAML would misread it; `rest` is never quoted."""
     top = yaml.safe_dump(dict(head), allow_unicode=True, sort_keys=False, width=10**9)
     if rest:
@@ -290,8 +290,8 @@ def render_note(head: Mapping[str, Any], rest: Mapping[str, Any], items: Iterabl
     return f"---\n{top}---\n" + (f"\n{body}\n" if body else "")
 
 
-def _blocks(items: Iterable[Item]) -> Iterator[str]:
-    before: Item | None = None
+def _blocks(items: Iterable[NoteItem]) -> Iterator[str]:
+    before: NoteItem | None = None
     for item in items:
         if before is not None:
             near = item.kind == before.kind != "prose" and not item.under
@@ -302,7 +302,7 @@ def _blocks(items: Iterable[Item]) -> Iterator[str]:
         before = item
 
 
-def render_item(item: Item) -> str:
+def render_item(item: NoteItem) -> str:
     """Returns the item as Markdown."""
     if item.kind == "prose":
         return item.text
@@ -332,7 +332,7 @@ class _Note:
     path: str
     title: str
     meta: dict[str, Any]
-    items: list[Item]
+    items: list[NoteItem]
 
 
 def note_files(path: Path, errors: list[FileError] | None = None) -> list[Path]:
@@ -488,7 +488,7 @@ def _source(note: _Note) -> str:
     return f"{FORMAT}/{note.path}"
 
 
-def _atom(note: _Note, item: Item, seq: int, seen: Counter[tuple[str, ...]]) -> Node:
+def _atom(note: _Note, item: NoteItem, seq: int, seen: Counter[tuple[str, ...]]) -> Node:
     key = (item.kind, item.category, item.text)
     props: dict[str, Any] = {"of": note.id}
     props |= {"category": item.category} if item.kind == "observation" else {"prose": True}
@@ -515,7 +515,7 @@ def _link(atom: Node, end: str) -> Edge:
     return Edge(digest(FORMAT, "link", atom.id, end), atom.id, end, weight=LINK_WEIGHT, type="links_to")
 
 
-def _relation(note: _Note, item: Item, seq: int, end: str, seen: Counter[tuple[str, ...]]) -> Edge:
+def _relation(note: _Note, item: NoteItem, seq: int, end: str, seen: Counter[tuple[str, ...]]) -> Edge:
     key = (item.kind, end, item.type, item.context)
     edge_id = digest(FORMAT, note.id, *key, str(seen[key]))
     seen[key] += 1
@@ -552,12 +552,12 @@ def dump(records: Iterable[Record], path: Path) -> int:
     return len(kept)
 
 
-_Ordered = tuple[tuple[int, int], Item]
+_Ordered = tuple[tuple[int, int], NoteItem]
 """(sort key, item). The key is (0, position) for imported items, (1 or 2, number) for new ones."""
 
 
 def _items(node: Node, graph: GraphView) -> list[_Ordered]:
-    placed: list[_Ordered] = [((-1, 0), Item("prose", clean(node.text)))] if node.text.strip() else []
+    placed: list[_Ordered] = [((-1, 0), NoteItem("prose", clean(node.text)))] if node.text.strip() else []
     for n, part in enumerate(graph.parts.get(node.id, [])):
         if not part.text.strip():
             continue
@@ -569,29 +569,29 @@ def _items(node: Node, graph: GraphView) -> list[_Ordered]:
     return placed
 
 
-def _part_item(part: Node) -> Item:
+def _part_item(part: Node) -> NoteItem:
     under = tuple(map(str, part.props.get("under") or ()))
     text = clean(part.text)
     if part.props.get("prose"):
         glue = part.props.get("glue")
-        return Item("prose", text, under=under, glue=glue if isinstance(glue, str) else None)
+        return NoteItem("prose", text, under=under, glue=glue if isinstance(glue, str) else None)
     item = _observation(str(part.props.get("category", "note")), text)
     known = {tag.name for tag in make_tags([item.category, *hashtags(item.text)])}
     new = "".join(f" #{t.name}" for t in part.tag_details if t.origin == "user" and t.name not in known)
     tail = f" ({part.props['context']})" if part.props.get("context") else ""
     text = item.text.removesuffix(tail) + new + tail if tail and item.text.endswith(tail) else item.text + new
-    return Item("observation", text, item.category, under=under)
+    return NoteItem("observation", text, item.category, under=under)
 
 
-def _observation(category: str, text: str) -> Item:
+def _observation(category: str, text: str) -> NoteItem:
     category = re.sub(r"[\[\]()\s]+", " ", clean(category)).strip() if not is_category(category) else category
     lines = [line.rstrip(" \t") for line in clean(text).strip().split("\n")]
-    return Item("observation", "\n".join(lines), category if is_category(category) else "note")
+    return NoteItem("observation", "\n".join(lines), category if is_category(category) else "note")
 
 
-def _sections(placed: list[_Ordered]) -> Iterator[Item]:
+def _sections(placed: list[_Ordered]) -> Iterator[NoteItem]:
     """Yields the items; the first new observation or relation after another kind of item gets the usual heading."""
-    before: Item | None = None
+    before: NoteItem | None = None
     for (group, _), item in placed:
         if group > 0 and (before is None or before.kind != item.kind):
             item = replace(item, under=("## Observations" if item.kind == "observation" else "## Relations",))
@@ -612,7 +612,7 @@ def _outgoing(graph: GraphView, kept: list[Node], paths: dict[str, str]) -> dict
     return found
 
 
-def _relation_item(relation: Relation, name: str) -> tuple[Item, Mapping[str, Any]]:
+def _relation_item(relation: Relation, name: str) -> tuple[NoteItem, Mapping[str, Any]]:
     """Returns the relation as an item of a note, and the props of its edge."""
     props = relation.edge.props if relation.edge else {}
     kind = " ".join(clean(relation.type).replace("[[", "[ [").split()) or "relates"
@@ -621,7 +621,7 @@ def _relation_item(relation: Relation, name: str) -> tuple[Item, Mapping[str, An
         context = context.replace("(", "[").replace(")", "]")
     target = str(props.get("target") or name)
     under = tuple(map(str, props.get("under") or ()))
-    return Item("relation", type=kind, target=target, context=context, under=under), props
+    return NoteItem("relation", type=kind, target=target, context=context, under=under), props
 
 
 def _head(node: Node, path: str) -> dict[str, Any]:

@@ -34,7 +34,7 @@ WITH n, value ORDER BY value DESC, n.at DESC, n.id LIMIT $limit RETURN n.key, n.
 _ALL = f"{_CARRIERS} RETURN n.key, n.id, n.part, n.at, n.simhash, collect(label)"
 
 
-class Candidate(NamedTuple):
+class WalkCandidate(NamedTuple):
     """A node that a walk may reach."""
 
     record: RecordId
@@ -42,7 +42,7 @@ class Candidate(NamedTuple):
     value: float
 
 
-Best = Callable[[int], list[Candidate]]
+Best = Callable[[int], list[WalkCandidate]]
 """Returns the best candidates, at most so many."""
 
 
@@ -89,9 +89,9 @@ def _idfs(reader: Reader, labels: Sequence[Label], given: dict[str, Any]) -> dic
 
 
 def _by_weight(reader: Reader, passing: str, given: dict[str, Any]) -> Best:
-    def best(wanted: int) -> list[Candidate]:
+    def best(wanted: int) -> list[WalkCandidate]:
         found = rows(reader.tx, _BY_WEIGHT.format(passing=passing), limit=wanted, **given)
-        return [Candidate(RecordId(*row[:3]), row[3], row[4]) for row in found]
+        return [WalkCandidate(RecordId(*row[:3]), row[3], row[4]) for row in found]
 
     return best
 
@@ -107,7 +107,7 @@ def _by_gravity(
         hash_ = None if simhash is None else unsigned(simhash)
         value = max(_pull(seed, at, hash_, len(own.intersection(carried))) for seed, own in sets)
         if value > 0:
-            found.append(Candidate(RecordId(key, id_, part), at, value))
+            found.append(WalkCandidate(RecordId(key, id_, part), at, value))
     found.sort(key=lambda one: (-one.value, -one.at, one.record.id))
     return lambda wanted: found[:wanted]
 
@@ -118,7 +118,7 @@ def _pull(seed: WalkSeed, at: int, simhash: int | None, shared: int) -> float:
     return gravity(shared, (at - seed.at) / HOUR, distance)
 
 
-def _unlike(texts: TextSearch, query: WalkQuery, best: Best, limit: int) -> list[Candidate]:
+def _unlike(texts: TextSearch, query: WalkQuery, best: Best, limit: int) -> list[WalkCandidate]:
     """Returns the best that match no word of the query."""
     wanted = limit + SPARE
     while True:

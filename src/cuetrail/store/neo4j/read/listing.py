@@ -11,13 +11,13 @@ from cuetrail.store.neo4j.index import vector_spaces
 from cuetrail.store.neo4j.read.facts import most_used
 from cuetrail.store.neo4j.reader import BY_KIND, HAS_KEY, Reader, search_filter
 from cuetrail.store.neo4j.schema import VERSION
-from cuetrail.store.read import Labelled, Listed, Page, PagePosition
+from cuetrail.store.read import Labelled, Listed, PagePosition, PageRequest
 from cuetrail.text.normalise import storable
 
 _LABELS = {"tag": "(t:CueTag)<-[:CUE_TAGGED|CUE_TIMED]-(:CueNode)", "bucket": "(t:CueBucket)<-[:CUE_FILED]-(:CueNode)"}
 
 
-def page(reader: Reader, query: Page) -> list[Listed]:
+def page(reader: Reader, query: PageRequest) -> list[Listed]:
     limit = max(query.limit, 0)
     if query.order == "time":
         keys = [key for _, key in sorted(_newest(reader, query, limit), reverse=True)[:limit]]
@@ -27,7 +27,7 @@ def page(reader: Reader, query: Page) -> list[Listed]:
     return [Listed(PagePosition(nodes[key].at, key), nodes[key]) for key in keys if key in nodes]
 
 
-def _newest(reader: Reader, query: Page, limit: int) -> Iterator[list[int]]:
+def _newest(reader: Reader, query: PageRequest, limit: int) -> Iterator[list[int]]:
     """Yields [time, key] of the next nodes of each partition."""
     passing, given = _passing(query)
     # One partition at a time: the index has its nodes in order already.
@@ -49,7 +49,7 @@ def _core(reader: Reader, kinds: Sequence[str], limit: int) -> list[int]:
     return [key for (key,) in rows(reader.tx, query, parts=reader.parts, kinds=list(kinds), limit=limit)]
 
 
-def _passing(query: Page) -> tuple[str, dict[str, Any]]:
+def _passing(query: PageRequest) -> tuple[str, dict[str, Any]]:
     """Returns the filters as a condition that begins with AND or is empty, and its parameters."""
     passing, given = search_filter(query.where)
     if query.provenance is not None:

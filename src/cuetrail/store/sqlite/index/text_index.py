@@ -16,7 +16,7 @@ from typing import Any
 
 import tantivy
 
-from cuetrail.model import DERIVED
+from cuetrail.model import STORYLINE_KINDS
 from cuetrail.store.sqlite.changelog import FORGOTTEN, changes_since, head, mark_of, position
 from cuetrail.store.sqlite.connection import Database, chunks, gone, marks, meta
 from cuetrail.store.sqlite.index.directory import IndexDir, State, rebuilding
@@ -140,13 +140,13 @@ def _document(row: tuple[Any, ...]) -> tantivy.Document:
     if tags or buckets:
         fields |= {"tag": tags, "bucket": buckets, "labels": analysable(" ".join((*tags, *buckets)))}
     bare = not text and kind != "source"
-    if provenance != "internal" or state == "archived" or kind in DERIVED or bare:
+    if provenance != "internal" or state == "archived" or kind in STORYLINE_KINDS or bare:
         external, quarantine = provenance != "internal", provenance == "quarantine"
         flags = (
             ("quarantine", quarantine),
             ("archived", state == "archived"),
             ("external", external),
-            ("derived", kind in DERIVED),
+            ("derived", kind in STORYLINE_KINDS),
             ("bare", bare),
         )
         fields["flag"] = [flag for flag, raised in flags if raised]

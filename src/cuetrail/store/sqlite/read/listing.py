@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-from cuetrail.model import DERIVED, Stats
-from cuetrail.store.read import Labelled, Listed, Page, PagePosition
+from cuetrail.model import STORYLINE_KINDS, Stats
+from cuetrail.store.read import Labelled, Listed, PagePosition, PageRequest
 from cuetrail.store.sqlite.connection import marks, meta
 from cuetrail.store.sqlite.read.facts import most_used
 from cuetrail.store.sqlite.reader import Reader, content_filter
@@ -18,7 +18,7 @@ FEW = 5_000
 """If at most so many nodes have a label, each is tested; otherwise the newest nodes are read until enough have it."""
 
 
-def page(reader: Reader, query: Page) -> list[Listed]:
+def page(reader: Reader, query: PageRequest) -> list[Listed]:
     limit = max(query.limit, 0)
     if query.order == "time":
         keys = [key for _, key in sorted(_newest(reader, query, limit), reverse=True)[:limit]]
@@ -28,7 +28,7 @@ def page(reader: Reader, query: Page) -> list[Listed]:
     return [Listed(PagePosition(nodes[key].at, key), nodes[key]) for key in keys if key in nodes]
 
 
-def _newest(reader: Reader, query: Page, limit: int) -> Iterator[tuple[int, int]]:
+def _newest(reader: Reader, query: PageRequest, limit: int) -> Iterator[tuple[int, int]]:
     """Yields (time, key) of the next nodes of each partition."""
     tests, values = _tests(query)
     source = _source(reader, query)
@@ -50,7 +50,7 @@ def _core(reader: Reader, kinds: Sequence[str], limit: int) -> list[int]:
     return [key for (key,) in reader.db.execute(query, (*kinds, limit))]
 
 
-def _source(reader: Reader, query: Page) -> str:
+def _source(reader: Reader, query: PageRequest) -> str:
     """Returns the table to scan: quarantined nodes, nodes with a rare label, or all nodes by time."""
     if query.provenance == "quarantine":
         return "nodes n INDEXED BY nodes_in_quarantine"
@@ -69,7 +69,7 @@ def _source(reader: Reader, query: Page) -> str:
     return f"(SELECT key AS one FROM node_labels WHERE label = {rarest}) CROSS JOIN nodes n ON n.key = one"
 
 
-def _tests(query: Page) -> tuple[list[str], list[Any]]:
+def _tests(query: PageRequest) -> tuple[list[str], list[Any]]:
     """Returns the SQL conditions of a listing and their values."""
     tests, values = content_filter(query.where, "n.key")
     tests += _unhidden(query)
@@ -80,15 +80,15 @@ def _tests(query: Page) -> tuple[list[str], list[Any]]:
         tests.append("n.provenance = ?")
         values.append(query.provenance)
     if not query.where.kinds:
-        tests.append(f"n.kind NOT IN ({marks(len(DERIVED))})")
-        values += DERIVED
+        tests.append(f"n.kind NOT IN ({marks(len(STORYLINE_KINDS))})")
+        values += STORYLINE_KINDS
     if query.after is not None:
         tests.append("(n.at, n.key) < (?, ?)")
         values += query.after
     return tests, values
 
 
-def _unhidden(query: Page) -> list[str]:
+def _unhidden(query: PageRequest) -> list[str]:
     tests = []
     if not query.where.quarantined and query.provenance is None:
         tests.append("n.provenance <> 'quarantine'")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import uuid
 from collections.abc import Iterator
@@ -56,3 +57,19 @@ def replace_with(finished: Path, path: Path) -> None:
 def _is_special(path: Path) -> bool:
     """True for a pipe or a device such as /dev/stdout: it must be written to, not replaced."""
     return path.exists() and not path.is_file()
+
+
+def sync_file(path: Path) -> None:
+    """Makes the content of a file survive a power cut."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def sync_folder(path: Path) -> None:
+    """Makes new names in a folder survive a power cut, if the system can do that."""
+    with contextlib.suppress(OSError):
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -6,6 +6,7 @@ A worker reads lines from one pipe and says lines on another. `os._exit` and kil
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import signal
@@ -20,7 +21,7 @@ from typing import Any
 from bench.quality.contenders import rank_by_blend
 from cuetrail.embed import vectors
 from cuetrail.errors import EmbedderMismatch
-from cuetrail.memory import Memory
+from cuetrail.memory import Memory, restore
 from cuetrail.model import Edge, Node
 from cuetrail.recall.anchor.hybrid_search import hybrid_search
 from cuetrail.recall.recipes import no_spread
@@ -145,6 +146,34 @@ def forgetter(request: Request, say: Say) -> None:
     say("done")
 
 
+CHANGES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "open", "sqlite3.connect", "shutil.rmtree"}
+
+
+def die_at_step(number: int, directory: Path) -> None:
+    """Ends this process just before the n-th time that it opens or changes a file in a directory."""
+    steps = itertools.count(1)
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        if event in CHANGES and str(directory) in str(arguments[0]) and next(steps) == number:
+            os._exit(9)
+
+    sys.addaudithook(hook)
+
+
+def restorer(request: Request, say: Say) -> None:
+    """Restore a backup over a memory, and die at a step."""
+    die_at_step(request["step"], Path(request["directory"]))
+    restore(request["backup"], request["directory"], force=True)
+    say("restored")
+
+
+def opener(request: Request, say: Say) -> None:
+    """Open a memory, and die at a step."""
+    die_at_step(request["step"], Path(request["directory"]))
+    with open_memory(Path(request["directory"])):
+        say("opened")
+
+
 def at_command(request: Request, say: Say) -> None:
     """Do what each line says: `add ID TEXT`, `find WORD`, `hold` and `release` the write lock."""
     with open(request["hears"], encoding="utf-8") as heard, open_memory(Path(request["directory"])) as memory:  # noqa: PTH123
@@ -172,7 +201,9 @@ def holder(request: Request, say: Say) -> None:
             signal.pause()
 
 
-ROLES = {f.__name__: f for f in (script, reader, backups, reembedder, adder, forgetter, at_command, holder)}
+ROLES = {
+    f.__name__: f for f in (script, reader, backups, reembedder, adder, forgetter, at_command, holder, restorer, opener)
+}
 
 
 def play(request: Request) -> None:

@@ -9,21 +9,21 @@ import os
 import shutil
 import sqlite3
 import tarfile
-import tempfile
 import uuid
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 from cuetrail.errors import Busy, CorruptMemory, InputError, MemoryError_, WrongVersion
-from cuetrail.files import replace_with
-from cuetrail.store.sqlite.connection import BUSY_SECONDS, Database, explained, sync_folder
+from cuetrail.files import MEMORY_FILE, replace_with, sync_file, sync_folder
+from cuetrail.store.sqlite.connection import BUSY_SECONDS, Database, explained, roll_back
 from cuetrail.store.sqlite.doctor import whole
+from cuetrail.store.sqlite.restore_swap import recover, swap, workplace
 from cuetrail.store.sqlite.schema import VERSION
 
 ABOUT = "backup.json"
-TRUTH = "memory.db"
-LOG, SHARED = TRUTH + "-wal", TRUTH + "-shm"
+TRUTH = MEMORY_FILE
+LOG = TRUTH + "-wal"
 
 
 def save(db: Database, path: Path) -> None:
@@ -32,9 +32,9 @@ def save(db: Database, path: Path) -> None:
         raise InputError(f"{path} is a folder: name a file for the backup, such as {path / 'memory.tar'}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".backup-") as place:
-            finished = _packed(db, Path(place), path.suffix in (".gz", ".tgz"))
-            _sync(finished)
+        with workplace(path.parent, ".backup-") as place:
+            finished = _packed(db, place, path.suffix in (".gz", ".tgz"))
+            sync_file(finished)
             replace_with(finished, path)
         sync_folder(path.parent)
     except OSError as error:
@@ -70,18 +70,15 @@ def restore(path: Path, directory: Path, replace: bool) -> Path | None:
     made = not directory.exists()
     directory.mkdir(parents=True, exist_ok=True)
     try:
-        with tempfile.TemporaryDirectory(dir=directory, prefix=".restore-") as place:
-            copy = _unpacked(path, Path(place))
-            _renew(path, copy)
-            kept = _put(copy, directory, replace)
+        recover(directory)
+        with workplace(directory) as place:
+            _renew(path, _unpacked(path, place))
+            return _put(place, directory, replace)
     except BaseException:
         if made:
             with contextlib.suppress(OSError):
                 directory.rmdir()
         raise
-    sync_folder(directory)
-    shutil.rmtree(directory / "index", ignore_errors=True)
-    return kept
 
 
 def _unpacked(path: Path, place: Path) -> Path:
@@ -119,20 +116,17 @@ def _renew(path: Path, copy: Path) -> None:
             db.execute("UPDATE meta SET value = ? WHERE name = 'epoch'", (uuid.uuid4().hex,))
     except sqlite3.Error as error:
         raise InputError(f"{path} does not hold a memory ({error}): nothing was changed") from error
-    _sync(copy)
 
 
-def _put(copy: Path, directory: Path, replace: bool) -> Path | None:
-    """Replaces the memory in one step. The old log is deleted first: SQLite would apply it to the new memory."""
+def _put(place: Path, directory: Path, replace: bool) -> Path | None:
+    """Replaces the memory by the one in `place`. A damaged one is kept; returns its new path."""
     truth = directory / TRUTH
     healthy = _healthy(truth) if truth.exists() else None
     if healthy and not replace:
         raise InputError(f"{directory} already holds a memory: add --force to replace it by the backup")
     kept = _keep(directory) if healthy is False or (healthy is None and (directory / LOG).exists()) else None
     with _held(truth) if healthy else contextlib.nullcontext():
-        for left in (LOG, SHARED):
-            (directory / left).unlink(missing_ok=True)
-        copy.replace(truth)
+        swap(place)
     return kept
 
 
@@ -155,6 +149,8 @@ def _healthy(truth: Path) -> bool:
     if not truth.stat().st_size:
         return False
     try:
+        with explained(truth):
+            roll_back(truth)
         address = f"{truth.absolute().as_uri()}?mode=ro"
         with explained(truth), contextlib.closing(sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS)) as db:
             return not any(whole(db))
@@ -174,11 +170,6 @@ def _keep(directory: Path) -> Path:
                 # This file system has no hard links.
                 shutil.copyfile(place, f"{kept}{ending}")
     return kept
-
-
-def _sync(path: Path) -> None:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
 
 
 def _sha256(path: Path) -> str:

@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import sqlite3
-import tempfile
 import threading
 import uuid
 import weakref
@@ -16,7 +15,9 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from cuetrail.errors import Busy, CorruptMemory, MemoryError_
+from cuetrail.files import sync_folder
 from cuetrail.model import Scope
+from cuetrail.store.sqlite.restore_swap import recover, workplace
 from cuetrail.store.sqlite.schema import migrate
 
 T = TypeVar("T")
@@ -161,7 +162,9 @@ class Database:
         self._damaged = False
         with explained(self.path, self.busy_seconds):
             try:
+                recover(directory)
                 _make_if_missing(self.path)
+                roll_back(self.path)
             except OSError as error:
                 raise MemoryError_(f"no memory can be made in {directory}: {error}") from error
             self._place = self._where()
@@ -420,6 +423,16 @@ def _end(db: sqlite3.Connection) -> None:
         db.execute("COMMIT")
 
 
+def roll_back(path: Path) -> None:
+    """Undoes a change that a process was making outside the log when it died; only a restore makes such a change.
+
+    SQLite undoes it as soon as a connection that may write reads the file.
+    """
+    if path.with_name(f"{path.name}-journal").exists():
+        with contextlib.closing(sqlite3.connect(path)) as db:
+            db.execute("PRAGMA user_version").fetchone()
+
+
 def _make_if_missing(path: Path) -> None:
     """Makes a new memory under a temporary name and renames it, so that no process sees half of one."""
     log = path.with_name(path.name + "-wal")
@@ -431,8 +444,8 @@ def _make_if_missing(path: Path) -> None:
         raise damaged(path, f"it is missing, only {log.name} is there")
     if (path.parent / "index" / "text" / "state.json").exists() and not path.exists():
         raise damaged(path, "it is missing, only its index is there; delete that to begin anew")
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".new-") as place:
-        new = Path(place) / path.name
+    with workplace(path.parent, ".new-") as place:
+        new = place / path.name
         with contextlib.closing(sqlite3.connect(new, isolation_level=None)) as db:
             db.execute("PRAGMA journal_mode = WAL").fetchall()
             migrate(db)
@@ -446,16 +459,6 @@ def _make_if_missing(path: Path) -> None:
             if not path.exists():
                 new.replace(path)
     sync_folder(path.parent)
-
-
-def sync_folder(path: Path) -> None:
-    """Makes new names in a folder survive a power cut, if the system can do that."""
-    with contextlib.suppress(OSError):
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def meta(db: sqlite3.Connection, name: str) -> Any:

@@ -1,0 +1,87 @@
+"""The last step of a restore: the new `memory.db` takes the place of the old one, at once or at the next open.
+
+A restore builds the new memory in a folder `.restore-*`. When it is complete, the folder is renamed to READY. From then
+on the restore counts as done: whoever finds READY, this process or the next one that opens the memory, finishes it.
+Every step may be repeated. A folder with another name is left over from a restore that was killed, and is deleted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from cuetrail.errors import Busy
+from cuetrail.files import MEMORY_FILE, sync_file, sync_folder
+
+_PREFIX = ".restore-"
+READY = f"{_PREFIX}ready"
+# A restore holds this lock in its folder as long as it runs.
+_LOCK = "lock"
+# SQLite's own files. They belong to the old memory, and SQLite would apply them to the new one.
+SIDE_FILES = tuple(MEMORY_FILE + ending for ending in ("-wal", "-shm", "-journal"))
+
+
+@contextlib.contextmanager
+def workplace(directory: Path, prefix: str = _PREFIX) -> Iterator[Path]:
+    """Yields an empty folder to build something in, and deletes it afterwards, unless `swap` has renamed it.
+
+    Also deletes the folders with this prefix that killed processes left; READY stays.
+    """
+    for place in directory.glob(f"{prefix}*"):
+        if place.name != READY:
+            _delete_if_left(place)
+    place = Path(tempfile.mkdtemp(dir=directory, prefix=prefix))
+    with FileLock(place / _LOCK, timeout=0, is_singleton=False):
+        try:
+            yield place
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+
+
+def swap(place: Path) -> None:
+    """Replaces the memory by the one in a workplace. Raises Busy if another restore is at the same step."""
+    sync_file(place / MEMORY_FILE)
+    sync_folder(place)
+    try:
+        place.rename(place.with_name(READY))
+    except OSError:
+        raise Busy(f"{place.parent} is being restored by another process. Nothing was changed") from None
+    sync_folder(place.parent)
+    _finish(place.parent)
+
+
+def recover(directory: Path) -> None:
+    """Finishes a restore that was killed, and deletes what killed ones left. Raises Busy if one is at its last step."""
+    for place in sorted(directory.glob(f"{_PREFIX}*")):
+        if place.name != READY:
+            _delete_if_left(place)
+            continue
+        try:
+            with FileLock(place / _LOCK, timeout=0, is_singleton=False):
+                _finish(directory)
+        except Timeout:
+            raise Busy(f"{directory} is being restored by another process: try again later") from None
+
+
+def _delete_if_left(place: Path) -> None:
+    """Deletes a folder that no process is working in."""
+    with contextlib.suppress(OSError, Timeout), FileLock(place / _LOCK, timeout=0, is_singleton=False):
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _finish(directory: Path) -> None:
+    new = directory / READY / MEMORY_FILE
+    if new.exists():
+        for name in SIDE_FILES:
+            (directory / name).unlink(missing_ok=True)
+        # The old log must be gone before the new memory is there, also after a power cut.
+        sync_folder(directory)
+        new.replace(directory / MEMORY_FILE)
+        sync_folder(directory)
+    shutil.rmtree(directory / "index", ignore_errors=True)
+    shutil.rmtree(directory / READY, ignore_errors=True)

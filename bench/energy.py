@@ -155,7 +155,7 @@ class Watched:
 
     def expand(self, scope: Scope, level: Frontier) -> Expanded:
         limits = [HUB if level.tags else wanted for wanted in level.wanted()]
-        self._fetches.append([(spark.id, spark.energy, most) for spark, most in zip(level.sparks, limits, strict=True)])
+        self._fetches.append([(spark.id, spark.energy, most) for spark, most in zip(level.nodes, limits, strict=True)])
         return self.store.expand(scope, level)
 
     def __getattr__(self, name: str) -> Any:

@@ -22,12 +22,14 @@ FLAT: dict[str, set[str]] = {
     "evaluate": {"errors", "facts", "model", "recall", "session", "store"},
     "files": set(),
     "formulas": set(),
+    "http_post": set(),
     "recipes": {"recall"},
     "session": {"config", "embed", "extract", "model", "store"},
 }
 MOST_FLAT_MODULES = 12
 MOST_MODULES_IN_A_FOLDER = 16
 LONGEST_CHAIN = 15
+MOST_METHODS_OF_THE_PORTS = 45
 MOST_LINES_OF_A_FUNCTION = 60
 MAY_IMPORT = re.compile(r"^May import: (.*?)\.$", re.MULTILINE | re.DOTALL)
 
@@ -138,6 +140,22 @@ def test_folders_are_small_enough_to_read() -> None:
             counts[folder] = counts.get(folder, 0) + 1
     assert counts[""] <= MOST_FLAT_MODULES
     assert not {folder: count for folder, count in counts.items() if count > MOST_MODULES_IN_A_FOLDER}
+
+
+def test_the_engine_ports_stay_small() -> None:
+    bases = next(node.bases for node in tree_of("store.ports").body if isinstance(node, ast.ClassDef))
+    ports = {ast.unparse(base) for base in bases} - {"Protocol"}
+    methods = [
+        f"{port.name}.{method.name}"
+        for module in FILES
+        if module.startswith("store.")
+        for port in tree_of(module).body
+        if isinstance(port, ast.ClassDef) and port.name in ports and "Protocol" in map(ast.unparse, port.bases)
+        for method in port.body
+        if isinstance(method, ast.FunctionDef)
+    ]
+    assert len({method.split(".")[0] for method in methods}) == len(ports) == 6
+    assert len(methods) <= MOST_METHODS_OF_THE_PORTS, methods
 
 
 @every_module

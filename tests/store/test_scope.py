@@ -154,8 +154,8 @@ def act(store: Store, chance: random.Random, scope: Scope) -> str:
 
 def level_from(ids: list[str]) -> Frontier:
     """Energy in all of these, each from a seed of its own."""
-    sparks = (FrontierNode(id_, 1.0, number) for number, id_ in enumerate(ids))
-    return Frontier(tuple(sparks), tuple(frozenset({id_}) for id_ in ids), max_branches=50, min_activation=0.0)
+    nodes = (FrontierNode(id_, 1.0, number) for number, id_ in enumerate(ids))
+    return Frontier(tuple(nodes), tuple(frozenset({id_}) for id_ in ids), max_branches=50, min_activation=0.0)
 
 
 def all_reads(store: Store, scope: Scope) -> Iterator[tuple[str, Any]]:

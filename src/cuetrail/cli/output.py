@@ -11,13 +11,14 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from cuetrail.errors import InputError, MemoryError_
+from cuetrail.text.timestamps import EPOCH
 
 if TYPE_CHECKING:
     from cuetrail.model import FileError, Node
@@ -108,7 +109,6 @@ def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
 ERRORS_SHOWN = 20
 SHORT_ID_LENGTH = 8
 _DIGEST = re.compile(r"[0-9a-f]{32}")
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def count_of(number: int, one: str, many: str | None = None) -> str:
@@ -133,7 +133,7 @@ def table(rows: Sequence[Sequence[str]]) -> list[str]:
 def utc_time(ms: int) -> str:
     """Returns a time in UTC without needless zeros, or the number itself if it is outside the calendar."""
     try:
-        time = _EPOCH + timedelta(milliseconds=ms)
+        time = EPOCH + timedelta(milliseconds=ms)
     except OverflowError:
         return str(ms)
     return f"{time:%Y-%m-%d}" if (time.hour, time.minute, time.second) == (0, 0, 0) else f"{time:%Y-%m-%d %H:%M}"

@@ -9,7 +9,7 @@ The default embedder is static, offline and never downloads anything. Every embe
 may be shared by threads and returns a zero row for a blank text. Local embedders give a text the same vector whichever
 texts it is embedded with; a server may not.
 
-May import: errors, model, store, text.
+May import: errors, http_post, model, store, text.
 """
 
 from cuetrail.embed.embedder import Embedder as Embedder

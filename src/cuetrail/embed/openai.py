@@ -7,7 +7,6 @@ import json
 import time
 import urllib.error
 import urllib.parse
-import urllib.request
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from cuetrail.embed.embedder import FloatArray, embeddable, unit_rows
 from cuetrail.errors import EmbedderError
+from cuetrail.http_post import post_json
 
 # The usual limit of a server is 8,192 tokens, and a character of an unspaced script may be a token of its own.
 REMOTE_CHARS = 8_000
@@ -82,12 +82,8 @@ class OpenAIEmbedder:
         return self._vectors(self._post(body), len(texts))
 
     def _post(self, body: bytes) -> Any:
-        headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        if self._key:
-            headers["Authorization"] = f"Bearer {self._key}"
-        request = urllib.request.Request(self._url, data=body, headers=headers, method="POST")
         try:
-            with urllib.request.build_opener(_NoRedirect).open(request, timeout=self._timeout) as response:
+            with post_json(self._url, body, self._key, self._timeout) as response:
                 return json.load(response)
         except urllib.error.HTTPError as error:
             raise self._refusal(error) from None
@@ -128,13 +124,6 @@ class OpenAIEmbedder:
 
 class _Transient(EmbedderError):
     """A failure that may not occur again on retry."""
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Refuses redirects, because urllib would send the key to the new host."""
-
-    def redirect_request(self, *_: Any) -> None:
-        return None
 
 
 def _checked_url(url: str) -> str:

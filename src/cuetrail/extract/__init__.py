@@ -1,6 +1,6 @@
 """Rules and language models that read facts, links and tags out of a text.
 
-May import: errors, text.
+May import: errors, http_post, text.
 """
 
 from __future__ import annotations

@@ -11,13 +11,13 @@ import logging
 import math
 import time
 import urllib.error
-import urllib.request
 from collections.abc import Callable, Sequence
 from http.client import HTTPException
 from typing import Any
 
 from cuetrail.errors import InputError, ReadError
 from cuetrail.extract.facts import MOST, Passage, Triple
+from cuetrail.http_post import post_json
 from cuetrail.text.normalise import clean, norm_tag
 
 log = logging.getLogger("cuetrail")
@@ -112,26 +112,15 @@ class OpenAIReader:
         raise AssertionError("unreachable")
 
     def _post(self, body: bytes) -> bytes:
-        headers = {"Content-Type": "application/json"}
-        if self._key:
-            headers["Authorization"] = f"Bearer {self._key}"
-        request = urllib.request.Request(self.url, data=body, headers=headers, method="POST")
         end = self._clock() + self._seconds
         answer = b""
-        with urllib.request.build_opener(_NoRedirect).open(request, timeout=self._seconds) as response:
+        with post_json(self.url, body, self._key, self._seconds) as response:
             # A server that sends a byte now and then never hits the timeout of a single read.
             while part := response.read1(1 << 16):
                 answer += part
                 if self._clock() > end or len(answer) > _MOST_BYTES:
                     raise TimeoutError("the answer does not come to an end")
         return answer
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Refuses redirects, because the API key must not be sent to another address."""
-
-    def redirect_request(self, *_: Any) -> None:
-        return None
 
 
 def _is_final(error: Exception) -> bool:

@@ -483,10 +483,10 @@ def _days(to_days: Callable[[re.Match[str], date], Days], match: re.Match[str], 
 
 
 def _ms(day: date) -> int:
-    return (day.toordinal() - _EPOCH) * DAY
+    return (day.toordinal() - _EPOCH_DAY) * DAY
 
 
-_EPOCH = date(1970, 1, 1).toordinal()
+_EPOCH_DAY = date(1970, 1, 1).toordinal()
 
 
 def _some_days(first: date, count: int = 1) -> Days:

@@ -63,7 +63,7 @@ def tag_walk(mode: Mode = "all", rank: Rank = "idf", spill: bool = False, min_re
     """
     return Recipe(
         "tag-walk",
-        anchor=partial(search_in_attempts, harvest=10, least=min_results, favour=MODES[mode]),
+        anchor=partial(search_in_attempts, harvest=10, least=min_results, factors=MODES[mode]),
         spread=partial(follow_labels, harvest=10, generic=GENERIC_TAGS, rank=rank),
         score=keep_order,
         render=partial(two_lists, anchor_share=0.7, spill=spill),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cuetrail.recall.stage_types import Anchor
     from cuetrail.store.vector_space import QueryVector
 
-_BLEND_SETTINGS = frozenset({"words", "words_if_strong", "strong"})
+_BLEND_SETTINGS = frozenset({"words", "words_if_strong", "blend_if_strong"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Weights:
     """The weight of each signal; `score/trail.py` says what the signals mean. `ahead` is negative.
 
     `words` is the share of BM25 in the blend of BM25 and cosine. With the vectors of a strong model that share is
-    `words_if_strong`, and the weight of the blend is multiplied by `strong`.
+    `words_if_strong`, and the weight of the blend is multiplied by `blend_if_strong`.
     """
 
     blend: float = 0.0
@@ -44,7 +44,7 @@ class Weights:
     ahead: float = 0.0
     words: float = 0.7
     words_if_strong: float = 0.35
-    strong: float = 1.0
+    blend_if_strong: float = 1.0
 
     def signals(self) -> dict[str, float]:
         """Returns the weights of the signals, without those that are 0."""
@@ -62,7 +62,7 @@ NAMED = Weights(
 NOTES = Weights(blend=1.9, cover=0.2, named=0.3, walk=1.2, link=2.0, further=0.5, near=0.5, place=2.8, when=4.5)
 CHATS = Weights(
     blend=1.75, cover=2.0, walk=1.0, near=1.8, place=2.9, whole=2.2, spoken=1.6, when=4.0, ahead=-4.0,
-    strong=2.2,
+    blend_if_strong=2.2,
 )  # fmt: skip
 
 
@@ -103,7 +103,7 @@ class Trail:
 
     `named`, `notes` and `chats` are the weights for named nodes, notes and chats. `texts` and `vectors` limit the two
     searches. Activation spreads from the `starts` best anchors `along` these kinds of ties, and `named_share` of it
-    starts at nodes the cue names. The second hop starts from the `best` candidates. Neighbours of the `strong` best
+    starts at nodes the cue names. The second hop starts from the `best` candidates. Neighbours of the `expanded` best
     anchors become candidates. `strong_models` are prefixes of models whose vectors are better than BM25. A node that
     only a cosine below `vector_floor` found needs more evidence.
     """
@@ -115,7 +115,7 @@ class Trail:
     vectors: int = 50
     starts: int = 5
     best: int = 5
-    strong: int = 20
+    expanded: int = 20
     along: tuple[str, ...] = ("names", "edges", "tags", "facts")
     named_share: float = 0.5
     strong_models: tuple[str, ...] = ("onnx:", "fastembed:", "openai:")
@@ -129,7 +129,7 @@ class Trail:
         if query_embedding is None:
             return Weights(**{**mixed, "words": 1.0})
         if query_embedding.space.model.startswith(self.strong_models):
-            mixed |= {"words": mixed["words_if_strong"], "blend": mixed["blend"] * mixed["strong"]}
+            mixed |= {"words": mixed["words_if_strong"], "blend": mixed["blend"] * mixed["blend_if_strong"]}
         return Weights(**mixed)
 
     def is_weak(self, anchor: Anchor) -> bool:

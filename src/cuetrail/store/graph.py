@@ -94,14 +94,14 @@ class FrontierNode(NamedTuple):
 class Frontier:
     """Asks for one more level of spreading activation: to which neighbours energy flows from the nodes reached last.
 
-    `sparks` are those nodes. Several seeds may have reached the same node, each with its own energy. `visited` has one
+    `nodes` are those nodes. Several seeds may have reached the same node, each with its own energy. `visited` has one
     set of ids per seed: all nodes its energy has reached, which get no more of it. `where` filters the neighbours.
     `max_branches` is the number of neighbours that each node passes energy to. `claim` names the rule by which the
     nodes of one seed share neighbours, as each may be taken once; without it every node returns all it might take.
     `known` is a cache of the engine, from the answer for the level before.
     """
 
-    sparks: tuple[FrontierNode, ...]
+    nodes: tuple[FrontierNode, ...]
     visited: tuple[frozenset[str], ...]
     tags: frozenset[str] = frozenset()
     max_branches: int = 3
@@ -117,8 +117,8 @@ class Frontier:
         A node takes up to `max_branches`, and every other frontier node of its seed may take as many that it would have
         preferred. With this many, every sharing rule gives the same result as with all candidates.
         """
-        sparks = Counter(spark.seed for spark in self.sparks)
-        return [max(self.max_branches, 0) * sparks[spark.seed] for spark in self.sparks]
+        nodes = Counter(node.seed for node in self.nodes)
+        return [max(self.max_branches, 0) * nodes[node.seed] for node in self.nodes]
 
 
 class Candidate(NamedTuple):
@@ -178,11 +178,11 @@ def share_out(offered: Sequence[Sequence[Offer]], level: Frontier) -> list[list[
     """
     if level.claim is None:
         return [list(steps) for steps in offered]
-    sparks: dict[int, list[int]] = {}
-    for number, spark in enumerate(level.sparks):
-        sparks.setdefault(spark.seed, []).append(number)
+    nodes: dict[int, list[int]] = {}
+    for number, node in enumerate(level.nodes):
+        nodes.setdefault(node.seed, []).append(number)
     taken: list[list[Offer]] = [[] for _ in offered]
-    for numbers in sparks.values():
+    for numbers in nodes.values():
         shares = CLAIMS[level.claim]([offered[number] for number in numbers], level.max_branches)
         for number, steps in zip(numbers, shares, strict=True):
             taken[number] = steps
@@ -194,12 +194,12 @@ def claim_by_energy(offered: Sequence[Sequence[Offer]], most: int) -> list[list[
 
     A node that finds a candidate taken continues with its next one, without using up its share.
     """
-    order = [(-step[1], spark, place) for spark, steps in enumerate(offered) for place, step in enumerate(steps)]
+    order = [(-step[1], node, place) for node, steps in enumerate(offered) for place, step in enumerate(steps)]
     order.sort()
     claimed: list[list[Offer]] = [[] for _ in offered]
     taken: set[str] = set()
-    for _, spark, place in order:
-        mine, step = claimed[spark], offered[spark][place]
+    for _, node, place in order:
+        mine, step = claimed[node], offered[node][place]
         if len(mine) < most and step[0] not in taken:
             taken.add(step[0])
             mine.append(step)

@@ -10,6 +10,9 @@ from cuetrail.model import Edge, Scope, SearchHit, TextQuery, Walk, WalkQuery, W
 from cuetrail.store.graph import EdgeFilter
 from cuetrail.store.vector_space import VectorSpace
 
+Factors = tuple[float, float]
+"""The factors for the scores of memories with the provenance `internal`, and of all others."""
+
 
 class NameMatch(NamedTuple):
     """A node whose names contain some of the words that were searched for; `shared` is their number."""
@@ -49,13 +52,10 @@ class Searches(Protocol):
         query: TextQuery,
         limit: int,
         where: Where,
-        favour: tuple[float, float] = (1.0, 1.0),
+        factors: Factors = (1.0, 1.0),
         nodes: bool = False,
     ) -> list[SearchHit]:
-        """Returns the best nodes by BM25, with `nodes` each with its record.
-
-        `favour` holds two factors for scores: of memories with the provenance `internal`, and of all others.
-        """
+        """Returns the best nodes by BM25, with `nodes` each with its record."""
 
     def vector(
         self,

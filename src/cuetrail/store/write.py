@@ -72,8 +72,8 @@ class Batch:
     known facts. `declared` predicates have one value at a time from now on, or (False) many.
 
     `successors` come last: statements about the first node of a pair move to the second, and the first is removed.
-    Edges made by rules do not move, and nothing moves to a node that a tombstone keeps out. For the pairs of `heirs`
-    only the facts move, and both nodes stay.
+    Edges made by rules do not move, and nothing moves to a node that a tombstone keeps out. For `fact_successors` only
+    the facts move, and both nodes stay.
 
     With `allow_again`, tombstones in the way of the nodes are removed. With `refuse_forgotten`, nothing is written and
     Forgotten is raised if any part of the nodes was forgotten; otherwise forgotten nodes and sentences are left out.
@@ -97,7 +97,7 @@ class Batch:
     versions: list[Version] = field(default_factory=list)
     roots: dict[str, str] = field(default_factory=dict)
     successors: dict[str, str] = field(default_factory=dict)
-    heirs: dict[str, str] = field(default_factory=dict)
+    fact_successors: dict[str, str] = field(default_factory=dict)
     remove_nodes: list[str] = field(default_factory=list)
     remove_edges: list[str] = field(default_factory=list)
     remove_notes: list[str] = field(default_factory=list)

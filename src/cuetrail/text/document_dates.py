@@ -13,9 +13,9 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta, timezone
 
+from cuetrail.text.timestamps import since_epoch
 from cuetrail.text.word_lists import MONTHS
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MONTH = "(" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
 _DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
 _TIME = r"(?:T|t|[ ]{1,2})(\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:[ ]?(Z|z|UTC|[+-]\d{2}:?\d{2}))?"
@@ -63,7 +63,7 @@ def from_name(stem: str) -> int | None:
 def parse(value: object) -> int | None:
     """Returns the time in a field, or None: ISO text, a written date, or seconds or milliseconds since 1970."""
     if isinstance(value, datetime):
-        return _since_epoch(value if value.tzinfo else value.replace(tzinfo=UTC))
+        return since_epoch(value)
     if isinstance(value, str):
         value = value.strip()
         if not _NUMBER.fullmatch(value):
@@ -113,10 +113,6 @@ def _ms(
     zone: timezone = UTC,
 ) -> int | None:
     try:
-        return _since_epoch(datetime(year, month, day, hour, minute, second, micros, tzinfo=zone))
+        return since_epoch(datetime(year, month, day, hour, minute, second, micros, tzinfo=zone))
     except (ValueError, OverflowError):
         return None
-
-
-def _since_epoch(moment: datetime) -> int:
-    return (moment - _EPOCH) // timedelta(milliseconds=1)

@@ -305,16 +305,16 @@ def searchable_text(name: str | None, aliases: Collection[str], text: str) -> st
     return "\n".join([*([name] if name else []), *aliases, *([text] if text else [])])
 
 
-def favoured_sides(favour: tuple[float, float]) -> list[tuple[bool | None, float]]:
+def sides_by_factor(factors: tuple[float, float]) -> list[tuple[bool | None, float]]:
     """Returns the searches that a text search consists of, each with the factor of its scores: one of all memories, or
     one of internal memories (True) and one of all others (False) if their factors differ.
 
     The best of all are among the best of these two.
 
-    >>> favoured_sides((1.0, 1.0)), favoured_sides((1.0, 0.5))
+    >>> sides_by_factor((1.0, 1.0)), sides_by_factor((1.0, 0.5))
     ([(None, 1.0)], [(True, 1.0), (False, 0.5)])
     """
-    return [(None, favour[0])] if favour[0] == favour[1] else [(True, favour[0]), (False, favour[1])]
+    return [(None, factors[0])] if factors[0] == factors[1] else [(True, factors[0]), (False, factors[1])]
 
 
 def top_with_ties(scores: Mapping[K, float], limit: int) -> list[tuple[float, K]]:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from cuetrail.errors import InputError
 from cuetrail.formulas import DAY
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MS = timedelta(milliseconds=1)
 _NUMBER = re.compile(r"-?\d{1,18}")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -18,6 +18,11 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 def now_ms() -> int:
     """Returns the current time."""
     return time.time_ns() // 1_000_000
+
+
+def since_epoch(moment: datetime) -> int:
+    """Returns the UTC milliseconds of a time; one without a zone is UTC."""
+    return ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - EPOCH) // _MS
 
 
 def milliseconds(text: str) -> int:
@@ -31,7 +36,7 @@ def milliseconds(text: str) -> int:
         return int(text)
     try:
         parsed = datetime.fromisoformat(text)
-        return ((parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)) - _EPOCH) // _MS
+        return since_epoch(parsed)
     except (ValueError, OverflowError):
         raise InputError(f"{text!r:.60} is no time: write 2025-03-04, 2025-03-04T10:30 or UTC milliseconds") from None
 

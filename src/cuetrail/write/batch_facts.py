@@ -54,18 +54,18 @@ def take_over_facts(store: Store, scope: Scope, batch: Batch, arriving: Iterable
     A node that a user adds also succeeds an entity of that name that has nothing but its name.
     """
     made = (node for node in arriving if node.kind != "atom" and "found" not in node.props)
-    heirs = {norm: node for node in made for norm in norms_of(node)}
-    named = store.named(scope, sorted(heirs)) if heirs else {}
+    by_norm = {norm: node for node in made for norm in norms_of(node)}
+    named = store.named(scope, sorted(by_norm)) if by_norm else {}
     nodes = store.get(scope, sorted({id_ for ids in named.values() for id_ in ids}))
     for norm, ids in named.items():
-        heir = heirs[norm]
-        replaced = (nodes[id_] for id_ in ids if id_ in nodes and _is_replaced_by(nodes[id_], heir))
+        successor = by_norm[norm]
+        replaced = (nodes[id_] for id_ in ids if id_ in nodes and _is_replaced_by(nodes[id_], successor))
         here = [node for node in replaced if (node.owner, node.team) == (scope.user, scope.share)]
-        batch.successors |= {node.id: heir.id for node in here if node.id != heir.id}
+        batch.successors |= {node.id: successor.id for node in here if node.id != successor.id}
 
 
-def _is_replaced_by(node: Node, heir: Node) -> bool:
-    """True if a node exists only for its facts, and these belong to `heir`, which has its name.
+def _is_replaced_by(node: Node, successor: Node) -> bool:
+    """True if a node exists only for its facts, and these belong to `successor`, which has its name.
 
     Such a node was made by a rule, or by a user who stated a fact before saying what its subject is. A note replaces
     only the former: it may be about what the user means.
@@ -73,7 +73,7 @@ def _is_replaced_by(node: Node, heir: Node) -> bool:
     if dict(node.props) == MADE_FOR_A_FACT:
         return True
     has_more = node.text or node.aliases or node.tags or node.buckets or node.props
-    return node.kind == UNTYPED and heir.kind not in (UNTYPED, "source") and not has_more
+    return node.kind == UNTYPED and successor.kind not in (UNTYPED, "source") and not has_more
 
 
 def keep_facts_of_removed_notes(store: Store, scope: Scope, batch: Batch, now: int) -> None:
@@ -82,10 +82,10 @@ def keep_facts_of_removed_notes(store: Store, scope: Scope, batch: Batch, now: i
     The facts that others stated about a deleted file stay; those that the file itself stated are history.
     """
     notes = [node for node in store.get(scope, batch.remove_nodes).values() if node.kind == "source" and node.name]
-    heirs = _heirs(store, scope, notes, batch, now) if notes else {}
-    batch.remove_nodes = [id_ for id_ in batch.remove_nodes if id_ not in heirs]
-    batch.successors |= {id_: heir.id for id_, heir in heirs.items()}
-    made = _made_for_facts(heirs.values())
+    successors = _successors_of(store, scope, notes, batch, now) if notes else {}
+    batch.remove_nodes = [id_ for id_ in batch.remove_nodes if id_ not in successors]
+    batch.successors |= {id_: node.id for id_, node in successors.items()}
+    made = _made_for_facts(successors.values())
     batch.nodes = [*(node for node in batch.nodes if node.id not in made), *made.values()]
     if made:
         leaving = [*batch.remove_nodes, *batch.successors]
@@ -96,9 +96,9 @@ def facts_outliving_forgotten(store: Store, scope: Scope, leaving: Sequence[Node
     """Returns a batch that passes others' facts about notes on, before the notes are forgotten with their files."""
     notes = [node for node in leaving if node.kind == "source" and node.name]
     removal = Batch(remove_nodes=[node.id for node in leaving])
-    heirs = _heirs(store, scope, notes, removal, now, own_facts=False) if notes else {}
-    made = _made_for_facts(heirs.values())
-    return Batch(nodes=list(made.values()), heirs={id_: heir.id for id_, heir in heirs.items()})
+    successors = _successors_of(store, scope, notes, removal, now, own_facts=False) if notes else {}
+    made = _made_for_facts(successors.values())
+    return Batch(nodes=list(made.values()), fact_successors={id_: node.id for id_, node in successors.items()})
 
 
 def _made_for_facts(nodes: Iterable[Node]) -> dict[str, Node]:
@@ -106,12 +106,12 @@ def _made_for_facts(nodes: Iterable[Node]) -> dict[str, Node]:
     return {node.id: replace(node, props=MADE_FOR_A_FACT) for node in nodes if "found" in node.props}
 
 
-def _heirs(
+def _successors_of(
     store: Store, scope: Scope, notes: Sequence[Node], batch: Batch, now: int, own_facts: bool = True
 ) -> dict[str, Node]:
     """Returns, by note id, the node that takes over the facts of each note that goes.
 
-    That is another node of the user's with that name in the same partition, else a new entity. A note has no heir if
+    That is another node of the user's with that name in the same partition, else a new entity. A note has none if
     nothing is stated about it, or if only its own file states something and another note has its name; without
     `own_facts`, its own file's facts do not count.
     """
@@ -124,10 +124,10 @@ def _heirs(
     found: dict[str, Node] = {}
     for note in notes:
         facts = [*about.get(note.id, ()), *inward.get(note.id, ())]
-        heir = _namesake(note, every.values(), scope)
+        successor = _namesake(note, every.values(), scope)
         by_others = [fact for fact in facts if fact.source_ref not in gone]
-        if by_others or (own_facts and facts and (heir is None or heir.kind != "source")):
-            found[note.id] = heir or entity_for(note.name or "", now)
+        if by_others or (own_facts and facts and (successor is None or successor.kind != "source")):
+            found[note.id] = successor or entity_for(note.name or "", now)
     return found
 
 

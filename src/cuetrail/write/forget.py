@@ -113,7 +113,7 @@ def forget(session: Session, doomed: Doomed, purge: bool, progress: Progress | N
     for partition, leaving in homes.items():
         others = [node for node in leaving if node.id not in doomed.subjects]
         batch = facts_outliving_forgotten(store, partition, others, now)
-        if batch.heirs:
+        if batch.fact_successors:
             vectors.write(partition, batch)
     along: dict[Scope, Batch] = {}
     for partition, leaving in homes.items():

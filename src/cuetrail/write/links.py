@@ -64,7 +64,7 @@ def resolve_links(store: Store, scope: Scope, change: LinkChange, batch: Batch, 
     nodes.update((node.id, node) for node in change.arriving)
     outdated = gone | {node.id for node in change.arriving}
     names = _Names(named, nodes, _by_norm(change.arriving), outdated, (scope.user, scope.share))
-    batch.heirs |= names.heirs(sorted({norm for norms in renamed.values() for norm in norms}))
+    batch.fact_successors |= names.fact_successors(sorted({norm for norms in renamed.values() for norm in norms}))
     rebuild: list[str] = []
     for norm in norms:
         target = names.target(norm)
@@ -93,7 +93,7 @@ class _Names:
         staying = (id_ for id_ in self.named.get(norm, ()) if id_ not in self.outdated)
         return link_target(self.nodes[id_] for id_ in (*staying, *self.arriving.get(norm, ())))
 
-    def heirs(self, norms: Iterable[str]) -> dict[str, str]:
+    def fact_successors(self, norms: Iterable[str]) -> dict[str, str]:
         """Returns, by note id, the entity of the same name: facts about the note are facts about the entity."""
         found: dict[str, str] = {}
         for norm in norms:

@@ -43,22 +43,22 @@ def energy_of(edge: Edge, energy: float, degree: int, level: Frontier) -> float:
 
 def by_looking_at_all(nodes: dict[str, Node], edges: Sequence[Edge], level: Frontier) -> list[list[Candidate]]:
     found = []
-    for spark in level.sparks:
-        own = [edge for edge in edges if spark.id in (edge.src, edge.dst)]
+    for node in level.nodes:
+        own = [edge for edge in edges if node.id in (edge.src, edge.dst)]
         best: dict[str, tuple[float, str, str, Edge]] = {}
         for edge in own:
-            other = edge.dst if edge.src == spark.id else edge.src
-            passed = energy_of(edge, spark.energy, len(own), level)
-            open_ = other not in level.visited[spark.seed] and passes(nodes[other], level.where)
+            other = edge.dst if edge.src == node.id else edge.src
+            passed = energy_of(edge, node.energy, len(own), level)
+            open_ = other not in level.visited[node.seed] and passes(nodes[other], level.where)
             if open_ and passed > level.min_activation:
                 best[other] = min(best.get(other, (math.inf,)), (-passed, other, edge.id, edge))  # type: ignore[assignment]  # of equal energy the edges' ids decide
-        most = level.max_branches * sum(other.seed == spark.seed for other in level.sparks)
-        found.append([candidate(spark, *one) for one in sorted(best.values(), key=lambda one: one[:3])[:most]])
+        most = level.max_branches * sum(other.seed == node.seed for other in level.nodes)
+        found.append([candidate(node, *one) for one in sorted(best.values(), key=lambda one: one[:3])[:most]])
     return found
 
 
-def candidate(spark: FrontierNode, energy: float, other: str, edge_id: str, edge: Edge) -> Candidate:
-    return Candidate(other, -energy, edge_id, edge.kind, edge.weight, edge.tags, edge.src == spark.id)
+def candidate(node: FrontierNode, energy: float, other: str, edge_id: str, edge: Edge) -> Candidate:
+    return Candidate(other, -energy, edge_id, edge.kind, edge.weight, edge.tags, edge.src == node.id)
 
 
 # --- random graphs
@@ -98,13 +98,13 @@ def some_graph(chance: random.Random) -> tuple[dict[str, Node], list[Edge]]:
 def some_level(chance: random.Random, ids: Sequence[str]) -> Frontier:
     seeds = range(chance.choice((1, 1, 3)))
     visited = [set(chance.sample(ids, chance.randrange(len(ids) // 2 + 1))) for _ in seeds]
-    sparks = []
+    nodes = []
     for seed in seeds:
         for id_ in chance.sample(ids, chance.choice((1, 2, min(len(ids), 4)))):
-            sparks.append(FrontierNode(id_, chance.choice((0.9, 0.3, 0.05, chance.uniform(0.01, 1))), seed))
+            nodes.append(FrontierNode(id_, chance.choice((0.9, 0.3, 0.05, chance.uniform(0.01, 1))), seed))
             visited[seed].add(id_)
     return Frontier(
-        tuple(sparks),
+        tuple(nodes),
         tuple(map(frozenset, visited)),
         frozenset(chance.sample((*TAGS, "unheard"), chance.choice((0, 1, 2, 4)))),
         chance.choice((0, 1, 2, 3, 50)),
@@ -244,8 +244,8 @@ def test_each_spark_gets_as_many_candidates_as_all_of_its_seed_could_take(store:
     leaves = [f"n{i:03}" for i in range(50)]
     edges = [Edge(f"{hub}{leaf}", hub, leaf, weight=0.5) for hub in ("a", "b", "c") for leaf in leaves]
     store.write(ME, Batch(nodes=list(map(Node, ("a", "b", "c", *leaves))), edges=edges))
-    sparks = (FrontierNode("a", 1.0, 0), FrontierNode("b", 1.0, 0), FrontierNode("a", 0.5, 1))
-    level = Frontier(sparks, (frozenset("ab"), frozenset({"a", "n000"})), max_branches=2)
+    nodes = (FrontierNode("a", 1.0, 0), FrontierNode("b", 1.0, 0), FrontierNode("a", 0.5, 1))
+    level = Frontier(nodes, (frozenset("ab"), frozenset({"a", "n000"})), max_branches=2)
     found = store.expand(ME, level)
     assert steps(found) == [
         [(leaf, f"a{leaf}") for leaf in leaves[:4]],

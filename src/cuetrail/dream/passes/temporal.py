@@ -6,7 +6,7 @@ time is stored as midnight UTC. It is the same day in every zone and gets no tim
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, timedelta, tzinfo
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
@@ -15,9 +15,9 @@ from cuetrail.dream.tags import retag
 from cuetrail.errors import InputError
 from cuetrail.model import PassReport, Tag
 from cuetrail.store.dream import Writes
+from cuetrail.text.timestamps import EPOCH
 from cuetrail.text.word_lists import MONTH_NAMES, QUARTERS, SEASONS, TIMES_OF_DAY, WEEKDAYS
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _HOURS = [next(name for hour, name in reversed(TIMES_OF_DAY) if hour <= at) for at in range(24)]
 
 
@@ -43,7 +43,7 @@ def labels(at: int, zone: tzinfo, is_day: bool = False) -> tuple[Tag, ...]:
     """
     try:
         # Some systems refuse fromtimestamp for times before 1970.
-        moment = _EPOCH + timedelta(milliseconds=at)
+        moment = EPOCH + timedelta(milliseconds=at)
         moment = moment if is_day else moment.astimezone(zone)
     except (OverflowError, ValueError):
         return ()

@@ -21,15 +21,15 @@ T = TypeVar("T")
 _anchor = maker(Anchor)
 
 
-def search_in_attempts(context: RecallContext, *, harvest: int, least: int, favour: tuple[float, float]) -> Anchored:
+def search_in_attempts(context: RecallContext, *, harvest: int, least: int, factors: tuple[float, float]) -> Anchored:
     """Returns the best text matches: as many as are shown or as `harvest`, whichever is more.
 
-    If an attempt finds fewer than `least`, the next one is made. `favour` holds the factors for the scores of internal
+    If an attempt finds fewer than `least`, the next one is made. `factors` holds the factors for the scores of internal
     memories and of all others.
     """
     limit = max(harvest, least, shares(context.tokens, context.limit)[0])
     anchors, answered, tried = first_sufficient(
-        attempts(context.cue), lambda query: _by_text(context, query, limit, favour), least
+        attempts(context.cue), lambda query: _by_text(context, query, limit, factors), least
     )
     return Anchored(tuple(anchors), answered.query, answered.name, tuple(tried))
 
@@ -96,11 +96,11 @@ def covers(wider: TextQuery, query: TextQuery) -> bool:
     return set(query.words.split()) <= set(wider.words.split()) and set(wider.phrases) <= set(query.phrases)
 
 
-def _by_text(context: RecallContext, query: TextQuery, limit: int, favour: tuple[float, float]) -> list[Anchor]:
+def _by_text(context: RecallContext, query: TextQuery, limit: int, factors: tuple[float, float]) -> list[Anchor]:
     """Returns the best `limit` text matches without redundant titles; searches deeper until that many are left."""
     wanted = limit
     while True:
-        found = context.store.text(context.scope, query, wanted, context.cue.where, favour, nodes=True)
+        found = context.store.text(context.scope, query, wanted, context.cue.where, factors, nodes=True)
         anchors = [_anchor(f.node, f.score, None, f.boosted, f.factor, f.key) for f in found if f.node is not None]
         titles = redundant_titles([anchor.node for anchor in anchors])
         anchors = [anchor for anchor in anchors if anchor.node.id not in titles] if titles else anchors

@@ -124,7 +124,7 @@ def follow_trails(context: RecallContext, anchored: Anchored, *, how: Trail) -> 
     first = blend_anchors([one for one in anchored.anchors if not how.is_weak(one)], weights.words, how.fusion)
     order = _by_value(first)
     starts = list(dict.fromkeys([*order[: how.starts], *_by_value(named)[: how.starts]]))
-    graph = build_graph(context, anchored.nodes, starts, order[: how.strong], how.along)
+    graph = build_graph(context, anchored.nodes, starts, order[: how.expanded], how.along)
     blend, _ = relevance.of(graph.nodes)
     energies = _start_energies({id_: blend[id_] for id_ in order[: how.starts]}, named, how.named_share)
     activated = spread_activation(graph, energies)
@@ -180,15 +180,15 @@ def build_graph(
     context: RecallContext,
     nodes: Mapping[str, Node],
     starts: Sequence[str],
-    strong: Sequence[str],
+    expanded: Sequence[str],
     along: Sequence[str],
 ) -> CandidateGraph:
-    """Returns the graph of these nodes, of what the starts are tied to, and of the neighbours of strong anchors.
+    """Returns the graph of these nodes, of those tied to the starts, and of the neighbours of `expanded` anchors.
 
     `along` says which ties to follow: "names", "edges", "tags", "facts".
     """
     graph = CandidateGraph(dict(nodes))
-    ties: dict[str, list[tuple[str, float, str]]] = {id_: [] for id_ in _neighbours(context, strong)}
+    ties: dict[str, list[tuple[str, float, str]]] = {id_: [] for id_ in _neighbours(context, expanded)}
     for kind in along:
         for start, id_, weight, via in _TIES[kind](context, graph.nodes, starts):
             ties.setdefault(id_, []).append((start, weight, via))

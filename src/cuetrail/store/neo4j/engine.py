@@ -34,6 +34,7 @@ from cuetrail.store.neo4j.reader import Reader
 from cuetrail.store.neo4j.write import tombstones, usage
 from cuetrail.store.neo4j.write.transaction import Neo4jTransaction
 from cuetrail.store.ports import Store
+from cuetrail.store.search import Factors
 from cuetrail.store.shared.copy import copy
 from cuetrail.store.shared.scoped import Scoped
 from cuetrail.store.shared.write_order import forget, write_batch
@@ -71,11 +72,11 @@ def _search_text(
     query: TextQuery,
     limit: int,
     where: Where,
-    favour: text_search.Favour = (1.0, 1.0),
+    factors: Factors = (1.0, 1.0),
     nodes: bool = False,
 ) -> list[SearchHit]:
     reader, corpora, anyway = view
-    return text_search.search(reader, query, limit, where, favour, nodes, corpora, anyway)
+    return text_search.search(reader, query, limit, where, factors, nodes, corpora, anyway)
 
 
 # Methods that may take long, and those of recalls and walks, which fail soon if the server falls silent.

@@ -58,40 +58,40 @@ def _copy(view: WholeMemoryView, target: Store, progress: Progress | None) -> in
     if space is not None:
         target.vector_spaces().start(space)
     done = 0
-    places = list(view.roots)
+    partitions = list(view.roots)
     for kinds in _ORDER:
-        for user in users_of(places):
+        for user in users_of(partitions):
             for team, batch in _batches(view, user, kinds):
-                place = replace(user, share=team)
+                partition = replace(user, share=team)
                 if space not in (None, NO_VECTORS):
-                    _take_vectors(view, place, batch)
-                target.write(place, batch)
+                    _take_vectors(view, partition, batch)
+                target.write(partition, batch)
                 done += sum(len(getattr(batch, name)) for name in _LISTS.values())
                 if progress:
                     progress("copying", done, 0)
-    for place in places:
-        target.write(place, Batch(roots=view.roots[place]))
-        announce(target, place)
+    for partition in partitions:
+        target.write(partition, Batch(roots=view.roots[partition]))
+        announce(target, partition)
     target.settings.update(view.settings)
     return done
 
 
-def _take_vectors(view: WholeMemoryView, place: Scope, batch: Batch) -> None:
+def _take_vectors(view: WholeMemoryView, partition: Scope, batch: Batch) -> None:
     ids: dict[VectorKind, list[str]] = {}
     records: list[Record] = [*batch.nodes, *batch.edges, *batch.notes]
     for record in records:
         if (meaning := vector_kind(record)) is not None:
             ids.setdefault(meaning[0], []).append(meaning[1])
     for what, some in ids.items():
-        batch.vectors_of(what).update(view.vectors(place, some, what))
+        batch.vectors_of(what).update(view.vectors(partition, some, what))
 
 
-def users_of(places: list[Scope]) -> list[Scope]:
+def users_of(partitions: list[Scope]) -> list[Scope]:
     """Returns the scope of each user with all teams of the tenant, so that ids of other users name their owner."""
     teams: dict[str, set[str]] = {}
-    for place in places:
-        teams.setdefault(place.tenant, set()).update(place.teams)
-    who = dict.fromkeys((place.tenant, place.user) for place in places)
+    for partition in partitions:
+        teams.setdefault(partition.tenant, set()).update(partition.teams)
+    who = dict.fromkeys((partition.tenant, partition.user) for partition in partitions)
     return [Scope(tenant, user, tuple(sorted(teams[tenant]))) for tenant, user in who]
 
 
@@ -99,11 +99,11 @@ def _batches(view: WholeMemoryView, user: Scope, kinds: tuple[type[Any], ...]) -
     """Yields the records of a user of these kinds, in batches of one partition each."""
     records = ((team, record) for team, record in view.scan(user) if isinstance(record, kinds))
     while some := list(islice(records, SIZE)):
-        by_place: dict[str | None, Batch] = {}
+        by_team: dict[str | None, Batch] = {}
         for team, record in some:
-            batch = by_place.setdefault(team, Batch())
+            batch = by_team.setdefault(team, Batch())
             list_of(batch, record).append(record)
-        yield from by_place.items()
+        yield from by_team.items()
 
 
 def list_of(batch: Batch, record: Record) -> list[Any]:

@@ -48,7 +48,7 @@ def write_batch(tx: WriteTransaction, batch: Batch) -> Written:
     tx.tombstones.put(tx.partition, batch.tombstones)
     tx.put_versions(batch.versions)
     _read_back(tx, {keys[node.id]: node.text for node in nodes})
-    pass_facts(tx, find_successors(tx, batch.heirs))
+    pass_facts(tx, find_successors(tx, batch.fact_successors))
     if batch.successors:
         pass_on(tx, batch.successors)
         removed += _remove_nodes(tx, list(tx.find_own(batch.successors).values()))

@@ -119,8 +119,8 @@ class _Reader:
         weakref.finalize(self, db.close).atexit = False
 
 
-class _Looking:
-    """The context of `Database.looking`: a class, because every search enters it and a generator costs more."""
+class _ReadingConnection:
+    """The context of `reading_connection`: a class, because every search enters it and a generator costs more."""
 
     __slots__ = ("_database", "_reader")
 
@@ -247,9 +247,9 @@ class Database:
             if same is not error:
                 raise
 
-    def looking(self) -> _Looking:
+    def reading_connection(self) -> _ReadingConnection:
         """Opens this thread's reading connection, for single statements. After `close`, the last user closes it."""
-        return _Looking(self)
+        return _ReadingConnection(self)
 
     def _taken(self) -> _Reader:
         reader: _Reader | None = getattr(self._local, "reader", None)
@@ -270,7 +270,7 @@ class Database:
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """Opens one consistent view for several statements. Nested calls share the outer view."""
-        with self.looking() as db:
+        with self.reading_connection() as db:
             if db.in_transaction:
                 yield db
                 return
@@ -283,7 +283,7 @@ class Database:
     @contextlib.contextmanager
     def fresh(self) -> Iterator[sqlite3.Connection]:
         """Opens a view of the present state, even inside an older view."""
-        with self.looking() as db:
+        with self.reading_connection() as db:
             nested = db.in_transaction
         if not nested:
             with self.reading() as db:
@@ -325,7 +325,7 @@ class Database:
                 self._erase(0)
 
     @contextlib.contextmanager
-    def jotting(self) -> Iterator[sqlite3.Connection]:
+    def best_effort_write(self) -> Iterator[sqlite3.Connection]:
         """Opens a write transaction that waits neither for the disk nor for another writer; a power cut may lose it.
 
         It uses this thread's reading connection: a write on another one would empty its cache. Raises Busy at once if
@@ -334,7 +334,7 @@ class Database:
         if not self.write_lock.acquire(blocking=False):
             raise Busy(f"another thread is writing to {self.path.parent}")
         try:
-            with self.looking() as db:
+            with self.reading_connection() as db:
                 if db.in_transaction:
                     raise Busy(f"this thread is reading from {self.path.parent}")
                 self._begin_at_once(db)

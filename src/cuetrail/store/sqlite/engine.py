@@ -21,7 +21,7 @@ from cuetrail.model import NEW_LIFE, Edge, Finding, Life, Scope, SearchHit, Text
 from cuetrail.model.records import accessed
 from cuetrail.store.dream import DreamPass
 from cuetrail.store.read import Record, ScopeVersion
-from cuetrail.store.search import RelationQuery
+from cuetrail.store.search import Factors, RelationQuery
 from cuetrail.store.shared.scoped import Scoped
 from cuetrail.store.shared.write_order import forget, write_batch
 from cuetrail.store.sqlite import backup, connection, doctor, rows
@@ -47,7 +47,6 @@ from cuetrail.store.vector_space import NO_VECTORS, VectorKind, VectorSpace
 from cuetrail.store.write import FORGETTING, Batch, Forgetting, Progress, Written
 
 IndexedReader = tuple[Reader, TextIndex]
-Favour = tuple[float, float]
 
 KEEP_CHANGES, MOST_CHANGES = 10_000, 200_000
 DREAM_LOCK = "dream.lock"
@@ -66,14 +65,19 @@ def _read_used(store: SqliteStore, scope: Scope, work: Callable[[Reader], Any]) 
 
 
 def _search(store: SqliteStore, scope: Scope, work: Callable[[IndexedReader], Any]) -> Any:
-    with store.db.looking() as db:
+    with store.db.reading_connection() as db:
         return work((Reader(db, scope, store.db.path), store.text_index))
 
 
 def _search_text(
-    reader: IndexedReader, query: TextQuery, limit: int, where: Where, favour: Favour = (1.0, 1.0), nodes: bool = False
+    reader: IndexedReader,
+    query: TextQuery,
+    limit: int,
+    where: Where,
+    factors: Factors = (1.0, 1.0),
+    nodes: bool = False,
 ) -> list[SearchHit]:
-    return text_search.search(*reader, query, limit, where, favour, nodes)
+    return text_search.search(*reader, query, limit, where, factors, nodes)
 
 
 reading = Scoped(_read)
@@ -126,7 +130,7 @@ class SqliteStore:
 
     def version(self, scope: Scope, /, now: int | None = None) -> ScopeVersion:
         self.count_accesses()
-        with self.db.looking() as db:
+        with self.db.reading_connection() as db:
             reader = Reader(db, scope, self.db.path)
             next_fact = None if now is None else fact_reads.next_fact(reader, now)
             return ScopeVersion(reader.ids.version, fact_reads.uses(db, reader.parts), next_fact)
@@ -268,7 +272,7 @@ class SqliteStore:
             if len(self._accesses) >= MANY_ACCESSES or not 0 <= now - self._accesses[0][2] < ACCESS_MS:
                 self.count_accesses()
         if facts:
-            with contextlib.suppress(Busy), self.db.jotting() as db:
+            with contextlib.suppress(Busy), self.db.best_effort_write() as db:
                 _count_fact_uses(db, ids_of(db, scope).keys(facts, "facts").values(), now)
 
     def count_accesses(self) -> None:
@@ -276,7 +280,7 @@ class SqliteStore:
         if not self._accesses:
             return
         woken: list[tuple[list[int], int]] = []
-        with contextlib.suppress(Busy), self.db.jotting() as db:
+        with contextlib.suppress(Busy), self.db.best_effort_write() as db:
             counted = list(self._accesses)
             for scope, ids, now in counted:
                 asleep = _count_accesses(db, list(ids_of(db, scope).keys(ids).values()), now)

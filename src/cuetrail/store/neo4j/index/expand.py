@@ -49,8 +49,8 @@ _MEANT = f"""CALL (parts, whose) {{
 # Lists are passed inside a map: for separate lists the server makes a new plan for every tenfold length. Every
 # expression is written as in the rule, from left to right, so that both engines get the same doubles. Partitions of
 # edges are compared by AMONG, and ends have no label: see there.
-_SPARKS = f"""CALL (parts, keys) {{
-  UNWIND $level.sparks AS s
+_STEPS = f"""CALL (parts, keys) {{
+  UNWIND $level.nodes AS s
   MATCH (o:CueNode {{key: keys[s.at]}}) USING INDEX SEEK o:CueNode(key)
   WITH s, o, parts, COUNT {{ (o)-[x:CUE_EDGE]-() WHERE {AMONG.format("x", "parts")} }} AS degree,
     [at IN $level.visited[s.seed] | keys[at]] AS visited
@@ -80,24 +80,24 @@ CALL (parts, found) {
   WITH DISTINCT parts, substring(step[3][1], size(toString(step[3][3])) + 1) AS ref WHERE size(parts) > 1
   UNWIND parts AS part MATCH ()-[e:CUE_EDGE {uid: toString(part) + ':' + ref}]->() USING INDEX SEEK e:CUE_EDGE(uid)
   RETURN collect([e.uid, e.id, e.part]) AS edges }"""
-_LEVEL = "\n".join((_IN_SIGHT, _MEANT, _SPARKS, _RIVALS, "RETURN places, keys, found, nodes, edges"))
+_LEVEL = "\n".join((_IN_SIGHT, _MEANT, _STEPS, _RIVALS, "RETURN places, keys, found, nodes, edges"))
 
 
 def expand(tx: Tx, scope: Scope, level: Frontier) -> Expanded:
     """Returns the neighbours that energy can flow to from each frontier node, all by one query."""
-    every = dict.fromkeys([*(spark.id for spark in level.sparks), *(id_ for seen in level.visited for id_ in seen)])
+    every = dict.fromkeys([*(node.id for node in level.nodes), *(id_ for seen in level.visited for id_ in seen)])
     at = {id_: n for n, id_ in enumerate(id_ for id_ in every if storable(id_))}
     wanted = level.wanted()
-    sparks = [
-        {"number": n, "at": at[spark.id], "energy": float(spark.energy), "seed": spark.seed, "wanted": most}
-        for n, (spark, most) in enumerate(zip(level.sparks, wanted, strict=True))
-        if most > 0 and spark.id in at
+    nodes = [
+        {"number": n, "at": at[node.id], "energy": float(node.energy), "seed": node.seed, "wanted": most}
+        for n, (node, most) in enumerate(zip(level.nodes, wanted, strict=True))
+        if most > 0 and node.id in at
     ]
     passing, given = node_filter(level.where)
     given |= {"floor": float(level.tag_sim_floor), "least": float(level.min_activation)}
     lists = {
         "asked": [_named(id_) for id_ in at],
-        "sparks": sparks,
+        "nodes": nodes,
         "visited": [[at[id_] for id_ in seen if id_ in at] for seen in level.visited],
         "tags": sorted(level.tags),
     }
@@ -108,7 +108,7 @@ def expand(tx: Tx, scope: Scope, level: Frontier) -> Expanded:
     offered = _candidates(ids, [steps.get(n, []) for n in range(len(wanted))], rivals, wanted)
     return Expanded(
         tuple(map(tuple, share_out(offered, level))),
-        frozenset(spark.id for spark in level.sparks if spark.id not in known),
+        frozenset(node.id for node in level.nodes if node.id not in known),
     )
 
 

@@ -19,12 +19,13 @@ from cuetrail.store.neo4j.ids import RecordId
 from cuetrail.store.neo4j.index.text_index import Corpus, CorpusCache, IndexOutdated, IndexState, index_state
 from cuetrail.store.neo4j.reader import BY_KIND, HAS_KEY, Reader, node_filter
 from cuetrail.store.neo4j.rows import mark, moment
+from cuetrail.store.search import Factors
 from cuetrail.text.normalise import (
     FILTER_SCORE,
     LABEL_BOOST,
     TIE,
     edits,
-    favoured_sides,
+    sides_by_factor,
     terms_of,
     top_with_ties,
     word_beginnings,
@@ -46,8 +47,6 @@ RETURN n.key, n.id, n.part, n.at, score"""
 _KNOWN = """UNWIND $words AS word CALL (word) {
   CALL db.index.fulltext.queryNodes($index, $filters + ' +body:"' + word + '"', {limit: 1}) YIELD node
   RETURN count(node) AS found } WITH word, found WHERE found > 0 RETURN word"""
-
-Favour = tuple[float, float]
 
 
 def any_of(field: str, words: Sequence[str]) -> str:
@@ -243,12 +242,12 @@ def search(
     query: TextQuery,
     limit: int,
     where: Where,
-    favour: Favour,
+    factors: Factors,
     with_nodes: bool,
     corpora: CorpusCache,
     anyway: bool,
 ) -> list[SearchHit]:
-    """Returns the `limit` nodes with the highest BM25 score times `favour` (one factor for internal memories, one for
+    """Returns the `limit` nodes with the highest BM25 score times `factors` (one factor for internal memories, one for
     all others). Raises IndexOutdated if the index must be rebuilt first, unless `anyway`.
     """
     now = index_state(reader.tx)
@@ -257,7 +256,7 @@ def search(
     corpus = corpora.read(reader.tx) if now.is_small() else None
     matches = [
         (match, factor)
-        for internal, factor in favoured_sides(favour)
+        for internal, factor in sides_by_factor(factors)
         for match in TextSearch(reader, where, internal, now, corpus).run(query, limit)
     ]
     names = reader.ids.names(match.record for match, _ in matches)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, Literal
 
 from cuetrail.model import Stats
@@ -11,20 +12,16 @@ from cuetrail.store.neo4j.index import vector_spaces
 from cuetrail.store.neo4j.read.facts import most_used
 from cuetrail.store.neo4j.reader import BY_KIND, HAS_KEY, Reader, search_filter
 from cuetrail.store.neo4j.schema import VERSION
-from cuetrail.store.read import Labelled, Listed, PagePosition, PageRequest
+from cuetrail.store.read import Labelled, Listed, PageRequest
+from cuetrail.store.shared import listing
 from cuetrail.text.normalise import storable
 
 _LABELS = {"tag": "(t:CueTag)<-[:CUE_TAGGED|CUE_TIMED]-(:CueNode)", "bucket": "(t:CueBucket)<-[:CUE_FILED]-(:CueNode)"}
 
 
 def page(reader: Reader, query: PageRequest) -> list[Listed]:
-    limit = max(query.limit, 0)
-    if query.order == "time":
-        keys = [key for _, key in sorted(_newest(reader, query, limit), reverse=True)[:limit]]
-    else:
-        keys = most_used(reader, limit) if query.order == "fact use" else _core(reader, query.where.kinds, limit)
-    nodes = reader.nodes_by_key(keys)
-    return [Listed(PagePosition(nodes[key].at, key), nodes[key]) for key in keys if key in nodes]
+    newest, core, used = partial(_newest, reader), partial(_core, reader), partial(most_used, reader)
+    return listing.page(query, newest, core, used, reader.nodes_by_key)
 
 
 def _newest(reader: Reader, query: PageRequest, limit: int) -> Iterator[list[int]]:

@@ -224,28 +224,28 @@ def expand(reader: Reader, level: Frontier) -> Expanded:
     edges, wanted = Incident(reader, level), level.wanted()
     found: list[list[Step]] = [[] for _ in wanted]
     small: list[_Small] = []
-    for number, (spark, most) in enumerate(zip(level.sparks, wanted, strict=True)):
-        key = keys.get(spark.id, 0)
+    for number, (node, most) in enumerate(zip(level.nodes, wanted, strict=True)):
+        key = keys.get(node.id, 0)
         degree = counts.get(key, 0)
         if most and 0 < degree <= (HUB if level.tags else most + SPARE):
-            small.append((number, key, spark.energy, degree, edges.apart[spark.seed], found[number]))
+            small.append((number, key, node.energy, degree, edges.apart[node.seed], found[number]))
         elif most and degree:
-            pick = _Pick(edges, level, spark, degree, most, found[number])
+            pick = _Pick(edges, level, node, degree, most, found[number])
             for ceiling, rows in edges.lists(key):
                 pick.take(ceiling, rows)
     for start in range(0, len(small), TOGETHER):
         _take_together(edges, level, small[start : start + TOGETHER])
     offered, names = _offered(reader, found, wanted)
     taken = share_out(offered, level)
-    missing = frozenset(spark.id for spark in level.sparks if spark.id not in keys)
+    missing = frozenset(node.id for node in level.nodes if node.id not in keys)
     known = {id_: row[OTHER] for offers in taken for id_, _, row in offers}
     return Expanded(_candidates(reader, taken, names), missing, known)
 
 
 def _keys(reader: Reader, level: Frontier) -> dict[str, int]:
     """Returns the keys of frontier nodes. Keys are never reused, so those known from the previous level still hold."""
-    known = {spark.id: level.known[spark.id] for spark in level.sparks if spark.id in level.known}
-    new = [spark.id for spark in level.sparks if spark.id not in known]
+    known = {node.id: level.known[node.id] for node in level.nodes if node.id in level.known}
+    new = [node.id for node in level.nodes if node.id not in known]
     return known | reader.keys(new) if new else known
 
 
@@ -255,13 +255,13 @@ _Small = tuple[int, int, float, int, frozenset[Any], list[Step]]
 """A frontier node with few edges: its number, key, energy and degree, the nodes visited by its seed, and its steps."""
 
 
-def _take_together(edges: Incident, level: Frontier, sparks: Sequence[_Small]) -> None:
+def _take_together(edges: Incident, level: Frontier, nodes: Sequence[_Small]) -> None:
     """Adds every step from these nodes that transmits enough energy."""
     tags, floor, sim = level.tags, level.tag_sim_floor, 1.0
-    at = {spark[0]: spark for spark in sparks}
+    at = {node[0]: node for node in nodes}
     if tags:
         found: dict[tuple[int, int], list[Row]] = {}
-        for row in edges.tagged(_asked(sparks, level, tag_sim(tags, tags, floor))):
+        for row in edges.tagged(_asked(nodes, level, tag_sim(tags, tags, floor))):
             found.setdefault((row[-1], row[EDGE]), []).append(row)
         alike: dict[float, list[Row]] = {}
         for same in found.values():
@@ -273,15 +273,15 @@ def _take_together(edges: Incident, level: Frontier, sparks: Sequence[_Small]) -
         # Edges with a tag of the query appear again below as if without tags, with less energy, which changes nothing.
         sim = floor
     if sim > 0:
-        _take(edges, level, at, edges.together(_asked(sparks, level, sim)), sim)
+        _take(edges, level, at, edges.together(_asked(nodes, level, sim)), sim)
 
 
-def _asked(sparks: Sequence[_Small], level: Frontier, sim: float) -> list[Any]:
+def _asked(nodes: Sequence[_Small], level: Frontier, sim: float) -> list[Any]:
     """Returns number and key of each frontier node, and the rank below which an edge of this similarity may transmit
     enough.
     """
     asked: list[Any] = []
-    for number, key, energy, degree, _, _ in sparks:
+    for number, key, energy, degree, _, _ in nodes:
         asked += (number, key, -level.min_activation * math.sqrt(degree) / energy / sim * NEARLY)
     return asked
 
@@ -307,10 +307,10 @@ class _Pick:
     """
 
     def __init__(
-        self, edges: Incident, level: Frontier, spark: FrontierNode, degree: int, wanted: int, steps: list[Step]
+        self, edges: Incident, level: Frontier, node: FrontierNode, degree: int, wanted: int, steps: list[Step]
     ) -> None:
-        self.fits, self.apart, self.wanted = edges.fits, edges.apart[spark.seed], wanted
-        self.energy, self.degree, self.min_activation = spark.energy, degree, level.min_activation
+        self.fits, self.apart, self.wanted = edges.fits, edges.apart[node.seed], wanted
+        self.energy, self.degree, self.min_activation = node.energy, degree, level.min_activation
         self.same, self.several = edges.same, edges.several
         self.steps = steps
         self.least, self.last = level.min_activation, ""

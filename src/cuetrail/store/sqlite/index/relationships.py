@@ -33,7 +33,7 @@ def by_vector(
     """Returns the visible relationships whose description, or a note on them, is nearest to a vector."""
     if query.limit <= 0:
         return []
-    with db.looking() as look:
+    with db.reading_connection() as look:
         reader = Reader(look, scope, db.path)
         view = reader.current_view(index)
     vector = np.frombuffer(near_to, dtype="<f2").astype(np.float32)

@@ -202,7 +202,7 @@ class TextIndex:
 
     def view(self, progress: Progress | None = None) -> TextView:
         """Returns a searcher that has seen every acknowledged write."""
-        with self.db.looking() as db:
+        with self.db.reading_connection() as db:
             return self.view_at(db, *position(db), progress)
 
     def view_at(self, db: sqlite3.Connection, epoch: str, target: int, progress: Progress | None = None) -> TextView:
@@ -224,7 +224,7 @@ class TextIndex:
 
     def at_hand(self, target: int) -> TextView | None:
         """Returns a searcher that has seen the changes up to `target`, None if none is ready."""
-        with self.db.looking() as db:
+        with self.db.reading_connection() as db:
             epoch, _ = position(db)
         view = self._current(epoch)
         return view if view is not None and view.seq >= target else None

@@ -26,6 +26,7 @@ from tantivy import Occur, Query
 
 from cuetrail.model import Label, Node, SearchHit, TextQuery, Where
 from cuetrail.model.records import maker
+from cuetrail.store.search import Factors
 from cuetrail.store.sqlite.connection import chunks
 from cuetrail.store.sqlite.reader import CheckedFiles, Index, Reader
 from cuetrail.text.normalise import (
@@ -37,8 +38,8 @@ from cuetrail.text.normalise import (
     analysable,
     clean,
     edits,
-    favoured_sides,
     searchable_text,
+    sides_by_factor,
     top_with_ties,
     word_beginnings,
     words_to_correct,
@@ -459,18 +460,15 @@ FEW_MORE = 10
 
 _found = maker(SearchHit)
 
-Favour = tuple[float, float]
-"""The factors for the scores of internal memories and of all others."""
-
 
 def search(
-    reader: Reader, index: Index[TextView], query: TextQuery, limit: int, where: Where, favour: Favour, nodes: bool
+    reader: Reader, index: Index[TextView], query: TextQuery, limit: int, where: Where, factors: Factors, nodes: bool
 ) -> list[SearchHit]:
-    """Returns the best by BM25 times favour, with their nodes if asked for."""
+    """Returns the best by BM25 times factors, with their nodes if asked for."""
     view = reader.current_view(index)
     parts = None if reader.all else reader.parts
     # Without external memories one search is enough.
-    sides = favoured_sides(favour if "external" in view.flags else (favour[0], favour[0]))
+    sides = sides_by_factor(factors if "external" in view.flags else (factors[0], factors[0]))
     rows: list[tuple[float, bool, int, str, int, SearchHit]] = []
     for internal, factor in sides:
         texts = TextSearch(view, parts, where, internal)

@@ -72,7 +72,7 @@ class VectorIndex:
 
     def view(self, progress: Progress | None = None) -> VectorView | None:
         """Returns the blocks after every acknowledged write; None if the memory has no vectors."""
-        with self.db.looking() as db:
+        with self.db.reading_connection() as db:
             view = self.view_at(db, *position(db), progress)
         return None if view.space == NO_VECTORS else view
 

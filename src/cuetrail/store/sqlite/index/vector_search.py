@@ -36,7 +36,7 @@ def search(
     """Returns the nearest by cosine, then newer, then by id. `labels` answers filters on tags and buckets."""
     if limit <= 0:
         return []
-    with db.looking() as look:
+    with db.reading_connection() as look:
         reader = Reader(look, scope, db.path)
         few = _labelled(reader, labels, where)
         if few is None:

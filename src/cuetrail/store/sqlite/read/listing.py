@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, Literal
 
 from cuetrail.model import STORYLINE_KINDS, Stats
-from cuetrail.store.read import Labelled, Listed, PagePosition, PageRequest
+from cuetrail.store.read import Labelled, Listed, PageRequest
+from cuetrail.store.shared import listing
 from cuetrail.store.sqlite.connection import marks, meta
 from cuetrail.store.sqlite.read.facts import most_used
 from cuetrail.store.sqlite.reader import Reader, content_filter
@@ -19,13 +21,8 @@ FEW = 5_000
 
 
 def page(reader: Reader, query: PageRequest) -> list[Listed]:
-    limit = max(query.limit, 0)
-    if query.order == "time":
-        keys = [key for _, key in sorted(_newest(reader, query, limit), reverse=True)[:limit]]
-    else:
-        keys = most_used(reader, limit) if query.order == "fact use" else _core(reader, query.where.kinds, limit)
-    nodes = reader.nodes_by_key(keys)
-    return [Listed(PagePosition(nodes[key].at, key), nodes[key]) for key in keys if key in nodes]
+    newest, core, used = partial(_newest, reader), partial(_core, reader), partial(most_used, reader)
+    return listing.page(query, newest, core, used, reader.nodes_by_key)
 
 
 def _newest(reader: Reader, query: PageRequest, limit: int) -> Iterator[tuple[int, int]]:
